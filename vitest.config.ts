@@ -1,0 +1,23 @@
+import { defineConfig } from "vitest/config";
+
+/** The conformance suite runs once on every target; the rest needs none. */
+const targets = ["app", "socket"];
+
+export default defineConfig({
+  test: {
+    testTimeout: 60_000,
+    projects: [
+      {
+        extends: true,
+        test: {
+          name: "parts",
+          include: ["test/{unit,property,platform,cli}/**/*.test.ts", "test/*.test.ts"],
+        },
+      },
+      ...targets.map((target) => ({
+        extends: true as const,
+        test: { name: target, include: ["test/conformance/**/*.test.ts"], env: { SVC_TARGET: target } },
+      })),
+    ],
+  },
+});
