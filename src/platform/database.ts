@@ -1,0 +1,67 @@
+/**
+ * The one door to SQLite, the same for an embedded file, D1 and a remote libSQL server. What D1 can do,
+ * every implementation can; where a backend differs, the difference ends in its adapter.
+ */
+export interface Database {
+  /**
+   * Runs statements that only read, in one round trip. Each sees a committed state; two of them need not see
+   * the same one.
+   */
+  query(statements: readonly Statement[]): Promise<readonly Result[]>;
+
+  /** Runs statements in order, all or none of them, in one round trip. */
+  batch(statements: readonly Statement[]): Promise<readonly Result[]>;
+
+  /**
+   * As `batch`, for changes of the schema: foreign keys are not enforced while it runs, so that dropping a table
+   * fires no `ON DELETE` action, and every foreign key is checked before it commits (SQLite, "Making Other Kinds
+   * Of Table Schema Changes"). A violation throws ConstraintError `foreign_key` and changes nothing.
+   */
+  migrate(statements: readonly Statement[]): Promise<void>;
+
+  close(): Promise<void>;
+}
+
+/** Text with positional `?` placeholders, and a parameter for each. Text never holds a caller's string. */
+export interface Statement {
+  readonly sql: string;
+  readonly params: readonly SqlValue[];
+}
+
+/** A bigint binds as INTEGER, a number as REAL, a string as TEXT without NUL, bytes as BLOB. Nothing else binds. */
+export type SqlValue = null | bigint | number | string | Uint8Array;
+
+export interface Result {
+  /** Values in the order of the SELECT or RETURNING list. INTEGER and REAL both come back as number: a statement
+   * turns what may exceed ±(2^53−1) into text itself. */
+  readonly rows: readonly (readonly ResultValue[])[];
+  /** Rows inserted, updated and deleted by this statement, those of triggers and foreign key actions included. */
+  readonly rowsWritten: number;
+}
+
+export type ResultValue = null | number | string | Uint8Array;
+
+export type ConstraintKind =
+  | "not_null"
+  | "check"
+  | "datatype"
+  | "trigger"
+  | "unique"
+  | "primary_key"
+  | "foreign_key";
+
+/** A statement broke a constraint of the schema; nothing of its batch was kept. */
+export class ConstraintError extends Error {
+  override readonly name = "ConstraintError";
+  constructor(
+    readonly kind: ConstraintKind,
+    message: string,
+  ) {
+    super(message);
+  }
+}
+
+/** The storage cannot answer now: locked, read-only, full, unreachable. Nothing of the batch was kept. */
+export class UnavailableError extends Error {
+  override readonly name = "UnavailableError";
+}

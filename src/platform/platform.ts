@@ -1,0 +1,39 @@
+import type { Database } from "./database.js";
+
+/** What a runtime gives the application. Everything that is not a pure function of its arguments comes from here. */
+export interface Platform {
+  readonly database: Database;
+  readonly passwordHasher: PasswordHasher;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly log: Log;
+}
+
+/** Argon2id with the current parameters: 19456 KiB, 2 passes, 1 lane (OWASP; interface, section 6). */
+export interface PasswordHasher {
+  /** A PHC string. Throws HasherBusyError. */
+  hash(password: string): Promise<string>;
+  /** Whether the password belongs to the PHC string; false for a string that is not argon2id. Throws HasherBusyError. */
+  verify(password: string, phc: string): Promise<boolean>;
+}
+
+/** More hashes are waiting than can be computed in reasonable time. */
+export class HasherBusyError extends Error {
+  override readonly name = "HasherBusyError";
+}
+
+export interface Clock {
+  /** Milliseconds since the epoch. */
+  now(): number;
+}
+
+export interface Random {
+  /** Bytes from a cryptographic source. */
+  bytes(length: number): Uint8Array<ArrayBuffer>;
+}
+
+export interface Log {
+  warn(message: string): void;
+  /** A failure that a person should look at. Never given a secret, a token or a body. */
+  error(message: string, cause: unknown): void;
+}
