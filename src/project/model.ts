@@ -1,0 +1,73 @@
+import type { ColumnName, TableName } from "./names.js";
+
+/** svc.schema.yaml as immutable values (interface, section 3). */
+export interface Schema {
+  readonly tables: ReadonlyMap<string, Table>;
+  readonly auth: AuthSettings;
+  /** `$origins`: origins that links may lead to. */
+  readonly origins: readonly string[];
+}
+
+export interface Table {
+  readonly name: TableName;
+  readonly columns: ReadonlyMap<string, Column>;
+  /** Empty for a table without one, which only a pulled schema has. */
+  readonly primaryKey: readonly ColumnName[];
+  /** Column-level and table-level `unique` alike. */
+  readonly unique: readonly (readonly ColumnName[])[];
+  readonly indexes: readonly Index[];
+  /** False only for pulled tables. */
+  readonly strict: boolean;
+  /** A pulled virtual table: read-only. */
+  readonly virtual: boolean;
+  readonly renamedFrom: string | null;
+}
+
+export type ColumnType = "integer" | "real" | "text" | "boolean" | "json" | "blob";
+
+export interface Column {
+  readonly name: ColumnName;
+  readonly type: ColumnType;
+  readonly notNull: boolean;
+  readonly default: ColumnDefault | null;
+  /** A SQL expression of the owner's. */
+  readonly check: string | null;
+  readonly references: Reference | null;
+  readonly renamedFrom: string | null;
+}
+
+export type ColumnDefault =
+  | { readonly kind: "literal"; readonly value: string | number | bigint | boolean }
+  | { readonly kind: "sql"; readonly sql: string };
+
+export interface Reference {
+  /** A table of the project, or `$users`. */
+  readonly table: TableName | "$users";
+  /** For `$users` always `id`. */
+  readonly column: ColumnName;
+  readonly onDelete: OnDelete;
+}
+
+export type OnDelete = "no_action" | "restrict" | "cascade" | "set_null" | "set_default";
+
+export interface Index {
+  readonly columns: readonly IndexColumn[];
+  readonly unique: boolean;
+  /** A partial index's SQL condition. */
+  readonly where: string | null;
+}
+
+export interface IndexColumn {
+  readonly name: ColumnName;
+  /** Written `-name` in the file. */
+  readonly descending: boolean;
+}
+
+export interface AuthSettings {
+  readonly registration: "public" | "invite" | "closed";
+  readonly emailVerification: { readonly required: boolean; readonly url: string };
+  readonly invitationUrl: string;
+  readonly passwordResetUrl: string;
+  readonly providers: readonly ("google" | "apple" | "github")[];
+  readonly redirectUrls: readonly string[];
+}

@@ -1,0 +1,20 @@
+/** Something wrong with what the owner wrote. All of them are collected before anyone is told. */
+export interface Problem {
+  /** `svc.toml` or `svc.schema.yaml`. */
+  readonly file: string;
+  /** Dotted path within the file, empty for the file as a whole. */
+  readonly path: string;
+  readonly message: string;
+}
+
+/** Carries every problem at once. The command line prints them and exits with 2. */
+export class ProblemsError extends Error {
+  override readonly name = "ProblemsError";
+  constructor(readonly problems: readonly Problem[]) {
+    super(problems.map(formatProblem).join("\n"));
+  }
+}
+
+export function formatProblem({ file, path, message }: Problem): string {
+  return path === "" ? `${file}: ${message}` : `${file}: ${path}: ${message}`;
+}

@@ -1,0 +1,261 @@
+import * as v from "valibot";
+import { LineCounter, parseDocument } from "yaml";
+import type { AuthSettings, Column, ColumnDefault, Index, Reference, Schema, Table } from "./model.js";
+import { type ColumnName, columnName, isName, tableName } from "./names.js";
+import type { Problem } from "./problem.js";
+import { schemaProblems } from "./schema-problems.js";
+import { mapOf, problemsOf } from "./valibot-problems.js";
+
+/** svc.schema.yaml as a value, or every problem of it at once (interface, section 3). */
+export function parseSchema(text: string): { schema: Schema | null; problems: readonly Problem[] } {
+  const source = readYaml(text);
+  if ("problems" in source) return { schema: null, problems: source.problems };
+  const problems: Problem[] = [];
+  const settings = parsePart(settingsSchema, source.settings, "", problems);
+  const tables = new Map<string, Table>();
+  for (const [name, value] of source.tables) {
+    const table = parseTable(name, value, problems);
+    if (table !== null) tables.set(name, table);
+  }
+  if (settings === null || problems.length > 0) return { schema: null, problems };
+  const schema = {
+    tables: withResolvedReferences(tables),
+    auth: authSettings(settings.$auth),
+    origins: settings.$origins,
+  };
+  const found = schemaProblems(schema);
+  return { schema: found.length === 0 ? schema : null, problems: found };
+}
+
+/** The file's name in problems. */
+export const schemaFile = "svc.schema.yaml";
+
+type Source = { settings: Record<string, unknown>; tables: [string, unknown][] } | { problems: Problem[] };
+
+function readYaml(text: string): Source {
+  const lineCounter = new LineCounter();
+  const document = parseDocument(text, {
+    lineCounter,
+    intAsBigInt: true,
+    prettyErrors: false,
+    logLevel: "silent",
+  });
+  if (document.errors.length > 0)
+    return {
+      problems: document.errors.map((error) => {
+        const { line, col } = lineCounter.linePos(error.pos[0]);
+        return { file: schemaFile, path: "", message: `line ${line}, column ${col}: ${error.message}` };
+      }),
+    };
+  let value: unknown;
+  try {
+    value = document.toJS({ maxAliasCount: 100 }) ?? {};
+  } catch (error) {
+    return { problems: [{ file: schemaFile, path: "", message: (error as Error).message }] };
+  }
+  if (typeof value !== "object" || value === null || Array.isArray(value))
+    return { problems: [{ file: schemaFile, path: "", message: "expected a map of tables" }] };
+  const entries = Object.entries(value);
+  return {
+    settings: Object.fromEntries(entries.filter(([key]) => key.startsWith("$"))),
+    tables: entries.filter(([key]) => !key.startsWith("$")),
+  };
+}
+
+const text = (fallback: string) => v.optional(v.string(), fallback);
+const flag = v.optional(v.boolean(), false);
+const names = v.array(v.string());
+
+const settingsSchema = v.strictObject({
+  $auth: v.optional(
+    v.strictObject({
+      registration: v.optional(v.picklist(["public", "invite", "closed"]), "public"),
+      email_verification: v.optional(v.strictObject({ required: flag, url: text("") }), {}),
+      invitation_url: text(""),
+      password_reset_url: text(""),
+      providers: v.optional(v.array(v.picklist(["google", "apple", "github"])), []),
+      redirect_urls: v.optional(v.array(v.string()), []),
+    }),
+    {},
+  ),
+  $origins: v.optional(v.array(v.string()), []),
+});
+
+const literal = v.union([v.string(), v.number(), v.bigint(), v.boolean()]);
+
+const columnSchema = v.strictObject({
+  type: v.picklist(["integer", "real", "text", "boolean", "json", "blob"]),
+  primary_key: flag,
+  not_null: flag,
+  unique: flag,
+  default: v.optional(
+    v.union([literal, v.strictObject({ sql: v.string() })], "expected a literal or {sql: …}"),
+  ),
+  check: v.optional(v.string()),
+  references: v.optional(
+    v.strictObject({
+      table: v.string(),
+      column: v.optional(v.string()),
+      on_delete: v.optional(
+        v.picklist(["no_action", "restrict", "cascade", "set_null", "set_default"]),
+        "no_action",
+      ),
+    }),
+  ),
+  renamed_from: v.optional(v.string()),
+});
+
+const tableSchema = v.strictObject({
+  columns: mapOf(columnSchema),
+  primary_key: v.optional(names),
+  unique: v.optional(v.array(names), []),
+  indexes: v.optional(
+    v.array(v.strictObject({ columns: names, unique: flag, where: v.optional(v.string()) })),
+    [],
+  ),
+  renamed_from: v.optional(v.string()),
+  strict: v.optional(v.boolean(), true),
+  virtual: flag,
+});
+
+type ColumnSource = v.InferOutput<typeof columnSchema>;
+type TableSource = v.InferOutput<typeof tableSchema>;
+
+function parsePart<const S extends v.GenericSchema>(
+  schema: S,
+  value: unknown,
+  at: string,
+  problems: Problem[],
+): v.InferOutput<S> | null {
+  const result = v.safeParse(schema, value);
+  if (result.success) return result.output;
+  for (const problem of problemsOf(schemaFile, result.issues))
+    problems.push({ ...problem, path: [at, problem.path].filter((part) => part !== "").join(".") });
+  return null;
+}
+
+function parseTable(name: string, value: unknown, problems: Problem[]): Table | null {
+  const before = problems.length;
+  const problem = (path: string, message: string) => problems.push({ file: schemaFile, path, message });
+  if (!isName(name)) problem(name, `not a name: ${nameRule}`);
+  const source = parsePart(tableSchema, value, name, problems);
+  if (source === null) return null;
+  for (const column of source.columns.keys())
+    if (!isName(column)) problem(`${name}.columns.${column}`, `not a name: ${nameRule}`);
+  const known = (path: string, list: readonly string[]) => {
+    for (const column of list) if (!source.columns.has(column)) problem(path, `unknown column ${column}`);
+    if (new Set(list).size !== list.length) problem(path, "names a column twice");
+    if (list.length === 0) problem(path, "expected at least one column");
+  };
+  if (source.primary_key !== undefined) known(`${name}.primary_key`, source.primary_key);
+  source.unique.forEach((columns, i) => {
+    known(`${name}.unique.${i}`, columns);
+  });
+  source.indexes.forEach(({ columns }, i) => {
+    known(`${name}.indexes.${i}.columns`, columns.map(withoutDirection));
+  });
+  if (source.primary_key !== undefined && inlineKey(source).length > 0)
+    problem(`${name}.primary_key`, "give the key here or on its column, not both");
+  if (inlineKey(source).length > 1)
+    problem(`${name}.columns`, "a key of several columns is written primary_key: [a, b] on the table");
+  return problems.length > before ? null : tableOf(name, source);
+}
+
+const nameRule = "expected [A-Za-z][A-Za-z0-9_]{0,62}, not beginning with sqlite_";
+
+const withoutDirection = (column: string) => column.replace(/^-/, "");
+
+const inlineKey = (source: TableSource) =>
+  [...source.columns].filter(([, column]) => column.primary_key).map(([name]) => name);
+
+function tableOf(name: string, source: TableSource): Table {
+  const primaryKey = (source.primary_key ?? inlineKey(source)).map(columnName);
+  const columns = [...source.columns].map(
+    ([key, column]) => [key, columnOf(columnName(key), column, primaryKey, source.strict)] as const,
+  );
+  const inlineUnique = [...source.columns]
+    .filter(([, column]) => column.unique)
+    .map(([key]) => [columnName(key)]);
+  return {
+    name: tableName(name),
+    columns: new Map(columns),
+    primaryKey,
+    unique: [...inlineUnique, ...source.unique.map((list) => list.map(columnName))],
+    indexes: source.indexes.map(indexOf),
+    strict: source.strict,
+    virtual: source.virtual,
+    renamedFrom: source.renamed_from ?? null,
+  };
+}
+
+function columnOf(
+  name: ColumnName,
+  source: ColumnSource,
+  key: readonly ColumnName[],
+  strict: boolean,
+): Column {
+  return {
+    name,
+    type: source.type,
+    // A key is NOT NULL, whatever SQLite allows for reasons of age; a pulled table keeps what it has.
+    notNull: source.not_null || (strict && key.includes(name)),
+    default: defaultOf(source.default, source.type),
+    check: source.check ?? null,
+    references: source.references === undefined ? null : referenceOf(source.references),
+    renamedFrom: source.renamed_from ?? null,
+  };
+}
+
+function defaultOf(source: ColumnSource["default"], type: Column["type"]): ColumnDefault | null {
+  if (source === undefined) return null;
+  if (typeof source === "object") return { kind: "sql", sql: source.sql };
+  const value = typeof source === "bigint" && type === "real" ? Number(source) : source;
+  return { kind: "literal", value };
+}
+
+function referenceOf(source: NonNullable<ColumnSource["references"]>): Reference {
+  const toUsers = source.table === "$users";
+  return {
+    table: toUsers ? "$users" : (source.table as Reference["table"]),
+    column: (source.column ?? (toUsers ? "id" : "")) as ColumnName,
+    onDelete: source.on_delete,
+  };
+}
+
+/** A reference without a column means its parent's key, where that is one column; `schemaProblems` judges the rest. */
+function withResolvedReferences(tables: ReadonlyMap<string, Table>): ReadonlyMap<string, Table> {
+  const resolved = (column: Column): Column => {
+    const { references } = column;
+    if (references === null || references.column !== "") return column;
+    const key = tables.get(references.table)?.primaryKey ?? [];
+    return key.length === 1 ? { ...column, references: { ...references, column: key[0]! } } : column;
+  };
+  return new Map(
+    [...tables].map(([name, table]) => {
+      const columns = new Map([...table.columns].map(([key, column]) => [key, resolved(column)]));
+      return [name, { ...table, columns }];
+    }),
+  );
+}
+
+function indexOf(source: TableSource["indexes"][number]): Index {
+  return {
+    columns: source.columns.map((column) => ({
+      name: columnName(withoutDirection(column)),
+      descending: column.startsWith("-"),
+    })),
+    unique: source.unique,
+    where: source.where ?? null,
+  };
+}
+
+function authSettings(source: v.InferOutput<typeof settingsSchema>["$auth"]): AuthSettings {
+  return {
+    registration: source.registration,
+    emailVerification: source.email_verification,
+    invitationUrl: source.invitation_url,
+    passwordResetUrl: source.password_reset_url,
+    providers: source.providers,
+    redirectUrls: source.redirect_urls,
+  };
+}
