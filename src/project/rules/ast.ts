@@ -1,0 +1,73 @@
+import type { ColumnName, TableName } from "../names.js";
+
+/** A rule after parsing and type checking (interface, section 5). Immutable; three-valued like SQL. */
+export type Expression =
+  | Literal
+  | ColumnReference
+  | AuthReference
+  | { readonly kind: "now" }
+  | {
+      readonly kind: "compare";
+      readonly operator: CompareOperator;
+      readonly left: Operand;
+      readonly right: Operand;
+    }
+  | { readonly kind: "in"; readonly value: Operand; readonly list: readonly Operand[] }
+  | { readonly kind: "is_null"; readonly value: Operand; readonly negated: boolean }
+  | { readonly kind: "and"; readonly terms: readonly Expression[] }
+  | { readonly kind: "or"; readonly terms: readonly Expression[] }
+  | { readonly kind: "not"; readonly term: Expression }
+  | Exists;
+
+export type Operand = Literal | ColumnReference | AuthReference | { readonly kind: "now" };
+
+/** `public` is TRUE, `deny` is FALSE, `authenticated` is `auth.id is not null`. Integers are bigint, reals number. */
+export interface Literal {
+  readonly kind: "literal";
+  readonly value: null | string | bigint | number | boolean;
+}
+
+export interface ColumnReference {
+  readonly kind: "column";
+  /** Which row: the stored one, the one as it would be, or the alias of an enclosing `exists`. */
+  readonly source: "row" | "new" | { readonly alias: string };
+  readonly column: ColumnName;
+}
+
+export interface AuthReference {
+  readonly kind: "auth";
+  readonly field: "id" | "email" | "role";
+}
+
+export interface Exists {
+  readonly kind: "exists";
+  readonly table: TableName | "$users";
+  readonly alias: string;
+  readonly where: Expression;
+}
+
+export type CompareOperator = "=" | "!=" | "<" | "<=" | ">" | ">=";
+
+export type RuleAction = "read" | "create" | "update" | "delete";
+
+/** The rules of one table. A missing action is `deny`; a missing column rule is `public`. */
+export interface TableRules {
+  readonly read: Expression;
+  readonly create: Expression;
+  readonly update: Expression;
+  readonly delete: Expression;
+  readonly columns: ReadonlyMap<ColumnName, ColumnRules>;
+}
+
+/** Over `auth` alone. */
+export interface ColumnRules {
+  readonly read: Expression;
+  readonly write: Expression;
+}
+
+/** The values of `auth` for one caller; all NULL for an anonymous one. */
+export interface AuthValues {
+  readonly id: string | null;
+  readonly email: string | null;
+  readonly role: string | null;
+}

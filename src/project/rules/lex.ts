@@ -1,0 +1,125 @@
+import { advance, type Position, startOfText } from "./position.js";
+
+/**
+ * A rule's text as tokens (interface, section 5). The last one is `end`, or the `problem` at which reading stopped, so
+ * that the parser reports whichever mistake comes first.
+ */
+export function lex(text: string): readonly Token[] {
+  const tokens: Token[] = [];
+  let at = startOfText;
+  let offset = 0;
+  while (offset < text.length) {
+    const space = match(spacePattern, text, offset);
+    if (space === null) {
+      const token = nextToken(text, offset, at);
+      tokens.push(token);
+      if (token.kind === "problem") return tokens;
+    }
+    const consumed = space ?? tokens[tokens.length - 1]!.text;
+    at = advance(at, consumed);
+    offset += consumed.length;
+  }
+  tokens.push({ kind: "end", text: "", at });
+  return tokens;
+}
+
+/** `text` is what stands in the rule. */
+export type Token = { readonly text: string; readonly at: Position } & (
+  | { readonly kind: "word"; readonly keyword: Keyword | null }
+  | { readonly kind: "literal"; readonly value: string | bigint | number }
+  | { readonly kind: "symbol" }
+  | { readonly kind: "problem"; readonly message: string }
+  | { readonly kind: "end" }
+);
+
+export type Keyword = (typeof keywords)[number];
+
+const keywords = [
+  "and",
+  "or",
+  "not",
+  "in",
+  "is",
+  "null",
+  "true",
+  "false",
+  "exists",
+  "where",
+  "public",
+  "authenticated",
+  "deny",
+  "now",
+] as const;
+
+const spacePattern = /[ \t\r\n]+/y;
+const wordPattern = /\$users\b|[A-Za-z][A-Za-z0-9_]*/y;
+/** Takes in what would glue to the number, so that `12abc` is one mistake and not two tokens. */
+const numberPattern = /-?[0-9](?:[eE][+-]|[A-Za-z0-9_.])*/y;
+/** The look-ahead keeps an unclosed `'it''s` from ending at the first of two quotes. */
+const textPattern = /'[^']*(?:''[^']*)*'(?!')/y;
+const symbolPattern = /!=|<=|>=|[=<>(),.]/y;
+const foreignPattern = /<>|==|&&|\|\|/y;
+
+/** What other languages write, and what a rule writes. */
+const foreign = new Map([
+  ["<>", "!="],
+  ["==", "="],
+  ["&&", "and"],
+  ["||", "or"],
+]);
+
+function nextToken(text: string, offset: number, at: Position): Token {
+  const word = match(wordPattern, text, offset);
+  if (word !== null) return { kind: "word", text: word, keyword: keywordOf(word), at };
+  const number = match(numberPattern, text, offset);
+  if (number !== null) return numberToken(number, at);
+  if (text[offset] === "'") return textToken(match(textPattern, text, offset), at);
+  const other = match(foreignPattern, text, offset);
+  if (other !== null) return problem(at, `write ${foreign.get(other)} instead of ${other}`);
+  const symbol = match(symbolPattern, text, offset);
+  if (symbol !== null) return { kind: "symbol", text: symbol, at };
+  return unexpected(text, offset, at);
+}
+
+function match(pattern: RegExp, text: string, offset: number): string | null {
+  pattern.lastIndex = offset;
+  return pattern.exec(text)?.[0] ?? null;
+}
+
+/** As in SQL, keywords are matched without regard to case and names are not. */
+function keywordOf(word: string): Keyword | null {
+  const lower = word.toLowerCase();
+  return keywords.find((keyword) => keyword === lower) ?? null;
+}
+
+function numberToken(text: string, at: Position): Token {
+  if (/^-?[0-9]+$/.test(text)) {
+    const value = BigInt(text);
+    return BigInt.asIntN(64, value) === value
+      ? { kind: "literal", text, value, at }
+      : problem(at, "an integer has at most 64 bits");
+  }
+  if (!/^-?[0-9]+(\.[0-9]+)?([eE][+-]?[0-9]+)?$/.test(text)) return problem(at, `malformed number ${text}`);
+  const value = Number(text);
+  return Number.isFinite(value)
+    ? { kind: "literal", text, value, at }
+    : problem(at, "the number is too large for a real");
+}
+
+function textToken(text: string | null, at: Position): Token {
+  if (text === null) return problem(at, "text without a closing quote");
+  // Neither survives the way to SQLite and back.
+  if (/[\0\p{Surrogate}]/u.test(text)) return problem(at, "text with a NUL or a lone surrogate");
+  return { kind: "literal", text, value: text.slice(1, -1).replaceAll("''", "'"), at };
+}
+
+function unexpected(text: string, offset: number, at: Position): Token {
+  const character = String.fromCodePoint(text.codePointAt(offset)!);
+  return character === '"'
+    ? problem(at, "text is written in single quotes")
+    : problem(at, `unexpected character ${JSON.stringify(character)}`);
+}
+
+function problem(at: Position, message: string): Token {
+  return { kind: "problem", text: "", message, at };
+}

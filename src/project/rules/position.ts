@@ -1,0 +1,26 @@
+/** A place in a rule's text. Both count from 1; a column is a UTF-16 code unit, as editors count. */
+export interface Position {
+  readonly line: number;
+  readonly column: number;
+}
+
+/** Something wrong within one rule. `parseRules` adds which rule it was. */
+export interface RuleProblem {
+  readonly at: Position;
+  readonly message: string;
+}
+
+export const startOfText: Position = { line: 1, column: 1 };
+
+/** Where the text behind `consumed` begins. */
+export function advance(from: Position, consumed: string): Position {
+  const lines = consumed.split("\n");
+  const last = lines[lines.length - 1]!.length;
+  return lines.length === 1
+    ? { line: from.line, column: from.column + last }
+    : { line: from.line + lines.length - 1, column: last + 1 };
+}
+
+export function formatRuleProblem({ at, message }: RuleProblem): string {
+  return `line ${at.line}, column ${at.column}: ${message}`;
+}

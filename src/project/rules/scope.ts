@@ -1,0 +1,65 @@
+import type { ColumnType, Schema, Table } from "../model.js";
+import { type ColumnName, columnName, type TableName } from "../names.js";
+import type { RuleAction } from "./ast.js";
+
+/** What the names in a rule can mean. */
+export interface Scope {
+  readonly schema: Schema;
+  readonly kind: RuleKind;
+  /** `row` and `new`, where the kind of rule has them, and the aliases of the enclosing `exists`. */
+  readonly rows: ReadonlyMap<string, RowShape>;
+}
+
+export type RuleKind = RuleAction | "column";
+
+/** The columns behind `row`, `new` or an alias. */
+export interface RowShape {
+  readonly table: TableName | "$users";
+  readonly columns: ReadonlyMap<string, { readonly name: ColumnName; readonly type: ColumnType }>;
+}
+
+/** Interface, section 5: `row` is in read, update and delete, `new` in create and update, neither in column rules. */
+export function ruleScope(schema: Schema, table: Table, kind: RuleKind): Scope {
+  const shape = shapeOf(table);
+  return { schema, kind, rows: new Map(sourcesOf[kind].map((source) => [source, shape])) };
+}
+
+const sourcesOf: Readonly<Record<RuleKind, readonly ("row" | "new")[]>> = {
+  read: ["row"],
+  create: ["new"],
+  update: ["row", "new"],
+  delete: ["row"],
+  column: [],
+};
+
+/** Null for a table that there is not. */
+export function tableShape(schema: Schema, name: string): RowShape | null {
+  if (name === "$users") return users;
+  const table = schema.tables.get(name);
+  return table === undefined ? null : shapeOf(table);
+}
+
+export function withAlias(scope: Scope, alias: string, shape: RowShape): Scope {
+  return { ...scope, rows: new Map([...scope.rows, [alias, shape]]) };
+}
+
+/**
+ * Null for an alias that may be used. SQL names regardless of case, so `M` inside `m` would hide it there even though
+ * the rule tells the two apart.
+ */
+export function aliasProblem(scope: Scope, alias: string): string | null {
+  const lower = alias.toLowerCase();
+  if (["row", "new", "auth", "$users"].includes(lower)) return `${alias} cannot be an alias`;
+  const taken = [...scope.rows.keys()].some((name) => name.toLowerCase() === lower);
+  return taken ? `the alias ${alias} is taken by an enclosing exists` : null;
+}
+
+function shapeOf({ name, columns }: Table): RowShape {
+  return { table: name, columns };
+}
+
+/** Interface, section 5: `$users` offers id and role. */
+const users: RowShape = {
+  table: "$users",
+  columns: new Map(["id", "role"].map((name) => [name, { name: columnName(name), type: "text" as const }])),
+};

@@ -1,0 +1,67 @@
+import type { CompareOperator, Literal } from "./ast.js";
+import type { Position } from "./position.js";
+
+/** A rule as it is written: names are not resolved yet, and a comparison may still hold conditions. */
+export type Syntax =
+  | LiteralSyntax
+  | ReferenceSyntax
+  | (Placed & { readonly kind: "now" })
+  | ShorthandSyntax
+  | CompareSyntax
+  | InSyntax
+  | IsNullSyntax
+  | (Placed & { readonly kind: "and" | "or"; readonly terms: readonly Syntax[] })
+  | (Placed & { readonly kind: "not"; readonly term: Syntax })
+  | ExistsSyntax;
+
+/** A comparison is where its operator is, everything else where it begins. */
+export interface Placed {
+  readonly at: Position;
+}
+
+export interface LiteralSyntax extends Placed {
+  readonly kind: "literal";
+  readonly value: Literal["value"];
+}
+
+/** `row.owner_id`, `auth.id`, `member.room_id`. */
+export interface ReferenceSyntax extends Placed {
+  readonly kind: "reference";
+  readonly source: string;
+  readonly name: string;
+}
+
+export interface ShorthandSyntax extends Placed {
+  readonly kind: "shorthand";
+  readonly name: "public" | "authenticated" | "deny";
+}
+
+export interface CompareSyntax extends Placed {
+  readonly kind: "compare";
+  readonly operator: CompareOperator;
+  readonly left: Syntax;
+  readonly right: Syntax;
+}
+
+export interface InSyntax extends Placed {
+  readonly kind: "in";
+  readonly value: Syntax;
+  readonly list: readonly Syntax[];
+}
+
+export interface IsNullSyntax extends Placed {
+  readonly kind: "is_null";
+  readonly value: Syntax;
+  readonly negated: boolean;
+}
+
+export interface ExistsSyntax extends Placed {
+  readonly kind: "exists";
+  readonly table: NameSyntax;
+  readonly alias: NameSyntax;
+  readonly where: Syntax;
+}
+
+export interface NameSyntax extends Placed {
+  readonly text: string;
+}

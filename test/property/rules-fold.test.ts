@@ -1,0 +1,356 @@
+import fc from "fast-check";
+import Database from "libsql";
+import { expect, test, vi } from "vitest";
+import { columnName, tableName } from "../../src/project/names.js";
+import { admitsAnonymous } from "../../src/project/rules/admits-anonymous.js";
+import type {
+  AuthValues,
+  CompareOperator,
+  Expression,
+  Literal,
+  Operand,
+} from "../../src/project/rules/ast.js";
+import { compareValues } from "../../src/project/rules/compare-values.js";
+import { mapOperands } from "../../src/project/rules/map-operands.js";
+import { alwaysTrue, neverTrue } from "../../src/project/rules/never-true.js";
+import { parseRule } from "../../src/project/rules/parse-rule.js";
+import { ruleScope } from "../../src/project/rules/scope.js";
+import { specialise } from "../../src/project/rules/specialise.js";
+import { schemaOf, table } from "../unit/rules/fixture.js";
+
+/** `SEED=… npx vitest run test/property/rules-fold.test.ts` repeats a run. */
+const seed = Number(process.env.SEED ?? Math.floor(Math.random() * 2 ** 31));
+fc.configureGlobal({ seed, numRuns: 5_000 });
+console.log(`SEED=${seed}`);
+vi.setConfig({ testTimeout: 60_000 });
+
+const schema = schemaOf([table("items", { number: "integer", real: "real", text: "text", flag: "boolean" })]);
+const scope = ruleScope(schema, schema.tables.get("items")!, "update");
+
+type Value = Literal["value"];
+type Row = Readonly<Record<string, Value>>;
+type ComparedType = "number" | "text" | "boolean";
+
+/** Everything that an expression can depend on. */
+interface World {
+  readonly rows: Readonly<Record<string, Row>>;
+  readonly auth: AuthValues;
+  readonly nowSeconds: number;
+  /** The table that `exists` looks in. */
+  readonly items: readonly Row[];
+}
+
+// Few values, so that they often meet.
+const numbers = fc.constantFrom<Value>(0n, 1n, 2n, 1, 1.5, null);
+const texts = fc.constantFrom<Value>("", "a", "b'", "\uffff", "🙂", null);
+const flags = fc.constantFrom<Value>(true, false, null);
+const valuesOf = { number: numbers, text: texts, boolean: flags };
+const columnsOfType = { number: ["number", "real"], text: ["text"], boolean: ["flag"] };
+const equalities: readonly CompareOperator[] = ["=", "!="];
+const operators: readonly CompareOperator[] = [...equalities, "<", "<=", ">", ">="];
+
+const row: fc.Arbitrary<Row> = fc.record({ number: numbers, real: numbers, text: texts, flag: flags });
+const name = fc.constantFrom("", "a", "b'", null);
+const auth: fc.Arbitrary<AuthValues> = fc.record({ id: name, email: name, role: name });
+const anonymous: AuthValues = { id: null, email: null, role: null };
+
+const world: fc.Arbitrary<World> = fc.record({
+  rows: fc.record({ row, new: row }),
+  auth,
+  nowSeconds: fc.constantFrom(0, 1, 2),
+  items: fc.array(row, { maxLength: 3 }),
+});
+
+function operandOf(type: ComparedType, sources: readonly string[]): fc.Arbitrary<Operand> {
+  const literal = valuesOf[type].map((value): Operand => ({ kind: "literal", value }));
+  const column = fc
+    .record({ source: fc.constantFrom(...sources), column: fc.constantFrom(...columnsOfType[type]) })
+    .map((reference): Operand => columnOperand(reference.source, reference.column));
+  const now = fc.constant<Operand>({ kind: "now" });
+  const field = fc
+    .constantFrom("id" as const, "email" as const, "role" as const)
+    .map((name): Operand => ({ kind: "auth", field: name }));
+  if (type === "number") return fc.oneof(literal, column, now);
+  return type === "text" ? fc.oneof(literal, column, field) : fc.oneof(literal, column);
+}
+
+function columnOperand(source: string, column: string): Operand {
+  const named = source === "row" || source === "new" ? source : { alias: source };
+  return { kind: "column", source: named, column: columnName(column) };
+}
+
+function leaf(sources: readonly string[]): fc.Arbitrary<Expression> {
+  return fc.constantFrom<ComparedType>("number", "text", "boolean").chain((type) => {
+    const operand = operandOf(type, sources);
+    const operator = fc.constantFrom(...(type === "boolean" ? equalities : operators));
+    return fc.oneof(
+      fc.record({ kind: fc.constant("compare" as const), operator, left: operand, right: operand }),
+      fc.record({
+        kind: fc.constant("in" as const),
+        value: operand,
+        list: fc.array(operand, { minLength: 1, maxLength: 3 }),
+      }),
+      fc.record({ kind: fc.constant("is_null" as const), value: operand, negated: fc.boolean() }),
+      flags.map((value) => ({ kind: "literal" as const, value })),
+    );
+  });
+}
+
+function expressionOver(sources: readonly string[], depth: number): fc.Arbitrary<Expression> {
+  if (depth === 0) return leaf(sources);
+  const inner = expressionOver(sources, depth - 1);
+  const alias = `a${depth}`;
+  return fc.oneof(
+    leaf(sources),
+    fc.record({
+      kind: fc.constantFrom("and" as const, "or" as const),
+      terms: fc.array(inner, { minLength: 2, maxLength: 3 }),
+    }),
+    inner.map((term) => ({ kind: "not" as const, term })),
+    expressionOver([...sources, alias], depth - 1).map((where) => ({
+      kind: "exists" as const,
+      table: tableName("items"),
+      alias,
+      where,
+    })),
+  );
+}
+
+const expression = expressionOver(["row", "new"], 3);
+
+/** SQL's logic, word by word; null is NULL. */
+function evaluate(node: Expression, at: World): boolean | null {
+  switch (node.kind) {
+    case "literal":
+    case "column":
+    case "auth":
+    case "now":
+      return resolve(node, at) as boolean | null;
+    case "compare":
+      return compare(node.operator, resolve(node.left, at), resolve(node.right, at));
+    case "in":
+      return or(node.list.map((item) => compare("=", resolve(node.value, at), resolve(item, at))));
+    case "is_null":
+      return (resolve(node.value, at) === null) !== node.negated;
+    case "and":
+      return not(or(node.terms.map((term) => not(evaluate(term, at)))));
+    case "or":
+      return or(node.terms.map((term) => evaluate(term, at)));
+    case "not":
+      return not(evaluate(node.term, at));
+    case "exists":
+      return at.items.some(
+        (item) => evaluate(node.where, { ...at, rows: { ...at.rows, [node.alias]: item } }) === true,
+      );
+  }
+}
+
+function resolve(operand: Operand, at: World): Value {
+  switch (operand.kind) {
+    case "literal":
+      return operand.value;
+    case "auth":
+      return at.auth[operand.field];
+    case "now":
+      return BigInt(at.nowSeconds);
+    case "column": {
+      const source = typeof operand.source === "string" ? operand.source : operand.source.alias;
+      return at.rows[source]![operand.column]!;
+    }
+  }
+}
+
+function or(terms: readonly (boolean | null)[]): boolean | null {
+  if (terms.includes(true)) return true;
+  return terms.includes(null) ? null : false;
+}
+
+function not(term: boolean | null): boolean | null {
+  return term === null ? null : !term;
+}
+
+function compare(operator: CompareOperator, left: Value, right: Value): boolean | null {
+  if (left === null || right === null) return null;
+  const order =
+    typeof left === "string" && typeof right === "string"
+      ? Buffer.compare(Buffer.from(left), Buffer.from(right))
+      : Number(left) - Number(right);
+  const outcomes = { "=": order === 0, "!=": order !== 0, "<": order < 0, "<=": order <= 0 };
+  if (operator === ">") return order > 0;
+  return operator === ">=" ? order >= 0 : outcomes[operator];
+}
+
+/** With a parenthesis around everything, so that reading it back depends on no precedence. */
+function print(node: Expression): string {
+  switch (node.kind) {
+    case "literal":
+      return printLiteral(node.value);
+    case "column":
+      return `${typeof node.source === "string" ? node.source : node.source.alias}.${node.column}`;
+    case "auth":
+      return `auth.${node.field}`;
+    case "now":
+      return "now()";
+    case "compare":
+      return `(${print(node.left)} ${node.operator} ${print(node.right)})`;
+    case "in":
+      return `(${print(node.value)} in (${node.list.map(print).join(", ")}))`;
+    case "is_null":
+      return `(${print(node.value)} is ${node.negated ? "not " : ""}null)`;
+    case "and":
+    case "or":
+      return `(${node.terms.map(print).join(` ${node.kind} `)})`;
+    case "not":
+      return `(not ${print(node.term)})`;
+    case "exists":
+      return `exists(${node.table} ${node.alias} where ${print(node.where)})`;
+  }
+}
+
+function printLiteral(value: Value): string {
+  if (typeof value === "string") return `'${value.replaceAll("'", "''")}'`;
+  return typeof value === "number" && Number.isInteger(value) ? value.toFixed(1) : String(value);
+}
+
+/** Which kinds of operand are left. */
+function operandKinds(node: Expression): ReadonlySet<string> {
+  const kinds = new Set<string>();
+  mapOperands(node, (operand) => {
+    kinds.add(operand.kind);
+    return operand;
+  });
+  return kinds;
+}
+
+test("a specialised rule admits what the rule admits", () => {
+  let admitted = 0;
+  fc.assert(
+    fc.property(expression, world, (rule, at) => {
+      const special = specialise(rule, at.auth, at.nowSeconds);
+      const admits = evaluate(rule, at) === true;
+      admitted += Number(admits);
+      expect(evaluate(special, at) === true).toBe(admits);
+    }),
+  );
+  // Neither outcome is rare, or the agreement would say little.
+  expect(admitted).toBeGreaterThan(1_000);
+  expect(admitted).toBeLessThan(4_000);
+});
+
+test("a specialised rule names neither auth nor now, and specialising again changes nothing", () => {
+  fc.assert(
+    fc.property(expression, world, (rule, at) => {
+      const special = specialise(rule, at.auth, at.nowSeconds);
+      expect([...operandKinds(special)].filter((kind) => kind === "auth" || kind === "now")).toEqual([]);
+      expect(specialise(special, anonymous, 0)).toEqual(special);
+    }),
+  );
+});
+
+test("never true and always true hold for every row", () => {
+  fc.assert(
+    fc.property(expression, world, (rule, at) => {
+      const outcome = evaluate(rule, at);
+      if (neverTrue(rule)) expect(outcome).not.toBe(true);
+      if (alwaysTrue(rule)) expect(outcome).toBe(true);
+    }),
+  );
+});
+
+test("whatever admits an anonymous caller is said to", () => {
+  fc.assert(
+    fc.property(expression, world, (rule, at) => {
+      if (evaluate(rule, { ...at, auth: anonymous }) === true) expect(admitsAnonymous(rule)).toBe(true);
+    }),
+  );
+});
+
+test("what is printed is read back", () => {
+  fc.assert(
+    fc.property(expression, (rule) => {
+      expect(parseRule(print(rule), scope)).toEqual({ expression: rule, problems: [] });
+    }),
+  );
+});
+
+test("a mutated rule is read or refused, at once", () => {
+  const scrap = fc.oneof(
+    fc.constantFrom(
+      "'",
+      "''",
+      "(",
+      ")",
+      ".",
+      "=",
+      "<>",
+      "not ",
+      "and",
+      " or ",
+      "in (",
+      "exists(",
+      "null",
+      "row.",
+    ),
+    fc.constantFrom(
+      "12",
+      "-",
+      "1e999",
+      "\0",
+      "\n",
+      "🙂",
+      "\ud83d",
+      "$users",
+      "__proto__",
+      "((((((((",
+      "not not not ",
+    ),
+    fc.string({ maxLength: 5 }),
+  );
+  const mutation = fc.record({
+    at: fc.nat(),
+    cut: fc.nat(6),
+    insert: scrap,
+    repeat: fc.integer({ min: 1, max: 40 }),
+  });
+  const mutations = fc.array(mutation, { minLength: 1, maxLength: 4 });
+  fc.assert(
+    fc.property(expression, mutations, (rule, changes) => {
+      const text = changes.reduce((before, { at, cut, insert, repeat }) => {
+        const offset = at % (before.length + 1);
+        return before.slice(0, offset) + insert.repeat(repeat) + before.slice(offset + cut);
+      }, print(rule));
+      const startedMs = performance.now();
+      const { expression: read, problems } = parseRule(text, scope);
+      specialise(read, anonymous, 0);
+      expect(performance.now() - startedMs).toBeLessThan(1_000);
+      for (const { at, message } of problems) {
+        expect(at.line).toBeLessThanOrEqual(text.split("\n").length);
+        expect(message).not.toBe("");
+      }
+    }),
+    { numRuns: 10_000 },
+  );
+});
+
+test("values are ordered as SQLite orders them", () => {
+  const database = new Database(":memory:");
+  const select = database.prepare("select (?1 > ?2) - (?1 < ?2) as sign");
+  const integer = fc.oneof(
+    fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n }),
+    fc.constantFrom(0n, 2n ** 53n, 2n ** 53n + 1n, 2n ** 63n - 1n, -(2n ** 63n)),
+  );
+  // What is integral is bound as a real all the same: the driver makes integers of bigint alone.
+  const real = fc.oneof(
+    fc.double({ noNaN: true, noDefaultInfinity: true }),
+    fc.constantFrom(0, 2 ** 53, 2 ** 63, -(2 ** 63)),
+  );
+  const text = fc.string({ unit: "binary", maxLength: 4 });
+  const value = fc.oneof(integer, real, text);
+  fc.assert(
+    fc.property(value, value, (left, right) => {
+      const { sign } = select.get(left, right) as { sign: number };
+      expect(Math.sign(compareValues(left, right))).toBe(sign);
+    }),
+  );
+  database.close();
+});

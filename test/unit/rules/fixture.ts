@@ -1,0 +1,79 @@
+import type { Column, ColumnType, Schema, Table } from "../../../src/project/model.js";
+import { columnName, tableName } from "../../../src/project/names.js";
+import type { Expression } from "../../../src/project/rules/ast.js";
+import { parseRule } from "../../../src/project/rules/parse-rule.js";
+import { formatRuleProblem } from "../../../src/project/rules/position.js";
+import { type RuleKind, ruleScope } from "../../../src/project/rules/scope.js";
+
+/** Two tables: one with a column of every type, one for `exists` to look in. */
+export const schema: Schema = schemaOf([
+  table("messages", {
+    id: "integer",
+    room_id: "text",
+    owner_id: "text",
+    score: "real",
+    published: "boolean",
+    data: "json",
+    file: "blob",
+    public: "boolean",
+  }),
+  table("members", { room_id: "text", user_id: "text", level: "integer", active: "boolean" }),
+]);
+
+export function schemaOf(tables: readonly Table[]): Schema {
+  return {
+    tables: new Map(tables.map((each) => [each.name, each])),
+    auth: {
+      registration: "public",
+      emailVerification: { required: false, url: "" },
+      invitationUrl: "",
+      passwordResetUrl: "",
+      providers: [],
+      redirectUrls: [],
+    },
+    origins: [],
+  };
+}
+
+/** The first column is the primary key. */
+export function table(name: string, types: Readonly<Record<string, ColumnType>>): Table {
+  const columns = Object.entries(types).map(([column, type]) => columnOf(column, type));
+  return {
+    name: tableName(name),
+    columns: new Map(columns.map((column) => [column.name, column])),
+    primaryKey: columns.slice(0, 1).map((column) => column.name),
+    unique: [],
+    indexes: [],
+    strict: true,
+    virtual: false,
+    renamedFrom: null,
+  };
+}
+
+function columnOf(name: string, type: ColumnType): Column {
+  return {
+    name: columnName(name),
+    type,
+    notNull: false,
+    default: null,
+    check: null,
+    references: null,
+    renamedFrom: null,
+  };
+}
+
+/** The expression of a rule for `messages`. */
+export function rule(text: string, kind: RuleKind = "update"): Expression {
+  const { expression, problems } = read(text, kind);
+  if (problems.length > 0) throw new Error(problems.map(formatRuleProblem).join("\n"));
+  return expression;
+}
+
+/** What is wrong with a rule for `messages`. */
+export function problemsOf(text: string, kind: RuleKind = "update"): readonly string[] {
+  return read(text, kind).problems.map(formatRuleProblem);
+}
+
+function read(text: string, kind: RuleKind) {
+  return parseRule(text, ruleScope(schema, schema.tables.get("messages")!, kind));
+}
