@@ -1,0 +1,13 @@
+/** Lower-case hexadecimal. */
+export function toHex(bytes: Uint8Array): string {
+  let text = "";
+  for (const byte of bytes) text += byte.toString(16).padStart(2, "0");
+  return text;
+}
+
+/** Bytes of an even number of hexadecimal digits. */
+export function fromHex(text: string): Uint8Array {
+  return Uint8Array.from({ length: text.length / 2 }, (_, i) =>
+    Number.parseInt(text.slice(2 * i, 2 * i + 2), 16),
+  );
+}

@@ -1,0 +1,41 @@
+import { badRequest, type Refusal } from "./refusal.js";
+
+/** A parameter of a query string, percent-decoded, in the order of the URL. */
+export type QueryParameter = readonly [name: string, value: string];
+
+/**
+ * The parameters of a request's URL. Unlike URLSearchParams it refuses what is malformed (a bad `%`, bytes that are
+ * not UTF-8, NUL) and what is ambiguous (a name given twice).
+ */
+export function parseQueryString(url: string): readonly QueryParameter[] | Refusal {
+  const start = url.indexOf("?");
+  const text = start === -1 ? "" : url.slice(start + 1).replace(/#.*$/s, "");
+  const parameters: QueryParameter[] = [];
+  const seen = new Set<string>();
+  for (const part of text.split("&")) {
+    if (part === "") continue;
+    const equals = part.indexOf("=");
+    const name = decode(equals === -1 ? part : part.slice(0, equals));
+    const value = decode(equals === -1 ? "" : part.slice(equals + 1));
+    if (name === null || value === null) return badRequest("malformed percent-encoding in the query string");
+    if (seen.has(name)) return badRequest(`parameter ${quoted(name)} is given twice`);
+    seen.add(name);
+    parameters.push([name, value]);
+  }
+  return parameters;
+}
+
+/** A component of a path or a query string, or null where it is malformed. */
+export function decode(component: string, plusIsSpace = true): string | null {
+  try {
+    const text = decodeURIComponent(plusIsSpace ? component.replaceAll("+", " ") : component);
+    return text.includes("\0") ? null : text;
+  } catch {
+    return null;
+  }
+}
+
+/** A caller's word in a message, cut to a sensible length. */
+export function quoted(text: string): string {
+  return JSON.stringify(text.length > 80 ? `${text.slice(0, 80)}…` : text);
+}

@@ -1,0 +1,46 @@
+/** Every error code of the interface and its status (interface, section 6). */
+const statuses = {
+  bad_request: 400,
+  invalid_cursor: 400,
+  weak_password: 400,
+  invalid_token: 400,
+  unauthorized: 401,
+  invalid_credentials: 401,
+  invalid_refresh_token: 401,
+  forbidden: 403,
+  email_not_verified: 403,
+  registration_closed: 403,
+  not_found: 404,
+  method_not_allowed: 405,
+  conflict: 409,
+  payload_too_large: 413,
+  unsupported_media_type: 415,
+  rate_limited: 429,
+  internal: 500,
+  auth_unavailable: 503,
+  unavailable: 503,
+} as const;
+
+export type ErrorCode = keyof typeof statuses;
+
+/** A request that is refused: a value that a function returns, mapped to a response in one place. */
+export class Refusal {
+  constructor(
+    readonly code: ErrorCode,
+    readonly message: string,
+  ) {}
+
+  /** `{ error: { code, message } }` with the code's status (specification, section 7). */
+  toResponse(headers?: Record<string, string>): Response {
+    return Response.json(
+      { error: { code: this.code, message: this.message } },
+      { status: statuses[this.code], headers: { "Cache-Control": "no-store", ...headers } },
+    );
+  }
+}
+
+export function isRefusal(value: unknown): value is Refusal {
+  return value instanceof Refusal;
+}
+
+export const badRequest = (message: string) => new Refusal("bad_request", message);

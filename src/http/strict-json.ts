@@ -1,0 +1,64 @@
+import { quoted } from "./query-string.js";
+import { badRequest, type Refusal } from "./refusal.js";
+
+/**
+ * RFC 8259 as I-JSON (RFC 7493) wants it: no duplicate keys, no lone surrogates, no integer that a double cannot
+ * hold; and no NUL, no number that overflows, no nesting over 64. What JSON.parse would let pass is refused.
+ */
+export function parseStrictJson(text: string): { readonly value: unknown } | Refusal {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    return badRequest("the body is not valid JSON");
+  }
+  const problem = inspect(text);
+  return problem === null ? { value } : badRequest(problem);
+}
+
+const depthMax = 64;
+/** One token of text that JSON.parse has accepted. */
+const token = /"(?:[^"\\]|\\.)*"|-?\d[\d.eE+-]*|[{}[\],:]/g;
+
+type Container = { readonly keys: Set<string> | null; expectsKey: boolean };
+
+function inspect(text: string): string | null {
+  if (!text.isWellFormed()) return "the body is not well-formed Unicode";
+  const containers: Container[] = [];
+  for (const [part] of text.matchAll(token)) {
+    const inside = containers.at(-1);
+    switch (part[0]) {
+      case "{":
+      case "[":
+        containers.push({ keys: part === "{" ? new Set() : null, expectsKey: part === "{" });
+        if (containers.length > depthMax) return `the body nests deeper than ${depthMax}`;
+        break;
+      case "}":
+      case "]":
+        containers.pop();
+        break;
+      case ",":
+        if (inside?.keys) inside.expectsKey = true;
+        break;
+      case ":":
+        break;
+      case '"': {
+        const string: string = JSON.parse(part);
+        if (string.includes("\0")) return "the body holds a NUL character";
+        if (!string.isWellFormed()) return "the body holds a lone surrogate";
+        if (!inside?.expectsKey || inside.keys === null) break;
+        if (inside.keys.has(string)) return `the body gives the key ${quoted(string)} twice`;
+        inside.keys.add(string);
+        inside.expectsKey = false;
+        break;
+      }
+      default: {
+        const number = Number(part);
+        if (!Number.isFinite(number)) return "the body holds a number that is too large";
+        if (/^-?\d+$/.test(part) && !Number.isSafeInteger(number))
+          return "the body holds an integer beyond ±(2^53−1): send it as a decimal string";
+      }
+    }
+  }
+  return null;
+}

@@ -1,0 +1,65 @@
+import { fromBase64Url, toBase64Url } from "../encoding/base64.js";
+import { open, type SecretKey, seal } from "../encoding/secret-keys.js";
+import type { QueryParameter } from "../http/query-string.js";
+import { Refusal } from "../http/refusal.js";
+
+/** What a cursor carries: the original request as it was written, and how far it has come. */
+export interface CursorState {
+  readonly parameters: readonly QueryParameter[];
+  readonly window: WireWindow;
+  /** Authorized rows before the next page. */
+  readonly offset: number;
+  /** Authorized rows counted so far. */
+  readonly total: number;
+}
+
+/** `Window` of list-plan.ts with keys as JSON text of their wire values. */
+export interface WireWindow {
+  readonly after: string | null;
+  readonly upTo: string | null;
+  readonly counted: boolean;
+  readonly skip: number;
+}
+
+/** Who may use a cursor, and where. */
+export interface CursorBinding {
+  readonly principal: string;
+  readonly table: string;
+  readonly schemaVersion: number;
+}
+
+export const cursorLifetimeMs = 3_600_000;
+
+/**
+ * Sealed with the binding as associated data: another caller's cursor, one of another table or of an older schema
+ * does not open (interface, section 4). `now` is in milliseconds, `iv` 12 random bytes.
+ */
+export async function sealCursor(
+  key: SecretKey,
+  state: CursorState,
+  binding: CursorBinding,
+  now: number,
+  iv: Uint8Array<ArrayBuffer>,
+): Promise<string> {
+  const plain = JSON.stringify({ ...state, expiresAtMs: now + cursorLifetimeMs });
+  return toBase64Url(await seal(key, plain, associated(binding), iv));
+}
+
+export async function openCursor(
+  key: SecretKey,
+  text: string,
+  binding: CursorBinding,
+  now: number,
+): Promise<CursorState | Refusal> {
+  const bytes = fromBase64Url(text);
+  const plain = bytes === null ? null : await open(key, bytes, associated(binding));
+  if (plain === null) return invalid;
+  const { expiresAtMs, ...state }: CursorState & { expiresAtMs: number } = JSON.parse(plain);
+  return now < expiresAtMs ? state : invalid;
+}
+
+const invalid = new Refusal("invalid_cursor", "the cursor is malformed, expired, or not yours");
+
+function associated({ principal, table, schemaVersion }: CursorBinding): string {
+  return JSON.stringify([principal, table, schemaVersion]);
+}

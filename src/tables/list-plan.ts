@@ -1,0 +1,87 @@
+import type { Column, Table } from "../project/model.js";
+import type { Expression, Literal } from "../project/rules/ast.js";
+import { mentions } from "../project/rules/columns-of.js";
+import { conjuncts } from "../project/rules/conjuncts.js";
+import { alwaysTrue } from "../project/rules/never-true.js";
+import { substitute } from "../project/rules/substitute.js";
+import { whenTrue } from "../project/rules/when-true.js";
+import type { Catalog } from "../schema/catalog.js";
+import { type AccessPath, type Condition, chooseAccessPath } from "./access-path.js";
+import type { Filter, ListRequest } from "./list-request.js";
+import { type Key, totalOrder } from "./order.js";
+
+/** Everything that decides the SQL of one page. The same plan gives the same text. */
+export interface ListPlan {
+  readonly table: Table;
+  readonly catalog: Catalog;
+  readonly path: AccessPath;
+  /** Conditions that name no column of the row: decided once, before any row is visited. */
+  readonly gates: readonly Expression[];
+  readonly output: readonly Column[];
+  readonly limit: number;
+  readonly scanLimit: number;
+  /** Whether the statement reports what it examined. */
+  readonly metered: boolean;
+  readonly window: Window;
+}
+
+/**
+ * The part of the scan that one request examines: at most `scanLimit` candidates behind `after`. A window is counted
+ * once, by the request that opens it; the pages that follow inside of it go by keyset.
+ */
+export interface Window {
+  readonly after: Key | null;
+  /** The last candidate of a counted window that ended before the table did. */
+  readonly upTo: Key | null;
+  readonly counted: boolean;
+  /** Authorized rows still to be skipped for `offset`. */
+  readonly skip: number;
+}
+
+export function planList(
+  table: Table,
+  readRule: Expression,
+  request: ListRequest,
+  context: Pick<ListPlan, "catalog" | "scanLimit" | "metered" | "output" | "window">,
+): ListPlan {
+  const ruleTerms = conjuncts(withEqualities(table, readRule, request.filters)).filter(
+    (term) => !alwaysTrue(term),
+  );
+  const conditions: Condition[] = [
+    ...request.filters.map((filter) => ({ kind: "filter", filter }) as const),
+    ...ruleTerms
+      .filter((term) => mentions(term, "row"))
+      .map((expression) => ({ kind: "rule", expression }) as const),
+  ];
+  return {
+    ...context,
+    table,
+    path: chooseAccessPath(table, context.catalog, conditions, totalOrder(table, request.sort)),
+    gates: ruleTerms.filter((term) => !mentions(term, "row")),
+    limit: request.limit,
+  };
+}
+
+/**
+ * Carries the equalities of the caller's filters into the rule: an `exists` that no longer depends on the row is
+ * decided once. Not in pulled tables, whose columns may compare by another collation or affinity.
+ */
+function withEqualities(table: Table, rule: Expression, filters: readonly Filter[]): Expression {
+  const constants = new Map<string, Literal>();
+  for (const filter of filters) {
+    const literal = filter.operator === "eq" ? literalOf(filter.column, filter.value) : null;
+    if (literal !== null) constants.set(filter.column.name, literal);
+  }
+  if (!table.strict || constants.size === 0) return rule;
+  return whenTrue(
+    substitute(
+      rule,
+      (reference) => (reference.source === "row" && constants.get(reference.column)) || reference,
+    ),
+  );
+}
+
+function literalOf(column: Column, value: string | number | bigint | Uint8Array): Literal | null {
+  if (typeof value === "object") return null;
+  return { kind: "literal", value: column.type === "boolean" ? value === 1n : value };
+}

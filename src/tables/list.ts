@@ -1,0 +1,205 @@
+import { fromHex } from "../encoding/hex.js";
+import type { QueryParameter } from "../http/query-string.js";
+import { badRequest, isRefusal, type Refusal } from "../http/refusal.js";
+import type { Database, Result } from "../platform/database.js";
+import type { Table } from "../project/model.js";
+import type { Catalog } from "../schema/catalog.js";
+import type { Access } from "./access.js";
+import type { CursorState, WireWindow } from "./cursor.js";
+import { type ListPlan, planList } from "./list-plan.js";
+import { type ListRequest, parseListRequest } from "./list-request.js";
+import type { Key, OrderTerm } from "./order.js";
+import { finishRows } from "./rows.js";
+import { listStatement, windowEndStatement } from "./sql/list.js";
+import { fromJson } from "./values.js";
+
+export interface Page {
+  /** A JSON array. */
+  readonly data: string;
+  readonly rowsReturned: number;
+  /** Null where it is not known. */
+  readonly rowsRead: number | null;
+  readonly limit: number;
+  readonly offset: number;
+  readonly total: number;
+  readonly truncated: boolean;
+  /** Where the next page begins, if there may be one. */
+  readonly next: CursorState | null;
+}
+
+export interface ListContext {
+  readonly database: Database;
+  readonly table: Table;
+  readonly access: Access;
+  readonly catalog: Catalog;
+  readonly scanLimit: number;
+  readonly metered: boolean;
+}
+
+/** The first page of a list. */
+export function firstState(parameters: readonly QueryParameter[], request: ListRequest): CursorState {
+  return {
+    parameters,
+    window: { after: null, upTo: null, counted: false, skip: request.offset },
+    offset: request.offset,
+    total: 0,
+  };
+}
+
+/** One page: the first, or one that a cursor continues (interface, section 4). */
+export async function listPage(state: CursorState, context: ListContext): Promise<Page | Refusal> {
+  const request = parseListRequest(state.parameters, context.access.readable);
+  if (isRefusal(request)) return request;
+  const plan = planOf(request, state, context);
+  const { statement, exact } = listStatement(plan);
+  const [result] = await context.database.query([statement]);
+  const report = reportOf(result!);
+  const sortRefusal = unservedSort(plan, report);
+  if (sortRefusal !== null) return sortRefusal;
+  const returned = Math.min(report.found, plan.limit);
+  const window = await windowAfter(plan, report, context.database);
+  const { next, truncated } = continuation(state, plan, report, window);
+  const total = state.total + (report.counted?.authorized ?? 0);
+  return {
+    data: finishRows(`[${report.rows}]`, plan.output),
+    rowsReturned: returned,
+    rowsRead: exact && plan.metered ? rowsRead(plan, report) : null,
+    limit: plan.limit,
+    offset: state.offset,
+    total,
+    truncated,
+    next:
+      next === null
+        ? null
+        : { parameters: state.parameters, window: next, offset: state.offset + returned, total },
+  };
+}
+
+function planOf(request: ListRequest, state: CursorState, context: ListContext): ListPlan {
+  const { table, access } = context;
+  // The order's columns depend on the path, whose choice depends on nothing that the cursor holds.
+  const draft = planList(table, access.rule, request, {
+    ...context,
+    output: request.select ?? [...access.readable.values()],
+    window: { after: null, upTo: null, counted: state.window.counted, skip: state.window.skip },
+  });
+  const { order } = draft.path;
+  const { after, upTo } = state.window;
+  return { ...draft, window: { ...draft.window, after: keyOf(after, order), upTo: keyOf(upTo, order) } };
+}
+
+/** A key out of a cursor, which the server sealed: of its wire values, text of blobs is hexadecimal. */
+function keyOf(text: string | null, order: readonly OrderTerm[]): Key | null {
+  if (text === null) return null;
+  const values: unknown[] = JSON.parse(text);
+  return order.map(({ column }, i) => {
+    const value = values[i];
+    if (column.type === "blob" && typeof value === "string") return fromHex(value);
+    const parsed = fromJson(column, value);
+    if (parsed.ok) return parsed.value;
+    // A pulled table may hold values of another type than its column's.
+    return typeof value === "number" || typeof value === "string" ? value : null;
+  });
+}
+
+/** What the statement said. */
+interface Report {
+  readonly rows: string;
+  /** Authorized rows of the page, at most one beyond its limit. */
+  readonly found: number;
+  readonly lastKey: string | null;
+  readonly counted: {
+    readonly candidates: number;
+    readonly authorized: number;
+    readonly probed: number;
+  } | null;
+  readonly examined: { readonly candidates: number; readonly probed: number } | null;
+  readonly gateVisits: number;
+}
+
+function reportOf({ rows: [row] }: Result): Report {
+  const [rows, found, lastKey, counted, examined, gateVisits] = row!;
+  const numbers = (text: unknown) => (text === null ? null : (JSON.parse(text as string) as number[]));
+  const [candidates, authorized, probed] = numbers(counted) ?? [];
+  const [pageCandidates, pageProbed] = numbers(examined) ?? [];
+  return {
+    rows: (rows ?? "") as string,
+    found: found as number,
+    lastKey: lastKey as string | null,
+    counted: candidates === undefined ? null : { candidates, authorized: authorized!, probed: probed! },
+    examined: pageCandidates === undefined ? null : { candidates: pageCandidates, probed: pageProbed! },
+    gateVisits: gateVisits as number,
+  };
+}
+
+/** Candidates that only a sort can order are all examined, so there may be no more of them than the scan limit. */
+function unservedSort({ path, scanLimit }: ListPlan, report: Report): Refusal | null {
+  if (path.ordered || report.examined!.candidates <= scanLimit) return null;
+  const held = path.served.flatMap((condition) =>
+    condition.kind === "filter" && condition.filter.operator === "eq"
+      ? [condition.filter.column.name as string]
+      : [],
+  );
+  const columns = [
+    ...held,
+    ...path.order.map(({ column, descending }) => `${descending ? "-" : ""}${column.name}`),
+  ];
+  return badRequest(
+    `no index serves this sort and there are more than ${scanLimit} rows to sort: an index on [${columns.join(", ")}] would help`,
+  );
+}
+
+/** Logical source rows: those that were counted, those that the page walked, and those that probes looked up. */
+function rowsRead(plan: ListPlan, { counted, examined, gateVisits }: Report): number {
+  const pass = (part: { candidates: number; probed: number } | null) =>
+    part === null ? 0 : part.candidates + part.probed;
+  return (plan.window.counted ? 0 : pass(counted)) + pass(examined) + gateVisits;
+}
+
+/** Where the counted window ends, for a scan that may have met its limit. */
+interface WindowEnd {
+  readonly upTo: string | null;
+}
+
+async function windowAfter(plan: ListPlan, report: Report, database: Database): Promise<WindowEnd> {
+  const { path, scanLimit, window, limit } = plan;
+  const isFull = report.found > limit;
+  if (!path.ordered || window.upTo !== null) return { upTo: null };
+  const mayEnd = isFull
+    ? report.counted !== null && !isUnconditional(plan) && report.counted.candidates >= scanLimit
+    : (report.examined?.candidates ?? 0) >= scanLimit;
+  if (!mayEnd) return { upTo: null };
+  const [result] = await database.query([windowEndStatement(plan)]);
+  const [end, beyond] = result!.rows;
+  return { upTo: beyond === undefined ? null : (end![0] as string) };
+}
+
+/** A count without any condition is not limited (interface, section 4). */
+function isUnconditional({ path }: ListPlan): boolean {
+  return path.rest.length === 0 && path.served.length === 0;
+}
+
+function continuation(
+  state: CursorState,
+  plan: ListPlan,
+  report: Report,
+  { upTo: found }: WindowEnd,
+): { readonly next: WireWindow | null; readonly truncated: boolean } {
+  const { window, limit, scanLimit } = plan;
+  const upTo = state.window.upTo ?? found;
+  const truncated = upTo !== null;
+  if (report.found > limit)
+    return { next: { after: report.lastKey!, upTo, counted: true, skip: 0 }, truncated };
+  if (upTo === null) return { next: null, truncated };
+  const authorized = report.counted?.authorized ?? report.found;
+  const inWindow = isUnconditional(plan) ? scanLimit : authorized;
+  return {
+    next: {
+      after: upTo,
+      upTo: null,
+      counted: isUnconditional(plan),
+      skip: report.found > 0 ? 0 : Math.max(0, window.skip - inWindow),
+    },
+    truncated,
+  };
+}

@@ -1,0 +1,76 @@
+import { type QueryParameter, quoted } from "../http/query-string.js";
+import { badRequest, Refusal } from "../http/refusal.js";
+import type { SqlValue } from "../platform/database.js";
+import type { Column, Table } from "../project/model.js";
+import type { Access } from "./access.js";
+import type { Values } from "./sql/row.js";
+import { fromJson, fromText } from "./values.js";
+
+/** The key of `/api/:table/:id`. */
+export function singleKey(table: Table, text: string): Values | Refusal {
+  const [only, ...others] = table.primaryKey;
+  if (only === undefined) return noKey;
+  if (others.length > 0)
+    return badRequest(
+      `${table.name} has a composite key: use /api/${table.name}/_svc/key?${table.primaryKey.join("=…&")}=…`,
+    );
+  return keyValues(table, new Map([[only, text]]));
+}
+
+/** The key of `/api/:table/_svc/key`: every field of it, once, and nothing else (specification 4.2). */
+export function compositeKey(table: Table, parameters: readonly QueryParameter[]): Values | Refusal {
+  if (table.primaryKey.length === 0) return noKey;
+  const fields = new Map(parameters);
+  for (const field of fields.keys())
+    if (!(table.primaryKey as readonly string[]).includes(field))
+      return badRequest(`${quoted(field)} is not part of the key`);
+  const missing = table.primaryKey.find((field) => !fields.has(field));
+  return missing === undefined ? keyValues(table, fields) : badRequest(`key field ${missing} is missing`);
+}
+
+const noKey = new Refusal(
+  "method_not_allowed",
+  "a table without a primary key can be listed and added to, nothing else",
+);
+
+function keyValues(table: Table, fields: ReadonlyMap<string, string>): Values | Refusal {
+  const values = new Map<Column, SqlValue>();
+  for (const field of table.primaryKey) {
+    const column = table.columns.get(field)!;
+    const parsed = fromText(column, fields.get(field)!);
+    if (!parsed.ok) return badRequest(`${field}: expected ${parsed.expected}`);
+    values.set(column, parsed.value);
+  }
+  return values;
+}
+
+export type Body = Readonly<Record<string, unknown>>;
+
+/** Columns to insert (interface, section 4). */
+export function createValues(table: Table, access: Access, body: Body): Values | Refusal {
+  return columnValues(table, access, body);
+}
+
+/** Columns to change: at least one, and none of the primary key. */
+export function patchValues(table: Table, access: Access, body: Body): Values | Refusal {
+  const values = columnValues(table, access, body);
+  if (values instanceof Refusal) return values;
+  if (values.size === 0) return badRequest("expected at least one column to change");
+  const key = [...values.keys()].find((column) => table.primaryKey.includes(column.name));
+  return key === undefined
+    ? values
+    : badRequest(`${key.name} is part of the primary key, which cannot be changed`);
+}
+
+function columnValues(table: Table, access: Access, body: Body): Values | Refusal {
+  const values = new Map<Column, SqlValue>();
+  for (const [name, value] of Object.entries(body)) {
+    const column = table.columns.get(name);
+    if (column === undefined) return badRequest(`unknown column ${quoted(name)}`);
+    const parsed = fromJson(column, value);
+    if (!parsed.ok) return badRequest(`${name}: expected ${parsed.expected}`);
+    values.set(column, parsed.value);
+  }
+  const forbidden = [...values.keys()].find((column) => !access.mayWrite(column));
+  return forbidden === undefined ? values : new Refusal("forbidden", `you may not write ${forbidden.name}`);
+}

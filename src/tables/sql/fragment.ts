@@ -1,0 +1,81 @@
+import type { SqlValue, Statement } from "../../platform/database.js";
+import type { ColumnName, TableName } from "../../project/names.js";
+
+/**
+ * A piece of SQL text with the parameters of its placeholders. This folder is the only place where SQL text for
+ * customers' tables is put together: values travel as parameters, and names come out of a parsed schema.
+ */
+export interface Sql {
+  readonly text: string;
+  readonly params: readonly SqlValue[];
+}
+
+/** Literal SQL around fragments: sql`SELECT ${a} FROM ${b}`. Nothing but a fragment can be embedded. */
+export function sql(strings: TemplateStringsArray, ...parts: readonly Sql[]): Sql {
+  if (parts.length === 0) return { text: strings[0]!, params: none };
+  let text = strings[0]!;
+  const params: SqlValue[] = [];
+  parts.forEach((part, i) => {
+    text += part.text + strings[i + 1]!;
+    for (const param of part.params) params.push(param);
+  });
+  return { text, params };
+}
+
+const none: readonly SqlValue[] = [];
+
+export const empty: Sql = { text: "", params: none };
+
+export function param(value: SqlValue): Sql {
+  return { text: "?", params: [value] };
+}
+
+export function name(value: TableName | ColumnName): Sql {
+  return { text: `"${value}"`, params: none };
+}
+
+/** A name that the database itself reported, such as that of an index; it may hold any character. */
+export function physicalName(value: string): Sql {
+  return { text: `"${value.replaceAll('"', '""')}"`, params: none };
+}
+
+/** A name of a rule's alias; the prefix keeps it apart from the aliases of this folder. */
+export function aliasName(alias: string): Sql {
+  return { text: `"x_${alias}"`, params: none };
+}
+
+/** SQL that the project's owner wrote in the schema, such as a column's default. */
+export function ownersSql(text: string): Sql {
+  return { text: `(${text})`, params: none };
+}
+
+/** A JSON key or column alias as a text literal; column names hold no quote. */
+export function textLiteral(column: ColumnName): Sql {
+  return { text: `'${column}'`, params: none };
+}
+
+export function join(parts: readonly Sql[], separator: Sql): Sql {
+  let text = "";
+  const params: SqlValue[] = [];
+  parts.forEach((part, i) => {
+    text += i === 0 ? part.text : separator.text + part.text;
+    for (const value of part.params) params.push(value);
+  });
+  return { text, params };
+}
+
+export const comma = sql`, `;
+
+/** Conjunction; of nothing it is TRUE. */
+export function and(terms: readonly Sql[]): Sql {
+  return terms.length === 0 ? sql`1` : terms.length === 1 ? terms[0]! : sql`(${join(terms, sql` AND `)})`;
+}
+
+/** Disjunction; of nothing it is FALSE. */
+export function or(terms: readonly Sql[]): Sql {
+  return terms.length === 0 ? sql`0` : terms.length === 1 ? terms[0]! : sql`(${join(terms, sql` OR `)})`;
+}
+
+export function toStatement({ text, params }: Sql): Statement {
+  return { sql: text, params };
+}

@@ -1,0 +1,117 @@
+import type { ColumnName } from "../../project/names.js";
+import type { ColumnReference, Exists, Expression, Operand } from "../../project/rules/ast.js";
+import type { Condition } from "../access-path.js";
+import type { Filter } from "../list-request.js";
+import { aliasName, and, comma, join, name, or, param, type Sql, sql } from "./fragment.js";
+
+/** What the names in a rule stand for at the place where its SQL will be. */
+export interface Scope {
+  /** A column of the stored row. */
+  row(column: ColumnName): Sql;
+  /** A column of the row as it would be. */
+  next(column: ColumnName): Sql;
+  /** What stands for an `exists`. */
+  exists(exists: Exists): Sql;
+}
+
+/** A specialised expression as a SQL predicate. */
+export function predicate(expression: Expression, scope: Scope): Sql {
+  switch (expression.kind) {
+    case "literal":
+    case "column":
+    case "auth":
+    case "now":
+      return operand(expression, scope);
+    case "compare": {
+      const { left, operator, right } = expression;
+      return sql`${operand(left, scope)} ${operators[operator]} ${operand(right, scope)}`;
+    }
+    case "in": {
+      const list = expression.list.map((item) => operand(item, scope));
+      return sql`${operand(expression.value, scope)} IN (${join(list, comma)})`;
+    }
+    case "is_null":
+      return expression.negated
+        ? sql`${operand(expression.value, scope)} IS NOT NULL`
+        : sql`${operand(expression.value, scope)} IS NULL`;
+    case "and":
+      return and(expression.terms.map((term) => predicate(term, scope)));
+    case "or":
+      return or(expression.terms.map((term) => predicate(term, scope)));
+    case "not":
+      return sql`NOT (${predicate(expression.term, scope)})`;
+    case "exists":
+      return scope.exists(expression);
+  }
+}
+
+const operators = {
+  "=": sql`=`,
+  "!=": sql`<>`,
+  "<": sql`<`,
+  "<=": sql`<=`,
+  ">": sql`>`,
+  ">=": sql`>=`,
+} as const;
+
+function operand(value: Operand, scope: Scope): Sql {
+  switch (value.kind) {
+    case "literal":
+      return param(typeof value.value === "boolean" ? BigInt(value.value) : value.value);
+    case "column":
+      return reference(value, scope);
+    case "auth":
+    case "now":
+      throw new Error("a rule is specialised for its caller before it becomes SQL");
+  }
+}
+
+function reference({ source, column }: ColumnReference, scope: Scope): Sql {
+  if (source === "row") return scope.row(column);
+  if (source === "new") return scope.next(column);
+  return sql`${aliasName(source.alias)}.${name(column)}`;
+}
+
+/** `exists` as it stands in the rule; `$users` offers id and role of the server's own table. */
+export function existsSql({ table, alias, where }: Exists, scope: Scope): Sql {
+  const from = table === "$users" ? sql`_users` : name(table);
+  return sql`EXISTS (SELECT 1 FROM ${from} AS ${aliasName(alias)} WHERE ${predicate(where, scope)})`;
+}
+
+/** A condition of a list over the columns that `row` gives. */
+export function conditionSql(condition: Condition, scope: Scope): Sql {
+  return condition.kind === "rule"
+    ? predicate(condition.expression, scope)
+    : filterSql(condition.filter, scope.row(condition.filter.column.name));
+}
+
+/** A caller's filter. Its comparisons are SQL's: a NULL matches `is_null` alone (interface, section 4). */
+function filterSql(filter: Filter, column: Sql): Sql {
+  switch (filter.operator) {
+    case "eq":
+      return sql`${column} = ${param(filter.value)}`;
+    case "ne":
+      return sql`${column} <> ${param(filter.value)}`;
+    case "lt":
+      return sql`${column} < ${param(filter.value)}`;
+    case "lte":
+      return sql`${column} <= ${param(filter.value)}`;
+    case "gt":
+      return sql`${column} > ${param(filter.value)}`;
+    case "gte":
+      return sql`${column} >= ${param(filter.value)}`;
+    case "in":
+      // One parameter however long the list is: D1 takes 100 of them.
+      return sql`${column} IN (SELECT value FROM json_each(${param(jsonList(filter.values))}))`;
+    case "is_null":
+      return filter.value ? sql`${column} IS NULL` : sql`${column} IS NOT NULL`;
+    case "contains":
+      return sql`instr(${column}, ${param(filter.value)}) > 0`;
+    case "starts_with":
+      return sql`substr(${column}, 1, length(${param(filter.value)})) = ${param(filter.value)}`;
+  }
+}
+
+function jsonList(values: readonly unknown[]): string {
+  return `[${values.map((value) => (typeof value === "bigint" ? String(value) : JSON.stringify(value))).join(",")}]`;
+}

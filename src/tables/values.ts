@@ -1,0 +1,77 @@
+import { fromBase64 } from "../encoding/base64.js";
+import type { SqlValue } from "../platform/database.js";
+import type { Column, ColumnType } from "../project/model.js";
+
+/** A value that its column takes, or what was expected instead. */
+export type Parsed =
+  | { readonly ok: true; readonly value: SqlValue }
+  | { readonly ok: false; readonly expected: string };
+
+const accepted = (value: SqlValue): Parsed => ({ ok: true, value });
+const refused = (expected: string): Parsed => ({ ok: false, expected });
+
+const expectations: Record<ColumnType, string> = {
+  integer: "an integer (beyond ±(2^53−1) as a decimal string)",
+  real: "a number",
+  text: "a string",
+  boolean: "true or false",
+  json: "a JSON value",
+  blob: "a base64 string",
+};
+
+/**
+ * A value of a body (interface, section 3). Nothing is coerced.
+ * Strings are free of NUL and lone surrogates already: `parseJsonBody` refuses them.
+ */
+export function fromJson({ type }: Pick<Column, "type">, value: unknown): Parsed {
+  if (value === null) return accepted(null);
+  return jsonReaders[type](value) ?? refused(expectations[type]);
+}
+
+const jsonReaders: Record<ColumnType, (value: unknown) => Parsed | null> = {
+  integer: (value) => {
+    if (typeof value === "number") return Number.isSafeInteger(value) ? accepted(BigInt(value)) : null;
+    const integer = typeof value === "string" ? parseInteger(value) : null;
+    return integer !== null && !isSafe(integer) ? accepted(integer) : null;
+  },
+  real: (value) => (typeof value === "number" && Number.isFinite(value) ? accepted(value) : null),
+  text: (value) => (typeof value === "string" ? accepted(value) : null),
+  boolean: (value) => (typeof value === "boolean" ? accepted(value ? 1n : 0n) : null),
+  json: (value) => accepted(JSON.stringify(value)),
+  blob: (value) => (typeof value === "string" ? bytes(value) : null),
+};
+
+/** A value of a query string or a path, in the one spelling that JSON gives it: `1.0`, ` 1` and `1e0` are no integers. */
+export function fromText({ type }: Pick<Column, "type">, text: string): Parsed {
+  return textReaders[type](text) ?? refused(type === "integer" ? "an integer" : expectations[type]);
+}
+
+const textReaders: Record<ColumnType, (text: string) => Parsed | null> = {
+  integer: (text) => {
+    const integer = parseInteger(text);
+    return integer === null ? null : accepted(integer);
+  },
+  real: (text) => {
+    const isNumber = /^-?(0|[1-9]\d*)(\.\d+)?([eE][+-]?\d+)?$/.test(text);
+    return isNumber && Number.isFinite(Number(text)) ? accepted(Number(text)) : null;
+  },
+  text: accepted,
+  boolean: (text) => (text === "true" ? accepted(1n) : text === "false" ? accepted(0n) : null),
+  json: () => null,
+  blob: bytes,
+};
+
+function parseInteger(text: string): bigint | null {
+  if (!/^(0|-?[1-9]\d{0,18})$/.test(text)) return null;
+  const value = BigInt(text);
+  return BigInt.asIntN(64, value) === value ? value : null;
+}
+
+function bytes(text: string): Parsed | null {
+  const value = fromBase64(text);
+  return value === null ? null : accepted(value);
+}
+
+function isSafe(value: bigint): boolean {
+  return value >= BigInt(Number.MIN_SAFE_INTEGER) && value <= BigInt(Number.MAX_SAFE_INTEGER);
+}
