@@ -1,0 +1,74 @@
+import { errors, jwtVerify, SignJWT } from "jose";
+
+/** Claims of an access token (RFC 9068 in spirit: `typ` is `at+jwt`). */
+export interface AccessClaims {
+  /** `sub` */
+  readonly userId: string;
+  /** `sid`: the session that the token belongs to. */
+  readonly sessionId: string;
+  readonly email: string;
+  /** A hint: every request checks it against the database. */
+  readonly role: string;
+}
+
+/** Signs and verifies access tokens under one key. Times are milliseconds since the epoch, lifetimes seconds. */
+export interface AccessTokens {
+  issue(claims: AccessClaims, now: number, lifetimeSeconds: number): Promise<string>;
+  /** Null for a token that is malformed, expired, of another key, algorithm, issuer or type. */
+  verify(token: string, now: number): Promise<AccessClaims | null>;
+}
+
+const algorithm = "HS256";
+const type = "at+jwt";
+const issuer = "svc";
+const rememberedMax = 10_000;
+
+/** `key` are at least 32 bytes that serve no other purpose. */
+export function createAccessTokens(key: Uint8Array): AccessTokens {
+  // A signature that was found good stays good; only the clock can end it.
+  const remembered = new Map<string, { claims: AccessClaims; expiresAtMs: number }>();
+  return {
+    issue: ({ userId, sessionId, email, role }, now, lifetimeSeconds) => {
+      const issuedAt = Math.floor(now / 1000);
+      return new SignJWT({ sid: sessionId, email, role })
+        .setProtectedHeader({ alg: algorithm, typ: type })
+        .setIssuer(issuer)
+        .setSubject(userId)
+        .setIssuedAt(issuedAt)
+        .setExpirationTime(issuedAt + lifetimeSeconds)
+        .setJti(crypto.randomUUID())
+        .sign(key);
+    },
+    verify: async (token, now) => {
+      const known = remembered.get(token);
+      if (known !== undefined) {
+        if (now < known.expiresAtMs) return known.claims;
+        remembered.delete(token);
+        return null;
+      }
+      const verified = await verifySignature(token, key, now);
+      if (verified === null) return null;
+      if (remembered.size >= rememberedMax) remembered.delete(remembered.keys().next().value!);
+      remembered.set(token, verified);
+      return verified.claims;
+    },
+  };
+}
+
+async function verifySignature(token: string, key: Uint8Array, now: number) {
+  try {
+    const { payload } = await jwtVerify(token, key, {
+      algorithms: [algorithm],
+      typ: type,
+      issuer,
+      requiredClaims: ["sub", "sid", "email", "role", "exp", "iat"],
+      currentDate: new Date(now),
+    });
+    const { sub, sid, email, role, exp } = payload;
+    if (typeof sid !== "string" || typeof email !== "string" || typeof role !== "string") return null;
+    return { claims: { userId: sub!, sessionId: sid, email, role }, expiresAtMs: exp! * 1000 };
+  } catch (error) {
+    if (error instanceof errors.JOSEError) return null;
+    throw error;
+  }
+}

@@ -1,0 +1,107 @@
+import { toHex } from "../encoding/hex.js";
+import { badRequest, Refusal } from "../http/refusal.js";
+import type { Result } from "../platform/database.js";
+import type { Platform } from "../platform/platform.js";
+import { apiKeyRandomBytes, hashSecret, newApiKey, parseScope } from "./api-key.js";
+import { emailKey, isEmail } from "./email.js";
+import { passwordProblem } from "./passwords.js";
+import { insertServiceKey, insertUser } from "./store.js";
+
+/** What an operator does to users and keys, from the command line or over HTTP. */
+export type AdministrationPlatform = Pick<Platform, "database" | "clock" | "random" | "passwordHasher">;
+
+export interface UserRequest {
+  readonly email: string;
+  readonly role: string;
+  readonly password: string;
+  readonly passwordLengthMin: number;
+}
+
+/** Creates a user of any role; the only way to an admin (specification 4.1). */
+export async function createUser(
+  { database, clock, random, passwordHasher }: AdministrationPlatform,
+  { email, role, password, passwordLengthMin }: UserRequest,
+): Promise<{ readonly id: string } | Refusal> {
+  if (!isEmail(email)) return badRequest("email: expected local@domain.tld");
+  if (role !== "user" && role !== "admin") return badRequest("role: expected user or admin");
+  const problem = passwordProblem(password, passwordLengthMin);
+  if (problem !== null) return problem;
+  const id = toHex(random.bytes(16));
+  const passwordHash = await passwordHasher.hash(password);
+  const user = {
+    id,
+    email,
+    emailKey: emailKey(email),
+    passwordHash,
+    role,
+    createdAtMs: clock.now(),
+  } as const;
+  const [inserted] = await database.batch([insertUser(user)]);
+  return inserted!.rows.length === 0 ? new Refusal("conflict", "the address is registered already") : { id };
+}
+
+export interface ServiceKeyRequest {
+  readonly name: string;
+  readonly scopes: readonly string[];
+  /** ISO 8601, or null for a key that does not expire. */
+  readonly expiresAt: string | null;
+}
+
+export interface CreatedServiceKey {
+  readonly id: string;
+  /** Shown once and never stored. */
+  readonly secret: string;
+  readonly warnings: readonly string[];
+}
+
+const nameLengthMax = 200;
+
+/** Specification 5.2. A legacy scope is taken with a warning, as it grants nothing. */
+export async function createServiceKey(
+  { database, clock, random }: AdministrationPlatform,
+  { name, scopes, expiresAt }: ServiceKeyRequest,
+): Promise<CreatedServiceKey | Refusal> {
+  if (name === "" || name.length > nameLengthMax)
+    return badRequest(`name: expected 1 to ${nameLengthMax} characters`);
+  if (scopes.length === 0) return badRequest("scopes: expected at least one");
+  const parsed = scopes.map((text) => ({ text, scope: parseScope(text) }));
+  const unknown = parsed.find(({ scope }) => scope === null);
+  if (unknown !== undefined)
+    return badRequest(
+      `scopes: ${JSON.stringify(unknown.text)} is none: resource:<table>:read, resource:<table>:write or project:backend`,
+    );
+  const expiresAtMs = expiresAt === null ? null : parseInstant(expiresAt);
+  if (expiresAt !== null && expiresAtMs === null)
+    return badRequest("expires_at: expected ISO 8601 with a time zone");
+  const id = toHex(random.bytes(16));
+  const secret = newApiKey(random.bytes(apiKeyRandomBytes));
+  const hash = await hashSecret(secret);
+  await database.batch([insertServiceKey({ id, name, hash, scopes, createdAtMs: clock.now(), expiresAtMs })]);
+  const warnings = parsed
+    .filter(({ scope }) => scope!.legacy)
+    .map(({ text }) => `${text} is a legacy scope and grants nothing`);
+  return { id, secret, warnings };
+}
+
+/** Milliseconds, for a date alone midnight UTC. */
+function parseInstant(text: string): number | null {
+  const shape = /^\d{4}-\d{2}-\d{2}(T\d{2}:\d{2}(:\d{2}(\.\d{1,3})?)?(Z|[+-]\d{2}:\d{2}))?$/;
+  const value = shape.test(text) ? Date.parse(text) : Number.NaN;
+  return Number.isNaN(value) ? null : value;
+}
+
+/** A row of `listServiceKeys` as the interface shows it. */
+export function serviceKeyOf([id, name, scopes, createdAt, expiresAt, revokedAt]: Result["rows"][number]) {
+  return {
+    id,
+    name,
+    scopes: JSON.parse(scopes as string) as string[],
+    created_at: instant(createdAt),
+    expires_at: instant(expiresAt),
+    revoked_at: instant(revokedAt),
+  };
+}
+
+function instant(ms: unknown): string | null {
+  return ms === null ? null : new Date(ms as number).toISOString();
+}

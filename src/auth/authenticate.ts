@@ -1,0 +1,72 @@
+import { Refusal } from "../http/refusal.js";
+import type { Result, Statement } from "../platform/database.js";
+import type { AccessClaims, AccessTokens } from "./access-token.js";
+import { hashSecret } from "./api-key.js";
+import type { Credential } from "./credential.js";
+import { anonymous, type Caller } from "./principal.js";
+import { apiKeyCheck, schemaVersionCheck, sessionCheck } from "./store.js";
+
+/** What a credential claims, its own signature or form verified; the database has the last word. */
+export type Claim =
+  | { readonly kind: "anonymous" }
+  | { readonly kind: "user"; readonly claims: AccessClaims }
+  | { readonly kind: "key"; readonly hash: string };
+
+export const unauthorized = new Refusal("unauthorized", "the credential is malformed, expired or revoked");
+
+export async function claimOf(
+  credential: Credential,
+  tokens: AccessTokens,
+  now: number,
+): Promise<Claim | Refusal> {
+  switch (credential.kind) {
+    case "none":
+      return { kind: "anonymous" };
+    case "malformed":
+      return unauthorized;
+    case "api_key":
+      return { kind: "key", hash: await hashSecret(credential.secret) };
+    case "access_token": {
+      const claims = await tokens.verify(credential.token, now);
+      return claims === null ? unauthorized : { kind: "user", claims };
+    }
+  }
+}
+
+/** The statement that decides whether the claim holds at this moment; its first column is the schema's version. */
+export function checkStatement(claim: Claim, now: number): Statement {
+  switch (claim.kind) {
+    case "anonymous":
+      return schemaVersionCheck();
+    case "user":
+      return sessionCheck(claim.claims.sessionId);
+    case "key":
+      return apiKeyCheck(claim.hash, now);
+  }
+}
+
+/** What the statement said: who is calling, and under which version of the schema (NULL: none is applied yet). */
+export function judgeClaim(
+  claim: Claim,
+  result: Result,
+): { readonly caller: Caller | Refusal; readonly schemaVersion: number | null } {
+  const row = result.rows[0]!;
+  return { caller: callerOf(claim, row), schemaVersion: row[0] as number | null };
+}
+
+function callerOf(claim: Claim, [, id, first, second]: Result["rows"][number]): Caller | Refusal {
+  switch (claim.kind) {
+    case "anonymous":
+      return anonymous;
+    case "user": {
+      const { userId, email, role, sessionId } = claim.claims;
+      // A role that has changed since needs a token that says so (interface, section 6).
+      const holds = id === userId && first === email && second === role;
+      return holds ? { kind: "user", id: userId, email, role, sessionId } : unauthorized;
+    }
+    case "key":
+      return id === null
+        ? unauthorized
+        : { kind: "key", id: id as string, scopes: JSON.parse(first as string) };
+  }
+}

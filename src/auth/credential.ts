@@ -1,0 +1,27 @@
+import { isApiKey, looksLikeApiKey } from "./api-key.js";
+
+/** What a request presents to say who is calling, before anything is known of it. */
+export type Credential =
+  | { readonly kind: "none" }
+  | { readonly kind: "access_token"; readonly token: string }
+  | { readonly kind: "api_key"; readonly secret: string }
+  | { readonly kind: "malformed" };
+
+/**
+ * RFC 6750, section 2.1, and `X-API-Key` for keys (interface, section 6). Another scheme is a credential that is not
+ * accepted, not the absence of one.
+ */
+export function readCredential(headers: Headers): Credential {
+  const authorization = headers.get("Authorization");
+  if (authorization === null) {
+    const key = headers.get("X-API-Key");
+    return key === null ? { kind: "none" } : apiKey(key);
+  }
+  const [, token] = /^bearer +([^\s,]+)$/i.exec(authorization) ?? [];
+  if (token === undefined) return { kind: "malformed" };
+  return looksLikeApiKey(token) ? apiKey(token) : { kind: "access_token", token };
+}
+
+function apiKey(secret: string): Credential {
+  return isApiKey(secret) ? { kind: "api_key", secret } : { kind: "malformed" };
+}

@@ -1,0 +1,17 @@
+/**
+ * The key that an address is compared by: ASCII lower case (interface, section 6). Letters outside of ASCII stay as
+ * they are, so that no look-alike such as the Kelvin sign ever equals one inside.
+ */
+export function emailKey(email: string): string {
+  return email.replace(/[A-Z]/g, (letter) => letter.toLowerCase());
+}
+
+const emailBytesMax = 254;
+
+/** Specification, section 2: `local@domain.tld`, no whitespace. */
+export function isEmail(text: string): boolean {
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is refused
+  const shape =
+    /^[^\s@\u0000-\u001f\u007f<>"]+@[^\s@.\u0000-\u001f\u007f<>"]+(\.[^\s@.\u0000-\u001f\u007f<>"]+)+$/;
+  return shape.test(text) && new TextEncoder().encode(text).length <= emailBytesMax;
+}

@@ -1,0 +1,87 @@
+import { fromBase64Url, toBase64Url } from "../encoding/base64.js";
+import { aesKey, open, type SecretKey, seal } from "../encoding/secret-keys.js";
+
+/** What the database says of a presented refresh token after `rotateRefreshToken` has run. Times in milliseconds. */
+export interface TokenFacts {
+  readonly usedAtMs: number | null;
+  readonly expiresAtMs: number;
+  readonly sealedSuccessor: string | null;
+  readonly sessionId: string;
+  readonly sessionRevoked: boolean;
+  readonly user: {
+    readonly id: string;
+    readonly email: string;
+    readonly role: string;
+    readonly disabled: boolean;
+  };
+}
+
+export type RotationVerdict =
+  /** The token was consumed just now: our successor is the one. */
+  | { readonly kind: "issue"; readonly facts: TokenFacts }
+  /** It was consumed within the grace window: the same successor again (specification 5.5). */
+  | { readonly kind: "replay"; readonly facts: TokenFacts; readonly sealedSuccessor: string }
+  | { readonly kind: "reject"; readonly reason: "unknown" | "expired" | "revoked" | "disabled" | "reused" };
+
+/**
+ * Decides a refresh from what its batch reports. `sealedSuccessor` is the one that this request offered; it is found
+ * in the row exactly if this request consumed the token.
+ */
+export function judgeRotation(
+  facts: TokenFacts | null,
+  sealedSuccessor: string,
+  now: number,
+  graceMs: number,
+): RotationVerdict {
+  if (facts === null) return { kind: "reject", reason: "unknown" };
+  if (facts.user.disabled) return { kind: "reject", reason: "disabled" };
+  if (facts.usedAtMs !== null && Math.abs(now - facts.usedAtMs) > graceMs)
+    return { kind: "reject", reason: "reused" };
+  if (facts.sessionRevoked) return { kind: "reject", reason: "revoked" };
+  if (facts.sealedSuccessor === sealedSuccessor) return { kind: "issue", facts };
+  if (facts.usedAtMs === null || facts.sealedSuccessor === null) return { kind: "reject", reason: "expired" };
+  return { kind: "replay", facts, sealedSuccessor: facts.sealedSuccessor };
+}
+
+const prefix = "svc_rt_";
+export const refreshTokenRandomBytes = 32;
+
+export function newRefreshToken(random: Uint8Array): string {
+  return prefix + toBase64Url(random.subarray(0, refreshTokenRandomBytes));
+}
+
+/**
+ * The successor, sealed under a key of the server's secret and the predecessor together: a dump of the database opens
+ * nothing, and neither does the secret alone (interface, section 6). `iv` are 12 random bytes.
+ */
+export async function sealSuccessor(
+  successor: string,
+  predecessor: string,
+  serverKey: Uint8Array<ArrayBuffer>,
+  iv: Uint8Array<ArrayBuffer>,
+): Promise<string> {
+  return toBase64Url(await seal(await successorKey(predecessor, serverKey), successor, prefix, iv));
+}
+
+/** Null where the predecessor is not the one. */
+export async function openSuccessor(
+  sealed: string,
+  predecessor: string,
+  serverKey: Uint8Array<ArrayBuffer>,
+): Promise<string | null> {
+  const bytes = fromBase64Url(sealed);
+  return bytes === null ? null : open(await successorKey(predecessor, serverKey), bytes, prefix);
+}
+
+async function successorKey(predecessor: string, serverKey: Uint8Array<ArrayBuffer>): Promise<SecretKey> {
+  const material = await crypto.subtle.importKey(
+    "raw",
+    new TextEncoder().encode(predecessor),
+    "HKDF",
+    false,
+    ["deriveBits"],
+  );
+  const info = new TextEncoder().encode("svc sealed successor");
+  const algorithm = { name: "HKDF", hash: "SHA-256", salt: serverKey, info };
+  return aesKey(new Uint8Array(await crypto.subtle.deriveBits(algorithm, material, 256)));
+}

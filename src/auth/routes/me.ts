@@ -1,0 +1,27 @@
+import { Refusal } from "../../http/refusal.js";
+import type { Result } from "../../platform/database.js";
+import type { Caller } from "../principal.js";
+import { userById } from "../store.js";
+import type { AuthContext } from "./context.js";
+
+/** GET /auth/me: the user of the access token. An API key is no user. */
+export async function me(caller: Caller, { platform }: AuthContext): Promise<Response | Refusal> {
+  if (caller.kind === "anonymous") return new Refusal("unauthorized", "sign in to do this");
+  if (caller.kind === "key") return new Refusal("forbidden", "an API key is not a user");
+  const [found] = await platform.database.query([userById(caller.id)]);
+  const [row] = found!.rows;
+  if (row === undefined) return new Refusal("unauthorized", "the user is gone");
+  return Response.json({ data: { user: userOf(row) } }, { headers: { "Cache-Control": "no-store" } });
+}
+
+/** A row of `userById` or `listUsers` as the interface shows it. */
+export function userOf([id, email, role, disabled, verified, createdAt]: Result["rows"][number]) {
+  return {
+    id,
+    email,
+    role,
+    disabled: disabled === 1,
+    email_verified: verified === 1,
+    created_at: new Date(createdAt as number).toISOString(),
+  };
+}

@@ -1,0 +1,80 @@
+import { readJsonObject } from "../../http/body.js";
+import { badRequest, isRefusal, Refusal } from "../../http/refusal.js";
+import type { Result } from "../../platform/database.js";
+import { hashSecret } from "../api-key.js";
+import {
+  judgeRotation,
+  newRefreshToken,
+  openSuccessor,
+  refreshTokenRandomBytes,
+  sealSuccessor,
+  type TokenFacts,
+} from "../refresh-rotation.js";
+import { rotateRefreshToken } from "../store.js";
+import { tokenResponse } from "../token-response.js";
+import type { AuthContext } from "./context.js";
+
+/** POST /auth/refresh: rotates a refresh token (specification 5.5). */
+export async function refresh(request: Request, context: AuthContext): Promise<Response | Refusal> {
+  const { platform, config, successorKey } = context;
+  const presented = await readRefreshToken(request, config.api.max_body_bytes);
+  if (isRefusal(presented)) return presented;
+  const now = platform.clock.now();
+  const graceMs = config.auth.refresh_token_rotation_grace_secs * 1000;
+  const successor = newRefreshToken(platform.random.bytes(refreshTokenRandomBytes));
+  const sealedSuccessor = await sealSuccessor(successor, presented, successorKey, platform.random.bytes(12));
+  const results = await platform.database.batch(
+    rotateRefreshToken({
+      hash: await hashSecret(presented),
+      successorHash: await hashSecret(successor),
+      sealedSuccessor,
+      now,
+      successorExpiresAtMs: now + config.auth.refresh_token_ttl_secs * 1000,
+      graceMs,
+    }),
+  );
+  const verdict = judgeRotation(factsOf(results.at(-1)!), sealedSuccessor, now, graceMs);
+  switch (verdict.kind) {
+    case "issue":
+      return respond(context, verdict.facts, successor);
+    case "replay": {
+      const same = await openSuccessor(verdict.sealedSuccessor, presented, successorKey);
+      return same === null ? invalidRefreshToken : respond(context, verdict.facts, same);
+    }
+    case "reject":
+      return invalidRefreshToken;
+  }
+}
+
+export const invalidRefreshToken = new Refusal(
+  "invalid_refresh_token",
+  "the refresh token is malformed, expired, used or revoked",
+);
+
+export async function readRefreshToken(request: Request, bodyBytesMax: number): Promise<string | Refusal> {
+  const body = await readJsonObject(request, bodyBytesMax);
+  if (isRefusal(body)) return body;
+  const { refresh_token: token } = body;
+  return typeof token === "string" ? token : badRequest("refresh_token: expected a string");
+}
+
+function respond(
+  context: AuthContext,
+  { user, sessionId }: TokenFacts,
+  refreshToken: string,
+): Promise<Response> {
+  return tokenResponse(context, user, { id: sessionId, refreshToken }, 200);
+}
+
+function factsOf({ rows: [row] }: Result): TokenFacts | null {
+  if (row === undefined) return null;
+  const [usedAtMs, expiresAtMs, sealed, sessionId, revokedAt, id, email, role, disabled] = row;
+  return {
+    usedAtMs: usedAtMs as number | null,
+    expiresAtMs: expiresAtMs as number,
+    sealedSuccessor: sealed as string | null,
+    sessionId: sessionId as string,
+    sessionRevoked: revokedAt !== null,
+    user: { id: id as string, email: email as string, role: role as string, disabled: disabled === 1 },
+  };
+}

@@ -1,0 +1,40 @@
+import { toHex } from "../encoding/hex.js";
+import type { Statement } from "../platform/database.js";
+import { hashSecret } from "./api-key.js";
+import { newRefreshToken, refreshTokenRandomBytes } from "./refresh-rotation.js";
+import type { AuthContext } from "./routes/context.js";
+import { openSession } from "./store.js";
+
+const idBytes = 16;
+
+/** A random identifier of 128 bits. */
+export function newId(context: Pick<AuthContext, "platform">): string {
+  return toHex(context.platform.random.bytes(idBytes));
+}
+
+export interface PreparedSession {
+  readonly id: string;
+  readonly refreshToken: string;
+  /** The first of them returns a row exactly if the session was opened. */
+  readonly statements: readonly Statement[];
+}
+
+/** A session and its first refresh token, ready to be stored. */
+export async function prepareSession(
+  context: AuthContext,
+  user: { readonly id: string; readonly passwordHash: string },
+): Promise<PreparedSession> {
+  const { clock, random } = context.platform;
+  const now = clock.now();
+  const id = newId(context);
+  const refreshToken = newRefreshToken(random.bytes(refreshTokenRandomBytes));
+  const statements = openSession({
+    id,
+    userId: user.id,
+    passwordHash: user.passwordHash,
+    refreshTokenHash: await hashSecret(refreshToken),
+    now,
+    refreshExpiresAtMs: now + context.config.auth.refresh_token_ttl_secs * 1000,
+  });
+  return { id, refreshToken, statements };
+}

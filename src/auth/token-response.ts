@@ -1,0 +1,26 @@
+import type { AuthContext } from "./routes/context.js";
+
+export interface PublicUser {
+  readonly id: string;
+  readonly email: string;
+  readonly role: string;
+}
+
+/** The specification's token response (section 2). */
+export async function tokenResponse(
+  { config, platform, tokens }: AuthContext,
+  { id, email, role }: PublicUser,
+  session: { readonly id: string; readonly refreshToken: string },
+  status: 200 | 201,
+): Promise<Response> {
+  const lifetimeSeconds = config.auth.access_token_ttl_secs;
+  const claims = { userId: id, sessionId: session.id, email, role };
+  const data = {
+    user: { id, email, role },
+    access_token: await tokens.issue(claims, platform.clock.now(), lifetimeSeconds),
+    refresh_token: session.refreshToken,
+    token_type: "Bearer",
+    expires_in: lifetimeSeconds,
+  };
+  return Response.json({ data }, { status, headers: { "Cache-Control": "no-store" } });
+}
