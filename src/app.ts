@@ -1,0 +1,121 @@
+import { type Context, Hono } from "hono";
+import { createAccessTokens } from "./auth/access-token.js";
+import { checkStatement, claimOf, judgeClaim } from "./auth/authenticate.js";
+import { readCredential } from "./auth/credential.js";
+import type { Caller } from "./auth/principal.js";
+import type { AuthContext } from "./auth/routes/context.js";
+import { authRoutes } from "./auth/routes/routes.js";
+import { schemaVersionCheck } from "./auth/store.js";
+import { aesKey, deriveBytes } from "./encoding/secret-keys.js";
+import { isLoopbackHost } from "./http/loopback.js";
+import { isRefusal, Refusal } from "./http/refusal.js";
+import { createMeter } from "./metering/metering.js";
+import { type Database, UnavailableError } from "./platform/database.js";
+import type { Platform } from "./platform/platform.js";
+import type { Config } from "./project/config.js";
+import type { LiveProject } from "./schema/live-project.js";
+import { createProjectSource } from "./schema/project-source.js";
+import { tableRoutes } from "./tables/routes.js";
+
+export interface AppOptions {
+  readonly config: Config;
+  readonly platform: Platform;
+  /** At least 32 bytes. */
+  readonly secret: Uint8Array<ArrayBuffer>;
+  /** The secret is the insecure one of development: only requests with a loopback Host are answered. */
+  readonly loopbackOnly: boolean;
+}
+
+type Env = { Variables: { caller: Caller; project: LiveProject } };
+
+/** The whole router. It reads the same under every runtime. */
+export async function createApp({ config, platform, secret, loopbackOnly }: AppOptions) {
+  const { database, clock, log } = platform;
+  const projects = createProjectSource(config.rules, database, log);
+  const tokens = createAccessTokens(await deriveBytes(secret, "access token"));
+
+  /** Finds out who calls and which project is in force, in one round trip. */
+  const identify = async (c: Context<Env>, needsProject: boolean): Promise<Refusal | null> => {
+    const claim = await claimOf(readCredential(c.req.raw.headers), tokens, clock.now());
+    if (isRefusal(claim)) return claim;
+    const [result] = await database.query([checkStatement(claim, clock.now())]);
+    const { caller, schemaVersion } = judgeClaim(claim, result!);
+    if (isRefusal(caller)) return caller;
+    c.set("caller", caller);
+    if (!needsProject) return null;
+    const project = await projects.current(schemaVersion);
+    if (isRefusal(project)) return project;
+    c.set("project", project);
+    return null;
+  };
+
+  const auth: AuthContext = {
+    platform,
+    config,
+    tokens,
+    successorKey: await deriveBytes(secret, "refresh successor"),
+    settings: async () => {
+      const [result] = await database.query([schemaVersionCheck()]);
+      const project = await projects.current(result!.rows[0]![0] as number | null);
+      return isRefusal(project) ? project : project.schema.auth;
+    },
+  };
+
+  const app = new Hono<Env>();
+  if (loopbackOnly) app.use(loopbackHostsOnly);
+  app.get("/health", () => health(database));
+  app.all("/health", () => methodNotAllowed.toResponse());
+  app.route(
+    "/auth",
+    authRoutes(auth, async (c, next) => {
+      const refusal = await identify(c as Context<Env>, false);
+      if (refusal !== null) return refusal.toResponse();
+      await next();
+      return undefined;
+    }),
+  );
+  app.use("/api/*", async (c, next) => {
+    const refusal = await identify(c, true);
+    if (refusal !== null) return refusal.toResponse();
+    await next();
+    return undefined;
+  });
+  app.route(
+    "/api",
+    tableRoutes({
+      platform,
+      config,
+      meter: createMeter(config.usage, platform),
+      cursorKey: await aesKey(await deriveBytes(secret, "cursor")),
+    }),
+  );
+  app.notFound(() => new Refusal("not_found", "no such resource").toResponse());
+  app.onError((error) => {
+    if (error instanceof UnavailableError)
+      return new Refusal("unavailable", "the storage is unavailable at the moment").toResponse();
+    log.error("a request failed", error);
+    return new Refusal("internal", "something went wrong").toResponse();
+  });
+  return app;
+}
+
+const methodNotAllowed = new Refusal("method_not_allowed", "no such method here");
+
+/** Whether the database answers. */
+async function health(database: Database): Promise<Response> {
+  try {
+    await database.query([{ sql: "SELECT 1", params: [] }]);
+    return Response.json({ status: "ok" });
+  } catch {
+    return new Refusal("unavailable", "the database does not answer").toResponse();
+  }
+}
+
+/** A page that rebinds its own name to a loopback address still sends that name (interface, section 1). */
+async function loopbackHostsOnly(c: Context, next: () => Promise<void>): Promise<Response | undefined> {
+  const { hostname } = new URL(c.req.url);
+  if (!isLoopbackHost(hostname))
+    return new Refusal("forbidden", "the development secret serves loopback hosts only").toResponse();
+  await next();
+  return undefined;
+}

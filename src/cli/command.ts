@@ -1,0 +1,79 @@
+import { type ParseArgsConfig, parseArgs } from "node:util";
+
+/** One command of `svc`: what its help says, the options it takes, and what it does. */
+export interface Command {
+  /** As it is typed, such as `schema apply`. */
+  readonly name: string;
+  /** Positional arguments and options, as the help shows them. */
+  readonly usage: string;
+  readonly summary: string;
+  readonly options: NonNullable<ParseArgsConfig["options"]>;
+  /** Lines of the help, an option each. */
+  readonly help: readonly string[];
+  /** Names of positional arguments; all of them are needed. */
+  readonly positionals: readonly string[];
+  run(invocation: Invocation): Promise<ExitCode>;
+}
+
+/** 0 success, 1 a refusal, 2 wrong arguments or configuration (interface, section 10). */
+export type ExitCode = 0 | 1 | 2;
+
+export interface Invocation {
+  readonly directory: string;
+  readonly positionals: readonly string[];
+  readonly json: boolean;
+  text(option: string): string | undefined;
+  texts(option: string): readonly string[];
+  flag(option: string): boolean;
+  readonly environment: NodeJS.ProcessEnv;
+}
+
+/** Wrong arguments. The command line prints the message and the command's usage, and exits with 2. */
+export class UsageError extends Error {
+  override readonly name = "UsageError";
+}
+
+/** A refusal. The command line prints the message and exits with 1. */
+export class RefusedError extends Error {
+  override readonly name = "RefusedError";
+}
+
+const common = {
+  dir: { type: "string" },
+  json: { type: "boolean" },
+  help: { type: "boolean", short: "h" },
+} as const;
+
+/** Null where `--help` was asked for. */
+export function readInvocation(
+  command: Command,
+  args: readonly string[],
+  environment: NodeJS.ProcessEnv,
+): Invocation | null {
+  const { values, positionals } = parse(command, args);
+  const given = new Map<string, unknown>(Object.entries(values));
+  if (values.help === true) return null;
+  if (positionals.length !== command.positionals.length)
+    throw new UsageError(
+      command.positionals.length === 0
+        ? `no argument expected, got ${positionals.join(" ")}`
+        : `expected ${command.positionals.join(" ")}`,
+    );
+  return {
+    directory: values.dir ?? ".",
+    positionals,
+    json: values.json === true,
+    text: (option) => given.get(option) as string | undefined,
+    texts: (option) => (given.get(option) as string[] | undefined) ?? [],
+    flag: (option) => given.get(option) === true,
+    environment,
+  };
+}
+
+function parse(command: Command, args: readonly string[]) {
+  try {
+    return parseArgs({ args: [...args], options: { ...common, ...command.options }, allowPositionals: true });
+  } catch (error) {
+    throw new UsageError((error as Error).message);
+  }
+}

@@ -1,0 +1,157 @@
+import { existsSync, writeFileSync } from "node:fs";
+import { join, resolve } from "node:path";
+import { openLibsql } from "../../node/libsql.js";
+import { readProject } from "../../node/project-directory.js";
+import { systemClock } from "../../node/system.js";
+import { formatProblem, ProblemsError } from "../../project/problem.js";
+import { parseRules } from "../../project/rules/rules.js";
+import { schemaFile } from "../../project/schema.js";
+import { type ApplyOutcome, applyChange } from "../../schema/apply.js";
+import { formatPlan, formatStep } from "../../schema/format-plan.js";
+import { type Plan, planChange } from "../../schema/plan.js";
+import { pullSchema } from "../../schema/pull.js";
+import { type Command, type ExitCode, type Invocation, RefusedError, UsageError } from "../command.js";
+import { withDatabase } from "../local-database.js";
+import { type RemoteServer, remoteServer } from "../remote-server.js";
+
+const remoteHelp = [
+  "--url URL    a running server instead of the local database",
+  "--key-stdin  with --url: a project:backend key on standard input",
+];
+const remoteOptions = { url: { type: "string" }, "key-stdin": { type: "boolean" } } as const;
+
+/** `svc schema plan` (interface, section 3). */
+export const schemaPlan: Command = {
+  name: "schema plan",
+  usage: "[--url URL --key-stdin]",
+  summary:
+    "Prints the steps from the schema in force to svc.schema.yaml, their SQL, and the hash that they start from.",
+  options: remoteOptions,
+  help: [...remoteHelp, "--json       as JSON"],
+  positionals: [],
+  run: async (invocation) => {
+    const project = readProject(invocation.directory);
+    const server = await remoteServer(invocation);
+    if (server !== null) return printRemote(await server.post("/admin/api/schema/plan", project.schemaText));
+    const planned = await withDatabase(project, (database) => planChange(database, project.schemaText));
+    if (planned.outcome === "invalid") throw new ProblemsError(planned.problems);
+    console.log(
+      invocation.json ? JSON.stringify(planJson(planned.plan), null, 2) : formatPlan(planned.plan).trimEnd(),
+    );
+    return 0;
+  },
+};
+
+/** `svc schema apply`. */
+export const schemaApply: Command = {
+  name: "schema apply",
+  usage: "[--allow-destructive] [--base HASH] [--url URL --key-stdin]",
+  summary: "Carries out the plan in one transaction.",
+  options: { ...remoteOptions, "allow-destructive": { type: "boolean" }, base: { type: "string" } },
+  help: [
+    "--allow-destructive   also steps that lose rows or values",
+    "--base HASH           refuse unless this is the hash of the schema in force",
+    ...remoteHelp,
+  ],
+  positionals: [],
+  run: async (invocation) => {
+    const project = readProject(invocation.directory);
+    const base = invocation.text("base");
+    const allowDestructive = invocation.flag("allow-destructive");
+    const server = await remoteServer(invocation);
+    if (server !== null) return applyRemote(server, project.schemaText, base, allowDestructive);
+    const outcome = await withDatabase(project, (database) =>
+      applyChange(database, project.schemaText, {
+        allowDestructive,
+        now: systemClock.now(),
+        fits: (schema) => parseRules(project.config.rules, schema).problems,
+        ...(base === undefined ? {} : { base }),
+      }),
+    );
+    return printOutcome(outcome);
+  },
+};
+
+async function applyRemote(
+  server: RemoteServer,
+  text: string,
+  base: string | undefined,
+  allowDestructive: boolean,
+) {
+  const query = new URLSearchParams();
+  if (base !== undefined) query.set("base", base);
+  if (allowDestructive) query.set("allow_destructive", "true");
+  return printRemote(await server.post(`/admin/api/schema/apply?${query}`, text));
+}
+
+function printRemote({ ok, body }: { readonly ok: boolean; readonly body: unknown }): ExitCode {
+  console.log(JSON.stringify(body, null, 2));
+  return ok ? 0 : 1;
+}
+
+function printOutcome(outcome: ApplyOutcome): ExitCode {
+  if (outcome.outcome === "unchanged") {
+    console.log(`version ${outcome.version} is in force already: ${outcome.hash}`);
+    return 0;
+  }
+  if (outcome.outcome === "applied") {
+    for (const { description } of outcome.steps) console.log(description);
+    console.log(`version ${outcome.version} is in force: ${outcome.hash}`);
+    return 0;
+  }
+  throw new RefusedError(refusalText(outcome));
+}
+
+function refusalText(outcome: Extract<ApplyOutcome, { outcome: "refused" }>): string {
+  switch (outcome.reason) {
+    case "base_moved":
+      return `the schema in force is another one: ${outcome.inForce}`;
+    case "destructive":
+      return [
+        "steps that lose something need --allow-destructive:",
+        ...outcome.steps.filter(({ safe }) => !safe).map(formatStep),
+      ].join("\n");
+    case "constraint":
+      return outcome.message;
+    case "rules_do_not_fit":
+    case "invalid":
+      return outcome.problems.map(formatProblem).join("\n");
+  }
+}
+
+/** `svc schema pull`: an existing SQLite file becomes a project. */
+export const schemaPull: Command = {
+  name: "schema pull",
+  usage: "--from FILE.db [--force]",
+  summary:
+    "Writes svc.schema.yaml for a SQLite file that already has tables. The file itself is not changed.",
+  options: { from: { type: "string" }, force: { type: "boolean" } },
+  help: ["--from FILE  the SQLite file", "--force      overwrite svc.schema.yaml"],
+  positionals: [],
+  run: async (invocation) => {
+    const from = invocation.text("from");
+    if (from === undefined) throw new UsageError("expected --from FILE.db");
+    const target = join(resolve(invocation.directory), schemaFile);
+    if (!existsSync(from)) throw new RefusedError(`${from} does not exist`);
+    if (existsSync(target) && !invocation.flag("force"))
+      throw new RefusedError(`${target} exists: see --force`);
+    const { text, notes } = await pulled(from, invocation);
+    writeFileSync(target, text);
+    for (const line of [...notes.leftOut, ...notes.kept, ...notes.choices]) console.error(`note: ${line}`);
+    console.log(`wrote ${target}`);
+    return 0;
+  },
+};
+
+async function pulled(from: string, _invocation: Invocation) {
+  const database = openLibsql({ path: from, synchronous: "full", commandLine: true });
+  try {
+    return await pullSchema(database);
+  } finally {
+    await database.close();
+  }
+}
+
+function planJson({ base, hash, steps }: Plan) {
+  return { base, hash, steps };
+}

@@ -1,0 +1,41 @@
+import { readProject } from "../../node/project-directory.js";
+import { serve } from "../../node/serve.js";
+import { type Command, UsageError } from "../command.js";
+
+/** `svc serve` (interface, section 1). */
+export const serveCommand: Command = {
+  name: "serve",
+  usage: "[--host H] [--port N]",
+  summary: "Serves the project. The first line on standard output is `listening on URL`.",
+  options: { host: { type: "string" }, port: { type: "string" } },
+  help: [
+    "--host H     address to listen on (default: HOST, then server.host of svc.toml)",
+    "--port N     port, 0 picks a free one (default: PORT, then server.port)",
+  ],
+  positionals: [],
+  run: async ({ directory, text, environment }) => {
+    const project = readProject(directory);
+    const { server } = project.config;
+    const server_ = await serve(project, {
+      host: text("host") ?? (environment["HOST"] || server.host),
+      port: portOf(text("port") ?? (environment["PORT"] || undefined)) ?? server.port,
+      environment,
+    });
+    console.log(`listening on ${server_.url}`);
+    await stopSignal();
+    await server_.stop();
+    return 0;
+  },
+};
+
+function portOf(text: string | undefined): number | undefined {
+  if (text === undefined) return undefined;
+  if (/^\d{1,5}$/.test(text) && Number(text) <= 65535) return Number(text);
+  throw new UsageError(`the port is a number from 0 to 65535, not ${text}`);
+}
+
+function stopSignal(): Promise<void> {
+  return new Promise((resolve) => {
+    for (const signal of ["SIGTERM", "SIGINT"] as const) process.once(signal, () => resolve());
+  });
+}

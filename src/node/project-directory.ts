@@ -1,0 +1,91 @@
+import { readFileSync } from "node:fs";
+import { isAbsolute, join, resolve } from "node:path";
+import { isLoopbackHost } from "../http/loopback.js";
+import { type Config, parseConfig } from "../project/config.js";
+import { type Problem, ProblemsError } from "../project/problem.js";
+import { parseRules } from "../project/rules/rules.js";
+import { parseSchema, schemaFile } from "../project/schema.js";
+
+/** A project as it lies in its directory. Relative paths in its files are relative to `directory`. */
+export interface ProjectDirectory {
+  readonly directory: string;
+  readonly config: Config;
+  /** svc.schema.yaml as it is written. */
+  readonly schemaText: string;
+}
+
+/** Reads both files. Throws ProblemsError with every problem of both of them. */
+export function readProject(directory: string): ProjectDirectory {
+  const root = resolve(directory);
+  const problems: Problem[] = [];
+  const read = (file: string): string | null => {
+    try {
+      return readFileSync(join(root, file), "utf8");
+    } catch (error) {
+      problems.push({
+        file,
+        path: "",
+        message: `cannot be read in ${root} (${(error as NodeJS.ErrnoException).code})`,
+      });
+      return null;
+    }
+  };
+  const configText = read("svc.toml");
+  const schemaText = read(schemaFile);
+  const parsedConfig = configText === null ? null : parseConfig(configText);
+  const parsedSchema = schemaText === null ? null : parseSchema(schemaText);
+  problems.push(...(parsedConfig?.problems ?? []), ...(parsedSchema?.problems ?? []));
+  const config = parsedConfig?.config;
+  if (config && parsedSchema?.schema)
+    problems.push(...parseRules(config.rules, parsedSchema.schema).problems);
+  if (!config || schemaText === null || problems.length > 0) throw new ProblemsError(problems);
+  return { directory: root, config, schemaText };
+}
+
+/** The database file of `database.url`. */
+export function databasePath({ directory, config }: ProjectDirectory): string {
+  const { url } = config.database;
+  if (!url.startsWith("file:"))
+    throw problem("database.url", "a remote database is not supported yet: use file:…");
+  const path = decodeURIComponent(url.slice("file:".length));
+  return isAbsolute(path) ? path : join(directory, path);
+}
+
+const secretBytesMin = 32;
+
+export interface Secret {
+  readonly bytes: Uint8Array<ArrayBuffer>;
+  /** It is `auth.dev_secret`, which everybody can read. */
+  readonly insecure: boolean;
+}
+
+/**
+ * The project's secret (specification 5.3): from the environment, or the development secret while the server listens
+ * on a loopback address. Throws ProblemsError where there is none, or a short one.
+ */
+export function readSecret({ auth }: Config, host: string, environment: NodeJS.ProcessEnv): Secret {
+  const given = environment[auth.jwt_secret_env];
+  if (given !== undefined && given !== "")
+    return { bytes: longEnough(given, auth.jwt_secret_env), insecure: false };
+  if (!auth.allow_insecure_dev_secret)
+    throw problem("auth.jwt_secret_env", `the environment variable ${auth.jwt_secret_env} is not set`);
+  if (!isLoopbackHost(host))
+    throw problem(
+      "auth.allow_insecure_dev_secret",
+      `the development secret serves loopback addresses only, not ${host}: set ${auth.jwt_secret_env}`,
+    );
+  return { bytes: longEnough(auth.dev_secret, "auth.dev_secret"), insecure: true };
+}
+
+function longEnough(text: string, name: string): Uint8Array<ArrayBuffer> {
+  const bytes = new TextEncoder().encode(text);
+  if (bytes.length >= secretBytesMin) return bytes;
+  throw problem(
+    "auth",
+    `${name} has ${bytes.length} bytes, and a secret has at least ${secretBytesMin}: node -e 'console.log(crypto.randomBytes(32).toString("base64"))' makes one`,
+  );
+}
+
+function problem(path: string, message: string): ProblemsError {
+  return new ProblemsError([{ file: "svc.toml", path, message }]);
+}

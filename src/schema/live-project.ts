@@ -1,0 +1,12 @@
+import type { Schema } from "../project/model.js";
+import type { TableName } from "../project/names.js";
+import type { TableRules } from "../project/rules/ast.js";
+import type { Catalog } from "./catalog.js";
+
+/** The project as requests meet it: the schema in force, its rules, and what the database says of its tables. */
+export interface LiveProject {
+  readonly version: number;
+  readonly schema: Schema;
+  readonly catalog: Catalog;
+  readonly rules: ReadonlyMap<TableName, TableRules>;
+}
