@@ -1,0 +1,172 @@
+import { once } from "node:events";
+import { mkdtempSync, rmSync } from "node:fs";
+import type { AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createAdaptorServer } from "@hono/node-server";
+import { onTestFinished } from "vitest";
+import { createApp } from "../../src/app.js";
+import { createServiceKey, createUser } from "../../src/auth/administration.js";
+import { isRefusal } from "../../src/http/refusal.js";
+import { createArgon2 } from "../../src/node/argon2.js";
+import { openLibsql } from "../../src/node/libsql.js";
+import { systemRandom } from "../../src/node/system.js";
+import type { Database } from "../../src/platform/database.js";
+import type { Log, Platform } from "../../src/platform/platform.js";
+import { parseConfig } from "../../src/project/config.js";
+import { applyChange } from "../../src/schema/apply.js";
+import { ManualClock } from "./manual-clock.js";
+
+/** A project that is served to a test on whatever target the suite runs on, through Requests and Responses alone. */
+export interface TestServer {
+  request(path: string, init?: RequestInit): Promise<Response>;
+  readonly database: Database;
+  readonly clock: ManualClock;
+  readonly log: MemoryLog;
+  readonly platform: Platform;
+}
+
+export interface TestProject {
+  /** svc.schema.yaml */
+  readonly schema: string;
+  /** svc.toml */
+  readonly config?: string;
+  /** A database file to serve instead of an empty one. */
+  readonly path?: string;
+  /** Replaces or wraps the database that the server sees. */
+  readonly wrap?: (database: Database) => Database;
+  readonly secret?: string;
+}
+
+/** What the server would have written to standard error. */
+export class MemoryLog implements Log {
+  readonly lines: string[] = [];
+
+  warn(message: string): void {
+    this.lines.push(message);
+  }
+
+  error(message: string, cause: unknown): void {
+    this.lines.push(`${message}: ${cause instanceof Error ? (cause.stack ?? cause.message) : String(cause)}`);
+  }
+}
+
+export const testSecret = "a secret of the test suite, 32 bytes and more";
+
+// Hashing is real, and one worker serves a whole file of tests.
+const passwordHasher = createArgon2();
+
+/** Serves a project until the test ends. */
+export async function serve(project: TestProject): Promise<TestServer> {
+  const directory = mkdtempSync(join(tmpdir(), "svc-test-"));
+  const opened = openLibsql({ path: project.path ?? join(directory, "data.db"), synchronous: "normal" });
+  const database = project.wrap?.(opened) ?? opened;
+  const clock = new ManualClock();
+  const log = new MemoryLog();
+  const { config, problems } = parseConfig(project.config ?? "");
+  if (config === null) throw new Error(JSON.stringify(problems));
+  const applied = await applyChange(opened, project.schema, { allowDestructive: false, now: clock.now() });
+  if (applied.outcome === "refused") throw new Error(JSON.stringify(applied));
+  const platform = { database, passwordHasher, clock, random: systemRandom, log };
+  const secret = new TextEncoder().encode(project.secret ?? testSecret);
+  const app = await createApp({ config, platform, secret, loopbackOnly: false });
+  const target = await targets[process.env["SVC_TARGET"] ?? "app"]!(app);
+  onTestFinished(async () => {
+    await target.close();
+    await opened.close();
+    rmSync(directory, { recursive: true, force: true });
+  });
+  return { request: target.request, database, clock, log, platform };
+}
+
+interface Target {
+  request(path: string, init?: RequestInit): Promise<Response>;
+  close(): Promise<void>;
+}
+
+type App = Awaited<ReturnType<typeof createApp>>;
+
+const targets: Record<string, (app: App) => Promise<Target>> = {
+  app: async (app) => ({
+    request: async (path, init) => app.fetch(new Request(`http://127.0.0.1:8787${path}`, init)),
+    close: async () => {},
+  }),
+  socket: async (app) => {
+    const server = createAdaptorServer({ fetch: app.fetch, serverOptions: { maxHeaderSize: 131_072 } });
+    server.listen(0, "127.0.0.1");
+    await once(server, "listening");
+    const { port } = server.address() as AddressInfo;
+    return {
+      request: (path, init) => fetch(`http://127.0.0.1:${port}${path}`, init),
+      close: async () => {
+        const closed = once(server, "close");
+        server.close();
+        if ("closeAllConnections" in server) server.closeAllConnections();
+        await closed;
+      },
+    };
+  },
+};
+
+export interface SignedIn {
+  readonly id: string;
+  readonly accessToken: string;
+  readonly refreshToken: string;
+  /** For the `headers` of a request. */
+  readonly bearer: { readonly Authorization: string };
+}
+
+const password = "correct horse battery staple";
+
+export async function signUp(server: TestServer, email: string): Promise<SignedIn> {
+  return signedIn(await post(server, "/auth/register", { email, password }));
+}
+
+/** An administrator, who can only be made from the inside. */
+export async function signUpAdmin(server: TestServer, email: string): Promise<SignedIn> {
+  const made = await createUser(server.platform, { email, role: "admin", password, passwordLengthMin: 6 });
+  if (isRefusal(made)) throw new Error(made.message);
+  return signedIn(await post(server, "/auth/login", { email, password }));
+}
+
+async function signedIn(response: Response): Promise<SignedIn> {
+  const { data } = (await response.json()) as {
+    data: { user: { id: string }; access_token: string; refresh_token: string };
+  };
+  return {
+    id: data.user.id,
+    accessToken: data.access_token,
+    refreshToken: data.refresh_token,
+    bearer: { Authorization: `Bearer ${data.access_token}` },
+  };
+}
+
+/** The secret of a new API key, as headers. */
+export async function apiKey(server: TestServer, ...scopes: string[]): Promise<{ Authorization: string }> {
+  const key = await createServiceKey(server.platform, { name: "test", scopes, expiresAt: null });
+  if (isRefusal(key)) throw new Error(key.message);
+  return { Authorization: `Bearer ${key.secret}` };
+}
+
+export function post(
+  server: TestServer,
+  path: string,
+  body: unknown,
+  headers: Record<string, string> = {},
+): Promise<Response> {
+  return send(server, "POST", path, body, headers);
+}
+
+export function send(
+  server: TestServer,
+  method: string,
+  path: string,
+  body: unknown,
+  headers: Record<string, string> = {},
+): Promise<Response> {
+  return server.request(path, {
+    method,
+    headers: { "Content-Type": "application/json", ...headers },
+    body: typeof body === "string" ? body : JSON.stringify(body),
+  });
+}
