@@ -3,7 +3,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import Libsql from "libsql";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { type LibsqlOptions, openLibsql } from "../../src/node/libsql.js";
+import { openLibsql } from "../../src/node/libsql.js";
+import type { LibsqlOptions } from "../../src/node/libsql-connection.js";
 import {
   type Database,
   type SqlValue,

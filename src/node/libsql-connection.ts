@@ -1,0 +1,230 @@
+import { mkdirSync } from "node:fs";
+import { dirname, resolve } from "node:path";
+import Libsql from "libsql";
+import {
+  ConstraintError,
+  type Result,
+  type ResultValue,
+  type SqlValue,
+  type Statement,
+  UnavailableError,
+} from "../platform/database.js";
+
+export interface LibsqlOptions {
+  /** A file, created with its folder when missing, or `:memory:`. */
+  readonly path: string;
+  /** `full` keeps every acknowledged write through a power failure, `normal` through a crash of the process. */
+  readonly synchronous: "full" | "normal";
+  /** The connection of a command that runs beside a server: it waits inside SQLite, and never checkpoints. */
+  readonly commandLine?: boolean;
+}
+
+export function openConnection(options: LibsqlOptions): Connection {
+  try {
+    return new Connection(openFile(options.path), options);
+  } catch (error) {
+    throw new UnavailableError("the database cannot be opened", { cause: error });
+  }
+}
+
+/** The path is made absolute because SQLite and libsql read `file:` and `libsql:` at its start as a scheme. */
+function openFile(path: string): Libsql.Database {
+  if (path === ":memory:") return new Libsql(path);
+  const file = resolve(path);
+  mkdirSync(dirname(file), { recursive: true });
+  return new Libsql(file);
+}
+
+/** How long SQLite itself waits where blocking the event loop harms nobody: in a command, and while opening. */
+const blockingLockWaitMs = 5000;
+const cachedStatementsMax = 500;
+
+interface PreparedStatement {
+  readonly native: Libsql.Statement<[readonly SqlValue[]]>;
+  readonly returnsRows: boolean;
+  readonly placeholders: number;
+}
+
+/** The synchronous connection, its pragmas and its statement cache. Throws what libsql throws. */
+export class Connection {
+  readonly #native: Libsql.Database;
+  readonly #totalChangesStatement: Libsql.Statement;
+  /** By SQL text, the least recently used first. */
+  readonly #statements = new Map<string, PreparedStatement>();
+
+  constructor(native: Libsql.Database, { synchronous, commandLine }: LibsqlOptions) {
+    native.exec(`PRAGMA busy_timeout=${blockingLockWaitMs}`);
+    native.exec(`PRAGMA synchronous=${synchronous}`);
+    native.exec("PRAGMA foreign_keys=ON");
+    if (commandLine) {
+      // SQLite before 3.51.3 can corrupt a WAL that two connections reset at once: only the server does.
+      native.exec("PRAGMA wal_autocheckpoint=0");
+    } else {
+      // The mode stays with the file, and a command may be reading a file that is not ours to change.
+      native.exec("PRAGMA journal_mode=WAL");
+      native.exec("PRAGMA busy_timeout=0");
+    }
+    this.#native = native;
+    this.#totalChangesStatement = native.prepare("SELECT total_changes()").raw(true);
+  }
+
+  get inTransaction(): boolean {
+    return this.#native.inTransaction;
+  }
+
+  exec(sql: string): void {
+    this.#native.exec(sql);
+  }
+
+  begin(): void {
+    this.#native.exec("BEGIN IMMEDIATE");
+  }
+
+  commit(): void {
+    this.#native.exec("COMMIT");
+  }
+
+  rollback(): void {
+    if (!this.inTransaction) return;
+    try {
+      this.#native.exec("ROLLBACK");
+    } catch {
+      // SQLite ends the transaction even when it reports an error of the rollback.
+    }
+  }
+
+  /** Leaves no transaction at all when the savepoint is gone or cannot be restored. */
+  rollbackToSavepoint(): void {
+    if (!this.inTransaction) return;
+    try {
+      this.#native.exec("ROLLBACK TO job; RELEASE job");
+    } catch {
+      this.rollback();
+    }
+  }
+
+  read(statement: Statement): Result {
+    if (!this.#prepare(statement.sql).returnsRows)
+      throw new Error("only a statement that reads can be queried");
+    return { rows: this.#rows(statement), rowsWritten: 0 };
+  }
+
+  write(statements: readonly Statement[]): readonly Result[] {
+    let before = this.#totalChanges();
+    return statements.map((statement) => {
+      const rows = this.#rows(statement);
+      const after = this.#totalChanges();
+      const result = { rows, rowsWritten: after - before };
+      before = after;
+      return result;
+    });
+  }
+
+  /** Throws ConstraintError for the first row whose foreign key leads nowhere. */
+  checkForeignKeys(): void {
+    const [violation] = this.#rows({ sql: "PRAGMA foreign_key_check", params: [] });
+    if (!violation) return;
+    const [table, , parent] = violation;
+    throw new ConstraintError("foreign_key", `FOREIGN KEY constraint failed: ${table} references ${parent}`);
+  }
+
+  forgetStatements(): void {
+    this.#statements.clear();
+  }
+
+  tryCheckpoint(): void {
+    try {
+      this.#native.exec("PRAGMA wal_checkpoint(TRUNCATE)");
+    } catch {
+      // The WAL is complete without it; the next connection checkpoints.
+    }
+  }
+
+  /** The file itself is released when the statements are collected: libsql lets them outlive their database. */
+  close(): void {
+    this.forgetStatements();
+    this.#native.close();
+  }
+
+  // `get` leaves a statement open, which pins the snapshot of whatever it reads; this one reads no table, and
+  // `all` takes three times as long.
+  #totalChanges(): number {
+    const [total] = this.#totalChangesStatement.get([]) as [number];
+    return total;
+  }
+
+  #rows({ sql, params }: Statement): Result["rows"] {
+    const prepared = this.#prepare(sql);
+    checkParams(params, prepared.placeholders);
+    if (prepared.returnsRows) return fromNative(prepared.native.all(params) as NativeRow[]);
+    prepared.native.run(params);
+    return [];
+  }
+
+  #prepare(sql: string): PreparedStatement {
+    const prepared = this.#statements.get(sql) ?? prepare(this.#native, sql);
+    this.#statements.delete(sql);
+    this.#statements.set(sql, prepared);
+    if (this.#statements.size > cachedStatementsMax) this.#forgetOldest();
+    return prepared;
+  }
+
+  #forgetOldest(): void {
+    const [oldest] = this.#statements.keys();
+    if (oldest !== undefined) this.#statements.delete(oldest);
+  }
+}
+
+/** Without safe integers, one stored integer beyond 2^53 makes every read of it throw. */
+function prepare(database: Libsql.Database, sql: string): PreparedStatement {
+  const native = database.prepare<[readonly SqlValue[]]>(sql).safeIntegers(true);
+  const returnsRows = native.reader;
+  if (returnsRows) native.raw(true);
+  return { native, returnsRows, placeholders: countPlaceholders(sql) };
+}
+
+/** A doubled quote inside a literal reads as two literals side by side, which counts the same. */
+const quotedOrPlaceholder = /'[^']*'|"[^"]*"|`[^`]*`|\[[^\]]*\]|--[^\n]*|\/\*[\s\S]*?\*\/|\?/g;
+
+function countPlaceholders(sql: string): number {
+  return Array.from(sql.matchAll(quotedOrPlaceholder)).filter(([token]) => token === "?").length;
+}
+
+/** libsql binds NULL for a parameter that is missing and ignores one too many. */
+function checkParams(params: readonly SqlValue[], placeholders: number): void {
+  if (params.length !== placeholders) {
+    throw new Error(`${placeholders} placeholders were given ${params.length} parameters`);
+  }
+  for (const param of params) {
+    if (!binds(param))
+      throw new TypeError(`a parameter of type ${typeof param} has a value that does not bind`);
+  }
+}
+
+/** libsql aborts the process on a boolean, cuts text at NUL, and replaces a surrogate that has no partner. */
+function binds(param: unknown): boolean {
+  switch (typeof param) {
+    case "bigint":
+      return BigInt.asIntN(64, param) === param;
+    case "number":
+      return Number.isFinite(param);
+    case "string":
+      return !/[\0\p{Surrogate}]/u.test(param);
+    default:
+      return param === null || param instanceof Uint8Array;
+  }
+}
+
+type NativeRow = (null | bigint | number | string | Buffer)[];
+
+/** In place: lists are the hot path, and a copy of every row costs a third of reading it. */
+function fromNative(rows: NativeRow[]): readonly (readonly ResultValue[])[] {
+  for (const row of rows) {
+    for (let index = 0; index < row.length; index++) {
+      const value = row[index]!;
+      if (typeof value === "bigint") row[index] = Number(value);
+      else if (value instanceof Uint8Array) (row as ResultValue[])[index] = new Uint8Array(value);
+    }
+  }
+  return rows as ResultValue[][];
+}

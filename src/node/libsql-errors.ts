@@ -1,0 +1,56 @@
+import Libsql from "libsql";
+import { ConstraintError, type ConstraintKind, UnavailableError } from "../platform/database.js";
+
+/** SQLite's extended result codes. */
+const constraintKinds = new Map<number, ConstraintKind>([
+  [20, "datatype"], // MISMATCH: not an integer for an INTEGER PRIMARY KEY
+  [275, "check"],
+  [787, "foreign_key"],
+  [1299, "not_null"],
+  [1555, "primary_key"],
+  [1811, "trigger"], // also ON DELETE and ON UPDATE RESTRICT
+  [2067, "unique"],
+  [2579, "primary_key"], // CONSTRAINT_ROWID
+  [3091, "datatype"], // CONSTRAINT_DATATYPE, of a STRICT table
+]);
+
+const primaryBusy = 5;
+
+/** SQLite's primary result codes after which the same statement may succeed another time. */
+const unavailable = new Set([
+  primaryBusy,
+  6, // LOCKED
+  7, // NOMEM
+  8, // READONLY
+  10, // IOERR
+  11, // CORRUPT
+  13, // FULL
+  14, // CANTOPEN
+  15, // PROTOCOL: the locks of the WAL
+  26, // NOTADB
+]);
+
+/** The contract's error for one of SQLite, anything else unchanged. Its message names columns, never SQL. */
+export function translated(error: unknown): unknown {
+  const code = sqliteCode(error);
+  if (!(error instanceof Error) || code === undefined) return error;
+  const kind = constraintKinds.get(code);
+  if (kind) return constraintError(kind, error.message);
+  return unavailable.has(code & 0xff) ? new UnavailableError(error.message, { cause: error }) : error;
+}
+
+function constraintError(kind: ConstraintKind, message: string): ConstraintError {
+  if (kind === "trigger" && message === "FOREIGN KEY constraint failed")
+    return new ConstraintError("foreign_key", message);
+  // SQLite quotes the expression.
+  return new ConstraintError(kind, kind === "check" ? "CHECK constraint failed" : message);
+}
+
+export function isBusy(error: unknown): boolean {
+  const code = sqliteCode(error);
+  return code !== undefined && (code & 0xff) === primaryBusy;
+}
+
+function sqliteCode(error: unknown): number | undefined {
+  return error instanceof Libsql.SqliteError ? error.rawCode : undefined;
+}
