@@ -1,4 +1,5 @@
-import { type Context, Hono } from "hono";
+import { type Context, Hono, type MiddlewareHandler } from "hono";
+import { schemaRoutes } from "./admin/schema-routes.js";
 import { createAccessTokens } from "./auth/access-token.js";
 import { checkStatement, claimOf, judgeClaim } from "./auth/authenticate.js";
 import { readCredential } from "./auth/credential.js";
@@ -24,12 +25,14 @@ export interface AppOptions {
   readonly secret: Uint8Array<ArrayBuffer>;
   /** The secret is the insecure one of development: only requests with a loopback Host are answered. */
   readonly loopbackOnly: boolean;
+  /** svc.schema.yaml as it lies beside the server. */
+  readonly readSchemaFile: () => Promise<string>;
 }
 
 type Env = { Variables: { caller: Caller; project: LiveProject } };
 
 /** The whole router. It reads the same under every runtime. */
-export async function createApp({ config, platform, secret, loopbackOnly }: AppOptions) {
+export async function createApp({ config, platform, secret, loopbackOnly, readSchemaFile }: AppOptions) {
   const { database, clock, log } = platform;
   const projects = createProjectSource(config.rules, database, log);
   const tokens = createAccessTokens(await deriveBytes(secret, "access token"));
@@ -49,6 +52,15 @@ export async function createApp({ config, platform, secret, loopbackOnly }: AppO
     return null;
   };
 
+  const identified =
+    (needsProject: boolean): MiddlewareHandler<Env> =>
+    async (c, next) => {
+      const refusal = await identify(c, needsProject);
+      if (refusal !== null) return refusal.toResponse();
+      await next();
+      return undefined;
+    };
+
   const auth: AuthContext = {
     platform,
     config,
@@ -65,21 +77,10 @@ export async function createApp({ config, platform, secret, loopbackOnly }: AppO
   if (loopbackOnly) app.use(loopbackHostsOnly);
   app.get("/health", () => health(database));
   app.all("/health", () => methodNotAllowed.toResponse());
-  app.route(
-    "/auth",
-    authRoutes(auth, async (c, next) => {
-      const refusal = await identify(c as Context<Env>, false);
-      if (refusal !== null) return refusal.toResponse();
-      await next();
-      return undefined;
-    }),
-  );
-  app.use("/api/*", async (c, next) => {
-    const refusal = await identify(c, true);
-    if (refusal !== null) return refusal.toResponse();
-    await next();
-    return undefined;
-  });
+  app.route("/auth", authRoutes(auth, identified(false)));
+  app.use("/admin/api/*", identified(false));
+  app.route("/admin/api/schema", schemaRoutes({ platform, config, readSchemaFile }));
+  app.use("/api/*", identified(true));
   app.route(
     "/api",
     tableRoutes({

@@ -13,7 +13,8 @@ export interface AccessClaims {
 
 /** Signs and verifies access tokens under one key. Times are milliseconds since the epoch, lifetimes seconds. */
 export interface AccessTokens {
-  issue(claims: AccessClaims, now: number, lifetimeSeconds: number): Promise<string>;
+  /** `id` is the token's own, its `jti`. */
+  issue(claims: AccessClaims, id: string, now: number, lifetimeSeconds: number): Promise<string>;
   /** Null for a token that is malformed, expired, of another key, algorithm, issuer or type. */
   verify(token: string, now: number): Promise<AccessClaims | null>;
 }
@@ -28,7 +29,7 @@ export function createAccessTokens(key: Uint8Array): AccessTokens {
   // A signature that was found good stays good; only the clock can end it.
   const remembered = new Map<string, { claims: AccessClaims; expiresAtMs: number }>();
   return {
-    issue: ({ userId, sessionId, email, role }, now, lifetimeSeconds) => {
+    issue: ({ userId, sessionId, email, role }, id, now, lifetimeSeconds) => {
       const issuedAt = Math.floor(now / 1000);
       return new SignJWT({ sid: sessionId, email, role })
         .setProtectedHeader({ alg: algorithm, typ: type })
@@ -36,7 +37,7 @@ export function createAccessTokens(key: Uint8Array): AccessTokens {
         .setSubject(userId)
         .setIssuedAt(issuedAt)
         .setExpirationTime(issuedAt + lifetimeSeconds)
-        .setJti(crypto.randomUUID())
+        .setJti(id)
         .sign(key);
     },
     verify: async (token, now) => {

@@ -10,8 +10,6 @@ const emailBytesMax = 254;
 
 /** Specification, section 2: `local@domain.tld`, no whitespace. */
 export function isEmail(text: string): boolean {
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is refused
-  const shape =
-    /^[^\s@\u0000-\u001f\u007f<>"]+@[^\s@.\u0000-\u001f\u007f<>"]+(\.[^\s@.\u0000-\u001f\u007f<>"]+)+$/;
+  const shape = /^[^\s\p{Cc}@<>"]+@[^\s\p{Cc}@.<>"]+(\.[^\s\p{Cc}@.<>"]+)+$/u;
   return shape.test(text) && new TextEncoder().encode(text).length <= emailBytesMax;
 }

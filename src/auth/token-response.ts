@@ -1,4 +1,5 @@
 import type { AuthContext } from "./routes/context.js";
+import { newId } from "./sessions.js";
 
 export interface PublicUser {
   readonly id: string;
@@ -8,16 +9,17 @@ export interface PublicUser {
 
 /** The specification's token response (section 2). */
 export async function tokenResponse(
-  { config, platform, tokens }: AuthContext,
+  context: AuthContext,
   { id, email, role }: PublicUser,
   session: { readonly id: string; readonly refreshToken: string },
   status: 200 | 201,
 ): Promise<Response> {
+  const { config, platform, tokens } = context;
   const lifetimeSeconds = config.auth.access_token_ttl_secs;
   const claims = { userId: id, sessionId: session.id, email, role };
   const data = {
     user: { id, email, role },
-    access_token: await tokens.issue(claims, platform.clock.now(), lifetimeSeconds),
+    access_token: await tokens.issue(claims, newId(context), platform.clock.now(), lifetimeSeconds),
     refresh_token: session.refreshToken,
     token_type: "Bearer",
     expires_in: lifetimeSeconds,

@@ -1,14 +1,16 @@
 import { readFileSync } from "node:fs";
+import { readFile } from "node:fs/promises";
 import { createServer } from "node:https";
 import type { AddressInfo } from "node:net";
-import { resolve } from "node:path";
+import { join, resolve } from "node:path";
 import { createAdaptorServer } from "@hono/node-server";
 import { createApp } from "../app.js";
 import type { Database } from "../platform/database.js";
 import type { Log } from "../platform/platform.js";
-import { formatProblem, ProblemsError } from "../project/problem.js";
+import { ProblemsError } from "../project/problem.js";
 import { parseRules } from "../project/rules/rules.js";
-import { type ApplyOutcome, applySafe } from "../schema/apply.js";
+import { schemaFile } from "../project/schema.js";
+import { type ApplyOutcome, applySafe, createSystemTables } from "../schema/apply.js";
 import { formatStep } from "../schema/format-plan.js";
 import { loadSchemaInForce } from "../schema/in-force.js";
 import { createArgon2 } from "./argon2.js";
@@ -46,7 +48,13 @@ export async function serve(project: ProjectDirectory, options: ServeOptions): P
     if (secret.insecure)
       log.warn("the development secret is in use: anyone who reads svc.toml can sign in as anyone");
     const platform = { database, passwordHasher, clock: systemClock, random: systemRandom, log };
-    const app = await createApp({ config, platform, secret: secret.bytes, loopbackOnly: secret.insecure });
+    const app = await createApp({
+      config,
+      platform,
+      secret: secret.bytes,
+      loopbackOnly: secret.insecure,
+      readSchemaFile: () => readFile(join(directory, schemaFile), "utf8"),
+    });
     const server = createAdaptorServer({
       fetch: app.fetch,
       ...(tls === null
@@ -105,6 +113,7 @@ async function bringUpSchema(
   database: Database,
   log: Log,
 ): Promise<void> {
+  await createSystemTables(database);
   if (config.schema.auto_apply) {
     const fits = (schema: Parameters<typeof parseRules>[1]) => parseRules(config.rules, schema).problems;
     const outcome = await applySafe(database, schemaText, { now: systemClock.now(), fits });
@@ -139,8 +148,4 @@ function reportOutcome(outcome: ApplyOutcome, log: Log): void {
     case "base_moved":
       log.warn("another process has applied a schema meanwhile, which is now in force");
   }
-}
-
-export function describeProblems({ problems }: ProblemsError): string {
-  return problems.map(formatProblem).join("\n");
 }

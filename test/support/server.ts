@@ -69,8 +69,9 @@ export async function serve(project: TestProject): Promise<TestServer> {
   if (applied.outcome === "refused") throw new Error(JSON.stringify(applied));
   const platform = { database, passwordHasher, clock, random: systemRandom, log };
   const secret = new TextEncoder().encode(project.secret ?? testSecret);
-  const app = await createApp({ config, platform, secret, loopbackOnly: false });
-  const target = await targets[process.env["SVC_TARGET"] ?? "app"]!(app);
+  const readSchemaFile = async () => project.schema;
+  const app = await createApp({ config, platform, secret, loopbackOnly: false, readSchemaFile });
+  const target = await targets[process.env.SVC_TARGET ?? "app"]!(app);
   onTestFinished(async () => {
     await target.close();
     await opened.close();

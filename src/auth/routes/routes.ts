@@ -1,4 +1,4 @@
-import { type Context, Hono } from "hono";
+import { Hono, type MiddlewareHandler } from "hono";
 import { isRefusal, Refusal } from "../../http/refusal.js";
 import { UnavailableError } from "../../platform/database.js";
 import { HasherBusyError } from "../../platform/platform.js";
@@ -14,10 +14,7 @@ type Env = { Variables: { caller: Caller } };
 type Handler = (request: Request, context: AuthContext) => Promise<Response | Refusal>;
 
 /** /auth (specification 4.1). `authenticated` finds out who calls, for the routes that ask. */
-export function authRoutes(
-  context: AuthContext,
-  authenticated: (c: Context, next: () => Promise<void>) => Promise<Response | undefined>,
-) {
+export function authRoutes(context: AuthContext, authenticated: MiddlewareHandler) {
   const routes = new Hono<Env>();
   const posts: readonly (readonly [string, Handler])[] = [
     ["/register", register],

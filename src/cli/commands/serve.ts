@@ -16,14 +16,14 @@ export const serveCommand: Command = {
   run: async ({ directory, text, environment }) => {
     const project = readProject(directory);
     const { server } = project.config;
-    const server_ = await serve(project, {
-      host: text("host") ?? (environment["HOST"] || server.host),
-      port: portOf(text("port") ?? (environment["PORT"] || undefined)) ?? server.port,
+    const running = await serve(project, {
+      host: text("host") ?? (environment.HOST || server.host),
+      port: portOf(text("port") ?? (environment.PORT || undefined)) ?? server.port,
       environment,
     });
-    console.log(`listening on ${server_.url}`);
+    console.log(`listening on ${running.url}`);
     await stopSignal();
-    await server_.stop();
+    await running.stop();
     return 0;
   },
 };

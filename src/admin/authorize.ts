@@ -1,0 +1,16 @@
+import type { Caller } from "../auth/principal.js";
+import { Refusal } from "../http/refusal.js";
+
+/** Admin routes take a user of role `admin` or a `project:backend` key (interface, section 6). Null: go on. */
+export function adminRefusal(caller: Caller): Refusal | null {
+  switch (caller.kind) {
+    case "anonymous":
+      return new Refusal("unauthorized", "sign in as an admin, or send a project:backend key");
+    case "user":
+      return caller.role === "admin" ? null : new Refusal("forbidden", "admins only");
+    case "key":
+      return caller.scopes.includes("project:backend")
+        ? null
+        : new Refusal("forbidden", "the key lacks the scope project:backend");
+  }
+}

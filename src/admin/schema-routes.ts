@@ -1,0 +1,111 @@
+import { type Context, Hono } from "hono";
+import type { Caller } from "../auth/principal.js";
+import { readText } from "../http/body.js";
+import { parseQueryString, quoted } from "../http/query-string.js";
+import { badRequest, isRefusal, Refusal } from "../http/refusal.js";
+import type { Platform } from "../platform/platform.js";
+import type { Config } from "../project/config.js";
+import { formatProblem } from "../project/problem.js";
+import { parseRules } from "../project/rules/rules.js";
+import { type ApplyOutcome, applyChange } from "../schema/apply.js";
+import { formatStep } from "../schema/format-plan.js";
+import { planChange } from "../schema/plan.js";
+import { adminRefusal } from "./authorize.js";
+
+export interface SchemaServices {
+  readonly platform: Platform;
+  readonly config: Config;
+  /** svc.schema.yaml beside the server, for a request without a body. */
+  readonly readSchemaFile: () => Promise<string>;
+}
+
+type Env = { Variables: { caller: Caller } };
+
+/** POST /admin/api/schema/plan and /apply (interface, section 3). The body is YAML; without one, the server's file. */
+export function schemaRoutes(services: SchemaServices) {
+  const routes = new Hono<Env>();
+  const on =
+    (handle: (services: SchemaServices, request: Request) => Promise<Response | Refusal>) =>
+    async (c: Context<Env>) => {
+      const answer = adminRefusal(c.var.caller) ?? (await handle(services, c.req.raw));
+      return isRefusal(answer) ? answer.toResponse() : answer;
+    };
+  routes.post("/plan", on(plan));
+  routes.post("/apply", on(apply));
+  for (const path of ["/plan", "/apply"])
+    routes.all(path, () => new Refusal("method_not_allowed", "no such method here").toResponse());
+  return routes;
+}
+
+async function plan(services: SchemaServices, request: Request): Promise<Response | Refusal> {
+  const parameters = parametersOf(request, []);
+  const text = isRefusal(parameters) ? parameters : await proposedText(services, request);
+  if (isRefusal(text)) return text;
+  const planned = await planChange(services.platform.database, text);
+  if (planned.outcome === "invalid") return badRequest(planned.problems.map(formatProblem).join("\n"));
+  const { base, hash, steps } = planned.plan;
+  return answer({ base, hash, steps });
+}
+
+async function apply(services: SchemaServices, request: Request): Promise<Response | Refusal> {
+  const { platform, config } = services;
+  const parameters = parametersOf(request, ["base", "allow_destructive"]);
+  if (isRefusal(parameters)) return parameters;
+  const allow = parameters.get("allow_destructive") ?? "false";
+  if (allow !== "true" && allow !== "false") return badRequest("allow_destructive: expected true or false");
+  const text = await proposedText(services, request);
+  if (isRefusal(text)) return text;
+  const base = parameters.get("base");
+  const outcome = await applyChange(platform.database, text, {
+    allowDestructive: allow === "true",
+    now: platform.clock.now(),
+    fits: (schema) => parseRules(config.rules, schema).problems,
+    ...(base === undefined ? {} : { base }),
+  });
+  return outcomeAnswer(outcome);
+}
+
+function outcomeAnswer(outcome: ApplyOutcome): Response | Refusal {
+  if (outcome.outcome === "unchanged")
+    return answer({ version: outcome.version, hash: outcome.hash, steps: [] });
+  if (outcome.outcome === "applied")
+    return answer({ version: outcome.version, hash: outcome.hash, steps: outcome.steps });
+  switch (outcome.reason) {
+    case "base_moved":
+      return new Refusal("conflict", `the schema in force is another one: ${outcome.inForce}`);
+    case "destructive": {
+      const waiting = outcome.steps.filter(({ safe }) => !safe).map(formatStep);
+      return new Refusal(
+        "conflict",
+        ["steps that lose something need allow_destructive=true", ...waiting].join("\n"),
+      );
+    }
+    case "constraint":
+      return new Refusal("conflict", outcome.message);
+    case "rules_do_not_fit":
+    case "invalid":
+      return badRequest(outcome.problems.map(formatProblem).join("\n"));
+  }
+}
+
+function answer(data: unknown): Response {
+  return Response.json({ data }, { headers: { "Cache-Control": "no-store" } });
+}
+
+function parametersOf(request: Request, known: readonly string[]): ReadonlyMap<string, string> | Refusal {
+  const parameters = parseQueryString(request.url);
+  if (isRefusal(parameters)) return parameters;
+  const unknown = parameters.find(([name]) => !known.includes(name));
+  return unknown === undefined ? new Map(parameters) : badRequest(`unknown parameter ${quoted(unknown[0])}`);
+}
+
+async function proposedText(
+  { config, readSchemaFile }: SchemaServices,
+  request: Request,
+): Promise<string | Refusal> {
+  const text = await readText(request, config.api.max_body_bytes);
+  if (isRefusal(text)) return text;
+  if (text === "") return readSchemaFile();
+  const isYaml = /^application\/yaml\s*(;|$)/i.test(request.headers.get("Content-Type") ?? "");
+  return isYaml ? text : new Refusal("unsupported_media_type", "expected Content-Type: application/yaml");
+}

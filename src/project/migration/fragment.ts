@@ -1,0 +1,147 @@
+import { isKeyword, isSymbol, quoteName, type Token, tokenize, withoutComments } from "./sql-tokens.js";
+
+/**
+ * SQL expressions that the owner writes: a CHECK, a DEFAULT, a partial index's condition. They become part of DDL and
+ * of the queries that count what breaks them, so they hold one expression over the columns of one row and nothing
+ * else: SQLite would let a CHECK reach `readfile`.
+ */
+export function fragmentProblem(sql: string, columns: Iterable<string>): string | null {
+  const tokens = tokenize(sql);
+  if (tokens.length === 0) return "expected an SQL expression";
+  if (sql.length > lengthMax) return `longer than ${lengthMax} characters`;
+  const known = new Set(Array.from(columns, (name) => name.toLowerCase()));
+  for (const [index, token] of tokens.entries()) {
+    const problem = tokenProblem(token, tokens[index - 1], tokens[index + 1], known);
+    if (problem !== null) return problem;
+  }
+  return parenthesesProblem(tokens);
+}
+
+const lengthMax = 4000;
+
+function tokenProblem(
+  token: Token,
+  before: Token | undefined,
+  after: Token | undefined,
+  columns: ReadonlySet<string>,
+): string | null {
+  // A name there, even as a string, would be a table.
+  if (isKeyword(before, "in") && !isSymbol(token, "(")) return "IN takes a list in parentheses";
+  switch (token.kind) {
+    case "comment":
+      return "comments are not allowed in SQL expressions";
+    case "parameter":
+      return `parameters are not allowed in SQL expressions: ${token.text}`;
+    case "unknown":
+      return `not SQL: ${JSON.stringify(token.text)}`;
+    case "symbol":
+      if (token.text === ";") return "one SQL expression, without a semicolon";
+      return token.text === "." ? "a column is named without its table" : null;
+    case "word":
+    case "quoted":
+      return wordProblem(token, before, after, columns);
+    default:
+      return token.text.includes("\0") ? "NUL is not allowed in SQL expressions" : null;
+  }
+}
+
+function wordProblem(
+  token: Token,
+  before: Token | undefined,
+  after: Token | undefined,
+  columns: ReadonlySet<string>,
+): string | null {
+  const word = token.value.toLowerCase();
+  if (token.kind === "word" && forbidden.has(word))
+    return `${token.text.toUpperCase()} is not allowed in SQL expressions`;
+  if (isSymbol(after, "(") && !(token.kind === "word" && beforeParenthesis.has(word)))
+    return functions.has(word) ? null : `unknown function ${token.text}`;
+  if (isKeyword(before, "collate")) return collations.has(word) ? null : `unknown collation ${token.text}`;
+  if (columns.has(word)) return null;
+  if (token.kind === "word" && (keywords.has(word) || types.has(word))) return null;
+  return `unknown column ${token.text}`;
+}
+
+function parenthesesProblem(tokens: readonly Token[]): string | null {
+  let depth = 0;
+  for (const token of tokens) {
+    if (isSymbol(token, "(")) depth++;
+    if (isSymbol(token, ")")) depth--;
+    if (depth < 0) return "a parenthesis is closed that was not opened";
+  }
+  return depth === 0 ? null : "a parenthesis is not closed";
+}
+
+const words = (text: string) => new Set(text.split(/\s+/));
+
+const forbidden = words("select values exists");
+const keywords = words(
+  `and or not in is null isnull notnull between like glob escape case when then else end cast as collate distinct from
+   true false current_time current_date current_timestamp`,
+);
+const beforeParenthesis = words("and or not in is between like glob when then else case escape distinct");
+const types = words("integer int real text blob numeric");
+const collations = words("binary nocase rtrim");
+
+/** SQLite's own scalar functions that neither read files, nor the database, nor load code. */
+const functions = words(
+  `abs ceil ceiling char coalesce cast concat concat_ws date datetime floor format glob hex ifnull iif instr json
+   json_array json_array_length json_error_position json_extract json_insert json_object json_patch json_quote
+   json_remove json_replace json_set json_type json_valid julianday length like likelihood likely lower ltrim max min
+   mod nullif octet_length pow power printf quote random randomblob replace round rtrim sign sqrt strftime substr
+   substring time timediff trim trunc typeof unhex unicode unixepoch unlikely upper zeroblob`,
+);
+
+/** The columns that an expression names, in lower case; names that are not columns of the table among them. */
+export function namesIn(sql: string): Set<string> {
+  const named = tokenize(sql).filter(({ kind }) => kind === "word" || kind === "quoted");
+  return new Set(named.map(({ value }) => value.toLowerCase()));
+}
+
+/** The expression after a rename of columns; `renames` is by name in lower case. */
+export function withRenamedColumns(sql: string, renames: ReadonlyMap<string, string>): string {
+  const tokens = tokenize(sql);
+  let text = "";
+  let end = 0;
+  for (const [index, token] of tokens.entries()) {
+    const renamed = isColumn(token, tokens[index + 1]) ? renames.get(token.value.toLowerCase()) : undefined;
+    text += sql.slice(end, token.start) + (renamed === undefined ? token.text : quoteName(renamed));
+    end = token.start + token.text.length;
+  }
+  return text + sql.slice(end);
+}
+
+function isColumn(token: Token, after: Token | undefined): boolean {
+  return token.kind === "quoted" || (token.kind === "word" && !isSymbol(after, "("));
+}
+
+/** Whether two expressions differ at most in spaces, comments, quotes, case of names and parentheses around it all. */
+export function sameFragment(a: string | null, b: string | null): boolean {
+  if (a === null || b === null) return a === b;
+  return canonicalFragment(a) === canonicalFragment(b);
+}
+
+/** The same text for expressions that are the same. Only for comparing. */
+export function canonicalFragment(sql: string): string {
+  let tokens = withoutComments(tokenize(sql));
+  while (isWrapped(tokens)) tokens = tokens.slice(1, -1);
+  return tokens.map(canonicalToken).join(" ");
+}
+
+/** Whether the first token is a parenthesis that the last one closes. */
+function isWrapped(tokens: readonly Token[]): boolean {
+  if (!isSymbol(tokens[0], "(") || !isSymbol(tokens.at(-1), ")")) return false;
+  let depth = 0;
+  return tokens.every((token, index) => {
+    if (isSymbol(token, "(")) depth++;
+    if (isSymbol(token, ")")) depth--;
+    return depth > 0 || index === tokens.length - 1;
+  });
+}
+
+function canonicalToken(token: Token): string {
+  if (token.kind === "word" || token.kind === "quoted") return token.value.toLowerCase();
+  if (token.kind !== "number") return token.text;
+  const value = Number(token.text);
+  return Number.isSafeInteger(value) || !/^\d+$/.test(token.text) ? String(value) : token.text;
+}

@@ -1,0 +1,140 @@
+import type { Table } from "../model.js";
+import type { TableName } from "../names.js";
+import {
+  createTable,
+  dropTable,
+  dropTrigger,
+  dropView,
+  inlineKey,
+  type Keepsakes,
+  renameTable,
+} from "./ddl.js";
+import { valueAfter } from "./images.js";
+import {
+  type Physical,
+  type PhysicalTable,
+  type PhysicalTrigger,
+  type PhysicalView,
+  rowidAlias,
+  sameName,
+} from "./physical.js";
+import { mentions, quoteName, quoteText } from "./sql-tokens.js";
+import type { TableChange } from "./table-change.js";
+import { parseTableDdl } from "./table-ddl.js";
+
+/**
+ * SQLite, "Making Other Kinds Of Table Schema Changes": a new table under another name takes the rows and then the
+ * name. Foreign keys of other tables go by the name and are none the wiser. Triggers, views and indexes that the
+ * table had, or that speak of it, are written again as they were.
+ */
+export function rebuildStatements(change: TableChange, physical: Physical): string[] {
+  const { current, target } = change;
+  const kept = keepsakes(change);
+  const temporary = `_rebuild_${current.name}`;
+  const beside = bystanders(physical, [current.name]);
+  return [
+    ...dropBystanders(beside, [change.physical]),
+    createTable(withOwnReferences(target, temporary), kept, temporary),
+    copyRows(change, kept, temporary),
+    ...(kept.autoincrement ? keepSequence(current.name, temporary) : []),
+    dropTable(current.name),
+    renameTable(temporary, current.name),
+    ...change.indexes.kept.map(({ sql }) => sql!),
+    ...restoreBystanders(beside),
+  ];
+}
+
+/** Views and triggers that a rebuild takes down and puts up again. */
+export interface Bystanders {
+  readonly views: readonly PhysicalView[];
+  readonly triggers: readonly PhysicalTrigger[];
+}
+
+/** Views that speak of one of the tables, at first or second hand, and triggers that speak of a table or of those. */
+export function bystanders(physical: Physical, tables: readonly string[]): Bystanders {
+  const names = [...tables];
+  const found = new Set<PhysicalView>();
+  for (const name of names)
+    for (const view of physical.views)
+      if (!found.has(view) && mentions(view.sql, name)) {
+        found.add(view);
+        names.push(view.name);
+      }
+  const triggers = physical.triggers.filter(({ on, sql }) =>
+    names.some((name) => sameName(on, name) || mentions(sql, name)),
+  );
+  return { views: physical.views.filter((view) => found.has(view)), triggers };
+}
+
+/** A table's own triggers go with it, those of a view with the view. */
+export function dropBystanders({ views, triggers }: Bystanders, tables: readonly PhysicalTable[]): string[] {
+  const going = [...tables, ...views];
+  return [
+    ...triggers
+      .filter(({ on }) => !going.some(({ name }) => sameName(on, name)))
+      .map(({ name }) => dropTrigger(name)),
+    ...views.map(({ name }) => dropView(name)),
+  ];
+}
+
+export function restoreBystanders({ views, triggers }: Bystanders): string[] {
+  return [...views, ...triggers].map(({ sql }) => sql);
+}
+
+/** The rename carries references to itself along. To the old table, they would be carried out when it is dropped. */
+function withOwnReferences(table: Table, temporary: string): Table {
+  const columns = [...table.columns.values()].map((column) =>
+    column.references?.table === table.name
+      ? { ...column, references: { ...column.references, table: temporary as TableName } }
+      : column,
+  );
+  return { ...table, columns: new Map(columns.map((column) => [column.name, column])) };
+}
+
+export function keepsakes({ current, target, physical, keyChanged }: TableChange): Keepsakes {
+  const ddl = parseTableDdl(physical.sql);
+  const same = physical.columns.filter(
+    ({ name }) =>
+      target.columns.get(name) !== undefined &&
+      target.columns.get(name)?.type === current.columns.get(name)?.type,
+  );
+  const collations = same.flatMap(({ name }): [string, string][] => {
+    const collation = ddl?.columns.get(name.toLowerCase())?.collation ?? null;
+    return collation === null ? [] : [[name, collation]];
+  });
+  return {
+    declaredTypes: new Map(target.strict ? [] : same.map(({ name, declaredType }) => [name, declaredType])),
+    collations: new Map(collations),
+    withoutRowid: !physical.hasRowid && target.primaryKey.length > 0,
+    autoincrement: !keyChanged && rowidAlias(physical) !== null && (ddl?.autoincrement ?? false),
+  };
+}
+
+function copyRows({ current, target, physical }: TableChange, kept: Keepsakes, temporary: string): string {
+  const columns = [...target.columns.values()];
+  const names = columns.map(({ name }) => quoteName(name));
+  const values = columns.map((column) => valueAfter(column, current));
+  const rowid = physical.hasRowid && !kept.withoutRowid ? rowidName(physical, target) : null;
+  if (rowid !== null && inlineKey(target, kept) === null) {
+    names.unshift(rowid);
+    values.unshift(rowid);
+  }
+  const order = rowid === null ? "" : ` ORDER BY ${rowid}`;
+  return `INSERT INTO ${quoteName(temporary)} (${names.join(", ")}) SELECT ${values.join(", ")} FROM ${quoteName(current.name)}${order}`;
+}
+
+/** The rowid under a name that no column has taken. */
+function rowidName(physical: PhysicalTable, target: Table): string | null {
+  const taken = [...physical.columns.map(({ name }) => name), ...target.columns.keys()].map((name) =>
+    name.toLowerCase(),
+  );
+  return ["rowid", "_rowid_", "oid"].find((name) => !taken.includes(name)) ?? null;
+}
+
+/** AUTOINCREMENT never gives a number twice, also that of a row that is gone. */
+function keepSequence(table: string, temporary: string): string[] {
+  return [
+    `DELETE FROM sqlite_sequence WHERE name = ${quoteText(temporary)}`,
+    `INSERT INTO sqlite_sequence (name, seq) SELECT ${quoteText(temporary)}, seq FROM sqlite_sequence WHERE name = ${quoteText(table)}`,
+  ];
+}

@@ -1,0 +1,114 @@
+import {
+  isKeyword,
+  isSymbol,
+  type Token,
+  textOf,
+  tokenize,
+  topLevel,
+  withoutComments,
+} from "./sql-tokens.js";
+
+/** What CREATE TABLE says and no pragma repeats. */
+export interface TableDdl {
+  /** By the column's name in lower case. */
+  readonly columns: ReadonlyMap<string, ColumnDdl>;
+  /** CHECK expressions of the table, not of a column. */
+  readonly checks: readonly string[];
+  readonly autoincrement: boolean;
+  /** `ON CONFLICT`, `DEFERRABLE`: the clauses that change what a constraint does, in words. */
+  readonly clauses: readonly string[];
+}
+
+export interface ColumnDdl {
+  readonly checks: readonly string[];
+  /** As named, null for the default, BINARY. */
+  readonly collation: string | null;
+}
+
+/** Reads a CREATE TABLE statement as SQLite stored it; null for anything else. */
+export function parseTableDdl(sql: string): TableDdl | null {
+  const tokens = withoutComments(tokenize(sql));
+  const open = tokens.findIndex((token) => isSymbol(token, "("));
+  if (open === -1 || tokens.some(({ kind }) => kind === "unknown")) return null;
+  const items = topLevelItems(tokens.slice(open + 1));
+  const columns = new Map<string, ColumnDdl>();
+  const checks: string[] = [];
+  for (const item of items) {
+    const found = checksOf(item);
+    if (isTableConstraint(item[0])) checks.push(...found);
+    else if (item[0] !== undefined)
+      columns.set(item[0].value.toLowerCase(), { checks: found, collation: collationOf(item) });
+  }
+  const words = items
+    .flatMap(topLevel)
+    .flatMap(({ kind, text }) => (kind === "word" ? [text.toLowerCase()] : []));
+  return { columns, checks, autoincrement: words.includes("autoincrement"), clauses: clausesOf(words) };
+}
+
+const tableConstraints = ["constraint", "primary", "unique", "check", "foreign"];
+
+function isTableConstraint(token: Token | undefined): boolean {
+  return tableConstraints.some((keyword) => isKeyword(token, keyword));
+}
+
+/** Splits at commas outside of parentheses, up to the parenthesis that closes the list. */
+function topLevelItems(tokens: readonly Token[]): Token[][] {
+  const items: Token[][] = [[]];
+  let depth = 0;
+  for (const token of tokens) {
+    if (isSymbol(token, ")") && depth === 0) break;
+    if (isSymbol(token, "(")) depth++;
+    if (isSymbol(token, ")")) depth--;
+    if (isSymbol(token, ",") && depth === 0) items.push([]);
+    else items.at(-1)!.push(token);
+  }
+  return items;
+}
+
+/** The text inside each `CHECK ( … )` of a column or constraint, as written but for its comments. */
+function checksOf(item: readonly Token[]): string[] {
+  const checks: string[] = [];
+  let depth = 0;
+  item.forEach((token, index) => {
+    if (depth === 0 && isKeyword(token, "check") && isSymbol(item[index + 1], "("))
+      checks.push(textOf(insideParentheses(item, index + 1)));
+    if (isSymbol(token, "(")) depth++;
+    if (isSymbol(token, ")")) depth--;
+  });
+  return checks;
+}
+
+/** The tokens between the parenthesis at `open` and its partner. */
+function insideParentheses(tokens: readonly Token[], open: number): Token[] {
+  let depth = 0;
+  for (let index = open; index < tokens.length; index++) {
+    if (isSymbol(tokens[index], "(")) depth++;
+    if (isSymbol(tokens[index], ")")) depth--;
+    if (depth === 0) return tokens.slice(open + 1, index);
+  }
+  return tokens.slice(open + 1);
+}
+
+function collationOf(item: readonly Token[]): string | null {
+  const tokens = topLevel(item);
+  const at = tokens.findIndex((token) => isKeyword(token, "collate"));
+  const name = at === -1 ? undefined : tokens[at + 1]?.value;
+  return name === undefined || name.toLowerCase() === "binary" ? null : name;
+}
+
+function clausesOf(words: readonly string[]): string[] {
+  const clauses = new Set<string>();
+  words.forEach((word, index) => {
+    if (word === "conflict" && words[index - 1] === "on")
+      clauses.add(`ON CONFLICT ${words[index + 1]?.toUpperCase()}`);
+    if (word === "deferrable" && words[index - 1] !== "not") clauses.add("DEFERRABLE foreign keys");
+  });
+  return [...clauses];
+}
+
+/** The condition of a partial index, from its CREATE INDEX statement. */
+export function indexCondition(sql: string): string | null {
+  const tokens = withoutComments(tokenize(sql));
+  const [where] = topLevel(tokens).filter((token) => isKeyword(token, "where"));
+  return where === undefined ? null : textOf(tokens.slice(tokens.indexOf(where) + 1));
+}

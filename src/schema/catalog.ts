@@ -1,0 +1,82 @@
+import type { Database } from "../platform/database.js";
+import { type Physical, type PhysicalTable, rowidAlias } from "../project/migration/physical.js";
+import { parseTableDdl } from "../project/migration/table-ddl.js";
+import { type ColumnName, columnName, isName, type TableName, tableName } from "../project/names.js";
+import { loadPhysical } from "./load-physical.js";
+import { triggersReached, type WriteTriggers } from "./triggers-reached.js";
+
+/** What the database says of the tables that a schema can name, as plans need it. */
+export interface Catalog {
+  readonly tables: ReadonlyMap<TableName, CatalogTable>;
+}
+
+export interface CatalogTable {
+  /** False for WITHOUT ROWID. */
+  readonly hasRowid: boolean;
+  /** The INTEGER PRIMARY KEY column, which is the rowid. */
+  readonly rowidAlias: ColumnName | null;
+  /**
+   * Full indexes (not partial, no expressions, BINARY collation) that a scan can use, the primary key's and unique
+   * constraints' automatic ones included.
+   */
+  readonly indexes: readonly CatalogIndex[];
+  /**
+   * Whether a customer's trigger may run on a write, here or in a table that foreign key actions (cascade, set null,
+   * set default) reach from here.
+   */
+  readonly triggers: WriteTriggers;
+}
+
+export interface CatalogIndex {
+  /** As the database names it: any string. */
+  readonly name: string;
+  /** The key columns, without the rowid or primary key that SQLite appends. */
+  readonly columns: readonly { readonly name: ColumnName; readonly descending: boolean }[];
+  readonly unique: boolean;
+}
+
+export async function loadCatalog(database: Database): Promise<Catalog> {
+  return catalogOf(await loadPhysical(database));
+}
+
+export function catalogOf(physical: Physical): Catalog {
+  const named = [...physical.tables.values()].filter(({ name, kind }) => isName(name) && kind !== "shadow");
+  return {
+    tables: new Map(
+      named.map((table) => [
+        tableName(table.name),
+        {
+          hasRowid: table.hasRowid,
+          rowidAlias: aliasOf(table),
+          indexes: indexesOf(table),
+          triggers: triggersReached(physical, table),
+        },
+      ]),
+    ),
+  };
+}
+
+function aliasOf(table: PhysicalTable): ColumnName | null {
+  const alias = rowidAlias(table);
+  return alias !== null && isName(alias) ? columnName(alias) : null;
+}
+
+function indexesOf(table: PhysicalTable): CatalogIndex[] {
+  const ddl = parseTableDdl(table.sql);
+  // A column that compares in another collation is not served by an index, nor in order by it, as a plan expects.
+  const plain = (name: string) =>
+    ddl !== null && (ddl.columns.get(name.toLowerCase())?.collation ?? null) === null;
+  return table.indexes
+    .filter(({ partial }) => !partial)
+    .filter(({ columns }) =>
+      columns.every(
+        ({ name, collation }) =>
+          name !== null && isName(name) && collation.toUpperCase() === "BINARY" && plain(name),
+      ),
+    )
+    .map(({ name, columns, unique }) => ({
+      name,
+      unique,
+      columns: columns.map((column) => ({ name: columnName(column.name!), descending: column.descending })),
+    }));
+}

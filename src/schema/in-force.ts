@@ -1,0 +1,55 @@
+import type { Database, Statement } from "../platform/database.js";
+import type { Physical } from "../project/migration/physical.js";
+import { physicalTable } from "../project/migration/physical.js";
+import type { Schema } from "../project/model.js";
+import { ProblemsError } from "../project/problem.js";
+import { parseSchema } from "../project/schema.js";
+import { type Catalog, catalogOf } from "./catalog.js";
+import { loadPhysical, loadPhysicalAfter } from "./load-physical.js";
+
+/** The schema that was last applied to the database (interface, section 3). */
+export interface SchemaInForce {
+  readonly version: number;
+  /** SHA-256 of the text, in hex. */
+  readonly hash: string;
+  readonly text: string;
+  readonly schema: Schema;
+  readonly catalog: Catalog;
+}
+
+/** Null for a database to which no schema was ever applied. */
+export async function loadSchemaInForce(database: Database): Promise<SchemaInForce | null> {
+  return (await loadState(database)).inForce;
+}
+
+/** The schema in force beside what is physically there. */
+export interface SchemaState {
+  readonly inForce: SchemaInForce | null;
+  readonly physical: Physical;
+}
+
+const newestVersion: Statement = {
+  sql: "SELECT version, hash, text FROM _schema ORDER BY version DESC LIMIT 1",
+  params: [],
+};
+
+/**
+ * The version is read before the physical schema: should another process apply a schema between the two, the version
+ * is the older one, and whoever compares it with the database's finds that it has moved.
+ */
+export async function loadState(database: Database): Promise<SchemaState> {
+  const first = await loadPhysical(database);
+  if (physicalTable(first, "_schema") === undefined) return { inForce: null, physical: first };
+  const { results, physical } = await loadPhysicalAfter(database, [newestVersion]);
+  const [row] = results[0]!.rows;
+  if (row === undefined) return { inForce: null, physical };
+  const [version, hash, text] = row as [number, string, string];
+  return { inForce: { version, hash, text, schema: parsed(text), catalog: catalogOf(physical) }, physical };
+}
+
+/** A text that was applied parses, unless it was applied by another release of the server. */
+function parsed(text: string): Schema {
+  const { schema, problems } = parseSchema(text);
+  if (schema === null) throw new ProblemsError(problems);
+  return schema;
+}

@@ -1,0 +1,152 @@
+import type { Database, Result, ResultValue, Statement } from "../platform/database.js";
+import type {
+  Physical,
+  PhysicalColumn,
+  PhysicalForeignKey,
+  PhysicalIndex,
+  PhysicalTable,
+} from "../project/migration/physical.js";
+import type { OnDelete } from "../project/model.js";
+
+/** Reads the whole physical schema in one round trip. D1's own `_cf_` tables are hidden, as they may not be asked about. */
+export async function loadPhysical(database: Database): Promise<Physical> {
+  return (await loadPhysicalAfter(database, [])).physical;
+}
+
+/** As `loadPhysical`, behind statements of the caller's in the same round trip. */
+export async function loadPhysicalAfter(
+  database: Database,
+  before: readonly Statement[],
+): Promise<{ results: readonly Result[]; physical: Physical }> {
+  const results = await queryTolerantly(database, before);
+  const rest = results.slice(before.length);
+  return { results: results.slice(0, before.length), physical: physicalFrom(rest.map(({ rows }) => rows)) };
+}
+
+/** The columns of a virtual table whose module is not there cannot be asked for; then none of them is. */
+async function queryTolerantly(database: Database, before: readonly Statement[]): Promise<readonly Result[]> {
+  try {
+    return await database.query([...before, ...physicalStatements("")]);
+  } catch (error) {
+    if (!(error instanceof Error) || !error.message.includes("no such module")) throw error;
+    return database.query([...before, ...physicalStatements("AND m.sql NOT LIKE 'CREATE VIRTUAL%'")]);
+  }
+}
+
+type Row = readonly ResultValue[];
+
+const visible = String.raw`m.name NOT LIKE '\_cf\_%' ESCAPE '\' AND m.tbl_name NOT LIKE '\_cf\_%' ESCAPE '\'`;
+
+/** What `physicalFrom` wants the rows of. */
+function physicalStatements(only: string): Statement[] {
+  const tables = String.raw`m.type = 'table' AND m.name NOT LIKE 'sqlite\_%' ESCAPE '\' AND ${visible} ${only}`;
+  return [
+    `SELECT m.type, m.name, m.tbl_name, m.sql FROM sqlite_master m WHERE ${visible} ORDER BY m.rowid`,
+    "SELECT l.name, l.type, l.wr, l.strict FROM pragma_table_list l WHERE l.schema = 'main'",
+    `SELECT m.name, c.name, c.type, c."notnull", c.dflt_value, c.pk, c.hidden
+    FROM sqlite_master m JOIN pragma_table_xinfo(m.name) c WHERE ${tables} ORDER BY m.rowid, c.cid`,
+    `SELECT m.name, i.name, i.origin, i."unique", i.partial, x.name, x."desc", x.coll, d.sql
+    FROM sqlite_master m JOIN pragma_index_list(m.name) i JOIN pragma_index_xinfo(i.name) x
+    LEFT JOIN sqlite_master d ON d.type = 'index' AND d.name = i.name
+    WHERE x.key = 1 AND ${tables} ORDER BY m.rowid, i.name, x.seqno`,
+    `SELECT m.name, f.id, f."table", f."from", f."to", f.on_update, f.on_delete
+    FROM sqlite_master m JOIN pragma_foreign_key_list(m.name) f WHERE ${tables} ORDER BY m.rowid, f.id, f.seq`,
+  ].map((sql) => ({ sql, params: [] }));
+}
+
+/** The physical schema from the rows of `physicalStatements`. */
+function physicalFrom(results: readonly (readonly Row[])[]): Physical {
+  const [master = [], list = [], columns = [], indexes = [], foreignKeys = []] = results;
+  const kinds = new Map(list.map((row) => [String(row[0]), row]));
+  const columnsOf = grouped(columns);
+  const indexesOf = grouped(indexes);
+  const keysOf = grouped(foreignKeys);
+  const table = (name: string, sql: string): PhysicalTable => {
+    const [, kind, withoutRowid, strict] = kinds.get(name) ?? [];
+    return {
+      name,
+      kind: kind === "virtual" || kind === "shadow" ? kind : "ordinary",
+      strict: strict === 1,
+      hasRowid: withoutRowid !== 1,
+      sql,
+      columns: (columnsOf.get(name) ?? []).map(columnFrom),
+      indexes: indexesFrom(indexesOf.get(name) ?? []),
+      foreignKeys: foreignKeysFrom(keysOf.get(name) ?? []),
+    };
+  };
+  const objects = master.map(([type, name, on, sql]) => ({
+    type,
+    name: String(name),
+    on: String(on),
+    sql: String(sql ?? ""),
+  }));
+  return {
+    tables: new Map(
+      objects
+        .filter(({ type, name }) => type === "table" && !/^sqlite_/i.test(name))
+        .map(({ name, sql }) => [name.toLowerCase(), table(name, sql)]),
+    ),
+    views: objects.filter(({ type }) => type === "view").map(({ name, sql }) => ({ name, sql })),
+    triggers: objects
+      .filter(({ type }) => type === "trigger")
+      .map(({ name, on, sql }) => ({ name, on, sql })),
+  };
+}
+
+function grouped(rows: readonly Row[]): Map<string, Row[]> {
+  const groups = new Map<string, Row[]>();
+  for (const [name, ...rest] of rows) {
+    const group = groups.get(String(name));
+    if (group === undefined) groups.set(String(name), [rest]);
+    else group.push(rest);
+  }
+  return groups;
+}
+
+function columnFrom([name, type, notNull, defaultSql, keyPosition, hidden]: Row): PhysicalColumn {
+  return {
+    name: String(name),
+    declaredType: String(type ?? ""),
+    notNull: notNull === 1,
+    default: defaultSql === null || defaultSql === undefined ? null : String(defaultSql),
+    keyPosition: Number(keyPosition),
+    kind: hidden === 0 ? "ordinary" : hidden === 1 ? "hidden" : "generated",
+  };
+}
+
+const origins = { c: "created", u: "unique", pk: "primary_key" } as const;
+
+function indexesFrom(rows: readonly Row[]): PhysicalIndex[] {
+  return [...grouped(rows)].map(([name, keys]) => {
+    const [origin, unique, partial, , , , sql] = keys[0]!;
+    return {
+      name,
+      origin: origins[origin as keyof typeof origins],
+      unique: unique === 1,
+      partial: partial === 1,
+      sql: sql === null ? null : String(sql),
+      columns: keys.map(([, , , column, descending, collation]) => ({
+        name: column === null ? null : String(column),
+        descending: descending === 1,
+        collation: String(collation),
+      })),
+    };
+  });
+}
+
+function foreignKeysFrom(rows: readonly Row[]): PhysicalForeignKey[] {
+  return [...grouped(rows).values()].map((keys) => {
+    const [parent, , , onUpdate, onDelete] = keys[0]!;
+    return {
+      parent: String(parent),
+      columns: keys.map(([, from, to]) => ({ from: String(from), to: to === null ? null : String(to) })),
+      onUpdate: actionFrom(onUpdate!),
+      onDelete: actionFrom(onDelete!),
+    };
+  });
+}
+
+/** `SET NULL` is `set_null` in the model. */
+function actionFrom(action: ResultValue): OnDelete {
+  return String(action).toLowerCase().replace(" ", "_") as OnDelete;
+}

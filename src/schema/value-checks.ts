@@ -1,0 +1,85 @@
+import type { Database } from "../platform/database.js";
+import type { ColumnValues } from "../project/migration/column-type.js";
+import type { PhysicalTable } from "../project/migration/physical.js";
+import { quoteName } from "../project/migration/sql-tokens.js";
+
+/** What the values of some columns are, in one pass over the table. By column name. */
+export async function columnValues(
+  database: Database,
+  table: PhysicalTable,
+  columns: readonly string[],
+): Promise<ReadonlyMap<string, ColumnValues>> {
+  const counts = columns.flatMap((name) =>
+    conditions(quoteName(name)).map((each) => `count(*) FILTER (WHERE ${each})`),
+  );
+  const sql = `SELECT ${counts.join(", ")} FROM ${quoteName(table.name)}`;
+  const [result] = await database.query([{ sql, params: [] }]);
+  const numbers = result!.rows[0]!.map(Number);
+  const width = conditions("").length;
+  return new Map(columns.map((name, at) => [name, valuesFrom(numbers.slice(at * width, (at + 1) * width))]));
+}
+
+function conditions(column: string): string[] {
+  const is = (type: string) => `typeof(${column}) = '${type}'`;
+  return [
+    is("integer"),
+    `${is("integer")} AND ${column} IN (0, 1)`,
+    `${is("integer")} AND ${column} NOT BETWEEN -9007199254740992 AND 9007199254740992`,
+    is("real"),
+    is("text"),
+    `${is("text")} AND json_valid(${column})`,
+    is("blob"),
+  ];
+}
+
+function valuesFrom(counts: readonly number[]): ColumnValues {
+  const [integers = 0, zeroOrOne = 0, beyondReal = 0, reals = 0, texts = 0, jsons = 0, blobs = 0] = counts;
+  return { integers, zeroOrOne, beyondReal, reals, texts, jsons, blobs };
+}
+
+const batchRows = 500;
+const notAscii = "'*[^' || char(1) || '-' || char(127) || ']*'";
+
+/**
+ * How many texts of a column are not UTF-8. SQLite does not check, and a driver that reads one as text may take the
+ * whole process down, so that they are read as bytes.
+ */
+export async function countInvalidTexts(
+  database: Database,
+  table: PhysicalTable,
+  column: string,
+): Promise<number> {
+  const name = quoteName(column);
+  const suspects = `typeof(${name}) = 'text' AND ${name} GLOB ${notAscii}`;
+  let invalid = 0;
+  for (let read = 0; ; read += batchRows) {
+    const sql = `SELECT CAST(${name} AS BLOB) FROM ${quoteName(table.name)} WHERE ${suspects} LIMIT ? OFFSET ?`;
+    const [result] = await database.query([{ sql, params: [BigInt(batchRows), BigInt(read)] }]);
+    invalid += result!.rows.filter(([bytes]) => bytes instanceof Uint8Array && !isUtf8(bytes)).length;
+    if (result!.rows.length < batchRows) return invalid;
+  }
+}
+
+/** Whether every name and statement of the schema itself is UTF-8. */
+export async function schemaIsUtf8(database: Database): Promise<boolean> {
+  const sql = "SELECT CAST(name AS BLOB), CAST(tbl_name AS BLOB), CAST(sql AS BLOB) FROM sqlite_master";
+  const [result] = await database.query([{ sql, params: [] }]);
+  return result!.rows.every((row) => row.every((bytes) => !(bytes instanceof Uint8Array) || isUtf8(bytes)));
+}
+
+/** Whether texts are stored as UTF-8 at all: as UTF-16, SQLite makes the UTF-8 itself, which is then valid. */
+export async function storesUtf8(database: Database): Promise<boolean> {
+  const [result] = await database.query([{ sql: "SELECT encoding FROM pragma_encoding", params: [] }]);
+  return result!.rows[0]?.[0] === "UTF-8";
+}
+
+const decoder = new TextDecoder("utf-8", { fatal: true });
+
+function isUtf8(bytes: Uint8Array): boolean {
+  try {
+    decoder.decode(bytes);
+    return true;
+  } catch {
+    return false;
+  }
+}

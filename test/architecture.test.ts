@@ -1,0 +1,127 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { dirname, join, normalize, relative } from "node:path";
+import { describe, expect, test } from "vitest";
+
+const root = "src";
+
+const files = readdirSync(root, { recursive: true, withFileTypes: true })
+  .filter((entry) => entry.isFile() && /\.(ts|js)$/.test(entry.name))
+  .map((entry) => join(entry.parentPath, entry.name));
+
+/** What a folder of src may import beside itself. CONTRIBUTING.md says why. */
+const mayImport: Record<string, readonly string[]> = {
+  encoding: [],
+  http: [],
+  project: [],
+  platform: [],
+  metering: ["encoding", "platform"],
+  schema: ["http", "platform", "project"],
+  auth: ["encoding", "http", "platform", "project"],
+  tables: ["auth/principal.ts", "encoding", "http", "metering", "platform", "project", "schema"],
+  admin: ["auth", "encoding", "http", "platform", "project", "schema"],
+  "app.ts": ["admin", "auth", "encoding", "http", "metering", "platform", "project", "schema", "tables"],
+  node: ["platform"],
+};
+
+/** The only places that put a runtime and the application together. */
+const compositionRoots = ["node/serve.ts", "node/project-directory.ts", "cli/"];
+
+/** Folders whose code is the same on every runtime, and takes time, chance and limits as arguments. */
+const portable = Object.keys(mayImport).filter((folder) => folder !== "node");
+
+interface Import {
+  readonly file: string;
+  readonly target: string;
+}
+
+function importsOf(file: string): Import[] {
+  const text = readFileSync(file, "utf8");
+  const found = text.matchAll(/^(?:import|export)\b[^;]*?from "([^"]+)"|import\("([^"]+)"\)/gm);
+  return [...found].map(([, statically, dynamically]) => {
+    const target = (statically ?? dynamically)!;
+    return {
+      file: relative(root, file),
+      target: target.startsWith(".") ? relative(root, normalize(join(dirname(file), target))) : target,
+    };
+  });
+}
+
+const isWithin = (path: string, folder: string) => path === folder || path.startsWith(`${folder}/`);
+const folderOf = (path: string) => path.split("/")[0]!;
+
+describe("who imports whom", () => {
+  const local = files
+    .flatMap(importsOf)
+    .filter(({ target }) => !/^(node:|@|[a-z])/.test(target) || existsInSource(target));
+
+  function existsInSource(target: string): boolean {
+    return files.includes(join(root, target.replace(/\.js$/, ".ts"))) || files.includes(join(root, target));
+  }
+
+  test("only as the table above says", () => {
+    const offending = local
+      .map(({ file, target }) => ({ file, target: target.replace(/\.js$/, ".ts") }))
+      .filter(({ file }) => !compositionRoots.some((place) => file.startsWith(place)))
+      .filter(({ file, target }) => {
+        const allowed = [folderOf(file), ...(mayImport[folderOf(file)] ?? [])];
+        return !allowed.some((folder) => isWithin(target, folder));
+      });
+    expect(offending).toEqual([]);
+  });
+
+  test("every folder is in the table", () => {
+    const folders = new Set(files.map((file) => folderOf(relative(root, file))));
+    folders.delete("cli");
+    expect([...folders].sort()).toEqual(Object.keys(mayImport).sort());
+  });
+});
+
+describe("portable code", () => {
+  const sources = files
+    .filter((file) => portable.includes(folderOf(relative(root, file))))
+    .map((file) => ({ file, text: withoutComments(readFileSync(file, "utf8")) }));
+
+  test.each([
+    ["the clock", /\bDate\.now\b|\bnew Date\(\)|\bperformance\./],
+    ["chance", /\bMath\.random\b|\bgetRandomValues\b|\brandomUUID\b/],
+    ["the network", /\bfetch\(/],
+    ["the process", /\bprocess\./],
+    ["Node", /from "node:/],
+    ["timers", /\bsetTimeout\b|\bsetInterval\b/],
+  ])("does not reach for %s by itself", (_, pattern) => {
+    expect(sources.filter(({ text }) => pattern.test(text)).map(({ file }) => file)).toEqual([]);
+  });
+});
+
+describe("SQL", () => {
+  /** Built for customers' tables; built as DDL; fixed texts. */
+  const homes = ["tables/sql/", "project/migration/", "schema/", "auth/store.ts", "node/libsql"];
+  /** The health check. */
+  const fixed = ["app.ts"];
+
+  test("text is written in few places alone", () => {
+    const statement =
+      /["'`][^"'`\n]*\b(SELECT|INSERT INTO|UPDATE|DELETE FROM|CREATE TABLE|ALTER TABLE|DROP TABLE|PRAGMA)\s/;
+    const writing = files
+      .filter((file) => statement.test(withoutComments(readFileSync(file, "utf8"))))
+      .map((file) => relative(root, file))
+      .filter((file) => !homes.some((home) => file.startsWith(home)) && !fixed.includes(file));
+    expect(writing).toEqual([]);
+  });
+
+  test("a name becomes SQL only as one that the schema or the database gave", () => {
+    const makers = files
+      .filter((file) => /\b(tableName|columnName)\(/.test(withoutComments(readFileSync(file, "utf8"))))
+      .map((file) => relative(root, file))
+      .filter((file) => !file.startsWith("project/") && !file.startsWith("schema/"));
+    expect(makers).toEqual([]);
+    const unchecked = files
+      .filter((file) => relative(root, file).startsWith("tables/"))
+      .filter((file) => /\bas (TableName|ColumnName)\b/.test(readFileSync(file, "utf8")));
+    expect(unchecked).toEqual([]);
+  });
+});
+
+function withoutComments(text: string): string {
+  return text.replace(/\/\*[\s\S]*?\*\//g, "").replace(/^\s*\/\/.*$/gm, "");
+}
