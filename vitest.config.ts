@@ -14,6 +14,7 @@ export default defineConfig({
           include: ["test/{unit,property,platform,cli}/**/*.test.ts", "test/*.test.ts"],
         },
       },
+      { extends: true, test: { name: "bench", include: ["test/bench/**/*.bench.ts"], testTimeout: 600_000 } },
       ...targets.map((target) => ({
         extends: true as const,
         test: { name: target, include: ["test/conformance/**/*.test.ts"], env: { SVC_TARGET: target } },

@@ -1,0 +1,40 @@
+import { spawn } from "node:child_process";
+import { cpSync, mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import { test } from "vitest";
+import { median, row, timed } from "./report.js";
+
+const repetitions = 10;
+
+test("from the start of the process to the first answer", async () => {
+  const empty: number[] = [];
+  const existing: number[] = [];
+  for (let i = 0; i < repetitions; i++) {
+    const directory = mkdtempSync(join(tmpdir(), "svc-start-"));
+    for (const file of ["svc.toml", "svc.schema.yaml"]) cpSync(file, join(directory, file));
+    empty.push(await timed(() => firstAnswer(directory)));
+    existing.push(await timed(() => firstAnswer(directory)));
+    rmSync(directory, { recursive: true });
+  }
+  process.stdout.write(`\nspawn to first answer, medians of ${repetitions}, milliseconds\n`);
+  row("database", "time");
+  row("---", "---");
+  row("none yet", median(empty));
+  row("present", median(existing));
+});
+
+/** Starts the built server, waits for its first answer, and stops it again. */
+async function firstAnswer(directory: string): Promise<void> {
+  const server = spawn(process.execPath, ["dist/cli/main.js", "serve", "--dir", directory, "--port", "0"], {
+    stdio: ["ignore", "pipe", "ignore"],
+  });
+  for await (const line of createInterface(server.stdout)) {
+    await fetch(`${line.replace("listening on ", "")}/api/tags`);
+    break;
+  }
+  const exited = new Promise((resolve) => server.once("exit", resolve));
+  server.kill("SIGKILL");
+  await exited;
+}
