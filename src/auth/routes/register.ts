@@ -14,7 +14,8 @@ export async function register(request: Request, context: AuthContext): Promise<
   if (isRefusal(body)) return body;
   const settings = await context.settings();
   if (isRefusal(settings)) return settings;
-  if (settings.registration !== "public")
+  // Until links can be sent nobody could confirm an address, so nobody gets in without.
+  if (settings.registration !== "public" || settings.emailVerification.required)
     return new Refusal("registration_closed", "registration is not open to the public");
   const problem = passwordProblem(body.password, config.auth.password_min_length);
   if (problem !== null) return problem;
