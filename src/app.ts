@@ -3,13 +3,20 @@ import { schemaRoutes } from "./admin/schema-routes.js";
 import { createAccessTokens } from "./auth/access-token.js";
 import { checkStatement, claimOf, judgeClaim } from "./auth/authenticate.js";
 import { readCredential } from "./auth/credential.js";
+import { crossSiteGuard } from "./auth/cross-site.js";
 import type { Caller } from "./auth/principal.js";
 import type { AuthContext } from "./auth/routes/context.js";
 import { authRoutes } from "./auth/routes/routes.js";
-import { schemaVersionCheck } from "./auth/store.js";
+import { schemaVersionCheck } from "./auth/store/checks.js";
+import { PasswordThrottle } from "./auth/throttle.js";
+import { toHex } from "./encoding/hex.js";
 import { aesKey, deriveBytes } from "./encoding/secret-keys.js";
+import { addressUnit } from "./http/client-address.js";
+import { cors } from "./http/cors.js";
 import { isLoopbackHost } from "./http/loopback.js";
+import type { OriginPolicy } from "./http/origin.js";
 import { isRefusal, Refusal } from "./http/refusal.js";
+import { json } from "./http/respond.js";
 import { createMeter } from "./metering/metering.js";
 import { type Database, UnavailableError } from "./platform/database.js";
 import type { Platform } from "./platform/platform.js";
@@ -27,19 +34,26 @@ export interface AppOptions {
   readonly loopbackOnly: boolean;
   /** svc.schema.yaml as it lies beside the server. */
   readonly readSchemaFile: () => Promise<string>;
+  /** The address that a request comes from, as the runtime knows it. */
+  readonly clientAddress: (c: Context) => string;
 }
 
 type Env = { Variables: { caller: Caller; project: LiveProject } };
 
 /** The whole router. It reads the same under every runtime. */
-export async function createApp({ config, platform, secret, loopbackOnly, readSchemaFile }: AppOptions) {
+export async function createApp(options: AppOptions) {
+  const { config, platform, secret, loopbackOnly, readSchemaFile } = options;
   const { database, clock, log } = platform;
   const projects = createProjectSource(config.rules, database, log);
   const tokens = createAccessTokens(await deriveBytes(secret, "access token"));
 
   /** Finds out who calls and which project is in force, in one round trip. */
   const identify = async (c: Context<Env>, needsProject: boolean): Promise<Refusal | null> => {
-    const claim = await claimOf(readCredential(c.req.raw.headers), tokens, clock.now());
+    const claim = await claimOf(
+      readCredential(c.req.raw.headers, config.auth.cookie_mode),
+      tokens,
+      clock.now(),
+    );
     if (isRefusal(claim)) return claim;
     const [result] = await database.query([checkStatement(claim, clock.now())]);
     const { caller, schemaVersion } = judgeClaim(claim, result!);
@@ -66,6 +80,11 @@ export async function createApp({ config, platform, secret, loopbackOnly, readSc
     config,
     tokens,
     successorKey: await deriveBytes(secret, "refresh successor"),
+    throttle: new PasswordThrottle(
+      database,
+      config.auth.throttle,
+      toHex(await deriveBytes(secret, "throttle")),
+    ),
     settings: async () => {
       const [result] = await database.query([schemaVersionCheck()]);
       const project = await projects.current(result!.rows[0]![0] as number | null);
@@ -73,11 +92,21 @@ export async function createApp({ config, platform, secret, loopbackOnly, readSc
     },
   };
 
+  const origins: OriginPolicy = {
+    allowed: new Set(config.cors.allowed_origins),
+    anyAllowed: config.cors.allow_any_origin,
+    own: config.auth.public_base_url === "" ? null : config.auth.public_base_url,
+    cookies: config.auth.cookie_mode,
+  };
   const app = new Hono<Env>();
   if (loopbackOnly) app.use(loopbackHostsOnly);
+  app.use(cors(origins), crossSiteGuard(origins));
   app.get("/health", () => health(database));
   app.all("/health", () => methodNotAllowed.toResponse());
-  app.route("/auth", authRoutes(auth, identified(false)));
+  app.route(
+    "/auth",
+    authRoutes(auth, identified(false), (c) => addressUnit(options.clientAddress(c))),
+  );
   app.use("/admin/api/*", identified(false));
   app.route("/admin/api/schema", schemaRoutes({ platform, config, readSchemaFile }));
   app.use("/api/*", identified(true));
@@ -106,7 +135,7 @@ const methodNotAllowed = new Refusal("method_not_allowed", "no such method here"
 async function health(database: Database): Promise<Response> {
   try {
     await database.query([{ sql: "SELECT 1", params: [] }]);
-    return Response.json({ status: "ok" });
+    return json({ status: "ok" });
   } catch {
     return new Refusal("unavailable", "the database does not answer").toResponse();
   }

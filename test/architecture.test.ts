@@ -95,7 +95,7 @@ describe("portable code", () => {
 
 describe("SQL", () => {
   /** Built for customers' tables; built as DDL; fixed texts. */
-  const homes = ["tables/sql/", "project/migration/", "schema/", "auth/store.ts", "node/libsql"];
+  const homes = ["tables/sql/", "project/migration/", "schema/", "auth/store/", "node/libsql"];
   /** The health check. */
   const fixed = ["app.ts"];
 

@@ -3,6 +3,7 @@ import type { Caller } from "../auth/principal.js";
 import { readText } from "../http/body.js";
 import { parseQueryString, quoted } from "../http/query-string.js";
 import { badRequest, isRefusal, Refusal } from "../http/refusal.js";
+import { json } from "../http/respond.js";
 import type { Platform } from "../platform/platform.js";
 import type { Config } from "../project/config.js";
 import { formatProblem } from "../project/problem.js";
@@ -89,7 +90,7 @@ function outcomeAnswer(outcome: ApplyOutcome): Response | Refusal {
 }
 
 function answer(data: unknown): Response {
-  return Response.json({ data }, { headers: { "Cache-Control": "no-store" } });
+  return json({ data });
 }
 
 function parametersOf(request: Request, known: readonly string[]): ReadonlyMap<string, string> | Refusal {

@@ -5,7 +5,8 @@ import type { Platform } from "../platform/platform.js";
 import { apiKeyRandomBytes, hashSecret, newApiKey, parseScope } from "./api-key.js";
 import { emailKey, isEmail } from "./email.js";
 import { passwordProblem } from "./passwords.js";
-import { insertServiceKey, insertUser } from "./store.js";
+import { insertServiceKey } from "./store/service-keys.js";
+import { insertUser } from "./store/users.js";
 
 /** What an operator does to users and keys, from the command line or over HTTP. */
 export type AdministrationPlatform = Pick<Platform, "database" | "clock" | "random" | "passwordHasher">;
@@ -96,12 +97,8 @@ export function serviceKeyOf([id, name, scopes, createdAt, expiresAt, revokedAt]
     id,
     name,
     scopes: JSON.parse(scopes as string) as string[],
-    created_at: instant(createdAt),
-    expires_at: instant(expiresAt),
-    revoked_at: instant(revokedAt),
+    created_at: createdAt,
+    expires_at: expiresAt,
+    revoked_at: revokedAt,
   };
-}
-
-function instant(ms: unknown): string | null {
-  return ms === null ? null : new Date(ms as number).toISOString();
 }

@@ -4,7 +4,7 @@ import type { AccessClaims, AccessTokens } from "./access-token.js";
 import { hashSecret } from "./api-key.js";
 import type { Credential } from "./credential.js";
 import { anonymous, type Caller } from "./principal.js";
-import { apiKeyCheck, schemaVersionCheck, sessionCheck } from "./store.js";
+import { apiKeyCheck, schemaVersionCheck, sessionCheck } from "./store/checks.js";
 
 /** What a credential claims, its own signature or form verified; the database has the last word. */
 export type Claim =

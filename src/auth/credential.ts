@@ -1,4 +1,5 @@
 import { isApiKey, looksLikeApiKey } from "./api-key.js";
+import { accessCookie } from "./cookies.js";
 
 /** What a request presents to say who is calling, before anything is known of it. */
 export type Credential =
@@ -8,14 +9,16 @@ export type Credential =
   | { readonly kind: "malformed" };
 
 /**
- * RFC 6750, section 2.1, and `X-API-Key` for keys (interface, section 6). Another scheme is a credential that is not
- * accepted, not the absence of one.
+ * RFC 6750, section 2.1, `X-API-Key` for keys (interface, section 6), and in cookie mode the access cookie, over which
+ * a header wins. Another scheme is a credential that is not accepted, not the absence of one.
  */
-export function readCredential(headers: Headers): Credential {
+export function readCredential(headers: Headers, cookieMode: boolean): Credential {
   const authorization = headers.get("Authorization");
   if (authorization === null) {
     const key = headers.get("X-API-Key");
-    return key === null ? { kind: "none" } : apiKey(key);
+    if (key !== null) return apiKey(key);
+    const token = cookieMode ? accessCookie(headers) : null;
+    return token === null ? { kind: "none" } : { kind: "access_token", token };
   }
   const [, token] = /^bearer +([^\s,]+)$/i.exec(authorization) ?? [];
   if (token === undefined) return { kind: "malformed" };

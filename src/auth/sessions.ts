@@ -3,7 +3,7 @@ import type { Statement } from "../platform/database.js";
 import { hashSecret } from "./api-key.js";
 import { newRefreshToken, refreshTokenRandomBytes } from "./refresh-rotation.js";
 import type { AuthContext } from "./routes/context.js";
-import { openSession } from "./store.js";
+import { openSession } from "./store/sessions.js";
 
 const idBytes = 16;
 

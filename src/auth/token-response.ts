@@ -1,3 +1,5 @@
+import { json } from "../http/respond.js";
+import { sessionCookies, withCookies } from "./cookies.js";
 import type { AuthContext } from "./routes/context.js";
 import { newId } from "./sessions.js";
 
@@ -7,7 +9,7 @@ export interface PublicUser {
   readonly role: string;
 }
 
-/** The specification's token response (section 2). */
+/** The specification's token response (section 2), in cookie mode with the session's cookies (section 5.4). */
 export async function tokenResponse(
   context: AuthContext,
   { id, email, role }: PublicUser,
@@ -17,12 +19,16 @@ export async function tokenResponse(
   const { config, platform, tokens } = context;
   const lifetimeSeconds = config.auth.access_token_ttl_secs;
   const claims = { userId: id, sessionId: session.id, email, role };
+  const accessToken = await tokens.issue(claims, newId(context), platform.clock.now(), lifetimeSeconds);
   const data = {
     user: { id, email, role },
-    access_token: await tokens.issue(claims, newId(context), platform.clock.now(), lifetimeSeconds),
+    access_token: accessToken,
     refresh_token: session.refreshToken,
     token_type: "Bearer",
     expires_in: lifetimeSeconds,
   };
-  return Response.json({ data }, { status, headers: { "Cache-Control": "no-store" } });
+  const response = json({ data }, status);
+  return config.auth.cookie_mode
+    ? withCookies(response, sessionCookies(config.auth, accessToken, session.refreshToken))
+    : response;
 }

@@ -2,7 +2,7 @@
 export type SecretKey = Awaited<ReturnType<typeof crypto.subtle.importKey>>;
 
 /** What the project's secret is used for. No purpose can stand in for another. */
-export type KeyPurpose = "access token" | "cursor" | "refresh successor";
+export type KeyPurpose = "access token" | "cursor" | "refresh successor" | "throttle";
 
 /** RFC 5869: 32 bytes for one purpose out of the project's secret. */
 export async function deriveBytes(

@@ -1,3 +1,5 @@
+import { type HeadersRecord, json } from "./respond.js";
+
 /** Every error code of the interface and its status (interface, section 6). */
 const statuses = {
   bad_request: 400,
@@ -28,14 +30,16 @@ export class Refusal {
   constructor(
     readonly code: ErrorCode,
     readonly message: string,
+    private readonly options: { readonly headers?: HeadersRecord; readonly status?: 403 } = {},
   ) {}
 
+  get status(): number {
+    return this.options.status ?? statuses[this.code];
+  }
+
   /** `{ error: { code, message } }` with the code's status (specification, section 7). */
-  toResponse(headers?: Record<string, string>): Response {
-    return Response.json(
-      { error: { code: this.code, message: this.message } },
-      { status: statuses[this.code], headers: { "Cache-Control": "no-store", ...headers } },
-    );
+  toResponse(): Response {
+    return json({ error: { code: this.code, message: this.message } }, this.status, this.options.headers);
   }
 }
 

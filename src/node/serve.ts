@@ -4,7 +4,9 @@ import { createServer } from "node:https";
 import type { AddressInfo } from "node:net";
 import { join, resolve } from "node:path";
 import { createAdaptorServer } from "@hono/node-server";
-import { createApp } from "../app.js";
+import { getConnInfo } from "@hono/node-server/conninfo";
+import { type AppOptions, createApp } from "../app.js";
+import { lastForwarded } from "../http/client-address.js";
 import type { Database } from "../platform/database.js";
 import type { Log } from "../platform/platform.js";
 import { ProblemsError } from "../project/problem.js";
@@ -53,6 +55,7 @@ export async function serve(project: ProjectDirectory, options: ServeOptions): P
       platform,
       secret: secret.bytes,
       loopbackOnly: secret.insecure,
+      clientAddress: clientAddress(config.server.trust_proxy),
       readSchemaFile: () => readFile(join(directory, schemaFile), "utf8"),
     });
     const server = createAdaptorServer({
@@ -93,6 +96,14 @@ export async function serve(project: ProjectDirectory, options: ServeOptions): P
     };
     return { cert: read("tls_cert"), key: read("tls_key") };
   }
+}
+
+/** The socket's address, or the last X-Forwarded-For entry where a proxy is trusted (interface, section 6). */
+function clientAddress(trustProxy: boolean): AppOptions["clientAddress"] {
+  return (c) => {
+    const socket = getConnInfo(c).remote.address ?? "unknown";
+    return trustProxy ? (lastForwarded(c.req.header("X-Forwarded-For") ?? null) ?? socket) : socket;
+  };
 }
 
 type Server = ReturnType<typeof createAdaptorServer>;

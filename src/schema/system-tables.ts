@@ -1,6 +1,6 @@
 /**
- * The server's own tables. Never exposed through /api. Times are milliseconds since the epoch; hashes and sealed
- * values are base64url.
+ * The server's own tables. Never exposed through /api. Times are milliseconds since the epoch, and ISO 8601 text in UTC
+ * where they are shown; hashes and sealed values are base64url.
  */
 export const systemTables: readonly string[] = [
   `CREATE TABLE IF NOT EXISTS _schema (
@@ -18,8 +18,9 @@ export const systemTables: readonly string[] = [
     role TEXT NOT NULL CHECK (role IN ('user', 'admin')),
     disabled INTEGER NOT NULL DEFAULT 0,
     email_verified INTEGER NOT NULL DEFAULT 0,
-    created_at INTEGER NOT NULL
+    created_at TEXT NOT NULL
   ) STRICT`,
+  "CREATE INDEX IF NOT EXISTS _users_created_at ON _users (created_at)",
 
   `CREATE TABLE IF NOT EXISTS _sessions (
     id TEXT PRIMARY KEY NOT NULL,
@@ -44,8 +45,20 @@ export const systemTables: readonly string[] = [
     name TEXT NOT NULL,
     hash TEXT NOT NULL UNIQUE,
     scopes TEXT NOT NULL CHECK (json_valid(scopes)),
-    created_at INTEGER NOT NULL,
-    expires_at INTEGER,
-    revoked_at INTEGER
+    created_at TEXT NOT NULL,
+    expires_at TEXT,
+    revoked_at TEXT
   ) STRICT`,
+
+  `CREATE TABLE IF NOT EXISTS _throttle (
+    key TEXT PRIMARY KEY NOT NULL,
+    started_at INTEGER NOT NULL,
+    count INTEGER NOT NULL
+  ) STRICT, WITHOUT ROWID`,
+
+  `CREATE TABLE IF NOT EXISTS _known_addresses (
+    user_id TEXT NOT NULL REFERENCES _users (id) ON DELETE CASCADE,
+    address TEXT NOT NULL,
+    PRIMARY KEY (user_id, address)
+  ) STRICT, WITHOUT ROWID`,
 ];

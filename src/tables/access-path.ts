@@ -28,19 +28,24 @@ export interface AccessPath {
 
 /**
  * Chooses by the schema alone, so that the same request always takes the same path: first the path by which most
- * equalities are served, then one that yields the order asked for, then one that serves a range.
+ * equalities are served, then one that yields the order asked for, then one that serves a range. `orderedOnly` wants
+ * one that yields the order, if there is any, whatever it serves.
  */
 export function chooseAccessPath(
   table: Table,
   catalog: Catalog,
   conditions: readonly Condition[],
   order: readonly OrderTerm[],
+  orderedOnly: boolean,
 ): AccessPath {
   const physical = catalog.tables.get(table.name);
   if (table.virtual || physical === undefined)
     return { index: null, steered: false, served: [], rest: conditions, ordered: false, order };
   const paths = walks(table, physical).map((walk) => pathOf(walk, conditions, order));
-  return paths.reduce((best, path) => (compareRanks(rank(path), rank(best)) > 0 ? path : best));
+  const candidates = orderedOnly ? paths.filter(({ ordered }) => ordered) : paths;
+  return (candidates.length > 0 ? candidates : paths).reduce((best, path) =>
+    compareRanks(rank(path), rank(best)) > 0 ? path : best,
+  );
 }
 
 /** A b-tree that can be walked: its columns in order. Past the last one come the columns that SQLite appends. */

@@ -11,6 +11,10 @@ export interface CursorState {
   readonly offset: number;
   /** Authorized rows counted so far. */
   readonly total: number;
+  /** See `ListPlan`. */
+  readonly orderedOnly: boolean;
+  /** Names of the columns that keys consist of. */
+  readonly order: readonly string[];
 }
 
 /** `Window` of list-plan.ts with keys as JSON text of their wire values. */

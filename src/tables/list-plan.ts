@@ -23,6 +23,8 @@ export interface ListPlan {
   /** Whether the statement reports what it examined. */
   readonly metered: boolean;
   readonly window: Window;
+  /** The path that serves most offers too many rows to sort: another one has to yield the order. */
+  readonly orderedOnly: boolean;
 }
 
 /**
@@ -42,7 +44,7 @@ export function planList(
   table: Table,
   readRule: Expression,
   request: ListRequest,
-  context: Pick<ListPlan, "catalog" | "scanLimit" | "metered" | "output" | "window">,
+  context: Pick<ListPlan, "catalog" | "scanLimit" | "metered" | "output" | "window" | "orderedOnly">,
 ): ListPlan {
   const ruleTerms = conjuncts(withEqualities(table, readRule, request.filters)).filter(
     (term) => !alwaysTrue(term),
@@ -56,7 +58,13 @@ export function planList(
   return {
     ...context,
     table,
-    path: chooseAccessPath(table, context.catalog, conditions, totalOrder(table, request.sort)),
+    path: chooseAccessPath(
+      table,
+      context.catalog,
+      conditions,
+      totalOrder(table, request.sort),
+      context.orderedOnly,
+    ),
     gates: ruleTerms.filter((term) => !mentions(term, "row")),
     limit: request.limit,
   };

@@ -1,10 +1,11 @@
 import { fromHex } from "../encoding/hex.js";
 import type { QueryParameter } from "../http/query-string.js";
-import { badRequest, isRefusal, type Refusal } from "../http/refusal.js";
+import { badRequest, isRefusal, Refusal } from "../http/refusal.js";
 import type { Database, Result } from "../platform/database.js";
 import type { Table } from "../project/model.js";
 import type { Catalog } from "../schema/catalog.js";
 import type { Access } from "./access.js";
+import { equality } from "./access-path.js";
 import type { CursorState, WireWindow } from "./cursor.js";
 import { type ListPlan, planList } from "./list-plan.js";
 import { type ListRequest, parseListRequest } from "./list-request.js";
@@ -43,6 +44,8 @@ export function firstState(parameters: readonly QueryParameter[], request: ListR
     window: { after: null, upTo: null, counted: false, skip: request.offset },
     offset: request.offset,
     total: 0,
+    orderedOnly: false,
+    order: [],
   };
 }
 
@@ -51,11 +54,12 @@ export async function listPage(state: CursorState, context: ListContext): Promis
   const request = parseListRequest(state.parameters, context.access.readable);
   if (isRefusal(request)) return request;
   const plan = planOf(request, state, context);
+  if (isRefusal(plan)) return plan;
   const { statement, exact } = listStatement(plan);
   const [result] = await context.database.query([statement]);
   const report = reportOf(result!);
-  const sortRefusal = unservedSort(plan, report);
-  if (sortRefusal !== null) return sortRefusal;
+  if (!plan.path.ordered && report.examined!.candidates > plan.scanLimit)
+    return tooManyToSort(state, plan, report, context);
   const returned = Math.min(report.found, plan.limit);
   const window = await windowAfter(plan, report, context.database);
   const { next, truncated } = continuation(state, plan, report, window);
@@ -71,21 +75,52 @@ export async function listPage(state: CursorState, context: ListContext): Promis
     next:
       next === null
         ? null
-        : { parameters: state.parameters, window: next, offset: state.offset + returned, total },
+        : {
+            ...state,
+            window: next,
+            offset: state.offset + returned,
+            total,
+            order: plan.path.order.map(({ column }) => column.name),
+          },
   };
 }
 
-function planOf(request: ListRequest, state: CursorState, context: ListContext): ListPlan {
+/**
+ * The path that serves most has to sort more candidates than may be examined. Where another one yields the order, it
+ * takes over, in windows; otherwise the request is refused.
+ */
+async function tooManyToSort(
+  state: CursorState,
+  plan: ListPlan,
+  report: Report,
+  context: ListContext,
+): Promise<Page | Refusal> {
+  const isFirst = state.window.after === null && !state.orderedOnly;
+  const page = isFirst ? await listPage({ ...state, orderedOnly: true }, context) : null;
+  if (page === null || isRefusal(page)) return unservedSort(plan, context.access);
+  const counted = report.counted!.candidates;
+  return { ...page, rowsRead: page.rowsRead === null ? null : page.rowsRead + counted + report.gateVisits };
+}
+
+function planOf(request: ListRequest, state: CursorState, context: ListContext): ListPlan | Refusal {
   const { table, access } = context;
-  // The order's columns depend on the path, whose choice depends on nothing that the cursor holds.
+  // The order's columns depend on the path, and the path on the rules as they are now.
   const draft = planList(table, access.rule, request, {
     ...context,
+    orderedOnly: state.orderedOnly,
     output: request.select ?? [...access.readable.values()],
     window: { after: null, upTo: null, counted: state.window.counted, skip: state.window.skip },
   });
   const { order } = draft.path;
   const { after, upTo } = state.window;
+  if (after !== null && !isSameOrder(state.order, order)) return outOfDate;
   return { ...draft, window: { ...draft.window, after: keyOf(after, order), upTo: keyOf(upTo, order) } };
+}
+
+const outOfDate = new Refusal("invalid_cursor", "the rules have changed since the cursor was made");
+
+function isSameOrder(names: readonly string[], order: readonly OrderTerm[]): boolean {
+  return names.length === order.length && order.every(({ column }, i) => column.name === names[i]);
 }
 
 /** A key out of a cursor, which the server sealed: of its wire values, text of blobs is hexadecimal. */
@@ -133,20 +168,22 @@ function reportOf({ rows: [row] }: Result): Report {
 }
 
 /** Candidates that only a sort can order are all examined, so there may be no more of them than the scan limit. */
-function unservedSort({ path, scanLimit }: ListPlan, report: Report): Refusal | null {
-  if (path.ordered || report.examined!.candidates <= scanLimit) return null;
-  const held = path.served.flatMap((condition) =>
-    condition.kind === "filter" && condition.filter.operator === "eq"
-      ? [condition.filter.column.name as string]
-      : [],
-  );
+function unservedSort({ path, scanLimit }: ListPlan, { readable }: Access): Refusal {
+  const held = path.served.flatMap((condition) => equality(condition)?.column ?? []);
   const columns = [
-    ...held,
-    ...path.order.map(({ column, descending }) => `${descending ? "-" : ""}${column.name}`),
+    ...held.map((name) => ({ name, descending: false })),
+    ...path.order.map(({ column: { name }, descending }) => ({ name, descending })),
   ];
+  // What SQLite appends by itself cannot be declared, and what the caller may not know is not told.
+  const named = columns.filter(({ name }) => readable.has(name));
+  const help = named.length === 0 ? "a narrower filter" : `an index on [${named.map(indexTerm).join(", ")}]`;
   return badRequest(
-    `no index serves this sort and there are more than ${scanLimit} rows to sort: an index on [${columns.join(", ")}] would help`,
+    `no index serves this sort and there are more than ${scanLimit} rows to sort: ${help} would help`,
   );
+}
+
+function indexTerm({ name, descending }: { readonly name: string; readonly descending: boolean }): string {
+  return `${descending ? "-" : ""}${name}`;
 }
 
 /** Logical source rows: those that were counted, those that the page walked, and those that probes looked up. */

@@ -4,6 +4,7 @@ import type { SecretKey } from "../encoding/secret-keys.js";
 import { readJsonObject } from "../http/body.js";
 import { decode, parseQueryString } from "../http/query-string.js";
 import { badRequest, isRefusal, Refusal } from "../http/refusal.js";
+import { jsonText } from "../http/respond.js";
 import type { Meter } from "../metering/metering.js";
 import type { Platform } from "../platform/platform.js";
 import type { Config } from "../project/config.js";
@@ -207,8 +208,5 @@ function rowResponse(
 /** `data` is JSON text already, made by SQLite. */
 function jsonResponse(data: string, meta: Readonly<Record<string, unknown>>, status: 200 | 201): Response {
   const tail = Object.keys(meta).length === 0 ? "" : `,"meta":${JSON.stringify(meta)}`;
-  return new Response(`{"data":${data}${tail}}`, {
-    status,
-    headers: { "Content-Type": "application/json", "Cache-Control": "no-store" },
-  });
+  return jsonText(`{"data":${data}${tail}}`, status);
 }

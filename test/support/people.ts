@@ -1,4 +1,4 @@
-import { createAccessTokens } from "../../src/auth/access-token.js";
+import { SignJWT } from "jose";
 import { hashSecret } from "../../src/auth/api-key.js";
 import { deriveBytes } from "../../src/encoding/secret-keys.js";
 import type { Result, SqlValue } from "../../src/platform/database.js";
@@ -23,7 +23,32 @@ export async function countOf(server: TestServer, table: string): Promise<number
   return (await rowsOf(server, `SELECT count(*) FROM ${table}`))[0]![0] as number;
 }
 
-const bytes = new TextEncoder();
+export interface Forgery {
+  readonly secret?: string;
+  readonly algorithm?: string;
+  readonly type?: string;
+  readonly issuer?: string;
+  readonly claims?: Readonly<Record<string, unknown>>;
+  /** Seconds from the server's now. */
+  readonly lifetimeSeconds?: number;
+}
+
+/** An access token as the server would sign it, but for what the forgery changes. */
+export async function accessTokenOf(server: TestServer, id: string, forgery: Forgery = {}): Promise<string> {
+  const secret = new TextEncoder().encode(forgery.secret ?? testSecret);
+  const issuedAt = Math.floor(server.clock.now() / 1000);
+  const claims = { sid: sessionOf(id), email: `${id}@example.com`, role: "user", ...forgery.claims };
+  return new SignJWT(claims)
+    .setProtectedHeader({ alg: forgery.algorithm ?? "HS256", typ: forgery.type ?? "at+jwt" })
+    .setIssuer(forgery.issuer ?? "svc")
+    .setSubject(id)
+    .setIssuedAt(issuedAt)
+    .setExpirationTime(issuedAt + (forgery.lifetimeSeconds ?? 900))
+    .setJti(`token of ${id}`)
+    .sign(await deriveBytes(secret, "access token"));
+}
+
+const sessionOf = (id: string) => `session of ${id}`;
 
 /**
  * A user with a session, put straight into the database: for tests that are about something else than passwords, as
@@ -37,35 +62,21 @@ export async function member(
   const email = `${id}@example.com`;
   const now = BigInt(server.clock.now());
   const refreshToken = `svc_rt_${id}`;
-  await run(
-    server,
-    "INSERT INTO _users (id, email, email_key, role, created_at) VALUES (?, ?, ?, ?, ?)",
-    id,
-    email,
-    email,
-    role,
-    now,
-  );
-  await run(
-    server,
-    "INSERT INTO _sessions (id, user_id, created_at) VALUES (?, ?, ?)",
-    `session of ${id}`,
-    id,
-    now,
-  );
-  await run(
-    server,
-    "INSERT INTO _refresh_tokens (hash, session_id, created_at, expires_at) VALUES (?, ?, ?, ?)",
-    await hashSecret(refreshToken),
-    `session of ${id}`,
-    now,
-    now + 2_592_000_000n,
-  );
-  const tokens = createAccessTokens(await deriveBytes(bytes.encode(testSecret), "access token"));
-  const accessToken = await tokens.issue(
-    { userId: id, sessionId: `session of ${id}`, email, role },
-    server.clock.now(),
-    900,
-  );
+  const hash = await hashSecret(refreshToken);
+  await server.database.batch([
+    {
+      sql: "INSERT INTO _users (id, email, email_key, role, created_at) VALUES (?, ?, ?, ?, ?)",
+      params: [id, email, email, role, now],
+    },
+    {
+      sql: "INSERT INTO _sessions (id, user_id, created_at) VALUES (?, ?, ?)",
+      params: [sessionOf(id), id, now],
+    },
+    {
+      sql: "INSERT INTO _refresh_tokens (hash, session_id, created_at, expires_at) VALUES (?, ?, ?, ?)",
+      params: [hash, sessionOf(id), now, now + 2_592_000_000n],
+    },
+  ]);
+  const accessToken = await accessTokenOf(server, id, { claims: { role } });
   return { id, accessToken, refreshToken, bearer: { Authorization: `Bearer ${accessToken}` } };
 }

@@ -70,7 +70,15 @@ export async function serve(project: TestProject): Promise<TestServer> {
   const platform = { database, passwordHasher, clock, random: systemRandom, log };
   const secret = new TextEncoder().encode(project.secret ?? testSecret);
   const readSchemaFile = async () => project.schema;
-  const app = await createApp({ config, platform, secret, loopbackOnly: false, readSchemaFile });
+  const app = await createApp({
+    config,
+    platform,
+    secret,
+    loopbackOnly: false,
+    readSchemaFile,
+    // Every request of a test comes over one loopback socket; this header stands for the address of it.
+    clientAddress: (c) => c.req.header("Test-Client-Address") ?? "192.0.2.1",
+  });
   const target = await targets[process.env.SVC_TARGET ?? "app"]!(app);
   onTestFinished(async () => {
     await target.close();

@@ -1,17 +1,20 @@
 import { isRefusal, type Refusal } from "../../http/refusal.js";
+import { json } from "../../http/respond.js";
 import { hashSecret } from "../api-key.js";
-import { revokeByRefreshToken } from "../store.js";
+import { expiredCookies, withCookies } from "../cookies.js";
+import { revokeByRefreshToken } from "../store/sessions.js";
 import type { AuthContext } from "./context.js";
-import { invalidRefreshToken, readRefreshToken } from "./refresh.js";
+import { readRefreshToken, rejection } from "./refresh.js";
 
 /** POST /auth/logout: ends the session of a refresh token at once; its access tokens are dead with it. */
 export async function logout(request: Request, context: AuthContext): Promise<Response | Refusal> {
   const { platform, config } = context;
-  const token = await readRefreshToken(request, config.api.max_body_bytes);
+  const token = await readRefreshToken(request, config);
   if (isRefusal(token)) return token;
   const graceMs = config.auth.refresh_token_rotation_grace_secs * 1000;
   const statements = revokeByRefreshToken(await hashSecret(token), platform.clock.now(), graceMs);
   const results = await platform.database.batch(statements);
-  if (results.at(-1)!.rows.length === 0) return invalidRefreshToken;
-  return Response.json({ data: { revoked: true } }, { headers: { "Cache-Control": "no-store" } });
+  if (results.at(-1)!.rows.length === 0) return rejection(context);
+  const response = json({ data: { revoked: true } });
+  return config.auth.cookie_mode ? withCookies(response, expiredCookies(config.auth)) : response;
 }

@@ -1,7 +1,8 @@
 import { Refusal } from "../../http/refusal.js";
+import { json } from "../../http/respond.js";
 import type { Result } from "../../platform/database.js";
 import type { Caller } from "../principal.js";
-import { userById } from "../store.js";
+import { userById } from "../store/users.js";
 import type { AuthContext } from "./context.js";
 
 /** GET /auth/me: the user of the access token. An API key is no user. */
@@ -11,7 +12,7 @@ export async function me(caller: Caller, { platform }: AuthContext): Promise<Res
   const [found] = await platform.database.query([userById(caller.id)]);
   const [row] = found!.rows;
   if (row === undefined) return new Refusal("unauthorized", "the user is gone");
-  return Response.json({ data: { user: userOf(row) } }, { headers: { "Cache-Control": "no-store" } });
+  return json({ data: { user: userOf(row) } });
 }
 
 /** A row of `userById` or `listUsers` as the interface shows it. */
@@ -22,6 +23,6 @@ export function userOf([id, email, role, disabled, verified, createdAt]: Result[
     role,
     disabled: disabled === 1,
     email_verified: verified === 1,
-    created_at: new Date(createdAt as number).toISOString(),
+    created_at: createdAt,
   };
 }

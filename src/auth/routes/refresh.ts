@@ -1,7 +1,9 @@
 import { readJsonObject } from "../../http/body.js";
 import { badRequest, isRefusal, Refusal } from "../../http/refusal.js";
 import type { Result } from "../../platform/database.js";
+import type { Config } from "../../project/config.js";
 import { hashSecret } from "../api-key.js";
+import { expiredCookies, refreshCookie, withCookies } from "../cookies.js";
 import {
   judgeRotation,
   newRefreshToken,
@@ -10,14 +12,25 @@ import {
   sealSuccessor,
   type TokenFacts,
 } from "../refresh-rotation.js";
-import { rotateRefreshToken } from "../store.js";
+import { rotateRefreshToken } from "../store/sessions.js";
 import { tokenResponse } from "../token-response.js";
 import type { AuthContext } from "./context.js";
 
-/** POST /auth/refresh: rotates a refresh token (specification 5.5). */
+/** POST /auth/refresh: rotates a refresh token (specification 5.5). A confirmed rejection ends the cookies too. */
 export async function refresh(request: Request, context: AuthContext): Promise<Response | Refusal> {
+  const answer = await rotate(request, context);
+  return answer === invalidRefreshToken ? rejection(context) : answer;
+}
+
+/** `invalid_refresh_token`, in cookie mode with cookies that are over. */
+export function rejection({ config }: AuthContext): Response {
+  const response = invalidRefreshToken.toResponse();
+  return config.auth.cookie_mode ? withCookies(response, expiredCookies(config.auth)) : response;
+}
+
+async function rotate(request: Request, context: AuthContext): Promise<Response | Refusal> {
   const { platform, config, successorKey } = context;
-  const presented = await readRefreshToken(request, config.api.max_body_bytes);
+  const presented = await readRefreshToken(request, config);
   if (isRefusal(presented)) return presented;
   const now = platform.clock.now();
   const graceMs = config.auth.refresh_token_rotation_grace_secs * 1000;
@@ -46,16 +59,24 @@ export async function refresh(request: Request, context: AuthContext): Promise<R
   }
 }
 
-export const invalidRefreshToken = new Refusal(
+const invalidRefreshToken = new Refusal(
   "invalid_refresh_token",
   "the refresh token is malformed, expired, used or revoked",
 );
 
-export async function readRefreshToken(request: Request, bodyBytesMax: number): Promise<string | Refusal> {
-  const body = await readJsonObject(request, bodyBytesMax);
+/** From the body, else in cookie mode from the cookie, which needs no body at all (specification 5.1). */
+export async function readRefreshToken(request: Request, { api, auth }: Config): Promise<string | Refusal> {
+  const cookie = auth.cookie_mode ? refreshCookie(request.headers) : null;
+  if (cookie !== null && hasNoBody(request)) return cookie;
+  const body = await readJsonObject(request, api.max_body_bytes);
   if (isRefusal(body)) return body;
   const { refresh_token: token } = body;
-  return typeof token === "string" ? token : badRequest("refresh_token: expected a string");
+  if (typeof token === "string") return token;
+  return token === undefined && cookie !== null ? cookie : badRequest("refresh_token: expected a string");
+}
+
+function hasNoBody({ body, headers }: Request): boolean {
+  return body === null || headers.get("Content-Length") === "0";
 }
 
 function respond(

@@ -2,7 +2,7 @@ import { isRefusal, Refusal } from "../../http/refusal.js";
 import { emailKey } from "../email.js";
 import { passwordProblem } from "../passwords.js";
 import { newId, prepareSession } from "../sessions.js";
-import { insertUser } from "../store.js";
+import { insertUser } from "../store/users.js";
 import { tokenResponse } from "../token-response.js";
 import type { AuthContext } from "./context.js";
 import { readCredentials } from "./credentials-body.js";

@@ -1,4 +1,4 @@
-import { Hono, type MiddlewareHandler } from "hono";
+import { type Context, Hono, type MiddlewareHandler } from "hono";
 import { isRefusal, Refusal } from "../../http/refusal.js";
 import { UnavailableError } from "../../platform/database.js";
 import { HasherBusyError } from "../../platform/platform.js";
@@ -7,14 +7,20 @@ import type { AuthContext } from "./context.js";
 import { login } from "./login.js";
 import { logout } from "./logout.js";
 import { me } from "./me.js";
+import { changeOwnPassword } from "./password.js";
 import { refresh } from "./refresh.js";
 import { register } from "./register.js";
 
 type Env = { Variables: { caller: Caller } };
-type Handler = (request: Request, context: AuthContext) => Promise<Response | Refusal>;
+/** `address` is the client's, by `addressUnit`. */
+type Handler = (request: Request, context: AuthContext, address: string) => Promise<Response | Refusal>;
 
 /** /auth (specification 4.1). `authenticated` finds out who calls, for the routes that ask. */
-export function authRoutes(context: AuthContext, authenticated: MiddlewareHandler) {
+export function authRoutes(
+  context: AuthContext,
+  authenticated: MiddlewareHandler,
+  addressOf: (c: Context) => string,
+) {
   const routes = new Hono<Env>();
   const posts: readonly (readonly [string, Handler])[] = [
     ["/register", register],
@@ -23,11 +29,15 @@ export function authRoutes(context: AuthContext, authenticated: MiddlewareHandle
     ["/logout", logout],
   ];
   for (const [path, handle] of posts) {
-    routes.post(path, async (c) => respond(() => handle(c.req.raw, context)));
+    routes.post(path, async (c) => respond(() => handle(c.req.raw, context, addressOf(c))));
     routes.all(path, () => methodNotAllowed.toResponse());
   }
   routes.get("/me", authenticated, async (c) => respond(() => me(c.get("caller"), context)));
   routes.all("/me", () => methodNotAllowed.toResponse());
+  routes.post("/password", authenticated, async (c) =>
+    respond(() => changeOwnPassword(c.req.raw, context, addressOf(c), c.get("caller"))),
+  );
+  routes.all("/password", () => methodNotAllowed.toResponse());
   return routes;
 }
 

@@ -7,9 +7,9 @@ import {
 import { userOf } from "../../auth/routes/me.js";
 import {
   listServiceKeys as selectServiceKeys,
-  listUsers as selectUsers,
   revokeServiceKey as updateServiceKey,
-} from "../../auth/store.js";
+} from "../../auth/store/service-keys.js";
+import { listUsers as selectUsers } from "../../auth/store/users.js";
 import { isRefusal } from "../../http/refusal.js";
 import { createArgon2 } from "../../node/argon2.js";
 import { readProject } from "../../node/project-directory.js";

@@ -126,11 +126,16 @@ function columnList(columns: readonly IndexColumn[]): string {
   return columns.map(({ name, descending }) => (descending ? `-${name}` : name)).join(",");
 }
 
-export function createIndex(table: string, index: IndexShape): string {
-  const columns = index.columns.map(({ name, descending }) => quoteName(name) + (descending ? " DESC" : ""));
+/** @param name differs from the usual one where the table or a column is about to be renamed. */
+export function createIndex(
+  table: string,
+  index: IndexShape,
+  name: string = indexName(table, index),
+): string {
+  const columns = index.columns.map((column) => quoteName(column.name) + (column.descending ? " DESC" : ""));
   const condition = index.where === null ? "" : ` WHERE (${index.where})`;
   const create = index.unique ? "CREATE UNIQUE INDEX" : "CREATE INDEX";
-  return `${create} ${quoteName(indexName(table, index))} ON ${quoteName(table)} (${columns.join(", ")})${condition}`;
+  return `${create} ${quoteName(name)} ON ${quoteName(table)} (${columns.join(", ")})${condition}`;
 }
 
 export function dropIndex(name: string): string {

@@ -22,32 +22,35 @@ export interface TableChange {
 }
 
 export interface IndexChange {
+  /** Created ones that the file has no longer. */
   readonly dropped: readonly PhysicalIndex[];
+  /** Over a column that is dropped, and never in the file. */
+  readonly lost: readonly PhysicalIndex[];
   /** Created ones that stay as they are, under the name that they have. */
   readonly kept: readonly PhysicalIndex[];
-  /** Over a column that is dropped, and not in the file. */
-  readonly lost: readonly PhysicalIndex[];
+  /** To be made again under another name, since they are named after what is renamed. */
+  readonly stale: readonly PhysicalIndex[];
   readonly created: readonly CreatedIndex[];
 }
 
 export interface CreatedIndex {
-  /** In the names that the table will have. */
+  /** After the names that the table and its columns will have. */
+  readonly name: string;
   readonly shape: IndexShape;
-  /** In the names that are in force. */
-  readonly oldShape: IndexShape;
   /** False for one that is only made again. */
   readonly isNew: boolean;
 }
 
 /**
- * @param named the target under the names that it will have: what indexes are named after, and in which shapes they
- * are created.
+ * @param named the target under the names that it will have
+ * @param forced whether the table is rebuilt even where ALTER TABLE could do it
  */
 export function tableChange(
   current: Table,
   target: Table,
   named: Table,
   physical: PhysicalTable,
+  forced = false,
 ): TableChange {
   const added = [...target.columns.values()].filter(({ name }) => !current.columns.has(name));
   const dropped = [...current.columns.values()].filter(({ name }) => !target.columns.has(name));
@@ -59,6 +62,7 @@ export function tableChange(
   const strictChanged = current.strict !== target.strict;
   const unwanted = unwantedIndexes(current, target, physical);
   const rebuild =
+    forced ||
     keyChanged ||
     strictChanged ||
     altered.length > 0 ||
@@ -181,40 +185,32 @@ function indexChange(
   const oldShapes = declaredIndexes(target);
   const shapes = declaredIndexes(named);
   const created: CreatedIndex[] = [];
-  const renamed: PhysicalIndex[] = [];
+  const stale: PhysicalIndex[] = [];
   const seen = new Set<string>();
   for (const [at, oldShape] of oldShapes.entries()) {
     const signature = indexSignature(oldShape);
     if (seen.has(signature)) continue;
     seen.add(signature);
-    const shape = shapes[at]!;
     const present = physical.indexes.filter(
       (index) => signatures.get(index) === signature && index.origin !== "primary_key",
     );
-    const stale = present.filter(({ name }) => isStale(name, target, oldShape, named, shape));
-    renamed.push(...stale);
+    const name = indexName(named.name, shapes[at]!);
+    stale.push(
+      ...present.filter((index) => index.name === indexName(target.name, oldShape) && index.name !== name),
+    );
     const staying = present.filter(
       (index) => !stale.includes(index) && !(rebuild && index.origin === "unique"),
     );
-    if (staying.length === 0) created.push({ shape, oldShape, isNew: present.length === 0 });
+    if (staying.length === 0) created.push({ name, shape: oldShape, isNew: present.length === 0 });
   }
-  const dropped = [...unwanted.filter(({ origin }) => origin === "created"), ...renamed];
-  const others = physical.indexes.filter((index) => index.origin === "created" && !dropped.includes(index));
+  const dropped = unwanted.filter(({ origin }) => origin === "created");
+  const others = physical.indexes.filter(
+    (index) => index.origin === "created" && !dropped.includes(index) && !stale.includes(index),
+  );
   const lost = others.filter(
     (index) =>
       !seen.has(signatures.get(index) ?? "") &&
       droppedColumns.some(({ name }) => mentions(index.sql ?? "", name)),
   );
-  return { dropped, kept: others.filter((index) => !lost.includes(index)), lost, created };
-}
-
-/** Whether an index is named after names that change. */
-function isStale(
-  name: string,
-  target: Table,
-  oldShape: IndexShape,
-  named: Table,
-  shape: IndexShape,
-): boolean {
-  return name === indexName(target.name, oldShape) && name !== indexName(named.name, shape);
+  return { dropped, lost, kept: others.filter((index) => !lost.includes(index)), stale, created };
 }

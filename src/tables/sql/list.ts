@@ -149,7 +149,9 @@ function sortedParts(plan: ListPlan): Parts {
     sql`${selectFrom(plan, columns, judge.probes)} WHERE ${servedSql(plan.path.served)} ${limitClause}`;
   const countLimit = sql`LIMIT ${gate.limited(param(BigInt(scanLimit + 1)))}`;
   const counted = sql`SELECT count(*) AS n, count(*) FILTER (WHERE ${passes}) AS authorized, ${judge.probed} AS probed FROM (${from(atLeastOne([...judge.columns, ...keyColumns(order)]), countLimit)}) AS w`;
-  const guard = sql`LIMIT CASE WHEN (SELECT n FROM counted) <= ${param(BigInt(scanLimit))} THEN -1 ELSE 0 END`;
+  const few = sql`CASE WHEN (SELECT n FROM counted) <= ${param(BigInt(scanLimit))} THEN -1 ELSE 0 END`;
+  // Behind a closed gate nothing is counted, which is few as well.
+  const guard = sql`LIMIT ${gate.limited(few)}`;
   const page = sql`SELECT ${join(
     pageColumns(plan).map((c) => sql`w.${c}`),
     comma,

@@ -113,5 +113,11 @@ function filterSql(filter: Filter, column: Sql): Sql {
 }
 
 function jsonList(values: readonly unknown[]): string {
-  return `[${values.map((value) => (typeof value === "bigint" ? String(value) : JSON.stringify(value))).join(",")}]`;
+  return `[${values.map(jsonItem).join(",")}]`;
+}
+
+function jsonItem(value: unknown): string {
+  if (typeof value === "bigint") return String(value);
+  // SQLite misreads some shortest spellings by a bit; 17 digits are never that close to two doubles at once.
+  return typeof value === "number" ? value.toExponential(16) : JSON.stringify(value);
 }

@@ -9,7 +9,6 @@ describe("chinook", () => {
     const database = chinook();
     const { schema } = await introspect(database);
     const { text, notes } = await pullSchema(database);
-    console.log(text);
     expect(notes).toEqual({ leftOut: [], kept: [], choices: [] });
     expect(parseSchema(text)).toEqual({ schema, problems: [] });
   });
@@ -46,7 +45,7 @@ describe("chinook", () => {
     );
     expect(checked).not.toBe(longer);
     const rebuilt = await applied(database, checked);
-    console.log(rebuilt.steps[0]!.statements.join(";\n"));
+    expect(rebuilt.steps.map(({ kind, safe }) => [kind, safe])).toEqual([["rebuild_table", true]]);
     expect(
       await rows(
         database,

@@ -1,77 +1,5 @@
-import type { SqlValue, Statement } from "../platform/database.js";
-
-/**
- * The fixed SQL of the server's own tables, one named function for each. Times are milliseconds since the epoch.
- * State changes carry their guard with them: nothing here is read first and written after.
- */
-
-const statement = (sql: string, ...params: SqlValue[]): Statement => ({ sql, params });
-
-const schemaVersion = "(SELECT max(version) FROM _schema)";
-
-/** `[schema version]` */
-export function schemaVersionCheck(): Statement {
-  return statement(`SELECT ${schemaVersion}`);
-}
-
-/** `[schema version, user id, email, role]`; the user is NULL unless the session lives and the user is enabled. */
-export function sessionCheck(sessionId: string): Statement {
-  return statement(
-    `SELECT ${schemaVersion}, u.id, u.email, u.role FROM (SELECT 1)
-    LEFT JOIN _sessions s ON s.id = ? AND s.revoked_at IS NULL
-    LEFT JOIN _users u ON u.id = s.user_id AND u.disabled = 0`,
-    sessionId,
-  );
-}
-
-/** `[schema version, key id, scopes]`; the key is NULL unless it is neither revoked nor expired. */
-export function apiKeyCheck(hash: string, now: number): Statement {
-  return statement(
-    `SELECT ${schemaVersion}, k.id, k.scopes FROM (SELECT 1)
-    LEFT JOIN _service_keys k ON k.hash = ? AND k.revoked_at IS NULL AND (k.expires_at IS NULL OR k.expires_at > ?)`,
-    hash,
-    BigInt(now),
-  );
-}
-
-/** `[id, email, role, disabled, email_verified, created_at]` */
-export function userById(id: string): Statement {
-  return statement(
-    "SELECT id, email, role, disabled, email_verified, created_at FROM _users WHERE id = ?",
-    id,
-  );
-}
-
-/** `[id, email, role, disabled, email_verified, password_hash]` */
-export function userByEmail(emailKey: string): Statement {
-  return statement(
-    "SELECT id, email, role, disabled, email_verified, password_hash FROM _users WHERE email_key = ?",
-    emailKey,
-  );
-}
-
-export interface NewUser {
-  readonly id: string;
-  readonly email: string;
-  readonly emailKey: string;
-  readonly passwordHash: string;
-  readonly role: "user" | "admin";
-  readonly createdAtMs: number;
-}
-
-/** Returns the id; no row where the address is taken. */
-export function insertUser(user: NewUser): Statement {
-  return statement(
-    `INSERT INTO _users (id, email, email_key, password_hash, role, created_at) VALUES (?, ?, ?, ?, ?, ?)
-    ON CONFLICT (email_key) DO NOTHING RETURNING id`,
-    user.id,
-    user.email,
-    user.emailKey,
-    user.passwordHash,
-    user.role,
-    BigInt(user.createdAtMs),
-  );
-}
+import type { Statement } from "../../platform/database.js";
+import { statement } from "./statement.js";
 
 export interface NewSession {
   readonly id: string;
@@ -177,46 +105,22 @@ export function revokeByRefreshToken(hash: string, now: number, graceMs: number)
   ];
 }
 
-export interface NewServiceKey {
-  readonly id: string;
-  readonly name: string;
-  readonly hash: string;
-  readonly scopes: readonly string[];
-  readonly createdAtMs: number;
-  readonly expiresAtMs: number | null;
-}
-
-export function insertServiceKey(key: NewServiceKey): Statement {
+/** Ends every session of a user; returns the id of each that was alive. */
+export function revokeSessions(userId: string, now: number): Statement {
   return statement(
-    "INSERT INTO _service_keys (id, name, hash, scopes, created_at, expires_at) VALUES (?, ?, ?, ?, ?, ?)",
-    key.id,
-    key.name,
-    key.hash,
-    JSON.stringify(key.scopes),
-    BigInt(key.createdAtMs),
-    key.expiresAtMs === null ? null : BigInt(key.expiresAtMs),
-  );
-}
-
-/** Returns the id; no row where there is no such key, or it was revoked before. */
-export function revokeServiceKey(id: string, now: number): Statement {
-  return statement(
-    "UPDATE _service_keys SET revoked_at = ? WHERE id = ? AND revoked_at IS NULL RETURNING id",
+    "UPDATE _sessions SET revoked_at = ? WHERE user_id = ? AND revoked_at IS NULL RETURNING id",
     BigInt(now),
-    id,
+    userId,
   );
 }
 
-/** `[id, name, scopes, created_at, expires_at, revoked_at]` */
-export function listServiceKeys(): Statement {
+/** The same, in one batch behind `changePassword` and only where that changed something. */
+export function revokeSessionsIfChanged(userId: string, passwordHash: string, now: number): Statement {
   return statement(
-    "SELECT id, name, scopes, created_at, expires_at, revoked_at FROM _service_keys ORDER BY created_at, id",
-  );
-}
-
-/** `[id, email, role, disabled, email_verified, created_at]` */
-export function listUsers(): Statement {
-  return statement(
-    "SELECT id, email, role, disabled, email_verified, created_at FROM _users ORDER BY created_at, id",
+    `UPDATE _sessions SET revoked_at = ? WHERE user_id = ? AND revoked_at IS NULL
+    AND EXISTS (SELECT 1 FROM _users WHERE id = user_id AND password_hash = ?) RETURNING id`,
+    BigInt(now),
+    userId,
+    passwordHash,
   );
 }

@@ -1,0 +1,38 @@
+import type { MiddlewareHandler } from "hono";
+import { judgeOrigin, type OriginPolicy, type OriginVerdict, requestOrigin } from "../http/origin.js";
+import { Refusal } from "../http/refusal.js";
+import { hasSessionCookie } from "./cookies.js";
+
+const safeMethods: ReadonlySet<string> = new Set(["GET", "HEAD", "OPTIONS"]);
+
+/** Apple posts its callback from its own origin, without our cookies (specification 5.6). */
+const callback = /^\/auth\/oauth\/callback\//;
+
+/**
+ * In cookie mode, refuses what a foreign page could make a browser do: a write that carries a session cookie, and a
+ * sign-in that would set one (interface, section 7).
+ */
+export function crossSiteGuard(policy: OriginPolicy): MiddlewareHandler {
+  return async (c, next) => {
+    const request = c.req.raw;
+    if (!policy.cookies || safeMethods.has(request.method)) return next();
+    const { pathname } = new URL(request.url);
+    if (callback.test(pathname)) return next();
+    const verdict = judgeOrigin(policy, requestOrigin(request));
+    const refused = isRefused(verdict, hasSessionCookie(request.headers), pathname.startsWith("/auth/"));
+    return refused ? foreign.toResponse() : next();
+  };
+}
+
+function isRefused(verdict: OriginVerdict, carriesCookie: boolean, maySetCookie: boolean): boolean {
+  switch (verdict) {
+    case "trusted":
+      return false;
+    case "foreign":
+      return carriesCookie || maySetCookie;
+    case "unknown":
+      return carriesCookie;
+  }
+}
+
+const foreign = new Refusal("forbidden", "the request comes from an origin that is not allowed");

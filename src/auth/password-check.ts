@@ -1,0 +1,50 @@
+import { isRefusal, type Refusal } from "../http/refusal.js";
+import type { Result, Statement } from "../platform/database.js";
+import { checkPassword } from "./passwords.js";
+import type { AuthContext } from "./routes/context.js";
+import { isKnownAddress } from "./store/throttle.js";
+import { userByEmail } from "./store/users.js";
+
+export interface Account {
+  readonly id: string;
+  readonly email: string;
+  readonly role: string;
+  readonly passwordHash: string;
+}
+
+export interface PasswordCheck {
+  /** Null unless the password is right and the account is enabled. */
+  readonly account: Account | null;
+  /** For the batch that a success writes: the attempt was no failure. */
+  readonly forgive: readonly Statement[];
+  /** How the client's address is remembered. */
+  readonly addressKey: string;
+}
+
+/**
+ * Checks a password under the throttle. Whatever is wrong, if anything, it takes one query, one batch and one hash.
+ * `address` is the client's, by `addressUnit`.
+ */
+export async function checkAccountPassword(
+  { platform, throttle }: AuthContext,
+  emailKey: string,
+  address: string,
+  password: string,
+): Promise<PasswordCheck | Refusal> {
+  const addressKey = await throttle.addressKey(address);
+  const [found, known] = await platform.database.query([
+    userByEmail(emailKey),
+    isKnownAddress(emailKey, addressKey),
+  ]);
+  const addressIsKnown = known!.rows.length > 0;
+  const admission = await throttle.admit({ emailKey, address, addressIsKnown, now: platform.clock.now() });
+  if (isRefusal(admission)) return admission;
+  const stored = (found!.rows[0]?.[5] ?? null) as string | null;
+  const matches = await checkPassword(platform.passwordHasher, password, stored);
+  return { account: matches ? enabledAccount(found!) : null, forgive: admission.forgive, addressKey };
+}
+
+function enabledAccount({ rows: [row] }: Result): Account | null {
+  const [id, email, role, disabled, , passwordHash] = row as [string, string, string, number, number, string];
+  return disabled === 1 ? null : { id, email, role, passwordHash };
+}

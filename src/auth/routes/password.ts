@@ -1,0 +1,54 @@
+import { readJsonObject } from "../../http/body.js";
+import { badRequest, isRefusal, Refusal } from "../../http/refusal.js";
+import { json } from "../../http/respond.js";
+import { expiredCookies, withCookies } from "../cookies.js";
+import { emailKey } from "../email.js";
+import { checkAccountPassword } from "../password-check.js";
+import { passwordProblem, presentedPasswordProblem } from "../passwords.js";
+import type { Caller } from "../principal.js";
+import { revokeSessionsIfChanged } from "../store/sessions.js";
+import { changePassword } from "../store/users.js";
+import type { AuthContext } from "./context.js";
+
+/**
+ * POST /auth/password: replaces the caller's own password and ends every session, this one included. A wrong current
+ * password is 403, as 401 means that the session is gone, and counts like a failed login (interface, section 6).
+ */
+export async function changeOwnPassword(
+  request: Request,
+  context: AuthContext,
+  address: string,
+  caller: Caller,
+): Promise<Response | Refusal> {
+  const { platform, config } = context;
+  if (caller.kind !== "user") return notAUser(caller);
+  const body = await readJsonObject(request, config.api.max_body_bytes);
+  if (isRefusal(body)) return body;
+  const { current_password: current, password } = body;
+  if (typeof current !== "string") return badRequest("current_password: expected a string");
+  if (typeof password !== "string") return badRequest("password: expected a string");
+  const problem =
+    presentedPasswordProblem(current) ?? passwordProblem(password, config.auth.password_min_length);
+  if (problem !== null) return problem;
+  const checked = await checkAccountPassword(context, emailKey(caller.email), address, current);
+  if (isRefusal(checked)) return checked;
+  const { account, forgive } = checked;
+  if (account === null) return wrong;
+  const next = await platform.passwordHasher.hash(password);
+  const [changed, revoked] = await platform.database.batch([
+    changePassword(account.id, account.passwordHash, next),
+    revokeSessionsIfChanged(account.id, next, platform.clock.now()),
+    ...forgive,
+  ]);
+  if (changed!.rows.length === 0) return wrong;
+  const response = json({ data: { revoked_sessions: revoked!.rows.length } });
+  return config.auth.cookie_mode ? withCookies(response, expiredCookies(config.auth)) : response;
+}
+
+const wrong = new Refusal("invalid_credentials", "the current password is wrong", { status: 403 });
+
+function notAUser(caller: Caller): Refusal {
+  return caller.kind === "key"
+    ? new Refusal("forbidden", "an API key is not a user")
+    : new Refusal("unauthorized", "sign in to do this");
+}

@@ -1,0 +1,39 @@
+import type { Statement } from "../../platform/database.js";
+import { instant, statement } from "./statement.js";
+
+export interface NewServiceKey {
+  readonly id: string;
+  readonly name: string;
+  readonly hash: string;
+  readonly scopes: readonly string[];
+  readonly createdAtMs: number;
+  readonly expiresAtMs: number | null;
+}
+
+export function insertServiceKey(key: NewServiceKey): Statement {
+  return statement(
+    "INSERT INTO _service_keys (id, name, hash, scopes, created_at, expires_at) VALUES (?, ?, ?, ?, ?, ?)",
+    key.id,
+    key.name,
+    key.hash,
+    JSON.stringify(key.scopes),
+    instant(key.createdAtMs),
+    key.expiresAtMs === null ? null : instant(key.expiresAtMs),
+  );
+}
+
+/** Returns the id; no row where there is no such key, or it was revoked before. */
+export function revokeServiceKey(id: string, now: number): Statement {
+  return statement(
+    "UPDATE _service_keys SET revoked_at = ? WHERE id = ? AND revoked_at IS NULL RETURNING id",
+    instant(now),
+    id,
+  );
+}
+
+/** `[id, name, scopes, created_at, expires_at, revoked_at]` */
+export function listServiceKeys(): Statement {
+  return statement(
+    "SELECT id, name, scopes, created_at, expires_at, revoked_at FROM _service_keys ORDER BY created_at, id",
+  );
+}

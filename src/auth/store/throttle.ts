@@ -1,0 +1,66 @@
+import type { Statement } from "../../platform/database.js";
+import { statement } from "./statement.js";
+
+export interface Attempt {
+  /** What is counted, hashed. */
+  readonly key: string;
+  readonly max: number;
+  readonly now: number;
+  readonly windowMs: number;
+}
+
+/**
+ * Counts an attempt before it is known how it ends, so that attempts at the same time cannot pass the limit together.
+ * Returns a row where it was within the limit. A window that has ended, or begins in the future because the clock was
+ * set back, starts anew.
+ */
+export function countAttempt({ key, max, now, windowMs }: Attempt): Statement {
+  const ended = "(? - started_at >= ? OR started_at > ?)";
+  return statement(
+    `INSERT INTO _throttle (key, started_at, count) VALUES (?, ?, 1)
+    ON CONFLICT (key) DO UPDATE SET
+      count = CASE WHEN ${ended} THEN 1 ELSE count + 1 END,
+      started_at = CASE WHEN ${ended} THEN excluded.started_at ELSE started_at END
+    WHERE count < ? OR ${ended}
+    RETURNING count`,
+    key,
+    BigInt(now),
+    BigInt(now),
+    BigInt(windowMs),
+    BigInt(now),
+    BigInt(now),
+    BigInt(windowMs),
+    BigInt(now),
+    BigInt(max),
+    BigInt(now),
+    BigInt(windowMs),
+    BigInt(now),
+  );
+}
+
+/** Takes an attempt back that turned out not to be a failure. */
+export function forgiveAttempt(key: string): Statement {
+  return statement("UPDATE _throttle SET count = count - 1 WHERE key = ? AND count > 0", key);
+}
+
+/** `[started_at]` of a window, for Retry-After. */
+export function windowStart(key: string): Statement {
+  return statement("SELECT started_at FROM _throttle WHERE key = ?", key);
+}
+
+/** `[1]` where the account has signed in from the address before. Both are hashed, or the user's id. */
+export function isKnownAddress(emailKey: string, address: string): Statement {
+  return statement(
+    "SELECT 1 FROM _known_addresses k JOIN _users u ON u.id = k.user_id WHERE u.email_key = ? AND k.address = ?",
+    emailKey,
+    address,
+  );
+}
+
+export function rememberAddress(userId: string, address: string): Statement {
+  return statement(
+    "INSERT INTO _known_addresses (user_id, address) VALUES (?, ?) ON CONFLICT DO NOTHING",
+    userId,
+    address,
+  );
+}

@@ -1,0 +1,114 @@
+import { mkdtempSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import Libsql from "libsql";
+import { expect, it } from "vitest";
+import { openLibsql } from "../../../src/node/libsql.js";
+import { tableName } from "../../../src/project/names.js";
+import { loadCatalog } from "../../../src/schema/catalog.js";
+import { pullSchema } from "../../../src/schema/pull.js";
+import { applied, chinook, emptyDatabase, run } from "./support.js";
+
+it("has the indexes that a scan can use, the rowid and its alias", async () => {
+  const database = emptyDatabase();
+  await run(
+    database,
+    "CREATE TABLE a (id INTEGER PRIMARY KEY, b TEXT UNIQUE, c INT, d TEXT COLLATE NOCASE, UNIQUE (c, b))",
+    "CREATE INDEX plain ON a (c DESC, b)",
+    "CREATE INDEX partial ON a (c) WHERE c > 1",
+    "CREATE INDEX expression ON a (c + 1)",
+    "CREATE INDEX collated ON a (d)",
+    "CREATE INDEX other ON a (d COLLATE BINARY)",
+    "CREATE INDEX compared ON a (b COLLATE NOCASE)",
+    'CREATE INDEX "any ""name" ON a (b)',
+    "CREATE TABLE w (x TEXT, y INT, PRIMARY KEY (y, x)) WITHOUT ROWID",
+    "CREATE TABLE i (id INT PRIMARY KEY)",
+    "CREATE TABLE d (id INTEGER PRIMARY KEY DESC)",
+    'CREATE TABLE "odd name" (a)',
+    "CREATE TABLE _cf_KV (a)",
+  );
+  const { tables } = await loadCatalog(database);
+  const none = { insert: false, update: false, delete: false };
+  const up = (...names: string[]) => names.map((name) => ({ name, descending: false }));
+  expect(Object.fromEntries(tables)).toEqual({
+    a: {
+      hasRowid: true,
+      rowidAlias: "id",
+      triggers: none,
+      indexes: [
+        { name: 'any "name', columns: up("b"), unique: false },
+        { name: "plain", columns: [{ name: "c", descending: true }, ...up("b")], unique: false },
+        { name: "sqlite_autoindex_a_1", columns: up("b"), unique: true },
+        { name: "sqlite_autoindex_a_2", columns: up("c", "b"), unique: true },
+      ],
+    },
+    w: {
+      hasRowid: false,
+      rowidAlias: null,
+      triggers: none,
+      indexes: [{ name: "sqlite_autoindex_w_1", columns: up("y", "x"), unique: true }],
+    },
+    i: {
+      hasRowid: true,
+      rowidAlias: null,
+      triggers: none,
+      indexes: [{ name: "sqlite_autoindex_i_1", columns: up("id"), unique: true }],
+    },
+    d: {
+      hasRowid: true,
+      rowidAlias: null,
+      triggers: none,
+      indexes: [{ name: "sqlite_autoindex_d_1", columns: [{ name: "id", descending: true }], unique: true }],
+    },
+  });
+});
+
+it("knows which writes a trigger may hear of, through foreign key actions too", async () => {
+  const database = emptyDatabase();
+  await run(
+    database,
+    "CREATE TABLE top (id INTEGER PRIMARY KEY)",
+    "CREATE TABLE mid (id INTEGER PRIMARY KEY, top_id INT REFERENCES top ON DELETE CASCADE)",
+    "CREATE TABLE low (id INTEGER PRIMARY KEY, mid_id INT REFERENCES mid ON DELETE SET NULL ON UPDATE CASCADE)",
+    "CREATE TABLE apart (id INTEGER PRIMARY KEY, top_id INT REFERENCES top)",
+    "CREATE TABLE ring (id INTEGER PRIMARY KEY, ring_id INT REFERENCES ring ON DELETE CASCADE)",
+    'CREATE TRIGGER "insert" AFTER UPDATE OF mid_id ON low BEGIN SELECT 1; END',
+    "CREATE TRIGGER t2 BEFORE DELETE ON apart BEGIN INSERT INTO ring VALUES (1, 1); END",
+    "CREATE TRIGGER /* delete */ t3 AFTER INSERT ON ring BEGIN SELECT 1; END",
+  );
+  const { tables } = await loadCatalog(database);
+  const triggers = Object.fromEntries([...tables].map(([name, table]) => [name, table.triggers]));
+  expect(triggers).toEqual({
+    top: { insert: false, update: false, delete: true },
+    mid: { insert: false, update: true, delete: true },
+    low: { insert: false, update: true, delete: false },
+    apart: { insert: false, update: false, delete: true },
+    ring: { insert: true, update: false, delete: false },
+  });
+});
+
+it("of chinook has its keys and indexes", async () => {
+  const database = chinook();
+  const { tables } = await loadCatalog(database);
+  expect(tables.size).toBe(11);
+  expect(tables.get(tableName("Track"))).toMatchObject({ hasRowid: true, rowidAlias: "TrackId" });
+  expect(tables.get(tableName("PlaylistTrack"))!.indexes.map(({ name }) => name)).toEqual([
+    "IFK_PlaylistTrackPlaylistId",
+    "IFK_PlaylistTrackTrackId",
+    "sqlite_autoindex_PlaylistTrack_1",
+  ]);
+});
+
+it("does without the columns of a virtual table whose module is not there", async () => {
+  const path = join(mkdtempSync(join(tmpdir(), "svc-")), "data.db");
+  const legacy = new Libsql(path);
+  legacy.exec("CREATE TABLE t (id INTEGER PRIMARY KEY); PRAGMA writable_schema = 1");
+  legacy.exec(
+    "INSERT INTO sqlite_master VALUES ('table', 'v', 'v', 0, 'CREATE VIRTUAL TABLE v USING missing (a)')",
+  );
+  legacy.close();
+  const database = openLibsql({ path, synchronous: "normal" });
+  const { text, notes } = await pullSchema(database);
+  expect(notes.leftOut).toEqual(["table v: no column that the file can say"]);
+  await applied(database, text);
+});
