@@ -1,3 +1,4 @@
+import { fragmentProblems } from "./migration/fragment-problems.js";
 import type { Column, Schema, Table } from "./model.js";
 import { isName } from "./names.js";
 import type { Problem } from "./problem.js";
@@ -8,6 +9,7 @@ export function schemaProblems(schema: Schema): Problem[] {
     ...duplicates([...schema.tables.keys()]).map((name) => problem(name, sameName)),
     ...[...schema.tables.values()].flatMap((table) => tableProblems(table, schema)),
     ...settingsProblems(schema),
+    ...fragmentProblems(schema),
   ];
 }
 
