@@ -1,5 +1,5 @@
 import { type Context, Hono, type MiddlewareHandler } from "hono";
-import { schemaRoutes } from "./admin/schema-routes.js";
+import { adminRoutes } from "./admin/routes.js";
 import { createAccessTokens } from "./auth/access-token.js";
 import { checkStatement, claimOf, judgeClaim } from "./auth/authenticate.js";
 import { readCredential } from "./auth/credential.js";
@@ -45,6 +45,7 @@ export async function createApp(options: AppOptions) {
   const { config, platform, secret, loopbackOnly, readSchemaFile } = options;
   const { database, clock, log } = platform;
   const projects = createProjectSource(config.rules, database, log);
+  const cursorKey = await aesKey(await deriveBytes(secret, "cursor"));
   const tokens = createAccessTokens(await deriveBytes(secret, "access token"));
 
   /** Finds out who calls and which project is in force, in one round trip. */
@@ -108,7 +109,7 @@ export async function createApp(options: AppOptions) {
     authRoutes(auth, identified(false), (c) => addressUnit(options.clientAddress(c))),
   );
   app.use("/admin/api/*", identified(false));
-  app.route("/admin/api/schema", schemaRoutes({ platform, config, readSchemaFile }));
+  app.route("/admin/api", adminRoutes({ platform, config, readSchemaFile, cursorKey }));
   app.use("/api/*", identified(true));
   app.route(
     "/api",
@@ -116,7 +117,7 @@ export async function createApp(options: AppOptions) {
       platform,
       config,
       meter: createMeter(config.usage, platform),
-      cursorKey: await aesKey(await deriveBytes(secret, "cursor")),
+      cursorKey,
     }),
   );
   app.notFound(() => new Refusal("not_found", "no such resource").toResponse());

@@ -18,7 +18,7 @@ const mayImport: Record<string, readonly string[]> = {
   schema: ["http", "platform", "project"],
   auth: ["encoding", "http", "platform", "project"],
   tables: ["auth/principal.ts", "encoding", "http", "metering", "platform", "project", "schema"],
-  admin: ["auth", "encoding", "http", "platform", "project", "schema"],
+  admin: ["auth", "encoding", "http", "platform", "project", "schema", "tables"],
   "app.ts": ["admin", "auth", "encoding", "http", "metering", "platform", "project", "schema", "tables"],
   node: ["platform"],
 };

@@ -52,6 +52,7 @@ export interface CreatedServiceKey {
   readonly id: string;
   /** Shown once and never stored. */
   readonly secret: string;
+  readonly expiresAt: string | null;
   readonly warnings: readonly string[];
 }
 
@@ -81,7 +82,7 @@ export async function createServiceKey(
   const warnings = parsed
     .filter(({ scope }) => scope!.legacy)
     .map(({ text }) => `${text} is a legacy scope and grants nothing`);
-  return { id, secret, warnings };
+  return { id, secret, warnings, expiresAt: expiresAtMs === null ? null : new Date(expiresAtMs).toISOString() };
 }
 
 /** Milliseconds, for a date alone midnight UTC. */

@@ -27,3 +27,13 @@ function checked(text: string): string {
   if (!isName(text)) throw new Error(`not a name: ${JSON.stringify(text)}`);
   return text;
 }
+
+/** The server's own tables begin with `_`, which no name of a project does. For fixed texts alone. */
+export function systemTableName(text: string): TableName {
+  return text as TableName;
+}
+
+/** A column of the server's own tables. For fixed texts alone. */
+export function systemColumnName(text: string): ColumnName {
+  return text as ColumnName;
+}

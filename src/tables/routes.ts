@@ -12,9 +12,7 @@ import type { Table } from "../project/model.js";
 import type { RuleAction } from "../project/rules/ast.js";
 import type { LiveProject } from "../schema/live-project.js";
 import { type Access, accessOf } from "./access.js";
-import { type CursorBinding, type CursorState, openCursor, sealCursor } from "./cursor.js";
-import { firstState, listPage } from "./list.js";
-import { parseListRequest } from "./list-request.js";
+import { listResponse } from "./list-response.js";
 import { createRow, deleteRow, getRow, type RowContext, type RowOutcome, updateRow } from "./row.js";
 import { type Body, compositeKey, createValues, patchValues, singleKey } from "./row-request.js";
 import type { Values } from "./sql/row.js";
@@ -99,48 +97,18 @@ function operationOf(services: TableServices, c: Context<TableEnv>, action: Rule
   };
 }
 
-async function list(operation: Operation): Promise<Response | Refusal> {
-  const { access, config, meter, platform, cursorKey, nowMs } = operation;
-  const state = await listState(operation);
-  if (isRefusal(state)) return state;
-  const page = await listPage(state, {
+function list(operation: Operation): Promise<Response | Refusal> {
+  const { request, caller, project, config, meter, platform, cursorKey } = operation;
+  const { enabled, row_metering_enabled } = config.usage;
+  return listResponse(request, {
     ...operation,
     scanLimit: config.api.scan_limit,
-    metered: config.usage.enabled && config.usage.row_metering_enabled,
-    access,
+    metered: enabled && row_metering_enabled,
+    meter,
+    cursors: { key: cursorKey, random: platform.random },
+    principal: principalOf(caller),
+    schemaVersion: project.version,
   });
-  if (isRefusal(page)) return page;
-  const cursor =
-    page.next === null
-      ? null
-      : await sealCursor(cursorKey, page.next, bindingOf(operation), nowMs, platform.random.bytes(12));
-  const meta = {
-    limit: page.limit,
-    offset: page.offset,
-    total: page.total,
-    ...(cursor === null ? {} : { next_cursor: cursor }),
-    ...(page.truncated ? { truncated: true } : {}),
-    ...meter({ rowsRead: page.rowsRead, rowsWritten: 0, rowsReturned: page.rowsReturned }),
-  };
-  return jsonResponse(page.data, meta, 200);
-}
-
-/** Where the page begins: as a cursor says, which comes alone, or where the list parameters say. */
-async function listState(operation: Operation): Promise<CursorState | Refusal> {
-  const parameters = parseQueryString(operation.request.url);
-  if (isRefusal(parameters)) return parameters;
-  const cursor = parameters.find(([name]) => name === "cursor");
-  if (cursor === undefined) {
-    const request = parseListRequest(parameters, operation.access.readable);
-    return isRefusal(request) ? request : firstState(parameters, request);
-  }
-  if (parameters.length > 1)
-    return new Refusal("invalid_cursor", "a cursor comes alone, without other parameters");
-  return openCursor(operation.cursorKey, cursor[1], bindingOf(operation), operation.nowMs);
-}
-
-function bindingOf({ caller, table, project }: Operation): CursorBinding {
-  return { principal: principalOf(caller), table: table.name, schemaVersion: project.version };
 }
 
 async function create(operation: Operation): Promise<Response | Refusal> {

@@ -1,7 +1,7 @@
 import { type Context, Hono, type MiddlewareHandler } from "hono";
 import { isRefusal, Refusal } from "../../http/refusal.js";
 import { UnavailableError } from "../../platform/database.js";
-import { HasherBusyError } from "../../platform/platform.js";
+import { HasherBusyError, type Log } from "../../platform/platform.js";
 import type { Caller } from "../principal.js";
 import type { AuthContext } from "./context.js";
 import { login } from "./login.js";
@@ -22,6 +22,7 @@ export function authRoutes(
   addressOf: (c: Context) => string,
 ) {
   const routes = new Hono<Env>();
+  routes.onError(unavailableFor(context.platform.log));
   const posts: readonly (readonly [string, Handler])[] = [
     ["/register", register],
     ["/login", login],
@@ -43,16 +44,21 @@ export function authRoutes(
 
 const methodNotAllowed = new Refusal("method_not_allowed", "no such method here");
 
-/** Specification 5.5: a failure of storage or of the hasher is 503 `auth_unavailable`. */
+/**
+ * Specification 5.5: whatever fails inside, be it storage, the hasher or the making of a token, is 503
+ * `auth_unavailable`. What nobody expected is logged beside.
+ */
+function unavailableFor(log: Log): (error: Error) => Response {
+  return (error) => {
+    const expected = error instanceof UnavailableError || error instanceof HasherBusyError;
+    if (!expected) log.error("authentication failed", error);
+    return unavailable.toResponse();
+  };
+}
+
 async function respond(handle: () => Promise<Response | Refusal>): Promise<Response> {
-  try {
-    const answer = await handle();
-    return isRefusal(answer) ? answer.toResponse() : answer;
-  } catch (error) {
-    if (error instanceof UnavailableError || error instanceof HasherBusyError)
-      return unavailable.toResponse();
-    throw error;
-  }
+  const answer = await handle();
+  return isRefusal(answer) ? answer.toResponse() : answer;
 }
 
 const unavailable = new Refusal("auth_unavailable", "authentication is unavailable at the moment");

@@ -1,44 +1,16 @@
-import { type Context, Hono } from "hono";
-import type { Caller } from "../auth/principal.js";
 import { readText } from "../http/body.js";
 import { parseQueryString, quoted } from "../http/query-string.js";
 import { badRequest, isRefusal, Refusal } from "../http/refusal.js";
 import { json } from "../http/respond.js";
-import type { Platform } from "../platform/platform.js";
-import type { Config } from "../project/config.js";
 import { formatProblem } from "../project/problem.js";
 import { parseRules } from "../project/rules/rules.js";
 import { type ApplyOutcome, applyChange } from "../schema/apply.js";
 import { formatStep } from "../schema/format-plan.js";
 import { planChange } from "../schema/plan.js";
-import { adminRefusal } from "./authorize.js";
+import type { AdminServices } from "./routes.js";
 
-export interface SchemaServices {
-  readonly platform: Platform;
-  readonly config: Config;
-  /** svc.schema.yaml beside the server, for a request without a body. */
-  readonly readSchemaFile: () => Promise<string>;
-}
-
-type Env = { Variables: { caller: Caller } };
-
-/** POST /admin/api/schema/plan and /apply (interface, section 3). The body is YAML; without one, the server's file. */
-export function schemaRoutes(services: SchemaServices) {
-  const routes = new Hono<Env>();
-  const on =
-    (handle: (services: SchemaServices, request: Request) => Promise<Response | Refusal>) =>
-    async (c: Context<Env>) => {
-      const answer = adminRefusal(c.var.caller) ?? (await handle(services, c.req.raw));
-      return isRefusal(answer) ? answer.toResponse() : answer;
-    };
-  routes.post("/plan", on(plan));
-  routes.post("/apply", on(apply));
-  for (const path of ["/plan", "/apply"])
-    routes.all(path, () => new Refusal("method_not_allowed", "no such method here").toResponse());
-  return routes;
-}
-
-async function plan(services: SchemaServices, request: Request): Promise<Response | Refusal> {
+/** POST /admin/api/schema/plan (interface, section 3). The body is YAML; without one, the file beside the server. */
+export async function planSchema(request: Request, services: AdminServices): Promise<Response | Refusal> {
   const parameters = parametersOf(request, []);
   const text = isRefusal(parameters) ? parameters : await proposedText(services, request);
   if (isRefusal(text)) return text;
@@ -48,7 +20,8 @@ async function plan(services: SchemaServices, request: Request): Promise<Respons
   return answer({ base, hash, steps });
 }
 
-async function apply(services: SchemaServices, request: Request): Promise<Response | Refusal> {
+/** POST /admin/api/schema/apply?base=HASH&allow_destructive=true */
+export async function applySchema(request: Request, services: AdminServices): Promise<Response | Refusal> {
   const { platform, config } = services;
   const parameters = parametersOf(request, ["base", "allow_destructive"]);
   if (isRefusal(parameters)) return parameters;
@@ -101,7 +74,7 @@ function parametersOf(request: Request, known: readonly string[]): ReadonlyMap<s
 }
 
 async function proposedText(
-  { config, readSchemaFile }: SchemaServices,
+  { config, readSchemaFile }: AdminServices,
   request: Request,
 ): Promise<string | Refusal> {
   const text = await readText(request, config.api.max_body_bytes);

@@ -1,0 +1,55 @@
+import { type Context, Hono } from "hono";
+import type { Caller } from "../auth/principal.js";
+import { isRefusal, Refusal } from "../http/refusal.js";
+import type { SecretKey } from "../encoding/secret-keys.js";
+import type { Platform } from "../platform/platform.js";
+import type { Config } from "../project/config.js";
+import { adminRefusal } from "./authorize.js";
+import { applySchema, planSchema } from "./schema.js";
+import { getServiceKeys, postServiceKey, removeServiceKey } from "./service-keys.js";
+import { getUsers, patchUser, postUser, removeUser, revokeUserSessions } from "./users.js";
+
+export interface AdminServices {
+  readonly platform: Platform;
+  readonly config: Config;
+  readonly cursorKey: SecretKey;
+  /** svc.schema.yaml beside the server, for a request without a body. */
+  readonly readSchemaFile: () => Promise<string>;
+}
+
+type Env = { Variables: { caller: Caller } };
+
+/** `id` is that of the path, empty where it has none. */
+type Handler = (
+  request: Request,
+  services: AdminServices,
+  id: string,
+  caller: Caller,
+) => Promise<Response | Refusal>;
+
+/** /admin/api (interface, section 6; for the schema section 3). */
+export function adminRoutes(services: AdminServices) {
+  const routes = new Hono<Env>();
+  const endpoints: readonly (readonly [method: string, path: string, handle: Handler])[] = [
+    ["POST", "/schema/plan", planSchema],
+    ["POST", "/schema/apply", applySchema],
+    ["GET", "/users", getUsers],
+    ["POST", "/users", postUser],
+    ["PATCH", "/users/:id", patchUser],
+    ["DELETE", "/users/:id", removeUser],
+    ["POST", "/users/:id/revoke-sessions", revokeUserSessions],
+    ["GET", "/service-keys", getServiceKeys],
+    ["POST", "/service-keys", postServiceKey],
+    ["DELETE", "/service-keys/:id", removeServiceKey],
+  ];
+  for (const [method, path, handle] of endpoints)
+    routes.on(method, path, async (c: Context<Env>) => {
+      const { caller } = c.var;
+      const answer =
+        adminRefusal(caller) ?? (await handle(c.req.raw, services, c.req.param("id") ?? "", caller));
+      return isRefusal(answer) ? answer.toResponse() : answer;
+    });
+  for (const path of new Set(endpoints.map(([, path]) => path)))
+    routes.all(path, () => new Refusal("method_not_allowed", "no such method here").toResponse());
+  return routes;
+}

@@ -1,0 +1,64 @@
+import { createServiceKey } from "../auth/administration.js";
+import type { Caller } from "../auth/principal.js";
+import { revokeServiceKey } from "../auth/store/service-keys.js";
+import { readJsonObject } from "../http/body.js";
+import { badRequest, isRefusal, Refusal } from "../http/refusal.js";
+import { json } from "../http/respond.js";
+import type { AdminServices } from "./routes.js";
+import { listSystemRows, systemList } from "./system-list.js";
+
+const serviceKeys = systemList("_service_keys", {
+  id: "text",
+  name: "text",
+  scopes: "json",
+  created_at: "text",
+  expires_at: "text",
+  revoked_at: "text",
+});
+
+/** GET /admin/api/service-keys: never a secret, which nobody has any more. */
+export function getServiceKeys(
+  request: Request,
+  services: AdminServices,
+  _: string,
+  caller: Caller,
+): Promise<Response | Refusal> {
+  return listSystemRows(request, serviceKeys, services, caller);
+}
+
+/** POST /admin/api/service-keys: `name, scopes[], expires_at?`. The key is shown once; a key cannot make keys. */
+export async function postServiceKey(
+  request: Request,
+  { platform, config }: AdminServices,
+  _: string,
+  caller: Caller,
+): Promise<Response | Refusal> {
+  if (caller.kind === "key") return new Refusal("forbidden", "a key cannot make keys");
+  const body = await readJsonObject(request, config.api.max_body_bytes);
+  if (isRefusal(body)) return body;
+  const { name, scopes, expires_at: expiresAt = null } = body;
+  if (typeof name !== "string") return badRequest("name: expected a string");
+  if (!isTextList(scopes)) return badRequest("scopes: expected a list of strings");
+  if (expiresAt !== null && typeof expiresAt !== "string") return badRequest("expires_at: expected a string");
+  const key = await createServiceKey(platform, { name, scopes, expiresAt });
+  if (isRefusal(key)) return key;
+  const { id, secret, warnings } = key;
+  const data = { id, name, scopes, expires_at: key.expiresAt, key: secret };
+  return json({ data, ...(warnings.length === 0 ? {} : { meta: { warnings } }) }, 201);
+}
+
+function isTextList(value: unknown): value is readonly string[] {
+  return Array.isArray(value) && value.every((item) => typeof item === "string");
+}
+
+/** DELETE /admin/api/service-keys/{id}: revoked from the next request on. */
+export async function removeServiceKey(
+  _: Request,
+  { platform }: AdminServices,
+  id: string,
+): Promise<Response | Refusal> {
+  const [revoked] = await platform.database.batch([revokeServiceKey(id, platform.clock.now())]);
+  return revoked!.rows.length === 0
+    ? new Refusal("not_found", "no such key, or it is revoked already")
+    : json({ data: { id } });
+}

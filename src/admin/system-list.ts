@@ -1,0 +1,87 @@
+import { type Caller, principalOf } from "../auth/principal.js";
+import type { Refusal } from "../http/refusal.js";
+import type { Column, ColumnType, Table } from "../project/model.js";
+import { systemColumnName, systemTableName } from "../project/names.js";
+import type { Expression } from "../project/rules/ast.js";
+import type { Catalog } from "../schema/catalog.js";
+import { listResponse } from "../tables/list-response.js";
+import type { AdminServices } from "./routes.js";
+
+/** A table of the server's own as administrators list it: with the parameters and cursors of specification 4.3. */
+export interface SystemList {
+  readonly table: Table;
+  readonly catalog: Catalog;
+}
+
+/** `columns` are those that may be shown; the first is the primary key, a text. */
+export function systemList(name: string, columns: Readonly<Record<string, ColumnType>>): SystemList {
+  const tableName = systemTableName(name);
+  const entries = Object.entries(columns).map(([key, type]) => [key, columnOf(key, type)] as const);
+  const key = entries[0]![1].name;
+  const primaryKeyIndex = {
+    name: `sqlite_autoindex_${name}_1`,
+    columns: [{ name: key, descending: false }],
+    unique: true,
+  };
+  const triggers = { insert: false, update: false, delete: false };
+  return {
+    table: {
+      name: tableName,
+      columns: new Map(entries),
+      primaryKey: [key],
+      unique: [],
+      indexes: [],
+      strict: true,
+      virtual: false,
+      renamedFrom: null,
+    },
+    catalog: {
+      tables: new Map([
+        [tableName, { hasRowid: true, rowidAlias: null, indexes: [primaryKeyIndex], triggers }],
+      ]),
+    },
+  };
+}
+
+function columnOf(name: string, type: ColumnType): Column {
+  return {
+    name: systemColumnName(name),
+    type,
+    notNull: false,
+    default: null,
+    check: null,
+    references: null,
+    renamedFrom: null,
+  };
+}
+
+const everyRow: Expression = { kind: "literal", value: true };
+
+/** GET of a list, cursors included. */
+export function listSystemRows(
+  request: Request,
+  { table, catalog }: SystemList,
+  { platform, config, cursorKey }: AdminServices,
+  caller: Caller,
+): Promise<Response | Refusal> {
+  const { database, clock, random } = platform;
+  return listResponse(request, {
+    database,
+    table,
+    catalog,
+    access: {
+      rule: everyRow,
+      readRule: everyRow,
+      readable: table.columns,
+      mayWrite: () => false,
+      writeOnlyKey: false,
+    },
+    scanLimit: config.api.scan_limit,
+    metered: false,
+    meter: () => ({}),
+    cursors: { key: cursorKey, random },
+    principal: principalOf(caller),
+    schemaVersion: 0,
+    nowMs: clock.now(),
+  });
+}

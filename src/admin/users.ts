@@ -1,0 +1,99 @@
+import { createUser } from "../auth/administration.js";
+import type { Caller } from "../auth/principal.js";
+import { userOf } from "../auth/routes/me.js";
+import { revokeSessions } from "../auth/store/sessions.js";
+import { changeUser, deleteUser, userById } from "../auth/store/users.js";
+import { readJsonObject } from "../http/body.js";
+import { badRequest, isRefusal, Refusal } from "../http/refusal.js";
+import { json } from "../http/respond.js";
+import type { AdminServices } from "./routes.js";
+import { listSystemRows, systemList } from "./system-list.js";
+
+const users = systemList("_users", {
+  id: "text",
+  email: "text",
+  role: "text",
+  disabled: "boolean",
+  email_verified: "boolean",
+  created_at: "text",
+});
+
+/** GET /admin/api/users */
+export function getUsers(
+  request: Request,
+  services: AdminServices,
+  _: string,
+  caller: Caller,
+): Promise<Response | Refusal> {
+  return listSystemRows(request, users, services, caller);
+}
+
+/** POST /admin/api/users: `email, password, role?` */
+export async function postUser(request: Request, services: AdminServices): Promise<Response | Refusal> {
+  const { platform, config } = services;
+  const body = await readJsonObject(request, config.api.max_body_bytes);
+  if (isRefusal(body)) return body;
+  const { email, password, role = "user" } = body;
+  if (typeof email !== "string") return badRequest("email: expected a string");
+  if (typeof password !== "string") return badRequest("password: expected a string");
+  if (typeof role !== "string") return badRequest("role: expected user or admin");
+  const passwordLengthMin = config.auth.password_min_length;
+  const created = await createUser(platform, { email, role, password, passwordLengthMin });
+  if (isRefusal(created)) return created;
+  const [found] = await platform.database.query([userById(created.id)]);
+  return json({ data: { user: userOf(found!.rows[0]!) } }, 201);
+}
+
+/** PATCH /admin/api/users/{id}: `disabled?, role?` (specification, section 3). Disablement ends every session. */
+export async function patchUser(
+  request: Request,
+  services: AdminServices,
+  id: string,
+): Promise<Response | Refusal> {
+  const { platform, config } = services;
+  const body = await readJsonObject(request, config.api.max_body_bytes);
+  if (isRefusal(body)) return body;
+  const { disabled = null, role = null, ...others } = body;
+  const [unknown] = Object.keys(others);
+  if (unknown !== undefined) return badRequest(`unknown field ${JSON.stringify(unknown)}`);
+  if (disabled === null && role === null) return badRequest("expected disabled, role or both");
+  if (disabled !== null && typeof disabled !== "boolean") return badRequest("disabled: expected true or false");
+  if (role !== null && role !== "user" && role !== "admin") return badRequest("role: expected user or admin");
+  const now = platform.clock.now();
+  const [changed] = await platform.database.batch(changeUser({ id, disabled, role, now }));
+  const row = changed!.rows[0];
+  return row === undefined ? missingOrLast(services, id) : json({ data: { user: userOf(row) } });
+}
+
+/** DELETE /admin/api/users/{id}: the user, their sessions, and what refers to them as its foreign keys say. */
+export async function removeUser(
+  _: Request,
+  services: AdminServices,
+  id: string,
+): Promise<Response | Refusal> {
+  const [deleted] = await services.platform.database.batch([deleteUser(id)]);
+  return deleted!.rows.length === 0 ? missingOrLast(services, id) : json({ data: { id } });
+}
+
+/** POST /admin/api/users/{id}/revoke-sessions */
+export async function revokeUserSessions(
+  _: Request,
+  { platform }: AdminServices,
+  id: string,
+): Promise<Response | Refusal> {
+  const [revoked, found] = await platform.database.batch([
+    revokeSessions(id, platform.clock.now()),
+    userById(id),
+  ]);
+  return found!.rows.length === 0 ? noSuchUser : json({ data: { revoked_sessions: revoked!.rows.length } });
+}
+
+const noSuchUser = new Refusal("not_found", "no such user");
+
+async function missingOrLast({ platform }: AdminServices, id: string): Promise<Refusal> {
+  const [found] = await platform.database.query([userById(id)]);
+  return found!.rows.length === 0
+    ? noSuchUser
+    : new Refusal("conflict", "this is the last enabled admin: make another one first");
+}
+

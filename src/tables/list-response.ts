@@ -1,0 +1,60 @@
+import type { SecretKey } from "../encoding/secret-keys.js";
+import { parseQueryString } from "../http/query-string.js";
+import { isRefusal, Refusal } from "../http/refusal.js";
+import { jsonText } from "../http/respond.js";
+import type { Meter } from "../metering/metering.js";
+import type { Random } from "../platform/platform.js";
+import { type CursorBinding, type CursorState, openCursor, sealCursor } from "./cursor.js";
+import { firstState, type ListContext, listPage } from "./list.js";
+import { parseListRequest } from "./list-request.js";
+
+export interface ListResponseContext extends ListContext {
+  readonly meter: Meter;
+  readonly cursors: { readonly key: SecretKey; readonly random: Random };
+  readonly principal: string;
+  readonly schemaVersion: number;
+  readonly nowMs: number;
+}
+
+/** Answers a list request: `{ data, meta: { limit, offset, total, next_cursor?, truncated?, … } }`. */
+export async function listResponse(
+  request: Request,
+  context: ListResponseContext,
+): Promise<Response | Refusal> {
+  const { cursors, meter, nowMs, principal, schemaVersion } = context;
+  const binding: CursorBinding = { principal, table: context.table.name, schemaVersion };
+  const state = await listState(request, context, binding);
+  if (isRefusal(state)) return state;
+  const page = await listPage(state, context);
+  if (isRefusal(page)) return page;
+  const { data, limit, offset, total, truncated, next, rowsRead, rowsReturned } = page;
+  const cursor =
+    next === null ? null : await sealCursor(cursors.key, next, binding, nowMs, cursors.random.bytes(12));
+  const meta = {
+    limit,
+    offset,
+    total,
+    ...(cursor === null ? {} : { next_cursor: cursor }),
+    ...(truncated ? { truncated: true } : {}),
+    ...meter({ rowsRead, rowsWritten: 0, rowsReturned }),
+  };
+  return jsonText(`{"data":${data},"meta":${JSON.stringify(meta)}}`);
+}
+
+/** Where the page begins: as a cursor says, which comes alone, or where the list parameters say. */
+async function listState(
+  request: Request,
+  { access, cursors, nowMs }: ListResponseContext,
+  binding: CursorBinding,
+): Promise<CursorState | Refusal> {
+  const parameters = parseQueryString(request.url);
+  if (isRefusal(parameters)) return parameters;
+  const cursor = parameters.find(([name]) => name === "cursor");
+  if (cursor === undefined) {
+    const parsed = parseListRequest(parameters, access.readable);
+    return isRefusal(parsed) ? parsed : firstState(parameters, parsed);
+  }
+  if (parameters.length > 1)
+    return new Refusal("invalid_cursor", "a cursor comes alone, without other parameters");
+  return openCursor(cursors.key, cursor[1], binding, nowMs);
+}
