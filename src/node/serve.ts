@@ -18,7 +18,8 @@ import { loadSchemaInForce } from "../schema/in-force.js";
 import { createArgon2 } from "./argon2.js";
 import { openLibsql } from "./libsql.js";
 import { databasePath, type ProjectDirectory, readSecret } from "./project-directory.js";
-import { stderrLog, systemClock, systemRandom } from "./system.js";
+import { logMail } from "./log-mail.js";
+import { deferTo, stderrLog, systemClock, systemRandom } from "./system.js";
 
 export interface ServeOptions {
   readonly host: string;
@@ -49,7 +50,15 @@ export async function serve(project: ProjectDirectory, options: ServeOptions): P
     await bringUpSchema(project, database, log);
     if (secret.insecure)
       log.warn("the development secret is in use: anyone who reads svc.toml can sign in as anyone");
-    const platform = { database, passwordHasher, clock: systemClock, random: systemRandom, log };
+    const platform = {
+      database,
+      passwordHasher,
+      clock: systemClock,
+      random: systemRandom,
+      log,
+      mail: logMail({ directory: resolve(directory, config.mail.log_dir), clock: systemClock }),
+      defer: deferTo(log),
+    };
     const app = await createApp({
       config,
       platform,

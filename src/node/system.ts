@@ -1,8 +1,17 @@
-import type { Clock, Log, Random } from "../platform/platform.js";
+import type { Clock, Log, Platform, Random } from "../platform/platform.js";
 
 export const systemClock: Clock = { now: () => Date.now() };
 
 export const systemRandom: Random = { bytes: (length) => crypto.getRandomValues(new Uint8Array(length)) };
+
+/** Work that the process does after an answer. */
+export function deferTo(log: Log): Platform["defer"] {
+  return (work) => {
+    setImmediate(() => {
+      work().catch((error: unknown) => log.error("deferred work failed", error));
+    });
+  };
+}
 
 /** Lines on standard error. */
 export const stderrLog: Log = {

@@ -7,6 +7,24 @@ export interface Platform {
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Log;
+  readonly mail: MailTransport;
+  /** Runs work after the answer has been given; a failure is logged and lost. */
+  defer(work: () => Promise<void>): void;
+}
+
+/** Hands one message to whatever delivers it. */
+export interface MailTransport {
+  /** Resolves when the message was accepted, and only then. Throws, within 30 seconds, otherwise. */
+  send(message: MailMessage): Promise<void>;
+}
+
+export interface MailMessage {
+  /** RFC 5322, section 3.4: an address with or without a display name. */
+  readonly from: string;
+  readonly to: string;
+  readonly subject: string;
+  readonly text: string;
+  readonly html: string;
 }
 
 /** Argon2id with the current parameters: 19456 KiB, 2 passes, 1 lane (OWASP; interface, section 6). */

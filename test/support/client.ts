@@ -41,7 +41,7 @@ export async function read(response: Response): Promise<Answer> {
     status: response.status,
     headers: response.headers,
     text,
-    body: isJson ? JSON.parse(text) : undefined,
+    body: isJson && text !== "" ? JSON.parse(text) : undefined,
   };
 }
 

@@ -12,7 +12,7 @@ import { createArgon2 } from "../../src/node/argon2.js";
 import { openLibsql } from "../../src/node/libsql.js";
 import { systemRandom } from "../../src/node/system.js";
 import type { Database } from "../../src/platform/database.js";
-import type { Log, Platform } from "../../src/platform/platform.js";
+import type { Log, MailMessage, MailTransport, Platform } from "../../src/platform/platform.js";
 import { parseConfig } from "../../src/project/config.js";
 import { applyChange } from "../../src/schema/apply.js";
 import { ManualClock } from "./manual-clock.js";
@@ -24,6 +24,21 @@ export interface TestServer {
   readonly clock: ManualClock;
   readonly log: MemoryLog;
   readonly platform: Platform;
+  /** What was sent; a double of the mail transport. */
+  readonly mail: MemoryMail;
+  /** Waits for the work that answers have left behind. */
+  settled(): Promise<void>;
+}
+
+/** Keeps messages, or fails as long as it is told to. */
+export class MemoryMail implements MailTransport {
+  readonly messages: MailMessage[] = [];
+  failure: Error | null = null;
+
+  async send(message: MailMessage): Promise<void> {
+    if (this.failure !== null) throw this.failure;
+    this.messages.push(message);
+  }
 }
 
 export interface TestProject {
@@ -67,7 +82,20 @@ export async function serve(project: TestProject): Promise<TestServer> {
   if (config === null) throw new Error(JSON.stringify(problems));
   const applied = await applyChange(opened, project.schema, { allowDestructive: false, now: clock.now() });
   if (applied.outcome === "refused") throw new Error(JSON.stringify(applied));
-  const platform = { database, passwordHasher, clock, random: systemRandom, log };
+  const mail = new MemoryMail();
+  const deferred: Promise<void>[] = [];
+  const platform: Platform = {
+    database,
+    passwordHasher,
+    clock,
+    random: systemRandom,
+    log,
+    mail,
+    defer: (work) => {
+      deferred.push(
+        work().catch((error: unknown) => log.error("deferred work failed", error)));
+    },
+  };
   const secret = new TextEncoder().encode(project.secret ?? testSecret);
   const readSchemaFile = async () => project.schema;
   const app = await createApp({
@@ -85,7 +113,10 @@ export async function serve(project: TestProject): Promise<TestServer> {
     await opened.close();
     rmSync(directory, { recursive: true, force: true });
   });
-  return { request: target.request, database, clock, log, platform };
+  const settled = async () => {
+    while (deferred.length > 0) await deferred.shift();
+  };
+  return { request: target.request, database, clock, log, mail, platform, settled };
 }
 
 interface Target {
