@@ -1,0 +1,210 @@
+import { describe, expect, it } from "vitest";
+import { client, expectRefusal, read } from "../../support/client.js";
+import { countOf } from "../../support/people.js";
+import { serve, signUp, type TestServer } from "../../support/server.js";
+
+const page = "https://app.example.com";
+const schema = `
+notes:
+  columns:
+    id:   { type: integer, primary_key: true }
+    body: { type: text, not_null: true }
+`;
+const config = (auth = "") => `
+[auth]
+cookie_mode = true
+${auth}
+[cors]
+allowed_origins = ["${page}"]
+[rules.notes]
+read = "authenticated"
+create = "authenticated"
+update = "authenticated"
+delete = "authenticated"
+`;
+
+const credentials = { email: "ada@example.com", password: "correct horse" };
+const json = { "Content-Type": "application/json" };
+
+function post(server: TestServer, path: string, headers: Record<string, string>, body?: unknown) {
+  return client(server).send("POST", path, {
+    headers: body === undefined ? headers : { ...json, ...headers },
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+  });
+}
+
+/** What a browser keeps: names and values of the cookies that were set. */
+function jar(headers: Headers): string {
+  return headers
+    .getSetCookie()
+    .map((text) => text.split(";")[0]!)
+    .join("; ");
+}
+
+async function signedIn(auth = ""): Promise<{ server: TestServer; cookie: string; refreshToken: string }> {
+  const server = await serve({ schema, config: config(auth) });
+  const answer = await post(server, "/auth/register", { Origin: page }, credentials);
+  const { data } = answer.body as { data: { refresh_token: string } };
+  return { server, cookie: jar(answer.headers), refreshToken: data.refresh_token };
+}
+
+describe("the session's cookies", () => {
+  it("have exactly the specified attributes, and no Domain", async () => {
+    const server = await serve({ schema, config: config() });
+    const answer = await post(server, "/auth/register", { Origin: page }, credentials);
+    const { data } = answer.body as { data: { access_token: string; refresh_token: string } };
+    expect(answer.headers.getSetCookie()).toEqual([
+      `svc_access=${data.access_token}; HttpOnly; SameSite=Lax; Path=/; Max-Age=900; Secure`,
+      `svc_refresh=${data.refresh_token}; HttpOnly; SameSite=Lax; Path=/; Max-Age=2592000; Secure`,
+    ]);
+  });
+
+  it("are not Secure where cookie_secure is false", async () => {
+    const server = await serve({ schema, config: config("cookie_secure = false") });
+    const { headers } = await post(server, "/auth/register", { Origin: page }, credentials);
+    for (const text of headers.getSetCookie()) expect(text).not.toMatch(/secure|domain/i);
+  });
+
+  it("sign in, refresh without any body, and are deleted with the attributes that they were set with", async () => {
+    const { server, cookie } = await signedIn();
+    expect((await client(server, { Cookie: cookie }).get("/auth/me")).status).toBe(200);
+    const refreshed = await post(server, "/auth/refresh", { Cookie: cookie, Origin: page });
+    expect(refreshed.status).toBe(200);
+    const next = jar(refreshed.headers);
+    expect(next).not.toBe(cookie);
+    const out = await post(server, "/auth/logout", { Cookie: next, Origin: page });
+    expect(out.body).toEqual({ data: { revoked: true } });
+    const deletion = ["svc_access", "svc_refresh"].map(
+      (name) => `${name}=; HttpOnly; SameSite=Lax; Path=/; Max-Age=0; Secure`,
+    );
+    expect(out.headers.getSetCookie()).toEqual(deletion);
+    expectRefusal(await client(server, { Cookie: next }).get("/auth/me"), 401, "unauthorized");
+    const again = await post(server, "/auth/logout", { Cookie: next, Origin: page });
+    expectRefusal(again, 401, "invalid_refresh_token");
+    expect(again.headers.getSetCookie()).toEqual(deletion);
+  });
+
+  it("give way to a token in the body", async () => {
+    const { server, cookie } = await signedIn();
+    const other = await post(server, "/auth/login", { Origin: page }, credentials);
+    const { data } = other.body as { data: { refresh_token: string } };
+    await post(server, "/auth/logout", { Cookie: cookie, Origin: page }, { refresh_token: data.refresh_token });
+    expect((await client(server, { Cookie: cookie }).get("/auth/me")).status).toBe(200);
+  });
+
+  it("give way to a Bearer header, and a bad one is 401 even beside a good cookie", async () => {
+    const { server, cookie } = await signedIn();
+    const headers = { Cookie: cookie, Authorization: "Bearer nonsense" };
+    expectRefusal(await client(server, headers).get("/auth/me"), 401, "unauthorized");
+  });
+
+  it("mean nothing outside of cookie mode", async () => {
+    const server = await serve({ schema, config: config().replace("cookie_mode = true", "") });
+    const ada = await signUp(server, "ada@example.com");
+    const login = await post(server, "/auth/login", { Origin: page }, { ...credentials, password: "wrong" });
+    expect(login.headers.getSetCookie()).toEqual([]);
+    const cookie = `svc_access=${ada.accessToken}`;
+    expectRefusal(await client(server, { Cookie: cookie }).get("/auth/me"), 401, "unauthorized");
+  });
+});
+
+describe("a request from elsewhere", () => {
+  const foreign: readonly (readonly [string, Record<string, string>])[] = [
+    ["a foreign origin", { Origin: "https://evil.example" }],
+    ["the origin null", { Origin: "null" }],
+    ["a suffix of an allowed origin", { Origin: "https://app.example.com.evil.example" }],
+    ["another scheme", { Origin: "http://app.example.com" }],
+    ["another port", { Origin: "https://app.example.com:8443" }],
+    ["Sec-Fetch-Site: cross-site", { "Sec-Fetch-Site": "cross-site" }],
+    ["Sec-Fetch-Site: same-site", { "Sec-Fetch-Site": "same-site" }],
+  ];
+
+  it.each([...foreign, ["neither Origin nor Sec-Fetch-Site", {}] as const])(
+    "with cookies cannot write: %s",
+    async (_, headers) => {
+      const { server, cookie } = await signedIn();
+      for (const path of ["/api/notes", "/auth/refresh", "/auth/logout", "/auth/password"])
+        expectRefusal(await post(server, path, { Cookie: cookie, ...headers }, { body: "x" }), 403, "forbidden");
+      expect(await countOf(server, "notes")).toBe(0);
+      expect((await client(server, { Cookie: cookie }).get("/auth/me")).status).toBe(200);
+    },
+  );
+
+  it.each(foreign)("cannot sign a browser in: %s", async (_, headers) => {
+    const { server } = await signedIn();
+    const answer = await post(server, "/auth/login", headers, credentials);
+    expectRefusal(answer, 403, "forbidden");
+    expect(answer.headers.getSetCookie()).toEqual([]);
+  });
+
+  it("that is no browser's can sign in", async () => {
+    const { server } = await signedIn();
+    expect((await post(server, "/auth/login", {}, credentials)).status).toBe(200);
+  });
+
+  it.each([
+    ["an allowed origin", { Origin: page }],
+    ["the same origin by Sec-Fetch-Site", { "Sec-Fetch-Site": "same-origin" }],
+  ] as const)("can write with cookies from %s", async (_, headers) => {
+    const { server, cookie } = await signedIn();
+    expect((await post(server, "/api/notes", { Cookie: cookie, ...headers }, { body: "x" })).status).toBe(201);
+  });
+});
+
+describe("CORS", () => {
+  const preflight = (origin: string) => ({
+    headers: {
+      Origin: origin,
+      "Access-Control-Request-Method": "PATCH",
+      "Access-Control-Request-Headers": "content-type",
+    },
+  });
+
+  it("lets an allowed origin in, with credentials", async () => {
+    const { server } = await signedIn();
+    const answer = await client(server).send("OPTIONS", "/api/notes/1", preflight(page));
+    expect(answer.status).toBe(204);
+    expect(Object.fromEntries(answer.headers)).toMatchObject({
+      "access-control-allow-origin": page,
+      "access-control-allow-credentials": "true",
+      "access-control-allow-methods": "GET, POST, PATCH, DELETE",
+      "access-control-allow-headers": "content-type",
+    });
+    const read = await client(server, { Origin: page }).get("/api/notes");
+    expect(read.headers.get("Access-Control-Allow-Origin")).toBe(page);
+    expect(read.headers.get("Access-Control-Allow-Credentials")).toBe("true");
+  });
+
+  it.each([
+    "null",
+    "https://evil.example",
+    "https://app.example.com.evil.example",
+    "http://app.example.com",
+    "https://app.example.com:8443",
+  ])("tells %s nothing", async (origin) => {
+    const { server } = await signedIn();
+    const answers = [
+      await client(server).send("OPTIONS", "/api/notes", preflight(origin)),
+      await client(server, { Origin: origin }).get("/api/notes"),
+    ];
+    for (const { headers } of answers) {
+      expect([...headers.keys()].filter((name) => name.startsWith("access-control-"))).toEqual([]);
+      expect(headers.get("Vary")).toContain("Origin");
+    }
+  });
+
+  it("answers any origin without credentials where any is allowed", async () => {
+    const server = await serve({ schema, config: "[cors]\nallow_any_origin = true" });
+    const { headers } = await client(server, { Origin: "https://anyone.example" }).get("/api/notes");
+    expect(headers.get("Access-Control-Allow-Origin")).toBe("*");
+    expect(headers.has("Access-Control-Allow-Credentials")).toBe(false);
+  });
+
+  it("says Vary: Origin on every answer", async () => {
+    const { server } = await signedIn();
+    for (const path of ["/health", "/api/notes", "/api/nothing", "/nowhere", "/auth/me"]) {
+      const { headers } = await read(await server.request(path));
+      expect(headers.get("Vary"), path).toContain("Origin");
+    }
+  });
+});

@@ -1,0 +1,103 @@
+import { describe, expect, it } from "vitest";
+import { client, expectRefusal } from "../../support/client.js";
+import { run } from "../../support/people.js";
+import { serve, type TestServer } from "../../support/server.js";
+
+const schema = "notes: { columns: { id: { type: integer, primary_key: true } } }";
+const right = { email: "ada@example.com", password: "correct horse" };
+const wrong = { ...right, password: "wrong horse" };
+
+const limits = (text: string) => `[auth.throttle]\n${text}`;
+
+function from(server: TestServer, address: string) {
+  return client(server, { "Test-Client-Address": address });
+}
+
+async function withAda(config = ""): Promise<TestServer> {
+  const server = await serve({ schema, config });
+  expect((await from(server, "198.51.100.1").post("/auth/register", right)).status).toBe(201);
+  return server;
+}
+
+async function fail(server: TestServer, address: string, times: number, body = wrong): Promise<void> {
+  for (let i = 0; i < times; i++)
+    expectRefusal(await from(server, address).post("/auth/login", body), 401, "invalid_credentials");
+}
+
+describe("failed passwords", () => {
+  it("are ten from one address; the eleventh is 429 with Retry-After, while the owner elsewhere gets in", async () => {
+    const server = await withAda();
+    await fail(server, "203.0.113.1", 10);
+    const refused = await from(server, "203.0.113.1").post("/auth/login", right);
+    expectRefusal(refused, 429, "rate_limited");
+    expect(refused.headers.get("Retry-After")).toBe("300");
+    expect((await from(server, "198.51.100.1").post("/auth/login", right)).status).toBe(200);
+    server.clock.advance(299_000);
+    expect((await from(server, "203.0.113.1").post("/auth/login", right)).headers.get("Retry-After")).toBe("1");
+    server.clock.advance(1_000);
+    expect((await from(server, "203.0.113.1").post("/auth/login", right)).status).toBe(200);
+  });
+
+  it("count for an address that does not exist as well", async () => {
+    const server = await withAda(limits("max_failures = 2"));
+    const nobody = { email: "nobody@example.com", password: "whatever" };
+    await fail(server, "203.0.113.1", 2, nobody);
+    expectRefusal(await from(server, "203.0.113.1").post("/auth/login", nobody), 429, "rate_limited");
+  });
+
+  it("count per address over many accounts", async () => {
+    const server = await withAda(limits("max_failures_per_address = 3"));
+    for (let i = 0; i < 3; i++)
+      await fail(server, "203.0.113.1", 1, { email: `user${i}@example.com`, password: "whatever" });
+    expectRefusal(await from(server, "203.0.113.1").post("/auth/login", wrong), 429, "rate_limited");
+  });
+
+  it("count per account over many addresses, without locking out where it has signed in before", async () => {
+    const server = await withAda(limits("max_failures_per_account = 3"));
+    expect((await from(server, "198.51.100.1").post("/auth/login", right)).status).toBe(200);
+    for (let i = 1; i <= 3; i++) await fail(server, `203.0.113.${i}`, 1);
+    expectRefusal(await from(server, "203.0.113.9").post("/auth/login", right), 429, "rate_limited");
+    expect((await from(server, "198.51.100.1").post("/auth/login", right)).status).toBe(200);
+  });
+
+  it("are one address within an IPv6 /64", async () => {
+    const server = await withAda(limits("max_failures = 2"));
+    await fail(server, "2001:db8:0:1::1", 1);
+    await fail(server, "2001:db8:0:1:ffff::2", 1);
+    expectRefusal(await from(server, "2001:db8:0:1::3").post("/auth/login", right), 429, "rate_limited");
+    expect((await from(server, "2001:db8:0:2::1").post("/auth/login", right)).status).toBe(200);
+  });
+
+  it("do not pass together: twenty at once are ten checks", async () => {
+    const server = await withAda();
+    const attempts = Array.from({ length: 20 }, () => from(server, "203.0.113.1").post("/auth/login", wrong));
+    const statuses = (await Promise.all(attempts)).map(({ status }) => status).sort();
+    expect(statuses).toEqual([...Array(10).fill(401), ...Array(10).fill(429)]);
+  });
+
+  it("are not what a right password is", async () => {
+    const server = await withAda(limits("max_failures = 2"));
+    for (let i = 0; i < 4; i++)
+      expect((await from(server, "203.0.113.1").post("/auth/login", right)).status).toBe(200);
+  });
+
+  it("of a clock that was set back do not lock for an hour", async () => {
+    const server = await withAda(limits("max_failures = 1"));
+    await fail(server, "203.0.113.1", 1);
+    server.clock.advance(-3_600_000);
+    expect((await from(server, "203.0.113.1").post("/auth/login", right)).status).toBe(200);
+  });
+
+  it("leave neither people nor addresses in the table", async () => {
+    const server = await withAda();
+    await fail(server, "203.0.113.1", 1);
+    const { rows } = await run(server, "SELECT key FROM _throttle");
+    expect(rows.length).toBeGreaterThan(0);
+    expect(JSON.stringify(rows)).not.toMatch(/ada|203\.0/);
+  });
+
+  it("are not counted where the throttle is off", async () => {
+    const server = await withAda(limits("enabled = false\nmax_failures = 1"));
+    await fail(server, "203.0.113.1", 3);
+  });
+});
