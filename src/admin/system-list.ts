@@ -37,7 +37,7 @@ export function systemList(name: string, columns: Readonly<Record<string, Column
     },
     catalog: {
       tables: new Map([
-        [tableName, { hasRowid: true, rowidAlias: null, indexes: [primaryKeyIndex], triggers }],
+        [tableName, { hasRowid: true, rowidAlias: null, exactColumns: new Set<string>(), indexes: [primaryKeyIndex], triggers }],
       ]),
     },
   };
@@ -71,6 +71,7 @@ export function listSystemRows(
     catalog,
     access: {
       rule: everyRow,
+      namesNew: false,
       readRule: everyRow,
       readable: table.columns,
       mayWrite: () => false,

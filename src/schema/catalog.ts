@@ -16,6 +16,11 @@ export interface CatalogTable {
   /** The INTEGER PRIMARY KEY column, which is the rowid. */
   readonly rowidAlias: ColumnName | null;
   /**
+   * Columns in which equal means the same: STRICT, and compared by BINARY. In others a value can equal one that it is
+   * not, by collation or affinity.
+   */
+  readonly exactColumns: ReadonlySet<string>;
+  /**
    * Full indexes (not partial, no expressions, BINARY collation) that a scan can use, the primary key's and unique
    * constraints' automatic ones included.
    */
@@ -48,6 +53,7 @@ export function catalogOf(physical: Physical): Catalog {
         {
           hasRowid: table.hasRowid,
           rowidAlias: aliasOf(table),
+          exactColumns: exactColumnsOf(table),
           indexes: indexesOf(table),
           triggers: triggersReached(physical, table),
         },
@@ -61,11 +67,24 @@ function aliasOf(table: PhysicalTable): ColumnName | null {
   return alias !== null && isName(alias) ? columnName(alias) : null;
 }
 
-function indexesOf(table: PhysicalTable): CatalogIndex[] {
+function exactColumnsOf(table: PhysicalTable): ReadonlySet<string> {
+  if (!table.strict) return new Set();
+  const isPlain = collatesPlainly(table);
+  return new Set(table.columns.map(({ name }) => name).filter(isPlain));
+}
+
+/** Whether a column compares by BINARY. */
+function collatesPlainly(table: PhysicalTable): (column: string) => boolean {
   const ddl = parseTableDdl(table.sql);
+  return (column) => {
+    const collation = ddl?.columns.get(column.toLowerCase())?.collation ?? null;
+    return ddl !== null && (collation === null || collation.toUpperCase() === "BINARY");
+  };
+}
+
+function indexesOf(table: PhysicalTable): CatalogIndex[] {
   // A column that compares in another collation is not served by an index, nor in order by it, as a plan expects.
-  const plain = (name: string) =>
-    ddl !== null && (ddl.columns.get(name.toLowerCase())?.collation ?? null) === null;
+  const plain = collatesPlainly(table);
   return table.indexes
     .filter(({ partial }) => !partial)
     .filter(({ columns }) =>

@@ -61,4 +61,70 @@ export const systemTables: readonly string[] = [
     address TEXT NOT NULL,
     PRIMARY KEY (user_id, address)
   ) STRICT, WITHOUT ROWID`,
+
+  `CREATE TABLE IF NOT EXISTS _project (
+    only INTEGER PRIMARY KEY CHECK (only = 1),
+    id TEXT NOT NULL
+  ) STRICT`,
+  "INSERT INTO _project (only, id) SELECT 1, lower(hex(randomblob(16))) WHERE NOT EXISTS (SELECT 1 FROM _project)",
+
+  `CREATE TABLE IF NOT EXISTS _identities (
+    provider TEXT NOT NULL,
+    subject TEXT NOT NULL,
+    user_id TEXT NOT NULL REFERENCES _users (id) ON DELETE CASCADE,
+    email TEXT NOT NULL,
+    created_at INTEGER NOT NULL,
+    PRIMARY KEY (provider, subject)
+  ) STRICT, WITHOUT ROWID`,
+  "CREATE INDEX IF NOT EXISTS _identities_user_id ON _identities (user_id)",
+
+  `CREATE TABLE IF NOT EXISTS _oauth_states (
+    hash TEXT PRIMARY KEY NOT NULL,
+    provider TEXT NOT NULL,
+    redirect_to TEXT NOT NULL,
+    code_challenge TEXT NOT NULL,
+    created_at INTEGER NOT NULL,
+    expires_at INTEGER NOT NULL,
+    used_at INTEGER
+  ) STRICT, WITHOUT ROWID`,
+  "CREATE INDEX IF NOT EXISTS _oauth_states_expires_at ON _oauth_states (expires_at)",
+
+  `CREATE TABLE IF NOT EXISTS _oauth_codes (
+    hash TEXT PRIMARY KEY NOT NULL,
+    user_id TEXT NOT NULL REFERENCES _users (id) ON DELETE CASCADE,
+    code_challenge TEXT NOT NULL,
+    created_at INTEGER NOT NULL,
+    expires_at INTEGER NOT NULL,
+    used_at INTEGER
+  ) STRICT, WITHOUT ROWID`,
+  "CREATE INDEX IF NOT EXISTS _oauth_codes_user_id ON _oauth_codes (user_id)",
+  "CREATE INDEX IF NOT EXISTS _oauth_codes_expires_at ON _oauth_codes (expires_at)",
+
+  `CREATE TABLE IF NOT EXISTS _links (
+    id TEXT PRIMARY KEY NOT NULL,
+    hash TEXT NOT NULL UNIQUE,
+    purpose TEXT NOT NULL CHECK (purpose IN ('email_verification', 'invitation', 'password_reset')),
+    user_id TEXT NOT NULL REFERENCES _users (id) ON DELETE CASCADE,
+    password_hash TEXT,
+    role TEXT,
+    redirect_to TEXT,
+    created_at INTEGER NOT NULL,
+    expires_at INTEGER NOT NULL,
+    used_at INTEGER,
+    used_by TEXT
+  ) STRICT`,
+  "CREATE INDEX IF NOT EXISTS _links_user_id ON _links (user_id)",
+  "CREATE INDEX IF NOT EXISTS _links_expires_at ON _links (expires_at)",
+
+  `CREATE TABLE IF NOT EXISTS _outbox (
+    id TEXT PRIMARY KEY NOT NULL,
+    kind TEXT NOT NULL,
+    recipient TEXT NOT NULL,
+    link_id TEXT,
+    action_url TEXT,
+    created_at INTEGER NOT NULL,
+    attempts INTEGER NOT NULL,
+    next_attempt_at INTEGER NOT NULL
+  ) STRICT`,
+  "CREATE INDEX IF NOT EXISTS _outbox_next_attempt_at ON _outbox (next_attempt_at)",
 ];

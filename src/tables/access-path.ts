@@ -41,7 +41,7 @@ export function chooseAccessPath(
   const physical = catalog.tables.get(table.name);
   if (table.virtual || physical === undefined)
     return { index: null, steered: false, served: [], rest: conditions, ordered: false, order };
-  const paths = walks(table, physical).map((walk) => pathOf(walk, conditions, order));
+  const paths = walks(table, physical).map((walk) => pathOf(walk, conditions, order, !orderedOnly));
   const candidates = orderedOnly ? paths.filter(({ ordered }) => ordered) : paths;
   return (candidates.length > 0 ? candidates : paths).reduce((best, path) =>
     compareRanks(rank(path), rank(best)) > 0 ? path : best,
@@ -88,7 +88,13 @@ interface RankedPath extends AccessPath {
   readonly unique: boolean;
 }
 
-function pathOf(walk: Walk, conditions: readonly Condition[], order: readonly OrderTerm[]): RankedPath {
+/** A walk that `in` seeks by goes from value to value, and so keeps no order. */
+function pathOf(
+  walk: Walk,
+  conditions: readonly Condition[],
+  order: readonly OrderTerm[],
+  seeksByIn: boolean,
+): RankedPath {
   const served: Condition[] = [];
   const constant = new Set<string>();
   let at = 0;
@@ -97,7 +103,7 @@ function pathOf(walk: Walk, conditions: readonly Condition[], order: readonly Or
   for (; at < walk.seekable && !inList; at++) {
     const { name } = walk.columns[at]!;
     const equal = conditions.find((condition) => equality(condition)?.column === name);
-    const seek = equal ?? conditions.find((condition) => isMembership(condition, name));
+    const seek = equal ?? conditions.find((condition) => seeksByIn && isMembership(condition, name));
     if (seek === undefined) break;
     served.push(seek);
     if (equal === undefined) inList = true;

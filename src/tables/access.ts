@@ -3,6 +3,7 @@ import { Refusal } from "../http/refusal.js";
 import type { Column, Table } from "../project/model.js";
 import { admitsAnonymous } from "../project/rules/admits-anonymous.js";
 import type { ColumnRules, Expression, RuleAction, TableRules } from "../project/rules/ast.js";
+import { mentions } from "../project/rules/columns-of.js";
 import { alwaysTrue, neverTrue } from "../project/rules/never-true.js";
 import { specialise } from "../project/rules/specialise.js";
 
@@ -10,6 +11,8 @@ import { specialise } from "../project/rules/specialise.js";
 export interface Access {
   /** Specialised for the caller. */
   readonly rule: Expression;
+  /** Whether the rule as it is written names `new`; what is left of it for the caller may not. */
+  readonly namesNew: boolean;
   /** What decides whether the caller may see a row that they wrote. */
   readonly readRule: Expression;
   readonly readable: ReadonlyMap<string, Column>;
@@ -41,6 +44,7 @@ export function accessOf(
   };
   return {
     rule,
+    namesNew: mentions(rules[action], "new"),
     readRule: specialise(rules.read, auth, nowSeconds),
     readable: new Map([...table.columns].filter(([, column]) => allows(column, "read"))),
     mayWrite: (column) => allows(column, "write"),
@@ -58,6 +62,7 @@ function keyAccess(scopes: readonly string[], table: Table, action: RuleAction):
   const mayRead = permits(scopes, table.name, "read");
   return {
     rule: always,
+    namesNew: false,
     readRule: mayRead ? always : never,
     readable: table.columns,
     mayWrite: () => true,

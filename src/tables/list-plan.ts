@@ -5,7 +5,7 @@ import { conjuncts } from "../project/rules/conjuncts.js";
 import { alwaysTrue } from "../project/rules/never-true.js";
 import { substitute } from "../project/rules/substitute.js";
 import { whenTrue } from "../project/rules/when-true.js";
-import type { Catalog } from "../schema/catalog.js";
+import type { Catalog, CatalogTable } from "../schema/catalog.js";
 import { type AccessPath, type Condition, chooseAccessPath } from "./access-path.js";
 import type { Filter, ListRequest } from "./list-request.js";
 import { type Key, totalOrder } from "./order.js";
@@ -46,7 +46,8 @@ export function planList(
   request: ListRequest,
   context: Pick<ListPlan, "catalog" | "scanLimit" | "metered" | "output" | "window" | "orderedOnly">,
 ): ListPlan {
-  const ruleTerms = conjuncts(withEqualities(table, readRule, request.filters)).filter(
+  const physical = context.catalog.tables.get(table.name);
+  const ruleTerms = conjuncts(withEqualities(readRule, request.filters, physical)).filter(
     (term) => !alwaysTrue(term),
   );
   const conditions: Condition[] = [
@@ -62,7 +63,7 @@ export function planList(
       table,
       context.catalog,
       conditions,
-      totalOrder(table, request.sort),
+      totalOrder(table, request.sort, physical ?? { hasRowid: true, rowidAlias: null }),
       context.orderedOnly,
     ),
     gates: ruleTerms.filter((term) => !mentions(term, "row")),
@@ -72,15 +73,21 @@ export function planList(
 
 /**
  * Carries the equalities of the caller's filters into the rule: an `exists` that no longer depends on the row is
- * decided once. Not in pulled tables, whose columns may compare by another collation or affinity.
+ * decided once. Only in columns in which equal means the same: by NOCASE a filter for `A` finds `a`, of which the rule
+ * may think otherwise.
  */
-function withEqualities(table: Table, rule: Expression, filters: readonly Filter[]): Expression {
+function withEqualities(
+  rule: Expression,
+  filters: readonly Filter[],
+  physical: CatalogTable | undefined,
+): Expression {
   const constants = new Map<string, Literal>();
   for (const filter of filters) {
-    const literal = filter.operator === "eq" ? literalOf(filter.column, filter.value) : null;
+    const isExact = filter.operator === "eq" && physical?.exactColumns.has(filter.column.name);
+    const literal = isExact ? literalOf(filter.column, filter.value) : null;
     if (literal !== null) constants.set(filter.column.name, literal);
   }
-  if (!table.strict || constants.size === 0) return rule;
+  if (constants.size === 0) return rule;
   return whenTrue(
     substitute(
       rule,

@@ -1,6 +1,7 @@
 import type { SqlValue } from "../platform/database.js";
 import type { Column, Table } from "../project/model.js";
-import type { columnName } from "../project/names.js";
+import { systemColumnName } from "../project/names.js";
+import type { CatalogTable } from "../schema/catalog.js";
 import type { SortTerm } from "./list-request.js";
 
 /** One term of a total order. */
@@ -21,33 +22,33 @@ export type Key = readonly SqlValue[];
  * The rowid as a column. SQLite gives it three names, and no column of a project can be called `_rowid_`, as names
  * begin with a letter.
  */
-export const rowid: OrderColumn = { name: "_rowid_" as ReturnType<typeof columnName>, type: "integer" };
+export const rowid: OrderColumn = { name: systemColumnName("_rowid_"), type: "integer" };
 
 /** The order that was asked for, made total by the primary key, ascending (interface, section 4). */
-export function totalOrder(table: Table, sort: readonly SortTerm[]): readonly OrderTerm[] {
+export function totalOrder(
+  table: Table,
+  sort: readonly SortTerm[],
+  physical: Pick<CatalogTable, "hasRowid" | "rowidAlias">,
+): readonly OrderTerm[] {
+  const isNullable = (column: OrderColumn) =>
+    column !== rowid && column.name !== physical.rowidAlias && !table.columns.get(column.name)!.notNull;
+  const key: readonly OrderColumn[] = table.primaryKey.map((column) => table.columns.get(column)!);
+  // A key that may be NULL, as old tables allow, is none: NULLs do not equal one another.
+  const isTotal = key.length > 0 && (!physical.hasRowid || !key.some(isNullable));
   const terms: OrderTerm[] = sort.map(({ column, descending }) => ({
     column,
     descending,
-    nullable: !column.notNull,
+    nullable: isNullable(column),
   }));
-  const tail =
-    table.primaryKey.length === 0 ? [rowid] : table.primaryKey.map((key) => table.columns.get(key)!);
-  for (const column of tail)
+  for (const column of isTotal ? key : [...key, rowid])
     if (!terms.some((term) => term.column.name === column.name))
-      terms.push({ column, descending: false, nullable: isNullable(table, column) });
-  return withoutRedundantTail(table, terms);
-}
-
-function isNullable(table: Table, column: OrderColumn): boolean {
-  if (column === rowid) return false;
-  const isIntegerKey = table.primaryKey.length === 1 && column.type === "integer";
-  return !isIntegerKey && !table.columns.get(column.name)!.notNull;
+      terms.push({ column, descending: false, nullable: isNullable(column) });
+  return isTotal ? withoutRedundantTail(table, terms) : terms;
 }
 
 /** Behind the whole primary key nothing can tie. */
 function withoutRedundantTail(table: Table, terms: readonly OrderTerm[]): readonly OrderTerm[] {
   const missing = new Set<string>(table.primaryKey);
-  if (missing.size === 0) return terms;
   const end = terms.findIndex(({ column }) => missing.delete(column.name) && missing.size === 0);
   return terms.slice(0, end + 1);
 }

@@ -60,7 +60,7 @@ export async function updateRow(
   patch: Values,
 ): Promise<RowOutcome | Refusal> {
   const { table, access, catalog } = context;
-  const update = updateStatement(table, key, patch, access.rule, returnedOf(context, patch));
+  const update = updateStatement(table, key, patch, access, returnedOf(context, patch));
   const written = await write(context, update, 1, catalog.tables.get(table.name)!.triggers.update);
   return written ?? deniedOrMissing(context, key);
 }

@@ -39,9 +39,12 @@ export function physicalName(value: string): Sql {
   return { text: `"${value.replaceAll('"', '""')}"`, params: none };
 }
 
-/** A name of a rule's alias; the prefix keeps it apart from the aliases of this folder. */
+/**
+ * A rule's alias. Every name that this folder makes up begins with `_`, which no name of a project does: an alias or a
+ * common table expression never hides a table.
+ */
 export function aliasName(alias: string): Sql {
-  return { text: `"x_${alias}"`, params: none };
+  return { text: `"_x_${alias}"`, params: none };
 }
 
 /** SQL that the project's owner wrote in the schema, such as a column's default. */

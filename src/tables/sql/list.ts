@@ -3,7 +3,7 @@ import type { Exists } from "../../project/rules/ast.js";
 import { columnsOf } from "../../project/rules/columns-of.js";
 import type { Condition } from "../access-path.js";
 import type { ListPlan } from "../list-plan.js";
-import { type OrderTerm, rowid } from "../order.js";
+import type { OrderTerm } from "../order.js";
 import {
   and,
   comma,
@@ -45,18 +45,18 @@ import { jsonArray, jsonObject, wireValue } from "./wire.js";
 export function listStatement(plan: ListPlan): { readonly statement: Statement; readonly exact: boolean } {
   const parts = partsOf(plan);
   const { gate, order } = parts;
-  const keys = order.map(({ column }) => wireValue(column, sql`page.${name(column.name)}`));
+  const keys = order.map(({ column }) => wireValue(column, sql`_page.${name(column.name)}`));
   const ctes = [
     ...gate.ctes,
-    ...(parts.counted === null ? [] : [sql`counted AS MATERIALIZED (${parts.counted})`]),
-    sql`page AS MATERIALIZED (${parts.page})`,
-    sql`peeked AS (SELECT * FROM page LIMIT 1 OFFSET ${param(BigInt(plan.limit))})`,
+    ...(parts.counted === null ? [] : [sql`_counted AS MATERIALIZED (${parts.counted})`]),
+    sql`_page AS MATERIALIZED (${parts.page})`,
+    sql`_peeked AS (SELECT * FROM _page LIMIT 1 OFFSET ${param(BigInt(plan.limit))})`,
   ];
-  const row = jsonObject(plan.output, ({ name: column }) => sql`page.${name(column)}`);
-  const rows = sql`SELECT group_concat(${row}) FROM (SELECT * FROM page LIMIT ${param(BigInt(plan.limit))}) AS page`;
-  const lastKey = sql`SELECT ${jsonArray(keys)} FROM page WHERE EXISTS (SELECT 1 FROM peeked) LIMIT 1 OFFSET ${param(BigInt(plan.limit - 1))}`;
+  const row = jsonObject(plan.output, ({ name: column }) => sql`_page.${name(column)}`);
+  const rows = sql`SELECT group_concat(${row}) FROM (SELECT * FROM _page LIMIT ${param(BigInt(plan.limit))}) AS _page`;
+  const lastKey = sql`SELECT ${jsonArray(keys)} FROM _page WHERE EXISTS (SELECT 1 FROM _peeked) LIMIT 1 OFFSET ${param(BigInt(plan.limit - 1))}`;
   const counted = parts.counted === null || !plan.window.counted ? parts.countedValue : sql`NULL`;
-  const text = sql`WITH ${join(ctes, comma)} SELECT (${rows}), (SELECT count(*) FROM page), (${lastKey}), ${counted}, ${parts.examined}, ${gate.visits}`;
+  const text = sql`WITH ${join(ctes, comma)} SELECT (${rows}), (SELECT count(*) FROM _page), (${lastKey}), ${counted}, ${parts.examined}, ${gate.visits}`;
   return { statement: toStatement(text), exact: parts.exact };
 }
 
@@ -68,12 +68,12 @@ export function windowEndStatement(plan: ListPlan): Statement {
   const { order } = plan.path;
   const candidates = armed(
     plan,
-    selectFrom(plan, atLeastOne(keyColumns(order))),
+    selectFrom(plan, keyColumns(order)),
     sql`LIMIT ${param(BigInt(plan.scanLimit + 1))}`,
   );
-  const keys = order.map(({ column }) => wireValue(column, sql`w.${name(column.name)}`));
+  const keys = order.map(({ column }) => wireValue(column, sql`_w.${name(column.name)}`));
   return toStatement(
-    sql`SELECT ${jsonArray(keys)} FROM (${candidates}) AS w LIMIT 2 OFFSET ${param(BigInt(plan.scanLimit - 1))}`,
+    sql`SELECT ${jsonArray(keys)} FROM (${candidates}) AS _w LIMIT 2 OFFSET ${param(BigInt(plan.scanLimit - 1))}`,
   );
 }
 
@@ -91,8 +91,8 @@ function partsOf(plan: ListPlan): Parts {
   return plan.path.ordered ? orderedParts(plan) : sortedParts(plan);
 }
 
-const w = columnsOfAlias(sql`w`);
-const isPeeked = sql`EXISTS (SELECT 1 FROM peeked)`;
+const w = columnsOfAlias(sql`_w`);
+const isPeeked = sql`EXISTS (SELECT 1 FROM _peeked)`;
 
 /** Candidates come in the order asked for: the page ends the scan. */
 function orderedParts(plan: ListPlan): Parts {
@@ -104,22 +104,22 @@ function orderedParts(plan: ListPlan): Parts {
   const from = (columns: readonly Sql[], stop: Sql | null) =>
     armed(plan, selectFrom(plan, columns, judge.probes), limitClause, stop);
   const page = sql`SELECT ${join(
-    pageColumns(plan).map((c) => sql`w.${c}`),
+    pageColumns(plan).map((c) => sql`_w.${c}`),
     comma,
-  )} FROM (${from(pageColumns(plan, judge.columns), null)}) AS w WHERE ${judge.passes} LIMIT ${param(BigInt(limit + 1))} OFFSET ${param(BigInt(window.skip))}`;
-  const judged = (stop: Sql | null) => from(atLeastOne([...judge.columns, ...keyColumns(order)]), stop);
-  const peek = (column: OrderTerm["column"]) => sql`(SELECT ${name(column.name)} FROM peeked)`;
+  )} FROM (${from(pageColumns(plan, judge.columns), null)}) AS _w WHERE ${judge.passes} LIMIT ${param(BigInt(limit + 1))} OFFSET ${param(BigInt(window.skip))}`;
+  const judged = (stop: Sql | null) => from([...judge.columns, ...keyColumns(order)], stop);
+  const peek = (column: OrderTerm["column"]) => sql`(SELECT ${name(column.name)} FROM _peeked)`;
   const unconditional = plan.path.rest.length === 0 && plan.path.served.length === 0 && window.after === null;
   const counted = window.counted
     ? null
     : unconditional
       ? sql`SELECT ${gate.counted(sql`SELECT count(*) FROM ${name(plan.table.name)}`)} AS n, NULL AS authorized, 0 AS probed`
-      : sql`SELECT count(*) AS n, count(*) FILTER (WHERE ${judge.passes}) AS authorized, ${judge.probed} AS probed FROM (${judged(null)}) AS w`;
+      : sql`SELECT count(*) AS n, count(*) FILTER (WHERE ${judge.passes}) AS authorized, ${judge.probed} AS probed FROM (${judged(null)}) AS _w`;
   const all =
     counted === null
-      ? sql`SELECT json_array(count(*), ${judge.probed}) FROM (${judged(null)}) AS w`
-      : sql`SELECT json_array(min(n, ${param(BigInt(scanLimit))}), probed) FROM counted`;
-  const upToPeeked = sql`SELECT json_array(count(*), ${judge.probed}) FROM (${judged(stopAt(order, columnsOfAlias(sql`t`), peek))}) AS w WHERE ${notBehind(order, w, peek)}`;
+      ? sql`SELECT json_array(count(*), ${judge.probed}) FROM (${judged(null)}) AS _w`
+      : sql`SELECT json_array(min(n, ${param(BigInt(scanLimit))}), probed) FROM _counted`;
+  const upToPeeked = sql`SELECT json_array(count(*), ${judge.probed}) FROM (${judged(stopAt(order, columnsOfAlias(sql`_t`), peek))}) AS _w WHERE ${notBehind(order, w, peek)}`;
   const whenPeeked = !plan.metered
     ? sql`NULL`
     : plan.path.rest.length === 0
@@ -142,27 +142,27 @@ function sortedParts(plan: ListPlan): Parts {
   const { order } = plan.path;
   const { window, limit, scanLimit } = plan;
   const place = window.after === null ? null : { order, key: window.after };
-  const t = columnsOfAlias(sql`t`);
+  const t = columnsOfAlias(sql`_t`);
   const judge = judgeOf(plan, plan.path.rest, place === null ? empty : behind(order, place.key, t));
   const passes = place === null ? judge.passes : and([behind(order, place.key, w), judge.passes]);
   const from = (columns: readonly Sql[], limitClause: Sql) =>
     sql`${selectFrom(plan, columns, judge.probes)} WHERE ${servedSql(plan.path.served)} ${limitClause}`;
   const countLimit = sql`LIMIT ${gate.limited(param(BigInt(scanLimit + 1)))}`;
-  const counted = sql`SELECT count(*) AS n, count(*) FILTER (WHERE ${passes}) AS authorized, ${judge.probed} AS probed FROM (${from(atLeastOne([...judge.columns, ...keyColumns(order)]), countLimit)}) AS w`;
-  const few = sql`CASE WHEN (SELECT n FROM counted) <= ${param(BigInt(scanLimit))} THEN -1 ELSE 0 END`;
+  const counted = sql`SELECT count(*) AS n, count(*) FILTER (WHERE ${passes}) AS authorized, ${judge.probed} AS probed FROM (${from([...judge.columns, ...keyColumns(order)], countLimit)}) AS _w`;
+  const few = sql`CASE WHEN (SELECT n FROM _counted) <= ${param(BigInt(scanLimit))} THEN -1 ELSE 0 END`;
   // Behind a closed gate nothing is counted, which is few as well.
   const guard = sql`LIMIT ${gate.limited(few)}`;
   const page = sql`SELECT ${join(
-    pageColumns(plan).map((c) => sql`w.${c}`),
+    pageColumns(plan).map((c) => sql`_w.${c}`),
     comma,
-  )} FROM (${from(pageColumns(plan, judge.columns), guard)}) AS w WHERE ${passes}${orderBy(order, w)} LIMIT ${param(BigInt(limit + 1))} OFFSET ${param(BigInt(window.skip))}`;
+  )} FROM (${from(pageColumns(plan, judge.columns), guard)}) AS _w WHERE ${passes}${orderBy(order, w)} LIMIT ${param(BigInt(limit + 1))} OFFSET ${param(BigInt(window.skip))}`;
   return {
     gate,
     order,
     page,
     counted,
     countedValue: countedValue(counted),
-    examined: sql`(SELECT json_array(n, probed) FROM counted)`,
+    examined: sql`(SELECT json_array(n, probed) FROM _counted)`,
     exact: gate.exact && judge.exact,
   };
 }
@@ -170,7 +170,7 @@ function sortedParts(plan: ListPlan): Parts {
 function countedValue(counted: Sql | null): Sql {
   return counted === null
     ? sql`NULL`
-    : sql`(SELECT json_array(n, ifnull(authorized, n), probed) FROM counted)`;
+    : sql`(SELECT json_array(n, ifnull(authorized, n), probed) FROM _counted)`;
 }
 
 /** What is decided once for the whole request, before any row of the table is visited. */
@@ -198,15 +198,15 @@ function gateOf(plan: ListPlan): Gate {
   const probes = nodes.map((node) => probe(node, rowlessScope, plan.catalog));
   const scope: Scope = { ...rowlessScope, exists: (node) => gateValue(nodes.indexOf(node)) };
   const values = probes.map(({ value }, i) => sql`${value} AS ${gateName(i)}`);
-  const visits = probes.map((_, i) => sql`(SELECT ${gateName(i)} IS NOT NULL FROM gates)`);
+  const visits = probes.map((_, i) => sql`(SELECT ${gateName(i)} IS NOT NULL FROM _gates)`);
   const open = plan.gates.map((gate) => predicate(gate, scope));
   return {
     ctes: [
-      ...(values.length === 0 ? [] : [sql`gates AS MATERIALIZED (SELECT ${join(values, comma)})`]),
-      sql`gate AS MATERIALIZED (SELECT ${and(open)} AS open)`,
+      ...(values.length === 0 ? [] : [sql`_gates AS MATERIALIZED (SELECT ${join(values, comma)})`]),
+      sql`_gate AS MATERIALIZED (SELECT ${and(open)} AS open)`,
     ],
-    limited: (limit) => sql`CASE WHEN (SELECT open FROM gate) THEN ${limit} ELSE 0 END`,
-    counted: (count) => sql`CASE WHEN (SELECT open FROM gate) THEN (${count}) ELSE 0 END`,
+    limited: (limit) => sql`CASE WHEN (SELECT open FROM _gate) THEN ${limit} ELSE 0 END`,
+    counted: (count) => sql`CASE WHEN (SELECT open FROM _gate) THEN (${count}) ELSE 0 END`,
     visits: visits.length === 0 ? sql`0` : join(visits, sql` + `),
     exact: probes.every(({ exact }) => exact),
     exists: (node) => (nodes.includes(node) ? gateValue(nodes.indexOf(node)) : null),
@@ -227,7 +227,7 @@ function isRowless(exists: Exists): boolean {
 }
 
 const gateName = (i: number): Sql => ({ text: `"_g${i}"`, params: [] });
-const gateValue = (i: number): Sql => probeMatched(sql`(SELECT ${gateName(i)} FROM gates)`);
+const gateValue = (i: number): Sql => probeMatched(sql`(SELECT ${gateName(i)} FROM _gates)`);
 
 const rowlessScope: Scope = {
   row: () => unreachable(),
@@ -268,20 +268,20 @@ function judgeOf(plan: ListPlan, rest: readonly Condition[], alsoFirst: Sql): Ju
     condition.kind === "filter" || outermostExists(condition.expression).every((node) => gate.includes(node));
   const cheap = [
     ...(alsoFirst === empty ? [] : [alsoFirst]),
-    ...rest.filter(isCheap).map((condition) => conditionSql(condition, scopeOver(sql`t`))),
+    ...rest.filter(isCheap).map((condition) => conditionSql(condition, scopeOver(sql`_t`))),
   ];
   const probes = nodes.map((node) =>
-    probe(node, { ...scopeOver(sql`t`), exists: unreachable }, plan.catalog),
+    probe(node, { ...scopeOver(sql`_t`), exists: unreachable }, plan.catalog),
   );
   const column = ({ value }: { value: Sql }, i: number) =>
     cheap.length === 0
       ? sql`${value} AS ${probeName(i)}`
       : sql`CASE WHEN ${and(cheap)} THEN ${value} END AS ${probeName(i)}`;
-  const counts = nodes.map((_, i) => sql`count(w.${probeName(i)})`);
+  const counts = nodes.map((_, i) => sql`count(_w.${probeName(i)})`);
   return {
     columns: columnsRead(rest),
     probes: probes.map(column),
-    passes: and(rest.map((condition) => conditionSql(condition, scopeOver(sql`w`)))),
+    passes: and(rest.map((condition) => conditionSql(condition, scopeOver(sql`_w`)))),
     probed: counts.length === 0 ? sql`0` : join(counts, sql` + `),
     exact: probes.every(({ exact }) => exact),
   };
@@ -307,24 +307,19 @@ function pageColumns({ output, path }: ListPlan, more: readonly Sql[] = []): rea
   return distinct([...output.map((column) => name(column.name)), ...keyColumns(path.order), ...more]);
 }
 
-function atLeastOne(columns: readonly Sql[]): readonly Sql[] {
-  return columns.length === 0 ? [sql`1`] : distinct(columns);
-}
-
 function distinct(columns: readonly Sql[]): readonly Sql[] {
   return [...new Map(columns.map((column) => [column.text, column])).values()];
 }
 
 function selectFrom(plan: ListPlan, columns: readonly Sql[], probes: readonly Sql[] = []): Sql {
-  const list = columns.map((column) => (column.text === rowidName ? sql`t.${column} AS ${column}` : column));
-  return sql`SELECT ${join([...list, ...probes], comma)} FROM ${tableSource(plan)}`;
+  // Qualified: a bare name in double quotes that is no column would be read as a text.
+  const list = [...distinct(columns).map((column) => sql`_t.${column} AS ${column}`), ...probes];
+  return sql`SELECT ${list.length === 0 ? sql`1` : join(list, comma)} FROM ${tableSource(plan)}`;
 }
-
-const rowidName = name(rowid.name).text;
 
 /** The table, by the way that the plan chose and no other. */
 function tableSource({ table, path }: ListPlan): Sql {
-  const from = sql`${name(table.name)} AS t`;
+  const from = sql`${name(table.name)} AS _t`;
   if (!path.steered) return from;
   return path.index === null
     ? sql`${from} NOT INDEXED`
@@ -334,7 +329,7 @@ function tableSource({ table, path }: ListPlan): Sql {
 /** Candidates behind the window's start, in order, range by range; each range is a seek. */
 function armed(plan: ListPlan, select: Sql, limitClause: Sql, stop: Sql | null = null): Sql {
   const { path, window } = plan;
-  const t = columnsOfAlias(sql`t`);
+  const t = columnsOfAlias(sql`_t`);
   const bounds = stop === null ? [] : [stop];
   if (window.upTo !== null) {
     const place = placeOf(path.order, window.upTo);
@@ -359,7 +354,7 @@ function armed(plan: ListPlan, select: Sql, limitClause: Sql, stop: Sql | null =
 
 function servedSql(served: readonly Condition[]): Sql {
   const scope: Scope = {
-    row: (column) => sql`t.${name(column)}`,
+    row: (column) => sql`_t.${name(column)}`,
     next: () => unreachable(),
     exists: () => unreachable(),
   };

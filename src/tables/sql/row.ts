@@ -1,7 +1,7 @@
 import type { SqlValue, Statement } from "../../platform/database.js";
 import type { Column, Table } from "../../project/model.js";
 import type { Exists, Expression } from "../../project/rules/ast.js";
-import { columnsOf, mentions } from "../../project/rules/columns-of.js";
+import { columnsOf } from "../../project/rules/columns-of.js";
 import { alwaysTrue, neverTrue } from "../../project/rules/never-true.js";
 import type { Catalog } from "../../schema/catalog.js";
 import { and, comma, join, name, ownersSql, param, type Sql, sql, toStatement } from "./fragment.js";
@@ -38,12 +38,12 @@ export function getStatement(
 ): RowStatement {
   const nodes = outermostExists(rule);
   const t = (column: string) => name(column as Column["name"]);
-  const inner: Scope = { ...unscoped, row: (column) => sql`t.${t(column)}` };
+  const inner: Scope = { ...unscoped, row: (column) => sql`_t.${t(column)}` };
   const probes = nodes.map((node) => probe(node, inner, catalog));
   const outer: Scope = {
     ...unscoped,
-    row: (column) => sql`w.${t(column)}`,
-    exists: (node) => probeMatched(sql`w.${probeName(nodes.indexOf(node))}`),
+    row: (column) => sql`_w.${t(column)}`,
+    exists: (node) => probeMatched(sql`_w.${probeName(nodes.indexOf(node))}`),
   };
   const columns = new Set([
     ...output.map((column) => column.name),
@@ -51,16 +51,16 @@ export function getStatement(
     ...table.primaryKey,
   ]);
   const list = [
-    ...[...columns].map((column) => sql`t.${name(column)}`),
+    ...[...columns].map((column) => sql`_t.${name(column)}`),
     ...probes.map(({ value }, i) => sql`${value} AS ${probeName(i)}`),
   ];
-  const probed = nodes.map((_, i) => sql`(w.${probeName(i)} IS NOT NULL)`);
-  const row = jsonObject(output, (column) => sql`w.${name(column.name)}`);
-  const found = sql`SELECT ${join(list, comma)} FROM ${name(table.name)} AS t WHERE ${keyIs(key, sql`t`)} LIMIT 1`;
+  const probed = nodes.map((_, i) => sql`(_w.${probeName(i)} IS NOT NULL)`);
+  const row = jsonObject(output, (column) => sql`_w.${name(column.name)}`);
+  const found = sql`SELECT ${join(list, comma)} FROM ${name(table.name)} AS _t WHERE ${keyIs(key, sql`_t`)} LIMIT 1`;
   const admitted = sql`CASE WHEN ${predicate(rule, outer)} THEN 1 ELSE 0 END`;
   return {
     statement: toStatement(
-      sql`SELECT ${row}, ${admitted}, ${probed.length === 0 ? sql`0` : join(probed, sql` + `)} FROM (${found}) AS w`,
+      sql`SELECT ${row}, ${admitted}, ${probed.length === 0 ? sql`0` : join(probed, sql` + `)} FROM (${found}) AS _w`,
     ),
     exact: probes.every(({ exact }) => exact),
   };
@@ -68,12 +68,13 @@ export function getStatement(
 
 /** Whether a row of that key is there: to tell 403 from 404. */
 export function presenceStatement(table: Table, key: Values): Statement {
-  return toStatement(sql`SELECT 1 FROM ${name(table.name)} AS t WHERE ${keyIs(key, sql`t`)} LIMIT 1`);
+  return toStatement(sql`SELECT 1 FROM ${name(table.name)} AS _t WHERE ${keyIs(key, sql`_t`)} LIMIT 1`);
 }
 
 /**
  * INSERT guarded by the rule over the row as it would be. Defaults that the rule reads are evaluated once and are what
- * is stored. The row that comes back is the result; none: the rule said no.
+ * is stored. The row that comes back is the result; none: the rule said no. ABORT is said aloud here and in updates, as
+ * a pulled table's own ON CONFLICT REPLACE would delete rows that no rule was asked for.
  */
 export function insertStatement(
   table: Table,
@@ -90,7 +91,7 @@ export function insertStatement(
         ? sql`DEFAULT VALUES`
         : sql`(${join(columns, comma)}) VALUES (${join([...values.values()].map(param), comma)})`;
     return {
-      statement: toStatement(sql`INSERT INTO ${target} ${source} RETURNING ${returning}`),
+      statement: toStatement(sql`INSERT OR ABORT INTO ${target} ${source} RETURNING ${returning}`),
       exact: isExact(rule, returned.rule),
     };
   }
@@ -98,7 +99,7 @@ export function insertStatement(
   const columns = [...new Set([...values.keys(), ...read])];
   const scope: Scope = {
     ...unscoped,
-    next: (column) => sql`n.${name(column)}`,
+    next: (column) => sql`_n.${name(column)}`,
     exists: (node) => existsSql(node, scope),
   };
   // A rule that reads no column still guards the statement; one column is enough to insert by.
@@ -110,7 +111,7 @@ export function insertStatement(
   );
   return {
     statement: toStatement(
-      sql`WITH n AS MATERIALIZED (SELECT ${join(sources, comma)}) INSERT INTO ${target} (${names}) SELECT ${names} FROM n WHERE ${predicate(rule, scope)} RETURNING ${returning}`,
+      sql`WITH _n AS MATERIALIZED (SELECT ${join(sources, comma)}) INSERT OR ABORT INTO ${target} (${names}) SELECT ${names} FROM _n WHERE ${predicate(rule, scope)} RETURNING ${returning}`,
     ),
     exact: isExact(rule, returned.rule),
   };
@@ -125,6 +126,12 @@ function given(column: Column, values: Values): Sql {
   return param(typeof fallback.value === "boolean" ? BigInt(fallback.value) : fallback.value);
 }
 
+export interface UpdateRule {
+  readonly rule: Expression;
+  /** Whether the rule as it is written names `new`. */
+  readonly namesNew: boolean;
+}
+
 /**
  * UPDATE guarded by the rule. A rule that names only `row` holds before and after the change; one that names `new`
  * says itself what holds after (interface, section 5).
@@ -133,7 +140,7 @@ export function updateStatement(
   table: Table,
   key: Values,
   patch: Values,
-  rule: Expression,
+  { rule, namesNew }: UpdateRule,
   returned: Returned,
 ): RowStatement {
   const target = name(table.name);
@@ -145,11 +152,11 @@ export function updateStatement(
   const after: Scope = { row: next, next, exists: (node) => existsSql(node, after) };
   const guards = [predicate(rule, before)];
   const touched = [...columnsOf(rule, "row")].some((column) => patched.has(column));
-  if (!mentions(rule, "new") && touched) guards.push(predicate(rule, after));
+  if (!namesNew && touched) guards.push(predicate(rule, after));
   const assignments = [...patch].map(([column, value]) => sql`${name(column.name)} = ${param(value)}`);
   return {
     statement: toStatement(
-      sql`UPDATE ${target} SET ${join(assignments, comma)} WHERE ${and([keyIs(key, target), ...(alwaysTrue(rule) ? [] : guards)])} RETURNING ${returningSql(table, returned)}`,
+      sql`UPDATE OR ABORT ${target} SET ${join(assignments, comma)} WHERE ${and([keyIs(key, target), ...(alwaysTrue(rule) ? [] : guards)])} RETURNING ${returningSql(table, returned)}`,
     ),
     exact: isExact(rule, returned.rule),
   };
@@ -167,7 +174,7 @@ export function deleteStatement(table: Table, key: Values, rule: Expression): Ro
   const keyColumns = table.primaryKey.map((column) => table.columns.get(column)!);
   return {
     statement: toStatement(
-      sql`DELETE FROM ${target} WHERE ${and([keyIs(key, target), ...guard])} RETURNING ${jsonObject(keyColumns, ({ name: column }) => name(column))}`,
+      sql`DELETE FROM ${target} WHERE ${and([keyIs(key, target), ...guard])} RETURNING ${jsonObject(keyColumns, ({ name: column }) => sql`${target}.${name(column)}`)}`,
     ),
     exact: isExact(rule),
   };
@@ -178,7 +185,8 @@ function keyIs(key: Values, alias: Sql): Sql {
 }
 
 function returningSql(table: Table, { rule, full, minimal }: Returned): Sql {
-  const object = (columns: readonly Column[]) => jsonObject(columns, ({ name: column }) => name(column));
+  const object = (columns: readonly Column[]) =>
+    jsonObject(columns, ({ name: column }) => sql`${name(table.name)}.${name(column)}`);
   if (alwaysTrue(rule)) return object(full);
   if (neverTrue(rule)) return object(minimal);
   const scope: Scope = {
