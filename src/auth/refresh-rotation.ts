@@ -4,7 +4,8 @@ import { aesKey, open, type SecretKey, seal } from "../encoding/secret-keys.js";
 /** What the database says of a presented refresh token after `rotateRefreshToken` has run. Times in milliseconds. */
 export interface TokenFacts {
   readonly usedAtMs: number | null;
-  readonly expiresAtMs: number;
+  /** The time as the token's family knows it: never before any of its events. */
+  readonly familyTimeMs: number;
   readonly sealedSuccessor: string | null;
   readonly sessionId: string;
   readonly sessionRevoked: boolean;
@@ -21,11 +22,11 @@ export type RotationVerdict =
   | { readonly kind: "issue"; readonly facts: TokenFacts }
   /** It was consumed within the grace window: the same successor again (specification 5.5). */
   | { readonly kind: "replay"; readonly facts: TokenFacts; readonly sealedSuccessor: string }
-  | { readonly kind: "reject"; readonly reason: "unknown" | "expired" | "revoked" | "disabled" | "reused" };
+  | { readonly kind: "reject" };
 
 /**
  * Decides a refresh from what its batch reports. `sealedSuccessor` is the one that this request offered; it is found
- * in the row exactly if this request consumed the token.
+ * in the row exactly if this request consumed the token. `now` and `graceMs` are milliseconds.
  */
 export function judgeRotation(
   facts: TokenFacts | null,
@@ -33,15 +34,20 @@ export function judgeRotation(
   now: number,
   graceMs: number,
 ): RotationVerdict {
-  if (facts === null) return { kind: "reject", reason: "unknown" };
-  if (facts.user.disabled) return { kind: "reject", reason: "disabled" };
-  if (facts.usedAtMs !== null && Math.abs(now - facts.usedAtMs) > graceMs)
-    return { kind: "reject", reason: "reused" };
-  if (facts.sessionRevoked) return { kind: "reject", reason: "revoked" };
+  if (facts === null) return reject;
+  const { usedAtMs, familyTimeMs, sessionRevoked, user } = facts;
+  if (user.disabled || sessionRevoked) return reject;
   if (facts.sealedSuccessor === sealedSuccessor) return { kind: "issue", facts };
-  if (facts.usedAtMs === null || facts.sealedSuccessor === null) return { kind: "reject", reason: "expired" };
+  // Not used: it has expired. Used without a successor: that was erased when the window had closed.
+  if (usedAtMs === null || facts.sealedSuccessor === null) return reject;
+  const isClosed = familyTimeMs - usedAtMs > graceMs;
+  // By a clock that far behind nobody can tell whether the window is still open.
+  const isClockBehind = usedAtMs - now > graceMs;
+  if (isClosed || isClockBehind) return reject;
   return { kind: "replay", facts, sealedSuccessor: facts.sealedSuccessor };
 }
+
+const reject: RotationVerdict = { kind: "reject" };
 
 const prefix = "svc_rt_";
 export const refreshTokenRandomBytes = 32;

@@ -123,7 +123,7 @@ const configSchema = v.strictObject({
   }),
   api: section({
     scan_limit: integer(100_000, 1, 100_000_000),
-    max_body_bytes: integer(1_048_576, 1024, 104_857_600),
+    max_body_bytes: integer(1_048_576, 1024, 16_777_216),
     public_openapi: boolean(false),
   }),
   usage: section({

@@ -1,6 +1,6 @@
 import type { SecretKey } from "../encoding/secret-keys.js";
 import { parseQueryString } from "../http/query-string.js";
-import { isRefusal, Refusal } from "../http/refusal.js";
+import { badRequest, isRefusal, Refusal } from "../http/refusal.js";
 import { jsonText } from "../http/respond.js";
 import type { Meter } from "../metering/metering.js";
 import type { Random } from "../platform/platform.js";
@@ -30,6 +30,7 @@ export async function listResponse(
   const { data, limit, offset, total, truncated, next, rowsRead, rowsReturned } = page;
   const cursor =
     next === null ? null : await sealCursor(cursors.key, next, binding, nowMs, cursors.random.bytes(12));
+  if (cursor !== null && cursor.length > cursorLengthMax) return cursorTooLong;
   const meta = {
     limit,
     offset,
@@ -40,6 +41,12 @@ export async function listResponse(
   };
   return jsonText(`{"data":${data},"meta":${JSON.stringify(meta)}}`);
 }
+
+/** Of what a header line can carry, with room for the rest of it. */
+const cursorLengthMax = 100_000;
+const cursorTooLong = badRequest(
+  "the cursor of this list would be too long: fewer values in its filters, or shorter values of its sort, would help",
+);
 
 /** Where the page begins: as a cursor says, which comes alone, or where the list parameters say. */
 async function listState(

@@ -11,7 +11,7 @@ import { type ListPlan, planList } from "./list-plan.js";
 import { type ListRequest, parseListRequest } from "./list-request.js";
 import type { Key, OrderTerm } from "./order.js";
 import { finishRows } from "./rows.js";
-import { listStatement, windowEndStatement } from "./sql/list.js";
+import { candidateBytesStatement, listStatement, windowEndStatement } from "./sql/list.js";
 import { fromJson } from "./values.js";
 
 export interface Page {
@@ -55,17 +55,20 @@ export async function listPage(state: CursorState, context: ListContext): Promis
   if (isRefusal(request)) return request;
   const plan = planOf(request, state, context);
   if (isRefusal(plan)) return plan;
+  const searchRefusal = await searchTooLong(request, plan, context.database);
+  if (searchRefusal !== null) return searchRefusal;
   const { statement, exact } = listStatement(plan);
   const [result] = await context.database.query([statement]);
   const report = reportOf(result!);
   if (!plan.path.ordered && report.examined!.candidates > plan.scanLimit)
     return tooManyToSort(state, plan, report, context);
+  if (report.rows === null && report.found > 0) return tooLarge;
   const returned = Math.min(report.found, plan.limit);
   const window = await windowAfter(plan, report, context.database);
   const { next, truncated } = continuation(state, plan, report, window);
   const total = state.total + (report.counted?.authorized ?? 0);
   return {
-    data: finishRows(`[${report.rows}]`, plan.output),
+    data: finishRows(`[${report.rows ?? ""}]`, plan.output),
     rowsReturned: returned,
     rowsRead: exact && plan.metered ? rowsRead(plan, report) : null,
     limit: plan.limit,
@@ -84,6 +87,30 @@ export async function listPage(state: CursorState, context: ListContext): Promis
           },
   };
 }
+
+/** Bytes: below it `contains` costs little more than reading the text. */
+const shortSearchBytes = 64;
+/** Comparisons of single bytes that `contains` may make in the worst case, about a second of them. */
+const searchWorkMax = 20_000_000_000;
+
+/** SQLite compares a text of `contains` at every place anew, so long texts in long texts would block the server. */
+async function searchTooLong(
+  { filters }: ListRequest,
+  plan: ListPlan,
+  database: Database,
+): Promise<Refusal | null> {
+  for (const { operator, column, ...filter } of filters) {
+    if (operator !== "contains" || !("value" in filter)) continue;
+    const bytes = new TextEncoder().encode(String(filter.value)).length;
+    if (bytes <= shortSearchBytes) continue;
+    const [result] = await database.query([candidateBytesStatement(plan, column)]);
+    if ((result!.rows[0]![0] as number) * bytes > searchWorkMax)
+      return badRequest(`${column.name}: too much text to look for so long a value in`);
+  }
+  return null;
+}
+
+const tooLarge = badRequest("the page is too large: a smaller limit or fewer columns would help");
 
 /**
  * The path that serves most has to sort more candidates than may be examined. Where another one yields the order, it
@@ -139,7 +166,7 @@ function keyOf(text: string | null, order: readonly OrderTerm[]): Key | null {
 
 /** What the statement said. */
 interface Report {
-  readonly rows: string;
+  readonly rows: string | null;
   /** Authorized rows of the page, at most one beyond its limit. */
   readonly found: number;
   readonly lastKey: string | null;
@@ -158,7 +185,7 @@ function reportOf({ rows: [row] }: Result): Report {
   const [candidates, authorized, probed] = numbers(counted) ?? [];
   const [pageCandidates, pageProbed] = numbers(examined) ?? [];
   return {
-    rows: (rows ?? "") as string,
+    rows: rows as string | null,
     found: found as number,
     lastKey: lastKey as string | null,
     counted: candidates === undefined ? null : { candidates, authorized: authorized!, probed: probed! },

@@ -1,5 +1,4 @@
-import type { Refusal } from "../http/refusal.js";
-import { Refusal as Refused } from "../http/refusal.js";
+import { badRequest, Refusal } from "../http/refusal.js";
 import { ConstraintError, type Database } from "../platform/database.js";
 import type { Column, Table } from "../project/model.js";
 import type { Catalog } from "../schema/catalog.js";
@@ -31,7 +30,9 @@ export interface RowContext {
   readonly catalog: Catalog;
 }
 
-export const notFound = new Refused("not_found", "no such row");
+const tooLarge = badRequest("the row is too large for an answer: list it with fewer columns");
+
+const notFound = new Refusal("not_found", "no such row");
 
 export async function getRow(context: RowContext, key: Values): Promise<RowOutcome | Refusal> {
   const { database, table, access, catalog } = context;
@@ -42,6 +43,7 @@ export async function getRow(context: RowContext, key: Values): Promise<RowOutco
   if (row === undefined) return notFound;
   const [json, admitted, probed] = row;
   if (admitted !== 1) return denied;
+  if (json === null) return tooLarge;
   const rowsRead = exact ? 1 + (probed as number) : null;
   return { data: finishRows(json as string, output), rowsRead, rowsWritten: 0 };
 }

@@ -22,15 +22,39 @@ export function openSession(session: NewSession): readonly Statement[] {
       session.userId,
       session.passwordHash,
     ),
+    insertRefreshToken(session),
+  ];
+}
+
+/** As `openSession`, in one batch behind `consumeLink`: for the user whose link this use consumed. */
+export function openSessionByLink(
+  session: Omit<NewSession, "userId" | "passwordHash">,
+  linkHash: string,
+): readonly Statement[] {
+  return [
     statement(
-      `INSERT INTO _refresh_tokens (hash, session_id, created_at, expires_at)
-      SELECT ?, id, ?, ? FROM _sessions WHERE id = ?`,
-      session.refreshTokenHash,
+      `INSERT INTO _sessions (id, user_id, created_at)
+      SELECT ?, user_id, ? FROM _links WHERE hash = ? AND used_by = ? RETURNING id`,
+      session.id,
       BigInt(session.now),
-      BigInt(session.refreshExpiresAtMs),
+      linkHash,
       session.id,
     ),
+    insertRefreshToken(session),
   ];
+}
+
+function insertRefreshToken(
+  session: Pick<NewSession, "id" | "now" | "refreshTokenHash" | "refreshExpiresAtMs">,
+): Statement {
+  return statement(
+    `INSERT INTO _refresh_tokens (hash, session_id, created_at, expires_at)
+    SELECT ?, id, ?, ? FROM _sessions WHERE id = ?`,
+    session.refreshTokenHash,
+    BigInt(session.now),
+    BigInt(session.refreshExpiresAtMs),
+    session.id,
+  );
 }
 
 const liveSession =
@@ -54,7 +78,7 @@ export function rotateRefreshToken(rotation: Rotation): readonly Statement[] {
   const now = BigInt(rotation.now);
   return [
     statement(
-      `UPDATE _refresh_tokens SET used_at = ?, successor = ?
+      `UPDATE _refresh_tokens AS t SET used_at = ${familyTime}, successor = ?
       WHERE hash = ? AND used_at IS NULL AND expires_at > ? AND ${liveSession}`,
       now,
       rotation.sealedSuccessor,
@@ -63,27 +87,35 @@ export function rotateRefreshToken(rotation: Rotation): readonly Statement[] {
     ),
     statement(
       `INSERT INTO _refresh_tokens (hash, session_id, created_at, expires_at)
-      SELECT ?, session_id, ?, ? FROM _refresh_tokens WHERE hash = ? AND changes() = 1`,
+      SELECT ?, session_id, used_at, ? FROM _refresh_tokens WHERE hash = ? AND changes() = 1`,
       rotation.successorHash,
-      now,
       BigInt(rotation.successorExpiresAtMs),
       rotation.hash,
     ),
     revokeReused(rotation.hash, rotation.now, rotation.graceMs),
     statement(
-      `SELECT t.used_at, t.expires_at, t.successor, s.id, s.revoked_at, u.id, u.email, u.role, u.disabled
+      `SELECT t.used_at, ${familyTime}, t.successor, s.id, s.revoked_at, u.id, u.email, u.role, u.disabled
       FROM _refresh_tokens t JOIN _sessions s ON s.id = t.session_id JOIN _users u ON u.id = s.user_id
       WHERE t.hash = ?`,
+      now,
       rotation.hash,
     ),
   ];
 }
 
+/**
+ * The time as the family of token `t` knows it, which never runs back: a clock that was set back opens no grace window
+ * that had closed.
+ */
+const familyTime = `max(?, (SELECT max(max(f.created_at, ifnull(f.used_at, 0)))
+  FROM _refresh_tokens f WHERE f.session_id = t.session_id))`;
+
 /** Reuse of a consumed token after its grace window ends the whole family (RFC 9700, section 4.14.2). */
 function revokeReused(hash: string, now: number, graceMs: number): Statement {
   return statement(
     `UPDATE _sessions SET revoked_at = ? WHERE revoked_at IS NULL AND id =
-    (SELECT session_id FROM _refresh_tokens WHERE hash = ? AND used_at IS NOT NULL AND abs(? - used_at) > ?)`,
+    (SELECT t.session_id FROM _refresh_tokens t
+    WHERE t.hash = ? AND t.used_at IS NOT NULL AND ${familyTime} - t.used_at > ?)`,
     BigInt(now),
     hash,
     BigInt(now),

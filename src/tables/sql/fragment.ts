@@ -47,6 +47,11 @@ export function aliasName(alias: string): Sql {
   return { text: `"_x_${alias}"`, params: none };
 }
 
+/** The i-th name of a kind that this folder makes up. */
+export function internalName(kind: "g" | "p", i: number): Sql {
+  return { text: `"_${kind}${i}"`, params: none };
+}
+
 /** SQL that the project's owner wrote in the schema, such as a column's default. */
 export function ownersSql(text: string): Sql {
   return { text: `(${text})`, params: none };

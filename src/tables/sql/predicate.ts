@@ -14,6 +14,13 @@ export interface Scope {
   exists(exists: Exists): Sql;
 }
 
+/** Where nothing can be named; a base for scopes that know some of it. */
+export const noScope: Scope = { row: unreachable, next: unreachable, exists: unreachable };
+
+function unreachable(): never {
+  throw new Error("a rule names something that is not there for its action");
+}
+
 /** A specialised expression as a SQL predicate. */
 export function predicate(expression: Expression, scope: Scope): Sql {
   switch (expression.kind) {

@@ -1,13 +1,13 @@
 import type { SqlValue, Statement } from "../../platform/database.js";
 import type { Column, Table } from "../../project/model.js";
-import type { Exists, Expression } from "../../project/rules/ast.js";
+import type { Expression } from "../../project/rules/ast.js";
 import { columnsOf } from "../../project/rules/columns-of.js";
 import { alwaysTrue, neverTrue } from "../../project/rules/never-true.js";
 import type { Catalog } from "../../schema/catalog.js";
-import { and, comma, join, name, ownersSql, param, type Sql, sql, toStatement } from "./fragment.js";
-import { existsSql, predicate, type Scope } from "./predicate.js";
+import { and, comma, internalName, join, name, ownersSql, param, type Sql, sql, toStatement } from "./fragment.js";
+import { existsSql, noScope, predicate, type Scope } from "./predicate.js";
 import { outermostExists, probe, probeMatched } from "./probe.js";
-import { jsonObject } from "./wire.js";
+import { answerBytesMax, jsonObject, storedBytes } from "./wire.js";
 
 /** Values by column. */
 export type Values = ReadonlyMap<Column, SqlValue>;
@@ -26,7 +26,7 @@ export interface RowStatement {
 }
 
 /**
- * A row by its key: `[json, admitted, probed]`, where the last is how many rows the rule's probes visited. No row:
+ * A row by its key: `[json, admitted, probed]`, where the first is NULL for a row that no answer can hold, and the last is how many rows the rule's probes visited. No row:
  * nothing was found, and nothing examined.
  */
 export function getStatement(
@@ -38,10 +38,10 @@ export function getStatement(
 ): RowStatement {
   const nodes = outermostExists(rule);
   const t = (column: string) => name(column as Column["name"]);
-  const inner: Scope = { ...unscoped, row: (column) => sql`_t.${t(column)}` };
+  const inner: Scope = { ...noScope, row: (column) => sql`_t.${t(column)}` };
   const probes = nodes.map((node) => probe(node, inner, catalog));
   const outer: Scope = {
-    ...unscoped,
+    ...noScope,
     row: (column) => sql`_w.${t(column)}`,
     exists: (node) => probeMatched(sql`_w.${probeName(nodes.indexOf(node))}`),
   };
@@ -55,7 +55,7 @@ export function getStatement(
     ...probes.map(({ value }, i) => sql`${value} AS ${probeName(i)}`),
   ];
   const probed = nodes.map((_, i) => sql`(_w.${probeName(i)} IS NOT NULL)`);
-  const row = jsonObject(output, (column) => sql`_w.${name(column.name)}`);
+  const row = jsonWithin(output, (column) => sql`_w.${name(column.name)}`, sql`NULL`);
   const found = sql`SELECT ${join(list, comma)} FROM ${name(table.name)} AS _t WHERE ${keyIs(key, sql`_t`)} LIMIT 1`;
   const admitted = sql`CASE WHEN ${predicate(rule, outer)} THEN 1 ELSE 0 END`;
   return {
@@ -98,7 +98,7 @@ export function insertStatement(
   const read = [...columnsOf(rule, "new")].map((column) => table.columns.get(column)!);
   const columns = [...new Set([...values.keys(), ...read])];
   const scope: Scope = {
-    ...unscoped,
+    ...noScope,
     next: (column) => sql`_n.${name(column)}`,
     exists: (node) => existsSql(node, scope),
   };
@@ -166,15 +166,14 @@ export function updateStatement(
 export function deleteStatement(table: Table, key: Values, rule: Expression): RowStatement {
   const target = name(table.name);
   const scope: Scope = {
-    ...unscoped,
+    ...noScope,
     row: (column) => sql`${target}.${name(column)}`,
     exists: (node) => existsSql(node, scope),
   };
   const guard = alwaysTrue(rule) ? [] : [predicate(rule, scope)];
-  const keyColumns = table.primaryKey.map((column) => table.columns.get(column)!);
   return {
     statement: toStatement(
-      sql`DELETE FROM ${target} WHERE ${and([keyIs(key, target), ...guard])} RETURNING ${jsonObject(keyColumns, ({ name: column }) => sql`${target}.${name(column)}`)}`,
+      sql`DELETE FROM ${target} WHERE ${and([keyIs(key, target), ...guard])} RETURNING ${jsonObject(keyOf(table), ({ name: column }) => sql`${target}.${name(column)}`)}`,
     ),
     exact: isExact(rule),
   };
@@ -185,30 +184,32 @@ function keyIs(key: Values, alias: Sql): Sql {
 }
 
 function returningSql(table: Table, { rule, full, minimal }: Returned): Sql {
-  const object = (columns: readonly Column[]) =>
-    jsonObject(columns, ({ name: column }) => sql`${name(table.name)}.${name(column)}`);
+  const refer = ({ name: column }: Column) => sql`${name(table.name)}.${name(column)}`;
+  const object = (columns: readonly Column[]) => jsonWithin(columns, refer, jsonObject(keyOf(table), refer));
   if (alwaysTrue(rule)) return object(full);
   if (neverTrue(rule)) return object(minimal);
   const scope: Scope = {
-    ...unscoped,
+    ...noScope,
     row: (column) => sql`${name(table.name)}.${name(column)}`,
     exists: (node) => existsSql(node, scope),
   };
   return sql`CASE WHEN ${predicate(rule, scope)} THEN ${object(full)} ELSE ${object(minimal)} END`;
 }
 
+/** A row as JSON, or something else where it is larger than an answer can be. */
+function jsonWithin(columns: readonly Column[], refer: (column: Column) => Sql, otherwise: Sql): Sql {
+  const bytes = storedBytes(columns, refer);
+  const row = jsonObject(columns, refer);
+  if (bytes.text === "0") return row;
+  return sql`CASE WHEN ${bytes} <= ${param(BigInt(answerBytesMax))} THEN ${row} ELSE ${otherwise} END`;
+}
+
+function keyOf(table: Table): readonly Column[] {
+  return table.primaryKey.map((column) => table.columns.get(column)!);
+}
+
 function isExact(...rules: readonly Expression[]): boolean {
   return rules.every((rule) => outermostExists(rule).length === 0);
 }
 
-const unscoped: Scope = {
-  row: () => unreachable(),
-  next: () => unreachable(),
-  exists: (_: Exists) => unreachable(),
-};
-
-function unreachable(): never {
-  throw new Error("a rule names something that is not there for its action");
-}
-
-const probeName = (i: number): Sql => ({ text: `"_p${i}"`, params: [] });
+const probeName = (i: number): Sql => internalName("p", i);

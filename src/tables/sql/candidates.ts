@@ -1,0 +1,74 @@
+import type { Condition } from "../access-path.js";
+import type { ListPlan } from "../list-plan.js";
+import { and, comma, join, name, physicalName, type Sql, sql } from "./fragment.js";
+import { type Arm, armsBehind, columnsOfAlias, notBehind, orderBy, placeOf, stopAt } from "./place.js";
+import { conditionSql, noScope, type Scope } from "./predicate.js";
+
+export function distinct(columns: readonly Sql[]): readonly Sql[] {
+  return [...new Map(columns.map((column) => [column.text, column])).values()];
+}
+
+/** The start of a SELECT of candidates. */
+export function selectFrom(plan: ListPlan, columns: readonly Sql[], probes: readonly Sql[] = []): Sql {
+  // Qualified: a bare name in double quotes that is no column would be read as a text.
+  const list = [...distinct(columns).map((column) => sql`_t.${column} AS ${column}`), ...probes];
+  return sql`SELECT ${list.length === 0 ? sql`1` : join(list, comma)} FROM ${tableSource(plan)}`;
+}
+
+/** The table, by the way that the plan chose and no other. */
+function tableSource({ table, path }: ListPlan): Sql {
+  const from = sql`${name(table.name)} AS _t`;
+  if (!path.steered) return from;
+  return path.index === null
+    ? sql`${from} NOT INDEXED`
+    : sql`${from} INDEXED BY ${physicalName(path.index.name)}`;
+}
+
+/** Candidates behind the window's start, in order, range by range; each range is a seek. */
+export function armed(plan: ListPlan, select: Sql, limitClause: Sql, stop: Sql | null = null): Sql {
+  const { path, window } = plan;
+  const t = columnsOfAlias(sql`_t`);
+  const bounds = stop === null ? [] : [stop];
+  if (window.upTo !== null) {
+    const place = placeOf(path.order, window.upTo);
+    const coarse = stopAt(path.order, t, place);
+    bounds.push(...(coarse === null ? [] : [coarse]), notBehind(path.order, t, place));
+  }
+  const order = orderBy(path.order, t);
+  if (window.after === null)
+    return sql`${select} WHERE ${and([servedSql(path.served), ...bounds])}${order} ${limitClause}`;
+  const arms = armsBehind(path.order, window.after, t).filter((arm) => !isShutOut(plan, arm));
+  const selects = arms.map((arm) => {
+    const served = servedSql(path.served.filter((condition) => !isImplied(plan, arm, condition)));
+    return sql`${select} WHERE ${and([served, arm.condition, ...bounds])}${order} ${limitClause}`;
+  });
+  if (selects.length === 0) return sql`${select} WHERE 0`;
+  if (selects.length === 1) return selects[0]!;
+  return sql`${join(
+    selects.map((arm) => sql`SELECT * FROM (${arm})`),
+    sql` UNION ALL `,
+  )} ${limitClause}`;
+}
+
+export function servedSql(served: readonly Condition[]): Sql {
+  const scope: Scope = { ...noScope, row: (column) => sql`_t.${name(column)}` };
+  return and(served.map((condition) => conditionSql(condition, scope)));
+}
+
+/** A bound that the arm's own range implies would only give SQLite the choice of the worse one to seek by. */
+function isImplied(plan: ListPlan, arm: Arm, condition: Condition): boolean {
+  if (condition.kind !== "filter" || arm.depth !== 0) return false;
+  const { column, operator } = condition.filter;
+  const term = plan.path.order[0]!;
+  if (term.column.name !== column.name) return false;
+  return term.descending ? operator.startsWith("l") : operator.startsWith("g");
+}
+
+/** NULLs are outside of every range. */
+function isShutOut({ path }: ListPlan, arm: Arm): boolean {
+  const range = (condition: Condition) =>
+    condition.kind === "filter" &&
+    /^[lg]te?$/.test(condition.filter.operator) &&
+    condition.filter.column.name === path.order[arm.depth]!.column.name;
+  return arm.isNullRange && path.served.some(range);
+}

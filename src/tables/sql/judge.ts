@@ -1,0 +1,65 @@
+import { columnsOf } from "../../project/rules/columns-of.js";
+import type { Condition } from "../access-path.js";
+import type { ListPlan } from "../list-plan.js";
+import { and, internalName, join, name, type Sql, sql } from "./fragment.js";
+import { type Gate, isRowless, ruleExpressions } from "./gate.js";
+import { conditionSql, noScope, type Scope } from "./predicate.js";
+import { outermostExists, probe, probeMatched } from "./probe.js";
+
+/** How each candidate is judged: first by the terms that need no probe, and by probes only where those hold. */
+export interface Judge {
+  /** Columns of the candidate that the judgement reads. */
+  readonly columns: readonly Sql[];
+  /** Probes as further columns of the candidate, each evaluated once. */
+  readonly probes: readonly Sql[];
+  readonly passes: Sql;
+  /** How many rows the probes of all candidates visited. */
+  readonly probed: Sql;
+  readonly exact: boolean;
+}
+
+/** `alsoFirst` are further terms that come before any probe, over the table's alias `_t`. */
+export function judgeOf(plan: ListPlan, gate: Gate, alsoFirst: readonly Sql[]): Judge {
+  const { rest } = plan.path;
+  const nodes = ruleExpressions(plan)
+    .flatMap(outermostExists)
+    .filter((node) => !isRowless(node));
+  const scopeOver = (alias: Sql): Scope => ({
+    ...noScope,
+    row: (column) => sql`${alias}.${name(column)}`,
+    exists: (node) => gate.exists(node) ?? probeMatched(sql`${alias}.${probeName(nodes.indexOf(node))}`),
+  });
+  const isCheap = (condition: Condition) =>
+    condition.kind === "filter" || outermostExists(condition.expression).every(isRowless);
+  const cheap = [
+    ...alsoFirst,
+    ...rest.filter(isCheap).map((condition) => conditionSql(condition, scopeOver(sql`_t`))),
+  ];
+  const probes = nodes.map((node) =>
+    probe(node, { ...scopeOver(sql`_t`), exists: noScope.exists }, plan.catalog),
+  );
+  const column = ({ value }: { value: Sql }, i: number) =>
+    cheap.length === 0
+      ? sql`${value} AS ${probeName(i)}`
+      : sql`CASE WHEN ${and(cheap)} THEN ${value} END AS ${probeName(i)}`;
+  const counts = nodes.map((_, i) => sql`count(_w.${probeName(i)})`);
+  return {
+    columns: columnsRead(rest),
+    probes: probes.map(column),
+    passes: and(rest.map((condition) => conditionSql(condition, scopeOver(sql`_w`)))),
+    probed: counts.length === 0 ? sql`0` : join(counts, sql` + `),
+    exact: probes.every(({ exact }) => exact),
+  };
+}
+
+const probeName = (i: number): Sql => internalName("p", i);
+
+function columnsRead(conditions: readonly Condition[]): readonly Sql[] {
+  const names = conditions.flatMap((condition) =>
+    condition.kind === "filter"
+      ? [condition.filter.column.name]
+      : [...columnsOf(condition.expression, "row")],
+  );
+  return [...new Set(names)].map(name);
+}
+
