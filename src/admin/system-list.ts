@@ -36,8 +36,18 @@ export function systemList(name: string, columns: Readonly<Record<string, Column
       renamedFrom: null,
     },
     catalog: {
+      hasVirtualTables: false,
       tables: new Map([
-        [tableName, { hasRowid: true, rowidAlias: null, exactColumns: new Set<string>(), indexes: [primaryKeyIndex], triggers }],
+        [
+          tableName,
+          {
+            hasRowid: true,
+            rowidAlias: null,
+            exactColumns: new Set<string>(),
+            indexes: [primaryKeyIndex],
+            triggers,
+          },
+        ],
       ]),
     },
   };

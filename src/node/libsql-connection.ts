@@ -120,12 +120,21 @@ export class Connection {
     });
   }
 
-  /** Throws ConstraintError for the first row whose foreign key leads nowhere. */
-  checkForeignKeys(): void {
-    const [violation] = this.#rows({ sql: "PRAGMA foreign_key_check", params: [] });
-    if (!violation) return;
-    const [table, , parent] = violation;
-    throw new ConstraintError("foreign_key", `FOREIGN KEY constraint failed: ${table} references ${parent}`);
+  /** How many rows have a foreign key that leads nowhere, by table and parent. An adopted database may have some. */
+  danglingKeys(): ReadonlyMap<string, number> {
+    const counts = new Map<string, number>();
+    for (const [table, , parent] of this.#rows({ sql: "PRAGMA foreign_key_check", params: [] })) {
+      const key = `${table} references ${parent}`;
+      counts.set(key, (counts.get(key) ?? 0) + 1);
+    }
+    return counts;
+  }
+
+  /** Throws ConstraintError where there are more of them than before. */
+  refuseMoreDanglingKeys(before: ReadonlyMap<string, number>): void {
+    for (const [key, count] of this.danglingKeys())
+      if (count > (before.get(key) ?? 0))
+        throw new ConstraintError("foreign_key", `FOREIGN KEY constraint failed: ${key}`);
   }
 
   forgetStatements(): void {

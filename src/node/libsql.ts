@@ -155,8 +155,9 @@ class LibsqlDatabase implements Database {
   #runAlone(job: Job): void {
     this.#connection.begin();
     try {
+      const dangling = job.kind === "migration" ? this.#connection.danglingKeys() : null;
       const results = this.#connection.write(job.statements);
-      if (job.kind === "migration") this.#connection.checkForeignKeys();
+      if (dangling !== null) this.#connection.refuseMoreDanglingKeys(dangling);
       this.#connection.commit();
       job.resolve(results);
     } catch (error) {

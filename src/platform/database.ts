@@ -15,7 +15,8 @@ export interface Database {
   /**
    * As `batch`, for changes of the schema: foreign keys are not enforced while it runs, so that dropping a table
    * fires no `ON DELETE` action, and every foreign key is checked before it commits (SQLite, "Making Other Kinds
-   * Of Table Schema Changes"). A violation throws ConstraintError `foreign_key` and changes nothing.
+   * Of Table Schema Changes"). A violation that was not there before throws ConstraintError `foreign_key` and
+   * changes nothing.
    */
   migrate(statements: readonly Statement[]): Promise<void>;
 

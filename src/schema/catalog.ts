@@ -8,6 +8,8 @@ import { triggersReached, type WriteTriggers } from "./triggers-reached.js";
 /** What the database says of the tables that a schema can name, as plans need it. */
 export interface Catalog {
   readonly tables: ReadonlyMap<TableName, CatalogTable>;
+  /** Triggers may write into virtual tables, whose shadow rows count as changes. */
+  readonly hasVirtualTables: boolean;
 }
 
 export interface CatalogTable {
@@ -47,6 +49,7 @@ export async function loadCatalog(database: Database): Promise<Catalog> {
 export function catalogOf(physical: Physical): Catalog {
   const named = [...physical.tables.values()].filter(({ name, kind }) => isName(name) && kind !== "shadow");
   return {
+    hasVirtualTables: [...physical.tables.values()].some(({ kind }) => kind === "virtual"),
     tables: new Map(
       named.map((table) => [
         tableName(table.name),

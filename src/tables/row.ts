@@ -20,7 +20,7 @@ import {
 export interface RowOutcome {
   readonly data: string;
   readonly rowsRead: number | null;
-  readonly rowsWritten: number;
+  readonly rowsWritten: number | null;
 }
 
 export interface RowContext {
@@ -76,7 +76,7 @@ export async function deleteRow(context: RowContext, key: Values): Promise<RowOu
 
 /** Null where no row came back: the rule said no, or there is no such row. */
 async function write(
-  { database, table }: RowContext,
+  { database, table, catalog }: RowContext,
   { statement, exact }: RowStatement,
   visits: number,
   triggers: boolean,
@@ -89,7 +89,8 @@ async function write(
       data: finishRows(row[0] as string, [...table.columns.values()]),
       // What a customer's trigger reads is seen by nobody.
       rowsRead: exact && !triggers ? visits : null,
-      rowsWritten: result!.rowsWritten,
+      // Nor can anybody tell the shadow rows of a virtual table that a trigger writes from others.
+      rowsWritten: triggers && catalog.hasVirtualTables ? null : result!.rowsWritten,
     };
   } catch (error) {
     if (error instanceof ConstraintError) return constraintRefusal(error);

@@ -80,6 +80,24 @@ function typeHazards(before: Column, after: Column, current: Table): Hazard[] {
     return [
       impossible(`${name} cannot become ${after.type} from ${before.type}: add a column and drop this one`),
     ];
+  if (!current.strict)
+    return [...misfitHazards(before, current), ...conversionHazards(before, after, current, how)];
+  return conversionHazards(before, after, current, how);
+}
+
+/** A table that is not STRICT may hold values that no conversion of the column's type thinks of. */
+function misfitHazards(column: Column, table: Table): Hazard[] {
+  const count = countRows(quoteName(table.name), misfit(quoteName(column.name), column.type));
+  return [destructiveIfAny(`${at(table, column)} holds values that are not ${column.type}`, count)];
+}
+
+function conversionHazards(
+  before: Column,
+  after: Column,
+  current: Table,
+  how: NonNullable<ReturnType<typeof conversion>>,
+): Hazard[] {
+  const name = at(current, before);
   const reason = `${name} narrows from ${before.type} to ${after.type}`;
   if (how.keeps === null) return how.narrowing ? [destructive(reason)] : [];
   const count = countRows(

@@ -62,4 +62,3 @@ function columnsRead(conditions: readonly Condition[]): readonly Sql[] {
   );
   return [...new Set(names)].map(name);
 }
-

@@ -174,4 +174,3 @@ function keyColumns(order: readonly OrderTerm[]): readonly Sql[] {
 function pageColumns({ output, path }: ListPlan, more: readonly Sql[] = []): readonly Sql[] {
   return distinct([...output.map((column) => name(column.name)), ...keyColumns(path.order), ...more]);
 }
-

@@ -4,7 +4,18 @@ import type { Expression } from "../../project/rules/ast.js";
 import { columnsOf } from "../../project/rules/columns-of.js";
 import { alwaysTrue, neverTrue } from "../../project/rules/never-true.js";
 import type { Catalog } from "../../schema/catalog.js";
-import { and, comma, internalName, join, name, ownersSql, param, type Sql, sql, toStatement } from "./fragment.js";
+import {
+  and,
+  comma,
+  internalName,
+  join,
+  name,
+  ownersSql,
+  param,
+  type Sql,
+  sql,
+  toStatement,
+} from "./fragment.js";
 import { existsSql, noScope, predicate, type Scope } from "./predicate.js";
 import { outermostExists, probe, probeMatched } from "./probe.js";
 import { answerBytesMax, jsonObject, storedBytes } from "./wire.js";

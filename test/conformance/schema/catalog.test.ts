@@ -34,6 +34,7 @@ it("has the indexes that a scan can use, the rowid and its alias", async () => {
     a: {
       hasRowid: true,
       rowidAlias: "id",
+      exactColumns: new Set(),
       triggers: none,
       indexes: [
         { name: 'any "name', columns: up("b"), unique: false },
@@ -45,18 +46,21 @@ it("has the indexes that a scan can use, the rowid and its alias", async () => {
     w: {
       hasRowid: false,
       rowidAlias: null,
+      exactColumns: new Set(),
       triggers: none,
       indexes: [{ name: "sqlite_autoindex_w_1", columns: up("y", "x"), unique: true }],
     },
     i: {
       hasRowid: true,
       rowidAlias: null,
+      exactColumns: new Set(),
       triggers: none,
       indexes: [{ name: "sqlite_autoindex_i_1", columns: up("id"), unique: true }],
     },
     d: {
       hasRowid: true,
       rowidAlias: null,
+      exactColumns: new Set(),
       triggers: none,
       indexes: [{ name: "sqlite_autoindex_d_1", columns: [{ name: "id", descending: true }], unique: true }],
     },

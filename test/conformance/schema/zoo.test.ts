@@ -254,7 +254,7 @@ describe("a table that is there already", () => {
     ]);
   });
 
-  it("is adopted with references that lead nowhere, which only a change of a table trips over", async () => {
+  it("is adopted with references that lead nowhere, and a change may leave as many of them", async () => {
     const path = join(mkdtempSync(join(tmpdir(), "svc-")), "data.db");
     const legacy = new Libsql(path);
     legacy.exec(
@@ -265,12 +265,8 @@ describe("a table that is there already", () => {
     const opened = openLibsql({ path, synchronous: "normal" });
     const { text } = await pullSchema(opened);
     await applied(opened, text);
-    expect(await apply(opened, text.replace("    up: ", "    more: { type: text }\n    up: "))).toMatchObject(
-      {
-        reason: "constraint",
-        message: "the database refuses: FOREIGN KEY constraint failed: t references t",
-      },
-    );
+    const changed = text.replace("    up: ", "    more: { type: text }\n    up: ");
+    expect(await apply(opened, changed)).toMatchObject({ outcome: "applied" });
     expect(await value(opened, "SELECT count(*) FROM t")).toBe(1);
   });
 

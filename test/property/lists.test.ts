@@ -1,0 +1,136 @@
+import { expect, test, vi } from "vitest";
+import { applyChange } from "../../src/schema/apply.js";
+import { evaluateQuery } from "./lists/naive.js";
+import { type Case, followPages, type Outcome } from "./lists/pages.js";
+import { type ListProject, type RuleSource, serveLists } from "./lists/project.js";
+import { randomQuery, spell } from "./lists/query.js";
+import { lookups, schemaText, type TableSpec, tables } from "./lists/tables.js";
+import { Random } from "./support/random.js";
+import { print } from "./support/rule.js";
+
+/**
+ * Lists against an evaluator that knows nothing of SQL. `SEED=… QUERIES=… npx vitest run
+ * test/property/lists.test.ts` repeats or prolongs a run.
+ */
+const seed = Random.seedOfRun();
+const queries = Number(process.env.QUERIES ?? 5000);
+vi.setConfig({ testTimeout: 60_000 + queries * 60 });
+
+const pageLimits = [1, 2, 3, 7, 10, 50, 100, 1000];
+/** Keeps a run short; one query in a hundred goes through as many pages as its rows take. */
+const pagesUsual = 4;
+
+function randomCase(project: ListProject, random: Random): Case {
+  const table = random.pick(tables);
+  const caller = random.pick(project.callers);
+  const query = randomQuery(random, table, project.rows.get(table.name)!);
+  const expected = evaluateQuery(table, query, project.admitted(table, caller));
+  const offset = random.chance(0.25) ? random.int(0, expected.length + 3) : 0;
+  const pagesMax = random.chance(0.01) ? Number.POSITIVE_INFINITY : pagesUsual;
+  const fitting = pageLimits.filter((limit) => (expected.length - offset) / limit <= pagesMax);
+  const limit = random.chance(0.1) && expected.length / 50 <= pagesMax ? null : random.pick(fitting);
+  const text = spell(random, table, query, { limit, offset });
+  return { table, caller, query, text, limit: limit ?? 50, offset, expected };
+}
+
+/** A failure says all that is needed to look at it alone. */
+async function checked(project: ListProject, one: Case, index: number): Promise<Outcome> {
+  try {
+    return await followPages(project, one);
+  } catch (error) {
+    const rule = print(project.rules.get(one.table.name)!);
+    throw new Error(
+      `SEED=${seed}, query ${index}: GET /api/${one.table.name}${decodeURIComponent(one.text)} as ${one.caller.name}, scan limit ${project.scanLimit}, rule ${rule}`,
+      { cause: error },
+    );
+  }
+}
+
+interface Share {
+  readonly scanLimit: number;
+  readonly rules: RuleSource;
+  readonly share: number;
+}
+
+/** The same seed gives every share other rows and queries. */
+const saltOf = ({ scanLimit, rules }: Share) => scanLimit * 2 + Number(rules === "random");
+
+async function run(share: Share): Promise<readonly { readonly one: Case; readonly outcome: Outcome }[]> {
+  const random = new Random(seed).fork(saltOf(share));
+  const project = await serveLists(random, share);
+  const outcomes = [];
+  for (let i = 0; i < Math.ceil(queries * share.share); i++) {
+    const one = randomCase(project, random.fork(i));
+    outcomes.push({ one, outcome: await checked(project, one, i) });
+  }
+  return outcomes;
+}
+
+test.each<Share>([
+  { scanLimit: 100_000, rules: "written", share: 0.4 },
+  { scanLimit: 100_000, rules: "random", share: 0.4 },
+])("pages are those of the evaluator, $rules rules", async (share) => {
+  const outcomes = await run(share);
+  const { length } = outcomes;
+  const pages = outcomes.filter(({ outcome }) => outcome.kind === "pages");
+  // Neither outcome is rare, or the agreement would say little.
+  expect(pages.length).toBeGreaterThan(length * 0.3);
+  expect(outcomes.some(({ outcome }) => outcome.kind === "unserved_sort")).toBe(false);
+  expect(pages.filter(({ one }) => one.expected.length > 0).length).toBeGreaterThan(length * 0.15);
+  expect(pages.filter(({ outcome }) => outcome.kind === "pages" && outcome.pages > 1).length).toBeGreaterThan(
+    length * 0.05,
+  );
+});
+
+test.each<Share>([
+  { scanLimit: 37, rules: "written", share: 0.06 },
+  { scanLimit: 37, rules: "random", share: 0.06 },
+  { scanLimit: 10, rules: "written", share: 0.04 },
+  { scanLimit: 10, rules: "random", share: 0.04 },
+])("windows of $scanLimit rows together give what is authorized, $rules rules", async (share) => {
+  const outcomes = (await run(share)).map(({ outcome }) => outcome);
+  const { length } = outcomes;
+  expect(outcomes.filter((outcome) => outcome.kind === "pages").length).toBeGreaterThan(length * 0.2);
+  expect(outcomes.filter((outcome) => outcome.kind === "pages" && outcome.truncated).length).toBeGreaterThan(
+    length * 0.1,
+  );
+  expect(outcomes.filter((outcome) => outcome.kind === "unserved_sort").length).toBeGreaterThan(
+    length * 0.05,
+  );
+});
+
+const suggestionsMax = 30;
+
+test("the index that a refused sort names serves it", async () => {
+  const random = new Random(seed).fork(-1);
+  const project = await serveLists(random, { scanLimit: 20, rules: "written" });
+  let tried = 0;
+  for (let i = 0; tried < suggestionsMax && i < suggestionsMax * 20; i++) {
+    const one = randomCase(project, random.fork(i));
+    const outcome = await checked(project, one, i);
+    if (outcome.kind !== "unserved_sort") continue;
+    tried++;
+    await apply(project, withIndex(one.table, indexNamed(outcome.message)));
+    const again = await checked(project, one, i);
+    const request = `SEED=${seed}: GET /api/${one.table.name}${decodeURIComponent(one.text)} as ${one.caller.name}`;
+    const rule = print(project.rules.get(one.table.name)!);
+    expect(again, `${request}, ${rule}, ${outcome.message}`).toMatchObject({ kind: "pages" });
+    await apply(project, tables);
+  }
+  expect(tried).toBe(suggestionsMax);
+});
+
+function indexNamed(message: string): readonly string[] {
+  return /\[([^\]]+)\]/.exec(message)![1]!.split(", ");
+}
+
+function withIndex(table: TableSpec, columns: readonly string[]): readonly TableSpec[] {
+  return tables.map((spec) => (spec === table ? { ...spec, indexes: [...spec.indexes, { columns }] } : spec));
+}
+
+async function apply({ server }: ListProject, specs: readonly TableSpec[]): Promise<void> {
+  const now = server.clock.now();
+  const text = schemaText([...specs, ...lookups]);
+  const applied = await applyChange(server.database, text, { allowDestructive: true, now });
+  if (applied.outcome === "refused") throw new Error(JSON.stringify(applied));
+}

@@ -1,0 +1,154 @@
+import { member } from "../../support/people.js";
+import { apiKey, serve, type TestServer } from "../../support/server.js";
+import type { Random } from "../support/random.js";
+import { randomRule, type Shape, type Vocabulary } from "../support/random-rule.js";
+import { type Auth, admits, mayAdmit, nobody, print, type Rule, type World, write } from "../support/rule.js";
+import type { Row } from "../support/values.js";
+import { insertRows, lookups, makeRows, schemaText, type TableSpec, tables } from "./tables.js";
+
+/** Who asks. A key has no `auth`: it bypasses rules. */
+export interface Caller {
+  readonly name: string;
+  readonly auth: Auth | null;
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+/** A served project whose rows and rules are known to the test. */
+export interface ListProject {
+  readonly server: TestServer;
+  readonly scanLimit: number;
+  readonly callers: readonly Caller[];
+  readonly rows: ReadonlyMap<string, readonly Row[]>;
+  readonly rules: ReadonlyMap<string, Rule>;
+  /** The rows that the table's rule lets the caller read, in the order of insertion. */
+  admitted(table: TableSpec, caller: Caller): readonly Row[];
+  /** The status of a list: a rule that no row can meet refuses before any is looked at. */
+  status(table: TableSpec, caller: Caller): 200 | 401 | 403;
+}
+
+const { and, or, not, exists, compare, isNull, isNotNull, oneOf, literal, constant } = write;
+
+/** Rules as projects have them: owners, members, roles, and what is decided before any row is looked at. */
+const writtenRules: readonly Rule[] = [
+  compare("row.owner", "=", "auth.id"),
+  or(
+    compare("row.owner", "=", "auth.id"),
+    exists("members", "m", and(compare("m.grp", "=", "row.grp"), compare("m.user_id", "=", "auth.id"))),
+  ),
+  and(
+    exists("links", "l", compare("l.grp", "=", "row.grp")),
+    not(exists("tiers", "x", and(compare("x.grp", "=", "row.grp"), compare("x.level", ">", literal(2n))))),
+  ),
+  or(
+    compare("auth.role", "=", literal("admin")),
+    and(compare("row.n", ">=", literal(0n)), compare("row.b", "=", literal(true))),
+  ),
+  and(isNotNull("auth.id"), or(isNull("row.owner"), not(compare("row.owner", "=", "auth.id")))),
+  exists("members", "m", and(compare("m.user_id", "=", "auth.id"), compare("m.grp", "=", literal("g1")))),
+  and(
+    compare("row.grp", "=", literal("g2")),
+    exists("$users", "u", and(compare("u.id", "=", "row.owner"), compare("u.role", "!=", literal("admin")))),
+  ),
+  or(oneOf("row.n", 0n, 2n, null), and(isNull("row.n"), compare("row.t", "<", literal("b")))),
+  exists(
+    "members",
+    "m",
+    and(
+      compare("m.grp", "=", "row.grp"),
+      compare("m.level", ">", "row.n"),
+      exists("tiers", "x", and(compare("x.grp", "=", "m.grp"), compare("x.level", "<=", "m.level"))),
+    ),
+  ),
+  constant(true),
+];
+
+const vocabulary: Vocabulary = {
+  sources: { row: { owner: "text", grp: "text", n: "integer", t: "text", b: "boolean" } },
+  tables: {
+    ...Object.fromEntries(lookups.map((spec) => [spec.name, shapeOf(spec)])),
+    $users: { id: "text", role: "text" },
+  },
+  literals: {
+    number: [-1n, 0n, 1n, 2n, 3n, 0.5, 2],
+    text: ["", "a", "b", "g1", "g2", "🙂", "\uffff", "'", "admin", "user"],
+    boolean: [true, false],
+  },
+};
+
+function shapeOf({ columns }: TableSpec): Shape {
+  return Object.fromEntries(Object.entries(columns).map(([name, { type }]) => [name, type]));
+}
+
+export type RuleSource = "written" | "random";
+
+/** Serves the tables until the test ends, their rows made anew from the seed. */
+export async function serveLists(
+  random: Random,
+  { scanLimit, rules: source }: { readonly scanLimit: number; readonly rules: RuleSource },
+): Promise<ListProject> {
+  const written = random.shuffled(writtenRules);
+  const rules = new Map(
+    tables.map(({ name }, i) => [
+      name,
+      source === "written" ? written[i % written.length]! : randomRule(random, vocabulary),
+    ]),
+  );
+  const server = await serve({
+    schema: schemaText([...tables, ...lookups]),
+    config: configText(scanLimit, rules),
+  });
+  const callers = await makeCallers(server);
+  const users = callers.flatMap(({ auth }) => (auth?.id ? [{ id: auth.id, role: auth.role }] : []));
+  const people = [...users.map(({ id }) => id), "nobody"];
+  const rows = new Map<string, readonly Row[]>([["$users", users]]);
+  for (const spec of [...lookups, ...tables]) {
+    const made = makeRows(spec, people, random);
+    await insertRows(server.database, spec, made);
+    rows.set(spec.name, made);
+  }
+  const nowSeconds = BigInt(Math.floor(server.clock.now() / 1000));
+  const world = (row: Row, auth: Auth): World => ({ rows: { row }, auth, nowSeconds, tables: rows });
+  const admitted = remembered((table: TableSpec, { auth }: Caller) => {
+    const all = rows.get(table.name)!;
+    return auth === null ? all : all.filter((row) => admits(rules.get(table.name)!, world(row, auth)));
+  });
+  const status = remembered((table: TableSpec, { auth }: Caller) => {
+    if (auth === null) return 200;
+    const rule = rules.get(table.name)!;
+    if (auth === nobody && !mayAdmit(rule, { auth, nowSeconds: null })) return 401;
+    return mayAdmit(rule, { auth, nowSeconds }) ? 200 : 403;
+  });
+  return { server, scanLimit, callers, rows, rules, admitted, status };
+}
+
+function configText(scanLimit: number, rules: ReadonlyMap<string, Rule>): string {
+  const sections = [...rules].map(
+    ([name, rule]) => `[rules.${name}]\nread = ${JSON.stringify(print(rule))}\n`,
+  );
+  return `[api]\nscan_limit = ${scanLimit}\n${sections.join("")}`;
+}
+
+async function makeCallers(server: TestServer): Promise<readonly Caller[]> {
+  const users = [];
+  for (const [name, role] of [
+    ["ada", "user"],
+    ["bob", "user"],
+    ["root", "admin"],
+  ] as const) {
+    const { id, bearer } = await member(server, name, role);
+    users.push({ name, auth: { id, email: `${name}@example.com`, role }, headers: { ...bearer } });
+  }
+  const key = { name: "key", auth: null, headers: await apiKey(server, "project:backend") };
+  return [...users, { name: "anonymous", auth: nobody, headers: {} }, key];
+}
+
+function remembered<T>(
+  compute: (table: TableSpec, caller: Caller) => T,
+): (table: TableSpec, caller: Caller) => T {
+  const known = new Map<string, T>();
+  return (table, caller) => {
+    const key = `${table.name} ${caller.name}`;
+    if (!known.has(key)) known.set(key, compute(table, caller));
+    return known.get(key)!;
+  };
+}
