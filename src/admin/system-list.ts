@@ -44,6 +44,7 @@ export function systemList(name: string, columns: Readonly<Record<string, Column
             hasRowid: true,
             rowidAlias: null,
             exactColumns: new Set<string>(),
+            collations: new Map<string, string>(),
             indexes: [primaryKeyIndex],
             triggers,
           },

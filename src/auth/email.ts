@@ -11,5 +11,5 @@ const emailBytesMax = 254;
 /** Specification, section 2: `local@domain.tld`, no whitespace. */
 export function isEmail(text: string): boolean {
   const shape = /^[^\s\p{Cc}@<>"]+@[^\s\p{Cc}@.<>"]+(\.[^\s\p{Cc}@.<>"]+)+$/u;
-  return shape.test(text) && new TextEncoder().encode(text).length <= emailBytesMax;
+  return new TextEncoder().encode(text).length <= emailBytesMax && shape.test(text);
 }

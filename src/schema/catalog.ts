@@ -22,6 +22,8 @@ export interface CatalogTable {
    * not, by collation or affinity.
    */
   readonly exactColumns: ReadonlySet<string>;
+  /** How columns compare that do not compare by BINARY, such as NOCASE. */
+  readonly collations: ReadonlyMap<string, string>;
   /**
    * Full indexes (not partial, no expressions, BINARY collation) that a scan can use, the primary key's and unique
    * constraints' automatic ones included.
@@ -57,6 +59,7 @@ export function catalogOf(physical: Physical): Catalog {
           hasRowid: table.hasRowid,
           rowidAlias: aliasOf(table),
           exactColumns: exactColumnsOf(table),
+          collations: collationsOf(table),
           indexes: indexesOf(table),
           triggers: triggersReached(physical, table),
         },
@@ -72,28 +75,27 @@ function aliasOf(table: PhysicalTable): ColumnName | null {
 
 function exactColumnsOf(table: PhysicalTable): ReadonlySet<string> {
   if (!table.strict) return new Set();
-  const isPlain = collatesPlainly(table);
-  return new Set(table.columns.map(({ name }) => name).filter(isPlain));
+  const collations = collationsOf(table);
+  return new Set(table.columns.map(({ name }) => name).filter((name) => !collations.has(name)));
 }
 
-/** Whether a column compares by BINARY. */
-function collatesPlainly(table: PhysicalTable): (column: string) => boolean {
+function collationsOf(table: PhysicalTable): ReadonlyMap<string, string> {
   const ddl = parseTableDdl(table.sql);
-  return (column) => {
-    const collation = ddl?.columns.get(column.toLowerCase())?.collation ?? null;
-    return ddl !== null && (collation === null || collation.toUpperCase() === "BINARY");
-  };
+  const collations = table.columns.map(
+    ({ name }) => [name, ddl?.columns.get(name.toLowerCase())?.collation ?? "BINARY"] as const,
+  );
+  return new Map(collations.filter(([, collation]) => collation.toUpperCase() !== "BINARY"));
 }
 
 function indexesOf(table: PhysicalTable): CatalogIndex[] {
   // A column that compares in another collation is not served by an index, nor in order by it, as a plan expects.
-  const plain = collatesPlainly(table);
+  const collations = collationsOf(table);
   return table.indexes
     .filter(({ partial }) => !partial)
     .filter(({ columns }) =>
       columns.every(
         ({ name, collation }) =>
-          name !== null && isName(name) && collation.toUpperCase() === "BINARY" && plain(name),
+          name !== null && isName(name) && collation.toUpperCase() === "BINARY" && !collations.has(name),
       ),
     )
     .map(({ name, columns, unique }) => ({

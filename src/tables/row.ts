@@ -51,7 +51,7 @@ export async function getRow(context: RowContext, key: Values): Promise<RowOutco
 export async function createRow(context: RowContext, values: Values): Promise<RowOutcome | Refusal> {
   const { table, access, catalog } = context;
   const returned = returnedOf(context, values);
-  const insert = insertStatement(table, values, access.rule, returned);
+  const insert = insertStatement(table, values, access.rule, returned, catalog);
   const written = await write(context, insert, 0, catalog.tables.get(table.name)!.triggers.insert);
   return written ?? denied;
 }
@@ -62,7 +62,7 @@ export async function updateRow(
   patch: Values,
 ): Promise<RowOutcome | Refusal> {
   const { table, access, catalog } = context;
-  const update = updateStatement(table, key, patch, access, returnedOf(context, patch));
+  const update = updateStatement(table, key, patch, access, returnedOf(context, patch), catalog);
   const written = await write(context, update, 1, catalog.tables.get(table.name)!.triggers.update);
   return written ?? deniedOrMissing(context, key);
 }

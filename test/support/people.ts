@@ -1,5 +1,7 @@
 import { SignJWT } from "jose";
 import { hashSecret } from "../../src/auth/api-key.js";
+import { openSession } from "../../src/auth/store/sessions.js";
+import { insertUser } from "../../src/auth/store/users.js";
 import { deriveBytes } from "../../src/encoding/secret-keys.js";
 import type { Result, SqlValue } from "../../src/platform/database.js";
 import { type SignedIn, type TestServer, testSecret } from "./server.js";
@@ -52,7 +54,7 @@ const sessionOf = (id: string) => `session of ${id}`;
 
 /**
  * A user with a session, put straight into the database: for tests that are about something else than passwords, as
- * every hash costs a tenth of a second. Their id is the local part of the address.
+ * every hash costs a tenth of a second. Their id is the local part of the address, and no password is theirs.
  */
 export async function member(
   server: TestServer,
@@ -60,22 +62,19 @@ export async function member(
   role: "user" | "admin" = "user",
 ): Promise<SignedIn> {
   const email = `${id}@example.com`;
-  const now = BigInt(server.clock.now());
+  const now = server.clock.now();
   const refreshToken = `svc_rt_${id}`;
-  const hash = await hashSecret(refreshToken);
+  const passwordHash = "none";
   await server.database.batch([
-    {
-      sql: "INSERT INTO _users (id, email, email_key, role, created_at) VALUES (?, ?, ?, ?, ?)",
-      params: [id, email, email, role, now],
-    },
-    {
-      sql: "INSERT INTO _sessions (id, user_id, created_at) VALUES (?, ?, ?)",
-      params: [sessionOf(id), id, now],
-    },
-    {
-      sql: "INSERT INTO _refresh_tokens (hash, session_id, created_at, expires_at) VALUES (?, ?, ?, ?)",
-      params: [hash, sessionOf(id), now, now + 2_592_000_000n],
-    },
+    insertUser({ id, email, emailKey: email, passwordHash, role, createdAtMs: now }),
+    ...openSession({
+      id: sessionOf(id),
+      userId: id,
+      passwordHash,
+      refreshTokenHash: await hashSecret(refreshToken),
+      now,
+      refreshExpiresAtMs: now + 2_592_000_000,
+    }),
   ]);
   const accessToken = await accessTokenOf(server, id, { claims: { role } });
   return { id, accessToken, refreshToken, bearer: { Authorization: `Bearer ${accessToken}` } };

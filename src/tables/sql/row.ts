@@ -3,7 +3,7 @@ import type { Column, Table } from "../../project/model.js";
 import type { Expression } from "../../project/rules/ast.js";
 import { columnsOf } from "../../project/rules/columns-of.js";
 import { alwaysTrue, neverTrue } from "../../project/rules/never-true.js";
-import type { Catalog } from "../../schema/catalog.js";
+import type { Catalog, CatalogTable } from "../../schema/catalog.js";
 import {
   and,
   comma,
@@ -12,6 +12,7 @@ import {
   name,
   ownersSql,
   param,
+  physicalName,
   type Sql,
   sql,
   toStatement,
@@ -92,6 +93,7 @@ export function insertStatement(
   values: Values,
   rule: Expression,
   returned: Returned,
+  catalog: Catalog,
 ): RowStatement {
   const returning = returningSql(table, returned);
   const target = name(table.name);
@@ -110,7 +112,7 @@ export function insertStatement(
   const columns = [...new Set([...values.keys(), ...read])];
   const scope: Scope = {
     ...noScope,
-    next: (column) => sql`_n.${name(column)}`,
+    next: (column) => collated(sql`_n.${name(column)}`, column, catalog.tables.get(table.name)),
     exists: (node) => existsSql(node, scope),
   };
   // A rule that reads no column still guards the statement; one column is enough to insert by.
@@ -126,6 +128,12 @@ export function insertStatement(
     ),
     exact: isExact(rule, returned.rule),
   };
+}
+
+/** A value compares as its column does once it is stored there. */
+function collated(value: Sql, column: Column["name"], physical: CatalogTable | undefined): Sql {
+  const collation = physical?.collations.get(column);
+  return collation === undefined ? value : sql`(${value} COLLATE ${physicalName(collation)})`;
 }
 
 function given(column: Column, values: Values): Sql {
@@ -153,12 +161,14 @@ export function updateStatement(
   patch: Values,
   { rule, namesNew }: UpdateRule,
   returned: Returned,
+  catalog: Catalog,
 ): RowStatement {
   const target = name(table.name);
+  const physical = catalog.tables.get(table.name);
   const patched = new Map([...patch].map(([column, value]) => [column.name as string, value]));
   const stored = (column: Column["name"]) => sql`${target}.${name(column)}`;
   const next = (column: Column["name"]) =>
-    patched.has(column) ? param(patched.get(column)!) : stored(column);
+    patched.has(column) ? collated(param(patched.get(column)!), column, physical) : stored(column);
   const before: Scope = { row: stored, next, exists: (node) => existsSql(node, before) };
   const after: Scope = { row: next, next, exists: (node) => existsSql(node, after) };
   const guards = [predicate(rule, before)];

@@ -15,7 +15,8 @@ it("a changed password ends every session, the caller's too, and is the one that
   expectRefusal(await client(server, ada.bearer).get("/auth/me"), 401, "unauthorized");
   const refresh = await client(server).post("/auth/refresh", { refresh_token: ada.refreshToken });
   expectRefusal(refresh, 401, "invalid_refresh_token");
-  const login = (password: string) => client(server).post("/auth/login", { email: "ada@example.com", password });
+  const login = (password: string) =>
+    client(server).post("/auth/login", { email: "ada@example.com", password });
   expectRefusal(await login(current), 401, "invalid_credentials");
   expect((await login("another horse")).status).toBe(200);
 });
@@ -24,7 +25,10 @@ it("a wrong current password is 403, counts like a failed login, and changes not
   const server = await serve({ schema, config: "[auth.throttle]\nmax_failures = 1" });
   const ada = await signUp(server, "ada@example.com");
   const attempt = () =>
-    client(server, ada.bearer).post("/auth/password", { current_password: "wrong", password: "another horse" });
+    client(server, ada.bearer).post("/auth/password", {
+      current_password: "wrong",
+      password: "another horse",
+    });
   expectRefusal(await attempt(), 403, "invalid_credentials");
   expectRefusal(await attempt(), 429, "rate_limited");
   expect((await client(server, ada.bearer).get("/auth/me")).status).toBe(200);

@@ -1,0 +1,92 @@
+import { mkdtempSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import Libsql from "libsql";
+import { describe, expect, it } from "vitest";
+import { openLibsql } from "../../../src/node/libsql.js";
+import { pullSchema } from "../../../src/schema/pull.js";
+import { client, expectRefusal } from "../../support/client.js";
+import { countOf, member } from "../../support/people.js";
+import { serve, type TestServer } from "../../support/server.js";
+
+/** A database that somebody made elsewhere, pulled and served. */
+async function pulled(ddl: string, config: string): Promise<TestServer> {
+  const path = join(mkdtempSync(join(tmpdir(), "svc-pulled-")), "data.db");
+  const legacy = new Libsql(path);
+  legacy.exec(ddl);
+  legacy.close();
+  const database = openLibsql({ path, synchronous: "normal", commandLine: true });
+  const { text } = await pullSchema(database);
+  await database.close();
+  return serve({ schema: text, config, path });
+}
+
+describe("a column that compares without case", () => {
+  const ddl = `
+    CREATE TABLE p (id INTEGER PRIMARY KEY, vis TEXT COLLATE NOCASE, body TEXT) STRICT;
+    INSERT INTO p VALUES (1, 'private', 'secret'), (2, 'open', 'hello')`;
+
+  it("cannot be filtered by in another spelling than the one that the rule knows", async () => {
+    const server = await pulled(ddl, `[rules.p]\nread = "row.vis != 'private'"`);
+    for (const query of ["", "?where[vis]=PRIVATE", "?filter[vis][in]=PRIVATE"]) {
+      const { text } = await client(server).get(`/api/p${query}`);
+      expect(text).not.toContain("secret");
+    }
+  });
+
+  it("is compared without case before it is stored, too", async () => {
+    const config = `[rules.p]\nread = "public"\ncreate = "new.vis != 'private'"\nupdate = "new.vis != 'private'"`;
+    const server = await pulled(ddl, config);
+    for (const vis of ["private", "PRIVATE"]) {
+      expectRefusal(await client(server).post("/api/p", { vis }), 403, "forbidden");
+      expectRefusal(await client(server).patch("/api/p/2", { vis }), 403, "forbidden");
+    }
+    expect(await countOf(server, "p")).toBe(2);
+  });
+});
+
+it("a table's own ON CONFLICT REPLACE or IGNORE deletes and hides nothing", async () => {
+  const ddl = `
+    CREATE TABLE rep (id INTEGER PRIMARY KEY ON CONFLICT REPLACE, slug TEXT UNIQUE ON CONFLICT REPLACE, owner TEXT);
+    CREATE TABLE ign (id INTEGER PRIMARY KEY, slug TEXT UNIQUE ON CONFLICT IGNORE);
+    INSERT INTO rep VALUES (1, 'a', 'victim'), (2, 'b', 'ada'); INSERT INTO ign VALUES (1, 'a')`;
+  const config = `
+[rules.rep]
+create = "new.owner = auth.id"
+update = "row.owner = auth.id"
+[rules.ign]
+create = "authenticated"`;
+  const server = await pulled(ddl, config);
+  const ada = client(server, (await member(server, "ada")).bearer);
+  expectRefusal(await ada.post("/api/rep", { id: 1, owner: "ada" }), 409, "conflict");
+  expectRefusal(await ada.post("/api/rep", { slug: "a", owner: "ada" }), 409, "conflict");
+  expectRefusal(await ada.patch("/api/rep/2", { slug: "a" }), 409, "conflict");
+  expectRefusal(await ada.post("/api/ign", { slug: "a" }), 409, "conflict");
+  expect(await countOf(server, "rep")).toBe(2);
+});
+
+it("rows whose key is NULL are paged once each", async () => {
+  const ddl =
+    "CREATE TABLE t (id TEXT PRIMARY KEY, n INT); INSERT INTO t VALUES (NULL, 1), (NULL, 2), ('x', 3)";
+  const server = await pulled(ddl, `[rules.t]\nread = "public"`);
+  const seen: unknown[] = [];
+  for (let path: string | undefined = "/api/t?limit=1"; path !== undefined; ) {
+    const { data, meta } = (await client(server).get(path)).body as {
+      data: { n: number }[];
+      meta: { next_cursor?: string };
+    };
+    seen.push(...data.map(({ n }) => n));
+    path = meta.next_cursor && `/api/t?cursor=${meta.next_cursor}`;
+  }
+  expect(seen).toEqual([1, 2, 3]);
+});
+
+it("a write whose trigger feeds a virtual table does not say how many rows it wrote", async () => {
+  const ddl = `
+    CREATE TABLE t (id INTEGER PRIMARY KEY, body TEXT);
+    CREATE VIRTUAL TABLE search USING fts5(body);
+    CREATE TRIGGER feed AFTER INSERT ON t BEGIN INSERT INTO search (body) VALUES (new.body); END`;
+  const server = await pulled(ddl, `[rules.t]\ncreate = "public"`);
+  const made = await client(server).post("/api/t", { body: "x" });
+  expect(made.body).toMatchObject({ meta: { rows_read: null, rows_written: null, rows_returned: 1 } });
+});
