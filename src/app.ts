@@ -4,7 +4,12 @@ import { createAccessTokens } from "./auth/access-token.js";
 import { checkStatement, claimOf, judgeClaim } from "./auth/authenticate.js";
 import { readCredential } from "./auth/credential.js";
 import { crossSiteGuard } from "./auth/cross-site.js";
+import { createLinkTokens } from "./auth/links.js";
+import { MailAllowance } from "./auth/mail-allowance.js";
+import type { ProviderEndpoints } from "./auth/oauth/provider.js";
+import { createProviders } from "./auth/oauth/providers.js";
 import type { Caller } from "./auth/principal.js";
+import { purge } from "./auth/purge.js";
 import type { AuthContext } from "./auth/routes/context.js";
 import { authRoutes } from "./auth/routes/routes.js";
 import { schemaVersionCheck } from "./auth/store/checks.js";
@@ -17,6 +22,7 @@ import { isLoopbackHost } from "./http/loopback.js";
 import type { OriginPolicy } from "./http/origin.js";
 import { isRefusal, Refusal } from "./http/refusal.js";
 import { json } from "./http/respond.js";
+import { createOutbox } from "./mail/outbox.js";
 import { createMeter } from "./metering/metering.js";
 import { type Database, UnavailableError } from "./platform/database.js";
 import type { Platform } from "./platform/platform.js";
@@ -36,13 +42,32 @@ export interface AppOptions {
   readonly readSchemaFile: () => Promise<string>;
   /** The address that a request comes from, as the runtime knows it. */
   readonly clientAddress: (c: Context) => string;
+  /**
+   * The canonical address that the server is reached at, without a slash at the end: links and provider callbacks are
+   * made of it, never of a request's Host.
+   */
+  readonly publicBaseUrl: string;
+  /** For tests alone: sign-in providers of their own. */
+  readonly providerEndpoints?: ProviderEndpoints;
+}
+
+/** What the runtime calls now and then, beside the requests. */
+export interface Upkeep {
+  /** Once, at start: mails that an earlier process left go out. */
+  resumeMail(): Promise<void>;
+  /** Every few seconds. */
+  deliverMail(): Promise<void>;
+  /** Every minute or so. */
+  purge(): Promise<void>;
+  /** Once, at the end: begins nothing more, and waits for the mails that are being sent. */
+  finish(): Promise<void>;
 }
 
 type Env = { Variables: { caller: Caller; project: LiveProject } };
 
-/** The whole router. It reads the same under every runtime. */
+/** The whole router, and what has to be done beside it. It reads the same under every runtime. */
 export async function createApp(options: AppOptions) {
-  const { config, platform, secret, loopbackOnly, readSchemaFile } = options;
+  const { config, platform, secret, loopbackOnly, readSchemaFile, publicBaseUrl } = options;
   const { database, clock, log } = platform;
   const projects = createProjectSource(config.rules, database, log);
   const cursorKey = await aesKey(await deriveBytes(secret, "cursor"));
@@ -76,27 +101,38 @@ export async function createApp(options: AppOptions) {
       return undefined;
     };
 
+  const linkTokens = await createLinkTokens(await deriveBytes(secret, "link"));
+  const throttlePepper = toHex(await deriveBytes(secret, "throttle"));
   const auth: AuthContext = {
     platform,
     config,
     tokens,
     successorKey: await deriveBytes(secret, "refresh successor"),
-    throttle: new PasswordThrottle(
-      database,
-      config.auth.throttle,
-      toHex(await deriveBytes(secret, "throttle")),
-    ),
+    throttle: new PasswordThrottle(database, config.auth.throttle, throttlePepper),
+    mailAllowance: new MailAllowance(config.auth.throttle, throttlePepper),
+    linkTokens,
+    deliverMail: () => platform.defer(() => outbox.deliverDue()),
+    publicBaseUrl,
+    providers: createProviders(platform, options.providerEndpoints ?? {}),
+    oauthStateKey: await deriveBytes(secret, "oauth state"),
     settings: async () => {
       const [result] = await database.query([schemaVersionCheck()]);
       const project = await projects.current(result!.rows[0]![0] as number | null);
-      return isRefusal(project) ? project : project.schema.auth;
+      return isRefusal(project) ? project : { ...project.schema.auth, origins: project.schema.origins };
     },
   };
+  const outbox = createOutbox({
+    platform,
+    linkTokens,
+    settings: auth.settings,
+    publicBaseUrl,
+    from: config.mail.from,
+  });
 
   const origins: OriginPolicy = {
     allowed: new Set(config.cors.allowed_origins),
     anyAllowed: config.cors.allow_any_origin,
-    own: config.auth.public_base_url === "" ? null : config.auth.public_base_url,
+    own: new URL(publicBaseUrl).origin,
     cookies: config.auth.cookie_mode,
   };
   const app = new Hono<Env>();
@@ -127,7 +163,16 @@ export async function createApp(options: AppOptions) {
     log.error("a request failed", error);
     return new Refusal("internal", "something went wrong").toResponse();
   });
-  return app;
+  const upkeep: Upkeep = {
+    resumeMail: async () => {
+      await outbox.makeAllDue();
+      await outbox.deliverDue();
+    },
+    deliverMail: () => outbox.deliverDue(),
+    purge: () => purge(platform, config),
+    finish: () => outbox.finish(),
+  };
+  return { fetch: app.fetch, upkeep };
 }
 
 const methodNotAllowed = new Refusal("method_not_allowed", "no such method here");

@@ -19,12 +19,25 @@ const mayImport: Record<string, readonly string[]> = {
   auth: ["encoding", "http", "platform", "project"],
   tables: ["auth/principal.ts", "encoding", "http", "metering", "platform", "project", "schema"],
   admin: ["auth", "encoding", "http", "platform", "project", "schema", "tables"],
-  "app.ts": ["admin", "auth", "encoding", "http", "metering", "platform", "project", "schema", "tables"],
+  mail: ["auth", "encoding", "http", "platform", "project"],
+  "app.ts": [
+    "admin",
+    "auth",
+    "encoding",
+    "http",
+    "mail",
+    "metering",
+    "platform",
+    "project",
+    "schema",
+    "tables",
+  ],
   node: ["platform"],
+  remote: ["platform"],
 };
 
 /** The only places that put a runtime and the application together. */
-const compositionRoots = ["node/serve.ts", "node/project-directory.ts", "cli/"];
+const compositionRoots = ["node/serve.ts", "node/project-directory.ts", "node/mail-transport.ts", "cli/"];
 
 /** Folders whose code is the same on every runtime, and takes time, chance and limits as arguments. */
 const portable = Object.keys(mayImport).filter((folder) => folder !== "node");

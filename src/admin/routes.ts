@@ -1,7 +1,7 @@
 import { type Context, Hono } from "hono";
 import type { Caller } from "../auth/principal.js";
-import { isRefusal, Refusal } from "../http/refusal.js";
 import type { SecretKey } from "../encoding/secret-keys.js";
+import { isRefusal, Refusal } from "../http/refusal.js";
 import type { Platform } from "../platform/platform.js";
 import type { Config } from "../project/config.js";
 import { adminRefusal } from "./authorize.js";

@@ -57,7 +57,8 @@ export async function patchUser(
   const [unknown] = Object.keys(others);
   if (unknown !== undefined) return badRequest(`unknown field ${JSON.stringify(unknown)}`);
   if (disabled === null && role === null) return badRequest("expected disabled, role or both");
-  if (disabled !== null && typeof disabled !== "boolean") return badRequest("disabled: expected true or false");
+  if (disabled !== null && typeof disabled !== "boolean")
+    return badRequest("disabled: expected true or false");
   if (role !== null && role !== "user" && role !== "admin") return badRequest("role: expected user or admin");
   const now = platform.clock.now();
   const [changed] = await platform.database.batch(changeUser({ id, disabled, role, now }));
@@ -96,4 +97,3 @@ async function missingOrLast({ platform }: AdminServices, id: string): Promise<R
     ? noSuchUser
     : new Refusal("conflict", "this is the last enabled admin: make another one first");
 }
-

@@ -82,7 +82,12 @@ export async function createServiceKey(
   const warnings = parsed
     .filter(({ scope }) => scope!.legacy)
     .map(({ text }) => `${text} is a legacy scope and grants nothing`);
-  return { id, secret, warnings, expiresAt: expiresAtMs === null ? null : new Date(expiresAtMs).toISOString() };
+  return {
+    id,
+    secret,
+    warnings,
+    expiresAt: expiresAtMs === null ? null : new Date(expiresAtMs).toISOString(),
+  };
 }
 
 /** Milliseconds, for a date alone midnight UTC. */

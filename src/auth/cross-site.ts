@@ -5,8 +5,11 @@ import { hasSessionCookie } from "./cookies.js";
 
 const safeMethods: ReadonlySet<string> = new Set(["GET", "HEAD", "OPTIONS"]);
 
-/** Apple posts its callback from its own origin, without our cookies (specification 5.6). */
-const callback = /^\/auth\/oauth\/callback\//;
+/**
+ * Apple posts its callback from its own origin, without our cookies (specification 5.6). The hosted pages set no cookie,
+ * send `Origin: null` and judge their forms themselves.
+ */
+const judgedElsewhere = /^\/auth\/(oauth\/callback|pages)\//;
 
 /**
  * In cookie mode, refuses what a foreign page could make a browser do: a write that carries a session cookie, and a
@@ -17,7 +20,7 @@ export function crossSiteGuard(policy: OriginPolicy): MiddlewareHandler {
     const request = c.req.raw;
     if (!policy.cookies || safeMethods.has(request.method)) return next();
     const { pathname } = new URL(request.url);
-    if (callback.test(pathname)) return next();
+    if (judgedElsewhere.test(pathname)) return next();
     const verdict = judgeOrigin(policy, requestOrigin(request));
     const refused = isRefused(verdict, hasSessionCookie(request.headers), pathname.startsWith("/auth/"));
     return refused ? foreign.toResponse() : next();

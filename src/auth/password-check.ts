@@ -9,6 +9,7 @@ export interface Account {
   readonly id: string;
   readonly email: string;
   readonly role: string;
+  readonly emailVerified: boolean;
   readonly passwordHash: string;
 }
 
@@ -45,6 +46,13 @@ export async function checkAccountPassword(
 }
 
 function enabledAccount({ rows: [row] }: Result): Account | null {
-  const [id, email, role, disabled, , passwordHash] = row as [string, string, string, number, number, string];
-  return disabled === 1 ? null : { id, email, role, passwordHash };
+  const [id, email, role, disabled, verified, passwordHash] = row as [
+    id: string,
+    email: string,
+    role: string,
+    disabled: number,
+    verified: number,
+    passwordHash: string,
+  ];
+  return disabled === 1 ? null : { id, email, role, emailVerified: verified === 1, passwordHash };
 }

@@ -12,6 +12,30 @@ export function newId(context: Pick<AuthContext, "platform">): string {
   return toHex(context.platform.random.bytes(idBytes));
 }
 
+/** A session that is not stored yet. */
+export interface NewlyMadeSession {
+  readonly id: string;
+  readonly refreshToken: string;
+  readonly refreshTokenHash: string;
+  readonly now: number;
+  readonly refreshExpiresAtMs: number;
+}
+
+export async function newSession(
+  context: Pick<AuthContext, "platform" | "config">,
+): Promise<NewlyMadeSession> {
+  const { clock, random } = context.platform;
+  const now = clock.now();
+  const refreshToken = newRefreshToken(random.bytes(refreshTokenRandomBytes));
+  return {
+    id: newId(context),
+    refreshToken,
+    refreshTokenHash: await hashSecret(refreshToken),
+    now,
+    refreshExpiresAtMs: now + context.config.auth.refresh_token_ttl_secs * 1000,
+  };
+}
+
 export interface PreparedSession {
   readonly id: string;
   readonly refreshToken: string;
@@ -24,17 +48,7 @@ export async function prepareSession(
   context: AuthContext,
   user: { readonly id: string; readonly passwordHash: string },
 ): Promise<PreparedSession> {
-  const { clock, random } = context.platform;
-  const now = clock.now();
-  const id = newId(context);
-  const refreshToken = newRefreshToken(random.bytes(refreshTokenRandomBytes));
-  const statements = openSession({
-    id,
-    userId: user.id,
-    passwordHash: user.passwordHash,
-    refreshTokenHash: await hashSecret(refreshToken),
-    now,
-    refreshExpiresAtMs: now + context.config.auth.refresh_token_ttl_secs * 1000,
-  });
-  return { id, refreshToken, statements };
+  const session = await newSession(context);
+  const statements = openSession({ ...session, userId: user.id, passwordHash: user.passwordHash });
+  return { id: session.id, refreshToken: session.refreshToken, statements };
 }

@@ -8,7 +8,14 @@ import {
   listServiceKeys,
   listUsers,
   revokeServiceKey,
+  setUser,
 } from "./commands/admin.js";
+import {
+  listAuthProviders,
+  removeAuthProvider,
+  sealedAuthProvider,
+  setAuthProvider,
+} from "./commands/auth-provider.js";
 import { check } from "./commands/check.js";
 import { schemaApply, schemaPlan, schemaPull } from "./commands/schema.js";
 import { serveCommand } from "./commands/serve.js";
@@ -24,6 +31,11 @@ const commands: readonly Command[] = [
   createServiceKey,
   listServiceKeys,
   revokeServiceKey,
+  setUser,
+  setAuthProvider,
+  listAuthProviders,
+  removeAuthProvider,
+  sealedAuthProvider,
 ];
 
 process.exitCode = await main(process.argv.slice(2));

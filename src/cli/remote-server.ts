@@ -1,34 +1,79 @@
 import { type Invocation, RefusedError, UsageError } from "./command.js";
-import { readSecretLine } from "./standard-input.js";
+import { readSecretLines } from "./standard-input.js";
 
-/** A running server, called with a service key. */
+/** A running server of any runtime, called by an administrator. */
 export interface RemoteServer {
-  post(path: string, yaml: string): Promise<{ readonly ok: boolean; readonly body: unknown }>;
+  /** The answer's `data`. Throws RefusedError with the server's own message. */
+  call(method: string, path: string, body?: RemoteBody): Promise<unknown>;
+  /** What standard input held behind the secret to sign in with. */
+  readonly moreLines: readonly string[];
 }
 
-/** Null without `--url`. The key comes in on standard input, never as an argument. */
+export type RemoteBody = { readonly json: unknown } | { readonly yaml: string };
+
+/** Options of a command that works on a running server, too. */
+export const remoteOptions = { url: { type: "string" }, "key-stdin": { type: "boolean" } } as const;
+export const remoteHelp = [
+  "--url URL        a running server instead of the local database",
+  "--key-stdin      with --url: a project:backend key on the first line of standard input",
+] as const;
+
+/** Where `--email` is free to say who signs in. */
+export const signInOptions = {
+  ...remoteOptions,
+  email: { type: "string" },
+  "password-stdin": { type: "boolean" },
+} as const;
+export const signInHelp = [
+  ...remoteHelp,
+  "--email E --password-stdin   with --url: an admin, instead of a key",
+] as const;
+
+/** Null without `--url`. Secrets come in on standard input, never as arguments. */
 export async function remoteServer(invocation: Invocation): Promise<RemoteServer | null> {
   const url = invocation.text("url");
   if (url === undefined) return null;
-  if (!invocation.flag("key-stdin")) throw new UsageError("--url needs --key-stdin");
-  const key = await readSecretLine();
-  return {
-    post: async (path, yaml) => {
-      const response = await request(new URL(path, url), key, yaml);
-      return { ok: response.ok, body: await response.json() };
-    },
-  };
+  if (!URL.canParse(url)) throw new UsageError(`--url: ${url} is not a URL`);
+  const byKey = invocation.flag("key-stdin");
+  if (!byKey && !(invocation.flag("password-stdin") && invocation.text("email") !== undefined))
+    throw new UsageError("--url needs --key-stdin, or --email E --password-stdin of an admin");
+  const [secret = "", ...moreLines] = await readSecretLines();
+  const token = byKey ? secret : await signIn(url, invocation.text("email")!, secret);
+  return { moreLines, call: (method, path, body) => request(new URL(path, url), method, body, token) };
 }
 
-async function request(url: URL, key: string, yaml: string): Promise<Response> {
+async function signIn(url: string, email: string, password: string): Promise<string> {
+  const session = await request(new URL("/auth/login", url), "POST", { json: { email, password } }, null);
+  return (session as { access_token: string }).access_token;
+}
+
+async function request(
+  url: URL,
+  method: string,
+  body: RemoteBody | undefined,
+  token: string | null,
+): Promise<unknown> {
+  const isYaml = body !== undefined && "yaml" in body;
+  const response = await send(url, {
+    method,
+    redirect: "error",
+    headers: {
+      ...(token === null ? {} : { Authorization: `Bearer ${token}` }),
+      ...(body === undefined ? {} : { "Content-Type": isYaml ? "application/yaml" : "application/json" }),
+    },
+    ...(body === undefined ? {} : { body: isYaml ? body.yaml : JSON.stringify(body.json) }),
+  });
+  const answer = (await response.json().catch(() => ({}))) as { data?: unknown; error?: { message: string } };
+  if (!response.ok)
+    throw new RefusedError(answer.error?.message ?? `${url.origin} answered ${response.status}`);
+  return answer.data;
+}
+
+async function send(url: URL, init: RequestInit): Promise<Response> {
   try {
-    return await fetch(url, {
-      method: "POST",
-      headers: { Authorization: `Bearer ${key}`, "Content-Type": "application/yaml" },
-      body: yaml,
-      redirect: "error",
-    });
+    return await fetch(url, init);
   } catch (error) {
-    throw new RefusedError(`${url.origin} cannot be reached: ${(error as Error).message}`);
+    const { cause } = error as { cause?: { message?: string } };
+    throw new RefusedError(`${url.origin} cannot be reached: ${cause?.message ?? (error as Error).message}`);
   }
 }

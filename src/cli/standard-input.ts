@@ -1,6 +1,11 @@
-/** A secret or password on standard input: its first line, without the line break. */
-export async function readSecretLine(): Promise<string> {
+/** Secrets and passwords on standard input, one on each line. */
+export async function readSecretLines(): Promise<readonly string[]> {
   let text = "";
   for await (const chunk of process.stdin.setEncoding("utf8")) text += chunk;
-  return text.split(/\r?\n/)[0] ?? "";
+  return text.replace(/\r?\n$/, "").split(/\r?\n/);
+}
+
+export async function readSecretLine(): Promise<string> {
+  const [line = ""] = await readSecretLines();
+  return line;
 }

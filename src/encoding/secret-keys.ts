@@ -2,7 +2,13 @@
 export type SecretKey = Awaited<ReturnType<typeof crypto.subtle.importKey>>;
 
 /** What the project's secret is used for. No purpose can stand in for another. */
-export type KeyPurpose = "access token" | "cursor" | "refresh successor" | "throttle";
+export type KeyPurpose =
+  | "access token"
+  | "cursor"
+  | "oauth state"
+  | "refresh successor"
+  | "throttle"
+  | "link";
 
 /** RFC 5869: 32 bytes for one purpose out of the project's secret. */
 export async function deriveBytes(

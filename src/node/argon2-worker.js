@@ -1,7 +1,7 @@
 // @ts-check
 // Plain JavaScript, so that a Worker loads this file from the sources and from the build alike.
 import { parentPort } from "node:worker_threads";
-import { argon2id } from "hash-wasm";
+import { argon2id, bcrypt } from "hash-wasm";
 
 /**
  * Answers each job with its hash, or with undefined when it cannot be computed: an error might quote the
@@ -9,8 +9,20 @@ import { argon2id } from "hash-wasm";
  *
  * @param {import("./argon2.js").HashJob} job
  */
-async function answer({ password, salt, memoryKib, passes, lanes, hashBytes }) {
-  const hash = await argon2id({
+async function answer(job) {
+  const hash = await compute(job).catch(() => undefined);
+  parentPort?.postMessage(hash);
+}
+
+/** @param {import("./argon2.js").HashJob} job */
+async function compute(job) {
+  if (job.kind === "bcrypt") {
+    const { password, salt, costFactor } = job;
+    // hash-wasm gives the last of the 24 bytes too, which no encoding holds.
+    return (await bcrypt({ password, salt, costFactor, outputType: "binary" })).subarray(0, 23);
+  }
+  const { password, salt, memoryKib, passes, lanes, hashBytes } = job;
+  return argon2id({
     password,
     salt,
     memorySize: memoryKib,
@@ -18,8 +30,7 @@ async function answer({ password, salt, memoryKib, passes, lanes, hashBytes }) {
     parallelism: lanes,
     hashLength: hashBytes,
     outputType: "binary",
-  }).catch(() => undefined);
-  parentPort?.postMessage(hash);
+  });
 }
 
 parentPort?.on("message", answer);

@@ -1,9 +1,14 @@
 import { randomBytes, timingSafeEqual } from "node:crypto";
 import { Worker } from "node:worker_threads";
 import { HasherBusyError, type PasswordHasher } from "../platform/platform.js";
+import { bcryptPasswordBytesMax, parseBcrypt } from "./bcrypt.js";
+
+/** One computation of the worker. */
+export type HashJob = Argon2Job | BcryptJob;
 
 /** The input of one Argon2id computation (RFC 9106, section 3.1). */
-export interface HashJob {
+export interface Argon2Job {
+  readonly kind: "argon2id";
   readonly password: Uint8Array;
   readonly salt: Uint8Array;
   readonly memoryKib: number;
@@ -12,8 +17,16 @@ export interface HashJob {
   readonly hashBytes: number;
 }
 
+/** The input of one bcrypt computation, whose result are the 23 bytes that its encoding ends in. */
+export interface BcryptJob {
+  readonly kind: "bcrypt";
+  readonly password: Uint8Array;
+  readonly salt: Uint8Array;
+  readonly costFactor: number;
+}
+
 /**
- * Argon2id in one worker thread, which starts with the first password and computes one hash at a time, so that
+ * Argon2id, and bcrypt of imported users, in one worker thread, which starts with the first password and computes one hash at a time, so that
  * logins neither block the event loop nor take 19 MiB each at once. At most `queueMax` (64) more wait.
  * `close` rejects what is not finished.
  */
@@ -24,17 +37,32 @@ export function createArgon2({ queueMax = 64 }: { queueMax?: number } = {}): Pas
   return {
     async hash(password) {
       const salt = randomBytes(saltBytes);
-      const hash = await queue.compute({ password: encode(password), salt, ...currentParameters });
+      const hash = await queue.compute({
+        kind: "argon2id",
+        password: encode(password),
+        salt,
+        ...currentParameters,
+      });
       return formatPhc(salt, hash);
     },
 
-    async verify(password, phc) {
-      const parsed = parsePhc(phc);
+    async verify(password, stored) {
+      const parsed = parseStored(stored);
       // The empty password has no hash: hash-wasm refuses to compute one.
       if (!parsed || password === "") return false;
       const { hash: expected, ...parameters } = parsed;
-      const hash = await queue.compute({ password: encode(password), ...parameters });
-      return timingSafeEqual(hash, expected);
+      const bytes = encode(password);
+      const fits = parameters.kind === "argon2id" || bytes.length <= bcryptPasswordBytesMax;
+      // What bcrypt would cut off is wrong, and costs what a wrong one costs.
+      const taken = fits ? bytes : bytes.subarray(0, bcryptPasswordBytesMax);
+      const hash = await queue.compute({ ...parameters, password: taken });
+      return fits && timingSafeEqual(hash, expected);
+    },
+
+    standing(stored) {
+      const parsed = parseStored(stored);
+      if (!parsed) return "unusable";
+      return parsed.kind === "argon2id" && isCurrent(parsed) ? "current" : "outdated";
     },
 
     close: () => queue.close(),
@@ -61,7 +89,24 @@ function formatPhc(salt: Uint8Array, hash: Uint8Array): string {
   return `$argon2id$v=19$m=${memoryKib},t=${passes},p=${lanes}$${toBase64(salt)}$${toBase64(hash)}`;
 }
 
-type ParsedPhc = Omit<HashJob, "password"> & { readonly hash: Uint8Array };
+type ParsedPhc = Omit<Argon2Job, "password"> & { readonly hash: Uint8Array };
+type Parsed = ParsedPhc | (Omit<BcryptJob, "password"> & { readonly hash: Uint8Array });
+
+function parseStored(stored: string): Parsed | undefined {
+  const bcrypt = parseBcrypt(stored);
+  return bcrypt === undefined ? parsePhc(stored) : { kind: "bcrypt", ...bcrypt };
+}
+
+function isCurrent({ memoryKib, passes, lanes, salt, hashBytes }: ParsedPhc): boolean {
+  const current = currentParameters;
+  return (
+    memoryKib === current.memoryKib &&
+    passes === current.passes &&
+    lanes === current.lanes &&
+    salt.length === saltBytes &&
+    hashBytes === current.hashBytes
+  );
+}
 
 const phcPattern =
   /^\$argon2id\$v=19\$m=([1-9]\d{0,4}),t=([1-9]\d?),p=([1-9])\$([A-Za-z0-9+/]{1,100})\$([A-Za-z0-9+/]{1,100})$/;
@@ -73,7 +118,7 @@ function parsePhc(phc: string): ParsedPhc | undefined {
   const salt = fromBase64(match[4]!);
   const hash = fromBase64(match[5]!);
   if (!salt || !hash) return undefined;
-  const parsed = { memoryKib, passes, lanes, salt, hash, hashBytes: hash.length };
+  const parsed = { kind: "argon2id", memoryKib, passes, lanes, salt, hash, hashBytes: hash.length } as const;
   return isAcceptable(parsed) ? parsed : undefined;
 }
 

@@ -1,5 +1,6 @@
 import { readFileSync } from "node:fs";
 import { isAbsolute, join, resolve } from "node:path";
+import { fromBase64 } from "../encoding/base64.js";
 import { isLoopbackHost } from "../http/loopback.js";
 import { type Config, parseConfig } from "../project/config.js";
 import { type Problem, ProblemsError } from "../project/problem.js";
@@ -75,6 +76,44 @@ export function readSecret({ auth }: Config, host: string, environment: NodeJS.P
       `the development secret serves loopback addresses only, not ${host}: set ${auth.jwt_secret_env}`,
     );
   return { bytes: longEnough(auth.dev_secret, "auth.dev_secret"), insecure: true };
+}
+
+const secretsKeyVariable = "SVC_PLATFORM_SECRETS_KEY";
+const secretsKeyBytes = 32;
+
+/**
+ * The key that provider credentials are sealed with (specification 5.6); null where the environment holds none. Throws
+ * ProblemsError for anything but 32 bytes in base64.
+ */
+export function readSecretsKey(environment: NodeJS.ProcessEnv): Uint8Array<ArrayBuffer> | null {
+  const text = environment[secretsKeyVariable];
+  if (text === undefined || text === "") return null;
+  const key = fromBase64(text);
+  if (key?.length === secretsKeyBytes) return key;
+  throw environmentProblem(
+    secretsKeyVariable,
+    `expected ${secretsKeyBytes} bytes in base64: node -e 'console.log(crypto.randomBytes(32).toString("base64"))' makes them`,
+  );
+}
+
+const gatewayVariable = "SVC_GATEWAY_URL";
+
+/**
+ * The canonical address of the server without a slash at the end, from the environment or from svc.toml (interface,
+ * section 2); null where neither says.
+ */
+export function configuredBaseUrl({ auth }: Config, environment: NodeJS.ProcessEnv): string | null {
+  const gateway = environment[gatewayVariable];
+  if (gateway === undefined || gateway === "")
+    return auth.public_base_url === "" ? null : auth.public_base_url;
+  const url = URL.canParse(gateway) ? new URL(gateway) : null;
+  if (url === null || !/^https?:$/.test(url.protocol) || /[?#]/.test(gateway) || url.username !== "")
+    throw environmentProblem(gatewayVariable, "expected an absolute http(s) URL without query and fragment");
+  return url.href.replace(/\/+$/, "");
+}
+
+function environmentProblem(path: string, message: string): ProblemsError {
+  return new ProblemsError([{ file: "environment", path, message }]);
 }
 
 function longEnough(text: string, name: string): Uint8Array<ArrayBuffer> {

@@ -6,9 +6,14 @@ import { join, resolve } from "node:path";
 import { createAdaptorServer } from "@hono/node-server";
 import { getConnInfo } from "@hono/node-server/conninfo";
 import { type AppOptions, createApp } from "../app.js";
+import { type OAuthProvider, openCredentials } from "../auth/oauth/credentials.js";
+import { createProviders } from "../auth/oauth/providers.js";
+import { projectId as selectProjectId } from "../auth/store/oauth.js";
 import { lastForwarded } from "../http/client-address.js";
+import { isLoopbackHost } from "../http/loopback.js";
 import type { Database } from "../platform/database.js";
-import type { Log } from "../platform/platform.js";
+import type { Log, Platform } from "../platform/platform.js";
+import type { Schema } from "../project/model.js";
 import { ProblemsError } from "../project/problem.js";
 import { parseRules } from "../project/rules/rules.js";
 import { schemaFile } from "../project/schema.js";
@@ -17,9 +22,17 @@ import { formatStep } from "../schema/format-plan.js";
 import { loadSchemaInForce } from "../schema/in-force.js";
 import { createArgon2 } from "./argon2.js";
 import { openLibsql } from "./libsql.js";
-import { databasePath, type ProjectDirectory, readSecret } from "./project-directory.js";
-import { logMail } from "./log-mail.js";
-import { deferTo, stderrLog, systemClock, systemRandom } from "./system.js";
+import { mailTransport } from "./mail-transport.js";
+import {
+  configuredBaseUrl,
+  databasePath,
+  type ProjectDirectory,
+  readSecret,
+  readSecretsKey,
+} from "./project-directory.js";
+import { credentialFiles, providerCredentials } from "./provider-credentials.js";
+import { deferTo, stderrLog, systemClock, systemFetch, systemRandom } from "./system.js";
+import { startUpkeep } from "./upkeep.js";
 
 export interface ServeOptions {
   readonly host: string;
@@ -43,11 +56,19 @@ export async function serve(project: ProjectDirectory, options: ServeOptions): P
   const { config, directory } = project;
   const log = stderrLog;
   const secret = readSecret(config, options.host, options.environment);
+  const secretsKey = readSecretsKey(options.environment);
+  const baseUrl = configuredBaseUrl(config, options.environment);
+  const mail = mailTransport(config, {
+    directory,
+    environment: options.environment,
+    clock: systemClock,
+    fetch: systemFetch,
+  });
   const tls = readTls(project);
   const database = openLibsql({ path: databasePath(project), synchronous: config.database.synchronous });
   const passwordHasher = createArgon2();
   try {
-    await bringUpSchema(project, database, log);
+    const schema = await bringUpSchema(project, database, log);
     if (secret.insecure)
       log.warn("the development secret is in use: anyone who reads svc.toml can sign in as anyone");
     const platform = {
@@ -56,19 +77,16 @@ export async function serve(project: ProjectDirectory, options: ServeOptions): P
       clock: systemClock,
       random: systemRandom,
       log,
-      mail: logMail({ directory: resolve(directory, config.mail.log_dir), clock: systemClock }),
+      mail,
+      fetch: systemFetch,
+      providerCredentials: await openedCredentials(project, database, secretsKey),
       defer: deferTo(log),
     };
-    const app = await createApp({
-      config,
-      platform,
-      secret: secret.bytes,
-      loopbackOnly: secret.insecure,
-      clientAddress: clientAddress(config.server.trust_proxy),
-      readSchemaFile: () => readFile(join(directory, schemaFile), "utf8"),
-    });
+    await warnOfSignIn(schema?.auth.providers ?? [], platform, baseUrl ?? options.host);
+    // Which port 0 becomes, and with it the server's own URL, is known only once it is bound.
+    let app: Awaited<ReturnType<typeof createApp>> | undefined;
     const server = createAdaptorServer({
-      fetch: app.fetch,
+      fetch: (request, env) => app?.fetch(request, env) ?? new Response(null, { status: 503 }),
       ...(tls === null
         ? { serverOptions: { maxHeaderSize: headerBytesMax } }
         : { createServer, serverOptions: { ...tls, maxHeaderSize: headerBytesMax } }),
@@ -79,10 +97,23 @@ export async function serve(project: ProjectDirectory, options: ServeOptions): P
     });
     const { port } = server.address() as AddressInfo;
     const host = options.host.includes(":") ? `[${options.host}]` : options.host;
+    const url = `${tls === null ? "http" : "https"}://${host}:${port}`;
+    app = await createApp({
+      config,
+      platform,
+      secret: secret.bytes,
+      loopbackOnly: secret.insecure,
+      clientAddress: clientAddress(config.server.trust_proxy),
+      readSchemaFile: () => readFile(join(directory, schemaFile), "utf8"),
+      publicBaseUrl: baseUrl ?? url,
+    });
+    const upkeep = startUpkeep(app.upkeep, log);
     return {
-      url: `${tls === null ? "http" : "https"}://${host}:${port}`,
+      url,
       stop: async () => {
+        const endsAtMs = performance.now() + drainMs;
         await drained(server);
+        await upkeep.stop(endsAtMs - performance.now());
         await passwordHasher.close();
         await database.close();
       },
@@ -132,7 +163,7 @@ async function bringUpSchema(
   { config, schemaText }: ProjectDirectory,
   database: Database,
   log: Log,
-): Promise<void> {
+): Promise<Schema | null> {
   await createSystemTables(database);
   if (config.schema.auto_apply) {
     const fits = (schema: Parameters<typeof parseRules>[1]) => parseRules(config.rules, schema).problems;
@@ -142,10 +173,44 @@ async function bringUpSchema(
   const inForce = await loadSchemaInForce(database);
   if (inForce === null) {
     log.warn("no schema has been applied yet, so every request answers 503: see `svc schema apply`");
-    return;
+    return null;
   }
   const { problems } = parseRules(config.rules, inForce.schema);
   if (problems.length > 0) throw new ProblemsError(problems);
+  return inForce.schema;
+}
+
+/** Of this project, under the key of the environment. */
+async function openedCredentials(
+  { directory }: ProjectDirectory,
+  database: Database,
+  key: Uint8Array<ArrayBuffer> | null,
+): Promise<Platform["providerCredentials"]> {
+  const files = credentialFiles(directory);
+  if (key === null) return providerCredentials(files, null);
+  const [found] = await database.query([selectProjectId()]);
+  const projectId = found!.rows[0]![0] as string;
+  return providerCredentials(files, (sealed, provider) =>
+    openCredentials(sealed, { key, projectId, provider }),
+  );
+}
+
+/** `reachedAt` is the configured base URL, or the host that is listened on. */
+async function warnOfSignIn(
+  declared: readonly OAuthProvider[],
+  platform: Platform,
+  reachedAt: string,
+): Promise<void> {
+  const providers = createProviders(platform, {});
+  for (const provider of declared)
+    if ((await providers.connect(provider)) === null)
+      platform.log.warn(
+        `$auth.providers: ${provider} is not offered, as it has no credentials: see svc auth provider set`,
+      );
+  if (declared.length > 0 && !/^https?:/.test(reachedAt) && !isLoopbackHost(reachedAt))
+    platform.log.warn(
+      "social sign-in needs auth.public_base_url, the address that browsers reach the server at",
+    );
 }
 
 function reportOutcome(outcome: ApplyOutcome, log: Log): void {

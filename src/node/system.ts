@@ -2,6 +2,9 @@ import type { Clock, Log, Platform, Random } from "../platform/platform.js";
 
 export const systemClock: Clock = { now: () => Date.now() };
 
+/** The network. */
+export const systemFetch: Platform["fetch"] = (input, init) => fetch(input, init);
+
 export const systemRandom: Random = { bytes: (length) => crypto.getRandomValues(new Uint8Array(length)) };
 
 /** Work that the process does after an answer. */

@@ -8,8 +8,20 @@ export interface Platform {
   readonly random: Random;
   readonly log: Log;
   readonly mail: MailTransport;
+  /** The network, as the global function of that name. */
+  readonly fetch: typeof globalThis.fetch;
+  /**
+   * The credentials of a sign-in provider, as the JSON that was installed; null where none are. Throws CredentialsError
+   * where they cannot be opened.
+   */
+  providerCredentials(provider: string): Promise<string | null>;
   /** Runs work after the answer has been given; a failure is logged and lost. */
   defer(work: () => Promise<void>): void;
+}
+
+/** Credentials that are there cannot be used. The message is fit for the log. */
+export class CredentialsError extends Error {
+  override readonly name = "CredentialsError";
 }
 
 /** Hands one message to whatever delivers it. */
@@ -31,9 +43,19 @@ export interface MailMessage {
 export interface PasswordHasher {
   /** A PHC string. Throws HasherBusyError. */
   hash(password: string): Promise<string>;
-  /** Whether the password belongs to the PHC string; false for a string that is not argon2id. Throws HasherBusyError. */
-  verify(password: string, phc: string): Promise<boolean>;
+  /**
+   * Whether the password belongs to the stored string, which is Argon2id or bcrypt; false for one that is unusable, and for a
+   * password over 72 bytes where it is bcrypt. Throws HasherBusyError.
+   */
+  verify(password: string, stored: string): Promise<boolean>;
+  /**
+   * What a stored string is, without a hash being run: `current` as `hash` writes them, `outdated` of other parameters or
+   * bcrypt, `unusable` where `verify` is false for every password.
+   */
+  standing(stored: string): PasswordStanding;
 }
+
+export type PasswordStanding = "current" | "outdated" | "unusable";
 
 /** More hashes are waiting than can be computed in reasonable time. */
 export class HasherBusyError extends Error {

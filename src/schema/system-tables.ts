@@ -29,6 +29,7 @@ export const systemTables: readonly string[] = [
     revoked_at INTEGER
   ) STRICT`,
   "CREATE INDEX IF NOT EXISTS _sessions_user_id ON _sessions (user_id)",
+  "CREATE INDEX IF NOT EXISTS _sessions_revoked ON _sessions (revoked_at) WHERE revoked_at IS NOT NULL",
 
   `CREATE TABLE IF NOT EXISTS _refresh_tokens (
     hash TEXT PRIMARY KEY NOT NULL,
@@ -39,6 +40,8 @@ export const systemTables: readonly string[] = [
     successor TEXT
   ) STRICT, WITHOUT ROWID`,
   "CREATE INDEX IF NOT EXISTS _refresh_tokens_session_id ON _refresh_tokens (session_id)",
+  "CREATE INDEX IF NOT EXISTS _refresh_tokens_expires_at ON _refresh_tokens (expires_at)",
+  "CREATE INDEX IF NOT EXISTS _refresh_tokens_sealed ON _refresh_tokens (used_at) WHERE successor IS NOT NULL",
 
   `CREATE TABLE IF NOT EXISTS _service_keys (
     id TEXT PRIMARY KEY NOT NULL,
@@ -55,6 +58,7 @@ export const systemTables: readonly string[] = [
     started_at INTEGER NOT NULL,
     count INTEGER NOT NULL
   ) STRICT, WITHOUT ROWID`,
+  "CREATE INDEX IF NOT EXISTS _throttle_started_at ON _throttle (started_at)",
 
   `CREATE TABLE IF NOT EXISTS _known_addresses (
     user_id TEXT NOT NULL REFERENCES _users (id) ON DELETE CASCADE,

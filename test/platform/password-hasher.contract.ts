@@ -35,6 +35,15 @@ const vectors: [name: string, password: string, phc: string][] = [
   ],
 ];
 
+/** Written by libxcrypt 4.4.33. */
+const bcryptVectors: [name: string, password: string, hash: string][] = [
+  ["$2b$", "correct horse battery staple", "$2b$10$abcdefghijklmnopqrstuuGGgFFcYeueaAql8Z7U7CnCTRw4DR77W"],
+  ["$2a$", "correct horse battery staple", "$2a$04$ABCDEFGHIJKLMNOPQRSTUuHzrfeaHESIafIgIn5rRlQxo3XhcNIeq"],
+  ["$2y$", "correct horse battery staple", "$2y$05$......................AesgC8c2NCv6R248WVftVw.gqvWdlCq"],
+  ["text beyond ASCII", "пароль 🔑 ñ", "$2b$04$abcdefghijklmnopqrstuudd2zF.Mba1lZZCMnFn0TSYyKFzYe302"],
+  ["72 bytes", "é".repeat(36), "$2b$04$abcdefghijklmnopqrstuuKiIlCeXB6chNXkLyAo8C7XcLPzh6zUe"],
+];
+
 const salt = "AAECAwQFBgcICQoLDA0ODw";
 const hash = "gYJZtjEAJqjg26xdLmknq8/bB7MiWPrE9hsYuA+SkIU";
 
@@ -78,6 +87,41 @@ export function passwordHasherContract(name: string, open: () => Promise<OpenedP
     it.each(vectors)("verifies what libargon2 wrote: %s", async (_name, password, phc) => {
       expect(await hasher.verify(password, phc)).toBe(true);
       expect(await hasher.verify(`${password}.`, phc)).toBe(false);
+    });
+
+    it.each(bcryptVectors)("verifies the bcrypt that libxcrypt wrote: %s", async (_name, password, hash) => {
+      expect(await hasher.verify(password, hash)).toBe(true);
+      expect(await hasher.verify(`${password.slice(0, -1)}.`, hash)).toBe(false);
+      expect(await hasher.verify("", hash)).toBe(false);
+    });
+
+    it("verifies no password over 72 bytes against bcrypt, though bcrypt itself would cut it", async () => {
+      const [, , hash] = bcryptVectors.at(-1)!;
+      expect(await hasher.verify("é".repeat(37), hash)).toBe(false);
+      expect(await hasher.verify(`${"é".repeat(36)}x`, hash)).toBe(false);
+    });
+
+    it("tells what is current, outdated and unusable", async () => {
+      expect(hasher.standing(await hasher.hash("a password"))).toBe("current");
+      expect(hasher.standing(vectors[1]![2])).toBe("current");
+      for (const [name, , stored] of [...vectors, ...bcryptVectors])
+        if (stored !== vectors[1]![2] && !stored.includes("m=19456,t=2,p=1"))
+          expect([name, hasher.standing(stored)]).toEqual([name, "outdated"]);
+      for (const stored of [
+        "",
+        "password",
+        "none",
+        "$2x$04$ABCDEFGHIJKLMNOPQRSTUuHzrfeaHESIafIgIn5rRlQxo3XhcNIeq",
+        "$2b$03$ABCDEFGHIJKLMNOPQRSTUuHzrfeaHESIafIgIn5rRlQxo3XhcNIeq",
+        "$2b$15$ABCDEFGHIJKLMNOPQRSTUuHzrfeaHESIafIgIn5rRlQxo3XhcNIeq",
+        "$2b$31$ABCDEFGHIJKLMNOPQRSTUuHzrfeaHESIafIgIn5rRlQxo3XhcNIeq",
+        "$2b$4$ABCDEFGHIJKLMNOPQRSTUuHzrfeaHESIafIgIn5rRlQxo3XhcNIeq",
+        "$2b$04$ABCDEFGHIJKLMNOPQRSTUuHzrfeaHESIafIgIn5rRlQxo3XhcNIe",
+        "$2b$04$ABCDEFGHIJKLMNOPQRSTUuHzrfeaHESIafIgIn5rRlQxo3XhcNIeq\n",
+        `$argon2id$v=19$m=65537,t=2,p=1$${salt}$${hash}`,
+        `$argon2id$v=19$m=19456,t=11,p=1$${salt}$${hash}`,
+      ])
+        expect([stored, hasher.standing(stored)]).toEqual([stored, "unusable"]);
     });
 
     it("keeps simultaneous passwords apart", async () => {

@@ -3,6 +3,9 @@ import type { Platform } from "../../platform/platform.js";
 import type { Config } from "../../project/config.js";
 import type { AuthSettings } from "../../project/model.js";
 import type { AccessTokens } from "../access-token.js";
+import type { LinkTokens } from "../links.js";
+import type { MailAllowance } from "../mail-allowance.js";
+import type { Providers } from "../oauth/providers.js";
 import type { PasswordThrottle } from "../throttle.js";
 
 /** What the handlers under /auth share. */
@@ -13,6 +16,15 @@ export interface AuthContext {
   /** The part of the refresh successors' key that the server knows. */
   readonly successorKey: Uint8Array<ArrayBuffer>;
   readonly throttle: PasswordThrottle;
-  /** `$auth` of the schema in force. */
-  readonly settings: () => Promise<AuthSettings | Refusal>;
+  readonly mailAllowance: MailAllowance;
+  readonly linkTokens: LinkTokens;
+  /** Sends what is in the outbox once the answer has been given. */
+  readonly deliverMail: () => void;
+  /** The canonical address that the server is reached at, without a slash at the end. */
+  readonly publicBaseUrl: string;
+  readonly providers: Providers;
+  /** From which the secrets of a social sign-in are derived. */
+  readonly oauthStateKey: Uint8Array<ArrayBuffer>;
+  /** `$auth` and `$origins` of the schema in force. */
+  readonly settings: () => Promise<(AuthSettings & { readonly origins: readonly string[] }) | Refusal>;
 }

@@ -1,5 +1,5 @@
-import { readJsonObject } from "../../http/body.js";
 import { badRequest, isRefusal, type Refusal } from "../../http/refusal.js";
+import { readAuthBody } from "../body.js";
 import { isEmail } from "../email.js";
 
 export interface Credentials {
@@ -8,11 +8,8 @@ export interface Credentials {
 }
 
 /** The specification's credentials body (section 2); other fields are ignored. */
-export async function readCredentials(
-  request: Request,
-  bodyBytesMax: number,
-): Promise<Credentials | Refusal> {
-  const body = await readJsonObject(request, bodyBytesMax);
+export async function readCredentials(request: Request): Promise<Credentials | Refusal> {
+  const body = await readAuthBody(request);
   if (isRefusal(body)) return body;
   const { email, password } = body;
   if (typeof email !== "string" || !isEmail(email)) return badRequest("email: expected local@domain.tld");

@@ -1,9 +1,11 @@
 import { isRefusal, Refusal } from "../../http/refusal.js";
+import type { Statement } from "../../platform/database.js";
 import { emailKey } from "../email.js";
-import { checkAccountPassword } from "../password-check.js";
+import { type Account, checkAccountPassword } from "../password-check.js";
 import { presentedPasswordProblem } from "../passwords.js";
 import { prepareSession } from "../sessions.js";
 import { rememberAddress } from "../store/throttle.js";
+import { changePassword } from "../store/users.js";
 import { tokenResponse } from "../token-response.js";
 import type { AuthContext } from "./context.js";
 import { readCredentials } from "./credentials-body.js";
@@ -17,8 +19,8 @@ export async function login(
   context: AuthContext,
   address: string,
 ): Promise<Response | Refusal> {
-  const { platform, config } = context;
-  const body = await readCredentials(request, config.api.max_body_bytes);
+  const { platform } = context;
+  const body = await readCredentials(request);
   if (isRefusal(body)) return body;
   const problem = presentedPasswordProblem(body.password);
   if (problem !== null) return problem;
@@ -26,13 +28,42 @@ export async function login(
   if (isRefusal(checked)) return checked;
   const { account, forgive, addressKey } = checked;
   if (account === null) return wrong;
-  const session = await prepareSession(context, account);
-  const [opened] = await platform.database.batch([
+  const unverified = await unverifiedRefusal(context, account);
+  if (unverified !== null) {
+    await platform.database.batch(forgive);
+    return unverified;
+  }
+  const { passwordHash, replace } = await currentHash(context, account, body.password);
+  const session = await prepareSession(context, { id: account.id, passwordHash });
+  const results = await platform.database.batch([
+    ...replace,
     ...session.statements,
     rememberAddress(account.id, addressKey),
     ...forgive,
   ]);
-  return opened!.rows.length === 0 ? wrong : tokenResponse(context, account, session, 200);
+  const opened = results[replace.length]!;
+  return opened.rows.length === 0 ? wrong : tokenResponse(context, account, session, 200);
+}
+
+/** Specification 4.1: told only to whoever knows the password. */
+async function unverifiedRefusal(context: AuthContext, account: Account): Promise<Refusal | null> {
+  if (account.emailVerified) return null;
+  const settings = await context.settings();
+  if (isRefusal(settings)) return settings;
+  return settings.emailVerification.required ? notVerified : null;
+}
+
+const notVerified = new Refusal("email_not_verified", "confirm the address first: the link is in your mail");
+
+/** An imported hash is replaced by one of the current parameters, now that the password is at hand. */
+async function currentHash(
+  { platform }: AuthContext,
+  { id, passwordHash }: Account,
+  password: string,
+): Promise<{ readonly passwordHash: string; readonly replace: readonly Statement[] }> {
+  if (platform.passwordHasher.standing(passwordHash) === "current") return { passwordHash, replace: [] };
+  const next = await platform.passwordHasher.hash(password);
+  return { passwordHash: next, replace: [changePassword(id, passwordHash, next)] };
 }
 
 const wrong = new Refusal("invalid_credentials", "the address or the password is wrong");

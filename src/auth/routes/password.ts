@@ -1,11 +1,12 @@
-import { readJsonObject } from "../../http/body.js";
 import { badRequest, isRefusal, Refusal } from "../../http/refusal.js";
 import { json } from "../../http/respond.js";
+import { readAuthBody } from "../body.js";
 import { expiredCookies, withCookies } from "../cookies.js";
 import { emailKey } from "../email.js";
 import { checkAccountPassword } from "../password-check.js";
 import { passwordProblem, presentedPasswordProblem } from "../passwords.js";
 import type { Caller } from "../principal.js";
+import { deleteLinksIfChanged } from "../store/links.js";
 import { revokeSessionsIfChanged } from "../store/sessions.js";
 import { changePassword } from "../store/users.js";
 import type { AuthContext } from "./context.js";
@@ -22,7 +23,7 @@ export async function changeOwnPassword(
 ): Promise<Response | Refusal> {
   const { platform, config } = context;
   if (caller.kind !== "user") return notAUser(caller);
-  const body = await readJsonObject(request, config.api.max_body_bytes);
+  const body = await readAuthBody(request);
   if (isRefusal(body)) return body;
   const { current_password: current, password } = body;
   if (typeof current !== "string") return badRequest("current_password: expected a string");
@@ -38,6 +39,7 @@ export async function changeOwnPassword(
   const [changed, revoked] = await platform.database.batch([
     changePassword(account.id, account.passwordHash, next),
     revokeSessionsIfChanged(account.id, next, platform.clock.now()),
+    deleteLinksIfChanged(account.id, next),
     ...forgive,
   ]);
   if (changed!.rows.length === 0) return wrong;

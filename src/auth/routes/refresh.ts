@@ -1,8 +1,8 @@
-import { readJsonObject } from "../../http/body.js";
 import { badRequest, isRefusal, Refusal } from "../../http/refusal.js";
 import type { Result } from "../../platform/database.js";
 import type { Config } from "../../project/config.js";
 import { hashSecret } from "../api-key.js";
+import { readAuthBody } from "../body.js";
 import { expiredCookies, refreshCookie, withCookies } from "../cookies.js";
 import {
   judgeRotation,
@@ -65,10 +65,10 @@ const invalidRefreshToken = new Refusal(
 );
 
 /** From the body, else in cookie mode from the cookie, which needs no body at all (specification 5.1). */
-export async function readRefreshToken(request: Request, { api, auth }: Config): Promise<string | Refusal> {
+export async function readRefreshToken(request: Request, { auth }: Config): Promise<string | Refusal> {
   const cookie = auth.cookie_mode ? refreshCookie(request.headers) : null;
   if (cookie !== null && hasNoBody(request)) return cookie;
-  const body = await readJsonObject(request, api.max_body_bytes);
+  const body = await readAuthBody(request);
   if (isRefusal(body)) return body;
   const { refresh_token: token } = body;
   if (typeof token === "string") return token;
@@ -89,10 +89,10 @@ function respond(
 
 function factsOf({ rows: [row] }: Result): TokenFacts | null {
   if (row === undefined) return null;
-  const [usedAtMs, expiresAtMs, sealed, sessionId, revokedAt, id, email, role, disabled] = row;
+  const [usedAtMs, familyTimeMs, sealed, sessionId, revokedAt, id, email, role, disabled] = row;
   return {
     usedAtMs: usedAtMs as number | null,
-    expiresAtMs: expiresAtMs as number,
+    familyTimeMs: familyTimeMs as number,
     sealedSuccessor: sealed as string | null,
     sessionId: sessionId as string,
     sessionRevoked: revokedAt !== null,

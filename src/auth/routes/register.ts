@@ -1,36 +1,65 @@
 import { isRefusal, Refusal } from "../../http/refusal.js";
+import { json } from "../../http/respond.js";
 import { emailKey } from "../email.js";
+import { prepareLinkMail } from "../link-mail.js";
+import { linkLifetimeSeconds } from "../links.js";
 import { passwordProblem } from "../passwords.js";
 import { newId, prepareSession } from "../sessions.js";
-import { insertUser } from "../store/users.js";
+import { insertRegistrationMail } from "../store/outbox.js";
+import { insertUser, type NewUser } from "../store/users.js";
 import { tokenResponse } from "../token-response.js";
 import type { AuthContext } from "./context.js";
 import { readCredentials } from "./credentials-body.js";
 
-/** POST /auth/register: a user of role `user`, whatever the body says, and a first session. */
+/**
+ * POST /auth/register: a user of role `user`, whatever the body says, and a first session; where addresses have to be
+ * confirmed first, a mail and no session.
+ */
 export async function register(request: Request, context: AuthContext): Promise<Response | Refusal> {
   const { platform, config } = context;
-  const body = await readCredentials(request, config.api.max_body_bytes);
+  const body = await readCredentials(request);
   if (isRefusal(body)) return body;
   const settings = await context.settings();
   if (isRefusal(settings)) return settings;
-  // Until links can be sent nobody could confirm an address, so nobody gets in without.
-  if (settings.registration !== "public" || settings.emailVerification.required)
+  if (settings.registration !== "public")
     return new Refusal("registration_closed", "registration is not open to the public");
   const problem = passwordProblem(body.password, config.auth.password_min_length);
   if (problem !== null) return problem;
   const passwordHash = await platform.passwordHasher.hash(body.password);
-  const id = newId(context);
-  const session = await prepareSession(context, { id, passwordHash });
   const user = {
-    id,
+    id: newId(context),
     email: body.email,
     emailKey: emailKey(body.email),
     passwordHash,
     role: "user",
     createdAtMs: platform.clock.now(),
   } as const;
-  const [inserted] = await platform.database.batch([insertUser(user), ...session.statements]);
+  return settings.emailVerification.required ? registerUnverified(context, user) : signUp(context, user);
+}
+
+async function signUp(context: AuthContext, user: NewUser): Promise<Response | Refusal> {
+  const session = await prepareSession(context, user);
+  const [inserted] = await context.platform.database.batch([insertUser(user), ...session.statements]);
   if (inserted!.rows.length === 0) return new Refusal("conflict", "the address is registered already");
   return tokenResponse(context, user, session, 201);
+}
+
+/**
+ * The same answer and statements for an address that is new, taken and not confirmed, or confirmed. Only for a new one
+ * does the answer name the user's id: for any other it is a new random one, so that asking twice tells nothing.
+ */
+async function registerUnverified(context: AuthContext, user: NewUser): Promise<Response> {
+  const { id, email, role, passwordHash } = user;
+  const insertMail = insertRegistrationMail;
+  await context.platform.database.batch([
+    insertUser(user),
+    ...(await prepareLinkMail(context, { email, purpose: "email_verification", insertMail, passwordHash })),
+  ]);
+  context.deliverMail();
+  const data = {
+    verification_required: true,
+    user: { id, email, role },
+    verification_expires_in: linkLifetimeSeconds.email_verification,
+  };
+  return json({ data }, 202);
 }

@@ -4,10 +4,19 @@ import { UnavailableError } from "../../platform/database.js";
 import { HasherBusyError, type Log } from "../../platform/platform.js";
 import type { Caller } from "../principal.js";
 import type { AuthContext } from "./context.js";
+import { confirmVerification, resendVerification } from "./email-verification.js";
+import { importIdentities } from "./import-users.js";
+import { acceptInvitation, invite } from "./invitations.js";
 import { login } from "./login.js";
 import { logout } from "./logout.js";
 import { me } from "./me.js";
+import { authorize } from "./oauth-authorize.js";
+import { callback } from "./oauth-callback.js";
+import { exchange } from "./oauth-exchange.js";
+import { listProviders } from "./oauth-providers.js";
+import { showPage, submitPage } from "./pages.js";
 import { changeOwnPassword } from "./password.js";
+import { confirmPasswordReset, requestPasswordReset } from "./password-reset.js";
 import { refresh } from "./refresh.js";
 import { register } from "./register.js";
 
@@ -28,6 +37,13 @@ export function authRoutes(
     ["/login", login],
     ["/refresh", refresh],
     ["/logout", logout],
+    ["/email-verification/resend", resendVerification],
+    ["/email-verification/confirm", confirmVerification],
+    ["/invitations/accept", acceptInvitation],
+    ["/password-reset/request", requestPasswordReset],
+    ["/password-reset/confirm", confirmPasswordReset],
+    ["/oauth/authorize", authorize],
+    ["/oauth/exchange", exchange],
   ];
   for (const [path, handle] of posts) {
     routes.post(path, async (c) => respond(() => handle(c.req.raw, context, addressOf(c))));
@@ -35,12 +51,33 @@ export function authRoutes(
   }
   routes.get("/me", authenticated, async (c) => respond(() => me(c.get("caller"), context)));
   routes.all("/me", () => methodNotAllowed.toResponse());
-  routes.post("/password", authenticated, async (c) =>
-    respond(() => changeOwnPassword(c.req.raw, context, addressOf(c), c.get("caller"))),
+  for (const [path, handle] of callersPosts) {
+    routes.post(path, authenticated, async (c) =>
+      respond(() => handle(c.req.raw, context, addressOf(c), c.get("caller"))),
+    );
+    routes.all(path, () => methodNotAllowed.toResponse());
+  }
+  routes.get("/pages/:name", async (c) => respond(() => showPage(c.req.raw, context, c.req.param("name"))));
+  routes.post("/pages/:name", async (c) =>
+    respond(() => submitPage(c.req.raw, context, c.req.param("name"))),
   );
-  routes.all("/password", () => methodNotAllowed.toResponse());
+  routes.all("/pages/:name", () => methodNotAllowed.toResponse());
+  routes.get("/oauth/providers", async (c) => respond(() => listProviders(c.req.raw, context)));
+  routes.all("/oauth/providers", () => methodNotAllowed.toResponse());
+  routes.all("/oauth/callback/:provider", async (c) =>
+    respond(() => callback(c.req.raw, context, c.req.param("provider"))),
+  );
   return routes;
 }
+
+type CallersHandler = (...parameters: [...Parameters<Handler>, caller: Caller]) => ReturnType<Handler>;
+
+/** What depends on who calls. */
+const callersPosts: readonly (readonly [string, CallersHandler])[] = [
+  ["/password", changeOwnPassword],
+  ["/users/import", importIdentities],
+  ["/users/invite", invite],
+];
 
 const methodNotAllowed = new Refusal("method_not_allowed", "no such method here");
 

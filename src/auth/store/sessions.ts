@@ -44,7 +44,8 @@ export function openSessionByLink(
   ];
 }
 
-function insertRefreshToken(
+/** In one batch behind the statement that opens the session. */
+export function insertRefreshToken(
   session: Pick<NewSession, "id" | "now" | "refreshTokenHash" | "refreshExpiresAtMs">,
 ): Statement {
   return statement(

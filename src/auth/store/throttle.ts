@@ -15,26 +15,41 @@ export interface Attempt {
  * set back, starts anew.
  */
 export function countAttempt({ key, max, now, windowMs }: Attempt): Statement {
-  const ended = "(? - started_at >= ? OR started_at > ?)";
   return statement(
-    `INSERT INTO _throttle (key, started_at, count) VALUES (?, ?, 1)
-    ON CONFLICT (key) DO UPDATE SET
-      count = CASE WHEN ${ended} THEN 1 ELSE count + 1 END,
-      started_at = CASE WHEN ${ended} THEN excluded.started_at ELSE started_at END
-    WHERE count < ? OR ${ended}
-    RETURNING count`,
+    `INSERT INTO _throttle (key, started_at, count) VALUES (?, ?, 1) ${countAgain} RETURNING count`,
     key,
     BigInt(now),
+    ...countAgainParams(max, now, windowMs),
+  );
+}
+
+const ended = "(? - started_at >= ? OR started_at > ?)";
+const countAgain = `ON CONFLICT (key) DO UPDATE SET
+  count = CASE WHEN ${ended} THEN 1 ELSE count + 1 END,
+  started_at = CASE WHEN ${ended} THEN excluded.started_at ELSE started_at END
+  WHERE count < ? OR ${ended}`;
+
+function countAgainParams(max: number, now: number, windowMs: number): readonly bigint[] {
+  const window = [BigInt(now), BigInt(windowMs), BigInt(now)];
+  return [...window, ...window, BigInt(max), ...window];
+}
+
+export interface MailAttempt extends Attempt {
+  /** Counted instead of `key` where nobody has the address. */
+  readonly unknownKey: string;
+  readonly emailKey: string;
+}
+
+/** Counts a mail to an address. It changes a row exactly if that is within the limit. */
+export function countMail({ key, unknownKey, emailKey, max, now, windowMs }: MailAttempt): Statement {
+  return statement(
+    `INSERT INTO _throttle (key, started_at, count)
+    SELECT iif(EXISTS (SELECT 1 FROM _users WHERE email_key = ?), ?, ?), ?, 1 WHERE true ${countAgain}`,
+    emailKey,
+    key,
+    unknownKey,
     BigInt(now),
-    BigInt(windowMs),
-    BigInt(now),
-    BigInt(now),
-    BigInt(windowMs),
-    BigInt(now),
-    BigInt(max),
-    BigInt(now),
-    BigInt(windowMs),
-    BigInt(now),
+    ...countAgainParams(max, now, windowMs),
   );
 }
 

@@ -40,6 +40,64 @@ export function insertUser(user: NewUser): Statement {
   );
 }
 
+/** Invited or imported, and nobody has shown yet that the address is theirs. */
+export const isPending = "(password_hash IS NULL AND email_verified = 0)";
+
+export interface InvitedUser {
+  readonly id: string;
+  readonly email: string;
+  readonly emailKey: string;
+  readonly createdAtMs: number;
+}
+
+/** An identity without a password, which waits for its invitation to be accepted; nothing where the address is taken. */
+export function insertInvitedUser(user: InvitedUser): Statement {
+  return statement(
+    `INSERT INTO _users (id, email, email_key, role, created_at) VALUES (?, ?, ?, 'user', ?)
+    ON CONFLICT (email_key) DO NOTHING`,
+    user.id,
+    user.email,
+    user.emailKey,
+    instant(user.createdAtMs),
+  );
+}
+
+/** `[email, role, whether the user is pending]` */
+export function invitee(emailKey: string): Statement {
+  return statement(`SELECT email, role, ${isPending} FROM _users WHERE email_key = ?`, emailKey);
+}
+
+export interface ImportedUser {
+  readonly id: string;
+  readonly email: string;
+  readonly emailKey: string;
+  readonly role: "user" | "admin";
+  readonly emailVerified: boolean;
+  readonly disabled: boolean;
+  readonly passwordHash: string | null;
+}
+
+/** All of them or, as an id or an address that is taken breaks a constraint, none. */
+export function importUsers(users: readonly ImportedUser[], now: number): Statement {
+  return statement(
+    `INSERT INTO _users (id, email, email_key, password_hash, role, disabled, email_verified, created_at)
+    SELECT value ->> 'id', value ->> 'email', value ->> 'emailKey', value ->> 'passwordHash', value ->> 'role',
+      value ->> 'disabled', value ->> 'emailVerified', ? FROM json_each(?)`,
+    instant(now),
+    JSON.stringify(users),
+  );
+}
+
+/** `[id, email_key]` of the users that have one of the ids or addresses. */
+export function usersAmong(ids: readonly string[], emailKeys: readonly string[]): Statement {
+  return statement(
+    `SELECT id, email_key FROM _users
+    WHERE id IN (SELECT value FROM json_each(?)) OR email_key IN (SELECT value FROM json_each(?))`,
+    JSON.stringify(ids),
+    JSON.stringify(emailKeys),
+  );
+}
+
 /** `[id, email, role, disabled, email_verified, created_at]` */
 export function listUsers(): Statement {
   return statement(

@@ -4,72 +4,171 @@ import {
   createUser as createUserIn,
   serviceKeyOf,
 } from "../../auth/administration.js";
+import { emailKey } from "../../auth/email.js";
 import { userOf } from "../../auth/routes/me.js";
 import {
   listServiceKeys as selectServiceKeys,
   revokeServiceKey as updateServiceKey,
 } from "../../auth/store/service-keys.js";
-import { listUsers as selectUsers } from "../../auth/store/users.js";
+import { changeUser, listUsers as selectUsers, userByEmail } from "../../auth/store/users.js";
 import { isRefusal } from "../../http/refusal.js";
 import { createArgon2 } from "../../node/argon2.js";
 import { readProject } from "../../node/project-directory.js";
 import { systemClock, systemRandom } from "../../node/system.js";
-import type { Statement } from "../../platform/database.js";
+import type { Database, Statement } from "../../platform/database.js";
 import type { Config } from "../../project/config.js";
 import { createSystemTables } from "../../schema/apply.js";
 import { type Command, type Invocation, RefusedError, UsageError } from "../command.js";
 import { withDatabase } from "../local-database.js";
+import {
+  type RemoteServer,
+  remoteHelp,
+  remoteOptions,
+  remoteServer,
+  signInHelp,
+  signInOptions,
+} from "../remote-server.js";
 import { readSecretLine } from "../standard-input.js";
 
 export const createUser: Command = {
   name: "admin create-user",
-  usage: "--email E [--role admin] --password-stdin",
-  summary: "Creates a user; the password comes in on standard input.",
-  options: { email: { type: "string" }, role: { type: "string" }, "password-stdin": { type: "boolean" } },
+  usage: "--email E [--role admin] --password-stdin [--url URL --key-stdin]",
+  summary: "Creates a user; the password comes in on standard input, behind the key where there is one.",
+  options: {
+    ...remoteOptions,
+    email: { type: "string" },
+    role: { type: "string" },
+    "password-stdin": { type: "boolean" },
+  },
   help: [
     "--email E         the address",
     "--role R          user (default) or admin",
     "--password-stdin  required",
+    ...remoteHelp,
   ],
   positionals: [],
   run: async (invocation) => {
     const email = required(invocation, "email");
+    const role = invocation.text("role") ?? "user";
     if (!invocation.flag("password-stdin")) throw new UsageError("expected --password-stdin");
+    const server = await remoteByKey(invocation);
+    if (server !== null) {
+      const [password = ""] = server.moreLines;
+      const made = await server.call("POST", "/admin/api/users", { json: { email, role, password } });
+      console.log((made as { user: { id: string } }).user.id);
+      return 0;
+    }
     const password = await readSecretLine();
     const created = await administer(invocation, (platform, config) =>
-      createUserIn(platform, {
-        email,
-        role: invocation.text("role") ?? "user",
-        password,
-        passwordLengthMin: config.auth.password_min_length,
-      }),
+      createUserIn(platform, { email, role, password, passwordLengthMin: config.auth.password_min_length }),
     );
     console.log(created.id);
     return 0;
   },
 };
 
-export const listUsers: Command = {
-  name: "admin list-users",
-  usage: "[--json]",
-  summary: "Lists users.",
-  options: {},
-  help: ["--json  as JSON"],
+export const setUser: Command = {
+  name: "admin set-user",
+  usage: "--email E [--disabled true|false] [--role R] [--url URL --key-stdin]",
+  summary: "Disables, enables, promotes or demotes a user. Disabling ends every session.",
+  options: {
+    ...remoteOptions,
+    email: { type: "string" },
+    disabled: { type: "string" },
+    role: { type: "string" },
+  },
+  help: [
+    "--email E            the address",
+    "--disabled BOOLEAN   true or false",
+    "--role R             user or admin",
+    ...remoteHelp,
+  ],
   positionals: [],
   run: async (invocation) => {
-    const users = (await rows(invocation, selectUsers())).map(userOf);
-    const line = (user: (typeof users)[number]) =>
-      [user.id, user.role, user.disabled ? "disabled" : "enabled", user.created_at, user.email].join("  ");
-    print(invocation, users, line);
+    const email = required(invocation, "email");
+    const change = userChange(invocation);
+    const server = await remoteByKey(invocation);
+    const user =
+      server === null
+        ? await changeLocally(invocation, email, change)
+        : await changeRemotely(server, email, change);
+    console.log(userLine(user));
     return 0;
   },
 };
 
+interface UserChange {
+  readonly disabled: boolean | null;
+  readonly role: "user" | "admin" | null;
+}
+
+function userChange(invocation: Invocation): UserChange {
+  const disabled = invocation.text("disabled") ?? null;
+  const role = invocation.text("role") ?? null;
+  if (disabled === null && role === null) throw new UsageError("expected --disabled or --role");
+  if (disabled !== null && disabled !== "true" && disabled !== "false")
+    throw new UsageError("--disabled: expected true or false");
+  if (role !== null && role !== "user" && role !== "admin")
+    throw new UsageError("--role: expected user or admin");
+  return { disabled: disabled === null ? null : disabled === "true", role };
+}
+
+type User = ReturnType<typeof userOf>;
+
+async function changeLocally(invocation: Invocation, email: string, change: UserChange): Promise<User> {
+  return locally(invocation, async (database) => {
+    const [found] = await database.query([userByEmail(emailKey(email))]);
+    const id = found!.rows[0]?.[0];
+    if (typeof id !== "string") throw noSuchUser(email);
+    const [changed] = await database.batch(changeUser({ id, ...change, now: systemClock.now() }));
+    const row = changed!.rows[0];
+    if (row === undefined)
+      throw new RefusedError(`${email} is the last enabled admin: make another one first`);
+    return userOf(row);
+  });
+}
+
+async function changeRemotely(server: RemoteServer, email: string, change: UserChange): Promise<User> {
+  const found = await server.call("GET", `/admin/api/users?where[email]=${encodeURIComponent(email)}`);
+  const [user] = found as User[];
+  if (user === undefined) throw noSuchUser(email);
+  const fields = Object.fromEntries(Object.entries(change).filter(([, value]) => value !== null));
+  const changed = await server.call("PATCH", `/admin/api/users/${String(user.id)}`, { json: fields });
+  return (changed as { user: User }).user;
+}
+
+function noSuchUser(email: string): RefusedError {
+  return new RefusedError(`there is no user ${email}`);
+}
+
+export const listUsers: Command = {
+  name: "admin list-users",
+  usage: "[--json] [--url URL --key-stdin]",
+  summary: "Lists users.",
+  options: signInOptions,
+  help: ["--json           as JSON", ...signInHelp],
+  positionals: [],
+  run: async (invocation) => {
+    const server = await remoteServer(invocation);
+    const users =
+      server === null
+        ? (await rows(invocation, selectUsers())).map(userOf)
+        : ((await server.call("GET", "/admin/api/users?limit=1000&sort=created_at")) as User[]);
+    print(invocation, users, userLine);
+    return 0;
+  },
+};
+
+function userLine(user: User): string {
+  return [user.id, user.role, user.disabled ? "disabled" : "enabled", user.created_at, user.email].join("  ");
+}
+
 export const createServiceKey: Command = {
   name: "admin create-service-key",
-  usage: "--name N --scope S… [--expires-at ISO]",
+  usage: "--name N --scope S… [--expires-at ISO] [--url URL --email E --password-stdin]",
   summary: "Creates an API key. The secret is printed once, alone on the last line.",
   options: {
+    ...signInOptions,
     name: { type: "string" },
     scope: { type: "string", multiple: true },
     "expires-at": { type: "string" },
@@ -78,6 +177,8 @@ export const createServiceKey: Command = {
     "--name N          what it is for",
     "--scope S         resource:<table>:read, resource:<table>:write or project:backend; may be repeated",
     "--expires-at ISO  when it ends (default: never)",
+    ...signInHelp,
+    "A key cannot make keys: on a running server this takes an admin.",
   ],
   positionals: [],
   run: async (invocation) => {
@@ -85,50 +186,79 @@ export const createServiceKey: Command = {
     const scopes = invocation.texts("scope");
     if (scopes.length === 0) throw new UsageError("expected --scope S");
     const expiresAt = invocation.text("expires-at") ?? null;
+    const server = await remoteServer(invocation);
+    if (server !== null) {
+      const json = { name, scopes, expires_at: expiresAt };
+      const made = await server.call("POST", "/admin/api/service-keys", { json });
+      const { id, key } = made as { id: string; key: string };
+      printKey(id, key);
+      return 0;
+    }
     const key = await administer(invocation, (platform) => create(platform, { name, scopes, expiresAt }));
     for (const warning of key.warnings) console.error(`warning: ${warning}`);
-    console.log(`key ${key.id}, shown once:`);
-    console.log(key.secret);
+    printKey(key.id, key.secret);
     return 0;
   },
 };
 
+function printKey(id: string, secret: string): void {
+  console.log(`key ${id}, shown once:`);
+  console.log(secret);
+}
+
 export const listServiceKeys: Command = {
   name: "admin list-service-keys",
-  usage: "[--json]",
+  usage: "[--json] [--url URL --key-stdin]",
   summary: "Lists API keys, without their secrets.",
-  options: {},
-  help: ["--json  as JSON"],
+  options: signInOptions,
+  help: ["--json           as JSON", ...signInHelp],
   positionals: [],
   run: async (invocation) => {
-    const keys = (await rows(invocation, selectServiceKeys())).map(serviceKeyOf);
-    const state = (key: (typeof keys)[number]) =>
+    const server = await remoteServer(invocation);
+    const keys =
+      server === null
+        ? (await rows(invocation, selectServiceKeys())).map(serviceKeyOf)
+        : ((await server.call("GET", "/admin/api/service-keys?limit=1000")) as ServiceKey[]);
+    const state = (key: ServiceKey) =>
       key.revoked_at !== null ? `revoked ${key.revoked_at}` : `expires ${key.expires_at ?? "never"}`;
     print(invocation, keys, (key) => [key.id, state(key), key.scopes.join(","), key.name].join("  "));
     return 0;
   },
 };
 
+type ServiceKey = ReturnType<typeof serviceKeyOf>;
+
 export const revokeServiceKey: Command = {
   name: "admin revoke-service-key",
-  usage: "ID",
+  usage: "ID [--url URL --key-stdin]",
   summary: "Revokes an API key, from the server's next request on.",
-  options: {},
-  help: [],
+  options: signInOptions,
+  help: [...signInHelp],
   positionals: ["ID"],
   run: async (invocation) => {
     const [id] = invocation.positionals;
-    const project = readProject(invocation.directory);
-    const [result] = await withDatabase(project, async (database) => {
-      await createSystemTables(database);
-      return database.batch([updateServiceKey(id!, systemClock.now())]);
-    });
-    if (result!.rows.length === 0)
-      throw new RefusedError(`there is no such key that is not revoked already: ${id}`);
+    const server = await remoteServer(invocation);
+    if (server !== null) await server.call("DELETE", `/admin/api/service-keys/${encodeURIComponent(id!)}`);
+    else await revokeLocally(invocation, id!);
     console.log(`revoked ${id}`);
     return 0;
   },
 };
+
+async function revokeLocally(invocation: Invocation, id: string): Promise<void> {
+  const [result] = await locally(invocation, (database) =>
+    database.batch([updateServiceKey(id, systemClock.now())]),
+  );
+  if (result!.rows.length === 0)
+    throw new RefusedError(`there is no such key that is not revoked already: ${id}`);
+}
+
+/** Where `--email` says who is worked on, only a key can sign in. */
+async function remoteByKey(invocation: Invocation): Promise<RemoteServer | null> {
+  if (invocation.text("url") !== undefined && !invocation.flag("key-stdin"))
+    throw new UsageError("--url needs --key-stdin");
+  return remoteServer(invocation);
+}
 
 function required(invocation: Invocation, option: string): string {
   const value = invocation.text(option);
@@ -136,17 +266,26 @@ function required(invocation: Invocation, option: string): string {
   return value;
 }
 
+function locally<T>(
+  invocation: Invocation,
+  act: (database: Database, config: Config) => Promise<T>,
+): Promise<T> {
+  const project = readProject(invocation.directory);
+  return withDatabase(project, async (database) => {
+    await createSystemTables(database);
+    return act(database, project.config);
+  });
+}
+
 async function administer<T extends object>(
   invocation: Invocation,
   act: (platform: AdministrationPlatform, config: Config) => Promise<T>,
 ): Promise<Exclude<T, { toResponse: unknown }>> {
-  const project = readProject(invocation.directory);
   const passwordHasher = createArgon2();
   try {
-    const outcome = await withDatabase(project, async (database) => {
-      await createSystemTables(database);
-      return act({ database, passwordHasher, clock: systemClock, random: systemRandom }, project.config);
-    });
+    const outcome = await locally(invocation, (database, config) =>
+      act({ database, passwordHasher, clock: systemClock, random: systemRandom }, config),
+    );
     if (isRefusal(outcome)) throw new RefusedError(outcome.message);
     return outcome as Exclude<T, { toResponse: unknown }>;
   } finally {
@@ -155,10 +294,7 @@ async function administer<T extends object>(
 }
 
 async function rows(invocation: Invocation, statement: Statement) {
-  const [result] = await withDatabase(readProject(invocation.directory), async (database) => {
-    await createSystemTables(database);
-    return database.query([statement]);
-  });
+  const [result] = await locally(invocation, (database) => database.query([statement]));
   return result!.rows;
 }
 

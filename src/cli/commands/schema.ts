@@ -10,29 +10,24 @@ import { type ApplyOutcome, applyChange } from "../../schema/apply.js";
 import { formatPlan, formatStep } from "../../schema/format-plan.js";
 import { type Plan, planChange } from "../../schema/plan.js";
 import { pullSchema } from "../../schema/pull.js";
-import { type Command, type ExitCode, type Invocation, RefusedError, UsageError } from "../command.js";
+import { type Command, type ExitCode, RefusedError, UsageError } from "../command.js";
 import { withDatabase } from "../local-database.js";
-import { type RemoteServer, remoteServer } from "../remote-server.js";
-
-const remoteHelp = [
-  "--url URL    a running server instead of the local database",
-  "--key-stdin  with --url: a project:backend key on standard input",
-];
-const remoteOptions = { url: { type: "string" }, "key-stdin": { type: "boolean" } } as const;
+import { type RemoteServer, remoteServer, signInHelp, signInOptions } from "../remote-server.js";
 
 /** `svc schema plan` (interface, section 3). */
 export const schemaPlan: Command = {
   name: "schema plan",
-  usage: "[--url URL --key-stdin]",
+  usage: "[--json] [--url URL --key-stdin]",
   summary:
     "Prints the steps from the schema in force to svc.schema.yaml, their SQL, and the hash that they start from.",
-  options: remoteOptions,
-  help: [...remoteHelp, "--json       as JSON"],
+  options: signInOptions,
+  help: [...signInHelp, "--json           as JSON"],
   positionals: [],
   run: async (invocation) => {
     const project = readProject(invocation.directory);
     const server = await remoteServer(invocation);
-    if (server !== null) return printRemote(await server.post("/admin/api/schema/plan", project.schemaText));
+    if (server !== null)
+      return printRemote(await server.call("POST", "/admin/api/schema/plan", { yaml: project.schemaText }));
     const planned = await withDatabase(project, (database) => planChange(database, project.schemaText));
     if (planned.outcome === "invalid") throw new ProblemsError(planned.problems);
     console.log(
@@ -47,11 +42,11 @@ export const schemaApply: Command = {
   name: "schema apply",
   usage: "[--allow-destructive] [--base HASH] [--url URL --key-stdin]",
   summary: "Carries out the plan in one transaction.",
-  options: { ...remoteOptions, "allow-destructive": { type: "boolean" }, base: { type: "string" } },
+  options: { ...signInOptions, "allow-destructive": { type: "boolean" }, base: { type: "string" } },
   help: [
     "--allow-destructive   also steps that lose rows or values",
     "--base HASH           refuse unless this is the hash of the schema in force",
-    ...remoteHelp,
+    ...signInHelp,
   ],
   positionals: [],
   run: async (invocation) => {
@@ -81,12 +76,12 @@ async function applyRemote(
   const query = new URLSearchParams();
   if (base !== undefined) query.set("base", base);
   if (allowDestructive) query.set("allow_destructive", "true");
-  return printRemote(await server.post(`/admin/api/schema/apply?${query}`, text));
+  return printRemote(await server.call("POST", `/admin/api/schema/apply?${query}`, { yaml: text }));
 }
 
-function printRemote({ ok, body }: { readonly ok: boolean; readonly body: unknown }): ExitCode {
-  console.log(JSON.stringify(body, null, 2));
-  return ok ? 0 : 1;
+function printRemote(data: unknown): ExitCode {
+  console.log(JSON.stringify(data, null, 2));
+  return 0;
 }
 
 function printOutcome(outcome: ApplyOutcome): ExitCode {
@@ -135,7 +130,7 @@ export const schemaPull: Command = {
     if (!existsSync(from)) throw new RefusedError(`${from} does not exist`);
     if (existsSync(target) && !invocation.flag("force"))
       throw new RefusedError(`${target} exists: see --force`);
-    const { text, notes } = await pulled(from, invocation);
+    const { text, notes } = await pulled(from);
     writeFileSync(target, text);
     for (const line of [...notes.leftOut, ...notes.kept, ...notes.choices]) console.error(`note: ${line}`);
     console.log(`wrote ${target}`);
@@ -143,7 +138,7 @@ export const schemaPull: Command = {
   },
 };
 
-async function pulled(from: string, _invocation: Invocation) {
+async function pulled(from: string) {
   const database = openLibsql({ path: from, synchronous: "full", commandLine: true });
   try {
     return await pullSchema(database);

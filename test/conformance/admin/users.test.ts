@@ -25,7 +25,10 @@ describe("/admin/api", () => {
   ])("%s %s is for admins and project:backend keys", async (method, path) => {
     const { server } = await administration();
     const ada = await member(server, "ada");
-    const init = { headers: { "Content-Type": "application/json" }, ...(method === "GET" ? {} : { body: "{}" }) };
+    const init = {
+      headers: { "Content-Type": "application/json" },
+      ...(method === "GET" ? {} : { body: "{}" }),
+    };
     expectRefusal(await client(server).send(method, path, init), 401, "unauthorized");
     expectRefusal(await client(server, ada.bearer).send(method, path, init), 403, "forbidden");
     for (const scope of ["resource:notes:read", "*", "operations:*"]) {
@@ -135,13 +138,18 @@ describe("users", () => {
 describe("service keys", () => {
   it("are made by an admin, shown once, listed without their secret, and dead when deleted", async () => {
     const { server, root } = await administration();
-    const made = await root.post("/admin/api/service-keys", { name: "worker", scopes: ["resource:notes:read"] });
+    const made = await root.post("/admin/api/service-keys", {
+      name: "worker",
+      scopes: ["resource:notes:read"],
+    });
     const { data } = made.body as { data: { id: string; key: string } };
     expect(made.status).toBe(201);
     const notes = client(server, { "X-API-Key": data.key });
     expect((await notes.get("/api/notes")).status).toBe(200);
     const listed = await root.get("/admin/api/service-keys");
-    expect(listed.body).toMatchObject({ data: [{ id: data.id, name: "worker", scopes: ["resource:notes:read"] }] });
+    expect(listed.body).toMatchObject({
+      data: [{ id: data.id, name: "worker", scopes: ["resource:notes:read"] }],
+    });
     expect(listed.text).not.toContain(data.key.slice(7));
     expect((await root.delete(`/admin/api/service-keys/${data.id}`)).status).toBe(200);
     expectRefusal(await notes.get("/api/notes"), 401, "unauthorized");

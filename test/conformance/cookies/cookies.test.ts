@@ -88,7 +88,12 @@ describe("the session's cookies", () => {
     const { server, cookie } = await signedIn();
     const other = await post(server, "/auth/login", { Origin: page }, credentials);
     const { data } = other.body as { data: { refresh_token: string } };
-    await post(server, "/auth/logout", { Cookie: cookie, Origin: page }, { refresh_token: data.refresh_token });
+    await post(
+      server,
+      "/auth/logout",
+      { Cookie: cookie, Origin: page },
+      { refresh_token: data.refresh_token },
+    );
     expect((await client(server, { Cookie: cookie }).get("/auth/me")).status).toBe(200);
   });
 
@@ -124,7 +129,11 @@ describe("a request from elsewhere", () => {
     async (_, headers) => {
       const { server, cookie } = await signedIn();
       for (const path of ["/api/notes", "/auth/refresh", "/auth/logout", "/auth/password"])
-        expectRefusal(await post(server, path, { Cookie: cookie, ...headers }, { body: "x" }), 403, "forbidden");
+        expectRefusal(
+          await post(server, path, { Cookie: cookie, ...headers }, { body: "x" }),
+          403,
+          "forbidden",
+        );
       expect(await countOf(server, "notes")).toBe(0);
       expect((await client(server, { Cookie: cookie }).get("/auth/me")).status).toBe(200);
     },
@@ -147,7 +156,9 @@ describe("a request from elsewhere", () => {
     ["the same origin by Sec-Fetch-Site", { "Sec-Fetch-Site": "same-origin" }],
   ] as const)("can write with cookies from %s", async (_, headers) => {
     const { server, cookie } = await signedIn();
-    expect((await post(server, "/api/notes", { Cookie: cookie, ...headers }, { body: "x" })).status).toBe(201);
+    expect((await post(server, "/api/notes", { Cookie: cookie, ...headers }, { body: "x" })).status).toBe(
+      201,
+    );
   });
 });
 

@@ -33,7 +33,9 @@ describe("failed passwords", () => {
     expect(refused.headers.get("Retry-After")).toBe("300");
     expect((await from(server, "198.51.100.1").post("/auth/login", right)).status).toBe(200);
     server.clock.advance(299_000);
-    expect((await from(server, "203.0.113.1").post("/auth/login", right)).headers.get("Retry-After")).toBe("1");
+    expect((await from(server, "203.0.113.1").post("/auth/login", right)).headers.get("Retry-After")).toBe(
+      "1",
+    );
     server.clock.advance(1_000);
     expect((await from(server, "203.0.113.1").post("/auth/login", right)).status).toBe(200);
   });

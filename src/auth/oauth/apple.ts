@@ -1,0 +1,82 @@
+import { importPKCS8, SignJWT } from "jose";
+import { type Clock, CredentialsError } from "../../platform/platform.js";
+import { authorizationServer, exchangeCode } from "./code-grant.js";
+import { type AppleCredentials, appleCredentials, parseCredentials } from "./credentials.js";
+import type { HttpClient } from "./http-client.js";
+import { openIdProfile } from "./openid-profile.js";
+import { type Endpoints, type Provider, ProviderError } from "./provider.js";
+import { withQuery } from "./state.js";
+
+/** developer.apple.com/documentation/signinwithapplerestapi */
+export const appleEndpoints: Endpoints = {
+  issuer: "https://appleid.apple.com",
+  authorization: "https://appleid.apple.com/auth/authorize",
+  token: "https://appleid.apple.com/auth/token",
+  jwks: "https://appleid.apple.com/auth/keys",
+};
+
+const clientSecretSeconds = 300;
+
+/** OpenID Connect, called back by a form (OAuth 2.0 Form Post Response Mode); the nonce binds what PKCE would. */
+export function apple(endpoints: Endpoints, http: HttpClient, clock: Clock): Provider {
+  const server = authorizationServer(endpoints);
+  return {
+    name: "apple",
+    callbackMethod: "POST",
+    connect: (text) => {
+      const credentials = parseCredentials(appleCredentials, text);
+      if (credentials === null) throw new CredentialsError("the credentials of apple are incomplete");
+      const clientId = credentials.client_id;
+      return {
+        authorizationUrl: async ({ redirectUri, state, secrets }) =>
+          withQuery(endpoints.authorization, {
+            client_id: clientId,
+            redirect_uri: redirectUri,
+            response_type: "code",
+            response_mode: "form_post",
+            scope: "openid email",
+            state,
+            nonce: secrets.nonce,
+          }),
+        profile: async (response) => {
+          const clientSecret = await appleClientSecret(credentials, endpoints.issuer, clock.now());
+          const grant = { server, clientId, clientSecret, response, pkce: false, http };
+          return openIdProfile("apple", await exchangeCode(grant, { openId: true }));
+        },
+      };
+    },
+  };
+}
+
+/** Apple's client secret: a JWT of the team's, signed with ES256 and good for five minutes. `now` in milliseconds. */
+export async function appleClientSecret(
+  { client_id, team_id, key_id, private_key_p8 }: AppleCredentials,
+  audience: string,
+  now: number,
+): Promise<string> {
+  const issuedAt = Math.floor(now / 1000);
+  return new SignJWT()
+    .setProtectedHeader({ alg: "ES256", kid: key_id })
+    .setIssuer(team_id)
+    .setSubject(client_id)
+    .setAudience(audience)
+    .setIssuedAt(issuedAt)
+    .setExpirationTime(issuedAt + clientSecretSeconds)
+    .sign(await signingKey(private_key_p8));
+}
+
+async function signingKey(pem: string) {
+  try {
+    return await importPKCS8(pem.trim(), "ES256");
+  } catch {
+    throw new ProviderError("provider_error", "private_key_p8 of apple is no P-256 key");
+  }
+}
+
+/** Whether a key can sign at all, for whoever installs it. */
+export async function isAppleKey(pem: string): Promise<boolean> {
+  return signingKey(pem).then(
+    () => true,
+    () => false,
+  );
+}

@@ -1,0 +1,103 @@
+import * as v from "valibot";
+import { fromBase64Url, toBase64Url } from "../../encoding/base64.js";
+import { aesKey, open, seal } from "../../encoding/secret-keys.js";
+import type { AuthSettings } from "../../project/model.js";
+import type { Problem } from "../../project/problem.js";
+import { problemsOf } from "../../project/valibot-problems.js";
+
+/** A provider of social sign-in (specification 5.6). */
+export type OAuthProvider = AuthSettings["providers"][number];
+
+export const oauthProviders: readonly OAuthProvider[] = ["google", "apple", "github"];
+
+export function isOAuthProvider(name: unknown): name is OAuthProvider {
+  return oauthProviders.some((provider) => provider === name);
+}
+
+const filled = v.pipe(v.string(), v.nonEmpty("expected some text"));
+
+/** Of Google and GitHub. */
+export const clientSecretCredentials = v.strictObject({ client_id: filled, client_secret: filled });
+
+/** Of Apple: the key that its client secrets are signed with. */
+export const appleCredentials = v.strictObject({
+  client_id: filled,
+  team_id: filled,
+  key_id: filled,
+  private_key_p8: v.pipe(
+    v.string(),
+    v.regex(
+      /^\s*-----BEGIN PRIVATE KEY-----[\s\w+/=]+-----END PRIVATE KEY-----\s*$/,
+      "expected a PKCS #8 PEM",
+    ),
+  ),
+});
+
+export type ClientSecretCredentials = v.InferOutput<typeof clientSecretCredentials>;
+export type AppleCredentials = v.InferOutput<typeof appleCredentials>;
+
+const schemas = {
+  google: clientSecretCredentials,
+  apple: appleCredentials,
+  github: clientSecretCredentials,
+} as const;
+
+/** Everything that is wrong with the JSON of a provider's credentials. Messages never hold a value of it. */
+export function credentialProblems(provider: OAuthProvider, text: string, file: string): readonly Problem[] {
+  const json = parseJson(text);
+  if (json === null) return [{ file, path: "", message: "not valid JSON" }];
+  const { success, issues } = v.safeParse(schemas[provider], json.value);
+  return success ? [] : problemsOf(file, issues.map(withoutValue));
+}
+
+/** Null where the text is not what `schema` wants. */
+export function parseCredentials<const S extends v.GenericSchema>(
+  schema: S,
+  text: string,
+): v.InferOutput<S> | null {
+  const result = v.safeParse(schema, parseJson(text)?.value);
+  return result.success ? result.output : null;
+}
+
+function parseJson(text: string): { readonly value: unknown } | null {
+  try {
+    return { value: JSON.parse(text) };
+  } catch {
+    return null;
+  }
+}
+
+function withoutValue(issue: v.BaseIssue<unknown>): v.BaseIssue<unknown> {
+  const known = /^(undefined|null|boolean|number|string|Object|Array)$/.test(issue.received);
+  return known ? issue : { ...issue, received: "another value" };
+}
+
+/** What sealed credentials are bound to: they open nowhere else. */
+export interface SealBinding {
+  /** AES-256, 32 bytes: `SVC_PLATFORM_SECRETS_KEY`. */
+  readonly key: Uint8Array<ArrayBuffer>;
+  /** The project's random id. */
+  readonly projectId: string;
+  readonly provider: string;
+}
+
+const format = "svc1.";
+
+/** The text of a `.json.sealed` file. `iv` are 12 random bytes. */
+export async function sealCredentials(
+  text: string,
+  binding: SealBinding,
+  iv: Uint8Array<ArrayBuffer>,
+): Promise<string> {
+  return format + toBase64Url(await seal(await aesKey(binding.key), text, associatedData(binding), iv));
+}
+
+/** Null where the key, the project or the provider is another, or the text is damaged. */
+export async function openCredentials(sealed: string, binding: SealBinding): Promise<string | null> {
+  const bytes = sealed.startsWith(format) ? fromBase64Url(sealed.slice(format.length).trim()) : null;
+  return bytes === null ? null : open(await aesKey(binding.key), bytes, associatedData(binding));
+}
+
+function associatedData({ projectId, provider }: SealBinding): string {
+  return JSON.stringify(["svc auth provider", projectId, provider]);
+}

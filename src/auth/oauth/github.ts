@@ -1,0 +1,91 @@
+import * as v from "valibot";
+import { CredentialsError } from "../../platform/platform.js";
+import { authorizationServer, exchangeCode } from "./code-grant.js";
+import { clientSecretCredentials, parseCredentials } from "./credentials.js";
+import type { HttpClient } from "./http-client.js";
+import { type Endpoints, type Profile, type Provider, ProviderError } from "./provider.js";
+import { codeChallengeOf, withQuery } from "./state.js";
+
+/** docs.github.com/apps/oauth-apps; the issuer is what its authorization responses name (RFC 9207). */
+export const githubEndpoints: Endpoints & { readonly api: string } = {
+  issuer: "https://github.com/login/oauth",
+  authorization: "https://github.com/login/oauth/authorize",
+  token: "https://github.com/login/oauth/access_token",
+  api: "https://api.github.com",
+};
+
+/** OAuth 2.0 with PKCE (S256): there is no ID token, the REST interface says who signed in. */
+export function github(endpoints: Endpoints, http: HttpClient): Provider {
+  const server = authorizationServer(endpoints);
+  const api = endpoints.api ?? githubEndpoints.api;
+  return {
+    name: "github",
+    callbackMethod: "GET",
+    connect: (text) => {
+      const credentials = parseCredentials(clientSecretCredentials, text);
+      if (credentials === null) throw new CredentialsError("the credentials of github are incomplete");
+      const { client_id: clientId, client_secret: clientSecret } = credentials;
+      return {
+        authorizationUrl: async ({ redirectUri, state, secrets }) =>
+          withQuery(endpoints.authorization, {
+            client_id: clientId,
+            redirect_uri: redirectUri,
+            response_type: "code",
+            scope: "read:user user:email",
+            state,
+            code_challenge: await codeChallengeOf(secrets.codeVerifier),
+            code_challenge_method: "S256",
+          }),
+        profile: async (response) => {
+          const grant = { server, clientId, clientSecret, response, pkce: true, http };
+          const { accessToken } = await exchangeCode(grant, { openId: false });
+          const [user, emails] = await Promise.all([
+            read(userSchema, http, `${api}/user`, accessToken),
+            read(emailsSchema, http, `${api}/user/emails`, accessToken),
+          ]);
+          return githubProfile(user, emails);
+        },
+      };
+    },
+  };
+}
+
+/** The numeric id: a login name can change hands. */
+const userSchema = v.object({ id: v.pipe(v.number(), v.safeInteger(), v.minValue(1)) });
+const emailsSchema = v.array(v.object({ email: v.string(), primary: v.boolean(), verified: v.boolean() }));
+
+/** Only the primary address counts: the others may be anything. */
+export function githubProfile(
+  { id }: v.InferOutput<typeof userSchema>,
+  emails: v.InferOutput<typeof emailsSchema>,
+): Profile {
+  const primary = emails.find((entry) => entry.primary);
+  return {
+    provider: "github",
+    subject: String(id),
+    email: primary?.email ?? null,
+    emailVerified: primary?.verified ?? false,
+  };
+}
+
+async function read<const S extends v.GenericSchema>(
+  schema: S,
+  http: HttpClient,
+  url: string,
+  accessToken: string,
+): Promise<v.InferOutput<S>> {
+  const { pathname } = new URL(url);
+  const response = await http(url, {
+    headers: {
+      Authorization: `Bearer ${accessToken}`,
+      Accept: "application/vnd.github+json",
+      "User-Agent": "svc",
+      "X-GitHub-Api-Version": "2022-11-28",
+    },
+  });
+  if (response.status !== 200)
+    throw new ProviderError("provider_error", `${pathname} answered ${response.status}`);
+  const result = v.safeParse(schema, await response.json().catch(() => null));
+  if (result.success) return result.output;
+  throw new ProviderError("provider_error", `${pathname} answered something unexpected`);
+}

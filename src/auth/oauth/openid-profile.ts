@@ -1,0 +1,18 @@
+import type { IDToken } from "oauth4webapi";
+import type { OAuthProvider } from "./credentials.js";
+import { type Profile, ProviderError } from "./provider.js";
+
+/** The profile in the claims of a verified ID token. Apple writes `email_verified` as a string at times. */
+export function openIdProfile(
+  provider: OAuthProvider,
+  { claims }: { readonly claims: IDToken | undefined },
+): Profile {
+  if (claims === undefined) throw new ProviderError("provider_error", "there is no ID token");
+  const { sub, email, email_verified: verified } = claims;
+  return {
+    provider,
+    subject: sub,
+    email: typeof email === "string" ? email : null,
+    emailVerified: verified === true || verified === "true",
+  };
+}

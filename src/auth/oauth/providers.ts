@@ -1,0 +1,45 @@
+import { CredentialsError, type Platform } from "../../platform/platform.js";
+import { apple, appleEndpoints } from "./apple.js";
+import type { OAuthProvider } from "./credentials.js";
+import { github, githubEndpoints } from "./github.js";
+import { google, googleEndpoints } from "./google.js";
+import { httpClient, providerBounds } from "./http-client.js";
+import type { Provider, ProviderConnection, ProviderEndpoints } from "./provider.js";
+
+/** The providers of social sign-in, and which of them the project has credentials for. */
+export interface Providers {
+  readonly of: Readonly<Record<OAuthProvider, Provider>>;
+  /** Null where there are no credentials that can be used; why they cannot is logged once. */
+  connect(name: OAuthProvider): Promise<ProviderConnection | null>;
+}
+
+export function createProviders(platform: Platform, endpoints: ProviderEndpoints): Providers {
+  const http = httpClient(platform, providerBounds);
+  const of = {
+    google: google(endpoints.google ?? googleEndpoints, http),
+    apple: apple(endpoints.apple ?? appleEndpoints, http, platform.clock),
+    github: github(endpoints.github ?? githubEndpoints, http),
+  };
+  const reported = new Map<OAuthProvider, string>();
+  return {
+    of,
+    connect: async (name) => {
+      try {
+        const credentials = await platform.providerCredentials(name);
+        const connection = credentials === null ? null : of[name].connect(credentials);
+        reported.delete(name);
+        return connection;
+      } catch (error) {
+        if (!(error instanceof CredentialsError)) throw error;
+        if (reported.get(name) !== error.message) platform.log.warn(error.message);
+        reported.set(name, error.message);
+        return null;
+      }
+    },
+  };
+}
+
+/** The URL that is registered with a provider (specification 5.6). */
+export function callbackUrl(publicBaseUrl: string, provider: OAuthProvider): string {
+  return `${publicBaseUrl}/auth/oauth/callback/${provider}`;
+}

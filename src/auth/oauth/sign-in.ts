@@ -1,0 +1,88 @@
+import type { Platform } from "../../platform/platform.js";
+import type { AuthSettings } from "../../project/model.js";
+import { hashSecret } from "../api-key.js";
+import { emailKey, isEmail } from "../email.js";
+import { newId } from "../sessions.js";
+import { type SignIn, signIn } from "../store/identities.js";
+import type { Profile, ProviderFailure } from "./provider.js";
+import { exchangeCodeLifetimeMs, newSecret } from "./state.js";
+
+/** What an application is told of a sign-in that came to nothing (interface, section 6). */
+export type SignInFailure =
+  | ProviderFailure
+  | "email_not_verified"
+  | "registration_closed"
+  | "account_disabled";
+
+/** For people; the codes are for programs. */
+export const failureDescriptions: Readonly<Record<SignInFailure, string>> = {
+  access_denied: "the sign-in was cancelled",
+  provider_error: "the sign-in at the provider failed",
+  email_not_verified: "the address of the account is not verified",
+  registration_closed: "registration is not open to the public",
+  account_disabled: "the account is disabled",
+};
+
+/** What the database says after the batch of `signIn`. Null: there is no such user. */
+export interface SignInFacts {
+  readonly codeStored: boolean;
+  readonly identityDisabled: boolean | null;
+  readonly addressDisabled: boolean | null;
+  /** The provider vouches for an address at all. */
+  readonly addressVerified: boolean;
+}
+
+/** Null where the user is in. */
+export function judgeSignIn(facts: SignInFacts): SignInFailure | null {
+  if (facts.codeStored) return null;
+  if (facts.identityDisabled === true) return "account_disabled";
+  if (!facts.addressVerified) return "email_not_verified";
+  if (facts.addressDisabled === true) return "account_disabled";
+  // Enabled and not linked: its own address is the one that nobody has verified.
+  return facts.addressDisabled === null ? "registration_closed" : "email_not_verified";
+}
+
+export interface ProfileSignIn {
+  readonly profile: Profile;
+  readonly registration: AuthSettings["registration"];
+  /** The application's own (RFC 7636). */
+  readonly codeChallenge: string;
+}
+
+/** Signs a person in whom a provider vouches for: a code to exchange, or why not. */
+export async function signInByProfile(
+  context: { readonly platform: Platform },
+  { profile, registration, codeChallenge }: ProfileSignIn,
+): Promise<{ readonly code: string } | { readonly failure: SignInFailure }> {
+  const { database, clock, random } = context.platform;
+  const now = clock.now();
+  const code = newSecret(random);
+  const email = verifiedEmail(profile);
+  const request: SignIn = {
+    provider: profile.provider,
+    subject: profile.subject,
+    email,
+    emailKey: email === null ? null : emailKey(email),
+    mayRegister: registration === "public",
+    newUserId: newId(context),
+    codeHash: await hashSecret(code),
+    codeChallenge,
+    now,
+    codeExpiresAtMs: now + exchangeCodeLifetimeMs,
+  };
+  const results = await database.batch(signIn(request));
+  const [stored, identityDisabled, addressDisabled] = results.at(-1)!.rows[0]!;
+  const flag = (value: unknown) => (value === null ? null : value === 1);
+  const failure = judgeSignIn({
+    codeStored: stored === 1,
+    identityDisabled: flag(identityDisabled),
+    addressDisabled: flag(addressDisabled),
+    addressVerified: email !== null,
+  });
+  return failure === null ? { code } : { failure };
+}
+
+/** Null for an address that the provider does not vouch for, or that is none by our measure. */
+export function verifiedEmail({ email, emailVerified }: Profile): string | null {
+  return emailVerified && email !== null && isEmail(email) ? email : null;
+}

@@ -1,0 +1,96 @@
+import { escapeHtml } from "../../encoding/html.js";
+import { hostedPages } from "../link-url.js";
+import type { LinkPurpose } from "../links.js";
+import type { Page } from "./page.js";
+
+/** The page of a link, by the last part of its path; null where there is none. */
+export function purposeOfPage(name: string): LinkPurpose | null {
+  const purposes = Object.keys(hostedPages) as LinkPurpose[];
+  return purposes.find((purpose) => hostedPages[purpose] === name) ?? null;
+}
+
+interface Wording {
+  readonly title: string;
+  readonly intro: string;
+  readonly button: string;
+  readonly takesPassword: boolean;
+  readonly doneTitle: string;
+  readonly done: string;
+}
+
+const wordings: Readonly<Record<LinkPurpose, Wording>> = {
+  email_verification: {
+    title: "Confirm your address",
+    intro: "Press the button to confirm that the address is yours.",
+    button: "Confirm",
+    takesPassword: false,
+    doneTitle: "Your address is confirmed",
+    done: "You can sign in now.",
+  },
+  invitation: {
+    title: "Accept the invitation",
+    intro: "Choose a password for your account.",
+    button: "Accept",
+    takesPassword: true,
+    doneTitle: "Welcome",
+    done: "Your password is set. You can sign in now.",
+  },
+  password_reset: {
+    title: "Set a new password",
+    intro: "You will be signed out everywhere.",
+    button: "Set the password",
+    takesPassword: true,
+    doneTitle: "Your password is set",
+    done: "You can sign in with it now.",
+  },
+};
+
+export function takesPassword(purpose: LinkPurpose): boolean {
+  return wordings[purpose].takesPassword;
+}
+
+export interface FormPage {
+  readonly purpose: LinkPurpose;
+  readonly token: string;
+  readonly passwordLengthMin: number;
+  /** Why the form is shown again; null the first time. */
+  readonly problem: string | null;
+}
+
+/** The form that uses the link up when it is sent, and not before. */
+export function formPage({ purpose, token, passwordLengthMin, problem }: FormPage): Page {
+  const { title, intro, button } = wordings[purpose];
+  const main = [
+    ...(problem === null ? [] : [problemText(problem)]),
+    `<p>${escapeHtml(intro)}</p>`,
+    `<form method="post" action="/auth/pages/${hostedPages[purpose]}">`,
+    `<input type="hidden" name="token" value="${escapeHtml(token)}">`,
+    ...(takesPassword(purpose) ? [passwordField(passwordLengthMin, problem !== null)] : []),
+    `<button type="submit">${escapeHtml(button)}</button>`,
+    "</form>",
+  ];
+  return { title, main: main.join("\n") };
+}
+
+function passwordField(lengthMin: number, invalid: boolean): string {
+  const described = `aria-describedby="${invalid ? "problem " : ""}hint"${invalid ? ' aria-invalid="true"' : ""}`;
+  return `<label for="password">New password</label>
+<input id="password" name="password" type="password" autocomplete="new-password" required minlength="${lengthMin}" ${described}>
+<p class="hint" id="hint">At least ${lengthMin} characters.</p>`;
+}
+
+/** Where an accepted invitation leads was checked when it was made. */
+export function donePage(purpose: LinkPurpose, redirectTo: string | null): Page {
+  const { doneTitle, done } = wordings[purpose];
+  const onward =
+    redirectTo === null ? "" : `\n<p><a href="${escapeHtml(redirectTo)}" rel="noreferrer">Continue</a></p>`;
+  return { title: doneTitle, main: `<p role="status">${escapeHtml(done)}</p>${onward}` };
+}
+
+export function problemPage(problem: string): Page {
+  return { title: "This did not work", main: problemText(problem) };
+}
+
+function problemText(problem: string): string {
+  return `<p class="problem" id="problem" role="alert">${escapeHtml(problem)}</p>`;
+}

@@ -1,0 +1,16 @@
+import { Refusal } from "../../http/refusal.js";
+import type { Caller } from "../principal.js";
+
+/** Specification 5.2: import and invitations are for a `project:backend` key alone. Null: go on. */
+export function backendRefusal(caller: Caller): Refusal | null {
+  switch (caller.kind) {
+    case "anonymous":
+      return new Refusal("unauthorized", "send a project:backend key");
+    case "user":
+      return new Refusal("forbidden", "this is for project:backend keys, not for users");
+    case "key":
+      return caller.scopes.includes("project:backend")
+        ? null
+        : new Refusal("forbidden", "the key lacks the scope project:backend");
+  }
+}

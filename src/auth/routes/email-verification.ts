@@ -1,0 +1,33 @@
+import { isRefusal, type Refusal } from "../../http/refusal.js";
+import { json } from "../../http/respond.js";
+import { prepareLinkMail } from "../link-mail.js";
+import { insertVerificationMail } from "../store/outbox.js";
+import { tokenResponse } from "../token-response.js";
+import { useLinkToSignIn } from "../use-link.js";
+import type { AuthContext } from "./context.js";
+import { readEmail, readToken } from "./link-bodies.js";
+
+/** POST /auth/email-verification/resend: the same answer and statements, whether or not there is such an account. */
+export async function resendVerification(
+  request: Request,
+  context: AuthContext,
+): Promise<Response | Refusal> {
+  const email = await readEmail(request);
+  if (isRefusal(email)) return email;
+  const insertMail = insertVerificationMail;
+  const statements = await prepareLinkMail(context, { email, purpose: "email_verification", insertMail });
+  await context.platform.database.batch(statements);
+  context.deliverMail();
+  return json({ data: { accepted: true } }, 202);
+}
+
+/** POST /auth/email-verification/confirm: the address is the user's, who is signed in with it. */
+export async function confirmVerification(
+  request: Request,
+  context: AuthContext,
+): Promise<Response | Refusal> {
+  const token = await readToken(request);
+  if (isRefusal(token)) return token;
+  const used = await useLinkToSignIn(context, { purpose: "email_verification", token, password: null });
+  return isRefusal(used) ? used : tokenResponse(context, used.user, used.session, 200);
+}

@@ -1,0 +1,115 @@
+import { readJsonObject } from "../../http/body.js";
+import { badRequest, isRefusal, Refusal } from "../../http/refusal.js";
+import { json } from "../../http/respond.js";
+import { ConstraintError } from "../../platform/database.js";
+import type { PasswordHasher } from "../../platform/platform.js";
+import { emailKey, isEmail } from "../email.js";
+import type { Caller } from "../principal.js";
+import { type ImportedUser, importUsers, usersAmong } from "../store/users.js";
+import { backendRefusal } from "./backend-only.js";
+import type { AuthContext } from "./context.js";
+
+const usersMax = 500;
+const idLengthMax = 255;
+
+/**
+ * POST /auth/users/import, for a `project:backend` key: identities with their ids and password hashes from elsewhere, all
+ * of them or none. Nobody is mailed.
+ */
+export async function importIdentities(
+  request: Request,
+  { platform, config }: AuthContext,
+  _: string,
+  caller: Caller,
+): Promise<Response | Refusal> {
+  const refusal = backendRefusal(caller);
+  if (refusal !== null) return refusal;
+  const body = await readJsonObject(request, config.api.max_body_bytes);
+  if (isRefusal(body)) return body;
+  const users = readUsers(body.users, platform.passwordHasher);
+  if (isRefusal(users)) return users;
+  const twice = [...repeated(users.map(({ id }) => id)), ...repeated(users.map((user) => user.emailKey))];
+  if (twice.length > 0) return clash("twice in the list", twice);
+  try {
+    await platform.database.batch([importUsers(users, platform.clock.now())]);
+  } catch (error) {
+    if (!(error instanceof ConstraintError)) throw error;
+    return clash("taken already", await takenAmong(platform.database, users));
+  }
+  return json({ data: { imported: users.length } });
+}
+
+function clash(what: string, which: readonly string[]): Refusal {
+  return new Refusal("conflict", `nobody was imported; ${what}: ${which.join(", ")}`);
+}
+
+function repeated(values: readonly string[]): string[] {
+  const seen = new Set<string>();
+  return [...new Set(values.filter((value) => seen.has(value) || !seen.add(value)))];
+}
+
+async function takenAmong(
+  database: AuthContext["platform"]["database"],
+  users: readonly ImportedUser[],
+): Promise<readonly string[]> {
+  const [found] = await database.query([
+    usersAmong(
+      users.map(({ id }) => id),
+      users.map((user) => user.emailKey),
+    ),
+  ]);
+  const ids = new Set(found!.rows.map(([id]) => id));
+  const keys = new Set(found!.rows.map(([, key]) => key));
+  return [
+    ...users.filter(({ id }) => ids.has(id)).map(({ id }) => id),
+    ...users.filter((user) => keys.has(user.emailKey)).map(({ email }) => email),
+  ];
+}
+
+function readUsers(value: unknown, hasher: PasswordHasher): readonly ImportedUser[] | Refusal {
+  if (!Array.isArray(value) || value.length < 1 || value.length > usersMax)
+    return badRequest(`users: expected a list of 1 to ${usersMax}`);
+  const users: ImportedUser[] = [];
+  for (const [i, item] of value.entries()) {
+    const user = readUser(item, hasher);
+    if (typeof user === "string") return badRequest(`users[${i}]${user}`);
+    users.push(user);
+  }
+  return users;
+}
+
+const fields = new Set(["id", "email", "role", "email_verified", "disabled", "password_hash"]);
+
+/** What is wrong, as text, or the user. Nothing is coerced. */
+function readUser(item: unknown, hasher: PasswordHasher): ImportedUser | string {
+  if (typeof item !== "object" || item === null || Array.isArray(item)) return ": expected an object";
+  const unknown = Object.keys(item).find((field) => !fields.has(field));
+  if (unknown !== undefined) return `: unknown field ${JSON.stringify(unknown)}`;
+  const source = item as Record<string, unknown>;
+  const { id, email, role = "user", email_verified = false, disabled = false, password_hash = null } = source;
+  if (typeof id !== "string" || !isId(id)) return `.id: expected 1 to ${idLengthMax} visible characters`;
+  if (typeof email !== "string" || !isEmail(email)) return ".email: expected local@domain.tld";
+  if (role !== "user" && role !== "admin") return ".role: expected user or admin";
+  if (typeof email_verified !== "boolean") return ".email_verified: expected true or false";
+  if (typeof disabled !== "boolean") return ".disabled: expected true or false";
+  if (password_hash !== null && !isUsable(password_hash, hasher))
+    return ".password_hash: expected argon2id (PHC, at most 64 MiB and 10 passes) or bcrypt (cost at most 14)";
+  return {
+    id,
+    email,
+    emailKey: emailKey(email),
+    role,
+    emailVerified: email_verified,
+    disabled,
+    passwordHash: password_hash,
+  };
+}
+
+/** It becomes part of paths and of access tokens. */
+function isId(text: string): boolean {
+  return text.length <= idLengthMax && /^[^\s\p{C}]+$/u.test(text);
+}
+
+function isUsable(hash: unknown, hasher: PasswordHasher): hash is string {
+  return typeof hash === "string" && hasher.standing(hash) !== "unusable";
+}

@@ -1,0 +1,82 @@
+import { badRequest, isRefusal, type Refusal } from "../../http/refusal.js";
+import { json } from "../../http/respond.js";
+import { readAuthBody } from "../body.js";
+import { emailKey, isEmail } from "../email.js";
+import { prepareLinkMail } from "../link-mail.js";
+import { isAllowedDestination } from "../link-url.js";
+import { linkLifetimeSeconds } from "../links.js";
+import type { Caller } from "../principal.js";
+import { newId } from "../sessions.js";
+import { insertInvitationMail } from "../store/outbox.js";
+import { insertInvitedUser, invitee } from "../store/users.js";
+import { tokenResponse } from "../token-response.js";
+import { useLinkToSignIn } from "../use-link.js";
+import { backendRefusal } from "./backend-only.js";
+import type { AuthContext } from "./context.js";
+import { readTokenAndPassword } from "./link-bodies.js";
+
+interface Invitation {
+  readonly email: string;
+  readonly role: "user" | "admin";
+  readonly redirectTo: string | null;
+}
+
+/**
+ * POST /auth/users/invite, for a `project:backend` key. Whoever has not accepted yet is sent a link that sets a password
+ * (and kills the one before); an existing user is sent the destination, and neither role nor password change.
+ */
+export async function invite(
+  request: Request,
+  context: AuthContext,
+  _: string,
+  caller: Caller,
+): Promise<Response | Refusal> {
+  const { platform } = context;
+  const invitation = backendRefusal(caller) ?? (await readInvitation(request));
+  if (isRefusal(invitation)) return invitation;
+  const settings = await context.settings();
+  if (isRefusal(settings)) return settings;
+  const { email, role, redirectTo } = invitation;
+  if (redirectTo !== null && !isAllowedDestination(redirectTo, settings))
+    return badRequest(
+      "redirect_to: expected an absolute https URL, in its normal form, on the origin of $auth.invitation_url or one of $origins",
+    );
+  const actionUrl = redirectTo ?? (settings.invitationUrl || null);
+  const user = { id: newId(context), email, emailKey: emailKey(email), createdAtMs: platform.clock.now() };
+  const results = await platform.database.batch([
+    insertInvitedUser(user),
+    ...(await prepareLinkMail(context, {
+      email,
+      purpose: "invitation",
+      insertMail: (mail) => insertInvitationMail(mail, actionUrl),
+      role,
+      redirectTo,
+    })),
+    invitee(user.emailKey),
+  ]);
+  context.deliverMail();
+  const [storedEmail, storedRole, isPending] = results.at(-1)!.rows[0]!;
+  const data = isPending
+    ? { email: storedEmail, role, existing_user: false, expires_in: linkLifetimeSeconds.invitation }
+    : { email: storedEmail, role: storedRole, existing_user: true, expires_in: null };
+  return json({ data }, 201);
+}
+
+async function readInvitation(request: Request): Promise<Invitation | Refusal> {
+  const body = await readAuthBody(request);
+  if (isRefusal(body)) return body;
+  const { email, role = "user", redirect_to: redirectTo = null } = body;
+  if (typeof email !== "string" || !isEmail(email)) return badRequest("email: expected local@domain.tld");
+  if (role !== "user" && role !== "admin") return badRequest("role: expected user or admin");
+  if (redirectTo !== null && typeof redirectTo !== "string")
+    return badRequest("redirect_to: expected a string");
+  return { email, role, redirectTo };
+}
+
+/** POST /auth/invitations/accept: sets the password, confirms the address and signs in. */
+export async function acceptInvitation(request: Request, context: AuthContext): Promise<Response | Refusal> {
+  const body = await readTokenAndPassword(request);
+  if (isRefusal(body)) return body;
+  const used = await useLinkToSignIn(context, { purpose: "invitation", ...body });
+  return isRefusal(used) ? used : tokenResponse(context, used.user, used.session, 200);
+}

@@ -1,0 +1,68 @@
+import { badRequest, isRefusal, type Refusal } from "../../http/refusal.js";
+import { json } from "../../http/respond.js";
+import type { AuthSettings } from "../../project/model.js";
+import { hashSecret } from "../api-key.js";
+import { readAuthBody } from "../body.js";
+import { isOAuthProvider, type OAuthProvider } from "../oauth/credentials.js";
+import { callbackUrl } from "../oauth/providers.js";
+import { flowSecrets, isCodeChallenge, newSecret, stateLifetimeMs } from "../oauth/state.js";
+import { insertState, purgeSignIns } from "../store/oauth.js";
+import type { AuthContext } from "./context.js";
+
+/**
+ * POST /auth/oauth/authorize: begins a social sign-in. The application sends the person to the answer's URL, and keeps
+ * the verifier of its challenge for the exchange.
+ */
+export async function authorize(request: Request, context: AuthContext): Promise<Response | Refusal> {
+  const { platform, providers } = context;
+  const body = await readAuthBody(request);
+  if (isRefusal(body)) return body;
+  const settings = await context.settings();
+  if (isRefusal(settings)) return settings;
+  const wanted = readAuthorize(body, settings);
+  if (isRefusal(wanted)) return wanted;
+  const { provider, redirectTo, codeChallenge } = wanted;
+  const connection = await providers.connect(provider);
+  if (connection === null) return notOffered;
+  const state = newSecret(platform.random);
+  const now = platform.clock.now();
+  const authorizationUrl = await connection.authorizationUrl({
+    redirectUri: callbackUrl(context.publicBaseUrl, provider),
+    state,
+    secrets: await flowSecrets(state, context.oauthStateKey),
+  });
+  const hash = await hashSecret(state);
+  await platform.database.batch([
+    ...purgeSignIns(now),
+    insertState({ hash, provider, redirectTo, codeChallenge, now, expiresAtMs: now + stateLifetimeMs }),
+  ]);
+  return json({ data: { authorization_url: authorizationUrl, expires_in: stateLifetimeMs / 1000 } });
+}
+
+interface Authorize {
+  readonly provider: OAuthProvider;
+  readonly redirectTo: string;
+  readonly codeChallenge: string;
+}
+
+function readAuthorize(
+  body: Readonly<Record<string, unknown>>,
+  { providers, redirectUrls }: AuthSettings,
+): Authorize | Refusal {
+  const {
+    provider,
+    redirect_to: redirectTo,
+    code_challenge: codeChallenge,
+    code_challenge_method: method,
+  } = body;
+  if (!isOAuthProvider(provider) || !providers.includes(provider)) return notOffered;
+  // Byte for byte (specification 5.6; RFC 9700, section 2.1).
+  if (typeof redirectTo !== "string" || !redirectUrls.includes(redirectTo))
+    return badRequest("redirect_to: not one of the project's redirect URLs");
+  if (method !== "S256") return badRequest("code_challenge_method: expected S256");
+  if (!isCodeChallenge(codeChallenge))
+    return badRequest("code_challenge: expected 43 characters of base64url (RFC 7636)");
+  return { provider, redirectTo, codeChallenge };
+}
+
+const notOffered = badRequest("provider: not one that the project offers, see /auth/oauth/providers");

@@ -1,0 +1,128 @@
+import { readText } from "../../http/body.js";
+import { parseQueryString } from "../../http/query-string.js";
+import { badRequest, isRefusal, Refusal } from "../../http/refusal.js";
+import type { AuthSettings } from "../../project/model.js";
+import { hashSecret } from "../api-key.js";
+import { asProviderError } from "../oauth/code-grant.js";
+import { isOAuthProvider } from "../oauth/credentials.js";
+import { type Profile, type Provider, ProviderError } from "../oauth/provider.js";
+import { callbackUrl } from "../oauth/providers.js";
+import { failureDescriptions, type SignInFailure, signInByProfile } from "../oauth/sign-in.js";
+import { flowSecrets, withQuery } from "../oauth/state.js";
+import { consumeState } from "../store/oauth.js";
+import type { AuthContext } from "./context.js";
+
+/**
+ * GET or POST /auth/oauth/callback/{provider}: the person comes back from the provider. The state is used up first,
+ * whatever follows; without a good one there is nowhere to go back to.
+ */
+export async function callback(
+  request: Request,
+  context: AuthContext,
+  name: string,
+): Promise<Response | Refusal> {
+  if (!isOAuthProvider(name)) return new Refusal("not_found", "no such provider");
+  const provider = context.providers.of[name];
+  if (request.method !== provider.callbackMethod) return wrongMethod(provider);
+  const parameters = await readParameters(request, provider);
+  if (isRefusal(parameters)) return parameters;
+  const settings = await context.settings();
+  if (isRefusal(settings)) return settings;
+  const flow = await takeFlow(context, parameters.get("state"), provider, settings);
+  if (flow === null) return unknownState;
+  const outcome = await finish(context, { ...flow, provider, parameters, settings });
+  return "code" in outcome
+    ? seeOther(withQuery(flow.redirectTo, { code: outcome.code }))
+    : seeOther(
+        withQuery(flow.redirectTo, {
+          error: outcome.failure,
+          error_description: failureDescriptions[outcome.failure],
+        }),
+      );
+}
+
+const unknownState = badRequest("the state is unknown, used or expired: begin the sign-in again");
+
+function wrongMethod({ callbackMethod }: Provider): Refusal {
+  const headers = { Allow: callbackMethod };
+  return new Refusal("method_not_allowed", `this provider calls back with ${callbackMethod}`, { headers });
+}
+
+/** Over this no provider's answer is. */
+const formBytesMax = 65_536;
+
+async function readParameters(request: Request, provider: Provider): Promise<URLSearchParams | Refusal> {
+  if (provider.callbackMethod === "GET") return parametersOf(request.url);
+  if (!/^application\/x-www-form-urlencoded\s*(;|$)/i.test(request.headers.get("Content-Type") ?? ""))
+    return new Refusal("unsupported_media_type", "expected application/x-www-form-urlencoded");
+  const text = await readText(request, formBytesMax);
+  return isRefusal(text) ? text : parametersOf(`?${text}`);
+}
+
+function parametersOf(url: string): URLSearchParams | Refusal {
+  const parsed = parseQueryString(url);
+  return isRefusal(parsed) ? parsed : new URLSearchParams(Object.fromEntries(parsed));
+}
+
+interface Flow {
+  readonly state: string;
+  readonly redirectTo: string;
+  readonly codeChallenge: string;
+}
+
+/** Uses the state up. Null where it is not good, or its redirect URL is none of the project's any more. */
+async function takeFlow(
+  { platform }: AuthContext,
+  state: string | null,
+  { name }: Provider,
+  { redirectUrls }: AuthSettings,
+): Promise<Flow | null> {
+  if (state === null) return null;
+  const statement = consumeState(await hashSecret(state), name, platform.clock.now());
+  const [consumed] = await platform.database.batch([statement]);
+  const [row] = consumed!.rows;
+  if (row === undefined) return null;
+  const [redirectTo, codeChallenge] = row as [string, string];
+  return redirectUrls.includes(redirectTo) ? { state, redirectTo, codeChallenge } : null;
+}
+
+interface Finish extends Flow {
+  readonly provider: Provider;
+  readonly parameters: URLSearchParams;
+  readonly settings: AuthSettings;
+}
+
+async function finish(
+  context: AuthContext,
+  flow: Finish,
+): Promise<{ readonly code: string } | { readonly failure: SignInFailure }> {
+  const { provider, settings, codeChallenge } = flow;
+  const profile = await profileOf(context, flow);
+  if (!(profile instanceof ProviderError))
+    return signInByProfile(context, { profile, registration: settings.registration, codeChallenge });
+  if (profile.failure !== "access_denied")
+    context.platform.log.warn(`sign-in with ${provider.name} failed: ${profile.message}`);
+  return { failure: profile.failure };
+}
+
+async function profileOf(
+  context: AuthContext,
+  { provider, parameters, state, settings }: Finish,
+): Promise<Profile | ProviderError> {
+  const offered = settings.providers.includes(provider.name);
+  const connection = offered ? await context.providers.connect(provider.name) : null;
+  if (connection === null) return new ProviderError("provider_error", "it is not offered any more");
+  const redirectUri = callbackUrl(context.publicBaseUrl, provider.name);
+  const secrets = await flowSecrets(state, context.oauthStateKey);
+  try {
+    return await connection.profile({ redirectUri, state, secrets, parameters });
+  } catch (error) {
+    return asProviderError(error);
+  }
+}
+
+/** RFC 9110, section 15.4.4: also after Apple's POST the browser goes on with GET. */
+function seeOther(location: string): Response {
+  const headers = { Location: location, "Cache-Control": "no-store", "Referrer-Policy": "no-referrer" };
+  return new Response(null, { status: 303, headers });
+}

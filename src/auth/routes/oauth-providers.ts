@@ -1,0 +1,15 @@
+import { isRefusal, type Refusal } from "../../http/refusal.js";
+import { json } from "../../http/respond.js";
+import { callbackUrl } from "../oauth/providers.js";
+import type { AuthContext } from "./context.js";
+
+/** GET /auth/oauth/providers: those that are declared and have credentials, with the URL to register with each. */
+export async function listProviders(_: Request, context: AuthContext): Promise<Response | Refusal> {
+  const settings = await context.settings();
+  if (isRefusal(settings)) return settings;
+  const data = [];
+  for (const provider of new Set(settings.providers))
+    if ((await context.providers.connect(provider)) !== null)
+      data.push({ provider, callback_url: callbackUrl(context.publicBaseUrl, provider) });
+  return json({ data });
+}

@@ -1,0 +1,81 @@
+import { readText } from "../../http/body.js";
+import { requestOrigin } from "../../http/origin.js";
+import { isRefusal, Refusal } from "../../http/refusal.js";
+import { donePage, formPage, problemPage, purposeOfPage, takesPassword } from "../pages/link-page.js";
+import { pageResponse } from "../pages/page.js";
+import { useLink } from "../use-link.js";
+import type { AuthContext } from "./context.js";
+
+/**
+ * GET /auth/pages/{verify-email, accept-invitation, reset-password}, for links whose page is not configured. Opening one
+ * uses nothing up.
+ */
+export async function showPage(
+  { url }: Request,
+  { config }: AuthContext,
+  name: string,
+): Promise<Response | Refusal> {
+  const purpose = purposeOfPage(name);
+  if (purpose === null) return noSuchPage;
+  const token = new URL(url).searchParams.get("token");
+  if (token === null || token === "") return pageResponse(problemPage(incomplete), 400);
+  const passwordLengthMin = config.auth.password_min_length;
+  return pageResponse(formPage({ purpose, token, passwordLengthMin, problem: null }), 200);
+}
+
+const noSuchPage = new Refusal("not_found", "no such page");
+const incomplete = "The address is incomplete. Open the whole link of the mail.";
+
+/**
+ * POST of the same: the form uses the link up, and opens no session, so that a foreign page could sign nobody in with it.
+ */
+export async function submitPage(
+  request: Request,
+  context: AuthContext,
+  name: string,
+): Promise<Response | Refusal> {
+  const purpose = purposeOfPage(name);
+  if (purpose === null) return noSuchPage;
+  if (!isOwnForm(request, context.publicBaseUrl))
+    return new Refusal("forbidden", "the form comes from another origin");
+  const form = await readForm(request);
+  if (isRefusal(form)) return form;
+  const token = form.get("token") ?? "";
+  const password = takesPassword(purpose) ? (form.get("password") ?? "") : null;
+  const used = await useLink(context, { purpose, token, password });
+  if (!isRefusal(used)) return pageResponse(donePage(purpose, used.redirectTo), 200);
+  const problem = sentence(used);
+  if (used.code === "invalid_token") return pageResponse(problemPage(problem), used.status);
+  const passwordLengthMin = context.config.auth.password_min_length;
+  return pageResponse(formPage({ purpose, token, passwordLengthMin, problem }), used.status);
+}
+
+/**
+ * A page with `Referrer-Policy: no-referrer` sends its forms with `Origin: null` (Fetch, "append a request Origin
+ * header"); `Sec-Fetch-Site`, which no page can forge, then says where they come from.
+ */
+function isOwnForm(request: Request, publicBaseUrl: string): boolean {
+  const { origin, fetchSite, target } = requestOrigin(request);
+  if (origin === null || origin === "null") return fetchSite === "same-origin";
+  return origin === target || origin === new URL(publicBaseUrl).origin;
+}
+
+const formBytesMax = 16_384;
+
+/** Fields that come twice are of two minds: the form is refused. */
+async function readForm(request: Request): Promise<ReadonlyMap<string, string> | Refusal> {
+  const isForm = /^application\/x-www-form-urlencoded\s*(;|$)/i.test(
+    request.headers.get("Content-Type") ?? "",
+  );
+  if (!isForm)
+    return new Refusal("unsupported_media_type", "expected Content-Type: application/x-www-form-urlencoded");
+  const text = await readText(request, formBytesMax);
+  if (isRefusal(text)) return text;
+  const entries = [...new URLSearchParams(text)];
+  const fields = new Map(entries);
+  return fields.size === entries.length ? fields : new Refusal("bad_request", "a field is given twice");
+}
+
+function sentence({ message }: Refusal): string {
+  return `${message[0]!.toUpperCase()}${message.slice(1)}.`;
+}

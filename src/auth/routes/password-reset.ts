@@ -1,0 +1,32 @@
+import { isRefusal, type Refusal } from "../../http/refusal.js";
+import { json } from "../../http/respond.js";
+import { prepareLinkMail } from "../link-mail.js";
+import { insertPasswordResetMail } from "../store/outbox.js";
+import { useLink } from "../use-link.js";
+import type { AuthContext } from "./context.js";
+import { readEmail, readTokenAndPassword } from "./link-bodies.js";
+
+/** POST /auth/password-reset/request: the same answer and statements, whether or not there is such an account. */
+export async function requestPasswordReset(
+  request: Request,
+  context: AuthContext,
+): Promise<Response | Refusal> {
+  const email = await readEmail(request);
+  if (isRefusal(email)) return email;
+  const insertMail = insertPasswordResetMail;
+  const statements = await prepareLinkMail(context, { email, purpose: "password_reset", insertMail });
+  await context.platform.database.batch(statements);
+  context.deliverMail();
+  return json({ data: { accepted: true } }, 202);
+}
+
+/** POST /auth/password-reset/confirm: sets the password and ends every session. It enables nobody. */
+export async function confirmPasswordReset(
+  request: Request,
+  context: AuthContext,
+): Promise<Response | Refusal> {
+  const body = await readTokenAndPassword(request);
+  if (isRefusal(body)) return body;
+  const used = await useLink(context, { purpose: "password_reset", ...body });
+  return isRefusal(used) ? used : json({ data: { password_updated: true } });
+}

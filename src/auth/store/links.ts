@@ -1,0 +1,122 @@
+import type { Statement } from "../../platform/database.js";
+import type { LinkPurpose } from "../links.js";
+import { statement } from "./statement.js";
+
+export interface NewLink {
+  readonly id: string;
+  /** Of the token. */
+  readonly hash: string;
+  readonly purpose: LinkPurpose;
+  /** The row of the outbox that announces the link: without it there is no link, and older ones live on. */
+  readonly mailId: string;
+  readonly emailKey: string;
+  /** Becomes the password when the link is used. Without one, a newer link carries what an older one carried. */
+  readonly passwordHash: string | null;
+  /** Becomes the role when the link is used. */
+  readonly role: string | null;
+  readonly redirectTo: string | null;
+  readonly now: number;
+  readonly expiresAtMs: number;
+}
+
+/** In one batch behind the statement that writes the mail. The newer link kills the older ones of its purpose. */
+export function insertLink(link: NewLink): readonly Statement[] {
+  return [
+    statement(
+      `INSERT INTO _links (id, hash, purpose, user_id, password_hash, role, redirect_to, created_at, expires_at)
+      SELECT ?, ?, ?, u.id, ifnull(?, (SELECT o.password_hash FROM _links o
+        WHERE o.user_id = u.id AND o.purpose = ? AND o.used_at IS NULL ORDER BY o.created_at DESC, o.rowid DESC LIMIT 1)),
+        ?, ?, ?, ?
+      FROM _outbox m JOIN _users u ON u.email_key = ? WHERE m.id = ? AND m.link_id = ?`,
+      link.id,
+      link.hash,
+      link.purpose,
+      link.passwordHash,
+      link.purpose,
+      link.role,
+      link.redirectTo,
+      BigInt(link.now),
+      BigInt(link.expiresAtMs),
+      link.emailKey,
+      link.mailId,
+      link.id,
+    ),
+    statement(
+      `DELETE FROM _links WHERE user_id = (SELECT user_id FROM _links WHERE id = ?) AND purpose = ? AND id <> ?`,
+      link.id,
+      link.purpose,
+      link.id,
+    ),
+  ];
+}
+
+const live = `used_at IS NULL AND expires_at > ?
+  AND EXISTS (SELECT 1 FROM _users u WHERE u.id = _links.user_id AND u.disabled = 0)`;
+
+/** `[1]` where the link could be used now: asked before a password is hashed for it. */
+export function liveLink(hash: string, purpose: LinkPurpose, now: number): Statement {
+  return statement(
+    `SELECT 1 FROM _links WHERE hash = ? AND purpose = ? AND ${live}`,
+    hash,
+    purpose,
+    BigInt(now),
+  );
+}
+
+export interface LinkUse {
+  readonly hash: string;
+  readonly purpose: LinkPurpose;
+  /** The password that comes with the token; null keeps the one that the link carries, or else the user's. */
+  readonly passwordHash: string | null;
+  /** Of this use alone: what the other statements of the batch know it by. */
+  readonly usedBy: string;
+  readonly now: number;
+}
+
+/** The user whose link this use consumed: no one, where it consumed none. */
+const consumer = "(SELECT user_id FROM _links WHERE hash = ? AND used_by = ?)";
+
+/**
+ * Consumes a link. The first statement returns `[redirect_to]`, no row where the link is not live; the second returns
+ * `[id, email, role]`. A new password ends every session, and whichever link was used, the others die.
+ */
+export function consumeLink({ hash, purpose, passwordHash, usedBy, now }: LinkUse): readonly Statement[] {
+  return [
+    statement(
+      `UPDATE _links SET used_at = ?, used_by = ?, password_hash = ifnull(?, password_hash)
+      WHERE hash = ? AND purpose = ? AND ${live} RETURNING redirect_to`,
+      BigInt(now),
+      usedBy,
+      passwordHash,
+      hash,
+      purpose,
+      BigInt(now),
+    ),
+    statement(
+      `UPDATE _users SET email_verified = 1, password_hash = ifnull(l.password_hash, _users.password_hash),
+        role = ifnull(l.role, _users.role)
+      FROM _links l WHERE l.hash = ? AND l.used_by = ? AND _users.id = l.user_id
+      RETURNING _users.id, _users.email, _users.role`,
+      hash,
+      usedBy,
+    ),
+    statement(
+      `UPDATE _sessions SET revoked_at = ? WHERE revoked_at IS NULL AND user_id = ${consumer}
+      AND EXISTS (SELECT 1 FROM _links WHERE hash = ? AND password_hash IS NOT NULL)`,
+      BigInt(now),
+      hash,
+      usedBy,
+      hash,
+    ),
+    statement(`DELETE FROM _links WHERE user_id = ${consumer} AND hash <> ?`, hash, usedBy, hash),
+  ];
+}
+
+/** In one batch behind `changePassword`, where that changed something: a link from before is worth nothing now. */
+export function deleteLinksIfChanged(userId: string, passwordHash: string): Statement {
+  return statement(
+    `DELETE FROM _links WHERE user_id = ? AND EXISTS (SELECT 1 FROM _users WHERE id = user_id AND password_hash = ?)`,
+    userId,
+    passwordHash,
+  );
+}

@@ -1,0 +1,113 @@
+import type { Statement } from "../../platform/database.js";
+import type { LinkPurpose } from "../links.js";
+import { statement } from "./statement.js";
+import { isPending } from "./users.js";
+
+/** What a mail says. `registration_attempt` tells the owner of an address that somebody tried to register it. */
+export type MailKind = LinkPurpose | "registration_attempt";
+
+export interface NewMail {
+  readonly id: string;
+  /** The link to announce, where whoever has the address is to get one. */
+  readonly linkId: string;
+  readonly emailKey: string;
+  readonly now: number;
+}
+
+/** Who is mailed what; `withLink` is a condition on the user. */
+interface Rule {
+  readonly kind: string;
+  readonly withLink: string;
+  readonly recipients: string;
+}
+
+/**
+ * Writes a mail, in one batch right behind the statement that counts it and guarded by it. An address without an account
+ * takes the same statement and leaves no row.
+ */
+function insertMail({ id, linkId, emailKey, now }: NewMail, rule: Rule, actionUrl: string | null): Statement {
+  return statement(
+    `INSERT INTO _outbox (id, kind, recipient, link_id, action_url, created_at, attempts, next_attempt_at)
+    SELECT ?, ${rule.kind}, email, iif(${rule.withLink}, ?, NULL), iif(${rule.withLink}, NULL, ?), ?, 0, ?
+    FROM _users WHERE email_key = ? AND disabled = 0 AND ${rule.recipients} AND changes() = 1`,
+    id,
+    linkId,
+    actionUrl,
+    BigInt(now),
+    BigInt(now),
+    emailKey,
+  );
+}
+
+const unverified = "email_verified = 0";
+
+/** A link to confirm the address, or where it is confirmed already, a word to its owner. */
+export function insertRegistrationMail(mail: NewMail): Statement {
+  const kind = `iif(${unverified}, 'email_verification', 'registration_attempt')`;
+  return insertMail(mail, { kind, withLink: unverified, recipients: "true" }, null);
+}
+
+export function insertVerificationMail(mail: NewMail): Statement {
+  return insertMail(mail, { kind: "'email_verification'", withLink: "true", recipients: unverified }, null);
+}
+
+export function insertPasswordResetMail(mail: NewMail): Statement {
+  return insertMail(mail, { kind: "'password_reset'", withLink: "true", recipients: "true" }, null);
+}
+
+/** A link to accept for whoever has not accepted yet; for everybody else the destination alone. */
+export function insertInvitationMail(mail: NewMail, actionUrl: string | null): Statement {
+  return insertMail(mail, { kind: "'invitation'", withLink: isPending, recipients: "true" }, actionUrl);
+}
+
+/** `[1]` where a mail is due; asked first, as a claim takes the write lock. */
+export function anyMailDue(now: number): Statement {
+  return statement("SELECT 1 FROM _outbox WHERE next_attempt_at <= ? LIMIT 1", BigInt(now));
+}
+
+export interface Claim {
+  readonly now: number;
+  readonly mailsMax: number;
+  /** Mails that this process has in hand. */
+  readonly except: readonly string[];
+  /** Doubled with each attempt, up to `backoffMsMax`. */
+  readonly backoffMs: number;
+  readonly backoffMsMax: number;
+}
+
+/**
+ * Takes mails that are due, so that no other process takes them before the backoff ends. Returns `[id, kind, recipient,
+ * link_id, action_url, created_at, link's expires_at, link's redirect_to]`; the last two NULL where the link is dead.
+ */
+export function claimMails({ now, mailsMax, except, backoffMs, backoffMsMax }: Claim): Statement {
+  const link = (column: string) =>
+    `(SELECT l.${column} FROM _links l WHERE l.id = link_id AND l.used_at IS NULL AND l.expires_at > ?)`;
+  return statement(
+    `UPDATE _outbox SET attempts = attempts + 1, next_attempt_at = ? + min(?, ? << min(attempts, 30))
+    WHERE next_attempt_at <= ? AND id IN (SELECT id FROM _outbox
+      WHERE next_attempt_at <= ? AND id NOT IN (SELECT value FROM json_each(?)) ORDER BY next_attempt_at, id LIMIT ?)
+    RETURNING id, kind, recipient, link_id, action_url, created_at, ${link("expires_at")}, ${link("redirect_to")}`,
+    BigInt(now),
+    BigInt(backoffMsMax),
+    BigInt(backoffMs),
+    BigInt(now),
+    BigInt(now),
+    JSON.stringify(except),
+    BigInt(mailsMax),
+    BigInt(now),
+    BigInt(now),
+  );
+}
+
+export function deleteMail(id: string): Statement {
+  return statement("DELETE FROM _outbox WHERE id = ?", id);
+}
+
+/** At start: what waited for another attempt of an earlier process waits no longer. */
+export function makeMailsDue(now: number): Statement {
+  return statement(
+    "UPDATE _outbox SET next_attempt_at = ? WHERE next_attempt_at > ?",
+    BigInt(now),
+    BigInt(now),
+  );
+}

@@ -1,0 +1,61 @@
+import type { Statement } from "../../platform/database.js";
+import { statement } from "./statement.js";
+
+export interface PurgeLimits {
+  /** Milliseconds since the epoch. */
+  readonly now: number;
+  /** Rows of each kind, so that no purge holds the write lock for long. */
+  readonly rowsMax: number;
+  readonly graceMs: number;
+  readonly accessTokenMs: number;
+  /** The longest window that is counted. */
+  readonly throttleMs: number;
+  /** A dead verification link still says which password the next one carries. */
+  readonly linkKeepMs: number;
+}
+
+/** What has ended and is of no use any more. Only what can never live again is removed, whichever way the clock goes. */
+export function purgeStatements(limits: PurgeLimits): readonly Statement[] {
+  const { now, rowsMax, graceMs, accessTokenMs, throttleMs, linkKeepMs } = limits;
+  const max = BigInt(rowsMax);
+  // An access token may outlive the refresh token that it came with, and dies with its session.
+  const endedBefore = BigInt(now - accessTokenMs);
+  return [
+    statement(
+      `UPDATE _refresh_tokens SET successor = NULL WHERE hash IN
+      (SELECT hash FROM _refresh_tokens WHERE successor IS NOT NULL AND used_at < ? LIMIT ?)`,
+      BigInt(now - graceMs),
+      max,
+    ),
+    statement(
+      "DELETE FROM _sessions WHERE id IN (SELECT id FROM _sessions WHERE revoked_at IS NOT NULL LIMIT ?)",
+      max,
+    ),
+    statement(
+      `DELETE FROM _sessions WHERE id IN
+      (SELECT session_id FROM _refresh_tokens WHERE expires_at < ? ORDER BY expires_at LIMIT ?)
+      AND NOT EXISTS (SELECT 1 FROM _refresh_tokens t WHERE t.session_id = _sessions.id AND t.expires_at >= ?)`,
+      endedBefore,
+      max,
+      endedBefore,
+    ),
+    statement(
+      `DELETE FROM _refresh_tokens WHERE hash IN
+      (SELECT hash FROM _refresh_tokens WHERE expires_at < ? ORDER BY expires_at LIMIT ?)`,
+      endedBefore,
+      max,
+    ),
+    statement(
+      `DELETE FROM _links WHERE id IN
+      (SELECT id FROM _links WHERE expires_at < ? ORDER BY expires_at LIMIT ?)`,
+      BigInt(now - linkKeepMs),
+      max,
+    ),
+    statement(
+      `DELETE FROM _throttle WHERE key IN
+      (SELECT key FROM _throttle WHERE started_at < ? ORDER BY started_at LIMIT ?)`,
+      BigInt(now - throttleMs),
+      max,
+    ),
+  ];
+}

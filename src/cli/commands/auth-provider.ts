@@ -1,0 +1,158 @@
+import { readFile } from "node:fs/promises";
+import { isAppleKey } from "../../auth/oauth/apple.js";
+import {
+  appleCredentials,
+  credentialProblems,
+  isOAuthProvider,
+  type OAuthProvider,
+  oauthProviders,
+  parseCredentials,
+  sealCredentials,
+} from "../../auth/oauth/credentials.js";
+import { projectId as selectProjectId } from "../../auth/store/oauth.js";
+import { type ProjectDirectory, readProject, readSecretsKey } from "../../node/project-directory.js";
+import { credentialFiles } from "../../node/provider-credentials.js";
+import { systemRandom } from "../../node/system.js";
+import { type Problem, ProblemsError } from "../../project/problem.js";
+import { parseSchema } from "../../project/schema.js";
+import { createSystemTables } from "../../schema/apply.js";
+import { type Command, type Invocation, RefusedError, UsageError } from "../command.js";
+import { withDatabase } from "../local-database.js";
+
+/** Specification 5.6: the key is of the environment, the credentials stay in the project's directory, sealed. */
+export const setAuthProvider: Command = {
+  name: "auth provider set",
+  usage: "NAME --credentials FILE",
+  summary: "Installs a sign-in provider's credentials, sealed under SVC_PLATFORM_SECRETS_KEY.",
+  options: { credentials: { type: "string" } },
+  help: [
+    "NAME                google, apple or github",
+    "--credentials FILE  JSON: client_id and client_secret; for apple client_id, team_id, key_id, private_key_p8",
+  ],
+  positionals: ["NAME"],
+  run: async (invocation) => {
+    const provider = providerOf(invocation);
+    const project = readProject(invocation.directory);
+    const key = requiredKey(invocation);
+    const text = await readCredentials(invocation, provider);
+    const projectId = await projectIdOf(project);
+    const sealed = await sealCredentials(text, { key, projectId, provider }, systemRandom.bytes(12));
+    await credentialFiles(project.directory).write(provider, sealed);
+    console.log(`installed ${provider}`);
+    if (!declaredIn(project).includes(provider))
+      console.error(`warning: ${provider} is not declared in $auth.providers yet`);
+    return 0;
+  },
+};
+
+export const listAuthProviders: Command = {
+  name: "auth provider list",
+  usage: "[--json]",
+  summary: "Lists the sign-in providers: which are declared, and which have credentials.",
+  options: {},
+  help: ["--json  as JSON"],
+  positionals: [],
+  run: async (invocation) => {
+    const project = readProject(invocation.directory);
+    const declared = declaredIn(project);
+    const installed = await credentialFiles(project.directory).list();
+    const providers = oauthProviders.map((provider) => ({
+      provider,
+      declared: declared.includes(provider),
+      installed: installed.includes(provider),
+    }));
+    if (invocation.json) console.log(JSON.stringify(providers, null, 2));
+    else for (const provider of providers) console.log(lineOf(provider));
+    return 0;
+  },
+};
+
+function lineOf(state: { provider: string; declared: boolean; installed: boolean }): string {
+  return [
+    state.provider.padEnd(6),
+    state.declared ? "declared" : "not declared",
+    state.installed ? "has credentials" : "no credentials",
+  ].join("  ");
+}
+
+export const removeAuthProvider: Command = {
+  name: "auth provider remove",
+  usage: "NAME",
+  summary: "Removes a sign-in provider's credentials, from the server's next request on.",
+  options: {},
+  help: [],
+  positionals: ["NAME"],
+  run: async (invocation) => {
+    const provider = providerOf(invocation);
+    const { directory } = readProject(invocation.directory);
+    if (!(await credentialFiles(directory).remove(provider))) throw noCredentials(provider);
+    console.log(`removed ${provider}`);
+    return 0;
+  },
+};
+
+export const sealedAuthProvider: Command = {
+  name: "auth provider sealed",
+  usage: "NAME",
+  summary: "Prints a sign-in provider's credentials as they are sealed.",
+  options: {},
+  help: [],
+  positionals: ["NAME"],
+  run: async (invocation) => {
+    const provider = providerOf(invocation);
+    const { directory } = readProject(invocation.directory);
+    const sealed = await credentialFiles(directory).read(provider);
+    if (sealed === null) throw noCredentials(provider);
+    console.log(sealed.trim());
+    return 0;
+  },
+};
+
+function noCredentials(provider: OAuthProvider): RefusedError {
+  return new RefusedError(`there are no credentials of ${provider}`);
+}
+
+function providerOf({ positionals: [name] }: Invocation): OAuthProvider {
+  if (isOAuthProvider(name)) return name;
+  throw new UsageError(`NAME is one of ${oauthProviders.join(", ")}`);
+}
+
+function requiredKey({ environment }: Invocation): Uint8Array<ArrayBuffer> {
+  const key = readSecretsKey(environment);
+  if (key !== null) return key;
+  const message = "not set: 32 bytes in base64, kept apart from the project's other secrets";
+  throw new ProblemsError([{ file: "environment", path: "SVC_PLATFORM_SECRETS_KEY", message }]);
+}
+
+/** Throws ProblemsError with everything that is wrong with the file. */
+async function readCredentials(invocation: Invocation, provider: OAuthProvider): Promise<string> {
+  const file = invocation.text("credentials");
+  if (file === undefined || file === "") throw new UsageError("expected --credentials FILE");
+  const text = await readFile(file, "utf8").catch((error: NodeJS.ErrnoException) => {
+    throw new UsageError(`${file} cannot be read (${error.code})`);
+  });
+  const problems = credentialProblems(provider, text, file);
+  const found = problems.length > 0 ? problems : await keyProblems(provider, text, file);
+  if (found.length > 0) throw new ProblemsError(found);
+  return text;
+}
+
+async function keyProblems(provider: OAuthProvider, text: string, file: string): Promise<readonly Problem[]> {
+  if (provider !== "apple") return [];
+  const { private_key_p8: pem } = parseCredentials(appleCredentials, text)!;
+  if (await isAppleKey(pem)) return [];
+  return [{ file, path: "private_key_p8", message: "not a private key for ES256 (P-256)" }];
+}
+
+async function projectIdOf(project: ProjectDirectory): Promise<string> {
+  const [found] = await withDatabase(project, async (database) => {
+    await createSystemTables(database);
+    return database.query([selectProjectId()]);
+  });
+  return found!.rows[0]![0] as string;
+}
+
+/** What the file declares; the schema in force may lag behind it. */
+function declaredIn({ schemaText }: ProjectDirectory): readonly OAuthProvider[] {
+  return parseSchema(schemaText).schema?.auth.providers ?? [];
+}

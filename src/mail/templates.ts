@@ -1,0 +1,132 @@
+import type { MailKind } from "../auth/store/outbox.js";
+import { escapeHtml } from "../encoding/html.js";
+import type { MailMessage } from "../platform/platform.js";
+
+export interface MailContent {
+  readonly kind: MailKind;
+  /** `mail.from`; its display name, if it has one, is who writes. */
+  readonly from: string;
+  readonly to: string;
+  /** Where the mail's one button leads; null for a mail without. */
+  readonly actionUrl: string | null;
+  /** When the link ends, in milliseconds since the epoch; null for one that does not. */
+  readonly expiresAtMs: number | null;
+}
+
+/** What a mail says, before it is set as text and as HTML. */
+interface Wording {
+  readonly subject: string;
+  /** One sentence each; `action` is the button's, and goes between the two. */
+  readonly before: readonly string[];
+  readonly action: string;
+  readonly after: readonly string[];
+}
+
+/** One message as plain text and as HTML that says the same. Pure: the same content gives the same bytes. */
+export function renderMail(content: MailContent): MailMessage {
+  const wording = wordings[content.kind](senderName(content.from));
+  const note =
+    content.expiresAtMs === null || content.actionUrl === null ? [] : [expiry(content.expiresAtMs)];
+  const set = { ...wording, after: [...note, ...wording.after] };
+  return {
+    from: content.from,
+    to: content.to,
+    subject: oneLine(wording.subject),
+    text: asText(set, content.actionUrl),
+    html: asHtml(set, content.actionUrl),
+  };
+}
+
+const wordings: Readonly<Record<MailKind, (sender: string) => Wording>> = {
+  email_verification: (sender) => ({
+    subject: `Confirm your address for ${sender}`,
+    before: [`This address was used to sign up for ${sender}.`, "If that was you, confirm that it is yours:"],
+    action: "Confirm the address",
+    after: ["If it was not you, leave the link alone: without it nobody can use your address."],
+  }),
+  invitation: (sender) => ({
+    subject: `You are invited to ${sender}`,
+    before: [`You have been invited to ${sender}.`],
+    action: "Accept the invitation",
+    after: ["If you did not expect this, you can ignore it."],
+  }),
+  password_reset: (sender) => ({
+    subject: `Set a new password for ${sender}`,
+    before: [
+      `Somebody asked for a new password for your account with ${sender}.`,
+      "If that was you, set one:",
+    ],
+    action: "Set a new password",
+    after: [
+      "You will then be signed out everywhere.",
+      "If it was not you, you can ignore this: your password stays as it is.",
+    ],
+  }),
+  registration_attempt: (sender) => ({
+    subject: `You already have an account with ${sender}`,
+    before: [
+      `Somebody tried to sign up for ${sender} with this address, which has an account already.`,
+      "Nothing has changed.",
+      "If that was you, sign in instead; if you have forgotten the password, ask for a new one there.",
+    ],
+    action: "Sign in",
+    after: ["If it was not you, you can ignore this."],
+  }),
+};
+
+function expiry(ms: number): string {
+  const [date, time] = new Date(ms).toISOString().split("T") as [string, string];
+  return `The link works once, until ${date} ${time.slice(0, 5)} UTC.`;
+}
+
+/** The display name of an address (RFC 5322, section 3.4), or else its domain. */
+function senderName(from: string): string {
+  const [, name] = /^\s*"?([^"<]*?)"?\s*</.exec(from) ?? [];
+  const address = from.replace(/^.*<|>.*$/g, "");
+  return oneLine(name || address.slice(address.lastIndexOf("@") + 1));
+}
+
+/** A header holds no line breaks (RFC 5322, section 2.2). */
+function oneLine(text: string): string {
+  return text.replace(/\p{Cc}+/gu, " ").trim();
+}
+
+function asText({ before, action, after }: Wording, actionUrl: string | null): string {
+  const link = actionUrl === null ? [] : [`${action}:\n${actionUrl}`];
+  return `${[before.join("\n"), ...link, after.join("\n")].join("\n\n")}\n`;
+}
+
+const font = "font-family:-apple-system,'Segoe UI',Roboto,Helvetica,Arial,sans-serif";
+const bodyStyle = `margin:0;padding:24px 12px;background:#f4f4f5;${font};font-size:16px;line-height:24px;color:#18181b`;
+const cellStyle =
+  "padding:32px;background:#ffffff;border:1px solid #e4e4e7;border-radius:8px;text-align:left";
+const buttonStyle =
+  "display:inline-block;padding:12px 24px;background:#1d4ed8;border-radius:6px;color:#ffffff;font-weight:bold;text-decoration:none";
+
+/** Tables and inline styles, which is what mail clients agree on. Nothing is loaded from anywhere. */
+function asHtml({ subject, before, action, after }: Wording, actionUrl: string | null): string {
+  const paragraph = (text: string) => `<p style="margin:0 0 16px">${escapeHtml(text)}</p>`;
+  const link =
+    actionUrl === null
+      ? ""
+      : `<p style="margin:24px 0"><a href="${escapeHtml(actionUrl)}" style="${buttonStyle}">${escapeHtml(action)}</a></p>
+<p style="margin:0 0 16px;font-size:14px;color:#52525b">Or open this address:<br><a href="${escapeHtml(actionUrl)}" style="color:#1d4ed8;word-break:break-all">${escapeHtml(actionUrl)}</a></p>
+`;
+  return `<!DOCTYPE html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>${escapeHtml(subject)}</title>
+</head>
+<body style="${bodyStyle}">
+<table role="presentation" width="100%" cellpadding="0" cellspacing="0" border="0"><tr><td align="center">
+<table role="presentation" width="100%" cellpadding="0" cellspacing="0" border="0" style="max-width:560px"><tr><td style="${cellStyle}">
+${before.map(paragraph).join("\n")}
+${link}${after.map(paragraph).join("\n")}
+</td></tr></table>
+</td></tr></table>
+</body>
+</html>
+`;
+}

@@ -1,0 +1,41 @@
+import { resolve } from "node:path";
+import type { Clock, MailTransport, Platform } from "../platform/platform.js";
+import type { Config } from "../project/config.js";
+import { ProblemsError } from "../project/problem.js";
+import { httpMail } from "../remote/http-mail.js";
+import { logMail } from "./log-mail.js";
+import { smtpMail } from "./smtp.js";
+
+export interface MailSurroundings {
+  /** Of the project. */
+  readonly directory: string;
+  readonly environment: NodeJS.ProcessEnv;
+  readonly clock: Clock;
+  readonly fetch: Platform["fetch"];
+}
+
+/** The transport that svc.toml chooses. Throws ProblemsError where the environment lacks what it needs. */
+export function mailTransport({ mail }: Config, surroundings: MailSurroundings): MailTransport {
+  const { directory, environment, clock, fetch } = surroundings;
+  const variable = (key: "smtp_url_env" | "http_token_env"): string => {
+    const value = environment[mail[key]];
+    if (value) return value;
+    throw problem(`mail.${key}`, `the environment variable ${mail[key]} is not set`);
+  };
+  switch (mail.transport) {
+    case "log":
+      return logMail({ directory: resolve(directory, mail.log_dir), clock });
+    case "smtp": {
+      const url = variable("smtp_url_env");
+      if (!/^smtps?:\/\/./.test(url) || !URL.canParse(url))
+        throw problem("mail.smtp_url_env", `${mail.smtp_url_env} is no smtp:// or smtps:// URL`);
+      return smtpMail({ url });
+    }
+    case "http":
+      return httpMail({ url: mail.http_url, token: variable("http_token_env"), fetch });
+  }
+}
+
+function problem(path: string, message: string): ProblemsError {
+  return new ProblemsError([{ file: "svc.toml", path, message }]);
+}

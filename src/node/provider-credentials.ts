@@ -1,0 +1,74 @@
+import { chmod, mkdir, readdir, readFile, rename, rm, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { CredentialsError, type Platform } from "../platform/platform.js";
+
+/** The sealed credentials of a project's sign-in providers, a file each (specification 5.6). */
+export interface CredentialFiles {
+  /** Null where none are installed. */
+  read(provider: string): Promise<string | null>;
+  write(provider: string, sealed: string): Promise<void>;
+  /** Whether there were any. */
+  remove(provider: string): Promise<boolean>;
+  /** Names of the providers that have some. */
+  list(): Promise<readonly string[]>;
+}
+
+const folder = join(".svc", "secrets", "auth-providers");
+const suffix = ".json.sealed";
+
+/** Under the project's `directory`: readable by its owner alone. Names of providers are words, never a caller's text. */
+export function credentialFiles(directory: string): CredentialFiles {
+  const place = join(directory, folder);
+  const fileOf = (provider: string) => join(place, provider + suffix);
+  return {
+    read: (provider) => orNull(readFile(fileOf(provider), "utf8")),
+    write: async (provider, sealed) => {
+      await mkdir(place, { recursive: true, mode: 0o700 });
+      await chmod(place, 0o700);
+      // A server that reads meanwhile sees the old file or the new one, never half of it.
+      const written = `${fileOf(provider)}.${process.pid}.new`;
+      await writeFile(written, `${sealed}\n`, { mode: 0o600 });
+      await rename(written, fileOf(provider));
+    },
+    remove: async (provider) => (await orNull(rm(fileOf(provider)).then(() => true))) ?? false,
+    list: async () => {
+      const names = (await orNull(readdir(place))) ?? [];
+      return names.filter((name) => name.endsWith(suffix)).map((name) => name.slice(0, -suffix.length));
+    },
+  };
+}
+
+/** Opens one provider's sealed text; null where it does not open. */
+export type OpenSealed = (sealed: string, provider: string) => Promise<string | null>;
+
+/**
+ * Reads the files anew each time, so that a command beside the server takes effect from the next request. `open` is
+ * null where the environment holds no key.
+ */
+export function providerCredentials(
+  files: CredentialFiles,
+  open: OpenSealed | null,
+): Platform["providerCredentials"] {
+  return async (provider) => {
+    const sealed = await files.read(provider);
+    if (sealed === null) return null;
+    if (open === null)
+      throw new CredentialsError(
+        `the credentials of ${provider} need SVC_PLATFORM_SECRETS_KEY, which is not set`,
+      );
+    const opened = await open(sealed, provider);
+    if (opened !== null) return opened;
+    throw new CredentialsError(
+      `the credentials of ${provider} do not open: they were sealed under another key or for another project`,
+    );
+  };
+}
+
+async function orNull<T>(reading: Promise<T>): Promise<T | null> {
+  try {
+    return await reading;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return null;
+    throw error;
+  }
+}

@@ -1,0 +1,35 @@
+import { createTransport } from "nodemailer";
+import type { MailTransport } from "../platform/platform.js";
+
+export interface SmtpOptions {
+  /** smtp://user:password@host:port, or smtps://… */
+  readonly url: string;
+  /** For the whole of a delivery. */
+  readonly deadlineMs?: number;
+}
+
+/** `mail.transport = "smtp"`: a connection for each message, which is accepted when the server has said so (RFC 5321, 4.1.1.4). */
+export function smtpMail({ url, deadlineMs = 30_000 }: SmtpOptions): MailTransport {
+  const timeouts = {
+    connectionTimeout: deadlineMs,
+    greetingTimeout: deadlineMs,
+    socketTimeout: deadlineMs,
+    dnsTimeout: deadlineMs,
+  };
+  return {
+    send: async (message) => {
+      const transport = createTransport({ url, ...timeouts });
+      let timer: NodeJS.Timeout | undefined;
+      const late = new Promise<never>((_, reject) => {
+        timer = setTimeout(() => reject(new Error("the mail server takes too long")), deadlineMs);
+      });
+      try {
+        const { accepted } = await Promise.race([transport.sendMail(message), late]);
+        if (accepted.length === 0) throw new Error("the mail server accepted no recipient");
+      } finally {
+        clearTimeout(timer);
+        transport.close();
+      }
+    },
+  };
+}
