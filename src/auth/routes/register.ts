@@ -32,6 +32,7 @@ export async function register(request: Request, context: AuthContext): Promise<
     emailKey: emailKey(body.email),
     passwordHash,
     role: "user",
+    emailVerified: false,
     createdAtMs: platform.clock.now(),
   } as const;
   return settings.emailVerification.required ? registerUnverified(context, user) : signUp(context, user);

@@ -23,19 +23,21 @@ export interface NewUser {
   readonly emailKey: string;
   readonly passwordHash: string;
   readonly role: "user" | "admin";
+  readonly emailVerified: boolean;
   readonly createdAtMs: number;
 }
 
 /** Returns the id; no row where the address is taken. */
 export function insertUser(user: NewUser): Statement {
   return statement(
-    `INSERT INTO _users (id, email, email_key, password_hash, role, created_at) VALUES (?, ?, ?, ?, ?, ?)
-    ON CONFLICT (email_key) DO NOTHING RETURNING id`,
+    `INSERT INTO _users (id, email, email_key, password_hash, role, email_verified, created_at)
+    VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT (email_key) DO NOTHING RETURNING id`,
     user.id,
     user.email,
     user.emailKey,
     user.passwordHash,
     user.role,
+    BigInt(user.emailVerified),
     instant(user.createdAtMs),
   );
 }

@@ -74,7 +74,7 @@ describe("users", () => {
           email: "New@example.com",
           role: "admin",
           disabled: false,
-          email_verified: false,
+          email_verified: true,
           created_at: expect.stringMatching(/^\d{4}-\d\d-\d\dT/),
         },
       },
