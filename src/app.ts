@@ -20,7 +20,7 @@ import { addressUnit } from "./http/client-address.js";
 import { cors } from "./http/cors.js";
 import { isLoopbackHost } from "./http/loopback.js";
 import type { OriginPolicy } from "./http/origin.js";
-import { isRefusal, Refusal } from "./http/refusal.js";
+import { isRefusal, methodNotAllowed, Refusal } from "./http/refusal.js";
 import { json } from "./http/respond.js";
 import { createOutbox } from "./mail/outbox.js";
 import { createMeter } from "./metering/metering.js";
@@ -139,7 +139,7 @@ export async function createApp(options: AppOptions) {
   if (loopbackOnly) app.use(loopbackHostsOnly);
   app.use(cors(origins), crossSiteGuard(origins));
   app.get("/health", () => health(database));
-  app.all("/health", () => methodNotAllowed.toResponse());
+  app.all("/health", () => methodNotAllowed("GET").toResponse());
   app.route(
     "/auth",
     authRoutes(auth, identified(false), (c) => addressUnit(options.clientAddress(c))),
@@ -174,8 +174,6 @@ export async function createApp(options: AppOptions) {
   };
   return { fetch: app.fetch, upkeep };
 }
-
-const methodNotAllowed = new Refusal("method_not_allowed", "no such method here");
 
 /** Whether the database answers. */
 async function health(database: Database): Promise<Response> {

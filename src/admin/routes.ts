@@ -1,7 +1,7 @@
 import { type Context, Hono } from "hono";
 import type { Caller } from "../auth/principal.js";
 import type { SecretKey } from "../encoding/secret-keys.js";
-import { isRefusal, Refusal } from "../http/refusal.js";
+import { isRefusal, methodNotAllowed, type Refusal } from "../http/refusal.js";
 import type { Platform } from "../platform/platform.js";
 import type { Config } from "../project/config.js";
 import { adminRefusal } from "./authorize.js";
@@ -49,7 +49,9 @@ export function adminRoutes(services: AdminServices) {
         adminRefusal(caller) ?? (await handle(c.req.raw, services, c.req.param("id") ?? "", caller));
       return isRefusal(answer) ? answer.toResponse() : answer;
     });
+  const methodsOf = (path: string) =>
+    endpoints.filter(([, other]) => other === path).map(([method]) => method);
   for (const path of new Set(endpoints.map(([, path]) => path)))
-    routes.all(path, () => new Refusal("method_not_allowed", "no such method here").toResponse());
+    routes.all(path, () => methodNotAllowed(...methodsOf(path)).toResponse());
   return routes;
 }

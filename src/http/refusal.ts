@@ -47,4 +47,10 @@ export function isRefusal(value: unknown): value is Refusal {
   return value instanceof Refusal;
 }
 
+/** RFC 9110, section 15.5.6: the answer names the methods that there are. */
+export function methodNotAllowed(...allowed: readonly string[]): Refusal {
+  const headers = { Allow: allowed.join(", ") };
+  return new Refusal("method_not_allowed", "no such method here: see the header Allow", { headers });
+}
+
 export const badRequest = (message: string) => new Refusal("bad_request", message);

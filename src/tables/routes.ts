@@ -3,7 +3,7 @@ import { type Caller, principalOf } from "../auth/principal.js";
 import type { SecretKey } from "../encoding/secret-keys.js";
 import { readJsonObject } from "../http/body.js";
 import { decode, parseQueryString } from "../http/query-string.js";
-import { badRequest, isRefusal, Refusal } from "../http/refusal.js";
+import { badRequest, isRefusal, methodNotAllowed, Refusal } from "../http/refusal.js";
 import { jsonText } from "../http/respond.js";
 import type { Meter } from "../metering/metering.js";
 import type { Platform } from "../platform/platform.js";
@@ -45,7 +45,8 @@ export function tableRoutes(services: TableServices) {
   routes.get(oneByCompositeKey, on("read", keyed(queryKey, get)));
   routes.patch(oneByCompositeKey, on("update", keyed(queryKey, update)));
   routes.delete(oneByCompositeKey, on("delete", keyed(queryKey, remove)));
-  for (const path of ["/:table", one, oneByCompositeKey]) routes.all(path, otherMethod);
+  routes.all("/:table", otherMethod("GET", "POST"));
+  for (const path of [one, oneByCompositeKey]) routes.all(path, otherMethod("GET", "PATCH", "DELETE"));
   return routes;
 }
 
@@ -67,13 +68,14 @@ function tableOf(c: Context<TableEnv>): Table | Refusal {
   return c.get("project").schema.tables.get(c.req.param("table") ?? "") ?? noSuchTable;
 }
 
-function otherMethod(c: Context<TableEnv>): Response {
-  const table = tableOf(c);
-  return (isRefusal(table) ? table : methodNotAllowed).toResponse();
+function otherMethod(...allowed: readonly string[]) {
+  return (c: Context<TableEnv>): Response => {
+    const table = tableOf(c);
+    return (isRefusal(table) ? table : methodNotAllowed(...allowed)).toResponse();
+  };
 }
 
-const methodNotAllowed = new Refusal("method_not_allowed", "no such method here");
-const readOnly = new Refusal("method_not_allowed", "a virtual table can only be read");
+const readOnly = methodNotAllowed("GET");
 
 function operationOf(services: TableServices, c: Context<TableEnv>, action: RuleAction): Operation | Refusal {
   const { caller, project } = c.var;

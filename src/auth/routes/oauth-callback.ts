@@ -1,6 +1,6 @@
 import { readText } from "../../http/body.js";
 import { parseQueryString } from "../../http/query-string.js";
-import { badRequest, isRefusal, Refusal } from "../../http/refusal.js";
+import { badRequest, isRefusal, methodNotAllowed, Refusal } from "../../http/refusal.js";
 import type { AuthSettings } from "../../project/model.js";
 import { hashSecret } from "../api-key.js";
 import { asProviderError } from "../oauth/code-grant.js";
@@ -23,7 +23,7 @@ export async function callback(
 ): Promise<Response | Refusal> {
   if (!isOAuthProvider(name)) return new Refusal("not_found", "no such provider");
   const provider = context.providers.of[name];
-  if (request.method !== provider.callbackMethod) return wrongMethod(provider);
+  if (request.method !== provider.callbackMethod) return methodNotAllowed(provider.callbackMethod);
   const parameters = await readParameters(request, provider);
   if (isRefusal(parameters)) return parameters;
   const settings = await context.settings();
@@ -42,11 +42,6 @@ export async function callback(
 }
 
 const unknownState = badRequest("the state is unknown, used or expired: begin the sign-in again");
-
-function wrongMethod({ callbackMethod }: Provider): Refusal {
-  const headers = { Allow: callbackMethod };
-  return new Refusal("method_not_allowed", `this provider calls back with ${callbackMethod}`, { headers });
-}
 
 /** Over this no provider's answer is. */
 const formBytesMax = 65_536;

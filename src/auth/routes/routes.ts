@@ -1,5 +1,5 @@
 import { type Context, Hono, type MiddlewareHandler } from "hono";
-import { isRefusal, Refusal } from "../../http/refusal.js";
+import { isRefusal, methodNotAllowed, Refusal } from "../../http/refusal.js";
 import { UnavailableError } from "../../platform/database.js";
 import { HasherBusyError, type Log } from "../../platform/platform.js";
 import type { Caller } from "../principal.js";
@@ -47,23 +47,23 @@ export function authRoutes(
   ];
   for (const [path, handle] of posts) {
     routes.post(path, async (c) => respond(() => handle(c.req.raw, context, addressOf(c))));
-    routes.all(path, () => methodNotAllowed.toResponse());
+    routes.all(path, () => methodNotAllowed("POST").toResponse());
   }
   routes.get("/me", authenticated, async (c) => respond(() => me(c.get("caller"), context)));
-  routes.all("/me", () => methodNotAllowed.toResponse());
+  routes.all("/me", () => methodNotAllowed("GET").toResponse());
   for (const [path, handle] of callersPosts) {
     routes.post(path, authenticated, async (c) =>
       respond(() => handle(c.req.raw, context, addressOf(c), c.get("caller"))),
     );
-    routes.all(path, () => methodNotAllowed.toResponse());
+    routes.all(path, () => methodNotAllowed("POST").toResponse());
   }
   routes.get("/pages/:name", async (c) => respond(() => showPage(c.req.raw, context, c.req.param("name"))));
   routes.post("/pages/:name", async (c) =>
     respond(() => submitPage(c.req.raw, context, c.req.param("name"))),
   );
-  routes.all("/pages/:name", () => methodNotAllowed.toResponse());
+  routes.all("/pages/:name", () => methodNotAllowed("GET", "POST").toResponse());
   routes.get("/oauth/providers", async (c) => respond(() => listProviders(c.req.raw, context)));
-  routes.all("/oauth/providers", () => methodNotAllowed.toResponse());
+  routes.all("/oauth/providers", () => methodNotAllowed("GET").toResponse());
   routes.all("/oauth/callback/:provider", async (c) =>
     respond(() => callback(c.req.raw, context, c.req.param("provider"))),
   );
@@ -78,8 +78,6 @@ const callersPosts: readonly (readonly [string, CallersHandler])[] = [
   ["/users/import", importIdentities],
   ["/users/invite", invite],
 ];
-
-const methodNotAllowed = new Refusal("method_not_allowed", "no such method here");
 
 /**
  * Specification 5.5: whatever fails inside, be it storage, the hasher or the making of a token, is 503

@@ -1,0 +1,59 @@
+import type { Schema, Table } from "../model.js";
+import type { Problem } from "../problem.js";
+import type { Exists, Expression, TableRules } from "./ast.js";
+import { conjuncts } from "./conjuncts.js";
+
+/** What works and costs: an `exists` that no index serves walks its whole table for each row (interface, section 5). */
+export function ruleWarnings(rules: ReadonlyMap<string, TableRules>, schema: Schema): Problem[] {
+  return [...rules].flatMap(([table, { read, create, update, delete: remove }]) =>
+    Object.entries({ read, create, update, delete: remove }).flatMap(([action, rule]) =>
+      existsOf(rule)
+        .filter((exists) => !isServed(exists, schema))
+        .map(({ table: name, alias }) => ({
+          file: "svc.toml",
+          path: `rules.${table}.${action}`,
+          message: `no index serves exists(${name} ${alias} …): it reads all of ${name} for each row`,
+        })),
+    ),
+  );
+}
+
+function existsOf(expression: Expression): readonly Exists[] {
+  switch (expression.kind) {
+    case "exists":
+      return [expression, ...existsOf(expression.where)];
+    case "not":
+      return existsOf(expression.term);
+    case "and":
+    case "or":
+      return expression.terms.flatMap(existsOf);
+    default:
+      return [];
+  }
+}
+
+/** Whether some index begins with a column that the condition holds equal to something. */
+function isServed({ table, alias, where }: Exists, schema: Schema): boolean {
+  const equal = new Set(conjuncts(where).flatMap((term) => equalColumns(term, alias)));
+  if (table === "$users") return equal.has("id");
+  const target = schema.tables.get(table);
+  return target !== undefined && leadingColumns(target).some((column) => equal.has(column));
+}
+
+function equalColumns(term: Expression, alias: string): readonly string[] {
+  if (term.kind !== "compare" || term.operator !== "=") return [];
+  return [term.left, term.right].flatMap((operand) =>
+    operand.kind === "column" && typeof operand.source === "object" && operand.source.alias === alias
+      ? [operand.column]
+      : [],
+  );
+}
+
+function leadingColumns({ primaryKey, unique, indexes }: Table): readonly string[] {
+  const lists = [primaryKey, ...unique, ...indexes.filter(({ where }) => where === null).map(columnNames)];
+  return lists.flatMap((columns) => columns.slice(0, 1));
+}
+
+function columnNames({ columns }: Table["indexes"][number]): readonly string[] {
+  return columns.map(({ name }) => name);
+}
