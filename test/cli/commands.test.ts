@@ -1,0 +1,197 @@
+import { spawn, spawnSync } from "node:child_process";
+import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import { describe, expect, it, onTestFinished } from "vitest";
+
+interface Outcome {
+  readonly status: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+/** A copy of the example project in a directory of its own. */
+function exampleProject(): string {
+  const directory = mkdtempSync(join(tmpdir(), "svc-cli-"));
+  onTestFinished(() => rmSync(directory, { recursive: true, force: true }));
+  for (const file of ["svc.toml", "svc.schema.yaml"]) cpSync(file, join(directory, file));
+  return directory;
+}
+
+function svc(directory: string, args: readonly string[], input = ""): Outcome {
+  const { status, stdout, stderr } = spawnSync(
+    process.execPath,
+    ["dist/cli/main.js", ...args, "--dir", directory],
+    { input, encoding: "utf8", env: { PATH: process.env.PATH } },
+  );
+  return { status, stdout, stderr };
+}
+
+function edit(directory: string, file: string, change: (text: string) => string): void {
+  writeFileSync(join(directory, file), change(readFileSync(join(directory, file), "utf8")));
+}
+
+async function served(directory: string): Promise<string> {
+  const server = spawn(process.execPath, ["dist/cli/main.js", "serve", "--dir", directory, "--port", "0"], {
+    stdio: ["ignore", "pipe", "ignore"],
+  });
+  onTestFinished(async () => {
+    const exited = new Promise((resolve) => server.once("exit", resolve));
+    server.kill("SIGTERM");
+    expect(await exited).toBe(0);
+  });
+  for await (const line of createInterface(server.stdout)) return line.replace("listening on ", "");
+  throw new Error("the server did not start");
+}
+
+describe("help", () => {
+  it("is what svc prints without a command, and for each command", () => {
+    const none = svc(".", []);
+    expect(none.status).toBe(2);
+    const overview = spawnSync(process.execPath, ["dist/cli/main.js"], { encoding: "utf8" });
+    expect(overview.status).toBe(0);
+    expect(overview.stdout).toContain("svc schema apply");
+    const one = svc(".", ["schema", "apply", "--help"]);
+    expect(one).toMatchObject({ status: 0, stderr: "" });
+    expect(one.stdout).toContain("--allow-destructive");
+  });
+
+  it.each([
+    [["no-such-command"]],
+    [["serve", "--port", "x"]],
+    [["admin", "create-user", "--email", "a@example.com"]],
+    [["admin", "set-user", "--email", "a@example.com"]],
+    [["schema", "plan", "--no-such-option"]],
+    [["schema", "plan", "extra"]],
+  ])("comes with exit code 2 for %j", (args) => {
+    const outcome = svc(exampleProject(), args);
+    expect(outcome.status).toBe(2);
+    expect(outcome.stderr).toContain("svc");
+  });
+});
+
+describe("a project that is not right", () => {
+  it("is told every problem of both files at once, with exit code 2", () => {
+    const directory = exampleProject();
+    edit(directory, "svc.toml", (text) => `${text}\n[rules.rooms.columns.nope]\nread = "public"\n`);
+    edit(directory, "svc.schema.yaml", (text) =>
+      text.replace("type: integer, primary_key", "type: int, primary_key"),
+    );
+    const outcome = svc(directory, ["check"]);
+    expect(outcome.status).toBe(2);
+    expect(outcome.stderr).toContain("svc.schema.yaml: messages.columns.id.type: expected");
+  });
+
+  it.each([
+    ["without a secret", ""],
+    ["with a short one", 'allow_insecure_dev_secret = true\ndev_secret = "short"'],
+  ])("does not start %s", (_, auth) => {
+    const directory = exampleProject();
+    edit(directory, "svc.toml", () => `[auth]\n${auth}\n`);
+    const outcome = svc(directory, ["serve", "--port", "0"]);
+    expect({ status: outcome.status, stdout: outcome.stdout }).toEqual({ status: 2, stdout: "" });
+    expect(existsSync(join(directory, ".svc/data.db"))).toBe(false);
+  });
+
+  it("does not serve a development secret on an address that others can reach", () => {
+    expect(svc(exampleProject(), ["serve", "--port", "0", "--host", "0.0.0.0"]).status).toBe(2);
+  });
+
+  it.each([
+    ["cookie_mode = true", "[cors]\nallow_any_origin = true"],
+    ["cookie_mode = true", ""],
+  ])("does not start with %s and %j", (auth, cors) => {
+    const directory = exampleProject();
+    edit(directory, "svc.toml", (text) => `${text.replace("[auth]", `[auth]\n${auth}`)}\n${cors}\n`);
+    expect(svc(directory, ["serve", "--port", "0"]).status).toBe(2);
+  });
+});
+
+describe("administration", () => {
+  it("works on the local database, and takes effect from the running server's next request", async () => {
+    const directory = exampleProject();
+    const url = await served(directory);
+    const made = svc(
+      directory,
+      ["admin", "create-user", "--email", "root@example.com", "--role", "admin", "--password-stdin"],
+      "correct horse\n",
+    );
+    expect(made).toMatchObject({ status: 0, stderr: "" });
+    const login = () =>
+      fetch(`${url}/auth/login`, {
+        method: "POST",
+        headers: { "Content-Type": "application/json" },
+        body: JSON.stringify({ email: "root@example.com", password: "correct horse" }),
+      });
+    expect((await login()).status).toBe(200);
+    const last = svc(directory, ["admin", "set-user", "--email", "root@example.com", "--disabled", "true"]);
+    expect(last.status).toBe(1);
+    const users = JSON.parse(svc(directory, ["admin", "list-users", "--json"]).stdout);
+    expect(users).toMatchObject([{ id: made.stdout.trim(), email: "root@example.com", role: "admin" }]);
+
+    const key = svc(directory, [
+      "admin",
+      "create-service-key",
+      "--name",
+      "ci",
+      "--scope",
+      "project:backend",
+      "--scope",
+      "*",
+    ]);
+    expect(key.stderr).toContain("* is a legacy scope");
+    const secret = key.stdout.trim().split("\n").at(-1)!;
+    const remote = ["--url", url, "--key-stdin"];
+    expect(svc(directory, ["admin", "list-users", ...remote], secret).stdout).toContain("root@example.com");
+    const more = svc(
+      directory,
+      ["admin", "create-user", "--email", "ada@example.com", "--password-stdin", ...remote],
+      `${secret}\ncorrect horse\n`,
+    );
+    expect(more).toMatchObject({ status: 0, stderr: "" });
+    expect(
+      svc(
+        directory,
+        ["admin", "set-user", "--email", "ada@example.com", "--role", "admin", ...remote],
+        secret,
+      ).stdout,
+    ).toContain("  admin  ");
+    const admin = ["--url", url, "--email", "root@example.com", "--password-stdin"];
+    const byAdmin = svc(
+      directory,
+      ["admin", "create-service-key", "--name", "two", "--scope", "resource:tags:read", ...admin],
+      "correct horse\n",
+    );
+    expect(byAdmin.stdout).toContain("svc_sk_");
+    const [{ id }] = JSON.parse(svc(directory, ["admin", "list-service-keys", "--json"]).stdout);
+    expect(svc(directory, ["admin", "revoke-service-key", id]).status).toBe(0);
+    expect(svc(directory, ["admin", "list-users", ...remote], secret).status).toBe(1);
+  });
+});
+
+describe("the schema", () => {
+  it("is planned and applied on the local database and on a running server", async () => {
+    const directory = exampleProject();
+    const url = await served(directory);
+    edit(directory, "svc.schema.yaml", (text) => text.replace("    color: { type: text }\n", ""));
+    const plan = svc(directory, ["schema", "plan"]);
+    expect(plan.stdout).toMatch(/-- base: [0-9a-f]{64}\n[\s\S]*DESTRUCTIVE/);
+    const refused = svc(directory, ["schema", "apply"]);
+    expect(refused).toMatchObject({ status: 1, stdout: "" });
+    expect(refused.stderr).toContain("--allow-destructive");
+    expect(svc(directory, ["schema", "apply", "--allow-destructive", "--base", "0".repeat(64)]).status).toBe(
+      1,
+    );
+    expect(svc(directory, ["schema", "apply", "--allow-destructive"]).status).toBe(0);
+    expect((await fetch(`${url}/api/tags?select=color`)).status).toBe(400);
+
+    const key = svc(directory, ["admin", "create-service-key", "--name", "ci", "--scope", "project:backend"]);
+    const secret = key.stdout.trim().split("\n").at(-1)!;
+    edit(directory, "svc.schema.yaml", (text) => `${text}    shade: { type: text }\n`);
+    const remote = ["--url", url, "--key-stdin"];
+    expect(svc(directory, ["schema", "plan", ...remote], secret).stdout).toContain("add_column");
+    expect(svc(directory, ["schema", "apply", ...remote], secret).status).toBe(0);
+    expect((await fetch(`${url}/api/tags?select=shade`)).status).toBe(200);
+  });
+});
