@@ -11,7 +11,7 @@ export default defineConfig({
         extends: true,
         test: {
           name: "parts",
-          include: ["test/{unit,property,platform,cli}/**/*.test.ts", "test/*.test.ts"],
+          include: ["test/{unit,property,platform,cli,faults}/**/*.test.ts", "test/*.test.ts"],
         },
       },
       { extends: true, test: { name: "bench", include: ["test/bench/**/*.bench.ts"], testTimeout: 600_000 } },

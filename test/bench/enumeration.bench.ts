@@ -1,0 +1,48 @@
+import { expect, test } from "vitest";
+import { member, run } from "../support/people.js";
+import { post, serve, signUp } from "../support/server.js";
+import { median, row, timed } from "./report.js";
+
+const tries = Number(process.env.TRIES ?? 200);
+
+const schema = "notes: { columns: { id: { type: integer, primary_key: true } } }";
+// Or all but the first few would be refused.
+const config = "auth.throttle.enabled = false";
+
+const password = "correct horse battery staple";
+const kinds: readonly (readonly [string, { readonly email: string; readonly password: string }])[] = [
+  ["unknown address", { email: "unknown@example.com", password }],
+  ["wrong password", { email: "ada@example.com", password: "wrong horse battery staple" }],
+  ["account without a password", { email: "social@example.com", password }],
+  ["disabled account", { email: "off@example.com", password }],
+];
+
+test("a login that fails takes as long whatever was wrong", async () => {
+  const server = await serve({ schema, config });
+  await signUp(server, "ada@example.com");
+  await signUp(server, "off@example.com");
+  await run(server, "UPDATE _users SET disabled = 1 WHERE email_key = 'off@example.com'");
+  await member(server, "social");
+  await run(server, "UPDATE _users SET password_hash = NULL WHERE id = 'social'");
+
+  const times = kinds.map((): number[] => []);
+  const attempt = (kind: number) =>
+    timed(async () => {
+      const response = await post(server, "/auth/login", kinds[kind]![1]);
+      expect(response.status).toBe(401);
+      await response.text();
+    });
+  for (const kind of kinds.keys()) await attempt(kind);
+  // In turns, beginning with another one each time, so that a noisy machine is noisy for all.
+  for (let round = 0; round < tries; round++)
+    for (const turn of kinds.keys()) {
+      const kind = (round + turn) % kinds.length;
+      times[kind]!.push(await attempt(kind));
+    }
+
+  const medians = times.map(median);
+  process.stdout.write(`\nPOST /auth/login, medians of ${tries} tries each, milliseconds\n`);
+  row("what is wrong", "time", "ratio to the first");
+  row("---", "---", "---");
+  for (const [kind, [name]] of kinds.entries()) row(name, medians[kind]!, medians[kind]! / medians[0]!);
+});
