@@ -25,7 +25,7 @@ import { json } from "./http/respond.js";
 import { createOutbox } from "./mail/outbox.js";
 import { createMeter } from "./metering/metering.js";
 import { type Database, UnavailableError } from "./platform/database.js";
-import type { Platform } from "./platform/platform.js";
+import { HasherBusyError, type Platform } from "./platform/platform.js";
 import type { Config } from "./project/config.js";
 import type { LiveProject } from "./schema/live-project.js";
 import { createProjectSource } from "./schema/project-source.js";
@@ -158,8 +158,8 @@ export async function createApp(options: AppOptions) {
   );
   app.notFound(() => new Refusal("not_found", "no such resource").toResponse());
   app.onError((error) => {
-    if (error instanceof UnavailableError)
-      return new Refusal("unavailable", "the storage is unavailable at the moment").toResponse();
+    if (error instanceof UnavailableError || error instanceof HasherBusyError)
+      return new Refusal("unavailable", "the server is too busy or its storage unavailable").toResponse();
     log.error("a request failed", error);
     return new Refusal("internal", "something went wrong").toResponse();
   });

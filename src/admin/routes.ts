@@ -1,7 +1,7 @@
 import { type Context, Hono } from "hono";
 import type { Caller } from "../auth/principal.js";
 import type { SecretKey } from "../encoding/secret-keys.js";
-import { isRefusal, methodNotAllowed, type Refusal } from "../http/refusal.js";
+import { isRefusal, methodNotAllowed, Refusal } from "../http/refusal.js";
 import type { Platform } from "../platform/platform.js";
 import type { Config } from "../project/config.js";
 import { adminRefusal } from "./authorize.js";
@@ -27,6 +27,9 @@ type Handler = (
   caller: Caller,
 ) => Promise<Response | Refusal>;
 
+/** No text of the database holds a NUL. */
+const nothingThere = new Refusal("not_found", "no such resource");
+
 /** /admin/api (interface, section 6; for the schema section 3). */
 export function adminRoutes(services: AdminServices) {
   const routes = new Hono<Env>();
@@ -45,8 +48,10 @@ export function adminRoutes(services: AdminServices) {
   for (const [method, path, handle] of endpoints)
     routes.on(method, path, async (c: Context<Env>) => {
       const { caller } = c.var;
+      const id = c.req.param("id") ?? "";
       const answer =
-        adminRefusal(caller) ?? (await handle(c.req.raw, services, c.req.param("id") ?? "", caller));
+        adminRefusal(caller) ??
+        (id.includes("\0") ? nothingThere : await handle(c.req.raw, services, id, caller));
       return isRefusal(answer) ? answer.toResponse() : answer;
     });
   const methodsOf = (path: string) =>

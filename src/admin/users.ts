@@ -6,6 +6,7 @@ import { changeUser, deleteUser, userById } from "../auth/store/users.js";
 import { readJsonObject } from "../http/body.js";
 import { badRequest, isRefusal, Refusal } from "../http/refusal.js";
 import { json } from "../http/respond.js";
+import { ConstraintError } from "../platform/database.js";
 import type { AdminServices } from "./routes.js";
 import { listSystemRows, systemList } from "./system-list.js";
 
@@ -72,8 +73,13 @@ export async function removeUser(
   services: AdminServices,
   id: string,
 ): Promise<Response | Refusal> {
-  const [deleted] = await services.platform.database.batch([deleteUser(id)]);
-  return deleted!.rows.length === 0 ? missingOrLast(services, id) : json({ data: { id } });
+  try {
+    const [deleted] = await services.platform.database.batch([deleteUser(id)]);
+    return deleted!.rows.length === 0 ? missingOrLast(services, id) : json({ data: { id } });
+  } catch (error) {
+    if (error instanceof ConstraintError) return stillReferred;
+    throw error;
+  }
 }
 
 /** POST /admin/api/users/{id}/revoke-sessions */
@@ -89,6 +95,7 @@ export async function revokeUserSessions(
   return found!.rows.length === 0 ? noSuchUser : json({ data: { revoked_sessions: revoked!.rows.length } });
 }
 
+const stillReferred = new Refusal("conflict", "rows of a table still refer to the user: delete those first");
 const noSuchUser = new Refusal("not_found", "no such user");
 
 async function missingOrLast({ platform }: AdminServices, id: string): Promise<Refusal> {

@@ -19,10 +19,11 @@ export function crossSiteGuard(policy: OriginPolicy): MiddlewareHandler {
   return async (c, next) => {
     const request = c.req.raw;
     if (!policy.cookies || safeMethods.has(request.method)) return next();
-    const { pathname } = new URL(request.url);
-    if (judgedElsewhere.test(pathname)) return next();
+    // As the router reads it, percent-decoded.
+    const { path } = c.req;
+    if (judgedElsewhere.test(path)) return next();
     const verdict = judgeOrigin(policy, requestOrigin(request));
-    const refused = isRefused(verdict, hasSessionCookie(request.headers), pathname.startsWith("/auth/"));
+    const refused = isRefused(verdict, hasSessionCookie(request.headers), path.startsWith("/auth/"));
     return refused ? foreign.toResponse() : next();
   };
 }

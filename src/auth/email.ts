@@ -8,8 +8,11 @@ export function emailKey(email: string): string {
 
 const emailBytesMax = 254;
 
-/** Specification, section 2: `local@domain.tld`, no whitespace. */
+/**
+ * Specification, section 2: `local@domain.tld`, no whitespace; and none of the characters that RFC 5322 gives a meaning,
+ * by which one text could be mail to another address.
+ */
 export function isEmail(text: string): boolean {
-  const shape = /^[^\s\p{Cc}@<>"]+@[^\s\p{Cc}@.<>"]+(\.[^\s\p{Cc}@.<>"]+)+$/u;
+  const shape = /^[^\s\p{Cc}@<>"(),:;[\]\\]+@[^\s\p{Cc}@.<>"(),:;[\]\\]+(\.[^\s\p{Cc}@.<>"(),:;[\]\\]+)+$/u;
   return new TextEncoder().encode(text).length <= emailBytesMax && shape.test(text);
 }

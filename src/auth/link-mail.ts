@@ -30,7 +30,7 @@ export async function prepareLinkMail(
   const id = newId({ platform });
   const mailId = newId({ platform });
   return [
-    await mailAllowance.count(key, now),
+    await mailAllowance.count(purpose, key, now),
     insertMail({ id: mailId, linkId: id, emailKey: key, now }),
     ...insertLink({
       id,

@@ -7,7 +7,8 @@ import { countMail } from "./store/throttle.js";
 export const mailWindowMs = 3_600_000;
 
 /**
- * How many mails an address is sent in one hour (`max_mails_per_address`). Addresses are hashed with `pepper`. An address
+ * How many mails of a kind an address is sent in one hour (`max_mails_per_address`): asking for one kind in somebody's
+ * name keeps no other from them. Addresses are hashed with `pepper`. An address
  * without an account is counted apart, so that asking for mails in a stranger's name costs them nothing once they register.
  */
 export class MailAllowance {
@@ -17,10 +18,10 @@ export class MailAllowance {
   ) {}
 
   /** For the batch that writes the mail, right before the statement that does: that one asks for `changes() = 1`. */
-  async count(emailKey: string, now: number): Promise<Statement> {
+  async count(kind: string, emailKey: string, now: number): Promise<Statement> {
     return countMail({
-      key: await this.key("mail", emailKey),
-      unknownKey: await this.key("mail to nobody", emailKey),
+      key: await this.key("mail", kind, emailKey),
+      unknownKey: await this.key("mail to nobody", kind, emailKey),
       emailKey,
       max: this.limits.enabled ? this.limits.max_mails_per_address : Number.MAX_SAFE_INTEGER,
       now,

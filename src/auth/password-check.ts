@@ -41,7 +41,11 @@ export async function checkAccountPassword(
   const admission = await throttle.admit({ emailKey, address, addressIsKnown, now: platform.clock.now() });
   if (isRefusal(admission)) return admission;
   const stored = (found!.rows[0]?.[5] ?? null) as string | null;
-  const matches = await checkPassword(platform.passwordHasher, password, stored);
+  const matches = await checkPassword(platform.passwordHasher, password, stored).catch(async (error) => {
+    // Nothing was checked, so nothing failed: a busy server locks nobody out.
+    await platform.database.batch(admission.forgive);
+    throw error;
+  });
   return { account: matches ? enabledAccount(found!) : null, forgive: admission.forgive, addressKey };
 }
 

@@ -2,7 +2,7 @@ import { Refusal } from "../http/refusal.js";
 import type { Database, Statement } from "../platform/database.js";
 import type { Config } from "../project/config.js";
 import { hashSecret } from "./api-key.js";
-import { countAttempt, forgiveAttempt, windowStart } from "./store/throttle.js";
+import { countAttempt, countAttemptBehind, forgiveAttempt, windowStart } from "./store/throttle.js";
 
 /** A password attempt that may go on, counted as a failure until it is forgiven. */
 export interface Admission {
@@ -41,7 +41,11 @@ export class PasswordThrottle {
     const counters = await this.counters(attempt);
     const windowMs = this.limits.window_secs * 1000;
     const results = await this.database.batch(
-      counters.map(({ key, max }) => countAttempt({ key, max, now: attempt.now, windowMs })),
+      // From the narrowest on: a stranger who is refused already cannot use up what others share.
+      counters.map(({ key, max }, i) => {
+        const counted = { key, max, now: attempt.now, windowMs };
+        return i === 0 ? countAttempt(counted) : countAttemptBehind(counted);
+      }),
     );
     const over = counters.find((_, i) => results[i]!.rows.length === 0);
     if (over === undefined) return { forgive: counters.map(({ key }) => forgiveAttempt(key)) };

@@ -26,5 +26,10 @@ function groups(text: string): string[] {
 /** The last entry of X-Forwarded-For is the one that the trusted proxy wrote (interface, section 2). */
 export function lastForwarded(header: string | null): string | null {
   const last = header?.split(",").at(-1)?.trim();
-  return last ? last : null;
+  return last ? withoutPort(last) : null;
+}
+
+/** Some proxies write `192.0.2.1:4711` and `[2001:db8::1]:4711`. */
+function withoutPort(text: string): string {
+  return /^\[(.+)\](?::\d+)?$/.exec(text)?.[1] ?? /^([^:]+):\d+$/.exec(text)?.[1] ?? text;
 }

@@ -2,22 +2,29 @@ import { randomUUID } from "node:crypto";
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { createTransport } from "nodemailer";
-import type { Clock, MailTransport } from "../platform/platform.js";
+import type { Clock, MailMessage, MailTransport } from "../platform/platform.js";
 
 export interface LogMailOptions {
   readonly directory: string;
   readonly clock: Clock;
 }
 
-/** `mail.transport = "log"`: one .eml file for each message, for development. */
+/** `mail.transport = "log"`: one .eml file for each message, for development. They hold live links. */
 export function logMail({ directory, clock }: LogMailOptions): MailTransport {
   const composer = createTransport({ streamTransport: true, buffer: true });
   return {
     send: async (message) => {
-      const { message: source } = await composer.sendMail(message);
-      await mkdir(directory, { recursive: true });
+      const { message: source } = await composer.sendMail(withPlainRecipient(message));
+      await mkdir(directory, { recursive: true, mode: 0o700 });
       const time = new Date(clock.now()).toISOString().replaceAll(":", "-");
-      await writeFile(join(directory, `${time}-${randomUUID()}.eml`), source as Buffer);
+      await writeFile(join(directory, `${time}-${randomUUID()}.eml`), source as Buffer, {
+        mode: 0o600,
+      });
     },
   };
+}
+
+/** An address as it stands: nodemailer would read a list of them out of a text. */
+export function withPlainRecipient(message: MailMessage) {
+  return { ...message, to: { name: "", address: message.to } };
 }

@@ -1,5 +1,6 @@
 import { createTransport } from "nodemailer";
 import type { MailTransport } from "../platform/platform.js";
+import { withPlainRecipient } from "./log-mail.js";
 
 export interface SmtpOptions {
   /** smtp://user:password@host:port, or smtps://… */
@@ -24,7 +25,7 @@ export function smtpMail({ url, deadlineMs = 30_000 }: SmtpOptions): MailTranspo
         timer = setTimeout(() => reject(new Error("the mail server takes too long")), deadlineMs);
       });
       try {
-        const { accepted } = await Promise.race([transport.sendMail(message), late]);
+        const { accepted } = await Promise.race([transport.sendMail(withPlainRecipient(message)), late]);
         if (accepted.length === 0) throw new Error("the mail server accepted no recipient");
       } finally {
         clearTimeout(timer);

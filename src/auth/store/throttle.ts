@@ -23,6 +23,16 @@ export function countAttempt({ key, max, now, windowMs }: Attempt): Statement {
   );
 }
 
+/** The same, behind another one in a batch: what that one refuses is not counted here. */
+export function countAttemptBehind({ key, max, now, windowMs }: Attempt): Statement {
+  return statement(
+    `INSERT INTO _throttle (key, started_at, count) SELECT ?, ?, 1 WHERE changes() = 1 ${countAgain} RETURNING count`,
+    key,
+    BigInt(now),
+    ...countAgainParams(max, now, windowMs),
+  );
+}
+
 const ended = "(? - started_at >= ? OR started_at > ?)";
 const countAgain = `ON CONFLICT (key) DO UPDATE SET
   count = CASE WHEN ${ended} THEN 1 ELSE count + 1 END,

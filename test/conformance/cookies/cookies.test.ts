@@ -146,6 +146,12 @@ describe("a request from elsewhere", () => {
     expect(answer.headers.getSetCookie()).toEqual([]);
   });
 
+  it("cannot sign a browser in by another spelling of the path", async () => {
+    const { server } = await signedIn();
+    const answer = await post(server, "/%61uth/login", { Origin: "https://evil.example" }, credentials);
+    expectRefusal(answer, 403, "forbidden");
+  });
+
   it("that is no browser's can sign in", async () => {
     const { server } = await signedIn();
     expect((await post(server, "/auth/login", {}, credentials)).status).toBe(200);

@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { HasherBusyError } from "../../../src/platform/platform.js";
 import { client, expectRefusal } from "../../support/client.js";
 import { run } from "../../support/people.js";
 import { serve, type TestServer } from "../../support/server.js";
@@ -101,5 +102,28 @@ describe("failed passwords", () => {
   it("are not counted where the throttle is off", async () => {
     const server = await withAda(limits("enabled = false\nmax_failures = 1"));
     await fail(server, "203.0.113.1", 3);
+  });
+});
+
+describe("a stranger", () => {
+  it("who is refused already cannot use up what the owner's account has elsewhere", async () => {
+    const server = await withAda(limits("max_failures = 2\nmax_failures_per_account = 4"));
+    await fail(server, "203.0.113.1", 2);
+    for (let i = 0; i < 10; i++)
+      expectRefusal(await from(server, "203.0.113.1").post("/auth/login", wrong), 429, "rate_limited");
+    expect((await from(server, "198.51.100.7").post("/auth/login", right)).status).toBe(200);
+  });
+
+  it("who keeps the hasher busy locks nobody out", async () => {
+    const server = await withAda(limits("max_failures = 2"));
+    const { passwordHasher } = server.platform;
+    const { verify } = passwordHasher;
+    passwordHasher.verify = async () => {
+      throw new HasherBusyError("busy");
+    };
+    for (let i = 0; i < 5; i++)
+      expectRefusal(await from(server, "203.0.113.1").post("/auth/login", right), 503, "auth_unavailable");
+    passwordHasher.verify = verify;
+    expect((await from(server, "203.0.113.1").post("/auth/login", right)).status).toBe(200);
   });
 });
