@@ -19,7 +19,12 @@ export default defineConfig({
       { extends: true, test: { name: "bench", include: ["test/bench/**/*.bench.ts"], testTimeout: 600_000 } },
       ...targets.map((target) => ({
         extends: true as const,
-        test: { name: target, include: ["test/conformance/**/*.test.ts"], isolate: false, env: { SVC_TARGET: target } },
+        test: {
+          name: target,
+          include: ["test/conformance/**/*.test.ts"],
+          isolate: false,
+          env: { SVC_TARGET: target },
+        },
       })),
     ],
   },

@@ -1,6 +1,7 @@
 import { createUser } from "../auth/administration.js";
 import type { Caller } from "../auth/principal.js";
 import { userOf } from "../auth/routes/me.js";
+import { deleteCodes } from "../auth/store/oauth.js";
 import { revokeSessions } from "../auth/store/sessions.js";
 import { changeUser, deleteUser, userById } from "../auth/store/users.js";
 import { readJsonObject } from "../http/body.js";
@@ -91,6 +92,7 @@ export async function revokeUserSessions(
   const [revoked, found] = await platform.database.batch([
     revokeSessions(id, platform.clock.now()),
     userById(id),
+    deleteCodes(id),
   ]);
   return found!.rows.length === 0 ? noSuchUser : json({ data: { revoked_sessions: revoked!.rows.length } });
 }

@@ -36,6 +36,7 @@ export async function createUser(
     passwordHash,
     role,
     emailVerified: true,
+    registrationUnconfirmed: false,
     createdAtMs: clock.now(),
   } as const;
   const [inserted] = await database.batch([insertUser(user)]);

@@ -13,7 +13,7 @@ export interface LinkMail {
   /** Who is mailed, in one of the store's rules. */
   readonly insertMail: (mail: NewMail) => Statement;
   readonly passwordHash?: string;
-  readonly role?: string;
+  readonly role?: string | null;
   readonly redirectTo?: string | null;
 }
 

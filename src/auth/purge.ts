@@ -7,7 +7,10 @@ import { purgeStatements } from "./store/purge.js";
 const rowsMax = 500;
 const linkKeepMs = 604_800_000;
 
-/** Removes what has ended, a few rows of each kind at a time; meant to be called every minute or so. */
+/** Of each kind in one call, so that what comes faster than this is caught up with soon, and the call ends. */
+const roundsMax = 100;
+
+/** Removes what has ended, a few rows at a time; meant to be called every minute or so. */
 export async function purge(
   { database, clock }: Pick<Platform, "database" | "clock">,
   { auth }: Config,
@@ -22,5 +25,10 @@ export async function purge(
     linkKeepMs,
   });
   // One by one, so that other writes get in between.
-  for (const statement of [...statements, ...purgeSignIns(now)]) await database.batch([statement]);
+  for (const statement of statements)
+    for (let rounds = 0, removed = rowsMax; removed >= rowsMax && rounds < roundsMax; rounds++) {
+      const [result] = await database.batch([statement]);
+      removed = result!.rowsWritten;
+    }
+  for (const statement of purgeSignIns(now)) await database.batch([statement]);
 }

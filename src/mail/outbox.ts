@@ -1,6 +1,13 @@
 import { linkUrl } from "../auth/link-url.js";
 import type { LinkPurpose, LinkTokens } from "../auth/links.js";
-import { anyMailDue, claimMails, deleteMail, type MailKind, makeMailsDue } from "../auth/store/outbox.js";
+import {
+  anyMailDue,
+  claimMails,
+  deleteMail,
+  type MailKind,
+  makeMailsDue,
+  postponeMail,
+} from "../auth/store/outbox.js";
 import { isRefusal, type Refusal } from "../http/refusal.js";
 import type { Result } from "../platform/database.js";
 import type { MailMessage, Platform } from "../platform/platform.js";
@@ -30,6 +37,8 @@ export interface Outbox {
 /** Before the second attempt; it doubles up to an hour. */
 const backoffMs = 10_000;
 const backoffMsMax = 3_600_000;
+/** For which a mail in hand is nobody else's: longer than the deadline of any transport. */
+const leaseMs = 60_000;
 /** A mail that could not be delivered for so long is given up. */
 const giveUpAfterMs = 259_200_000;
 /** How many are sent at once, so that one that hangs does not hold up the others. */
@@ -42,6 +51,7 @@ interface ClaimedMail {
   readonly linkId: string | null;
   readonly actionUrl: string | null;
   readonly createdAtMs: number;
+  readonly claimedAtMs: number;
   /** Null where the link is dead, or there is none. */
   readonly linkExpiresAtMs: number | null;
   readonly redirectTo: string | null;
@@ -77,11 +87,16 @@ export function createOutbox(services: OutboxServices): Outbox {
     }
   };
 
-  /** The claim has set the time of the next attempt already. */
-  const failed = async ({ id, kind, createdAtMs }: ClaimedMail, cause: unknown): Promise<void> => {
+  const failed = async (
+    { id, kind, createdAtMs, claimedAtMs }: ClaimedMail,
+    cause: unknown,
+  ): Promise<void> => {
     const givenUp = clock.now() - createdAtMs >= giveUpAfterMs;
     log.error(`a mail (${kind}) could not be delivered${givenUp ? ", and is given up" : ""}`, cause);
-    if (givenUp) await remove(id).catch((error: unknown) => log.error("the outbox cannot be written", error));
+    const written = givenUp
+      ? remove(id)
+      : database.batch([postponeMail(id, { now: claimedAtMs, backoffMs, backoffMsMax })]);
+    await written.catch((error: unknown) => log.error("the outbox cannot be written", error));
   };
 
   const claim = async (): Promise<readonly ClaimedMail[]> => {
@@ -91,8 +106,10 @@ export function createOutbox(services: OutboxServices): Outbox {
     const [due] = await database.query([anyMailDue(now)]);
     if (due!.rows.length === 0) return [];
     const except = [...inHand.keys(), ...confirmed];
-    const [claimed] = await database.batch([claimMails({ now, mailsMax, except, backoffMs, backoffMsMax })]);
-    return claimed!.rows.map(claimedMail);
+    const [claimed] = await database.batch([
+      claimMails({ now, mailsMax, except, backoffMs, backoffMsMax, leaseMs }),
+    ]);
+    return claimed!.rows.map((row) => claimedMail(row, now));
   };
 
   /** The next mails that are due, on their way. One claim at a time, or two would fill the same places. */
@@ -127,7 +144,7 @@ export function createOutbox(services: OutboxServices): Outbox {
   };
 }
 
-function claimedMail(row: Result["rows"][number]): ClaimedMail {
+function claimedMail(row: Result["rows"][number], claimedAtMs: number): ClaimedMail {
   const [id, kind, recipient, linkId, actionUrl, createdAtMs, linkExpiresAtMs, redirectTo] = row;
   return {
     id: id as string,
@@ -136,6 +153,7 @@ function claimedMail(row: Result["rows"][number]): ClaimedMail {
     linkId: linkId as string | null,
     actionUrl: actionUrl as string | null,
     createdAtMs: createdAtMs as number,
+    claimedAtMs,
     linkExpiresAtMs: linkExpiresAtMs as number | null,
     redirectTo: redirectTo as string | null,
   };

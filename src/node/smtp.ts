@@ -1,4 +1,5 @@
 import { createTransport } from "nodemailer";
+import { isLoopbackHost } from "../http/loopback.js";
 import type { MailTransport } from "../platform/platform.js";
 import { withPlainRecipient } from "./log-mail.js";
 
@@ -7,6 +8,12 @@ export interface SmtpOptions {
   readonly url: string;
   /** For the whole of a delivery. */
   readonly deadlineMs?: number;
+}
+
+/** A password goes over no network in the clear, whatever a server, or somebody between, says about STARTTLS (RFC 3207). */
+function mustEncrypt(url: string): boolean {
+  const { username, hostname } = new URL(url);
+  return username !== "" && !isLoopbackHost(hostname);
 }
 
 /** `mail.transport = "smtp"`: a connection for each message, which is accepted when the server has said so (RFC 5321, 4.1.1.4). */
@@ -19,7 +26,7 @@ export function smtpMail({ url, deadlineMs = 30_000 }: SmtpOptions): MailTranspo
   };
   return {
     send: async (message) => {
-      const transport = createTransport({ url, ...timeouts });
+      const transport = createTransport({ url, ...timeouts, requireTLS: mustEncrypt(url) });
       let timer: NodeJS.Timeout | undefined;
       const late = new Promise<never>((_, reject) => {
         timer = setTimeout(() => reject(new Error("the mail server takes too long")), deadlineMs);

@@ -18,6 +18,7 @@ export const systemTables: readonly string[] = [
     role TEXT NOT NULL CHECK (role IN ('user', 'admin')),
     disabled INTEGER NOT NULL DEFAULT 0,
     email_verified INTEGER NOT NULL DEFAULT 0,
+    registration_unconfirmed INTEGER NOT NULL DEFAULT 0,
     created_at TEXT NOT NULL
   ) STRICT`,
   "CREATE INDEX IF NOT EXISTS _users_created_at ON _users (created_at)",

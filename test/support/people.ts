@@ -66,7 +66,16 @@ export async function member(
   const refreshToken = `svc_rt_${id}`;
   const passwordHash = "none";
   await server.database.batch([
-    insertUser({ id, email, emailKey: email, passwordHash, role, emailVerified: false, createdAtMs: now }),
+    insertUser({
+      id,
+      email,
+      emailKey: email,
+      passwordHash,
+      role,
+      emailVerified: false,
+      registrationUnconfirmed: false,
+      createdAtMs: now,
+    }),
     ...openSession({
       id: sessionOf(id),
       userId: id,

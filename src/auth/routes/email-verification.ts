@@ -1,7 +1,7 @@
 import { isRefusal, type Refusal } from "../../http/refusal.js";
 import { json } from "../../http/respond.js";
 import { prepareLinkMail } from "../link-mail.js";
-import { insertVerificationMail } from "../store/outbox.js";
+import { insertVerificationMail, type NewMail } from "../store/outbox.js";
 import { tokenResponse } from "../token-response.js";
 import { useLinkToSignIn } from "../use-link.js";
 import type { AuthContext } from "./context.js";
@@ -14,7 +14,9 @@ export async function resendVerification(
 ): Promise<Response | Refusal> {
   const email = await readEmail(request);
   if (isRefusal(email)) return email;
-  const insertMail = insertVerificationMail;
+  const settings = await context.settings();
+  if (isRefusal(settings)) return settings;
+  const insertMail = (mail: NewMail) => insertVerificationMail(mail, settings.emailVerification);
   const statements = await prepareLinkMail(context, { email, purpose: "email_verification", insertMail });
   await context.platform.database.batch(statements);
   context.deliverMail();

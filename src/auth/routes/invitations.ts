@@ -17,7 +17,8 @@ import { readTokenAndPassword } from "./link-bodies.js";
 
 interface Invitation {
   readonly email: string;
-  readonly role: "user" | "admin";
+  /** Null keeps that of a pending identity. */
+  readonly role: "user" | "admin" | null;
   readonly redirectTo: string | null;
 }
 
@@ -57,7 +58,12 @@ export async function invite(
   context.deliverMail();
   const [storedEmail, storedRole, isPending] = results.at(-1)!.rows[0]!;
   const data = isPending
-    ? { email: storedEmail, role, existing_user: false, expires_in: linkLifetimeSeconds.invitation }
+    ? {
+        email: storedEmail,
+        role: role ?? storedRole,
+        existing_user: false,
+        expires_in: linkLifetimeSeconds.invitation,
+      }
     : { email: storedEmail, role: storedRole, existing_user: true, expires_in: null };
   return json({ data }, 201);
 }
@@ -65,9 +71,9 @@ export async function invite(
 async function readInvitation(request: Request): Promise<Invitation | Refusal> {
   const body = await readAuthBody(request);
   if (isRefusal(body)) return body;
-  const { email, role = "user", redirect_to: redirectTo = null } = body;
+  const { email, role = null, redirect_to: redirectTo = null } = body;
   if (typeof email !== "string" || !isEmail(email)) return badRequest("email: expected local@domain.tld");
-  if (role !== "user" && role !== "admin") return badRequest("role: expected user or admin");
+  if (role !== null && role !== "user" && role !== "admin") return badRequest("role: expected user or admin");
   if (redirectTo !== null && typeof redirectTo !== "string")
     return badRequest("redirect_to: expected a string");
   return { email, role, redirectTo };

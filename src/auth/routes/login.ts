@@ -8,7 +8,7 @@ import { rememberAddress } from "../store/throttle.js";
 import { changePassword } from "../store/users.js";
 import { tokenResponse } from "../token-response.js";
 import type { AuthContext } from "./context.js";
-import { readCredentials } from "./credentials-body.js";
+import { type Credentials, readCredentials } from "./credentials-body.js";
 
 /**
  * POST /auth/login. An unknown address, a wrong password, an account without one and a disabled account cost the same
@@ -19,11 +19,15 @@ export async function login(
   context: AuthContext,
   address: string,
 ): Promise<Response | Refusal> {
-  const { platform } = context;
   const body = await readCredentials(request);
   if (isRefusal(body)) return body;
   const problem = presentedPasswordProblem(body.password);
   if (problem !== null) return problem;
+  return signIn(context, body, address);
+}
+
+async function signIn(context: AuthContext, body: Credentials, address: string): Promise<Response | Refusal> {
+  const { platform } = context;
   const checked = await checkAccountPassword(context, emailKey(body.email), address, body.password);
   if (isRefusal(checked)) return checked;
   const { account, forgive, addressKey } = checked;
@@ -42,7 +46,9 @@ export async function login(
     ...forgive,
   ]);
   const opened = results[replace.length]!;
-  return opened.rows.length === 0 ? wrong : tokenResponse(context, account, session, 200);
+  if (opened.rows.length > 0) return tokenResponse(context, account, session, 200);
+  // Where another login has replaced the imported hash meanwhile, the password is checked against the new one.
+  return replace.length > 0 ? signIn(context, body, address) : wrong;
 }
 
 /** Specification 4.1: told only to whoever knows the password. */

@@ -6,7 +6,7 @@ import { emailKey } from "../email.js";
 import { checkAccountPassword } from "../password-check.js";
 import { passwordProblem, presentedPasswordProblem } from "../passwords.js";
 import type { Caller } from "../principal.js";
-import { deleteLinksIfChanged } from "../store/links.js";
+import { deleteOpeningsIfChanged } from "../store/links.js";
 import { revokeSessionsIfChanged } from "../store/sessions.js";
 import { changePassword } from "../store/users.js";
 import type { AuthContext } from "./context.js";
@@ -39,7 +39,7 @@ export async function changeOwnPassword(
   const [changed, revoked] = await platform.database.batch([
     changePassword(account.id, account.passwordHash, next),
     revokeSessionsIfChanged(account.id, next, platform.clock.now()),
-    deleteLinksIfChanged(account.id, next),
+    ...deleteOpeningsIfChanged(account.id, next),
     ...forgive,
   ]);
   if (changed!.rows.length === 0) return wrong;

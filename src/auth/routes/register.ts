@@ -33,6 +33,7 @@ export async function register(request: Request, context: AuthContext): Promise<
     passwordHash,
     role: "user",
     emailVerified: false,
+    registrationUnconfirmed: settings.emailVerification.required,
     createdAtMs: platform.clock.now(),
   } as const;
   return settings.emailVerification.required ? registerUnverified(context, user) : signUp(context, user);

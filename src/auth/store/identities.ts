@@ -1,4 +1,5 @@
 import type { Statement } from "../../platform/database.js";
+import { invitedRole } from "./links.js";
 import { instant, statement } from "./statement.js";
 
 /** A person that a provider has vouched for, on their way in. */
@@ -26,10 +27,6 @@ const unlinked = "NOT EXISTS (SELECT 1 FROM _identities WHERE provider = ? AND s
  * as whoever made it by hand may have made up the address too.
  */
 const unconfirmed = `email_key = ? AND email_verified = 0 AND disabled = 0 AND role <> 'admin' AND ${unlinked}`;
-
-/** Whoever signs in by the address that was invited has shown what the invitation's link would have shown. */
-const invitedRole = `(SELECT l.role FROM _links l WHERE l.user_id = _users.id AND l.purpose = 'invitation'
-  AND l.used_at IS NULL AND l.expires_at > ?)`;
 
 /**
  * Finds, takes over, or makes the user of an identity, and stores an exchange code for them, in one batch. An identity
@@ -67,9 +64,10 @@ function byAddress(
       BigInt(now),
       ...account,
     ),
+    statement(`DELETE FROM _oauth_codes WHERE ${taken}`, ...account),
     statement(`DELETE FROM _known_addresses WHERE ${taken}`, ...account),
     statement(
-      `UPDATE _users SET password_hash = NULL, email_verified = 1, role = ifnull(${invitedRole}, role)
+      `UPDATE _users SET password_hash = NULL, email_verified = 1, registration_unconfirmed = 0, role = ifnull(${invitedRole}, role)
       WHERE ${unconfirmed}`,
       BigInt(now),
       ...account,

@@ -10,7 +10,10 @@ export interface NewLink {
   /** The row of the outbox that announces the link: without it there is no link, and older ones live on. */
   readonly mailId: string;
   readonly emailKey: string;
-  /** Becomes the password when the link is used. Without one, a newer link carries what an older one carried. */
+  /**
+   * Becomes the password when the link is used, where the account is an unconfirmed registration: any other has an owner,
+   * and a stranger's password is not for them. Without one, a newer link carries what an older one carried.
+   */
   readonly passwordHash: string | null;
   /** Becomes the role when the link is used. */
   readonly role: string | null;
@@ -24,8 +27,8 @@ export function insertLink(link: NewLink): readonly Statement[] {
   return [
     statement(
       `INSERT INTO _links (id, hash, purpose, user_id, password_hash, role, redirect_to, created_at, expires_at)
-      SELECT ?, ?, ?, u.id, ifnull(?, (SELECT o.password_hash FROM _links o
-        WHERE o.user_id = u.id AND o.purpose = ? AND o.used_at IS NULL ORDER BY o.created_at DESC, o.rowid DESC LIMIT 1)),
+      SELECT ?, ?, ?, u.id, iif(u.registration_unconfirmed, ifnull(?, (SELECT o.password_hash FROM _links o
+        WHERE o.user_id = u.id AND o.purpose = ? AND o.used_at IS NULL ORDER BY o.created_at DESC, o.rowid DESC LIMIT 1)), NULL),
         ?, ?, ?, ?
       FROM _outbox m JOIN _users u ON u.email_key = ? WHERE m.id = ? AND m.link_id = ?`,
       link.id,
@@ -76,9 +79,14 @@ export interface LinkUse {
 /** The user whose link this use consumed: no one, where it consumed none. */
 const consumer = "(SELECT user_id FROM _links WHERE hash = ? AND used_by = ?)";
 
+/** Whoever has the address has shown what the link of the invitation would have shown. */
+export const invitedRole = `(SELECT i.role FROM _links i WHERE i.user_id = _users.id AND i.purpose = 'invitation'
+  AND i.used_at IS NULL AND i.expires_at > ? AND _users.email_verified = 0)`;
+
 /**
  * Consumes a link. The first statement returns `[redirect_to]`, no row where the link is not live; the second returns
- * `[id, email, role]`. A new password ends every session, and whichever link was used, the others die.
+ * `[id, email, role]`. Whichever link was used, it ends what was opened before (somebody else may have had the password
+ * or the account until now), and the other links die.
  */
 export function consumeLink({ hash, purpose, passwordHash, usedBy, now }: LinkUse): readonly Statement[] {
   return [
@@ -93,30 +101,36 @@ export function consumeLink({ hash, purpose, passwordHash, usedBy, now }: LinkUs
       BigInt(now),
     ),
     statement(
-      `UPDATE _users SET email_verified = 1, password_hash = ifnull(l.password_hash, _users.password_hash),
-        role = ifnull(l.role, _users.role)
+      `UPDATE _users SET email_verified = 1, registration_unconfirmed = 0,
+        password_hash = ifnull(l.password_hash, _users.password_hash),
+        role = ifnull(ifnull(l.role, ${invitedRole}), _users.role)
       FROM _links l WHERE l.hash = ? AND l.used_by = ? AND _users.id = l.user_id
       RETURNING _users.id, _users.email, _users.role`,
+      BigInt(now),
       hash,
       usedBy,
     ),
     statement(
-      `UPDATE _sessions SET revoked_at = ? WHERE revoked_at IS NULL AND user_id = ${consumer}
-      AND EXISTS (SELECT 1 FROM _links WHERE hash = ? AND password_hash IS NOT NULL)`,
+      `UPDATE _sessions SET revoked_at = ? WHERE revoked_at IS NULL AND user_id = ${consumer}`,
       BigInt(now),
       hash,
       usedBy,
-      hash,
     ),
+    statement(`DELETE FROM _oauth_codes WHERE user_id = ${consumer}`, hash, usedBy),
     statement(`DELETE FROM _links WHERE user_id = ${consumer} AND hash <> ?`, hash, usedBy, hash),
   ];
 }
 
-/** In one batch behind `changePassword`, where that changed something: a link from before is worth nothing now. */
-export function deleteLinksIfChanged(userId: string, passwordHash: string): Statement {
-  return statement(
-    `DELETE FROM _links WHERE user_id = ? AND EXISTS (SELECT 1 FROM _users WHERE id = user_id AND password_hash = ?)`,
-    userId,
-    passwordHash,
+/**
+ * In one batch behind `changePassword`, where that changed something: links and exchange codes from before are worth
+ * nothing now.
+ */
+export function deleteOpeningsIfChanged(userId: string, passwordHash: string): readonly Statement[] {
+  return ["_links", "_oauth_codes"].map((table) =>
+    statement(
+      `DELETE FROM ${table} WHERE user_id = ? AND EXISTS (SELECT 1 FROM _users WHERE id = user_id AND password_hash = ?)`,
+      userId,
+      passwordHash,
+    ),
   );
 }

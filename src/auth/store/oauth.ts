@@ -90,6 +90,11 @@ export function exchangeCode({ hash, codeChallenge, session }: Exchange): readon
   ];
 }
 
+/** What waits to be exchanged ends with the sessions of its user. */
+export function deleteCodes(userId: string): Statement {
+  return statement("DELETE FROM _oauth_codes WHERE user_id = ?", userId);
+}
+
 /** `[id]`: the project's random id. */
 export function projectId(): Statement {
   return statement("SELECT id FROM _project");

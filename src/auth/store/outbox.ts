@@ -39,16 +39,18 @@ function insertMail({ id, linkId, emailKey, now }: NewMail, rule: Rule, actionUr
   );
 }
 
-const unverified = "email_verified = 0";
+const unconfirmed = "registration_unconfirmed = 1";
 
-/** A link to confirm the address, or where it is confirmed already, a word to its owner. */
+/** A link to confirm the address, or where the account has an owner, confirmed or not, a word to them. */
 export function insertRegistrationMail(mail: NewMail): Statement {
-  const kind = `iif(${unverified}, 'email_verification', 'registration_attempt')`;
-  return insertMail(mail, { kind, withLink: unverified, recipients: "true" }, null);
+  const kind = `iif(${unconfirmed}, 'email_verification', 'registration_attempt')`;
+  return insertMail(mail, { kind, withLink: unconfirmed, recipients: "true" }, null);
 }
 
-export function insertVerificationMail(mail: NewMail): Statement {
-  return insertMail(mail, { kind: "'email_verification'", withLink: "true", recipients: unverified }, null);
+/** Nobody is mailed where addresses need not be confirmed: a link would vouch for an account that anybody may have made. */
+export function insertVerificationMail(mail: NewMail, { required }: { required: boolean }): Statement {
+  const recipients = required ? "email_verified = 0" : "false";
+  return insertMail(mail, { kind: "'email_verification'", withLink: "true", recipients }, null);
 }
 
 export function insertPasswordResetMail(mail: NewMail): Statement {
@@ -73,21 +75,26 @@ export interface Claim {
   /** Doubled with each attempt, up to `backoffMsMax`. */
   readonly backoffMs: number;
   readonly backoffMsMax: number;
+  /** Longer than any transport takes. */
+  readonly leaseMs: number;
 }
 
+const backoff = "min(?, ? << min(attempts, 30))";
+
 /**
- * Takes mails that are due, so that no other process takes them before the backoff ends. Returns `[id, kind, recipient,
+ * Takes mails that are due, so that no other process takes them before the lease and the backoff end. Returns `[id, kind, recipient,
  * link_id, action_url, created_at, link's expires_at, link's redirect_to]`; the last two NULL where the link is dead.
  */
-export function claimMails({ now, mailsMax, except, backoffMs, backoffMsMax }: Claim): Statement {
+export function claimMails({ now, mailsMax, except, backoffMs, backoffMsMax, leaseMs }: Claim): Statement {
   const link = (column: string) =>
     `(SELECT l.${column} FROM _links l WHERE l.id = link_id AND l.used_at IS NULL AND l.expires_at > ?)`;
   return statement(
-    `UPDATE _outbox SET attempts = attempts + 1, next_attempt_at = ? + min(?, ? << min(attempts, 30))
+    `UPDATE _outbox SET attempts = attempts + 1, next_attempt_at = ? + max(?, ${backoff})
     WHERE next_attempt_at <= ? AND id IN (SELECT id FROM _outbox
       WHERE next_attempt_at <= ? AND id NOT IN (SELECT value FROM json_each(?)) ORDER BY next_attempt_at, id LIMIT ?)
     RETURNING id, kind, recipient, link_id, action_url, created_at, ${link("expires_at")}, ${link("redirect_to")}`,
     BigInt(now),
+    BigInt(leaseMs),
     BigInt(backoffMsMax),
     BigInt(backoffMs),
     BigInt(now),
@@ -96,6 +103,20 @@ export function claimMails({ now, mailsMax, except, backoffMs, backoffMsMax }: C
     BigInt(mailsMax),
     BigInt(now),
     BigInt(now),
+  );
+}
+
+/** After a failed attempt: the lease is over, and the backoff alone counts, from the claim on. */
+export function postponeMail(
+  id: string,
+  { now, backoffMs, backoffMsMax }: Omit<Claim, "mailsMax" | "except" | "leaseMs">,
+): Statement {
+  return statement(
+    "UPDATE _outbox SET next_attempt_at = ? + min(?, ? << min(attempts - 1, 30)) WHERE id = ?",
+    BigInt(now),
+    BigInt(backoffMsMax),
+    BigInt(backoffMs),
+    id,
   );
 }
 

@@ -24,26 +24,29 @@ export interface NewUser {
   readonly passwordHash: string;
   readonly role: "user" | "admin";
   readonly emailVerified: boolean;
+  /** The account is nobody's until a link to its address has been used: whoever asks for it again may replace the password. */
+  readonly registrationUnconfirmed: boolean;
   readonly createdAtMs: number;
 }
 
 /** Returns the id; no row where the address is taken. */
 export function insertUser(user: NewUser): Statement {
   return statement(
-    `INSERT INTO _users (id, email, email_key, password_hash, role, email_verified, created_at)
-    VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT (email_key) DO NOTHING RETURNING id`,
+    `INSERT INTO _users (id, email, email_key, password_hash, role, email_verified, registration_unconfirmed, created_at)
+    VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (email_key) DO NOTHING RETURNING id`,
     user.id,
     user.email,
     user.emailKey,
     user.passwordHash,
     user.role,
     BigInt(user.emailVerified),
+    BigInt(user.registrationUnconfirmed),
     instant(user.createdAtMs),
   );
 }
 
-/** Invited or imported, and nobody has shown yet that the address is theirs. */
-export const isPending = "(password_hash IS NULL AND email_verified = 0)";
+/** Invited, imported without a password or registered, and nobody has shown yet that the address is theirs. */
+export const isPending = "(email_verified = 0 AND (password_hash IS NULL OR registration_unconfirmed = 1))";
 
 export interface InvitedUser {
   readonly id: string;
@@ -114,12 +117,15 @@ export interface UserChange {
   readonly now: number;
 }
 
-const otherAdmin =
-  "EXISTS (SELECT 1 FROM _users o WHERE o.id <> _users.id AND o.role = 'admin' AND o.disabled = 0)";
+/** Somebody who could sign in, by a password or a provider. */
+const otherAdmin = `EXISTS (SELECT 1 FROM _users o WHERE o.id <> _users.id AND o.role = 'admin' AND o.disabled = 0
+  AND (o.password_hash IS NOT NULL OR EXISTS (SELECT 1 FROM _identities i WHERE i.user_id = o.id)))`;
+
+const isDisabled = "EXISTS (SELECT 1 FROM _users WHERE id = user_id AND disabled = 1)";
 
 /**
  * Changes a user; NULL leaves a field as it is. The last enabled admin stays one. The first statement returns the user
- * as in `userById`, no row where there is none or it is that admin; disablement ends every session of the user.
+ * as in `userById`, no row where there is none or it is that admin; disablement ends every session of the user, and what could open one.
  */
 export function changeUser({ id, disabled, role, now }: UserChange): readonly Statement[] {
   const flag = disabled === null ? null : BigInt(disabled);
@@ -136,10 +142,12 @@ export function changeUser({ id, disabled, role, now }: UserChange): readonly St
     ),
     statement(
       `UPDATE _sessions SET revoked_at = ? WHERE user_id = ? AND revoked_at IS NULL
-      AND EXISTS (SELECT 1 FROM _users WHERE id = user_id AND disabled = 1)`,
+      AND ${isDisabled}`,
       BigInt(now),
       id,
     ),
+    statement(`DELETE FROM _oauth_codes WHERE user_id = ? AND ${isDisabled}`, id),
+    statement(`DELETE FROM _links WHERE user_id = ? AND ${isDisabled}`, id),
   ];
 }
 

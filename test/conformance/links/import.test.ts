@@ -19,6 +19,16 @@ const login = (server: TestServer, email: string, secret: string) =>
 const hashOf = async (server: TestServer, id: string) =>
   (await rowsOf(server, "SELECT password_hash FROM _users WHERE id = ?", id))[0]![0] as string;
 
+describe("an imported user", () => {
+  it("logs in ten times at once, and the hash is replaced meanwhile", async () => {
+    const server = await serve(open);
+    await importAll(server, [{ id: "ada", email: "ada@example.com", password_hash: bcrypt }]);
+    const logins = Array.from({ length: 10 }, () => login(server, "ada@example.com", password));
+    for (const answer of await Promise.all(logins)) expect(answer.status).toBe(200);
+    expect(await hashOf(server, "ada")).toMatch(current);
+  });
+});
+
 describe("an import", () => {
   it("keeps ids, roles, states and addresses as they are, and mails nobody", async () => {
     const server = await serve(open);

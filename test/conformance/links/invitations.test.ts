@@ -127,6 +127,47 @@ describe("an invitation", () => {
     expect([await countOf(server, "_users"), await countOf(server, "_links")]).toEqual([1, 1]);
   });
 
+  it("keeps its role, whichever link shows that the address is theirs", async () => {
+    for (const path of ["/auth/password-reset/request", "/auth/email-verification/resend"]) {
+      const server = await serve(verifying);
+      await (await backend(server)).post("/auth/users/invite", { email: eve, role: "admin" });
+      const invitation = await lastToken(server, eve);
+      await client(server).post(path, { email: eve });
+      const token = await lastToken(server, eve);
+      const confirm = path.replace(/request|resend/, "confirm");
+      expect((await client(server).post(confirm, { token, password })).status).toBe(200);
+      expect(await rowsOf(server, "SELECT role, email_verified FROM _users")).toEqual([["admin", 1]]);
+      expectRefusal(await accept(server, invitation), 400, "invalid_token");
+    }
+  });
+
+  it("goes to whoever is behind an unconfirmed registration; the registered password is worth nothing", async () => {
+    const server = await serve(verifying);
+    await client(server).post("/auth/register", { email: eve, password: other });
+    const registration = await lastToken(server, eve);
+    const invited = await (await backend(server)).post("/auth/users/invite", { email: eve, role: "admin" });
+    expectAnswer(invited, 201, answerOf({ role: "admin" }));
+    expect((await accept(server, await lastToken(server, eve))).status).toBe(200);
+    const confirmed = await client(server).post("/auth/email-verification/confirm", { token: registration });
+    expectRefusal(confirmed, 400, "invalid_token");
+    const login = (secret: string) => client(server).post("/auth/login", { email: eve, password: secret });
+    expectRefusal(await login(other), 401, "invalid_credentials");
+    expect((await login(password)).status).toBe(200);
+  });
+
+  it("without a role keeps that of an imported identity", async () => {
+    const server = await serve(project);
+    const backendClient = await backend(server);
+    await backendClient.post("/auth/users/import", { users: [{ id: "eve", email: eve, role: "admin" }] });
+    expectAnswer(
+      await backendClient.post("/auth/users/invite", { email: eve }),
+      201,
+      answerOf({ role: "admin" }),
+    );
+    await accept(server, await lastToken(server, eve));
+    expect(await rowsOf(server, "SELECT role FROM _users")).toEqual([["admin"]]);
+  });
+
   it("of a disabled user sends nothing and enables nobody", async () => {
     const server = await serve(project);
     await (await backend(server)).post("/auth/users/invite", { email: eve });

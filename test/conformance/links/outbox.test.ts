@@ -183,6 +183,22 @@ describe("a mailer that hangs", () => {
     expect(await countOf(server, "_outbox")).toBe(0);
   });
 
+  it("is not handed the same mail by another process that runs beside this one", async () => {
+    const path = databaseFile();
+    const server = await serve({ ...open, path });
+    await signUp(server, ada);
+    const waiting = hang(server);
+    await request(server);
+    await expect.poll(() => waiting.length).toBe(1);
+    const beside = await serve({ ...open, path });
+    beside.clock.advance(59_999);
+    await beside.upkeep.deliverMail();
+    expect(beside.mail.messages).toEqual([]);
+    waiting[0]!.accept();
+    await server.settled();
+    expect(await countOf(server, "_outbox")).toBe(0);
+  });
+
   it("is sent ten mails at once at most", async () => {
     const server = await serve(verifying);
     const waiting = hang(server);

@@ -1,9 +1,10 @@
 import { describe, expect, it } from "vitest";
 import { client, dataOf, expectAnswer, expectRefusal } from "../../support/client.js";
 import { switchboard } from "../../support/faulty-database.js";
-import { countOf, rowsOf, run } from "../../support/people.js";
+import { countOf, member, rowsOf, run } from "../../support/people.js";
 import { serve, type TestServer } from "../../support/server.js";
 import {
+  backend,
   countHashes,
   hour,
   lastToken,
@@ -176,18 +177,63 @@ describe("an unconfirmed account", () => {
       expectRefusal(await login(server), 403, "email_not_verified");
   });
 
-  it("may log in where confirmation is not required, and can ask for a link", async () => {
+  it("may log in where confirmation is not required, and no link vouches for who made it", async () => {
     const server = await serve(open);
     expect((await register(server)).status).toBe(201);
     const signedIn = dataOf<{ access_token: string }>(await login(server));
     const me = client(server, { Authorization: `Bearer ${signedIn.access_token}` });
     expect((await me.get("/auth/me")).body).toMatchObject({ data: { user: { email_verified: false } } });
+    expectAnswer(await resend(server), 202, { data: { accepted: true } });
     await server.settled();
     expect(server.mail.messages).toEqual([]);
-    expectAnswer(await resend(server), 202, { data: { accepted: true } });
+    expect(await countOf(server, "_links")).toBe(0);
+  });
+});
+
+describe("an unconfirmed account that is somebody's already", () => {
+  const stranger = "a stranger's password";
+  const owners = {
+    "an imported one with a password": async (server: TestServer) => {
+      const password_hash = await server.platform.passwordHasher.hash(password);
+      await (await backend(server)).post("/auth/users/import", {
+        users: [{ id: "ada", email: ada, password_hash }],
+      });
+    },
+    "an imported one without": async (server: TestServer) => {
+      await (await backend(server)).post("/auth/users/import", { users: [{ id: "ada", email: ada }] });
+    },
+    "an invited one": async (server: TestServer) => {
+      await (await backend(server)).post("/auth/users/invite", { email: ada, role: "admin" });
+    },
+    "one from before confirmation was required": async (server: TestServer) => {
+      await member(server, "ada");
+    },
+  };
+
+  it.each(Object.entries(owners))("%s takes no stranger's password", async (_, make) => {
+    const server = await serve(verifying);
+    await make(server);
+    await server.settled();
+    const before = await rowsOf(server, "SELECT * FROM _users");
+    const links = await rowsOf(server, "SELECT * FROM _links");
+    expectAnswer(await register(server, ada, stranger), 202, accepted(ada));
+    expect((await mailTo(server, ada)).subject).toMatch(/already have an account/);
+    expect(await rowsOf(server, "SELECT * FROM _users")).toEqual(before);
+    expect(await rowsOf(server, "SELECT * FROM _links")).toEqual(links);
+    // Neither the resent link nor a reset carries what the stranger offered.
+    await resend(server);
     expect((await confirm(server, await lastToken(server, ada))).status).toBe(200);
-    // A link that sets no password ends nobody's session.
-    expect((await me.get("/auth/me")).body).toMatchObject({ data: { user: { email_verified: true } } });
+    expectRefusal(await login(server, stranger), 401, "invalid_credentials");
+  });
+
+  it("keeps its own password when the resent link is used, and whoever was signed in is no longer", async () => {
+    const server = await serve(verifying);
+    await owners["an imported one with a password"](server);
+    await run(server, "INSERT INTO _sessions (id, user_id, created_at) VALUES ('earlier', 'ada', 0)");
+    await resend(server);
+    expect((await confirm(server, await lastToken(server, ada))).status).toBe(200);
+    const ended = "SELECT revoked_at IS NOT NULL FROM _sessions WHERE id = 'earlier'";
+    expect(await rowsOf(server, ended)).toEqual([[1]]);
     expect((await login(server)).status).toBe(200);
   });
 });

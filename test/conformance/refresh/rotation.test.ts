@@ -68,17 +68,6 @@ describe("a refresh", () => {
     expect(await countOf(server, "_refresh_tokens")).toBe(3);
   });
 
-  it("fifty at once are fifty 200 with one successor", async () => {
-    const server = await serve(project);
-    const ada = await member(server, "ada");
-    const answers = await Promise.all(Array.from({ length: 50 }, () => refresh(server, ada.refreshToken)));
-    expect(answers.map(({ status }) => status)).toEqual(Array(50).fill(200));
-    const successors = new Set(answers.map((answer) => dataOf<Tokens>(answer).refresh_token));
-    expect(successors.size).toBe(1);
-    expect(await countOf(server, "_refresh_tokens")).toBe(2);
-    expect((await refresh(server, [...successors][0]!)).status).toBe(200);
-  });
-
   it("the window starts at the first use and is never extended", async () => {
     const server = await serve(project);
     const ada = await member(server, "ada");
