@@ -1,4 +1,5 @@
 import { resolve } from "node:path";
+import { isLoopbackHost } from "../http/loopback.js";
 import type { Clock, MailTransport, Platform } from "../platform/platform.js";
 import type { Config } from "../project/config.js";
 import { ProblemsError } from "../project/problem.js";
@@ -29,11 +30,17 @@ export function mailTransport({ mail }: Config, surroundings: MailSurroundings):
       const url = variable("smtp_url_env");
       if (!/^smtps?:\/\/./.test(url) || !URL.canParse(url))
         throw problem("mail.smtp_url_env", `${mail.smtp_url_env} is no smtp:// or smtps:// URL`);
-      return smtpMail({ url });
+      return smtpMail({ url, requireTLS: mustEncrypt(url) });
     }
     case "http":
       return httpMail({ url: mail.http_url, token: variable("http_token_env"), fetch });
   }
+}
+
+/** A password goes over no network in the clear, whatever a server, or somebody between, offers. */
+function mustEncrypt(url: string): boolean {
+  const { username, hostname } = new URL(url);
+  return username !== "" && !isLoopbackHost(hostname);
 }
 
 function problem(path: string, message: string): ProblemsError {

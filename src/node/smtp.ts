@@ -1,23 +1,18 @@
 import { createTransport } from "nodemailer";
-import { isLoopbackHost } from "../http/loopback.js";
 import type { MailTransport } from "../platform/platform.js";
 import { withPlainRecipient } from "./log-mail.js";
 
 export interface SmtpOptions {
   /** smtp://user:password@host:port, or smtps://… */
   readonly url: string;
+  /** Whether a delivery fails where the server offers no STARTTLS (RFC 3207). */
+  readonly requireTLS?: boolean;
   /** For the whole of a delivery. */
   readonly deadlineMs?: number;
 }
 
-/** A password goes over no network in the clear, whatever a server, or somebody between, says about STARTTLS (RFC 3207). */
-function mustEncrypt(url: string): boolean {
-  const { username, hostname } = new URL(url);
-  return username !== "" && !isLoopbackHost(hostname);
-}
-
 /** `mail.transport = "smtp"`: a connection for each message, which is accepted when the server has said so (RFC 5321, 4.1.1.4). */
-export function smtpMail({ url, deadlineMs = 30_000 }: SmtpOptions): MailTransport {
+export function smtpMail({ url, requireTLS = false, deadlineMs = 30_000 }: SmtpOptions): MailTransport {
   const timeouts = {
     connectionTimeout: deadlineMs,
     greetingTimeout: deadlineMs,
@@ -26,7 +21,7 @@ export function smtpMail({ url, deadlineMs = 30_000 }: SmtpOptions): MailTranspo
   };
   return {
     send: async (message) => {
-      const transport = createTransport({ url, ...timeouts, requireTLS: mustEncrypt(url) });
+      const transport = createTransport({ url, ...timeouts, requireTLS });
       let timer: NodeJS.Timeout | undefined;
       const late = new Promise<never>((_, reject) => {
         timer = setTimeout(() => reject(new Error("the mail server takes too long")), deadlineMs);
