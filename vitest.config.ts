@@ -1,7 +1,7 @@
 import { defineConfig } from "vitest/config";
 
 /** The conformance suite runs once on every target; the rest needs none. */
-const targets = ["app", "socket"];
+const targets = ["app", "socket", "remote"];
 
 export default defineConfig({
   test: {

@@ -36,6 +36,8 @@ export function systemList(name: string, columns: Readonly<Record<string, Column
       renamedFrom: null,
     },
     catalog: {
+      // Rows of the server's own are small.
+      answerBytesMax: Number.MAX_SAFE_INTEGER,
       hasVirtualTables: false,
       tables: new Map([
         [

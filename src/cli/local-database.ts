@@ -1,5 +1,5 @@
-import { openLibsql } from "../node/libsql.js";
-import { databasePath, type ProjectDirectory } from "../node/project-directory.js";
+import { openProjectDatabase } from "../node/project-database.js";
+import type { ProjectDirectory } from "../node/project-directory.js";
 import type { Database } from "../platform/database.js";
 
 /** Opens the project's database beside whatever server runs on it, and closes it in every case. */
@@ -7,8 +7,7 @@ export async function withDatabase<T>(
   project: ProjectDirectory,
   use: (database: Database) => Promise<T>,
 ): Promise<T> {
-  const { synchronous } = project.config.database;
-  const database = openLibsql({ path: databasePath(project), synchronous, commandLine: true });
+  const database = openProjectDatabase(project, { environment: process.env, commandLine: true });
   try {
     return await use(database);
   } finally {

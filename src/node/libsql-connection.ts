@@ -9,6 +9,7 @@ import {
   type Statement,
   UnavailableError,
 } from "../platform/database.js";
+import { checkParams, countPlaceholders } from "../platform/statement-text.js";
 
 export interface LibsqlOptions {
   /** A file, created with its folder when missing, or `:memory:`. */
@@ -162,9 +163,11 @@ export class Connection {
     return total;
   }
 
-  #rows({ sql, params }: Statement): Result["rows"] {
+  #rows(statement: Statement): Result["rows"] {
+    const { sql, params } = statement;
     const prepared = this.#prepare(sql);
-    checkParams(params, prepared.placeholders);
+    // libsql binds NULL for a parameter that is missing and ignores one too many.
+    checkParams(statement, prepared.placeholders);
     if (prepared.returnsRows) return fromNative(prepared.native.all(params) as NativeRow[]);
     prepared.native.run(params);
     return [];
@@ -188,40 +191,21 @@ export class Connection {
 function prepare(database: Libsql.Database, sql: string): PreparedStatement {
   const native = database.prepare<[readonly SqlValue[]]>(sql).safeIntegers(true);
   const returnsRows = native.reader;
-  if (returnsRows) native.raw(true);
+  if (returnsRows) {
+    refuseUnportableNames(
+      native.columns().map(({ name }) => name),
+      sql,
+    );
+    native.raw(true);
+  }
   return { native, returnsRows, placeholders: countPlaceholders(sql) };
 }
 
-/** A doubled quote inside a literal reads as two literals side by side, which counts the same. */
-const quotedOrPlaceholder = /'[^']*'|"[^"]*"|`[^`]*`|\[[^\]]*\]|--[^\n]*|\/\*[\s\S]*?\*\/|\?/g;
-
-function countPlaceholders(sql: string): number {
-  return Array.from(sql.matchAll(quotedOrPlaceholder)).filter(([token]) => token === "?").length;
-}
-
-/** libsql binds NULL for a parameter that is missing and ignores one too many. */
-function checkParams(params: readonly SqlValue[], placeholders: number): void {
-  if (params.length !== placeholders) {
-    throw new Error(`${placeholders} placeholders were given ${params.length} parameters`);
-  }
-  for (const param of params) {
-    if (!binds(param))
-      throw new TypeError(`a parameter of type ${typeof param} has a value that does not bind`);
-  }
-}
-
-/** libsql aborts the process on a boolean, cuts text at NUL, and replaces a surrogate that has no partner. */
-function binds(param: unknown): boolean {
-  switch (typeof param) {
-    case "bigint":
-      return BigInt.asIntN(64, param) === param;
-    case "number":
-      return Number.isFinite(param);
-    case "string":
-      return !/[\0\p{Surrogate}]/u.test(param);
-    default:
-      return param === null || param instanceof Uint8Array;
-  }
+/** What D1 would drop or put in another order fails here already. */
+function refuseUnportableNames(names: readonly string[], sql: string): void {
+  const unportable = names.find((name, index) => /^\d+$/.test(name) || names.indexOf(name) < index);
+  if (names.length > 1 && unportable !== undefined)
+    throw new Error(`two columns are called ${unportable}, or it reads as a number: ${sql}`);
 }
 
 type NativeRow = (null | bigint | number | string | Buffer)[];

@@ -7,10 +7,10 @@ const constraintKinds = new Map<number, ConstraintKind>([
   [275, "check"],
   [787, "foreign_key"],
   [1299, "not_null"],
-  [1555, "primary_key"],
+  [1555, "unique"],
   [1811, "trigger"], // also ON DELETE and ON UPDATE RESTRICT
   [2067, "unique"],
-  [2579, "primary_key"], // CONSTRAINT_ROWID
+  [2579, "unique"], // CONSTRAINT_ROWID
   [3091, "datatype"], // CONSTRAINT_DATATYPE, of a STRICT table
 ]);
 

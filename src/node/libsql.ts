@@ -38,6 +38,9 @@ type Outcome = { readonly results: readonly Result[] } | { readonly error: unkno
  * reads, on the same connection, only see committed states.
  */
 class LibsqlDatabase implements Database {
+  readonly foreignKeysStayOn = false;
+  /** Well under what a string of the runtime can be. */
+  readonly answerBytesMax = 33_554_432;
   readonly #connection: Connection;
   readonly #lockWaitMs: number;
   readonly #checkpointOnClose: boolean;

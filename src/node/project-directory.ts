@@ -1,5 +1,5 @@
 import { readFileSync } from "node:fs";
-import { isAbsolute, join, resolve } from "node:path";
+import { join, resolve } from "node:path";
 import { fromBase64 } from "../encoding/base64.js";
 import { isLoopbackHost } from "../http/loopback.js";
 import { type Config, parseConfig } from "../project/config.js";
@@ -41,15 +41,6 @@ export function readProject(directory: string): ProjectDirectory {
     problems.push(...parseRules(config.rules, parsedSchema.schema).problems);
   if (!config || schemaText === null || problems.length > 0) throw new ProblemsError(problems);
   return { directory: root, config, schemaText };
-}
-
-/** The database file of `database.url`. */
-export function databasePath({ directory, config }: ProjectDirectory): string {
-  const { url } = config.database;
-  if (!url.startsWith("file:"))
-    throw problem("database.url", "a remote database is not supported yet: use file:…");
-  const path = decodeURIComponent(url.slice("file:".length));
-  return isAbsolute(path) ? path : join(directory, path);
 }
 
 const secretBytesMin = 32;

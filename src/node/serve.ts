@@ -21,15 +21,9 @@ import { type ApplyOutcome, applySafe, createSystemTables } from "../schema/appl
 import { formatStep } from "../schema/format-plan.js";
 import { loadSchemaInForce } from "../schema/in-force.js";
 import { createArgon2 } from "./argon2.js";
-import { openLibsql } from "./libsql.js";
 import { mailTransport } from "./mail-transport.js";
-import {
-  configuredBaseUrl,
-  databasePath,
-  type ProjectDirectory,
-  readSecret,
-  readSecretsKey,
-} from "./project-directory.js";
+import { openProjectDatabase } from "./project-database.js";
+import { configuredBaseUrl, type ProjectDirectory, readSecret, readSecretsKey } from "./project-directory.js";
 import { credentialFiles, providerCredentials } from "./provider-credentials.js";
 import { deferTo, stderrLog, systemClock, systemFetch, systemRandom } from "./system.js";
 import { startUpkeep } from "./upkeep.js";
@@ -65,7 +59,7 @@ export async function serve(project: ProjectDirectory, options: ServeOptions): P
     fetch: systemFetch,
   });
   const tls = readTls(project);
-  const database = openLibsql({ path: databasePath(project), synchronous: config.database.synchronous });
+  const database = openProjectDatabase(project, { environment: options.environment, commandLine: false });
   const passwordHasher = createArgon2();
   try {
     const schema = await bringUpSchema(project, database, log);

@@ -3,6 +3,12 @@
  * every implementation can; where a backend differs, the difference ends in its adapter.
  */
 export interface Database {
+  /** Where foreign keys cannot be switched off (D1), `migrate` only defers them: see there. */
+  readonly foreignKeysStayOn: boolean;
+
+  /** How many bytes of stored values one result may hold, escaped as JSON (at most six times as many) as it may be. */
+  readonly answerBytesMax: number;
+
   /**
    * Runs statements that only read, in one round trip. Each sees a committed state; two of them need not see
    * the same one.
@@ -16,14 +22,18 @@ export interface Database {
    * As `batch`, for changes of the schema: foreign keys are not enforced while it runs, so that dropping a table
    * fires no `ON DELETE` action, and every foreign key is checked before it commits (SQLite, "Making Other Kinds
    * Of Table Schema Changes"). A violation that was not there before throws ConstraintError `foreign_key` and
-   * changes nothing.
+   * changes nothing. Where foreign keys stay on, their actions do fire, and the statements have to restore what those
+   * took.
    */
   migrate(statements: readonly Statement[]): Promise<void>;
 
   close(): Promise<void>;
 }
 
-/** Text with positional `?` placeholders, and a parameter for each. Text never holds a caller's string. */
+/**
+ * Text with positional `?` placeholders, and a parameter for each. Text never holds a caller's string. The columns of
+ * what it returns have names of their own, none of which reads as a number: rows of D1 are objects.
+ */
 export interface Statement {
   readonly sql: string;
   readonly params: readonly SqlValue[];
@@ -47,8 +57,8 @@ export type ConstraintKind =
   | "check"
   | "datatype"
   | "trigger"
+  /** A primary key too. */
   | "unique"
-  | "primary_key"
   | "foreign_key";
 
 /** A statement broke a constraint of the schema; nothing of its batch was kept. */

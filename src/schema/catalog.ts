@@ -10,6 +10,8 @@ export interface Catalog {
   readonly tables: ReadonlyMap<TableName, CatalogTable>;
   /** Triggers may write into virtual tables, whose shadow rows count as changes. */
   readonly hasVirtualTables: boolean;
+  /** Of the database: bytes of stored values that one answer may hold. */
+  readonly answerBytesMax: number;
 }
 
 export interface CatalogTable {
@@ -45,12 +47,13 @@ export interface CatalogIndex {
 }
 
 export async function loadCatalog(database: Database): Promise<Catalog> {
-  return catalogOf(await loadPhysical(database));
+  return catalogOf(await loadPhysical(database), database);
 }
 
-export function catalogOf(physical: Physical): Catalog {
+export function catalogOf(physical: Physical, { answerBytesMax }: Pick<Database, "answerBytesMax">): Catalog {
   const named = [...physical.tables.values()].filter(({ name, kind }) => isName(name) && kind !== "shadow");
   return {
+    answerBytesMax,
     hasVirtualTables: [...physical.tables.values()].some(({ kind }) => kind === "virtual"),
     tables: new Map(
       named.map((table) => [

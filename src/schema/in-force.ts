@@ -44,7 +44,10 @@ export async function loadState(database: Database): Promise<SchemaState> {
   const [row] = results[0]!.rows;
   if (row === undefined) return { inForce: null, physical };
   const [version, hash, text] = row as [number, string, string];
-  return { inForce: { version, hash, text, schema: parsed(text), catalog: catalogOf(physical) }, physical };
+  return {
+    inForce: { version, hash, text, schema: parsed(text), catalog: catalogOf(physical, database) },
+    physical,
+  };
 }
 
 /** A text that was applied parses, unless it was applied by another release of the server. */

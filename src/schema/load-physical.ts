@@ -43,13 +43,13 @@ function physicalStatements(only: string): Statement[] {
   return [
     `SELECT m.type, m.name, m.tbl_name, m.sql FROM sqlite_master m WHERE ${visible} ORDER BY m.rowid`,
     "SELECT l.name, l.type, l.wr, l.strict FROM pragma_table_list l WHERE l.schema = 'main'",
-    `SELECT m.name, c.name, c.type, c."notnull", c.dflt_value, c.pk, c.hidden
+    `SELECT m.name AS of, c.name, c.type, c."notnull", c.dflt_value, c.pk, c.hidden
     FROM sqlite_master m JOIN pragma_table_xinfo(m.name) c WHERE ${tables} ORDER BY m.rowid, c.cid`,
-    `SELECT m.name, i.name, i.origin, i."unique", i.partial, x.name, x."desc", x.coll, d.sql
+    `SELECT m.name AS of, i.name, i.origin, i."unique", i.partial, x.name AS key, x."desc", x.coll, d.sql
     FROM sqlite_master m JOIN pragma_index_list(m.name) i JOIN pragma_index_xinfo(i.name) x
     LEFT JOIN sqlite_master d ON d.type = 'index' AND d.name = i.name
     WHERE x.key = 1 AND ${tables} ORDER BY m.rowid, i.name, x.seqno`,
-    `SELECT m.name, f.id, f."table", f."from", f."to", f.on_update, f.on_delete
+    `SELECT m.name AS of, f.id, f."table", f."from", f."to", f.on_update, f.on_delete
     FROM sqlite_master m JOIN pragma_foreign_key_list(m.name) f WHERE ${tables} ORDER BY m.rowid, f.id, f.seq`,
   ].map((sql) => ({ sql, params: [] }));
 }

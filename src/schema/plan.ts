@@ -39,7 +39,8 @@ export async function planChange(
   const { schema, problems } = parseSchema(proposedText);
   if (schema === null) return { outcome: "invalid", problems };
   const { inForce, physical } = await loadState(database);
-  const found = diff(inForce?.schema ?? null, schema, physical, options);
+  const { foreignKeysStayOn } = database;
+  const found = diff(inForce?.schema ?? null, schema, physical, { foreignKeysStayOn, ...options });
   if (found.problems.length > 0) return { outcome: "invalid", problems: found.problems };
   const refused = [
     ...(await unusableExpressions(database, schema)),

@@ -12,8 +12,7 @@ const refusals: Record<ConstraintKind, readonly ["bad_request" | "conflict", str
   check: ["bad_request", "a value breaks a check of the table"],
   datatype: ["bad_request", "a value is not of its column's type"],
   trigger: ["bad_request", "a trigger of the table refuses this"],
-  unique: ["conflict", "a row with the same unique values exists"],
-  primary_key: ["conflict", "a row with the same primary key exists"],
+  unique: ["conflict", "a row with the same key or unique values exists"],
   foreign_key: [
     "conflict",
     "a reference does not hold: the row that it names is missing, or rows still refer to this one",

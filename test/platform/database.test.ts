@@ -167,7 +167,7 @@ describe("openLibsql", () => {
         "fulfilled",
       ]);
       expect(outcomes[1]).toMatchObject({ reason: expect.any(UnavailableError) });
-      expect(outcomes[3]).toMatchObject({ reason: { kind: "primary_key" } });
+      expect(outcomes[3]).toMatchObject({ reason: { kind: "unique" } });
       expect(await ids()).toEqual([1, 2, 4, 5]);
 
       await database.batch([sql("PRAGMA max_page_count=10000")]);

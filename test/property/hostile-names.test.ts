@@ -143,6 +143,8 @@ class Spy {
         remember(statements);
         return database.migrate(statements);
       },
+      foreignKeysStayOn: database.foreignKeysStayOn,
+      answerBytesMax: database.answerBytesMax,
       close: () => database.close(),
     };
   }

@@ -35,6 +35,8 @@ export function switchboard(): Switchboard {
         query: through((statements) => database.query(statements)),
         batch: through((statements) => database.batch(statements)),
         migrate: through((statements) => database.migrate(statements)),
+        foreignKeysStayOn: database.foreignKeysStayOn,
+        answerBytesMax: database.answerBytesMax,
         close: () => database.close(),
       };
     },

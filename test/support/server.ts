@@ -1,10 +1,7 @@
 import { once } from "node:events";
-import { mkdtempSync, rmSync } from "node:fs";
 import type { AddressInfo } from "node:net";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { createAdaptorServer } from "@hono/node-server";
-import { onTestFinished } from "vitest";
+import { onTestFinished, TestRunner } from "vitest";
 import { createApp, type Upkeep } from "../../src/app.js";
 import { createServiceKey, createUser } from "../../src/auth/administration.js";
 import type { ProviderEndpoints } from "../../src/auth/oauth/provider.js";
@@ -13,10 +10,18 @@ import { createArgon2 } from "../../src/node/argon2.js";
 import { openLibsql } from "../../src/node/libsql.js";
 import { systemRandom } from "../../src/node/system.js";
 import type { Database } from "../../src/platform/database.js";
-import type { Log, MailMessage, MailTransport, Platform } from "../../src/platform/platform.js";
+import type {
+  Log,
+  MailMessage,
+  MailTransport,
+  PasswordHasher,
+  Platform,
+} from "../../src/platform/platform.js";
 import { parseConfig } from "../../src/project/config.js";
+import { openRemoteLibsql } from "../../src/remote/libsql.js";
 import { applyChange } from "../../src/schema/apply.js";
 import { ManualClock } from "./manual-clock.js";
+import { borrowSqld, sqldMissing } from "./sqld.js";
 
 /** A project that is served to a test on whatever target the suite runs on, through Requests and Responses alone. */
 export interface TestServer {
@@ -73,15 +78,33 @@ export class MemoryLog implements Log {
   }
 }
 
+const targetName = process.env.SVC_TARGET ?? "app";
+
 export const testSecret = "a secret of the test suite, 32 bytes and more";
 
-// Hashing is real, and one worker serves a whole file of tests.
-const passwordHasher = createArgon2();
+// Hashing is real, and one worker serves many files of tests.
+const passwordHasher = remembering(createArgon2());
+
+/** Hashes that were computed once already are not computed again. */
+function remembering(real: PasswordHasher): PasswordHasher {
+  const known = new Map<string, Promise<unknown>>();
+  const once = <T>(key: readonly string[], compute: () => Promise<T>): Promise<T> => {
+    const text = JSON.stringify(key);
+    const found = known.get(text) ?? compute();
+    known.set(text, found);
+    found.catch(() => known.delete(text));
+    return found as Promise<T>;
+  };
+  return {
+    hash: (password) => once([password], () => real.hash(password)),
+    verify: (password, stored) => once([password, stored], () => real.verify(password, stored)),
+    standing: (stored) => real.standing(stored),
+  };
+}
 
 /** Serves a project until the test ends. */
 export async function serve(project: TestProject): Promise<TestServer> {
-  const directory = mkdtempSync(join(tmpdir(), "svc-test-"));
-  const opened = openLibsql({ path: project.path ?? emptyDatabase(directory), synchronous: "normal" });
+  const { database: opened, remove } = await openDatabase(project.path);
   const database = project.wrap?.(opened) ?? opened;
   const clock = new ManualClock();
   const log = new MemoryLog();
@@ -121,7 +144,7 @@ export async function serve(project: TestProject): Promise<TestServer> {
   onTestFinished(async () => {
     await target.close();
     await opened.close();
-    rmSync(directory, { recursive: true, force: true });
+    await remove();
   });
   const settled = async () => {
     while (deferred.length > 0) await deferred.shift();
@@ -130,12 +153,36 @@ export async function serve(project: TestProject): Promise<TestServer> {
   return { request: target.request, database, clock, log, mail, platform, settled, upkeep };
 }
 
-/** In memory, which is faster by half of a test; in a file where the socket makes the target a whole server. */
-function emptyDatabase(directory: string): string {
-  return targetName === "socket" ? join(directory, "data.db") : ":memory:";
+interface OpenedDatabase {
+  readonly database: Database;
+  remove(): Promise<void>;
 }
 
-const targetName = process.env.SVC_TARGET ?? "app";
+async function openDatabase(path: string | undefined): Promise<OpenedDatabase> {
+  const embedded = (file: string) => ({
+    database: openLibsql({ path: file, synchronous: "normal" }),
+    remove: async () => {},
+  });
+  if (path !== undefined) {
+    if (targetName === "remote") skip("a file that is there already is served embedded");
+    return embedded(path);
+  }
+  switch (targetName) {
+    case "remote": {
+      if (sqldMissing !== null) skip(sqldMissing);
+      const { url, stop } = await borrowSqld();
+      return { database: openRemoteLibsql({ url, authToken: null, fetch }), remove: stop };
+    }
+    default:
+      // In memory, which is faster by half of a test.
+      return embedded(":memory:");
+  }
+}
+
+/** Leaves the running test out, and says why. */
+function skip(reason: string): never {
+  return TestRunner.getCurrentTest()!.context.skip(reason);
+}
 
 interface Target {
   request(path: string, init?: RequestInit): Promise<Response>;
@@ -144,11 +191,14 @@ interface Target {
 
 type App = Awaited<ReturnType<typeof createApp>>;
 
+const direct = async (app: App): Promise<Target> => ({
+  request: async (path, init) => app.fetch(new Request(`http://127.0.0.1:8787${path}`, init)),
+  close: async () => {},
+});
+
 const targets: Record<string, (app: App) => Promise<Target>> = {
-  app: async (app) => ({
-    request: async (path, init) => app.fetch(new Request(`http://127.0.0.1:8787${path}`, init)),
-    close: async () => {},
-  }),
+  app: direct,
+  remote: direct,
   socket: async (app) => {
     const server = createAdaptorServer({ fetch: app.fetch, serverOptions: { maxHeaderSize: 131_072 } });
     server.listen(0, "127.0.0.1");

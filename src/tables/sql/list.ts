@@ -7,7 +7,7 @@ import { and, comma, join, name, param, type Sql, sql, toStatement } from "./fra
 import { type Gate, gateOf } from "./gate.js";
 import { judgeOf } from "./judge.js";
 import { behind, columnsOfAlias, notBehind, orderBy, stopAt } from "./place.js";
-import { answerBytesMax, jsonArray, jsonObject, storedBytes, wireValue } from "./wire.js";
+import { jsonArray, jsonObject, storedBytes, wireValue } from "./wire.js";
 
 /**
  * One page as one statement, so that the page and its total are of one moment. Its single row, in this order:
@@ -33,11 +33,11 @@ export function listStatement(plan: ListPlan): { readonly statement: Statement; 
   ];
   const row = jsonObject(plan.output, ({ name: column }) => sql`_page.${name(column)}`);
   const bytes = storedBytes(plan.output, ({ name: column }) => sql`_page.${name(column)}`);
-  const fits = sql`(SELECT sum(${bytes}) FROM _page) <= ${param(BigInt(answerBytesMax))}`;
+  const fits = sql`(SELECT sum(${bytes}) FROM _page) <= ${param(BigInt(plan.catalog.answerBytesMax))}`;
   const rows = sql`SELECT group_concat(${row}) FROM (SELECT * FROM _page LIMIT ${param(BigInt(plan.limit))}) AS _page`;
   const lastKey = sql`SELECT ${jsonArray(keys)} FROM _page WHERE EXISTS (SELECT 1 FROM _peeked) LIMIT 1 OFFSET ${param(BigInt(plan.limit - 1))}`;
   const counted = parts.counted === null || !plan.window.counted ? parts.countedValue : sql`NULL`;
-  const text = sql`WITH ${join(ctes, comma)} SELECT CASE WHEN ${fits} THEN (${rows}) END, (SELECT count(*) FROM _page), (${lastKey}), ${counted}, ${parts.examined}, ${gate.visits}`;
+  const text = sql`WITH ${join(ctes, comma)} SELECT CASE WHEN ${fits} THEN (${rows}) END AS rows, (SELECT count(*) FROM _page) AS returned, (${lastKey}) AS last_key, ${counted} AS counted, ${parts.examined} AS examined, ${gate.visits} AS gate_visits`;
   return { statement: toStatement(text), exact: parts.exact };
 }
 

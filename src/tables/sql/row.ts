@@ -19,7 +19,7 @@ import {
 } from "./fragment.js";
 import { existsSql, noScope, predicate, type Scope } from "./predicate.js";
 import { outermostExists, probe, probeMatched } from "./probe.js";
-import { answerBytesMax, jsonObject, storedBytes } from "./wire.js";
+import { jsonObject, storedBytes } from "./wire.js";
 
 /** Values by column. */
 export type Values = ReadonlyMap<Column, SqlValue>;
@@ -67,12 +67,12 @@ export function getStatement(
     ...probes.map(({ value }, i) => sql`${value} AS ${probeName(i)}`),
   ];
   const probed = nodes.map((_, i) => sql`(_w.${probeName(i)} IS NOT NULL)`);
-  const row = jsonWithin(output, (column) => sql`_w.${name(column.name)}`, sql`NULL`);
+  const row = jsonWithin(catalog, output, (column) => sql`_w.${name(column.name)}`, sql`NULL`);
   const found = sql`SELECT ${join(list, comma)} FROM ${name(table.name)} AS _t WHERE ${keyIs(key, sql`_t`)} LIMIT 1`;
   const admitted = sql`CASE WHEN ${predicate(rule, outer)} THEN 1 ELSE 0 END`;
   return {
     statement: toStatement(
-      sql`SELECT ${row}, ${admitted}, ${probed.length === 0 ? sql`0` : join(probed, sql` + `)} FROM (${found}) AS _w`,
+      sql`SELECT ${row} AS row, ${admitted} AS admitted, ${probed.length === 0 ? sql`0` : join(probed, sql` + `)} AS probed FROM (${found}) AS _w`,
     ),
     exact: probes.every(({ exact }) => exact),
   };
@@ -95,7 +95,7 @@ export function insertStatement(
   returned: Returned,
   catalog: Catalog,
 ): RowStatement {
-  const returning = returningSql(table, returned);
+  const returning = returningSql(table, returned, catalog);
   const target = name(table.name);
   if (alwaysTrue(rule)) {
     const columns = [...values.keys()].map((column) => name(column.name));
@@ -177,7 +177,7 @@ export function updateStatement(
   const assignments = [...patch].map(([column, value]) => sql`${name(column.name)} = ${param(value)}`);
   return {
     statement: toStatement(
-      sql`UPDATE OR ABORT ${target} SET ${join(assignments, comma)} WHERE ${and([keyIs(key, target), ...(alwaysTrue(rule) ? [] : guards)])} RETURNING ${returningSql(table, returned)}`,
+      sql`UPDATE OR ABORT ${target} SET ${join(assignments, comma)} WHERE ${and([keyIs(key, target), ...(alwaysTrue(rule) ? [] : guards)])} RETURNING ${returningSql(table, returned, catalog)}`,
     ),
     exact: isExact(rule, returned.rule),
   };
@@ -204,9 +204,10 @@ function keyIs(key: Values, alias: Sql): Sql {
   return and([...key].map(([column, value]) => sql`${alias}.${name(column.name)} = ${param(value)}`));
 }
 
-function returningSql(table: Table, { rule, full, minimal }: Returned): Sql {
+function returningSql(table: Table, { rule, full, minimal }: Returned, catalog: Catalog): Sql {
   const refer = ({ name: column }: Column) => sql`${name(table.name)}.${name(column)}`;
-  const object = (columns: readonly Column[]) => jsonWithin(columns, refer, jsonObject(keyOf(table), refer));
+  const key = jsonObject(keyOf(table), refer);
+  const object = (columns: readonly Column[]) => jsonWithin(catalog, columns, refer, key);
   if (alwaysTrue(rule)) return object(full);
   if (neverTrue(rule)) return object(minimal);
   const scope: Scope = {
@@ -218,7 +219,12 @@ function returningSql(table: Table, { rule, full, minimal }: Returned): Sql {
 }
 
 /** A row as JSON, or something else where it is larger than an answer can be. */
-function jsonWithin(columns: readonly Column[], refer: (column: Column) => Sql, otherwise: Sql): Sql {
+function jsonWithin(
+  { answerBytesMax }: Catalog,
+  columns: readonly Column[],
+  refer: (column: Column) => Sql,
+  otherwise: Sql,
+): Sql {
   const bytes = storedBytes(columns, refer);
   const row = jsonObject(columns, refer);
   if (bytes.text === "0") return row;

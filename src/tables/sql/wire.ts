@@ -15,12 +15,6 @@ export function jsonArray(values: readonly Sql[]): Sql {
   return sql`json_array(${join(values, comma)})`;
 }
 
-/**
- * Bytes of stored values that one answer may hold. Escaped as JSON they are at most six times as many, which is well
- * under what a string of the runtime can be.
- */
-export const answerBytesMax = 33_554_432;
-
 /** How many bytes these columns of a row hold; text that SQLite need not read to know. */
 export function storedBytes(columns: readonly Column[], refer: (column: Column) => Sql): Sql {
   const sizes = columns

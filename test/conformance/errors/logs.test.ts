@@ -14,6 +14,8 @@ it("no secret reaches a log or a body that is not its owner's, whatever goes wro
           ? Promise.reject(new Error("broken"))
           : database.batch(statements),
       migrate: (statements) => database.migrate(statements),
+      foreignKeysStayOn: database.foreignKeysStayOn,
+      answerBytesMax: database.answerBytesMax,
       close: () => database.close(),
     }),
   });

