@@ -7,7 +7,7 @@ export async function withDatabase<T>(
   project: ProjectDirectory,
   use: (database: Database) => Promise<T>,
 ): Promise<T> {
-  const database = openProjectDatabase(project, { environment: process.env, commandLine: true });
+  const database = await openProjectDatabase(project, { environment: process.env, commandLine: true });
   try {
     return await use(database);
   } finally {

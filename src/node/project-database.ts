@@ -1,6 +1,5 @@
 import { isAbsolute, join } from "node:path";
 import type { Database } from "../platform/database.js";
-import { openRemoteLibsql } from "../remote/libsql.js";
 import { openLibsql } from "./libsql.js";
 import type { ProjectDirectory } from "./project-directory.js";
 import { systemFetch } from "./system.js";
@@ -12,13 +11,16 @@ export interface Surroundings {
 }
 
 /** What `database.url` names: an embedded file, or a libSQL server with the token of the environment. */
-export function openProjectDatabase(
+export async function openProjectDatabase(
   { directory, config }: ProjectDirectory,
   { environment, commandLine }: Surroundings,
-): Database {
+): Promise<Database> {
   const { url, auth_token_env, synchronous } = config.database;
-  if (!url.startsWith("file:"))
+  if (!url.startsWith("file:")) {
+    // Its client takes as long to load as everything else together, which an embedded database need not wait for.
+    const { openRemoteLibsql } = await import("../remote/libsql.js");
     return openRemoteLibsql({ url, authToken: environment[auth_token_env] || null, fetch: systemFetch });
+  }
   const path = decodeURIComponent(url.slice("file:".length));
   return openLibsql({ path: isAbsolute(path) ? path : join(directory, path), synchronous, commandLine });
 }

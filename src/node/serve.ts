@@ -59,7 +59,10 @@ export async function serve(project: ProjectDirectory, options: ServeOptions): P
     fetch: systemFetch,
   });
   const tls = readTls(project);
-  const database = openProjectDatabase(project, { environment: options.environment, commandLine: false });
+  const database = await openProjectDatabase(project, {
+    environment: options.environment,
+    commandLine: false,
+  });
   const passwordHasher = createArgon2();
   try {
     const schema = await bringUpSchema(project, database, log);

@@ -76,7 +76,7 @@ export async function deleteRow(context: RowContext, key: Values): Promise<RowOu
 
 /** Null where no row came back: the rule said no, or there is no such row. */
 async function write(
-  { database, table, catalog }: RowContext,
+  { database, table, access, catalog }: RowContext,
   { statement, exact }: RowStatement,
   visits: number,
   triggers: boolean,
@@ -93,7 +93,7 @@ async function write(
       rowsWritten: triggers && catalog.hasVirtualTables ? null : result!.rowsWritten,
     };
   } catch (error) {
-    if (error instanceof ConstraintError) return constraintRefusal(error);
+    if (error instanceof ConstraintError) return constraintRefusal(error, table.name, access.readable);
     throw error;
   }
 }

@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { createArgon2 } from "../../src/node/argon2.js";
 import { member, run } from "../support/people.js";
 import { post, serve, signUp } from "../support/server.js";
 import { median, row, timed } from "./report.js";
@@ -18,7 +19,7 @@ const kinds: readonly (readonly [string, { readonly email: string; readonly pass
 ];
 
 test("a login that fails takes as long whatever was wrong", async () => {
-  const server = await serve({ schema, config });
+  const server = await serve({ schema, config, passwordHasher: createArgon2() });
   await signUp(server, "ada@example.com");
   await signUp(server, "off@example.com");
   await run(server, "UPDATE _users SET disabled = 1 WHERE email_key = 'off@example.com'");

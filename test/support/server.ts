@@ -59,6 +59,8 @@ export interface TestProject {
   /** Replaces or wraps the database that the server sees. */
   readonly wrap?: (database: Database) => Database;
   readonly secret?: string;
+  /** Instead of the real one that remembers what it has hashed before. */
+  readonly passwordHasher?: PasswordHasher;
   /** Of sign-in providers, as the JSON that would have been installed. */
   readonly credentials?: Readonly<Record<string, string>>;
   /** Sign-in providers on loopback addresses. */
@@ -116,7 +118,7 @@ export async function serve(project: TestProject): Promise<TestServer> {
   const deferred: Promise<void>[] = [];
   const platform: Platform = {
     database,
-    passwordHasher,
+    passwordHasher: project.passwordHasher ?? passwordHasher,
     clock,
     random: systemRandom,
     log,

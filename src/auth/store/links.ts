@@ -101,8 +101,9 @@ export function consumeLink({ hash, purpose, passwordHash, usedBy, now }: LinkUs
       BigInt(now),
     ),
     statement(
+      // The password of an unconfirmed registration may be anybody's, unless it is the one that the link carries.
       `UPDATE _users SET email_verified = 1, registration_unconfirmed = 0,
-        password_hash = ifnull(l.password_hash, _users.password_hash),
+        password_hash = ifnull(l.password_hash, iif(registration_unconfirmed, NULL, _users.password_hash)),
         role = ifnull(ifnull(l.role, ${invitedRole}), _users.role)
       FROM _links l WHERE l.hash = ? AND l.used_by = ? AND _users.id = l.user_id
       RETURNING _users.id, _users.email, _users.role`,

@@ -278,6 +278,20 @@ describe("resend", () => {
     expect((await login(server)).status).toBe(200);
   });
 
+  it("long after the links of a registration are gone, leaves no password that nobody vouched for", async () => {
+    const server = await serve(verifying);
+    await register(server, ada, "a squatter's password");
+    await register(server);
+    await server.settled();
+    server.clock.advance(9 * 24 * hour);
+    await server.upkeep.purge();
+    expect(await countOf(server, "_links")).toBe(0);
+    await resend(server);
+    expect((await confirm(server, await lastToken(server, ada))).status).toBe(200);
+    for (const secret of ["a squatter's password", password])
+      expectRefusal(await login(server, secret), 401, "invalid_credentials");
+  });
+
   it.each([{}, { email: "ada" }, { email: 1 }, { email: null }])("refuses the body %j", async (body) => {
     const server = await serve(open);
     for (const path of ["/auth/email-verification/resend", "/auth/password-reset/request"])

@@ -87,6 +87,14 @@ describe("constraints", () => {
     },
   );
 
+  it("that name columns are told by those", async () => {
+    const { key } = await library();
+    const missing = await key.post("/api/shelves", {});
+    expect(missing.body).toMatchObject({ error: { message: expect.stringMatching(/: name$/) } });
+    const taken = await key.post("/api/shelves", { name: "first" });
+    expect(taken.body).toMatchObject({ error: { message: expect.stringMatching(/: name$/) } });
+  });
+
   it.each(["ABORT", "FAIL", "ROLLBACK"])(
     "a trigger's RAISE(%s) is 400 and says nothing of it",
     async (how) => {

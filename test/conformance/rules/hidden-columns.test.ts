@@ -44,6 +44,15 @@ const before = [
 ];
 
 describe("a column that the caller may not read", () => {
+  it("is not named by a constraint that it breaks", async () => {
+    const schema = project.schema.replace("default: 1", "not_null: true");
+    const server = await serve({ ...project, schema });
+    const ada = client(server, (await member(server, "ada")).bearer);
+    const answer = await ada.post("/api/people", { name: "Eve" });
+    expectRefusal(answer, 400, "bad_request");
+    expect(answer.text).not.toContain("salary");
+  });
+
   it("is absent from every row", async () => {
     const { ada, root } = await office();
     expectAnswer(await ada.get("/api/people/1"), 200, { data: { id: 1, name: "Ada", badge: "a" } });
