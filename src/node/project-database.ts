@@ -17,7 +17,7 @@ export async function openProjectDatabase(
 ): Promise<Database> {
   const { url, auth_token_env, synchronous } = config.database;
   if (!url.startsWith("file:")) {
-    // Its client takes as long to load as everything else together, which an embedded database need not wait for.
+    // Loaded here alone: a start on an embedded file need not wait for its client.
     const { openRemoteLibsql } = await import("../remote/libsql.js");
     return openRemoteLibsql({ url, authToken: environment[auth_token_env] || null, fetch: systemFetch });
   }
