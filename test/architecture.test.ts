@@ -13,7 +13,7 @@ const mayImport: Record<string, readonly string[]> = {
   encoding: [],
   http: [],
   project: [],
-  platform: [],
+  platform: ["encoding"],
   metering: ["encoding", "platform"],
   schema: ["http", "platform", "project"],
   auth: ["encoding", "http", "platform", "project"],

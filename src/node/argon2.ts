@@ -1,29 +1,7 @@
-import { randomBytes, timingSafeEqual } from "node:crypto";
 import { Worker } from "node:worker_threads";
+import { createPasswordHasher, type HashJob } from "../platform/password-hasher.js";
 import { HasherBusyError, type PasswordHasher } from "../platform/platform.js";
-import { bcryptPasswordBytesMax, parseBcrypt } from "./bcrypt.js";
-
-/** One computation of the worker. */
-export type HashJob = Argon2Job | BcryptJob;
-
-/** The input of one Argon2id computation (RFC 9106, section 3.1). */
-export interface Argon2Job {
-  readonly kind: "argon2id";
-  readonly password: Uint8Array;
-  readonly salt: Uint8Array;
-  readonly memoryKib: number;
-  readonly passes: number;
-  readonly lanes: number;
-  readonly hashBytes: number;
-}
-
-/** The input of one bcrypt computation, whose result are the 23 bytes that its encoding ends in. */
-export interface BcryptJob {
-  readonly kind: "bcrypt";
-  readonly password: Uint8Array;
-  readonly salt: Uint8Array;
-  readonly costFactor: number;
-}
+import { systemRandom } from "./system.js";
 
 /**
  * Argon2id, and bcrypt of imported users, in one worker thread, which starts with the first password and computes one hash at a time, so that
@@ -35,114 +13,9 @@ export function createArgon2({ queueMax = 64 }: { queueMax?: number } = {}): Pas
 } {
   const queue = new HashQueue(queueMax);
   return {
-    async hash(password) {
-      const salt = randomBytes(saltBytes);
-      const hash = await queue.compute({
-        kind: "argon2id",
-        password: encode(password),
-        salt,
-        ...currentParameters,
-      });
-      return formatPhc(salt, hash);
-    },
-
-    async verify(password, stored) {
-      const parsed = parseStored(stored);
-      // The empty password has no hash: hash-wasm refuses to compute one.
-      if (!parsed || password === "") return false;
-      const { hash: expected, ...parameters } = parsed;
-      const bytes = encode(password);
-      const fits = parameters.kind === "argon2id" || bytes.length <= bcryptPasswordBytesMax;
-      // What bcrypt would cut off is wrong, and costs what a wrong one costs.
-      const taken = fits ? bytes : bytes.subarray(0, bcryptPasswordBytesMax);
-      const hash = await queue.compute({ ...parameters, password: taken });
-      return fits && timingSafeEqual(hash, expected);
-    },
-
-    standing(stored) {
-      const parsed = parseStored(stored);
-      if (!parsed) return "unusable";
-      return parsed.kind === "argon2id" && isCurrent(parsed) ? "current" : "outdated";
-    },
-
+    ...createPasswordHasher((job) => queue.compute(job), systemRandom),
     close: () => queue.close(),
   };
-}
-
-const currentParameters = { memoryKib: 19456, passes: 2, lanes: 1, hashBytes: 32 };
-const saltBytes = 16;
-
-/** What a stored string may ask for, so that a row written elsewhere cannot occupy the worker. */
-const memoryKibMax = 65536;
-const passesMax = 10;
-const lanesMax = 4;
-const saltBytesMin = 8;
-const hashBytesMin = 16;
-const lengthBytesMax = 64;
-
-function encode(password: string): Uint8Array {
-  return new TextEncoder().encode(password);
-}
-
-function formatPhc(salt: Uint8Array, hash: Uint8Array): string {
-  const { memoryKib, passes, lanes } = currentParameters;
-  return `$argon2id$v=19$m=${memoryKib},t=${passes},p=${lanes}$${toBase64(salt)}$${toBase64(hash)}`;
-}
-
-type ParsedPhc = Omit<Argon2Job, "password"> & { readonly hash: Uint8Array };
-type Parsed = ParsedPhc | (Omit<BcryptJob, "password"> & { readonly hash: Uint8Array });
-
-function parseStored(stored: string): Parsed | undefined {
-  const bcrypt = parseBcrypt(stored);
-  return bcrypt === undefined ? parsePhc(stored) : { kind: "bcrypt", ...bcrypt };
-}
-
-function isCurrent({ memoryKib, passes, lanes, salt, hashBytes }: ParsedPhc): boolean {
-  const current = currentParameters;
-  return (
-    memoryKib === current.memoryKib &&
-    passes === current.passes &&
-    lanes === current.lanes &&
-    salt.length === saltBytes &&
-    hashBytes === current.hashBytes
-  );
-}
-
-const phcPattern =
-  /^\$argon2id\$v=19\$m=([1-9]\d{0,4}),t=([1-9]\d?),p=([1-9])\$([A-Za-z0-9+/]{1,100})\$([A-Za-z0-9+/]{1,100})$/;
-
-function parsePhc(phc: string): ParsedPhc | undefined {
-  const match = phcPattern.exec(phc);
-  if (!match) return undefined;
-  const [memoryKib, passes, lanes] = match.slice(1, 4).map(Number) as [number, number, number];
-  const salt = fromBase64(match[4]!);
-  const hash = fromBase64(match[5]!);
-  if (!salt || !hash) return undefined;
-  const parsed = { kind: "argon2id", memoryKib, passes, lanes, salt, hash, hashBytes: hash.length } as const;
-  return isAcceptable(parsed) ? parsed : undefined;
-}
-
-function isAcceptable({ memoryKib, passes, lanes, salt, hashBytes }: ParsedPhc): boolean {
-  return (
-    memoryKib >= 8 * lanes &&
-    memoryKib <= memoryKibMax &&
-    passes <= passesMax &&
-    lanes <= lanesMax &&
-    salt.length >= saltBytesMin &&
-    salt.length <= lengthBytesMax &&
-    hashBytes >= hashBytesMin &&
-    hashBytes <= lengthBytesMax
-  );
-}
-
-/** The PHC string format writes base64 without padding. */
-function toBase64(bytes: Uint8Array): string {
-  return Buffer.from(bytes).toString("base64").replaceAll("=", "");
-}
-
-function fromBase64(text: string): Uint8Array | undefined {
-  const bytes = Buffer.from(text, "base64");
-  return toBase64(bytes) === text ? bytes : undefined;
 }
 
 interface Waiting {

@@ -1,0 +1,76 @@
+import { fromBase64, toBase64 } from "../encoding/base64.js";
+
+/** A stored Argon2id hash, with everything that it was computed from but the password. */
+export interface StoredArgon2id {
+  readonly kind: "argon2id";
+  readonly salt: Uint8Array;
+  readonly memoryKib: number;
+  readonly passes: number;
+  readonly lanes: number;
+  readonly hash: Uint8Array;
+}
+
+/** What new hashes are made with (OWASP; interface, section 6). */
+export const currentArgon2id = { kind: "argon2id", memoryKib: 19456, passes: 2, lanes: 1 } as const;
+export const saltBytes = 16;
+export const hashBytes = 32;
+
+/** What a stored string may ask for, so that a row written elsewhere cannot occupy the hasher. */
+const memoryKibMax = 65536;
+const passesMax = 10;
+const lanesMax = 4;
+const saltBytesMin = 8;
+const hashBytesMin = 16;
+const lengthBytesMax = 64;
+
+/** The PHC string format, of the current parameters. */
+export function formatPhc(salt: Uint8Array, hash: Uint8Array): string {
+  const { memoryKib, passes, lanes } = currentArgon2id;
+  return `$argon2id$v=19$m=${memoryKib},t=${passes},p=${lanes}$${unpadded(salt)}$${unpadded(hash)}`;
+}
+
+const pattern =
+  /^\$argon2id\$v=19\$m=([1-9]\d{0,4}),t=([1-9]\d?),p=([1-9])\$([A-Za-z0-9+/]{1,100})\$([A-Za-z0-9+/]{1,100})$/;
+
+/** Null for anything but the PHC string of an Argon2id hash that is not too costly to verify. */
+export function parsePhc(phc: string): StoredArgon2id | null {
+  const match = pattern.exec(phc);
+  if (!match) return null;
+  const [memoryKib, passes, lanes] = match.slice(1, 4).map(Number) as [number, number, number];
+  const salt = fromUnpadded(match[4]!);
+  const hash = fromUnpadded(match[5]!);
+  if (!salt || !hash) return null;
+  const parsed = { kind: "argon2id", memoryKib, passes, lanes, salt, hash } as const;
+  return isAcceptable(parsed) ? parsed : null;
+}
+
+export function isCurrent({ memoryKib, passes, lanes, salt, hash }: StoredArgon2id): boolean {
+  return (
+    memoryKib === currentArgon2id.memoryKib &&
+    passes === currentArgon2id.passes &&
+    lanes === currentArgon2id.lanes &&
+    salt.length === saltBytes &&
+    hash.length === hashBytes
+  );
+}
+
+function isAcceptable({ memoryKib, passes, lanes, salt, hash }: StoredArgon2id): boolean {
+  return (
+    memoryKib >= 8 * lanes &&
+    memoryKib <= memoryKibMax &&
+    passes <= passesMax &&
+    lanes <= lanesMax &&
+    salt.length >= saltBytesMin &&
+    salt.length <= lengthBytesMax &&
+    hash.length >= hashBytesMin &&
+    hash.length <= lengthBytesMax
+  );
+}
+
+function unpadded(bytes: Uint8Array): string {
+  return toBase64(bytes).replaceAll("=", "");
+}
+
+function fromUnpadded(text: string): Uint8Array | null {
+  return fromBase64(text + "=".repeat((4 - (text.length % 4)) % 4));
+}
