@@ -111,7 +111,7 @@ export async function createApp(options: AppOptions) {
     throttle: new PasswordThrottle(database, config.auth.throttle, throttlePepper),
     mailAllowance: new MailAllowance(config.auth.throttle, throttlePepper),
     linkTokens,
-    deliverMail: () => platform.defer(() => outbox.deliverDue()),
+    deliverMail: () => platform.defer(() => outbox().deliverDue()),
     publicBaseUrl,
     providers: createProviders(platform, options.providerEndpoints ?? {}),
     oauthStateKey: await deriveBytes(secret, "oauth state"),
@@ -121,13 +121,11 @@ export async function createApp(options: AppOptions) {
       return isRefusal(project) ? project : { ...project.schema.auth, origins: project.schema.origins };
     },
   };
-  const outbox = createOutbox({
-    platform,
-    linkTokens,
-    settings: auth.settings,
-    publicBaseUrl,
-    from: config.mail.from,
-  });
+  const newOutbox = () =>
+    createOutbox({ platform, linkTokens, settings: auth.settings, publicBaseUrl, from: config.mail.from });
+  const onlyOutbox = newOutbox();
+  // What is in hand is also noted in the database, which is enough where nothing in memory can be relied on.
+  const outbox = () => (platform.requestsVanish ? newOutbox() : onlyOutbox);
 
   const origins: OriginPolicy = {
     allowed: new Set(config.cors.allowed_origins),
@@ -165,12 +163,12 @@ export async function createApp(options: AppOptions) {
   });
   const upkeep: Upkeep = {
     resumeMail: async () => {
-      await outbox.makeAllDue();
-      await outbox.deliverDue();
+      await outbox().makeAllDue();
+      await outbox().deliverDue();
     },
-    deliverMail: () => outbox.deliverDue(),
+    deliverMail: () => outbox().deliverDue(),
     purge: () => purge(platform, config),
-    finish: () => outbox.finish(),
+    finish: () => outbox().finish(),
   };
   return { fetch: app.fetch, upkeep };
 }

@@ -12,7 +12,7 @@ const files = readdirSync(root, { recursive: true, withFileTypes: true })
 const mayImport: Record<string, readonly string[]> = {
   encoding: [],
   http: [],
-  project: [],
+  project: ["encoding/base64.ts", "http/loopback.ts"],
   platform: ["encoding"],
   metering: ["encoding", "platform"],
   schema: ["http", "platform", "project"],
@@ -40,6 +40,10 @@ const mayImport: Record<string, readonly string[]> = {
 /** The only places that put a runtime and the application together. */
 const compositionRoots = [
   "worker/index.ts",
+  "worker/libsql.ts",
+  "worker/worker.ts",
+  "worker/project.d.ts",
+  "worker/wasm/extract.ts",
   "node/serve.ts",
   "node/project-directory.ts",
   "node/mail-transport.ts",

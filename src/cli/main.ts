@@ -19,6 +19,7 @@ import {
 import { check } from "./commands/check.js";
 import { schemaApply, schemaPlan, schemaPull } from "./commands/schema.js";
 import { serveCommand } from "./commands/serve.js";
+import { workerBuild } from "./commands/worker.js";
 
 const commands: readonly Command[] = [
   serveCommand,
@@ -36,6 +37,7 @@ const commands: readonly Command[] = [
   listAuthProviders,
   removeAuthProvider,
   sealedAuthProvider,
+  workerBuild,
 ];
 
 process.exitCode = await main(process.argv.slice(2));

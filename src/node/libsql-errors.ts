@@ -1,5 +1,6 @@
 import Libsql from "libsql";
 import { ConstraintError, type ConstraintKind, UnavailableError } from "../platform/database.js";
+import { notSetUpError } from "../platform/not-set-up.js";
 
 /** SQLite's extended result codes. */
 const constraintKinds = new Map<number, ConstraintKind>([
@@ -36,6 +37,8 @@ export function translated(error: unknown): unknown {
   if (!(error instanceof Error) || code === undefined) return error;
   const kind = constraintKinds.get(code);
   if (kind) return constraintError(kind, error.message);
+  const notSetUp = notSetUpError(error.message);
+  if (notSetUp !== null) return notSetUp;
   return unavailable.has(code & 0xff) ? new UnavailableError(error.message, { cause: error }) : error;
 }
 

@@ -1,6 +1,5 @@
 import { chmod, mkdir, readdir, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { CredentialsError, type Platform } from "../platform/platform.js";
 
 /** The sealed credentials of a project's sign-in providers, a file each (specification 5.6). */
 export interface CredentialFiles {
@@ -35,32 +34,6 @@ export function credentialFiles(directory: string): CredentialFiles {
       const names = (await orNull(readdir(place))) ?? [];
       return names.filter((name) => name.endsWith(suffix)).map((name) => name.slice(0, -suffix.length));
     },
-  };
-}
-
-/** Opens one provider's sealed text; null where it does not open. */
-export type OpenSealed = (sealed: string, provider: string) => Promise<string | null>;
-
-/**
- * Reads the files anew each time, so that a command beside the server takes effect from the next request. `open` is
- * null where the environment holds no key.
- */
-export function providerCredentials(
-  files: CredentialFiles,
-  open: OpenSealed | null,
-): Platform["providerCredentials"] {
-  return async (provider) => {
-    const sealed = await files.read(provider);
-    if (sealed === null) return null;
-    if (open === null)
-      throw new CredentialsError(
-        `the credentials of ${provider} need SVC_PLATFORM_SECRETS_KEY, which is not set`,
-      );
-    const opened = await open(sealed, provider);
-    if (opened !== null) return opened;
-    throw new CredentialsError(
-      `the credentials of ${provider} do not open: they were sealed under another key or for another project`,
-    );
   };
 }
 

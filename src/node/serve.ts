@@ -6,15 +6,17 @@ import { join, resolve } from "node:path";
 import { createAdaptorServer } from "@hono/node-server";
 import { getConnInfo } from "@hono/node-server/conninfo";
 import { type AppOptions, createApp } from "../app.js";
-import { type OAuthProvider, openCredentials } from "../auth/oauth/credentials.js";
+import type { OAuthProvider } from "../auth/oauth/credentials.js";
+import { openForProject } from "../auth/oauth/project-credentials.js";
 import { createProviders } from "../auth/oauth/providers.js";
-import { projectId as selectProjectId } from "../auth/store/oauth.js";
 import { lastForwarded } from "../http/client-address.js";
 import { isLoopbackHost } from "../http/loopback.js";
 import type { Database } from "../platform/database.js";
 import type { Log, Platform } from "../platform/platform.js";
+import { providerCredentials } from "../platform/provider-credentials.js";
+import { checkHostOfSecret, configuredBaseUrl, readSecret, readSecretsKey } from "../project/environment.js";
 import type { Schema } from "../project/model.js";
-import { ProblemsError } from "../project/problem.js";
+import { ProblemCollector, ProblemsError } from "../project/problem.js";
 import { parseRules } from "../project/rules/rules.js";
 import { schemaFile } from "../project/schema.js";
 import { type ApplyOutcome, applySafe, createSystemTables } from "../schema/apply.js";
@@ -23,8 +25,8 @@ import { loadSchemaInForce } from "../schema/in-force.js";
 import { createArgon2 } from "./argon2.js";
 import { mailTransport } from "./mail-transport.js";
 import { openProjectDatabase } from "./project-database.js";
-import { configuredBaseUrl, type ProjectDirectory, readSecret, readSecretsKey } from "./project-directory.js";
-import { credentialFiles, providerCredentials } from "./provider-credentials.js";
+import type { ProjectDirectory } from "./project-directory.js";
+import { credentialFiles } from "./provider-credentials.js";
 import { deferTo, stderrLog, systemClock, systemFetch, systemRandom } from "./system.js";
 import { startUpkeep } from "./upkeep.js";
 
@@ -49,16 +51,7 @@ const drainMs = 10_000;
 export async function serve(project: ProjectDirectory, options: ServeOptions): Promise<RunningServer> {
   const { config, directory } = project;
   const log = stderrLog;
-  const secret = readSecret(config, options.host, options.environment);
-  const secretsKey = readSecretsKey(options.environment);
-  const baseUrl = configuredBaseUrl(config, options.environment);
-  const mail = mailTransport(config, {
-    directory,
-    environment: options.environment,
-    clock: systemClock,
-    fetch: systemFetch,
-  });
-  const tls = readTls(project);
+  const { secret, secretsKey, baseUrl, mail, tls } = readSurroundings(project, options);
   const database = await openProjectDatabase(project, {
     environment: options.environment,
     commandLine: false,
@@ -76,8 +69,12 @@ export async function serve(project: ProjectDirectory, options: ServeOptions): P
       log,
       mail,
       fetch: systemFetch,
-      providerCredentials: await openedCredentials(project, database, secretsKey),
+      providerCredentials: providerCredentials(
+        credentialFiles(directory).read,
+        secretsKey && openForProject(database, secretsKey),
+      ),
       defer: deferTo(log),
+      requestsVanish: false,
     };
     await warnOfSignIn(schema?.auth.providers ?? [], platform, baseUrl ?? options.host);
     // Which port 0 becomes, and with it the server's own URL, is known only once it is bound.
@@ -120,19 +117,40 @@ export async function serve(project: ProjectDirectory, options: ServeOptions): P
     await database.close();
     throw error;
   }
+}
 
-  function readTls({ config: { server } }: ProjectDirectory): { cert: Buffer; key: Buffer } | null {
-    if (server.tls_cert === "") return null;
-    const read = (key: "tls_cert" | "tls_key") => {
-      try {
-        return readFileSync(resolve(directory, server[key]));
-      } catch (error) {
-        const message = `cannot be read (${(error as NodeJS.ErrnoException).code})`;
-        throw new ProblemsError([{ file: "svc.toml", path: `server.${key}`, message }]);
-      }
-    };
-    return { cert: read("tls_cert"), key: read("tls_key") };
-  }
+/** What the start needs beside the project's files. Throws ProblemsError with everything that is missing. */
+function readSurroundings(project: ProjectDirectory, { host, environment }: ServeOptions) {
+  const { config, directory } = project;
+  const collector = new ProblemCollector();
+  const found = {
+    secret: collector.read(() => {
+      const secret = readSecret(config, environment);
+      checkHostOfSecret(config, secret, host);
+      return secret;
+    })!,
+    secretsKey: collector.read(() => readSecretsKey(environment)),
+    baseUrl: collector.read(() => configuredBaseUrl(config, environment)),
+    mail: collector.read(() =>
+      mailTransport(config, { directory, environment, clock: systemClock, fetch: systemFetch }),
+    )!,
+    tls: collector.read(() => readTls(project)),
+  };
+  collector.end();
+  return found;
+}
+
+function readTls({ config: { server }, directory }: ProjectDirectory): { cert: Buffer; key: Buffer } | null {
+  if (server.tls_cert === "") return null;
+  const read = (key: "tls_cert" | "tls_key") => {
+    try {
+      return readFileSync(resolve(directory, server[key]));
+    } catch (error) {
+      const message = `cannot be read (${(error as NodeJS.ErrnoException).code})`;
+      throw new ProblemsError([{ file: "svc.toml", path: `server.${key}`, message }]);
+    }
+  };
+  return { cert: read("tls_cert"), key: read("tls_key") };
 }
 
 /** The socket's address, or the last X-Forwarded-For entry where a proxy is trusted (interface, section 6). */
@@ -175,21 +193,6 @@ async function bringUpSchema(
   const { problems } = parseRules(config.rules, inForce.schema);
   if (problems.length > 0) throw new ProblemsError(problems);
   return inForce.schema;
-}
-
-/** Of this project, under the key of the environment. */
-async function openedCredentials(
-  { directory }: ProjectDirectory,
-  database: Database,
-  key: Uint8Array<ArrayBuffer> | null,
-): Promise<Platform["providerCredentials"]> {
-  const files = credentialFiles(directory);
-  if (key === null) return providerCredentials(files, null);
-  const [found] = await database.query([selectProjectId()]);
-  const projectId = found!.rows[0]![0] as string;
-  return providerCredentials(files, (sealed, provider) =>
-    openCredentials(sealed, { key, projectId, provider }),
-  );
 }
 
 /** `reachedAt` is the configured base URL, or the host that is listened on. */

@@ -72,7 +72,7 @@ export class ConstraintError extends Error {
   }
 }
 
-/** The storage cannot answer now: locked, read-only, full, unreachable. Nothing of the batch was kept. */
+/** The storage cannot answer now: locked, read-only, full, unreachable, not set up. Nothing of the batch was kept. */
 export class UnavailableError extends Error {
   override readonly name = "UnavailableError";
 }

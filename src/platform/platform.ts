@@ -17,6 +17,11 @@ export interface Platform {
   providerCredentials(provider: string): Promise<string | null>;
   /** Runs work after the answer has been given; a failure is logged and lost. */
   defer(work: () => Promise<void>): void;
+  /**
+   * Whether a request may vanish half-way, its promises never settled, as on a Worker: whatever outlives a request must
+   * not wait for one.
+   */
+  readonly requestsVanish: boolean;
 }
 
 /** Credentials that are there cannot be used. The message is fit for the log. */

@@ -18,3 +18,24 @@ export class ProblemsError extends Error {
 export function formatProblem({ file, path, message }: Problem): string {
   return path === "" ? `${file}: ${message}` : `${file}: ${path}: ${message}`;
 }
+
+/** Collects the problems of several readers, so that one's do not hide another's. */
+export class ProblemCollector {
+  readonly #problems: Problem[] = [];
+
+  /** What `read` gives, or null where it threw ProblemsError. */
+  read<T>(read: () => T): T | null {
+    try {
+      return read();
+    } catch (error) {
+      if (!(error instanceof ProblemsError)) throw error;
+      this.#problems.push(...error.problems);
+      return null;
+    }
+  }
+
+  /** Throws ProblemsError with all of them, where there were any. */
+  end(): void {
+    if (this.#problems.length > 0) throw new ProblemsError(this.#problems);
+  }
+}

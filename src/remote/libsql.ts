@@ -1,4 +1,4 @@
-import { createClient, LibsqlError, type ResultSet } from "@libsql/client/web";
+import { createClient, LibsqlError, type ResultSet } from "@libsql/client/http";
 import {
   ConstraintError,
   type ConstraintKind,
@@ -9,6 +9,7 @@ import {
   UnavailableError,
 } from "../platform/database.js";
 import { danglingKeyError, danglingKeys, refuseMoreDanglingKeys } from "../platform/foreign-key-check.js";
+import { notSetUpError } from "../platform/not-set-up.js";
 import { checkParams, countPlaceholders } from "../platform/statement-text.js";
 
 export interface RemoteLibsqlOptions {
@@ -113,8 +114,8 @@ function translated(error: unknown): unknown {
   // A fetch that failed or took too long.
   if (!(error instanceof LibsqlError)) return isNetworkError(error) ? unavailable(error) : error;
   const message = error.message.replace(/^(?:[A-Z_]+: )*(?:SQLite error: )?/, "");
-  const dangling = danglingKeyError(message);
-  if (dangling !== null) return dangling;
+  const known = danglingKeyError(message) ?? notSetUpError(message);
+  if (known !== null) return known;
   switch (error.code) {
     case "SQLITE_CONSTRAINT":
     case "SQLITE_MISMATCH": {

@@ -15,7 +15,8 @@ const noSchema = new Refusal("unavailable", "no schema has been applied to the d
 const rulesDoNotFit = new Refusal("unavailable", "the rules do not fit the schema in force");
 
 export function createProjectSource(rules: RulesSource, database: Database, log: Log): ProjectSource {
-  let current: { readonly version: number; readonly project: Promise<LiveProject | Refusal> } | null = null;
+  // The project itself, never its promise: on a Worker, whatever request began to load it may vanish half-way.
+  let current: { readonly version: number; readonly project: LiveProject | Refusal } | null = null;
   const load = async (): Promise<LiveProject | Refusal> => {
     const inForce = await loadSchemaInForce(database);
     if (inForce === null) return noSchema;
@@ -30,13 +31,7 @@ export function createProjectSource(rules: RulesSource, database: Database, log:
   return {
     current: async (version) => {
       if (version === null) return noSchema;
-      if (current?.version !== version) {
-        const project = load();
-        current = { version, project };
-        project.catch(() => {
-          if (current?.project === project) current = null;
-        });
-      }
+      if (current?.version !== version) current = { version, project: await load() };
       return current.project;
     },
   };

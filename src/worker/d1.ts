@@ -8,6 +8,7 @@ import {
   UnavailableError,
 } from "../platform/database.js";
 import { danglingKeyError, danglingKeys, refuseMoreDanglingKeys } from "../platform/foreign-key-check.js";
+import { notSetUpError } from "../platform/not-set-up.js";
 import { checkParams, countPlaceholders, replacePlaceholders } from "../platform/statement-text.js";
 
 /** What is used of Cloudflare's `D1Database`. */
@@ -137,8 +138,8 @@ const reported =
 function translated(error: unknown): unknown {
   if (!(error instanceof Error)) return error;
   const { message = error.message, code, constraint } = reported.exec(error.message)?.groups ?? {};
-  const dangling = danglingKeyError(message);
-  if (dangling !== null) return dangling;
+  const known = danglingKeyError(message) ?? notSetUpError(message);
+  if (known !== null) return known;
   if (code === "SQLITE_MISMATCH") return new ConstraintError("datatype", message);
   if (code === "SQLITE_CONSTRAINT" || message.endsWith("constraint failed")) {
     const named = kindOf(message);

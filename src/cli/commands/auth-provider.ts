@@ -10,9 +10,10 @@ import {
   sealCredentials,
 } from "../../auth/oauth/credentials.js";
 import { projectId as selectProjectId } from "../../auth/store/oauth.js";
-import { type ProjectDirectory, readProject, readSecretsKey } from "../../node/project-directory.js";
+import { type ProjectDirectory, readProject } from "../../node/project-directory.js";
 import { credentialFiles } from "../../node/provider-credentials.js";
 import { systemRandom } from "../../node/system.js";
+import { readSecretsKey } from "../../project/environment.js";
 import { type Problem, ProblemsError } from "../../project/problem.js";
 import { parseSchema } from "../../project/schema.js";
 import { createSystemTables } from "../../schema/apply.js";

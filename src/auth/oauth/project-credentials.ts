@@ -1,0 +1,18 @@
+import type { Database } from "../../platform/database.js";
+import { projectId as selectProjectId } from "../store/oauth.js";
+import { openCredentials } from "./credentials.js";
+
+/** Opens what was sealed under `key` (32 bytes) for the project that the database belongs to. */
+export function openForProject(
+  database: Database,
+  key: Uint8Array<ArrayBuffer>,
+): (sealed: string, provider: string) => Promise<string | null> {
+  let projectId: string | undefined;
+  return async (sealed, provider) => {
+    if (projectId === undefined) {
+      const [found] = await database.query([selectProjectId()]);
+      projectId = found!.rows[0]![0] as string;
+    }
+    return openCredentials(sealed, { key, projectId, provider });
+  };
+}

@@ -1,0 +1,88 @@
+import { fromBase64 } from "../encoding/base64.js";
+import { isLoopbackHost } from "../http/loopback.js";
+import type { Config } from "./config.js";
+import { ProblemsError } from "./problem.js";
+
+/** Environment variables, or the variables and secrets of a Worker. */
+export type Environment = Readonly<Record<string, string | undefined>>;
+
+const secretBytesMin = 32;
+
+export interface Secret {
+  readonly bytes: Uint8Array<ArrayBuffer>;
+  /** It is `auth.dev_secret`, which everybody can read. */
+  readonly insecure: boolean;
+}
+
+/**
+ * The project's secret (specification 5.3): from the environment, or the development secret, which is for loopback
+ * addresses alone. Throws ProblemsError where there is none, or a short one.
+ */
+export function readSecret({ auth }: Config, environment: Environment): Secret {
+  const given = environment[auth.jwt_secret_env];
+  if (given !== undefined && given !== "")
+    return { bytes: longEnough(given, auth.jwt_secret_env), insecure: false };
+  if (!auth.allow_insecure_dev_secret)
+    throw problem("auth.jwt_secret_env", `the environment variable ${auth.jwt_secret_env} is not set`);
+  return { bytes: longEnough(auth.dev_secret, "auth.dev_secret"), insecure: true };
+}
+
+/** Throws ProblemsError where others than this machine would be served under a secret that everybody can read. */
+export function checkHostOfSecret({ auth }: Config, { insecure }: Secret, host: string): void {
+  if (!insecure || isLoopbackHost(host)) return;
+  throw problem(
+    "auth.allow_insecure_dev_secret",
+    `the development secret serves loopback addresses only, not ${host}: set ${auth.jwt_secret_env}`,
+  );
+}
+
+const secretsKeyVariable = "SVC_PLATFORM_SECRETS_KEY";
+const secretsKeyBytes = 32;
+
+/**
+ * The key that provider credentials are sealed with (specification 5.6); null where the environment holds none. Throws
+ * ProblemsError for anything but 32 bytes in base64.
+ */
+export function readSecretsKey(environment: Environment): Uint8Array<ArrayBuffer> | null {
+  const text = environment[secretsKeyVariable];
+  if (text === undefined || text === "") return null;
+  const key = fromBase64(text);
+  if (key?.length === secretsKeyBytes) return key;
+  throw environmentProblem(
+    secretsKeyVariable,
+    `expected ${secretsKeyBytes} bytes in base64: node -e 'console.log(crypto.randomBytes(32).toString("base64"))' makes them`,
+  );
+}
+
+const gatewayVariable = "SVC_GATEWAY_URL";
+
+/**
+ * The canonical address of the server without a slash at the end, from the environment or from svc.toml (interface,
+ * section 2); null where neither says.
+ */
+export function configuredBaseUrl({ auth }: Config, environment: Environment): string | null {
+  const gateway = environment[gatewayVariable];
+  if (gateway === undefined || gateway === "")
+    return auth.public_base_url === "" ? null : auth.public_base_url;
+  const url = URL.canParse(gateway) ? new URL(gateway) : null;
+  if (url === null || !/^https?:$/.test(url.protocol) || /[?#]/.test(gateway) || url.username !== "")
+    throw environmentProblem(gatewayVariable, "expected an absolute http(s) URL without query and fragment");
+  return url.href.replace(/\/+$/, "");
+}
+
+function environmentProblem(path: string, message: string): ProblemsError {
+  return new ProblemsError([{ file: "environment", path, message }]);
+}
+
+function longEnough(text: string, name: string): Uint8Array<ArrayBuffer> {
+  const bytes = new TextEncoder().encode(text);
+  if (bytes.length >= secretBytesMin) return bytes;
+  throw problem(
+    "auth",
+    `${name} has ${bytes.length} bytes, and a secret has at least ${secretBytesMin}: node -e 'console.log(crypto.randomBytes(32).toString("base64"))' makes one`,
+  );
+}
+
+function problem(path: string, message: string): ProblemsError {
+  return new ProblemsError([{ file: "svc.toml", path, message }]);
+}

@@ -1,0 +1,130 @@
+import { createApp } from "../app.js";
+import { openForProject } from "../auth/oauth/project-credentials.js";
+import { Refusal } from "../http/refusal.js";
+import type { Database } from "../platform/database.js";
+import type { MailTransport, Platform } from "../platform/platform.js";
+import { providerCredentials } from "../platform/provider-credentials.js";
+import type { Config } from "../project/config.js";
+import { configuredBaseUrl, type Environment, readSecret, readSecretsKey } from "../project/environment.js";
+import { ProblemCollector, ProblemsError } from "../project/problem.js";
+import { httpMail } from "../remote/http-mail.js";
+import { createArgon2 } from "./argon2.js";
+import { config, schemaText } from "./project.js";
+import { consoleLog, consoleMail, deferToEvent, systemClock, systemFetch, systemRandom } from "./system.js";
+
+/** What wrangler.toml and `wrangler secret put` give: variables and secrets as text, and objects such as databases. */
+export type Bindings = Readonly<Record<string, unknown>>;
+
+/** Throws ProblemsError. */
+export type OpenDatabase = (config: Config, bindings: Bindings) => Database;
+
+type App = Awaited<ReturnType<typeof createApp>>;
+
+/** The Worker of the project that the build has put beside this file. */
+export function createWorker(openDatabase: OpenDatabase) {
+  // Once for the isolate. Never its promise: whatever request began to make it may vanish half-way.
+  let made: App | ProblemsError | undefined;
+  const appOf = async (bindings: Bindings): Promise<App | ProblemsError> => {
+    made ??= await makeApp(bindings, openDatabase);
+    return made;
+  };
+  return {
+    async fetch(request: Request, bindings: Bindings): Promise<Response> {
+      const app = await appOf(bindings);
+      if (!(app instanceof ProblemsError)) return app.fetch(request);
+      return new Refusal("unavailable", "the server is not configured: see its log").toResponse();
+    },
+
+    /** By the cron of wrangler.toml: whatever no request does. */
+    async scheduled(_event: unknown, bindings: Bindings): Promise<void> {
+      const app = await appOf(bindings);
+      if (app instanceof ProblemsError) return;
+      await Promise.all([app.upkeep.deliverMail(), app.upkeep.purge()]);
+    },
+  };
+}
+
+async function makeApp(bindings: Bindings, openDatabase: OpenDatabase): Promise<App | ProblemsError> {
+  try {
+    const environment = environmentOf(bindings);
+    const { secret, secretsKey, publicBaseUrl, mail, database } = readSurroundings(
+      bindings,
+      environment,
+      openDatabase,
+    );
+    const platform: Platform = {
+      database,
+      passwordHasher: createArgon2(systemRandom),
+      clock: systemClock,
+      random: systemRandom,
+      log: consoleLog,
+      mail,
+      fetch: systemFetch,
+      providerCredentials: providerCredentials(
+        async (provider) => environment[`SVC_AUTH_PROVIDER_${provider.toUpperCase()}`] || null,
+        secretsKey && openForProject(database, secretsKey),
+      ),
+      defer: deferToEvent,
+      requestsVanish: true,
+    };
+    return await createApp({
+      config,
+      platform,
+      secret: secret.bytes,
+      loopbackOnly: secret.insecure,
+      clientAddress: (c) => c.req.header("CF-Connecting-IP") ?? "unknown",
+      readSchemaFile: async () => schemaText,
+      publicBaseUrl,
+    });
+  } catch (error) {
+    if (!(error instanceof ProblemsError)) throw error;
+    consoleLog.error("the server is not configured", error.message);
+    return error;
+  }
+}
+
+/** Throws ProblemsError with everything that is missing. */
+function readSurroundings(bindings: Bindings, environment: Environment, openDatabase: OpenDatabase) {
+  const collector = new ProblemCollector();
+  const found = {
+    secret: collector.read(() => readSecret(config, environment))!,
+    secretsKey: collector.read(() => readSecretsKey(environment)),
+    publicBaseUrl: collector.read(() => readBaseUrl(environment))!,
+    mail: collector.read(() => mailTransport(environment))!,
+    database: collector.read(() => openDatabase(config, bindings))!,
+  };
+  collector.end();
+  return found;
+}
+
+/** The bindings that are text. */
+export function environmentOf(bindings: Bindings): Environment {
+  const texts = Object.entries(bindings).filter(([, value]) => typeof value === "string");
+  return Object.fromEntries(texts as [string, string][]);
+}
+
+function readBaseUrl(environment: Environment): string {
+  const url = configuredBaseUrl(config, environment);
+  if (url !== null) return url;
+  throw problem("auth.public_base_url", "expected the address that the Worker is reached at");
+}
+
+function mailTransport(environment: Environment): MailTransport {
+  const { mail } = config;
+  switch (mail.transport) {
+    case "log":
+      return consoleMail;
+    case "smtp":
+      throw problem("mail.transport", "smtp is for Node: on a Worker, http or log");
+    case "http": {
+      const token = environment[mail.http_token_env];
+      if (!token) throw problem("mail.http_token_env", `the secret ${mail.http_token_env} is not set`);
+      return httpMail({ url: mail.http_url, token, fetch: systemFetch });
+    }
+  }
+}
+
+/** Of svc.toml. */
+export function problem(path: string, message: string): ProblemsError {
+  return new ProblemsError([{ file: "svc.toml", path, message }]);
+}
