@@ -17,6 +17,13 @@ export interface LinkMail {
   readonly redirectTo?: string | null;
 }
 
+export interface PreparedLinkMail {
+  /** Of the link and the mail, should there be any. */
+  readonly linkId: string;
+  readonly mailId: string;
+  readonly statements: readonly Statement[];
+}
+
 /**
  * The statements that count a mail, write it to the outbox and make the link that it announces. They are the same
  * whether or not there is an account, and whether or not the allowance is used up; only the rows that they find differ.
@@ -24,12 +31,12 @@ export interface LinkMail {
 export async function prepareLinkMail(
   { platform, linkTokens, mailAllowance }: AuthContext,
   { email, purpose, insertMail, passwordHash, role, redirectTo }: LinkMail,
-): Promise<readonly Statement[]> {
+): Promise<PreparedLinkMail> {
   const now = platform.clock.now();
   const key = emailKey(email);
   const id = newId({ platform });
   const mailId = newId({ platform });
-  return [
+  const statements = [
     await mailAllowance.count(purpose, key, now),
     insertMail({ id: mailId, linkId: id, emailKey: key, now }),
     ...insertLink({
@@ -45,4 +52,5 @@ export async function prepareLinkMail(
       expiresAtMs: now + linkLifetimeSeconds[purpose] * 1000,
     }),
   ];
+  return { linkId: id, mailId, statements };
 }

@@ -6,7 +6,7 @@ import {
   deleteMail,
   type MailKind,
   makeMailsDue,
-  postponeMail,
+  releaseMail,
 } from "../auth/store/outbox.js";
 import { isRefusal, type Refusal } from "../http/refusal.js";
 import type { Result } from "../platform/database.js";
@@ -37,8 +37,10 @@ export interface Outbox {
 /** Before the second attempt; it doubles up to an hour. */
 const backoffMs = 10_000;
 const backoffMsMax = 3_600_000;
-/** For which a mail in hand is nobody else's: longer than the deadline of any transport. */
+/** For which a mail in hand is nobody else's. */
 const leaseMs = 60_000;
+/** Of the lease, what has to be left before a mail is sent: the deadline of any transport, and time to note the delivery. */
+const sendMs = 40_000;
 /** A mail that could not be delivered for so long is given up. */
 const giveUpAfterMs = 259_200_000;
 /** How many are sent at once, so that one that hangs does not hold up the others. */
@@ -51,6 +53,7 @@ interface ClaimedMail {
   readonly linkId: string | null;
   readonly actionUrl: string | null;
   readonly createdAtMs: number;
+  readonly attempts: number;
   readonly claimedAtMs: number;
   /** Null where the link is dead, or there is none. */
   readonly linkExpiresAtMs: number | null;
@@ -75,6 +78,7 @@ export function createOutbox(services: OutboxServices): Outbox {
     try {
       const message = await messageOf(services, mail);
       if (message !== null) {
+        if (clock.now() > mail.claimedAtMs + leaseMs - sendMs) throw new Error("the database was too slow");
         await platform.mail.send(message);
         confirmed.add(mail.id);
       }
@@ -87,15 +91,10 @@ export function createOutbox(services: OutboxServices): Outbox {
     }
   };
 
-  const failed = async (
-    { id, kind, createdAtMs, claimedAtMs }: ClaimedMail,
-    cause: unknown,
-  ): Promise<void> => {
+  const failed = async ({ id, kind, createdAtMs, attempts }: ClaimedMail, cause: unknown): Promise<void> => {
     const givenUp = clock.now() - createdAtMs >= giveUpAfterMs;
     log.error(`a mail (${kind}) could not be delivered${givenUp ? ", and is given up" : ""}`, cause);
-    const written = givenUp
-      ? remove(id)
-      : database.batch([postponeMail(id, { now: claimedAtMs, backoffMs, backoffMsMax })]);
+    const written = givenUp ? remove(id) : database.batch([releaseMail(id, attempts)]);
     await written.catch((error: unknown) => log.error("the outbox cannot be written", error));
   };
 
@@ -145,7 +144,7 @@ export function createOutbox(services: OutboxServices): Outbox {
 }
 
 function claimedMail(row: Result["rows"][number], claimedAtMs: number): ClaimedMail {
-  const [id, kind, recipient, linkId, actionUrl, createdAtMs, linkExpiresAtMs, redirectTo] = row;
+  const [id, kind, recipient, linkId, actionUrl, createdAtMs, attempts, linkExpiresAtMs, redirectTo] = row;
   return {
     id: id as string,
     kind: kind as MailKind,
@@ -153,6 +152,7 @@ function claimedMail(row: Result["rows"][number], claimedAtMs: number): ClaimedM
     linkId: linkId as string | null,
     actionUrl: actionUrl as string | null,
     createdAtMs: createdAtMs as number,
+    attempts: attempts as number,
     claimedAtMs,
     linkExpiresAtMs: linkExpiresAtMs as number | null,
     redirectTo: redirectTo as string | null,

@@ -129,7 +129,8 @@ export const systemTables: readonly string[] = [
     action_url TEXT,
     created_at INTEGER NOT NULL,
     attempts INTEGER NOT NULL,
-    next_attempt_at INTEGER NOT NULL
+    next_attempt_at INTEGER NOT NULL,
+    leased_until INTEGER NOT NULL DEFAULT 0
   ) STRICT`,
   "CREATE INDEX IF NOT EXISTS _outbox_next_attempt_at ON _outbox (next_attempt_at)",
 ];

@@ -17,7 +17,7 @@ export async function resendVerification(
   const settings = await context.settings();
   if (isRefusal(settings)) return settings;
   const insertMail = (mail: NewMail) => insertVerificationMail(mail, settings.emailVerification);
-  const statements = await prepareLinkMail(context, { email, purpose: "email_verification", insertMail });
+  const { statements } = await prepareLinkMail(context, { email, purpose: "email_verification", insertMail });
   await context.platform.database.batch(statements);
   context.deliverMail();
   return json({ data: { accepted: true } }, 202);

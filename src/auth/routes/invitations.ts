@@ -1,12 +1,14 @@
-import { badRequest, isRefusal, type Refusal } from "../../http/refusal.js";
+import { badRequest, isRefusal, Refusal } from "../../http/refusal.js";
 import { json } from "../../http/respond.js";
 import { readAuthBody } from "../body.js";
 import { emailKey, isEmail } from "../email.js";
 import { prepareLinkMail } from "../link-mail.js";
 import { isAllowedDestination } from "../link-url.js";
 import { linkLifetimeSeconds } from "../links.js";
+import { mailWindowMs } from "../mail-allowance.js";
 import type { Caller } from "../principal.js";
 import { newId } from "../sessions.js";
+import { forgetRegistration } from "../store/links.js";
 import { insertInvitationMail } from "../store/outbox.js";
 import { insertInvitedUser, invitee } from "../store/users.js";
 import { tokenResponse } from "../token-response.js";
@@ -14,6 +16,14 @@ import { useLinkToSignIn } from "../use-link.js";
 import { backendRefusal } from "./backend-only.js";
 import type { AuthContext } from "./context.js";
 import { readTokenAndPassword } from "./link-bodies.js";
+
+const tooManyMails = new Refusal(
+  "rate_limited",
+  "too many invitations were sent to the address within an hour",
+  {
+    headers: { "Retry-After": String(mailWindowMs / 1000) },
+  },
+);
 
 interface Invitation {
   readonly email: string;
@@ -44,19 +54,23 @@ export async function invite(
     );
   const actionUrl = redirectTo ?? (settings.invitationUrl || null);
   const user = { id: newId(context), email, emailKey: emailKey(email), createdAtMs: platform.clock.now() };
+  const mail = await prepareLinkMail(context, {
+    email,
+    purpose: "invitation",
+    insertMail: (mail) => insertInvitationMail(mail, actionUrl),
+    role,
+    redirectTo,
+  });
   const results = await platform.database.batch([
     insertInvitedUser(user),
-    ...(await prepareLinkMail(context, {
-      email,
-      purpose: "invitation",
-      insertMail: (mail) => insertInvitationMail(mail, actionUrl),
-      role,
-      redirectTo,
-    })),
-    invitee(user.emailKey),
+    ...mail.statements,
+    ...forgetRegistration(mail.linkId),
+    invitee(user.emailKey, mail.mailId),
   ]);
+  const [storedEmail, storedRole, isPending, isDisabled, isMailed] = results.at(-1)!.rows[0]!;
+  if (isDisabled) return new Refusal("conflict", "the user is disabled");
+  if (!isMailed) return tooManyMails;
   context.deliverMail();
-  const [storedEmail, storedRole, isPending] = results.at(-1)!.rows[0]!;
   const data = isPending
     ? {
         email: storedEmail,

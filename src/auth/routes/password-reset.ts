@@ -14,7 +14,7 @@ export async function requestPasswordReset(
   const email = await readEmail(request);
   if (isRefusal(email)) return email;
   const insertMail = insertPasswordResetMail;
-  const statements = await prepareLinkMail(context, { email, purpose: "password_reset", insertMail });
+  const { statements } = await prepareLinkMail(context, { email, purpose: "password_reset", insertMail });
   await context.platform.database.batch(statements);
   context.deliverMail();
   return json({ data: { accepted: true } }, 202);

@@ -5,6 +5,7 @@ import { prepareLinkMail } from "../link-mail.js";
 import { linkLifetimeSeconds } from "../links.js";
 import { passwordProblem } from "../passwords.js";
 import { newId, prepareSession } from "../sessions.js";
+import { disputePasswords } from "../store/links.js";
 import { insertRegistrationMail } from "../store/outbox.js";
 import { insertUser, type NewUser } from "../store/users.js";
 import { tokenResponse } from "../token-response.js";
@@ -52,10 +53,16 @@ async function signUp(context: AuthContext, user: NewUser): Promise<Response | R
  */
 async function registerUnverified(context: AuthContext, user: NewUser): Promise<Response> {
   const { id, email, role, passwordHash } = user;
-  const insertMail = insertRegistrationMail;
+  const mail = await prepareLinkMail(context, {
+    email,
+    purpose: "email_verification",
+    insertMail: insertRegistrationMail,
+    passwordHash,
+  });
   await context.platform.database.batch([
     insertUser(user),
-    ...(await prepareLinkMail(context, { email, purpose: "email_verification", insertMail, passwordHash })),
+    ...mail.statements,
+    disputePasswords(mail.linkId, user.emailKey),
   ]);
   context.deliverMail();
   const data = {

@@ -53,6 +53,39 @@ export function insertLink(link: NewLink): readonly Statement[] {
   ];
 }
 
+/**
+ * In one batch behind `insertLink` of an invitation: what a stranger may have registered before is not the invitee's, and no link
+ * of it may become theirs.
+ */
+export function forgetRegistration(invitationId: string): readonly Statement[] {
+  const invitee = "(SELECT user_id FROM _links WHERE id = ?)";
+  return [
+    statement(
+      `DELETE FROM _links WHERE user_id = ${invitee} AND purpose = 'email_verification'`,
+      invitationId,
+    ),
+    statement(
+      `UPDATE _users SET registration_unconfirmed = 0, password_hash = NULL
+      WHERE id = ${invitee} AND registration_unconfirmed = 1`,
+      invitationId,
+    ),
+  ];
+}
+
+/**
+ * In one batch behind `insertLink`, where too many mails were asked for to send another: the links that are out carry the
+ * password of one registration, and whose it is nobody knows, so that they carry none.
+ */
+export function disputePasswords(linkId: string, emailKey: string): Statement {
+  return statement(
+    `UPDATE _links SET password_hash = NULL WHERE purpose = 'email_verification' AND used_at IS NULL
+      AND user_id = (SELECT id FROM _users WHERE email_key = ? AND registration_unconfirmed = 1)
+      AND NOT EXISTS (SELECT 1 FROM _links WHERE id = ?)`,
+    emailKey,
+    linkId,
+  );
+}
+
 const live = `used_at IS NULL AND expires_at > ?
   AND EXISTS (SELECT 1 FROM _users u WHERE u.id = _links.user_id AND u.disabled = 0)`;
 
@@ -118,6 +151,7 @@ export function consumeLink({ hash, purpose, passwordHash, usedBy, now }: LinkUs
       usedBy,
     ),
     statement(`DELETE FROM _oauth_codes WHERE user_id = ${consumer}`, hash, usedBy),
+    statement(`DELETE FROM _known_addresses WHERE user_id = ${consumer}`, hash, usedBy),
     statement(`DELETE FROM _links WHERE user_id = ${consumer} AND hash <> ?`, hash, usedBy, hash),
   ];
 }

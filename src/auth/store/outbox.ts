@@ -64,7 +64,11 @@ export function insertInvitationMail(mail: NewMail, actionUrl: string | null): S
 
 /** `[1]` where a mail is due; asked first, as a claim takes the write lock. */
 export function anyMailDue(now: number): Statement {
-  return statement("SELECT 1 FROM _outbox WHERE next_attempt_at <= ? LIMIT 1", BigInt(now));
+  return statement(
+    "SELECT 1 FROM _outbox WHERE next_attempt_at <= ? AND leased_until <= ? LIMIT 1",
+    BigInt(now),
+    BigInt(now),
+  );
 }
 
 export interface Claim {
@@ -83,20 +87,20 @@ const backoff = "min(?, ? << min(attempts, 30))";
 
 /**
  * Takes mails that are due, so that no other process takes them before the lease and the backoff end. Returns `[id, kind, recipient,
- * link_id, action_url, created_at, link's expires_at, link's redirect_to]`; the last two NULL where the link is dead.
+ * link_id, action_url, created_at, attempts, link's expires_at, link's redirect_to]`; the last two NULL where the link is dead.
  */
 export function claimMails({ now, mailsMax, except, backoffMs, backoffMsMax, leaseMs }: Claim): Statement {
   const link = (column: string) =>
     `(SELECT l.${column} FROM _links l WHERE l.id = link_id AND l.used_at IS NULL AND l.expires_at > ?)`;
   return statement(
-    `UPDATE _outbox SET attempts = attempts + 1, next_attempt_at = ? + max(?, ${backoff})
-    WHERE next_attempt_at <= ? AND id IN (SELECT id FROM _outbox
-      WHERE next_attempt_at <= ? AND id NOT IN (SELECT value FROM json_each(?)) ORDER BY next_attempt_at, id LIMIT ?)
-    RETURNING id, kind, recipient, link_id, action_url, created_at, ${link("expires_at")}, ${link("redirect_to")}`,
+    `UPDATE _outbox SET attempts = attempts + 1, next_attempt_at = ? + ${backoff}, leased_until = ?
+    WHERE id IN (SELECT id FROM _outbox WHERE next_attempt_at <= ? AND leased_until <= ?
+      AND id NOT IN (SELECT value FROM json_each(?)) ORDER BY next_attempt_at, id LIMIT ?)
+    RETURNING id, kind, recipient, link_id, action_url, created_at, attempts, ${link("expires_at")}, ${link("redirect_to")}`,
     BigInt(now),
-    BigInt(leaseMs),
     BigInt(backoffMsMax),
     BigInt(backoffMs),
+    BigInt(now + leaseMs),
     BigInt(now),
     BigInt(now),
     JSON.stringify(except),
@@ -106,25 +110,16 @@ export function claimMails({ now, mailsMax, except, backoffMs, backoffMsMax, lea
   );
 }
 
-/** After a failed attempt: the lease is over, and the backoff alone counts, from the claim on. */
-export function postponeMail(
-  id: string,
-  { now, backoffMs, backoffMsMax }: Omit<Claim, "mailsMax" | "except" | "leaseMs">,
-): Statement {
-  return statement(
-    "UPDATE _outbox SET next_attempt_at = ? + min(?, ? << min(attempts - 1, 30)) WHERE id = ?",
-    BigInt(now),
-    BigInt(backoffMsMax),
-    BigInt(backoffMs),
-    id,
-  );
+/** After a failed attempt: the lease is over, and the backoff alone counts, unless somebody has claimed the mail since. */
+export function releaseMail(id: string, attempts: number): Statement {
+  return statement("UPDATE _outbox SET leased_until = 0 WHERE id = ? AND attempts = ?", id, BigInt(attempts));
 }
 
 export function deleteMail(id: string): Statement {
   return statement("DELETE FROM _outbox WHERE id = ?", id);
 }
 
-/** At start: what waited for another attempt of an earlier process waits no longer. */
+/** At start: what waited for another attempt waits no longer, unless some process has it in hand. */
 export function makeMailsDue(now: number): Statement {
   return statement(
     "UPDATE _outbox SET next_attempt_at = ? WHERE next_attempt_at > ?",

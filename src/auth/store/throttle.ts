@@ -84,8 +84,9 @@ export function isKnownAddress(emailKey: string, address: string): Statement {
 
 export function rememberAddress(userId: string, address: string): Statement {
   return statement(
-    "INSERT INTO _known_addresses (user_id, address) VALUES (?, ?) ON CONFLICT DO NOTHING",
-    userId,
+    `INSERT INTO _known_addresses (user_id, address) SELECT id, ? FROM _users WHERE id = ?
+    ON CONFLICT DO NOTHING`,
     address,
+    userId,
   );
 }

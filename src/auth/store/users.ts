@@ -67,9 +67,14 @@ export function insertInvitedUser(user: InvitedUser): Statement {
   );
 }
 
-/** `[email, role, whether the user is pending]` */
-export function invitee(emailKey: string): Statement {
-  return statement(`SELECT email, role, ${isPending} FROM _users WHERE email_key = ?`, emailKey);
+/** `[email, role, whether the user is pending, disabled, whether the mail of that id was written]` */
+export function invitee(emailKey: string, mailId: string): Statement {
+  return statement(
+    `SELECT email, role, ${isPending} AS pending, disabled, EXISTS (SELECT 1 FROM _outbox WHERE id = ?) AS mailed
+    FROM _users WHERE email_key = ?`,
+    mailId,
+    emailKey,
+  );
 }
 
 export interface ImportedUser {
@@ -148,6 +153,14 @@ export function changeUser({ id, disabled, role, now }: UserChange): readonly St
     ),
     statement(`DELETE FROM _oauth_codes WHERE user_id = ? AND ${isDisabled}`, id),
     statement(`DELETE FROM _links WHERE user_id = ? AND ${isDisabled}`, id),
+    // What an invitation would have granted is overruled.
+    statement(
+      `UPDATE _links SET role = NULL WHERE user_id = ? AND role <> ?
+      AND EXISTS (SELECT 1 FROM _users u WHERE u.id = user_id AND u.role = ?)`,
+      id,
+      role,
+      role,
+    ),
   ];
 }
 

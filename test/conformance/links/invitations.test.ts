@@ -104,6 +104,7 @@ describe("an invitation", () => {
     const backendClient = await backend(server);
     await backendClient.post("/auth/users/invite", { email: eve });
     await backendClient.post("/auth/users/invite", { email: "late@example.com" });
+    await server.settled();
     server.clock.advance(7 * 24 * hour - 1);
     const token = await lastToken(server, eve);
     const answers = await Promise.all(
@@ -155,6 +156,45 @@ describe("an invitation", () => {
     expect((await login(password)).status).toBe(200);
   });
 
+  it("kills every link of a registration: none gives its password to the invitee's account", async () => {
+    const server = await serve(verifying);
+    await client(server).post("/auth/register", { email: eve, password: other });
+    const registration = await lastToken(server, eve);
+    await (await backend(server)).post("/auth/users/invite", { email: eve, role: "admin" });
+    const confirm = (token: string) => client(server).post("/auth/email-verification/confirm", { token });
+    expectRefusal(await confirm(registration), 400, "invalid_token");
+    await client(server).post("/auth/register", { email: eve, password: other });
+    const [first, ...later] = await mailsTo(server, eve);
+    expect(later.map(({ subject }) => subject)).not.toContain(first!.subject);
+    await client(server).post("/auth/email-verification/resend", { email: eve });
+    expect((await confirm(await lastToken(server, eve))).status).toBe(200);
+    const login = await client(server).post("/auth/login", { email: eve, password: other });
+    expectRefusal(login, 401, "invalid_credentials");
+  });
+
+  it("gives no role that an administrator has changed since", async () => {
+    const server = await serve(project);
+    const backendClient = await backend(server);
+    await backendClient.post("/auth/users/invite", { email: eve, role: "admin" });
+    const token = await lastToken(server, eve);
+    const [[id]] = (await rowsOf(server, "SELECT id FROM _users")) as [[string]];
+    expect((await backendClient.patch(`/admin/api/users/${id}`, { role: "user" })).status).toBe(200);
+    expect((await accept(server, token)).status).toBe(200);
+    expect(await rowsOf(server, "SELECT role FROM _users")).toEqual([["user"]]);
+  });
+
+  it("beyond the allowance of the hour is 429 and leaves the last one as it was", async () => {
+    const server = await serve(project);
+    const backendClient = await backend(server);
+    for (let sent = 0; sent < 5; sent++)
+      expect((await backendClient.post("/auth/users/invite", { email: eve, role: "user" })).status).toBe(201);
+    const refused = await backendClient.post("/auth/users/invite", { email: eve, role: "admin" });
+    expectRefusal(refused, 429, "rate_limited");
+    expect(Number(refused.headers.get("Retry-After"))).toBeGreaterThan(0);
+    expect((await accept(server, await lastToken(server, eve))).status).toBe(200);
+    expect(await rowsOf(server, "SELECT role FROM _users")).toEqual([["user"]]);
+  });
+
   it("without a role keeps that of an imported identity", async () => {
     const server = await serve(project);
     const backendClient = await backend(server);
@@ -168,13 +208,14 @@ describe("an invitation", () => {
     expect(await rowsOf(server, "SELECT role FROM _users")).toEqual([["admin"]]);
   });
 
-  it("of a disabled user sends nothing and enables nobody", async () => {
+  it("of a disabled user is 409, sends nothing and enables nobody", async () => {
     const server = await serve(project);
     await (await backend(server)).post("/auth/users/invite", { email: eve });
     const token = await lastToken(server, eve);
     await run(server, "UPDATE _users SET disabled = 1");
     expectRefusal(await accept(server, token), 400, "invalid_token");
-    await (await backend(server)).post("/auth/users/invite", { email: eve });
+    const again = await (await backend(server)).post("/auth/users/invite", { email: eve });
+    expectRefusal(again, 409, "conflict");
     expect(await mailsTo(server, eve)).toHaveLength(1);
     expect(await rowsOf(server, "SELECT disabled FROM _users")).toEqual([[1]]);
   });

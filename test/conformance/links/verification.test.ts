@@ -117,6 +117,17 @@ describe("registration where addresses have to be confirmed", () => {
     expectRefusal(await login(server, "a squatter's password"), 401, "invalid_credentials");
   });
 
+  it("that can send no link any more makes the ones that are out carry nobody's password", async () => {
+    const server = await serve(verifying);
+    const squatted = "a squatter's password";
+    for (let sent = 0; sent < 5; sent++) await register(server, ada, squatted);
+    expect((await register(server, ada, password)).status).toBe(202);
+    expect(await mailsTo(server, ada)).toHaveLength(5);
+    expect((await confirm(server, await lastToken(server, ada))).status).toBe(200);
+    for (const tried of [squatted, password])
+      expectRefusal(await login(server, tried), 401, "invalid_credentials");
+  });
+
   it("ends sessions that a squatter opened before confirmation was asked for", async () => {
     const server = await serve(verifying);
     await register(server, ada, "a squatter's password");
