@@ -34,7 +34,7 @@ const mayImport: Record<string, readonly string[]> = {
   ],
   node: ["platform"],
   remote: ["platform"],
-  worker: ["platform"],
+  worker: ["encoding", "platform"],
 };
 
 /** The only places that put a runtime and the application together. */
