@@ -1,7 +1,7 @@
 import { defineConfig } from "vitest/config";
 
 /** The conformance suite runs once on every target; the rest needs none. */
-const targets = ["app", "socket", "remote"];
+const targets = ["app", "socket", "remote", "workerd", "workerd-libsql"];
 
 export default defineConfig({
   test: {
@@ -24,6 +24,7 @@ export default defineConfig({
           include: ["test/conformance/**/*.test.ts"],
           isolate: false,
           env: { SVC_TARGET: target },
+          ...(target.startsWith("workerd") && { globalSetup: "test/support/workerd/bundle.ts" }),
         },
       })),
     ],

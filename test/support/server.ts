@@ -21,6 +21,7 @@ import { parseConfig } from "../../src/project/config.js";
 import { openRemoteLibsql } from "../../src/remote/libsql.js";
 import { applyChange } from "../../src/schema/apply.js";
 import { ManualClock } from "./manual-clock.js";
+import { remembering } from "./remembering-hasher.js";
 import { borrowSqld, sqldMissing } from "./sqld.js";
 
 /** A project that is served to a test on whatever target the suite runs on, through Requests and Responses alone. */
@@ -87,25 +88,71 @@ export const testSecret = "a secret of the test suite, 32 bytes and more";
 // Hashing is real, and one worker serves many files of tests.
 const passwordHasher = remembering(createArgon2());
 
-/** Hashes that were computed once already are not computed again. */
-function remembering(real: PasswordHasher): PasswordHasher {
-  const known = new Map<string, Promise<unknown>>();
-  const once = <T>(key: readonly string[], compute: () => Promise<T>): Promise<T> => {
-    const text = JSON.stringify(key);
-    const found = known.get(text) ?? compute();
-    known.set(text, found);
-    found.catch(() => known.delete(text));
-    return found as Promise<T>;
+/** Serves a project until the test ends. */
+export function serve(project: TestProject): Promise<TestServer> {
+  return targetName.startsWith("workerd") ? serveInWorkerd(project) : serveHere(project);
+}
+
+/** In another process, which a test reaches through requests and the database alone. */
+async function serveInWorkerd(project: TestProject): Promise<TestServer> {
+  if (project.wrap) skip("the database that is watched or broken is of this process");
+  if (project.path !== undefined) skip("a file that is there already is served embedded");
+  if (project.passwordHasher) skip("the hasher that is watched is of this process");
+  if (targetName === "workerd-libsql" && sqldMissing !== null) skip(sqldMissing);
+  const clock = new ManualClock();
+  const log = new MemoryLog();
+  const mail = new MemoryMail();
+  const sqld = targetName === "workerd-libsql" ? await borrowSqld() : null;
+  // Loaded here alone, as miniflare takes seconds.
+  const { startInWorkerd } = await import("./workerd/worker.js");
+  const worker = await startInWorkerd(
+    {
+      config: project.config ?? "",
+      schema: project.schema,
+      secret: project.secret ?? testSecret,
+      credentials: project.credentials ?? {},
+      providerEndpoints: project.providerEndpoints ?? null,
+    },
+    { now: () => clock.now(), mail: (message) => mail.send(message), log: (line) => log.lines.push(line) },
+    sqld?.url ?? null,
+  );
+  onTestFinished(async () => {
+    await worker.end();
+    await sqld?.stop();
+  });
+  const upkeep: Upkeep = {
+    resumeMail: () => worker.upkeep("resumeMail"),
+    deliverMail: () => worker.upkeep("deliverMail"),
+    purge: () => worker.upkeep("purge"),
+    finish: () => worker.upkeep("finish"),
   };
+  const platform: Platform = {
+    database: worker.database,
+    passwordHasher,
+    clock,
+    random: systemRandom,
+    log,
+    mail,
+    fetch: globalThis.fetch,
+    providerCredentials: async () => null,
+    defer: () => {},
+    requestsVanish: true,
+  };
+  const replaced = () => skip("the platform's part that is replaced is of this process");
+  const { request, database, settled } = worker;
   return {
-    hash: (password) => once([password], () => real.hash(password)),
-    verify: (password, stored) => once([password, stored], () => real.verify(password, stored)),
-    standing: (stored) => real.standing(stored),
+    request,
+    database,
+    clock,
+    log,
+    mail,
+    platform: new Proxy(platform, { set: replaced, defineProperty: replaced }),
+    settled,
+    upkeep,
   };
 }
 
-/** Serves a project until the test ends. */
-export async function serve(project: TestProject): Promise<TestServer> {
+async function serveHere(project: TestProject): Promise<TestServer> {
   const { database: opened, remove } = await openDatabase(project.path);
   const database = project.wrap?.(opened) ?? opened;
   const clock = new ManualClock();

@@ -1,0 +1,166 @@
+// The Worker of the tests: many projects, each with a database of its own, and the clock, the log and the mail of the test
+// that asked. Everything else is what the product's Worker is made of.
+import { waitUntil } from "cloudflare:workers";
+import { createApp } from "../../../dist/app.js";
+import type { Database } from "../../../dist/platform/database.js";
+import type { Platform } from "../../../dist/platform/platform.js";
+import { parseConfig } from "../../../dist/project/config.js";
+import { openRemoteLibsql } from "../../../dist/remote/libsql.js";
+import { applyChange } from "../../../dist/schema/apply.js";
+import { createArgon2 } from "../../../dist/worker/argon2.js";
+import { type D1Binding, openD1 } from "../../../dist/worker/d1.js";
+import { systemFetch, systemRandom } from "../../../dist/worker/system.js";
+import { remembering } from "../remembering-hasher.js";
+import { type Calls, packedResults, type Report, type Start, unpackedStatements } from "./protocol.js";
+
+interface Bindings {
+  readonly HOST: { fetch(url: string, init: RequestInit): Promise<Response> };
+  readonly [database: `DB${number}`]: D1Binding;
+}
+
+interface Project {
+  readonly app: Awaited<ReturnType<typeof createApp>>;
+  readonly database: Database;
+  readonly clock: { ms: number };
+  /** Work that answers have left behind. */
+  readonly deferred: Promise<void>[];
+  /** Lines of the log that are on their way to the test. */
+  readonly reports: Promise<unknown>[];
+}
+
+const passwordHasher = remembering(createArgon2(systemRandom));
+const projects = new Map<number, Project>();
+
+type Call = {
+  [Path in keyof Calls]: (asked: Calls[Path]["asked"], of: Context) => Promise<Calls[Path]["answer"]>;
+};
+
+interface Context {
+  readonly id: number;
+  readonly bindings: Bindings;
+  readonly project: Project;
+}
+
+const calls: Call = {
+  "/__test/start": async (asked, { id, bindings }) => {
+    projects.set(id, await start(id, asked, bindings));
+    return null;
+  },
+  "/__test/database": async ({ method, statements }, { project: { database } }) => {
+    try {
+      const results = await database[method](unpackedStatements(statements));
+      return { results: packedResults(results ?? []) };
+    } catch (error) {
+      const { name, message, kind = null } = error as Error & { kind?: string };
+      return { error: { name, kind, message } };
+    }
+  },
+  "/__test/settled": async (_, { project }) => {
+    await settled(project.deferred);
+    await settled(project.reports);
+    return null;
+  },
+  "/__test/upkeep": async ({ task }, { project }) => {
+    await project.app.upkeep[task as "purge"]();
+    await settled(project.reports);
+    return null;
+  },
+  "/__test/end": async (_, { id, project }) => {
+    projects.delete(id);
+    await wipe(project.database);
+    return null;
+  },
+};
+
+export default {
+  async fetch(request: Request, bindings: Bindings): Promise<Response> {
+    const url = new URL(request.url);
+    const id = Number(request.headers.get("Test-Project"));
+    const project = projects.get(id)!;
+    const clock = request.headers.get("Test-Now");
+    if (clock !== null && project !== undefined) project.clock.ms = Number(clock);
+    if (url.pathname in calls) {
+      const call = calls[url.pathname as keyof Calls] as (asked: unknown, of: Context) => Promise<unknown>;
+      return Response.json(await call(await request.json(), { id, bindings, project }));
+    }
+    // A test's server is reached at one address, whatever port the Worker listens on.
+    const response = await project.app.fetch(
+      new Request(`http://127.0.0.1:8787${url.pathname}${url.search}`, request),
+    );
+    await settled(project.reports);
+    return response;
+  },
+};
+
+async function settled(work: Promise<unknown>[]): Promise<void> {
+  while (work.length > 0) await work.shift();
+}
+
+async function start(id: number, asked: Start, bindings: Bindings): Promise<Project> {
+  const clock = { ms: asked.now };
+  const deferred: Promise<void>[] = [];
+  const reports: Promise<unknown>[] = [];
+  const report = (told: Report) =>
+    bindings.HOST.fetch("http://host/", { method: "POST", body: JSON.stringify(told) });
+  const logged = (line: string) => reports.push(report({ project: id, log: line }));
+  const database =
+    "url" in asked.database
+      ? openRemoteLibsql({ url: asked.database.url, authToken: null, fetch: systemFetch })
+      : openD1(bindings[asked.database.binding as `DB${number}`]!);
+  const { config } = parseConfig(asked.config);
+  const applied = await applyChange(database, asked.schema, { allowDestructive: false, now: clock.ms });
+  if (applied.outcome === "refused") throw new Error(JSON.stringify(applied));
+  const log = {
+    warn: (message: string) => void logged(message),
+    error: (message: string, cause: unknown) =>
+      void logged(`${message}: ${(cause as Error)?.stack ?? cause}`),
+  };
+  const platform: Platform = {
+    database,
+    passwordHasher,
+    clock: { now: () => clock.ms },
+    random: systemRandom,
+    log,
+    mail: {
+      send: async (mail) => {
+        const taken = await report({ project: id, mail });
+        if (!taken.ok) throw new Error(await taken.text());
+      },
+    },
+    fetch: systemFetch,
+    providerCredentials: async (provider) => asked.credentials[provider] ?? null,
+    defer: (work) => {
+      const done = work().catch((error: unknown) => log.error("deferred work failed", error));
+      deferred.push(done);
+      waitUntil(done);
+    },
+    requestsVanish: true,
+  };
+  const app = await createApp({
+    config: config!,
+    platform,
+    secret: new TextEncoder().encode(asked.secret),
+    loopbackOnly: false,
+    readSchemaFile: async () => asked.schema,
+    clientAddress: (c) => c.req.header("Test-Client-Address") ?? "192.0.2.1",
+    publicBaseUrl: config!.auth.public_base_url || "http://127.0.0.1:8787",
+    ...(asked.providerEndpoints && { providerEndpoints: asked.providerEndpoints }),
+  });
+  return { app, database, clock, deferred, reports };
+}
+
+/** Leaves an empty database to the next test. */
+async function wipe(database: Database): Promise<void> {
+  const [found] = await database.query([
+    {
+      sql: `SELECT type, name FROM pragma_table_list WHERE schema = 'main' AND type IN ('table', 'view', 'virtual')
+        AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\' AND name NOT LIKE '\\_cf\\_%' ESCAPE '\\'`,
+      params: [],
+    },
+  ]);
+  const drops = found!.rows.map(([type, name]) => ({
+    sql: `DROP ${type === "view" ? "VIEW" : "TABLE"} "${String(name).replaceAll('"', '""')}"`,
+    params: [],
+  }));
+  await database.batch([{ sql: "PRAGMA defer_foreign_keys=on", params: [] }, ...drops]);
+}
