@@ -67,10 +67,13 @@ export async function schemaIsUtf8(database: Database): Promise<boolean> {
   return result!.rows.every((row) => row.every((bytes) => !(bytes instanceof Uint8Array) || isUtf8(bytes)));
 }
 
-/** Whether texts are stored as UTF-8 at all: as UTF-16, SQLite makes the UTF-8 itself, which is then valid. */
+/**
+ * Whether texts are stored as UTF-8 at all: as UTF-16, SQLite makes the UTF-8 itself, which is then valid. D1 has no
+ * `pragma_encoding`.
+ */
 export async function storesUtf8(database: Database): Promise<boolean> {
-  const [result] = await database.query([{ sql: "SELECT encoding FROM pragma_encoding", params: [] }]);
-  return result!.rows[0]?.[0] === "UTF-8";
+  const [result] = await database.query([{ sql: "SELECT hex(CAST('a' AS BLOB)) AS stored", params: [] }]);
+  return result!.rows[0]?.[0] === "61";
 }
 
 const decoder = new TextDecoder("utf-8", { fatal: true });

@@ -126,9 +126,12 @@ async function serveInWorkerd(project: TestProject): Promise<TestServer> {
     purge: () => worker.upkeep("purge"),
     finish: () => worker.upkeep("finish"),
   };
+  const replaced = () => skip("the platform's part that is replaced is of this process");
+  const kept = <T extends object>(object: T) =>
+    new Proxy(object, { set: replaced, defineProperty: replaced });
   const platform: Platform = {
     database: worker.database,
-    passwordHasher,
+    passwordHasher: kept({ ...passwordHasher }),
     clock,
     random: systemRandom,
     log,
@@ -138,7 +141,6 @@ async function serveInWorkerd(project: TestProject): Promise<TestServer> {
     defer: () => {},
     requestsVanish: true,
   };
-  const replaced = () => skip("the platform's part that is replaced is of this process");
   const { request, database, settled } = worker;
   return {
     request,
@@ -146,7 +148,7 @@ async function serveInWorkerd(project: TestProject): Promise<TestServer> {
     clock,
     log,
     mail,
-    platform: new Proxy(platform, { set: replaced, defineProperty: replaced }),
+    platform: kept(platform),
     settled,
     upkeep,
   };
@@ -229,8 +231,14 @@ async function openDatabase(path: string | undefined): Promise<OpenedDatabase> {
   }
 }
 
+/** Where a backend differs in a way that no adapter can hide; the README lists them. */
+export const onD1 = targetName === "workerd";
+
+/** Where the server is another process, with a runtime of its own in front of it. */
+export const inWorkerd = targetName.startsWith("workerd");
+
 /** Leaves the running test out, and says why. */
-function skip(reason: string): never {
+export function skip(reason: string): never {
   return TestRunner.getCurrentTest()!.context.skip(reason);
 }
 

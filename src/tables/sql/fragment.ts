@@ -76,12 +76,27 @@ export const comma = sql`, `;
 
 /** Conjunction; of nothing it is TRUE. */
 export function and(terms: readonly Sql[]): Sql {
-  return terms.length === 0 ? sql`1` : terms.length === 1 ? terms[0]! : sql`(${join(terms, sql` AND `)})`;
+  return terms.length === 0 ? sql`1` : chain(terms, sql` AND `);
 }
 
 /** Disjunction; of nothing it is FALSE. */
 export function or(terms: readonly Sql[]): Sql {
-  return terms.length === 0 ? sql`0` : terms.length === 1 ? terms[0]! : sql`(${join(terms, sql` OR `)})`;
+  return terms.length === 0 ? sql`0` : chain(terms, sql` OR `);
+}
+
+export function sum(terms: readonly Sql[]): Sql {
+  return terms.length === 0 ? sql`0` : chain(terms, sql` + `);
+}
+
+/** In one group of parentheses. */
+const chainMax = 16;
+
+/** Terms under an associative operator. A long chain becomes a balanced tree: D1 takes an expression depth of 100. */
+export function chain(terms: readonly Sql[], operator: Sql): Sql {
+  if (terms.length === 1) return terms[0]!;
+  if (terms.length <= chainMax) return sql`(${join(terms, operator)})`;
+  const middle = terms.length >> 1;
+  return sql`(${chain(terms.slice(0, middle), operator)}${operator}${chain(terms.slice(middle), operator)})`;
 }
 
 export function toStatement({ text, params }: Sql): Statement {

@@ -1,7 +1,7 @@
 import type { Exists } from "../../project/rules/ast.js";
 import { columnsOf } from "../../project/rules/columns-of.js";
 import type { ListPlan } from "../list-plan.js";
-import { and, comma, internalName, join, type Sql, sql } from "./fragment.js";
+import { and, comma, internalName, join, type Sql, sql, sum } from "./fragment.js";
 import { existsSql, noScope, predicate, type Scope } from "./predicate.js";
 import { outermostExists, probe, probeMatched } from "./probe.js";
 
@@ -39,7 +39,7 @@ export function gateOf(plan: ListPlan): Gate {
     ],
     limited: (limit) => sql`CASE WHEN (SELECT open FROM _gate) THEN ${limit} ELSE 0 END`,
     counted: (count) => sql`CASE WHEN (SELECT open FROM _gate) THEN (${count}) ELSE 0 END`,
-    visits: visits.length === 0 ? sql`0` : join(visits, sql` + `),
+    visits: sum(visits),
     exact: probes.every(({ exact }) => exact),
     exists: (node) => (nodes.includes(node) ? gateValue(nodes.indexOf(node)) : null),
   };

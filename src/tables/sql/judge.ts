@@ -1,7 +1,7 @@
 import { columnsOf } from "../../project/rules/columns-of.js";
 import type { Condition } from "../access-path.js";
 import type { ListPlan } from "../list-plan.js";
-import { and, internalName, join, name, type Sql, sql } from "./fragment.js";
+import { and, internalName, name, type Sql, sql, sum } from "./fragment.js";
 import { type Gate, isRowless, ruleExpressions } from "./gate.js";
 import { conditionSql, noScope, type Scope } from "./predicate.js";
 import { outermostExists, probe, probeMatched } from "./probe.js";
@@ -47,7 +47,7 @@ export function judgeOf(plan: ListPlan, gate: Gate, alsoFirst: readonly Sql[]): 
     columns: columnsRead(rest),
     probes: probes.map(column),
     passes: and(rest.map((condition) => conditionSql(condition, scopeOver(sql`_w`)))),
-    probed: counts.length === 0 ? sql`0` : join(counts, sql` + `),
+    probed: sum(counts),
     exact: probes.every(({ exact }) => exact),
   };
 }

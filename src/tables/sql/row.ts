@@ -15,6 +15,7 @@ import {
   physicalName,
   type Sql,
   sql,
+  sum,
   toStatement,
 } from "./fragment.js";
 import { existsSql, noScope, predicate, type Scope } from "./predicate.js";
@@ -72,7 +73,7 @@ export function getStatement(
   const admitted = sql`CASE WHEN ${predicate(rule, outer)} THEN 1 ELSE 0 END`;
   return {
     statement: toStatement(
-      sql`SELECT ${row} AS row, ${admitted} AS admitted, ${probed.length === 0 ? sql`0` : join(probed, sql` + `)} AS probed FROM (${found}) AS _w`,
+      sql`SELECT ${row} AS row, ${admitted} AS admitted, ${sum(probed)} AS probed FROM (${found}) AS _w`,
     ),
     exact: probes.every(({ exact }) => exact),
   };

@@ -1,5 +1,5 @@
 import type { Column } from "../../project/model.js";
-import { comma, join, type Sql, sql, textLiteral } from "./fragment.js";
+import { chain, comma, join, type Sql, sql, sum, textLiteral } from "./fragment.js";
 
 /**
  * JSON text made by SQLite (interface, section 3: column types and their JSON). Reals carry 17 digits and blobs are
@@ -20,7 +20,7 @@ export function storedBytes(columns: readonly Column[], refer: (column: Column) 
   const sizes = columns
     .filter(({ type }) => type === "text" || type === "json" || type === "blob")
     .map((column) => sql`ifnull(octet_length(${refer(column)}), 0)`);
-  return sizes.length === 0 ? sql`0` : join(sizes, sql` + `);
+  return sum(sizes);
 }
 
 /** D1 takes 32 arguments in a function call. */
@@ -31,14 +31,7 @@ function concatenatedObject(columns: readonly Column[], refer: (column: Column) 
     const key = { text: `'${i === 0 ? "{" : ","}"${column.name}":'`, params: [] };
     return sql`(${key} || json_quote(${wireValue(column, refer(column))}))`;
   });
-  return sql`(${balanced(members)} || '}')`;
-}
-
-/** `||` as a balanced tree: D1 takes an expression depth of 100. */
-function balanced(parts: readonly Sql[]): Sql {
-  if (parts.length === 1) return parts[0]!;
-  const middle = parts.length >> 1;
-  return sql`(${balanced(parts.slice(0, middle))} || ${balanced(parts.slice(middle))})`;
+  return sql`(${chain(members, sql` || `)} || '}')`;
 }
 
 export function wireValue(column: Pick<Column, "type">, ref: Sql): Sql {

@@ -15,7 +15,7 @@ interface Tokens {
 async function dumpOf(server: TestServer): Promise<string[]> {
   const tables = await rowsOf(
     server,
-    "SELECT name FROM sqlite_master WHERE type = 'table' AND name LIKE '\\_%' ESCAPE '\\'",
+    "SELECT name FROM sqlite_master WHERE type = 'table' AND name GLOB '_*' AND name NOT GLOB '_cf_*'",
   );
   const values: string[] = [];
   for (const [table] of tables)

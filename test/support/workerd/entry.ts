@@ -43,8 +43,10 @@ interface Context {
 
 const calls: Call = {
   "/__test/start": async (asked, { id, bindings }) => {
-    projects.set(id, await start(id, asked, bindings));
-    return null;
+    const project = await start(id, asked, bindings);
+    projects.set(id, project);
+    const { foreignKeysStayOn, answerBytesMax } = project.database;
+    return { foreignKeysStayOn, answerBytesMax };
   },
   "/__test/database": async ({ method, statements }, { project: { database } }) => {
     try {
@@ -81,7 +83,11 @@ export default {
     if (clock !== null && project !== undefined) project.clock.ms = Number(clock);
     if (url.pathname in calls) {
       const call = calls[url.pathname as keyof Calls] as (asked: unknown, of: Context) => Promise<unknown>;
-      return Response.json(await call(await request.json(), { id, bindings, project }));
+      try {
+        return Response.json(await call(await request.json(), { id, bindings, project }));
+      } catch (error) {
+        return new Response((error as Error).stack, { status: 500 });
+      }
     }
     // A test's server is reached at one address, whatever port the Worker listens on.
     const response = await project.app.fetch(
@@ -102,7 +108,11 @@ async function start(id: number, asked: Start, bindings: Bindings): Promise<Proj
   const reports: Promise<unknown>[] = [];
   const report = (told: Report) =>
     bindings.HOST.fetch("http://host/", { method: "POST", body: JSON.stringify(told) });
-  const logged = (line: string) => reports.push(report({ project: id, log: line }));
+  const logged = (line: string) => {
+    const told = report({ project: id, log: line });
+    waitUntil(told);
+    reports.push(told);
+  };
   const database =
     "url" in asked.database
       ? openRemoteLibsql({ url: asked.database.url, authToken: null, fetch: systemFetch })

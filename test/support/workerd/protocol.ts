@@ -1,6 +1,7 @@
 import {
   ConstraintError,
   type ConstraintKind,
+  type Database,
   type Result,
   type Statement,
   UnavailableError,
@@ -9,7 +10,10 @@ import type { MailMessage } from "../../../src/platform/platform.js";
 
 /** What the tests ask of the Worker beside requests of a project, as POST to these paths. */
 export interface Calls {
-  "/__test/start": { readonly asked: Start; readonly answer: null };
+  "/__test/start": {
+    readonly asked: Start;
+    readonly answer: Pick<Database, "foreignKeysStayOn" | "answerBytesMax">;
+  };
   "/__test/database": { readonly asked: DatabaseCall; readonly answer: DatabaseAnswer };
   /** Waits for what answers have left behind. */
   "/__test/settled": { readonly asked: null; readonly answer: null };

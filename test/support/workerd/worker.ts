@@ -85,14 +85,13 @@ export async function startInWorkerd(
   const binding = libsqlUrl === null ? idleBindings.pop() : undefined;
   if (libsqlUrl === null && binding === undefined) throw new Error("no D1 database is left");
   const database = libsqlUrl === null ? { binding: binding! } : { url: libsqlUrl };
-  await call("/__test/start", { ...project, database, now: around.now() });
+  const traits = await call("/__test/start", { ...project, database, now: around.now() });
   const send =
     (method: "query" | "batch" | "migrate") => async (statements: Parameters<Database["query"]>[0]) =>
       unpackedResults(await call("/__test/database", { method, statements: packedStatements(statements) }));
   return {
     database: {
-      foreignKeysStayOn: libsqlUrl === null,
-      answerBytesMax: Number.MAX_SAFE_INTEGER,
+      ...traits,
       query: send("query"),
       batch: send("batch"),
       migrate: async (statements) => {
