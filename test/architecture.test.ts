@@ -39,6 +39,7 @@ const mayImport: Record<string, readonly string[]> = {
 
 /** The only places that put a runtime and the application together. */
 const compositionRoots = [
+  "worker/dev.ts",
   "worker/index.ts",
   "worker/libsql.ts",
   "worker/worker.ts",

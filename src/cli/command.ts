@@ -1,4 +1,5 @@
 import { type ParseArgsConfig, parseArgs } from "node:util";
+import { isRefusal, type Refusal } from "../http/refusal.js";
 
 /** One command of `svc`: what its help says, the options it takes, and what it does. */
 export interface Command {
@@ -36,6 +37,11 @@ export class UsageError extends Error {
 /** A refusal. The command line prints the message and exits with 1. */
 export class RefusedError extends Error {
   override readonly name = "RefusedError";
+}
+
+export function unlessRefused<T extends object>(outcome: T | Refusal): T {
+  if (isRefusal(outcome)) throw new RefusedError(outcome.message);
+  return outcome;
 }
 
 const common = {

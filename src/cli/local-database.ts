@@ -1,6 +1,8 @@
+import { projectId } from "../auth/store/oauth.js";
 import { openProjectDatabase } from "../node/project-database.js";
 import type { ProjectDirectory } from "../node/project-directory.js";
 import type { Database } from "../platform/database.js";
+import { createSystemTables } from "../schema/apply.js";
 
 /** Opens the project's database beside whatever server runs on it, and closes it in every case. */
 export async function withDatabase<T>(
@@ -13,4 +15,13 @@ export async function withDatabase<T>(
   } finally {
     await database.close();
   }
+}
+
+/** The random id that sealed credentials are bound to. */
+export function projectIdOf(project: ProjectDirectory): Promise<string> {
+  return withDatabase(project, async (database) => {
+    await createSystemTables(database);
+    const [found] = await database.query([projectId()]);
+    return found!.rows[0]![0] as string;
+  });
 }

@@ -19,7 +19,7 @@ import {
 import { check } from "./commands/check.js";
 import { schemaApply, schemaPlan, schemaPull } from "./commands/schema.js";
 import { serveCommand } from "./commands/serve.js";
-import { workerBuild } from "./commands/worker.js";
+import { workerBootstrap, workerBuild } from "./commands/worker.js";
 
 const commands: readonly Command[] = [
   serveCommand,
@@ -38,6 +38,7 @@ const commands: readonly Command[] = [
   removeAuthProvider,
   sealedAuthProvider,
   workerBuild,
+  workerBootstrap,
 ];
 
 process.exitCode = await main(process.argv.slice(2));

@@ -1,4 +1,5 @@
-import type { Statement } from "./database.js";
+import { toHex } from "../encoding/hex.js";
+import type { SqlValue, Statement } from "./database.js";
 
 /** A doubled quote inside a literal reads as two literals side by side, which counts the same. */
 const quotedOrPlaceholder = /'[^']*'|"[^"]*"|`[^`]*`|\[[^\]]*\]|--[^\n]*|\/\*[\s\S]*?\*\/|\?/g;
@@ -12,6 +13,20 @@ export function countPlaceholders(sql: string): number {
 export function replacePlaceholders(sql: string, replacement: (index: number) => string): string {
   let index = 0;
   return sql.replace(quotedOrPlaceholder, (token) => (token === "?" ? replacement(index++) : token));
+}
+
+/** The text with its parameters written into it, for a tool that takes nothing but text. */
+export function withLiterals(statement: Statement): string {
+  const { sql, params } = statement;
+  checkParams(statement, countPlaceholders(sql));
+  return replacePlaceholders(sql, (index) => literal(params[index]!));
+}
+
+function literal(value: SqlValue): string {
+  if (value === null) return "NULL";
+  if (typeof value === "bigint") return String(value);
+  if (typeof value === "number") return value.toExponential(16);
+  return typeof value === "string" ? `'${value.replaceAll("'", "''")}'` : `x'${toHex(value)}'`;
 }
 
 /** Throws where a statement would bind something else than it says: no backend reports it. */

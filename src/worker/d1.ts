@@ -1,3 +1,4 @@
+import { toHex } from "../encoding/hex.js";
 import {
   ConstraintError,
   type ConstraintKind,
@@ -100,13 +101,9 @@ function boundTogether(binding: D1Binding, { sql, params }: Statement): D1Prepar
   const values = params.map((param) => {
     if (typeof param === "bigint") return String(param);
     if (typeof param === "number") return param.toExponential(16);
-    return JSON.stringify(param instanceof Uint8Array ? hex(param) : param);
+    return JSON.stringify(param instanceof Uint8Array ? toHex(param) : param);
   });
   return binding.prepare(text).bind(`[${values.join(",")}]`);
-}
-
-function hex(bytes: Uint8Array): string {
-  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
 }
 
 function fromD1({ results, meta }: D1Result): Result {

@@ -99,3 +99,8 @@ export function deleteCodes(userId: string): Statement {
 export function projectId(): Statement {
   return statement("SELECT id FROM _project");
 }
+
+/** Of a database that takes the place of another: credentials sealed for that one fit it. */
+export function setProjectId(id: string): Statement {
+  return statement("UPDATE _project SET id = ?", id);
+}

@@ -11,14 +11,14 @@ import {
   revokeServiceKey as updateServiceKey,
 } from "../../auth/store/service-keys.js";
 import { changeUser, listUsers as selectUsers, userByEmail } from "../../auth/store/users.js";
-import { isRefusal } from "../../http/refusal.js";
+import type { Refusal } from "../../http/refusal.js";
 import { createArgon2 } from "../../node/argon2.js";
 import { readProject } from "../../node/project-directory.js";
 import { systemClock, systemRandom } from "../../node/system.js";
 import type { Database, Statement } from "../../platform/database.js";
 import type { Config } from "../../project/config.js";
 import { createSystemTables } from "../../schema/apply.js";
-import { type Command, type Invocation, RefusedError, UsageError } from "../command.js";
+import { type Command, type Invocation, RefusedError, UsageError, unlessRefused } from "../command.js";
 import { withDatabase } from "../local-database.js";
 import {
   type RemoteServer,
@@ -279,15 +279,14 @@ function locally<T>(
 
 async function administer<T extends object>(
   invocation: Invocation,
-  act: (platform: AdministrationPlatform, config: Config) => Promise<T>,
-): Promise<Exclude<T, { toResponse: unknown }>> {
+  act: (platform: AdministrationPlatform, config: Config) => Promise<T | Refusal>,
+): Promise<T> {
   const passwordHasher = createArgon2();
   try {
     const outcome = await locally(invocation, (database, config) =>
       act({ database, passwordHasher, clock: systemClock, random: systemRandom }, config),
     );
-    if (isRefusal(outcome)) throw new RefusedError(outcome.message);
-    return outcome as Exclude<T, { toResponse: unknown }>;
+    return unlessRefused(outcome);
   } finally {
     await passwordHasher.close();
   }

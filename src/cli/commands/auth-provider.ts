@@ -9,16 +9,14 @@ import {
   parseCredentials,
   sealCredentials,
 } from "../../auth/oauth/credentials.js";
-import { projectId as selectProjectId } from "../../auth/store/oauth.js";
 import { type ProjectDirectory, readProject } from "../../node/project-directory.js";
 import { credentialFiles } from "../../node/provider-credentials.js";
 import { systemRandom } from "../../node/system.js";
 import { readSecretsKey } from "../../project/environment.js";
 import { type Problem, ProblemsError } from "../../project/problem.js";
 import { parseSchema } from "../../project/schema.js";
-import { createSystemTables } from "../../schema/apply.js";
 import { type Command, type Invocation, RefusedError, UsageError } from "../command.js";
-import { withDatabase } from "../local-database.js";
+import { projectIdOf } from "../local-database.js";
 
 /** Specification 5.6: the key is of the environment, the credentials stay in the project's directory, sealed. */
 export const setAuthProvider: Command = {
@@ -143,14 +141,6 @@ async function keyProblems(provider: OAuthProvider, text: string, file: string):
   const { private_key_p8: pem } = parseCredentials(appleCredentials, text)!;
   if (await isAppleKey(pem)) return [];
   return [{ file, path: "private_key_p8", message: "not a private key for ES256 (P-256)" }];
-}
-
-async function projectIdOf(project: ProjectDirectory): Promise<string> {
-  const [found] = await withDatabase(project, async (database) => {
-    await createSystemTables(database);
-    return database.query([selectProjectId()]);
-  });
-  return found!.rows[0]![0] as string;
 }
 
 /** What the file declares; the schema in force may lag behind it. */

@@ -1,6 +1,16 @@
 import { writeFileSync } from "node:fs";
+import { createServiceKey, createUser } from "../../auth/administration.js";
+import { setProjectId } from "../../auth/store/oauth.js";
+import { createArgon2 } from "../../node/argon2.js";
+import { openLibsql } from "../../node/libsql.js";
 import { readProject } from "../../node/project-directory.js";
-import type { Command } from "../command.js";
+import { systemClock, systemRandom } from "../../node/system.js";
+import type { Database, Statement } from "../../platform/database.js";
+import { withLiterals } from "../../platform/statement-text.js";
+import { applySafe } from "../../schema/apply.js";
+import { type Command, RefusedError, UsageError, unlessRefused } from "../command.js";
+import { projectIdOf } from "../local-database.js";
+import { readSecretLine } from "../standard-input.js";
 
 export const workerBuild: Command = {
   name: "worker build",
@@ -18,6 +28,72 @@ export const workerBuild: Command = {
     return 0;
   },
 };
+
+export const workerBootstrap: Command = {
+  name: "worker bootstrap",
+  usage: "[--admin-email E --password-stdin]",
+  summary:
+    "Prints the SQL that makes an empty D1 database this project's, with a first API key and administrator.",
+  options: { "admin-email": { type: "string" }, "password-stdin": { type: "boolean" } },
+  help: [
+    "--admin-email E   also an administrator",
+    "--password-stdin  whose password comes in on standard input",
+    "For `wrangler d1 execute DB --remote --file FILE`. The key has the scope project:backend; its secret is printed",
+    "on standard error, once, and is not in the SQL.",
+  ],
+  positionals: [],
+  run: async (invocation) => {
+    const email = invocation.text("admin-email");
+    if ((email !== undefined) !== invocation.flag("password-stdin"))
+      throw new UsageError("--admin-email and --password-stdin belong together");
+    const { config, ...project } = readProject(invocation.directory);
+    if (!config.database.url.startsWith("file:"))
+      throw new RefusedError("database.url is a libSQL server: `svc schema apply` reaches it directly");
+    const password = email === undefined ? null : await readSecretLine();
+    const projectId = await projectIdOf({ config, ...project });
+    const scratch = openLibsql({ path: ":memory:", synchronous: "normal", commandLine: true });
+    const passwordHasher = createArgon2();
+    try {
+      const { database, statements } = recording(scratch);
+      const platform = { database, passwordHasher, clock: systemClock, random: systemRandom };
+      await applySafe(database, project.schemaText, { now: systemClock.now() });
+      await database.batch([setProjectId(projectId)]);
+      const key = unlessRefused(
+        await createServiceKey(platform, { name: "bootstrap", scopes: ["project:backend"], expiresAt: null }),
+      );
+      if (email !== undefined && password !== null) {
+        const passwordLengthMin = config.auth.password_min_length;
+        unlessRefused(await createUser(platform, { email, password, role: "admin", passwordLengthMin }));
+      }
+      for (const statement of statements) console.log(`${withLiterals(statement)};`);
+      console.error(`key ${key.id}, shown once:\n${key.secret}`);
+      return 0;
+    } finally {
+      await passwordHasher.close();
+      await scratch.close();
+    }
+  },
+};
+
+/** A database that takes note of everything that it is told to write. */
+function recording(scratch: Database): { readonly database: Database; readonly statements: Statement[] } {
+  const statements: Statement[] = [];
+  const database: Database = {
+    foreignKeysStayOn: scratch.foreignKeysStayOn,
+    answerBytesMax: scratch.answerBytesMax,
+    query: (some) => scratch.query(some),
+    batch: (some) => {
+      statements.push(...some);
+      return scratch.batch(some);
+    },
+    migrate: (some) => {
+      statements.push(...some);
+      return scratch.migrate(some);
+    },
+    close: () => scratch.close(),
+  };
+  return { database, statements };
+}
 
 /** The expression of a value that consists of plain data and maps. */
 function sourceOf(value: unknown): string {
