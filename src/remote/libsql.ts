@@ -28,6 +28,8 @@ export function openRemoteLibsql(options: RemoteLibsqlOptions): Database {
     url: url.replace(/^libsql:/, "https:"),
     ...(authToken !== null && { authToken }),
     intMode: "bigint",
+    // No queue: it would wait longer than a deadline, and on a Worker a request that vanishes would keep its place.
+    concurrency: Number.POSITIVE_INFINITY,
     // The client's own Request has no deadline, and a server that is gone without a word would hang the caller.
     fetch: (request: Request) => send(request, { signal: AbortSignal.timeout(deadlineMs) }),
   });
