@@ -1,8 +1,7 @@
 import { type Context, Hono, type MiddlewareHandler } from "hono";
 import { adminRoutes } from "./admin/routes.js";
 import { createAccessTokens } from "./auth/access-token.js";
-import { checkStatement, claimOf, judgeClaim } from "./auth/authenticate.js";
-import { readCredential } from "./auth/credential.js";
+import { createCallers } from "./auth/callers.js";
 import { crossSiteGuard } from "./auth/cross-site.js";
 import { createLinkTokens } from "./auth/links.js";
 import { MailAllowance } from "./auth/mail-allowance.js";
@@ -27,7 +26,6 @@ import { createMeter } from "./metering/metering.js";
 import { type Database, UnavailableError } from "./platform/database.js";
 import { HasherBusyError, type Platform } from "./platform/platform.js";
 import type { Config } from "./project/config.js";
-import type { LiveProject } from "./schema/live-project.js";
 import { createProjectSource } from "./schema/project-source.js";
 import { tableRoutes } from "./tables/routes.js";
 
@@ -63,7 +61,7 @@ export interface Upkeep {
   finish(): Promise<void>;
 }
 
-type Env = { Variables: { caller: Caller; project: LiveProject } };
+type Env = { Variables: { caller: Caller } };
 
 /** The whole router, and what has to be done beside it. It reads the same under every runtime. */
 export async function createApp(options: AppOptions) {
@@ -73,33 +71,14 @@ export async function createApp(options: AppOptions) {
   const cursorKey = await aesKey(await deriveBytes(secret, "cursor"));
   const tokens = createAccessTokens(await deriveBytes(secret, "access token"));
 
-  /** Finds out who calls and which project is in force, in one round trip. */
-  const identify = async (c: Context<Env>, needsProject: boolean): Promise<Refusal | null> => {
-    const claim = await claimOf(
-      readCredential(c.req.raw.headers, config.auth.cookie_mode),
-      tokens,
-      clock.now(),
-    );
-    if (isRefusal(claim)) return claim;
-    const [result] = await database.query([checkStatement(claim, clock.now())]);
-    const { caller, schemaVersion } = judgeClaim(claim, result!);
-    if (isRefusal(caller)) return caller;
-    c.set("caller", caller);
-    if (!needsProject) return null;
-    const project = await projects.current(schemaVersion);
-    if (isRefusal(project)) return project;
-    c.set("project", project);
-    return null;
+  const callers = createCallers({ database, clock, tokens, cookieMode: config.auth.cookie_mode });
+  const identified: MiddlewareHandler<Env> = async (c, next) => {
+    const identity = await callers.identify(c.req.raw.headers);
+    if (isRefusal(identity)) return identity.toResponse();
+    c.set("caller", identity.caller);
+    await next();
+    return undefined;
   };
-
-  const identified =
-    (needsProject: boolean): MiddlewareHandler<Env> =>
-    async (c, next) => {
-      const refusal = await identify(c, needsProject);
-      if (refusal !== null) return refusal.toResponse();
-      await next();
-      return undefined;
-    };
 
   const linkTokens = await createLinkTokens(await deriveBytes(secret, "link"));
   const throttlePepper = toHex(await deriveBytes(secret, "throttle"));
@@ -115,9 +94,9 @@ export async function createApp(options: AppOptions) {
     publicBaseUrl,
     providers: createProviders(platform, options.providerEndpoints ?? {}),
     oauthStateKey: await deriveBytes(secret, "oauth state"),
-    settings: async () => {
-      const [result] = await database.query([schemaVersionCheck()]);
-      const project = await projects.current(result!.rows[0]![0] as number | null);
+    settings: async (known) => {
+      const [version] = known ?? (await database.query([schemaVersionCheck()]))[0]!.rows[0]!;
+      const project = await projects.current(version as number | null);
       return isRefusal(project) ? project : { ...project.schema.auth, origins: project.schema.origins };
     },
   };
@@ -140,16 +119,17 @@ export async function createApp(options: AppOptions) {
   app.all("/health", () => methodNotAllowed("GET").toResponse());
   app.route(
     "/auth",
-    authRoutes(auth, identified(false), (c) => addressUnit(options.clientAddress(c))),
+    authRoutes(auth, callers, identified, (c) => addressUnit(options.clientAddress(c))),
   );
-  app.use("/admin/api/*", identified(false));
+  app.use("/admin/api/*", identified);
   app.route("/admin/api", adminRoutes({ platform, config, readSchemaFile, cursorKey }));
-  app.use("/api/*", identified(true));
   app.route(
     "/api",
     tableRoutes({
       platform,
       config,
+      callers,
+      projects,
       meter: createMeter(config.usage, platform),
       cursorKey,
     }),

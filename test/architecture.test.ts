@@ -17,7 +17,16 @@ const mayImport: Record<string, readonly string[]> = {
   metering: ["encoding", "platform"],
   schema: ["http", "platform", "project"],
   auth: ["encoding", "http", "platform", "project"],
-  tables: ["auth/principal.ts", "encoding", "http", "metering", "platform", "project", "schema"],
+  tables: [
+    "auth/callers.ts",
+    "auth/principal.ts",
+    "encoding",
+    "http",
+    "metering",
+    "platform",
+    "project",
+    "schema",
+  ],
   admin: ["auth", "encoding", "http", "platform", "project", "schema", "tables"],
   mail: ["auth", "encoding", "http", "platform", "project"],
   "app.ts": [

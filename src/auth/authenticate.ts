@@ -33,7 +33,7 @@ export async function claimOf(
   }
 }
 
-/** The statement that decides whether the claim holds at this moment; its first column is the schema's version. */
+/** The statement that decides whether the claim holds at this moment. */
 export function checkStatement(claim: Claim, now: number): Statement {
   switch (claim.kind) {
     case "anonymous":
@@ -45,16 +45,10 @@ export function checkStatement(claim: Claim, now: number): Statement {
   }
 }
 
-/** What the statement said: who is calling, and under which version of the schema (NULL: none is applied yet). */
-export function judgeClaim(
-  claim: Claim,
-  result: Result,
-): { readonly caller: Caller | Refusal; readonly schemaVersion: number | null } {
-  const row = result.rows[0]!;
-  return { caller: callerOf(claim, row), schemaVersion: row[0] as number | null };
-}
+/** A row of the check: the version of the schema (NULL: none is applied yet), then who calls (NULL: nobody). */
+export type CheckedRow = Result["rows"][number];
 
-function callerOf(claim: Claim, [, id, first, second]: Result["rows"][number]): Caller | Refusal {
+export function callerOf(claim: Claim, [, id, first, second]: CheckedRow): Caller | Refusal {
   switch (claim.kind) {
     case "anonymous":
       return anonymous;

@@ -1,8 +1,9 @@
-import { isRefusal, type Refusal } from "../http/refusal.js";
+import type { Refusal } from "../http/refusal.js";
 import type { Result, Statement } from "../platform/database.js";
+import type { CheckedRow } from "./authenticate.js";
 import { checkPassword } from "./passwords.js";
 import type { AuthContext } from "./routes/context.js";
-import { isKnownAddress } from "./store/throttle.js";
+import { schemaVersionCheck } from "./store/checks.js";
 import { userByEmail } from "./store/users.js";
 
 export interface Account {
@@ -20,10 +21,12 @@ export interface PasswordCheck {
   readonly forgive: readonly Statement[];
   /** How the client's address is remembered. */
   readonly addressKey: string;
+  /** For `settings`. */
+  readonly schemaVersion: CheckedRow;
 }
 
 /**
- * Checks a password under the throttle. Whatever is wrong, if anything, it takes one query, one batch and one hash.
+ * Checks a password under the throttle. Whatever is wrong, if anything, it takes one batch and one hash.
  * `address` is the client's, by `addressUnit`.
  */
 export async function checkAccountPassword(
@@ -32,21 +35,27 @@ export async function checkAccountPassword(
   address: string,
   password: string,
 ): Promise<PasswordCheck | Refusal> {
-  const addressKey = await throttle.addressKey(address);
-  const [found, known] = await platform.database.query([
+  const attempt = await throttle.attempt({ emailKey, address, now: platform.clock.now() });
+  const { forgive, addressKey } = attempt;
+  const [version, found, ...counted] = await platform.database.batch([
+    schemaVersionCheck(),
     userByEmail(emailKey),
-    isKnownAddress(emailKey, addressKey),
+    ...attempt.count,
   ]);
-  const addressIsKnown = known!.rows.length > 0;
-  const admission = await throttle.admit({ emailKey, address, addressIsKnown, now: platform.clock.now() });
-  if (isRefusal(admission)) return admission;
+  const refusal = await attempt.judge(counted);
+  if (refusal !== null) return refusal;
   const stored = (found!.rows[0]?.[5] ?? null) as string | null;
   const matches = await checkPassword(platform.passwordHasher, password, stored).catch(async (error) => {
     // Nothing was checked, so nothing failed: a busy server locks nobody out.
-    await platform.database.batch(admission.forgive);
+    await platform.database.batch(forgive);
     throw error;
   });
-  return { account: matches ? enabledAccount(found!) : null, forgive: admission.forgive, addressKey };
+  return {
+    account: matches ? enabledAccount(found!) : null,
+    forgive,
+    addressKey,
+    schemaVersion: version!.rows[0]!,
+  };
 }
 
 function enabledAccount({ rows: [row] }: Result): Account | null {

@@ -1,28 +1,33 @@
 import { Refusal } from "../http/refusal.js";
-import type { Database, Statement } from "../platform/database.js";
+import type { Database, Result, Statement } from "../platform/database.js";
 import type { Config } from "../project/config.js";
 import { hashSecret } from "./api-key.js";
-import { countAttempt, countAttemptBehind, forgiveAttempt, windowStart } from "./store/throttle.js";
+import {
+  countAttempt,
+  countAttemptBehind,
+  countStrangersAttemptBehind,
+  forgiveAttempt,
+  windowStart,
+} from "./store/throttle.js";
 
-/** A password attempt that may go on, counted as a failure until it is forgiven. */
-export interface Admission {
-  /** Take the attempt back; for the batch that a success writes. */
+/** What counts a password attempt as a failure, until it is taken back. */
+export interface CountedAttempt {
+  /** For the batch that begins the attempt. */
+  readonly count: readonly Statement[];
+  /** Of the results of `count`: whether the attempt may go on. */
+  judge(results: readonly Result[]): Promise<Refusal | null>;
+  /** For the batch that a success writes. */
   readonly forgive: readonly Statement[];
+  /** How the client's address is remembered as one that the account has signed in from. */
+  readonly addressKey: string;
 }
 
 export interface PasswordAttempt {
   readonly emailKey: string;
   /** Of the client, by `addressUnit`. */
   readonly address: string;
-  /** The account has signed in from there before: strangers elsewhere cannot lock its owner out. */
-  readonly addressIsKnown: boolean;
   /** Milliseconds since the epoch. */
   readonly now: number;
-}
-
-interface Counter {
-  readonly key: string;
-  readonly max: number;
 }
 
 /**
@@ -36,51 +41,45 @@ export class PasswordThrottle {
     private readonly pepper: string,
   ) {}
 
-  async admit(attempt: PasswordAttempt): Promise<Admission | Refusal> {
-    if (!this.limits.enabled) return { forgive: [] };
-    const counters = await this.counters(attempt);
-    const windowMs = this.limits.window_secs * 1000;
-    const results = await this.database.batch(
-      // From the narrowest on: a stranger who is refused already cannot use up what others share.
-      counters.map(({ key, max }, i) => {
-        const counted = { key, max, now: attempt.now, windowMs };
-        return i === 0 ? countAttempt(counted) : countAttemptBehind(counted);
-      }),
-    );
-    const over = counters.find((_, i) => results[i]!.rows.length === 0);
-    if (over === undefined) return { forgive: counters.map(({ key }) => forgiveAttempt(key)) };
-    return this.refusal(over, attempt.now, windowMs);
-  }
-
-  private async counters({
-    emailKey,
-    address,
-    addressIsKnown,
-  }: PasswordAttempt): Promise<readonly Counter[]> {
-    const { max_failures, max_failures_per_address, max_failures_per_account } = this.limits;
-    return [
-      { key: await this.key("both", emailKey, address), max: max_failures },
-      { key: await this.key("address", address), max: max_failures_per_address },
-      {
-        key: await this.key("account", emailKey),
-        // Counted all the same, so that an attempt costs the same statements wherever it comes from.
-        max: addressIsKnown ? Number.MAX_SAFE_INTEGER : max_failures_per_account,
+  async attempt({ emailKey, address, now }: PasswordAttempt): Promise<CountedAttempt> {
+    const addressKey = await this.key("known", address);
+    if (!this.limits.enabled) return { count: [], judge: async () => null, forgive: [], addressKey };
+    const { max_failures, max_failures_per_address, max_failures_per_account, window_secs } = this.limits;
+    const windowMs = window_secs * 1000;
+    // From the narrowest on: a stranger who is refused already cannot use up what others share.
+    const keys = [
+      await this.key("both", emailKey, address),
+      await this.key("address", address),
+      await this.key("account", emailKey),
+    ] as const;
+    const [both, ofAddress, ofAccount] = keys;
+    const counted = { now, windowMs };
+    return {
+      count: [
+        countAttempt({ ...counted, key: both, max: max_failures }),
+        countAttemptBehind({ ...counted, key: ofAddress, max: max_failures_per_address }),
+        countStrangersAttemptBehind(
+          { ...counted, key: ofAccount, max: max_failures_per_account },
+          emailKey,
+          addressKey,
+        ),
+      ],
+      judge: async (results) => {
+        const over = keys.find((_, i) => results[i]!.rows.length === 0);
+        return over === undefined ? null : this.refusal(over, now, windowMs);
       },
-    ];
+      forgive: keys.map(forgiveAttempt),
+      addressKey,
+    };
   }
 
-  private async refusal({ key }: Counter, now: number, windowMs: number): Promise<Refusal> {
+  private async refusal(key: string, now: number, windowMs: number): Promise<Refusal> {
     const [result] = await this.database.query([windowStart(key)]);
     const startedAt = (result!.rows[0]?.[0] as number | undefined) ?? now;
     const seconds = Math.max(1, Math.ceil((startedAt + windowMs - now) / 1000));
     return new Refusal("rate_limited", "too many failed attempts", {
       headers: { "Retry-After": String(seconds) },
     });
-  }
-
-  /** How an address is remembered as one that an account has signed in from. */
-  addressKey(address: string): Promise<string> {
-    return this.key("known", address);
   }
 
   private key(...parts: readonly string[]): Promise<string> {

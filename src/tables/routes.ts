@@ -1,4 +1,5 @@
 import { type Context, Hono } from "hono";
+import type { Callers } from "../auth/callers.js";
 import { type Caller, principalOf } from "../auth/principal.js";
 import type { SecretKey } from "../encoding/secret-keys.js";
 import { readJsonObject } from "../http/body.js";
@@ -6,35 +7,53 @@ import { decode, parseQueryString } from "../http/query-string.js";
 import { badRequest, isRefusal, methodNotAllowed, Refusal } from "../http/refusal.js";
 import { jsonText } from "../http/respond.js";
 import type { Meter } from "../metering/metering.js";
+import type { Database } from "../platform/database.js";
 import type { Platform } from "../platform/platform.js";
 import type { Config } from "../project/config.js";
 import type { Table } from "../project/model.js";
 import type { RuleAction } from "../project/rules/ast.js";
 import type { LiveProject } from "../schema/live-project.js";
+import type { ProjectSource } from "../schema/project-source.js";
 import { type Access, accessOf } from "./access.js";
 import { listResponse } from "./list-response.js";
 import { createRow, deleteRow, getRow, type RowContext, type RowOutcome, updateRow } from "./row.js";
 import { type Body, compositeKey, createValues, patchValues, singleKey } from "./row-request.js";
 import type { Values } from "./sql/row.js";
 
-/** Who calls, and the project as it is for this request. */
-export type TableEnv = { Variables: { caller: Caller; project: LiveProject } };
-
 export interface TableServices {
   readonly platform: Platform;
   readonly config: Config;
+  readonly callers: Callers;
+  readonly projects: ProjectSource;
   readonly meter: Meter;
   readonly cursorKey: SecretKey;
 }
 
 /** The eight endpoints of specification 4.2. */
 export function tableRoutes(services: TableServices) {
-  const routes = new Hono<TableEnv>();
-  const on = (action: RuleAction, handle: Handler) => async (c: Context<TableEnv>) => {
-    const operation = operationOf(services, c, action);
-    const answer = isRefusal(operation) ? operation : await handle(operation);
+  const routes = new Hono();
+  const run = async (c: Context, act: (request: TableRequest) => Promise<Response | Refusal>) => {
+    const body = once(() => readJsonObject(c.req.raw, services.config.api.max_body_bytes));
+    const answer = await services.callers.run(c.req.raw.headers, async (identity, database) => {
+      const project = await services.projects.current(identity.schemaVersion);
+      if (isRefusal(project)) return project;
+      const table = project.schema.tables.get(c.req.param("table") ?? "");
+      const { caller } = identity;
+      return table === undefined
+        ? noSuchTable
+        : act({ ...services, request: c.req.raw, body, caller, project, database, table });
+    });
     return isRefusal(answer) ? answer.toResponse() : answer;
   };
+  const on = (action: RuleAction, handle: Handler) => (c: Context) =>
+    run(c, async (request) => {
+      const operation = operationOf(request, action);
+      return isRefusal(operation) ? operation : handle(operation);
+    });
+  const otherMethod =
+    (...allowed: readonly string[]) =>
+    (c: Context) =>
+      run(c, async () => methodNotAllowed(...allowed));
   const one = "/:table/:id";
   const oneByCompositeKey = "/:table/_svc/key";
   routes.get("/:table", on("read", list));
@@ -50,52 +69,42 @@ export function tableRoutes(services: TableServices) {
   return routes;
 }
 
-/** One request to one table, its caller judged as far as that is possible without looking at rows. */
-interface Operation extends TableServices, RowContext {
+/** One request to one table. */
+interface TableRequest extends TableServices {
   readonly request: Request;
+  /** Read at most once, however often the request is run. */
+  readonly body: () => Promise<Body | Refusal>;
   readonly caller: Caller;
   readonly project: LiveProject;
+  /** Checks the caller with its first round trip. */
+  readonly database: Database;
+  readonly table: Table;
+}
+
+/** Its caller judged as far as that is possible without looking at rows. */
+interface Operation extends TableRequest, RowContext {
   readonly access: Access;
-  readonly nowMs: number;
 }
 
 type Handler = (operation: Operation) => Promise<Response | Refusal>;
 type KeyHandler = (operation: Operation, key: Values) => Promise<Response | Refusal>;
 
 const noSuchTable = new Refusal("not_found", "no such table");
-
-function tableOf(c: Context<TableEnv>): Table | Refusal {
-  return c.get("project").schema.tables.get(c.req.param("table") ?? "") ?? noSuchTable;
-}
-
-function otherMethod(...allowed: readonly string[]) {
-  return (c: Context<TableEnv>): Response => {
-    const table = tableOf(c);
-    return (isRefusal(table) ? table : methodNotAllowed(...allowed)).toResponse();
-  };
-}
-
 const readOnly = methodNotAllowed("GET");
 
-function operationOf(services: TableServices, c: Context<TableEnv>, action: RuleAction): Operation | Refusal {
-  const { caller, project } = c.var;
-  const table = tableOf(c);
-  if (isRefusal(table)) return table;
+function operationOf(request: TableRequest, action: RuleAction): Operation | Refusal {
+  const { platform, caller, project, table } = request;
   if (table.virtual && action !== "read") return readOnly;
-  const { clock, database } = services.platform;
-  const nowMs = clock.now();
-  const access = accessOf(caller, table, project.rules.get(table.name)!, action, Math.floor(nowMs / 1000));
-  if (isRefusal(access)) return access;
-  return {
-    ...services,
-    request: c.req.raw,
-    caller,
-    project,
-    table,
-    access,
-    nowMs,
-    database,
-    catalog: project.catalog,
+  const nowSeconds = Math.floor(platform.clock.now() / 1000);
+  const access = accessOf(caller, table, project.rules.get(table.name)!, action, nowSeconds);
+  return isRefusal(access) ? access : { ...request, access, catalog: project.catalog };
+}
+
+function once<T>(make: () => T): () => T {
+  let made: { readonly value: T } | undefined;
+  return () => {
+    made ??= { value: make() };
+    return made.value;
   };
 }
 
@@ -108,6 +117,7 @@ function list(operation: Operation): Promise<Response | Refusal> {
     metered: enabled && row_metering_enabled,
     meter,
     cursors: { key: cursorKey, random: platform.random },
+    nowMs: platform.clock.now(),
     principal: principalOf(caller),
     schemaVersion: project.version,
   });
@@ -115,7 +125,7 @@ function list(operation: Operation): Promise<Response | Refusal> {
 
 async function create(operation: Operation): Promise<Response | Refusal> {
   const none = withoutParameters(operation.request);
-  const body = none ?? (await bodyOf(operation));
+  const body = none ?? (await operation.body());
   if (isRefusal(body)) return body;
   const values = createValues(operation.table, operation.access, body);
   return isRefusal(values) ? values : rowResponse(operation, await createRow(operation, values), 201);
@@ -126,7 +136,7 @@ async function get(operation: Operation, key: Values): Promise<Response | Refusa
 }
 
 async function update(operation: Operation, key: Values): Promise<Response | Refusal> {
-  const body = await bodyOf(operation);
+  const body = await operation.body();
   if (isRefusal(body)) return body;
   const patch = patchValues(operation.table, operation.access, body);
   return isRefusal(patch) ? patch : rowResponse(operation, await updateRow(operation, key, patch), 200);
@@ -134,10 +144,6 @@ async function update(operation: Operation, key: Values): Promise<Response | Ref
 
 async function remove(operation: Operation, key: Values): Promise<Response | Refusal> {
   return rowResponse(operation, await deleteRow(operation, key), 200);
-}
-
-function bodyOf({ request, config }: Operation): Promise<Body | Refusal> {
-  return readJsonObject(request, config.api.max_body_bytes);
 }
 
 function keyed(keyOf: (operation: Operation) => Values | Refusal, handle: KeyHandler): Handler {

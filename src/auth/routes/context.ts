@@ -3,6 +3,7 @@ import type { Platform } from "../../platform/platform.js";
 import type { Config } from "../../project/config.js";
 import type { AuthSettings } from "../../project/model.js";
 import type { AccessTokens } from "../access-token.js";
+import type { CheckedRow } from "../authenticate.js";
 import type { LinkTokens } from "../links.js";
 import type { MailAllowance } from "../mail-allowance.js";
 import type { Providers } from "../oauth/providers.js";
@@ -25,6 +26,8 @@ export interface AuthContext {
   readonly providers: Providers;
   /** From which the secrets of a social sign-in are derived. */
   readonly oauthStateKey: Uint8Array<ArrayBuffer>;
-  /** `$auth` and `$origins` of the schema in force. */
-  readonly settings: () => Promise<(AuthSettings & { readonly origins: readonly string[] }) | Refusal>;
+  /** `$auth` and `$origins` of the schema in force, which takes a query unless a `schemaVersionCheck` has just told its version. */
+  readonly settings: (
+    version?: CheckedRow,
+  ) => Promise<(AuthSettings & { readonly origins: readonly string[] }) | Refusal>;
 }

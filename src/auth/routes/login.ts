@@ -1,5 +1,6 @@
 import { isRefusal, Refusal } from "../../http/refusal.js";
 import type { Statement } from "../../platform/database.js";
+import type { CheckedRow } from "../authenticate.js";
 import { emailKey } from "../email.js";
 import { type Account, checkAccountPassword } from "../password-check.js";
 import { presentedPasswordProblem } from "../passwords.js";
@@ -30,9 +31,9 @@ async function signIn(context: AuthContext, body: Credentials, address: string):
   const { platform } = context;
   const checked = await checkAccountPassword(context, emailKey(body.email), address, body.password);
   if (isRefusal(checked)) return checked;
-  const { account, forgive, addressKey } = checked;
+  const { account, forgive, addressKey, schemaVersion } = checked;
   if (account === null) return wrong;
-  const unverified = await unverifiedRefusal(context, account);
+  const unverified = await unverifiedRefusal(context, account, schemaVersion);
   if (unverified !== null) {
     await platform.database.batch(forgive);
     return unverified;
@@ -52,9 +53,13 @@ async function signIn(context: AuthContext, body: Credentials, address: string):
 }
 
 /** Specification 4.1: told only to whoever knows the password. */
-async function unverifiedRefusal(context: AuthContext, account: Account): Promise<Refusal | null> {
+async function unverifiedRefusal(
+  context: AuthContext,
+  account: Account,
+  version: CheckedRow,
+): Promise<Refusal | null> {
   if (account.emailVerified) return null;
-  const settings = await context.settings();
+  const settings = await context.settings(version);
   if (isRefusal(settings)) return settings;
   return settings.emailVerification.required ? notVerified : null;
 }

@@ -2,6 +2,7 @@ import { type Context, Hono, type MiddlewareHandler } from "hono";
 import { isRefusal, methodNotAllowed, Refusal } from "../../http/refusal.js";
 import { UnavailableError } from "../../platform/database.js";
 import { HasherBusyError, type Log } from "../../platform/platform.js";
+import type { Callers } from "../callers.js";
 import type { Caller } from "../principal.js";
 import type { AuthContext } from "./context.js";
 import { confirmVerification, resendVerification } from "./email-verification.js";
@@ -24,9 +25,10 @@ type Env = { Variables: { caller: Caller } };
 /** `address` is the client's, by `addressUnit`. */
 type Handler = (request: Request, context: AuthContext, address: string) => Promise<Response | Refusal>;
 
-/** /auth (specification 4.1). `authenticated` finds out who calls, for the routes that ask. */
+/** /auth (specification 4.1). `authenticated` finds out who calls, for the routes that do more than read. */
 export function authRoutes(
   context: AuthContext,
+  callers: Callers,
   authenticated: MiddlewareHandler,
   addressOf: (c: Context) => string,
 ) {
@@ -49,7 +51,9 @@ export function authRoutes(
     routes.post(path, async (c) => respond(() => handle(c.req.raw, context, addressOf(c))));
     routes.all(path, () => methodNotAllowed("POST").toResponse());
   }
-  routes.get("/me", authenticated, async (c) => respond(() => me(c.get("caller"), context)));
+  routes.get("/me", async (c) =>
+    respond(() => callers.run(c.req.raw.headers, ({ caller }, database) => me(caller, database))),
+  );
   routes.all("/me", () => methodNotAllowed("GET").toResponse());
   for (const [path, handle] of callersPosts) {
     routes.post(path, authenticated, async (c) =>

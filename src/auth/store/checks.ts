@@ -1,7 +1,8 @@
-import type { Statement } from "../../platform/database.js";
+import type { ResultValue, Statement } from "../../platform/database.js";
 import { instant, statement } from "./statement.js";
 
-const schemaVersion = "(SELECT max(version) FROM _schema)";
+// The columns of a check are called c0, c1 and so on, for `insist`.
+const schemaVersion = "(SELECT max(version) FROM _schema) AS c0";
 
 /** `[schema version]` */
 export function schemaVersionCheck(): Statement {
@@ -11,7 +12,7 @@ export function schemaVersionCheck(): Statement {
 /** `[schema version, user id, email, role]`; the user is NULL unless the session lives and the user is enabled. */
 export function sessionCheck(sessionId: string): Statement {
   return statement(
-    `SELECT ${schemaVersion}, u.id, u.email, u.role FROM (SELECT 1)
+    `SELECT ${schemaVersion}, u.id AS c1, u.email AS c2, u.role AS c3 FROM (SELECT 1)
     LEFT JOIN _sessions s ON s.id = ? AND s.revoked_at IS NULL
     LEFT JOIN _users u ON u.id = s.user_id AND u.disabled = 0`,
     sessionId,
@@ -21,9 +22,24 @@ export function sessionCheck(sessionId: string): Statement {
 /** `[schema version, key id, scopes]`; the key is NULL unless it is neither revoked nor expired. */
 export function apiKeyCheck(hash: string, now: number): Statement {
   return statement(
-    `SELECT ${schemaVersion}, k.id, k.scopes FROM (SELECT 1)
+    `SELECT ${schemaVersion}, k.id AS c1, k.scopes AS c2 FROM (SELECT 1)
     LEFT JOIN _service_keys k ON k.hash = ? AND k.revoked_at IS NULL AND (k.expires_at IS NULL OR k.expires_at > ?)`,
     hash,
     instant(now),
+  );
+}
+
+/**
+ * For the begin of a batch: fails, and with it the batch, unless a check returns the expected row. What it then reads as
+ * JSON is none.
+ */
+export function insist(check: Statement, expected: readonly ResultValue[]): Statement {
+  const columns = expected.map((_, i) => `c${i}`).join();
+  const values = expected.map(() => "?").join();
+  return statement(
+    `SELECT CASE WHEN (${columns}) IS (${values}) THEN 1 ELSE json('{' || ifnull(c0, '')) END AS holds
+    FROM (${check.sql})`,
+    ...expected,
+    ...check.params,
   );
 }

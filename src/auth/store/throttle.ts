@@ -1,4 +1,4 @@
-import type { Statement } from "../../platform/database.js";
+import type { SqlValue, Statement } from "../../platform/database.js";
 import { statement } from "./statement.js";
 
 export interface Attempt {
@@ -16,32 +16,52 @@ export interface Attempt {
  */
 export function countAttempt({ key, max, now, windowMs }: Attempt): Statement {
   return statement(
-    `INSERT INTO _throttle (key, started_at, count) VALUES (?, ?, 1) ${countAgain} RETURNING count`,
+    `INSERT INTO _throttle (key, started_at, count) VALUES (?, ?, 1) ${countAgain("?")} RETURNING count`,
     key,
     BigInt(now),
-    ...countAgainParams(max, now, windowMs),
+    ...countAgainParams([BigInt(max)], now, windowMs),
   );
 }
 
 /** The same, behind another one in a batch: what that one refuses is not counted here. */
-export function countAttemptBehind({ key, max, now, windowMs }: Attempt): Statement {
+export function countAttemptBehind(attempt: Attempt): Statement {
+  return countBehind(attempt, "?", [BigInt(attempt.max)]);
+}
+
+/** The same, without a limit for an address that the account has signed in from: strangers elsewhere cannot lock its owner out. */
+export function countStrangersAttemptBehind(attempt: Attempt, emailKey: string, address: string): Statement {
+  const max = `iif(EXISTS (
+    SELECT 1 FROM _known_addresses k JOIN _users u ON u.id = k.user_id WHERE u.email_key = ? AND k.address = ?
+  ), ${Number.MAX_SAFE_INTEGER}, ?)`;
+  return countBehind(attempt, max, [emailKey, address, BigInt(attempt.max)]);
+}
+
+function countBehind(
+  { key, now, windowMs }: Attempt,
+  max: string,
+  maxParams: readonly SqlValue[],
+): Statement {
   return statement(
-    `INSERT INTO _throttle (key, started_at, count) SELECT ?, ?, 1 WHERE changes() = 1 ${countAgain} RETURNING count`,
+    `INSERT INTO _throttle (key, started_at, count) SELECT ?, ?, 1 WHERE changes() = 1 ${countAgain(max)} RETURNING count`,
     key,
     BigInt(now),
-    ...countAgainParams(max, now, windowMs),
+    ...countAgainParams(maxParams, now, windowMs),
   );
 }
 
 const ended = "(? - started_at >= ? OR started_at > ?)";
-const countAgain = `ON CONFLICT (key) DO UPDATE SET
+const countAgain = (max: string) => `ON CONFLICT (key) DO UPDATE SET
   count = CASE WHEN ${ended} THEN 1 ELSE count + 1 END,
   started_at = CASE WHEN ${ended} THEN excluded.started_at ELSE started_at END
-  WHERE count < ? OR ${ended}`;
+  WHERE count < ${max} OR ${ended}`;
 
-function countAgainParams(max: number, now: number, windowMs: number): readonly bigint[] {
+function countAgainParams(
+  maxParams: readonly SqlValue[],
+  now: number,
+  windowMs: number,
+): readonly SqlValue[] {
   const window = [BigInt(now), BigInt(windowMs), BigInt(now)];
-  return [...window, ...window, BigInt(max), ...window];
+  return [...window, ...window, ...maxParams, ...window];
 }
 
 export interface MailAttempt extends Attempt {
@@ -54,12 +74,12 @@ export interface MailAttempt extends Attempt {
 export function countMail({ key, unknownKey, emailKey, max, now, windowMs }: MailAttempt): Statement {
   return statement(
     `INSERT INTO _throttle (key, started_at, count)
-    SELECT iif(EXISTS (SELECT 1 FROM _users WHERE email_key = ?), ?, ?), ?, 1 WHERE true ${countAgain}`,
+    SELECT iif(EXISTS (SELECT 1 FROM _users WHERE email_key = ?), ?, ?), ?, 1 WHERE true ${countAgain("?")}`,
     emailKey,
     key,
     unknownKey,
     BigInt(now),
-    ...countAgainParams(max, now, windowMs),
+    ...countAgainParams([BigInt(max)], now, windowMs),
   );
 }
 
@@ -73,15 +93,7 @@ export function windowStart(key: string): Statement {
   return statement("SELECT started_at FROM _throttle WHERE key = ?", key);
 }
 
-/** `[1]` where the account has signed in from the address before. Both are hashed, or the user's id. */
-export function isKnownAddress(emailKey: string, address: string): Statement {
-  return statement(
-    "SELECT 1 FROM _known_addresses k JOIN _users u ON u.id = k.user_id WHERE u.email_key = ? AND k.address = ?",
-    emailKey,
-    address,
-  );
-}
-
+/** `address` is hashed. */
 export function rememberAddress(userId: string, address: string): Statement {
   return statement(
     `INSERT INTO _known_addresses (user_id, address) SELECT id, ? FROM _users WHERE id = ?

@@ -1,0 +1,65 @@
+import { ConstraintError, type Database, type Statement, UnavailableError } from "../platform/database.js";
+import type { CheckedRow } from "./authenticate.js";
+import { insist } from "./store/checks.js";
+
+/** Who calls, or the schema in force, is not what was expected. Nothing was written. */
+export class UnexpectedRowError extends Error {
+  override readonly name = "UnexpectedRowError";
+  constructor(readonly found: CheckedRow) {
+    super("the check of the caller returned another row than was expected");
+  }
+}
+
+export interface CheckedDatabase extends Database {
+  /** For a request that has not come to ask the database anything. */
+  confirm(): Promise<void>;
+}
+
+/**
+ * The database for one request whose caller is known from the credential alone: the first call takes the check along
+ * and throws UnexpectedRowError where it returns another row. A write happens only if the check holds at that moment.
+ */
+export function checkedDatabase(database: Database, check: Statement, expected: CheckedRow): CheckedDatabase {
+  let confirmed = false;
+  const compare = (found: CheckedRow): void => {
+    if (found.some((value, i) => value !== expected[i])) throw new UnexpectedRowError(found);
+    confirmed = true;
+  };
+  const ask = async (): Promise<void> => {
+    const [result] = await database.query([check]);
+    compare(result!.rows[0]!);
+  };
+  /** A statement made for another schema than the one in force may be no statement at all. */
+  const orAsk = async <T>(work: () => Promise<T>): Promise<T> => {
+    try {
+      return await work();
+    } catch (error) {
+      if (!(error instanceof ConstraintError || error instanceof UnavailableError)) await ask();
+      throw error;
+    }
+  };
+  return {
+    foreignKeysStayOn: database.foreignKeysStayOn,
+    answerBytesMax: database.answerBytesMax,
+    query: async (statements) => {
+      if (confirmed) return database.query(statements);
+      const [checked, ...results] = await orAsk(() => database.query([check, ...statements]));
+      compare(checked!.rows[0]!);
+      return results;
+    },
+    batch: async (statements) => {
+      if (confirmed) return database.batch(statements);
+      const [, ...results] = await orAsk(() => database.batch([insist(check, expected), ...statements]));
+      confirmed = true;
+      return results;
+    },
+    migrate: async (statements) => {
+      if (!confirmed) await ask();
+      return database.migrate(statements);
+    },
+    close: () => database.close(),
+    confirm: async () => {
+      if (!confirmed) await ask();
+    },
+  };
+}
