@@ -16,6 +16,14 @@ export default defineConfig({
           include: ["test/{unit,property,platform,cli,faults}/**/*.test.ts", "test/*.test.ts"],
         },
       },
+      {
+        extends: true,
+        test: {
+          name: "worker",
+          include: ["test/worker/**/*.test.ts"],
+          globalSetup: "test/support/workerd/bundle.ts",
+        },
+      },
       { extends: true, test: { name: "bench", include: ["test/bench/**/*.bench.ts"], testTimeout: 600_000 } },
       ...targets.map((target) => ({
         extends: true as const,

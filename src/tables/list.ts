@@ -12,6 +12,7 @@ import { type ListRequest, parseListRequest } from "./list-request.js";
 import type { Key, OrderTerm } from "./order.js";
 import { finishRows } from "./rows.js";
 import { candidateBytesStatement, listStatement, windowEndStatement } from "./sql/list.js";
+import { realOf } from "./sql/wire.js";
 import { fromJson } from "./values.js";
 
 export interface Page {
@@ -155,7 +156,7 @@ function keyOf(text: string | null, order: readonly OrderTerm[]): Key | null {
   if (text === null) return null;
   const values: unknown[] = JSON.parse(text);
   return order.map(({ column }, i) => {
-    const value = values[i];
+    const value = realOf(values[i]);
     if (column.type === "blob" && typeof value === "string") return fromHex(value);
     const parsed = fromJson(column, value);
     if (parsed.ok) return parsed.value;

@@ -1,6 +1,7 @@
 import { toBase64 } from "../encoding/base64.js";
 import { fromHex } from "../encoding/hex.js";
 import type { Column } from "../project/model.js";
+import { realOf } from "./sql/wire.js";
 
 type Row = Record<string, unknown>;
 
@@ -9,16 +10,17 @@ type Row = Record<string, unknown>;
  * spelling, blobs as base64. Most tables need nothing.
  */
 export function finishRows(text: string, columns: readonly Column[]): string {
-  const blobs = columns.filter(({ type }) => type === "blob");
-  if (blobs.length === 0 && !columns.some(({ type }) => type === "real")) return text;
+  const finished = columns.filter(({ type }) => type === "blob" || type === "real");
+  if (finished.length === 0) return text;
   const value: Row | Row[] = JSON.parse(text);
-  for (const row of Array.isArray(value) ? value : [value]) finishBlobs(row, blobs);
+  for (const row of Array.isArray(value) ? value : [value]) finishRow(row, finished);
   return JSON.stringify(value);
 }
 
-function finishBlobs(row: Row, columns: readonly Column[]): void {
-  for (const { name } of columns) {
+function finishRow(row: Row, columns: readonly Column[]): void {
+  for (const { name, type } of columns) {
     const value = row[name];
-    if (typeof value === "string") row[name] = toBase64(fromHex(value));
+    if (type === "real") row[name] = realOf(value);
+    else if (typeof value === "string") row[name] = toBase64(fromHex(value));
   }
 }

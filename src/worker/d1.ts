@@ -10,6 +10,7 @@ import {
 } from "../platform/database.js";
 import { danglingKeyError, danglingKeys, refuseMoreDanglingKeys } from "../platform/foreign-key-check.js";
 import { notSetUpError } from "../platform/not-set-up.js";
+import { isPlainReal, realText, unscaledSql } from "../platform/real-scale.js";
 import { checkParams, countPlaceholders, replacePlaceholders } from "../platform/statement-text.js";
 
 /** What is used of Cloudflare's `D1Database`. */
@@ -96,11 +97,14 @@ function bound(binding: D1Binding, { sql, params }: Statement): D1Prepared {
 function boundTogether(binding: D1Binding, { sql, params }: Statement): D1Prepared {
   const text = replacePlaceholders(sql, (index) => {
     const value = `json_extract(?1, '$[${index}]')`;
-    return params[index] instanceof Uint8Array ? `unhex(${value})` : value;
+    const param = params[index];
+    if (typeof param === "number" && !isPlainReal(param))
+      return `(${unscaledSql(`json_extract(?1, '$[${index}][0]')`, `json_extract(?1, '$[${index}][1]')`)})`;
+    return param instanceof Uint8Array ? `unhex(${value})` : value;
   });
   const values = params.map((param) => {
     if (typeof param === "bigint") return String(param);
-    if (typeof param === "number") return param.toExponential(16);
+    if (typeof param === "number") return realText(param);
     return JSON.stringify(param instanceof Uint8Array ? toHex(param) : param);
   });
   return binding.prepare(text).bind(`[${values.join(",")}]`);

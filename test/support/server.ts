@@ -88,21 +88,21 @@ export const testSecret = "a secret of the test suite, 32 bytes and more";
 // Hashing is real, and one worker serves many files of tests.
 const passwordHasher = remembering(createArgon2());
 
-/** Serves a project until the test ends. */
-export function serve(project: TestProject): Promise<TestServer> {
-  return targetName.startsWith("workerd") ? serveInWorkerd(project) : serveHere(project);
+/** Serves a project until the test ends, where the suite runs unless another target is named. */
+export function serve(project: TestProject, target = targetName): Promise<TestServer> {
+  return target.startsWith("workerd") ? serveInWorkerd(project, target) : serveHere(project, target);
 }
 
 /** In another process, which a test reaches through requests and the database alone. */
-async function serveInWorkerd(project: TestProject): Promise<TestServer> {
+async function serveInWorkerd(project: TestProject, target: string): Promise<TestServer> {
   if (project.wrap) skip("the database that is watched or broken is of this process");
   if (project.path !== undefined) skip("a file that is there already is served embedded");
   if (project.passwordHasher) skip("the hasher that is watched is of this process");
-  if (targetName === "workerd-libsql" && sqldMissing !== null) skip(sqldMissing);
+  if (target === "workerd-libsql" && sqldMissing !== null) skip(sqldMissing);
   const clock = new ManualClock();
   const log = new MemoryLog();
   const mail = new MemoryMail();
-  const sqld = targetName === "workerd-libsql" ? await borrowSqld() : null;
+  const sqld = target === "workerd-libsql" ? await borrowSqld() : null;
   // Loaded here alone, as miniflare takes seconds.
   const { startInWorkerd } = await import("./workerd/worker.js");
   const worker = await startInWorkerd(
@@ -154,8 +154,8 @@ async function serveInWorkerd(project: TestProject): Promise<TestServer> {
   };
 }
 
-async function serveHere(project: TestProject): Promise<TestServer> {
-  const { database: opened, remove } = await openDatabase(project.path);
+async function serveHere(project: TestProject, target: string): Promise<TestServer> {
+  const { database: opened, remove } = await openDatabase(project.path, target);
   const database = project.wrap?.(opened) ?? opened;
   const clock = new ManualClock();
   const log = new MemoryLog();
@@ -192,9 +192,9 @@ async function serveHere(project: TestProject): Promise<TestServer> {
     publicBaseUrl: config.auth.public_base_url || "http://127.0.0.1:8787",
     ...(project.providerEndpoints && { providerEndpoints: project.providerEndpoints }),
   });
-  const target = await targets[targetName]!(app);
+  const { request, close } = await targets[target]!(app);
   onTestFinished(async () => {
-    await target.close();
+    await close();
     await opened.close();
     await remove();
   });
@@ -202,7 +202,7 @@ async function serveHere(project: TestProject): Promise<TestServer> {
     while (deferred.length > 0) await deferred.shift();
   };
   const { upkeep } = app;
-  return { request: target.request, database, clock, log, mail, platform, settled, upkeep };
+  return { request, database, clock, log, mail, platform, settled, upkeep };
 }
 
 interface OpenedDatabase {
@@ -210,16 +210,16 @@ interface OpenedDatabase {
   remove(): Promise<void>;
 }
 
-async function openDatabase(path: string | undefined): Promise<OpenedDatabase> {
+async function openDatabase(path: string | undefined, target: string): Promise<OpenedDatabase> {
   const embedded = (file: string) => ({
     database: openLibsql({ path: file, synchronous: "normal" }),
     remove: async () => {},
   });
   if (path !== undefined) {
-    if (targetName === "remote") skip("a file that is there already is served embedded");
+    if (target === "remote") skip("a file that is there already is served embedded");
     return embedded(path);
   }
-  switch (targetName) {
+  switch (target) {
     case "remote": {
       if (sqldMissing !== null) skip(sqldMissing);
       const { url, stop } = await borrowSqld();

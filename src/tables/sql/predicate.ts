@@ -1,3 +1,5 @@
+import type { SqlValue } from "../../platform/database.js";
+import { isPlainReal, realText, unscaledSql } from "../../platform/real-scale.js";
 import type { ColumnName } from "../../project/names.js";
 import type { ColumnReference, Exists, Expression, Operand } from "../../project/rules/ast.js";
 import type { Condition } from "../access-path.js";
@@ -108,8 +110,7 @@ function filterSql(filter: Filter, column: Sql): Sql {
     case "gte":
       return sql`${column} >= ${param(filter.value)}`;
     case "in":
-      // One parameter however long the list is: D1 takes 100 of them.
-      return sql`${column} IN (SELECT value FROM json_each(${param(jsonList(filter.values))}))`;
+      return sql`${column} IN (${listed(filter.values)})`;
     case "is_null":
       return filter.value ? sql`${column} IS NULL` : sql`${column} IS NOT NULL`;
     case "contains":
@@ -119,12 +120,16 @@ function filterSql(filter: Filter, column: Sql): Sql {
   }
 }
 
-function jsonList(values: readonly unknown[]): string {
-  return `[${values.map(jsonItem).join(",")}]`;
+/** One parameter however long the list is: D1 takes 100 of them. */
+function listed(values: readonly SqlValue[]): Sql {
+  const items = param(`[${values.map(jsonItem).join(",")}]`);
+  if (values.every((value) => typeof value !== "number" || isPlainReal(value)))
+    return sql`SELECT value FROM json_each(${items})`;
+  const real: Sql = { text: unscaledSql("(value ->> 0)", "(value ->> 1)"), params: [] };
+  return sql`SELECT CASE type WHEN 'array' THEN ${real} ELSE value END FROM json_each(${items})`;
 }
 
-function jsonItem(value: unknown): string {
+function jsonItem(value: SqlValue): string {
   if (typeof value === "bigint") return String(value);
-  // SQLite misreads some shortest spellings by a bit; 17 digits are never that close to two doubles at once.
-  return typeof value === "number" ? value.toExponential(16) : JSON.stringify(value);
+  return typeof value === "number" ? realText(value) : JSON.stringify(value);
 }

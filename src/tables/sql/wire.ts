@@ -1,3 +1,4 @@
+import { isPlainSql, scaledSql, unscaled } from "../../platform/real-scale.js";
 import type { Column } from "../../project/model.js";
 import { chain, comma, join, type Sql, sql, sum, textLiteral } from "./fragment.js";
 
@@ -39,7 +40,7 @@ export function wireValue(column: Pick<Column, "type">, ref: Sql): Sql {
     case "integer":
       return sql`CASE WHEN ${ref} BETWEEN -9007199254740991 AND 9007199254740991 THEN ${ref} ELSE CAST(${ref} AS TEXT) END`;
     case "real":
-      return sql`CASE WHEN typeof(${ref}) = 'real' THEN json(printf('%!.17g', ${ref})) ELSE ${ref} END`;
+      return realJson(ref);
     case "text":
       return ref;
     case "boolean":
@@ -49,4 +50,18 @@ export function wireValue(column: Pick<Column, "type">, ref: Sql): Sql {
     case "blob":
       return sql`CASE WHEN ${ref} IS NOT NULL THEN hex(${ref}) END`;
   }
+}
+
+/** Of a column: a number, or for one of an extreme size `[number, exponent]` (see `real-scale.ts`). */
+function realJson(ref: Sql): Sql {
+  const { number, exponent } = scaledSql(ref.text);
+  const text = `CASE WHEN typeof(${ref.text}) <> 'real' THEN ${ref.text}
+    WHEN ${isPlainSql(ref.text)} THEN json(printf('%!.17g', ${ref.text}))
+    ELSE json_array(json(printf('%!.17g', ${number})), ${exponent}) END`;
+  return { text, params: [] };
+}
+
+/** A real of `wireValue` as it was stored. */
+export function realOf(value: unknown): unknown {
+  return Array.isArray(value) ? unscaled(value[0] as number, value[1] as number) : value;
 }

@@ -81,10 +81,19 @@ function shapeOf({ columns }: TableSpec): Shape {
 
 export type RuleSource = "written" | "random";
 
+export interface ListProjectOptions {
+  readonly scanLimit: number;
+  readonly rules: RuleSource;
+  /** Whoever may read a row may also change and delete it, and whoever is signed in may add some. */
+  readonly writable?: boolean;
+  /** Where it is served, if not where the suite runs. */
+  readonly target?: string;
+}
+
 /** Serves the tables until the test ends, their rows made anew from the seed. */
 export async function serveLists(
   random: Random,
-  { scanLimit, rules: source }: { readonly scanLimit: number; readonly rules: RuleSource },
+  { scanLimit, rules: source, writable = false, target }: ListProjectOptions,
 ): Promise<ListProject> {
   const written = random.shuffled(writtenRules);
   const rules = new Map(
@@ -93,10 +102,8 @@ export async function serveLists(
       source === "written" ? written[i % written.length]! : randomRule(random, vocabulary),
     ]),
   );
-  const server = await serve({
-    schema: schemaText([...tables, ...lookups]),
-    config: configText(scanLimit, rules),
-  });
+  const config = configText(scanLimit, rules, writable);
+  const server = await serve({ schema: schemaText([...tables, ...lookups]), config }, target);
   const callers = await makeCallers(server);
   const users = callers.flatMap(({ auth }) => (auth?.id ? [{ id: auth.id, role: auth.role }] : []));
   const people = [...users.map(({ id }) => id), "nobody"];
@@ -121,10 +128,14 @@ export async function serveLists(
   return { server, scanLimit, callers, rows, rules, admitted, status };
 }
 
-function configText(scanLimit: number, rules: ReadonlyMap<string, Rule>): string {
-  const sections = [...rules].map(
-    ([name, rule]) => `[rules.${name}]\nread = ${JSON.stringify(print(rule))}\n`,
-  );
+function configText(scanLimit: number, rules: ReadonlyMap<string, Rule>, writable: boolean): string {
+  const sections = [...rules].map(([name, rule]) => {
+    const text = JSON.stringify(print(rule));
+    const { primaryKey } = tables.find((spec) => spec.name === name)!;
+    const create = writable ? 'create = "authenticated"\n' : "";
+    const writes = writable && primaryKey.length > 0 ? `update = ${text}\ndelete = ${text}\n` : "";
+    return `[rules.${name}]\nread = ${text}\n${create}${writes}`;
+  });
   return `[api]\nscan_limit = ${scanLimit}\n${sections.join("")}`;
 }
 

@@ -1,0 +1,75 @@
+/**
+ * SQLite writes a real as decimal text, and reads one, without loss between 1e-75 and 1e75 on every backend; beyond that,
+ * D1 errs by a bit. Such reals travel as a number near 1 and an exponent of two: multiplying by powers of two, each of
+ * which has an exact spelling itself, loses nothing.
+ */
+const plainMin = 1e-75;
+const plainMax = 1e75;
+const farMin = 1e-200;
+const farMax = 1e200;
+
+const near = { exponent: 448, powers: [256, 192] } as const;
+const far = { exponent: 896, powers: [256, 256, 192, 192] } as const;
+
+function product(powers: readonly number[], sign: 1 | -1): string {
+  return powers.map((power) => ` * ${(2 ** (sign * power)).toExponential(16)}`).join("");
+}
+
+const literal = (value: number) => value.toExponential();
+
+/** Whether its decimal text is exact. */
+export function isPlainReal(value: number): boolean {
+  return value === 0 || (Math.abs(value) >= plainMin && Math.abs(value) <= plainMax);
+}
+
+/** The same of a column, as SQL. */
+export function isPlainSql(ref: string): string {
+  return `(${ref} = 0.0 OR abs(${ref}) BETWEEN ${literal(plainMin)} AND ${literal(plainMax)})`;
+}
+
+/** SQL of the two numbers that `unscaled` puts together again, of a real that is not plain. */
+export function scaledSql(ref: string): { readonly number: string; readonly exponent: string } {
+  const cases = (of: (scale: typeof near | typeof far, sign: 1 | -1) => string) =>
+    [
+      `CASE WHEN abs(${ref}) > ${literal(farMax)} THEN ${of(far, 1)}`,
+      `WHEN abs(${ref}) > 1.0 THEN ${of(near, 1)}`,
+      `WHEN abs(${ref}) < ${literal(farMin)} THEN ${of(far, -1)}`,
+      `ELSE ${of(near, -1)} END`,
+    ].join(" ");
+  return {
+    number: cases(({ powers }, sign) => ref + product(powers, sign === 1 ? -1 : 1)),
+    exponent: cases(({ exponent }, sign) => String(sign * exponent)),
+  };
+}
+
+export function unscaled(number: number, exponent: number): number {
+  return number * 2 ** exponent;
+}
+
+/**
+ * As JSON for SQLite to read: a plain one itself, of another the two numbers as an array. SQLite misreads some shortest
+ * spellings by a bit; 17 digits are never that close to two doubles at once.
+ */
+export function realText(value: number): string {
+  const { number, exponent } = scaled(value);
+  const text = number.toExponential(16);
+  return exponent === 0 ? text : `[${text},${exponent}]`;
+}
+
+function scaled(value: number): { readonly number: number; readonly exponent: number } {
+  if (isPlainReal(value)) return { number: value, exponent: 0 };
+  const magnitude = Math.abs(value);
+  const { exponent } = magnitude > farMax || magnitude < farMin ? far : near;
+  const signed = magnitude > 1 ? exponent : -exponent;
+  return { number: unscaled(value, -signed), exponent: signed };
+}
+
+/** SQL of the value that the two numbers stand for. */
+export function unscaledSql(number: string, exponent: string): string {
+  const cases = [near, far].flatMap((scale) =>
+    ([1, -1] as const).map(
+      (sign) => `WHEN ${sign * scale.exponent} THEN ${number}${product(scale.powers, sign)}`,
+    ),
+  );
+  return `CASE ${exponent} ${cases.join(" ")} ELSE ${number} END`;
+}
