@@ -76,3 +76,6 @@ export class ConstraintError extends Error {
 export class UnavailableError extends Error {
   override readonly name = "UnavailableError";
 }
+
+/** The server's own tables are not there. */
+export class NotSetUpError extends UnavailableError {}

@@ -1,10 +1,8 @@
-import { UnavailableError } from "./database.js";
+import { NotSetUpError } from "./database.js";
 
 /** The error of a database that has no tables of the server yet (their names begin with `_`), null for any other message. */
-export function notSetUpError(message: string): UnavailableError | null {
+export function notSetUpError(message: string): NotSetUpError | null {
   return /^no such table: (main\.)?_/.test(message)
-    ? new UnavailableError(
-        "the database has not been set up: see `svc worker bootstrap` and `svc schema apply`",
-      )
+    ? new NotSetUpError("the database has not been set up: see `svc worker bootstrap` and `svc schema apply`")
     : null;
 }

@@ -3,6 +3,7 @@ import {
   ConstraintError,
   type ConstraintKind,
   type Database,
+  NotSetUpError,
   type Result,
   type ResultValue,
   type Statement,
@@ -45,7 +46,8 @@ export function openRemoteLibsql(options: RemoteLibsqlOptions): Database {
         return await read(natives);
       } catch (error) {
         // Reading twice is safe.
-        if (!(translated(error) instanceof UnavailableError)) rethrow(error);
+        const known = translated(error);
+        if (!(known instanceof UnavailableError) || known instanceof NotSetUpError) throw known;
       }
       return read(natives).catch(rethrow);
     },

@@ -1,6 +1,5 @@
-import type { Database, Statement } from "../platform/database.js";
+import { type Database, NotSetUpError, type Statement } from "../platform/database.js";
 import type { Physical } from "../project/migration/physical.js";
-import { physicalTable } from "../project/migration/physical.js";
 import type { Schema } from "../project/model.js";
 import { ProblemsError } from "../project/problem.js";
 import { parseSchema } from "../project/schema.js";
@@ -38,9 +37,12 @@ const newestVersion: Statement = {
  * is the older one, and whoever compares it with the database's finds that it has moved.
  */
 export async function loadState(database: Database): Promise<SchemaState> {
-  const first = await loadPhysical(database);
-  if (physicalTable(first, "_schema") === undefined) return { inForce: null, physical: first };
-  const { results, physical } = await loadPhysicalAfter(database, [newestVersion]);
+  const loaded = await loadPhysicalAfter(database, [newestVersion]).catch((error: unknown) => {
+    if (error instanceof NotSetUpError) return null;
+    throw error;
+  });
+  if (loaded === null) return { inForce: null, physical: await loadPhysical(database) };
+  const { results, physical } = loaded;
   const [row] = results[0]!.rows;
   if (row === undefined) return { inForce: null, physical };
   const [version, hash, text] = row as [number, string, string];

@@ -3,6 +3,7 @@ import {
   ConstraintError,
   type ConstraintKind,
   type Database,
+  NotSetUpError,
   type Result,
   type ResultValue,
   type Statement,
@@ -50,7 +51,7 @@ export function openD1(binding: D1Binding): Database {
         return await send(statements);
       } catch (error) {
         // Reading twice is safe, and what D1 reports so is over in a moment.
-        if (!(error instanceof UnavailableError)) throw error;
+        if (!(error instanceof UnavailableError) || error instanceof NotSetUpError) throw error;
         return send(statements);
       }
     },

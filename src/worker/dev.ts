@@ -35,7 +35,7 @@ async function main(): Promise<void> {
     ["dev", "--ip", "127.0.0.1", "--port", String(port), "--var", `SVC_GATEWAY_URL:${url}`],
     {
       stdio: ["ignore", process.stderr, process.stderr],
-      env: { ...process.env, WRANGLER_LOG: "log", WRANGLER_SEND_METRICS: "false" },
+      env: { ...process.env, WRANGLER_LOG: "log" },
     },
   );
   for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => wrangler.kill(signal));

@@ -124,7 +124,7 @@ test.each<{ rules: RuleSource; scanLimit: number }>([
     let paths = [asked.path, asked.path] as const;
     for (let page = 0; page < (asked.pages ?? 1); page++) {
       const [here, there] = await Promise.all([ask(node, asked, paths[0]), ask(worker, asked, paths[1])]);
-      const described = `SEED=${seed}, request ${i}, page ${page}: ${JSON.stringify(asked)}`;
+      const described = `SEED=${seed}, request ${i}, page ${page}: ${JSON.stringify(asked)}, log ${worker.server.log.lines.join()}`;
       expect(there.status, described).toBe(here.status);
       expect(there.body, described).toEqual(here.body);
       if (typeof here.rowsRead === "number" && typeof there.rowsRead === "number") {

@@ -43,11 +43,25 @@ export function armed(plan: ListPlan, select: Sql, limitClause: Sql, stop: Sql |
     return sql`${select} WHERE ${and([served, arm.condition, ...bounds])}${order} ${limitClause}`;
   });
   if (selects.length === 0) return sql`${select} WHERE 0`;
-  if (selects.length === 1) return selects[0]!;
-  return sql`${join(
-    selects.map((arm) => sql`SELECT * FROM (${arm})`),
-    sql` UNION ALL `,
-  )} ${limitClause}`;
+  return concatenated(selects, limitClause);
+}
+
+/** D1 takes so many. */
+const compoundTermsMax = 5;
+
+/** One after the other. What is more than fits into one compound SELECT is another one, in its last place. */
+function concatenated(selects: readonly Sql[], limitClause: Sql): Sql {
+  const [only, ...others] = selects;
+  if (only !== undefined && others.length === 0) return only;
+  const fits = selects.length <= compoundTermsMax;
+  const terms = fits
+    ? selects
+    : [
+        ...selects.slice(0, compoundTermsMax - 1),
+        concatenated(selects.slice(compoundTermsMax - 1), limitClause),
+      ];
+  const wrapped = terms.map((term) => sql`SELECT * FROM (${term})`);
+  return sql`${join(wrapped, sql` UNION ALL `)} ${limitClause}`;
 }
 
 export function servedSql(served: readonly Condition[]): Sql {

@@ -9,6 +9,5 @@ export default function setup(): void {
   const args = ["deploy", "--dry-run", "--config", "test/support/workerd/wrangler.toml"];
   execFileSync("node_modules/.bin/wrangler", [...args, "--outdir", resolve(bundleDirectory)], {
     stdio: "pipe",
-    env: { ...process.env, WRANGLER_SEND_METRICS: "false" },
   });
 }

@@ -28,7 +28,8 @@ interface Project {
   readonly reports: Promise<unknown>[];
 }
 
-const passwordHasher = remembering(createArgon2(systemRandom));
+const argon2 = createArgon2(systemRandom);
+const passwordHasher = remembering(argon2);
 const projects = new Map<number, Project>();
 
 type Call = {
@@ -57,6 +58,8 @@ const calls: Call = {
       return { error: { name, kind, message } };
     }
   },
+  "/__test/hasher": async ({ method, parameters: [password, stored] }) =>
+    method === "hash" ? argon2.hash(password) : argon2.verify(password, stored!),
   "/__test/settled": async (_, { project }) => {
     await settled(project.deferred);
     await settled(project.reports);

@@ -15,6 +15,10 @@ export interface Calls {
     readonly answer: Pick<Database, "foreignKeysStayOn" | "answerBytesMax">;
   };
   "/__test/database": { readonly asked: DatabaseCall; readonly answer: DatabaseAnswer };
+  "/__test/hasher": {
+    readonly asked: { readonly method: "hash" | "verify"; readonly parameters: readonly [string, string?] };
+    readonly answer: string | boolean;
+  };
   /** Waits for what answers have left behind. */
   "/__test/settled": { readonly asked: null; readonly answer: null };
   "/__test/upkeep": { readonly asked: { readonly task: string }; readonly answer: null };

@@ -1,9 +1,9 @@
-import { readdirSync } from "node:fs";
-import { join } from "node:path";
+import { readFileSync } from "node:fs";
 import { Miniflare } from "miniflare";
 import type { Database } from "../../../src/platform/database.js";
-import type { MailMessage } from "../../../src/platform/platform.js";
+import type { MailMessage, PasswordHasher } from "../../../src/platform/platform.js";
 import { bundleDirectory } from "./bundle.js";
+import { bundled } from "./modules.js";
 import { type Calls, packedStatements, type Report, type Start, unpackedResults } from "./protocol.js";
 
 /** A project in workerd, as the test process sees it. */
@@ -31,23 +31,37 @@ const idleBindings = Array.from({ length: databasesMax }, (_, n) => `DB${n}`);
 let projectsStarted = 0;
 
 async function startWorkerd(): Promise<{ readonly url: string }> {
-  const files = readdirSync(bundleDirectory).filter((name) => /\.(js|wasm)$/.test(name));
-  const main = files.indexOf("entry.js");
-  files.unshift(...files.splice(main, 1));
   const miniflare = new Miniflare({
-    modules: files.map((name) => ({
-      type: name.endsWith(".wasm") ? "CompiledWasm" : "ESModule",
-      path: join(bundleDirectory, name),
-    })),
-    modulesRoot: bundleDirectory,
-    compatibilityDate: "2026-04-26",
-    compatibilityFlags: ["enable_request_signal"],
+    ...bundled(bundleDirectory, "entry.js"),
     d1Databases: Object.fromEntries(idleBindings.map((binding) => [binding, binding])),
     serviceBindings: { HOST: hear },
-    unsafeDirectSockets: [{ port: 0 }],
   });
   await miniflare.ready;
   return { url: (await miniflare.unsafeGetDirectURL()).origin };
+}
+
+/** Bytes of memory that workerd holds at the moment, as Linux counts them. */
+export function memoryOfWorkerd(): number {
+  const children = readFileSync(`/proc/self/task/${process.pid}/children`, "utf8").trim().split(" ");
+  const statuses = children.map((child) => readFileSync(`/proc/${child}/status`, "utf8"));
+  const status = statuses.find((text) => text.startsWith("Name:\tworkerd\n"))!;
+  return Number(/^VmRSS:\s+(\d+) kB$/m.exec(status)![1]) * 1024;
+}
+
+/** The product's hasher in workerd. */
+export function workerHasher(): Pick<PasswordHasher, "hash" | "verify"> {
+  const compute = async (method: "hash" | "verify", ...parameters: [string, string?]) => {
+    running ??= startWorkerd();
+    const { url } = await running;
+    const body = JSON.stringify({ method, parameters });
+    const response = await fetch(`${url}/__test/hasher`, { method: "POST", body });
+    if (!response.ok) throw new Error(await response.text());
+    return response.json();
+  };
+  return {
+    hash: (password) => compute("hash", password) as Promise<string>,
+    verify: (password, stored) => compute("verify", password, stored) as Promise<boolean>,
+  };
 }
 
 async function hear(request: { json(): Promise<unknown> }): Promise<never> {

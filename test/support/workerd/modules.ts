@@ -1,0 +1,18 @@
+import { readdirSync } from "node:fs";
+import { join } from "node:path";
+
+/** For miniflare: what wrangler has bundled into a directory, as wrangler.toml would run it. */
+export function bundled(directory: string, main: string) {
+  const names = readdirSync(directory).filter((name) => /\.(js|wasm)$/.test(name));
+  const modules = [main, ...names.filter((name) => name !== main)].map((name) => ({
+    type: name.endsWith(".wasm") ? ("CompiledWasm" as const) : ("ESModule" as const),
+    path: join(directory, name),
+  }));
+  return {
+    modules,
+    modulesRoot: directory,
+    compatibilityDate: "2026-04-26",
+    compatibilityFlags: ["enable_request_signal"],
+    unsafeDirectSockets: [{ port: 0 }],
+  };
+}

@@ -1,0 +1,97 @@
+import { execFile, spawn } from "node:child_process";
+import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { Miniflare } from "miniflare";
+import { describe, expect, it, onTestFinished } from "vitest";
+import { bundled } from "../support/workerd/modules.js";
+
+const databaseId = "00000000-0000-0000-0000-000000000000";
+const password = "correct horse battery staple";
+
+/** The product's own Worker, with the database that wrangler keeps in a directory. */
+async function startProduct(directory: string): Promise<string> {
+  const miniflare = new Miniflare({
+    ...bundled("dist/bundle", "index.js"),
+    d1Databases: { DB: databaseId },
+    d1Persist: join(directory, "v3", "d1"),
+    bindings: {
+      SVC_SECRET: "a secret of the test suite, 32 bytes and more",
+      SVC_GATEWAY_URL: "https://x.example",
+    },
+  });
+  await miniflare.ready;
+  onTestFinished(() => miniflare.dispose());
+  return (await miniflare.unsafeGetDirectURL()).origin;
+}
+
+/** Standard output and error of a command that ends well. */
+async function svc(
+  input: string,
+  ...args: string[]
+): Promise<{ readonly out: string; readonly err: string }> {
+  const child = spawn(process.execPath, ["dist/cli/main.js", ...args], { stdio: "pipe" });
+  const [out, err] = [child.stdout, child.stderr].map(async (stream) => {
+    let text = "";
+    for await (const chunk of stream.setEncoding("utf8")) text += chunk;
+    return text;
+  });
+  child.stdin.end(input);
+  const code = await new Promise((resolve) => child.once("exit", resolve));
+  const printed = { out: await out!, err: await err! };
+  expect(code, printed.err).toBe(0);
+  return printed;
+}
+
+describe("svc worker bootstrap", () => {
+  it("makes an empty D1 database this project's, which answered 503 until then", async () => {
+    const directory = mkdtempSync(join(tmpdir(), "svc-bootstrap-"));
+    onTestFinished(() => rmSync(directory, { recursive: true }));
+    for (const file of ["svc.toml", "svc.schema.yaml"]) cpSync(file, join(directory, file));
+
+    const empty = await startProduct(join(directory, "empty"));
+    for (const path of ["/health", "/api/tags", "/auth/oauth/providers"]) {
+      const response = await fetch(empty + path);
+      expect([path, response.status]).toEqual([path, path === "/health" ? 200 : 503]);
+      await response.text();
+    }
+
+    const options = ["--admin-email", "root@example.com", "--password-stdin", "--dir", directory];
+    const { out, err } = await svc(`${password}\n`, "worker", "bootstrap", ...options);
+    const key = err.trim().split("\n").at(-1)!;
+    expect(key).toMatch(/^svc_sk_[\w-]{43}$/);
+    expect(out).not.toContain(key);
+    expect(out).not.toContain(password);
+    const file = join(directory, "bootstrap.sql");
+    writeFileSync(file, out);
+    const where = ["--local", "--persist-to", directory, "--config", "wrangler.toml"];
+    await promisify(execFile)("node_modules/.bin/wrangler", [
+      "d1",
+      "execute",
+      "DB",
+      ...where,
+      "--file",
+      file,
+    ]);
+
+    const url = await startProduct(directory);
+    expect((await fetch(`${url}/api/tags`)).status).toBe(200);
+    const login = await fetch(`${url}/auth/login`, {
+      method: "POST",
+      headers: { "Content-Type": "application/json" },
+      body: JSON.stringify({ email: "root@example.com", password }),
+    });
+    expect(await login.json()).toMatchObject({ data: { user: { role: "admin" } } });
+    const users = await svc(`${key}\n`, "admin", "list-users", "--json", "--url", url, "--key-stdin");
+    expect(JSON.parse(users.out)).toMatchObject([{ email: "root@example.com" }]);
+
+    const schema = join(directory, "svc.schema.yaml");
+    const more = "\nnotes:\n  columns:\n    id: { type: integer, primary_key: true }\n";
+    writeFileSync(schema, readFileSync(schema, "utf8") + more);
+    const applied = await svc(`${key}\n`, "schema", "apply", "--dir", directory, "--url", url, "--key-stdin");
+    expect(applied.out).toContain("notes");
+    // There now, and without a rule: nobody's.
+    expect((await fetch(`${url}/api/notes`)).status).toBe(401);
+  });
+});
