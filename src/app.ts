@@ -1,4 +1,6 @@
-import { type Context, Hono, type MiddlewareHandler } from "hono";
+import type { Context, MiddlewareHandler } from "hono";
+import { TrieRouter } from "hono/router/trie-router";
+import { Hono } from "hono/tiny";
 import { adminRoutes } from "./admin/routes.js";
 import { createAccessTokens } from "./auth/access-token.js";
 import { createCallers } from "./auth/callers.js";
@@ -112,7 +114,9 @@ export async function createApp(options: AppOptions) {
     own: new URL(publicBaseUrl).origin,
     cookies: config.auth.cookie_mode,
   };
+  // What Hono would choose for these paths, without the routers that it would choose from.
   const app = new Hono<Env>();
+  app.router = new TrieRouter();
   if (loopbackOnly) app.use(loopbackHostsOnly);
   app.use(cors(origins), crossSiteGuard(origins));
   app.get("/health", () => health(database));

@@ -1,4 +1,5 @@
-import { type Context, Hono } from "hono";
+import type { Context } from "hono";
+import { Hono } from "hono/tiny";
 import type { Callers } from "../auth/callers.js";
 import { type Caller, principalOf } from "../auth/principal.js";
 import type { SecretKey } from "../encoding/secret-keys.js";
