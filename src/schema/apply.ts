@@ -51,8 +51,11 @@ export async function applyChange(
   const { plan } = planned;
   const refusal = refusalOf(plan, options);
   if (refusal !== null) return { outcome: "refused", ...refusal };
-  if (plan.hash === plan.base && plan.steps.length === 0)
+  if (plan.hash === plan.base && plan.steps.length === 0) {
+    // Another release of the server may have more of them.
+    await createSystemTables(database);
     return { outcome: "unchanged", version: plan.baseVersion, hash: plan.hash };
+  }
   return carryOut(database, plan, options.now);
 }
 

@@ -28,7 +28,7 @@ async function main(): Promise<void> {
   const wanted = Number(values.port ?? process.env.PORT ?? config.server.port);
   const port = wanted === 0 ? await freePort() : wanted;
   const url = `http://127.0.0.1:${port}`;
-  writeSecret();
+  writeSecret(config.auth.jwt_secret_env);
   await applySchema(schemaText);
   const wrangler = spawn(
     "node_modules/.bin/wrangler",
@@ -51,10 +51,10 @@ async function main(): Promise<void> {
 }
 
 /** Once: for this directory alone. */
-function writeSecret(): void {
+function writeSecret(name: string): void {
   const file = ".dev.vars";
-  if (existsSync(file) && /^SVC_SECRET=/m.test(readFileSync(file, "utf8"))) return;
-  appendFileSync(file, `SVC_SECRET=${randomBytes(32).toString("base64url")}\n`, { mode: 0o600 });
+  if (existsSync(file) && new RegExp(`^${name}=`, "m").test(readFileSync(file, "utf8"))) return;
+  appendFileSync(file, `${name}=${randomBytes(32).toString("base64url")}\n`, { mode: 0o600 });
 }
 
 /** To the local D1, where wrangler keeps it. */

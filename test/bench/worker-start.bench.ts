@@ -29,7 +29,10 @@ test("from the spawn of workerd to the first answer of the Worker", async () => 
       ...bundled("dist/bundle", "index.js"),
       d1Databases: { DB: "db" },
       d1Persist: directory,
-      bindings: { SVC_SECRET: "a secret of the benchmark, of 32 bytes", SVC_GATEWAY_URL: "http://127.0.0.1" },
+      bindings: {
+        SVC_JWT_SECRET: "a secret of the benchmark, of 32 bytes",
+        SVC_GATEWAY_URL: "http://127.0.0.1",
+      },
     });
   const first = start();
   const database = openD1((await first.getD1Database("DB")) as unknown as D1Binding);

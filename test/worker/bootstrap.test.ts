@@ -17,7 +17,7 @@ async function startProduct(directory: string): Promise<string> {
     d1Databases: { DB: databaseId },
     d1Persist: join(directory, "v3", "d1"),
     bindings: {
-      SVC_SECRET: "a secret of the test suite, 32 bytes and more",
+      SVC_JWT_SECRET: "a secret of the test suite, 32 bytes and more",
       SVC_GATEWAY_URL: "https://x.example",
     },
   });
