@@ -1,6 +1,7 @@
 import type { Context, MiddlewareHandler } from "hono";
 import { TrieRouter } from "hono/router/trie-router";
 import { Hono } from "hono/tiny";
+import { adminRefusal } from "./admin/authorize.js";
 import { adminRoutes } from "./admin/routes.js";
 import { createAccessTokens } from "./auth/access-token.js";
 import { createCallers } from "./auth/callers.js";
@@ -24,7 +25,11 @@ import type { OriginPolicy } from "./http/origin.js";
 import { isRefusal, methodNotAllowed, Refusal } from "./http/refusal.js";
 import { json } from "./http/respond.js";
 import { createOutbox } from "./mail/outbox.js";
-import { createMeter } from "./metering/metering.js";
+import { createMeter } from "./metering/attempt.js";
+import { Metrics } from "./metering/metrics.js";
+import { metered } from "./metering/middleware.js";
+import { createRecorder } from "./metering/recorder.js";
+import { retireReceipts } from "./metering/retention.js";
 import { type Database, UnavailableError } from "./platform/database.js";
 import { HasherBusyError, type Platform } from "./platform/platform.js";
 import type { Config } from "./project/config.js";
@@ -59,6 +64,8 @@ export interface Upkeep {
   deliverMail(): Promise<void>;
   /** Every minute or so. */
   purge(): Promise<void>;
+  /** Every few seconds: receipts that waited are recorded, and recorded ones can be exported. */
+  collectUsage(): Promise<void>;
   /** Once, at the end: begins nothing more, and waits for the mails that are being sent. */
   finish(): Promise<void>;
 }
@@ -81,6 +88,12 @@ export async function createApp(options: AppOptions) {
     await next();
     return undefined;
   };
+
+  const isMetered = config.usage.enabled && config.usage.row_metering_enabled;
+  const metrics = new Metrics();
+  const recorder = isMetered ? createRecorder(platform.journal, platform) : null;
+  const counted = metrics.receipt.bind(metrics);
+  const meter = createMeter(recorder && { clock, random: platform.random, recorder, counted });
 
   const linkTokens = await createLinkTokens(await deriveBytes(secret, "link"));
   const throttlePepper = toHex(await deriveBytes(secret, "throttle"));
@@ -127,6 +140,17 @@ export async function createApp(options: AppOptions) {
   );
   app.use("/admin/api/*", identified);
   app.route("/admin/api", adminRoutes({ platform, config, readSchemaFile, cursorKey }));
+  app.get("/metrics", identified, (c) => {
+    const refusal = adminRefusal(c.var.caller);
+    if (refusal !== null) return refusal.toResponse();
+    const headers = {
+      "Content-Type": "text/plain; version=0.0.4; charset=utf-8",
+      "Cache-Control": "no-store",
+    };
+    return new Response(metrics.render(recorder?.state() ?? null), { headers });
+  });
+  app.all("/metrics", () => methodNotAllowed("GET").toResponse());
+  app.use("/api/*", metered(meter));
   app.route(
     "/api",
     tableRoutes({
@@ -134,7 +158,6 @@ export async function createApp(options: AppOptions) {
       config,
       callers,
       projects,
-      meter: createMeter(config.usage, platform),
       cursorKey,
     }),
   );
@@ -151,10 +174,27 @@ export async function createApp(options: AppOptions) {
       await outbox().deliverDue();
     },
     deliverMail: () => outbox().deliverDue(),
-    purge: () => purge(platform, config),
-    finish: () => outbox().finish(),
+    purge: async () => {
+      await purge(platform, config);
+      await retireReceipts(platform, config.usage.retention_days);
+    },
+    collectUsage: async () => {
+      if (recorder === null) return;
+      await recorder.retry();
+      await platform.journal.collect();
+    },
+    finish: async () => {
+      await outbox().finish();
+      await recorder?.retry();
+    },
   };
-  return { fetch: app.fetch, upkeep };
+  const fetch: typeof app.fetch = async (request, ...rest) => {
+    const from = clock.elapsed();
+    const response = await app.fetch(request, ...rest);
+    metrics.request(request.method, request.url, response.status, clock.elapsed() - from);
+    return response;
+  };
+  return { fetch, upkeep };
 }
 
 /** Whether the database answers. */

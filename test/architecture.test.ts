@@ -27,7 +27,7 @@ const mayImport: Record<string, readonly string[]> = {
     "project",
     "schema",
   ],
-  admin: ["auth", "encoding", "http", "platform", "project", "schema", "tables"],
+  admin: ["auth", "encoding", "http", "metering", "platform", "project", "schema", "tables"],
   mail: ["auth", "encoding", "http", "platform", "project"],
   "app.ts": [
     "admin",
@@ -41,7 +41,7 @@ const mayImport: Record<string, readonly string[]> = {
     "schema",
     "tables",
   ],
-  node: ["platform"],
+  node: ["encoding", "platform"],
   remote: ["platform"],
   worker: ["encoding", "platform"],
 };

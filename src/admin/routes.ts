@@ -8,6 +8,7 @@ import type { Config } from "../project/config.js";
 import { adminRefusal } from "./authorize.js";
 import { applySchema, planSchema } from "./schema.js";
 import { getServiceKeys, postServiceKey, removeServiceKey } from "./service-keys.js";
+import { getUsage } from "./usage.js";
 import { getUsers, patchUser, postUser, removeUser, revokeUserSessions } from "./users.js";
 
 export interface AdminServices {
@@ -45,6 +46,7 @@ export function adminRoutes(services: AdminServices) {
     ["GET", "/service-keys", getServiceKeys],
     ["POST", "/service-keys", postServiceKey],
     ["DELETE", "/service-keys/:id", removeServiceKey],
+    ["GET", "/usage", getUsage],
   ];
   for (const [method, path, handle] of endpoints)
     routes.on(method, path, async (c: Context<Env>) => {

@@ -1,5 +1,6 @@
 import { type Caller, principalOf } from "../auth/principal.js";
 import type { Refusal } from "../http/refusal.js";
+import { Tally } from "../metering/tally.js";
 import type { Column, ColumnType, Table } from "../project/model.js";
 import { systemColumnName, systemTableName } from "../project/names.js";
 import type { Expression } from "../project/rules/ast.js";
@@ -23,7 +24,7 @@ export function systemList(name: string, columns: Readonly<Record<string, Column
     columns: [{ name: key, descending: false }],
     unique: true,
   };
-  const triggers = { insert: false, update: false, delete: false };
+  const triggers = { run: false, read: false, rowsWritten: 0 };
   return {
     table: {
       name: tableName,
@@ -48,7 +49,7 @@ export function systemList(name: string, columns: Readonly<Record<string, Column
             exactColumns: new Set<string>(),
             collations: new Map<string, string>(),
             indexes: [primaryKeyIndex],
-            triggers,
+            triggers: { insert: triggers, update: triggers, delete: triggers },
           },
         ],
       ]),
@@ -92,7 +93,8 @@ export function listSystemRows(
     },
     scanLimit: config.api.scan_limit,
     metered: false,
-    meter: () => ({}),
+    attempt: { succeed: async () => ({}) },
+    tally: new Tally(),
     cursors: { key: cursorKey, random },
     principal: principalOf(caller),
     schemaVersion: 0,

@@ -1,4 +1,5 @@
 import { toHex } from "../encoding/hex.js";
+import { parseInstant } from "../encoding/instant.js";
 import { badRequest, Refusal } from "../http/refusal.js";
 import type { Result } from "../platform/database.js";
 import type { Platform } from "../platform/platform.js";
@@ -90,13 +91,6 @@ export async function createServiceKey(
     warnings,
     expiresAt: expiresAtMs === null ? null : new Date(expiresAtMs).toISOString(),
   };
-}
-
-/** Milliseconds, for a date alone midnight UTC. */
-function parseInstant(text: string): number | null {
-  const shape = /^\d{4}-\d{2}-\d{2}(T\d{2}:\d{2}(:\d{2}(\.\d{1,3})?)?(Z|[+-]\d{2}:\d{2}))?$/;
-  const value = shape.test(text) ? Date.parse(text) : Number.NaN;
-  return Number.isNaN(value) ? null : value;
 }
 
 /** A row of `listServiceKeys` as the interface shows it. */

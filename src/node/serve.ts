@@ -11,7 +11,10 @@ import { openForProject } from "../auth/oauth/project-credentials.js";
 import { createProviders } from "../auth/oauth/providers.js";
 import { lastForwarded } from "../http/client-address.js";
 import { isLoopbackHost } from "../http/loopback.js";
+import { noJournal } from "../metering/attempt.js";
+import { storeEntry } from "../metering/database-journal.js";
 import type { Database } from "../platform/database.js";
+import type { Journal, JournalEntry } from "../platform/journal.js";
 import type { Log, Platform } from "../platform/platform.js";
 import { providerCredentials } from "../platform/provider-credentials.js";
 import { checkHostOfSecret, configuredBaseUrl, readSecret, readSecretsKey } from "../project/environment.js";
@@ -23,6 +26,7 @@ import { type ApplyOutcome, applySafe, createSystemTables } from "../schema/appl
 import { formatStep } from "../schema/format-plan.js";
 import { loadSchemaInForce } from "../schema/in-force.js";
 import { createArgon2 } from "./argon2.js";
+import { FileJournal, recoverJournals } from "./journal.js";
 import { mailTransport } from "./mail-transport.js";
 import { openProjectDatabase } from "./project-database.js";
 import type { ProjectDirectory } from "./project-directory.js";
@@ -61,8 +65,10 @@ export async function serve(project: ProjectDirectory, options: ServeOptions): P
     const schema = await bringUpSchema(project, database, log);
     if (secret.insecure)
       log.warn("the development secret is in use: anyone who reads svc.toml can sign in as anyone");
+    const journal = await openJournal(project, database, log);
     const platform = {
       database,
+      journal,
       passwordHasher,
       clock: systemClock,
       random: systemRandom,
@@ -108,6 +114,7 @@ export async function serve(project: ProjectDirectory, options: ServeOptions): P
         const endsAtMs = performance.now() + drainMs;
         await drained(server);
         await upkeep.stop(endsAtMs - performance.now());
+        await journal.close();
         await passwordHasher.close();
         await database.close();
       },
@@ -159,6 +166,33 @@ function clientAddress(trustProxy: boolean): AppOptions["clientAddress"] {
     const socket = getConnInfo(c).remote.address ?? "unknown";
     return trustProxy ? (lastForwarded(c.req.header("X-Forwarded-For") ?? null) ?? socket) : socket;
   };
+}
+
+/** What earlier processes left is read back. A journal that cannot be written is a warning (interface, section 8). */
+async function openJournal(
+  { config: { usage }, directory }: ProjectDirectory,
+  database: Database,
+  log: Log,
+): Promise<Journal> {
+  if (!usage.enabled || !usage.row_metering_enabled) return noJournal;
+  const options = {
+    directory: resolve(directory, usage.journal_dir),
+    store: (entry: JournalEntry) => storeEntry(database, entry),
+    clock: systemClock,
+    random: systemRandom,
+  };
+  const journal = new FileJournal(options);
+  try {
+    const { gaps } = await recoverJournals(options);
+    for (const { attemptsMax } of gaps)
+      log.warn(`a server ended without a word: up to ${attemptsMax} receipts of it may be missing`);
+    journal.open();
+  } catch (error) {
+    log.warn(
+      `usage.journal_dir: receipts are not recorded until it can be written (${(error as Error).message})`,
+    );
+  }
+  return journal;
 }
 
 type Server = ReturnType<typeof createAdaptorServer>;

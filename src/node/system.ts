@@ -1,6 +1,6 @@
 import type { Clock, Log, Platform, Random } from "../platform/platform.js";
 
-export const systemClock: Clock = { now: () => Date.now() };
+export const systemClock: Clock = { now: () => Date.now(), elapsed: () => performance.now() };
 
 /** The network. */
 export const systemFetch: Platform["fetch"] = (input, init) => fetch(input, init);

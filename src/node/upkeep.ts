@@ -4,11 +4,14 @@ export interface UpkeepWork {
   resumeMail(): Promise<void>;
   deliverMail(): Promise<void>;
   purge(): Promise<void>;
+  collectUsage(): Promise<void>;
   finish(): Promise<void>;
 }
 
 const deliverEveryMs = 5_000;
 const purgeEveryMs = 60_000;
+const collectEveryMs = 5_000;
+
 export interface RunningUpkeep {
   /** Waits for what is being done, no longer than that: a mail whose delivery nobody noted would be sent again. */
   stop(waitMsMax: number): Promise<void>;
@@ -35,6 +38,7 @@ export function startUpkeep(work: UpkeepWork, log: Log): RunningUpkeep {
   const timers = [
     setInterval(() => run(work.deliverMail), deliverEveryMs),
     setInterval(() => run(work.purge), purgeEveryMs),
+    setInterval(() => run(work.collectUsage), collectEveryMs),
   ];
   for (const timer of timers) timer.unref();
   run(work.resumeMail);

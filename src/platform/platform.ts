@@ -1,4 +1,5 @@
 import type { Database } from "./database.js";
+import type { Journal } from "./journal.js";
 
 /** What a runtime gives the application. Everything that is not a pure function of its arguments comes from here. */
 export interface Platform {
@@ -8,6 +9,7 @@ export interface Platform {
   readonly random: Random;
   readonly log: Log;
   readonly mail: MailTransport;
+  readonly journal: Journal;
   /** The network, as the global function of that name. */
   readonly fetch: typeof globalThis.fetch;
   /**
@@ -70,6 +72,8 @@ export class HasherBusyError extends Error {
 export interface Clock {
   /** Milliseconds since the epoch. */
   now(): number;
+  /** Milliseconds since any moment, with fractions, which never go back. */
+  elapsed(): number;
 }
 
 export interface Random {

@@ -133,4 +133,39 @@ export const systemTables: readonly string[] = [
     leased_until INTEGER NOT NULL DEFAULT 0
   ) STRICT`,
   "CREATE INDEX IF NOT EXISTS _outbox_next_attempt_at ON _outbox (next_attempt_at)",
+
+  `CREATE TABLE IF NOT EXISTS _usage (
+    attempt_id TEXT PRIMARY KEY NOT NULL,
+    at INTEGER NOT NULL,
+    principal_kind TEXT NOT NULL,
+    principal_id TEXT,
+    method TEXT NOT NULL,
+    table_name TEXT NOT NULL,
+    action TEXT NOT NULL,
+    status INTEGER NOT NULL,
+    rows_read INTEGER,
+    rows_written INTEGER,
+    rows_returned INTEGER
+  ) STRICT, WITHOUT ROWID`,
+  "CREATE INDEX IF NOT EXISTS _usage_at ON _usage (at)",
+
+  `CREATE TABLE IF NOT EXISTS _usage_days (
+    day TEXT NOT NULL,
+    table_name TEXT NOT NULL,
+    principal_kind TEXT NOT NULL,
+    principal_id TEXT NOT NULL,
+    requests INTEGER NOT NULL,
+    rows_read INTEGER NOT NULL,
+    rows_written INTEGER NOT NULL,
+    rows_returned INTEGER NOT NULL,
+    unknown_reads INTEGER NOT NULL,
+    PRIMARY KEY (day, table_name, principal_kind, principal_id)
+  ) STRICT, WITHOUT ROWID`,
+
+  `CREATE TABLE IF NOT EXISTS _usage_gaps (
+    id TEXT PRIMARY KEY NOT NULL,
+    at INTEGER NOT NULL,
+    reason TEXT NOT NULL,
+    attempts_max INTEGER NOT NULL
+  ) STRICT, WITHOUT ROWID`,
 ];

@@ -2,14 +2,14 @@ import type { SecretKey } from "../encoding/secret-keys.js";
 import { parseQueryString } from "../http/query-string.js";
 import { badRequest, isRefusal, Refusal } from "../http/refusal.js";
 import { jsonText } from "../http/respond.js";
-import type { Meter } from "../metering/metering.js";
+import type { Attempt } from "../metering/attempt.js";
 import type { Random } from "../platform/platform.js";
 import { type CursorBinding, type CursorState, openCursor, sealCursor } from "./cursor.js";
 import { firstState, type ListContext, listPage } from "./list.js";
 import { parseListRequest } from "./list-request.js";
 
 export interface ListResponseContext extends ListContext {
-  readonly meter: Meter;
+  readonly attempt: Pick<Attempt, "succeed">;
   readonly cursors: { readonly key: SecretKey; readonly random: Random };
   readonly principal: string;
   readonly schemaVersion: number;
@@ -21,13 +21,13 @@ export async function listResponse(
   request: Request,
   context: ListResponseContext,
 ): Promise<Response | Refusal> {
-  const { cursors, meter, nowMs, principal, schemaVersion } = context;
+  const { cursors, attempt, nowMs, principal, schemaVersion } = context;
   const binding: CursorBinding = { principal, table: context.table.name, schemaVersion };
   const state = await listState(request, context, binding);
   if (isRefusal(state)) return state;
   const page = await listPage(state, context);
   if (isRefusal(page)) return page;
-  const { data, limit, offset, total, truncated, next, rowsRead, rowsReturned } = page;
+  const { data, limit, offset, total, truncated, next, rowsReturned } = page;
   const cursor =
     next === null ? null : await sealCursor(cursors.key, next, binding, nowMs, cursors.random.bytes(12));
   if (cursor !== null && cursor.length > cursorLengthMax) return cursorTooLong;
@@ -37,7 +37,7 @@ export async function listResponse(
     total,
     ...(cursor === null ? {} : { next_cursor: cursor }),
     ...(truncated ? { truncated: true } : {}),
-    ...meter({ rowsRead, rowsWritten: 0, rowsReturned }),
+    ...(await attempt.succeed(200, rowsReturned)),
   };
   return jsonText(`{"data":${data},"meta":${JSON.stringify(meta)}}`);
 }

@@ -1,6 +1,7 @@
 import { fromHex } from "../encoding/hex.js";
 import type { QueryParameter } from "../http/query-string.js";
 import { badRequest, isRefusal, Refusal } from "../http/refusal.js";
+import type { Tally } from "../metering/tally.js";
 import type { Database, Result } from "../platform/database.js";
 import type { Table } from "../project/model.js";
 import type { Catalog } from "../schema/catalog.js";
@@ -19,8 +20,6 @@ export interface Page {
   /** A JSON array. */
   readonly data: string;
   readonly rowsReturned: number;
-  /** Null where it is not known. */
-  readonly rowsRead: number | null;
   readonly limit: number;
   readonly offset: number;
   readonly total: number;
@@ -36,6 +35,7 @@ export interface ListContext {
   readonly catalog: Catalog;
   readonly scanLimit: number;
   readonly metered: boolean;
+  readonly tally: Tally;
 }
 
 /** The first page of a list. */
@@ -56,22 +56,22 @@ export async function listPage(state: CursorState, context: ListContext): Promis
   if (isRefusal(request)) return request;
   const plan = planOf(request, state, context);
   if (isRefusal(plan)) return plan;
-  const searchRefusal = await searchTooLong(request, plan, context.database);
+  const searchRefusal = await searchTooLong(request, plan, context);
   if (searchRefusal !== null) return searchRefusal;
   const { statement, exact } = listStatement(plan);
   const [result] = await context.database.query([statement]);
   const report = reportOf(result!);
-  if (!plan.path.ordered && report.examined!.candidates > plan.scanLimit)
-    return tooManyToSort(state, plan, report, context);
+  const isTooMany = !plan.path.ordered && report.examined!.candidates > plan.scanLimit;
+  context.tally.add(exact && plan.metered ? rowsRead(plan, report, isTooMany) : null);
+  if (isTooMany) return tooManyToSort(state, plan, context);
   if (report.rows === null && report.found > 0) return tooLarge;
   const returned = Math.min(report.found, plan.limit);
-  const window = await windowAfter(plan, report, context.database);
+  const window = await windowAfter(plan, report, context);
   const { next, truncated } = continuation(state, plan, report, window);
   const total = state.total + (report.counted?.authorized ?? 0);
   return {
     data: finishRows(`[${report.rows ?? ""}]`, plan.output),
     rowsReturned: returned,
-    rowsRead: exact && plan.metered ? rowsRead(plan, report) : null,
     limit: plan.limit,
     offset: state.offset,
     total,
@@ -98,14 +98,16 @@ const searchWorkMax = 20_000_000_000;
 async function searchTooLong(
   { filters }: ListRequest,
   plan: ListPlan,
-  database: Database,
+  { database, tally }: ListContext,
 ): Promise<Refusal | null> {
   for (const { operator, column, ...filter } of filters) {
     if (operator !== "contains" || !("value" in filter)) continue;
     const bytes = new TextEncoder().encode(String(filter.value)).length;
     if (bytes <= shortSearchBytes) continue;
     const [result] = await database.query([candidateBytesStatement(plan, column)]);
-    if ((result!.rows[0]![0] as number) * bytes > searchWorkMax)
+    const [held, candidates] = result!.rows[0] as [number, number];
+    tally.add(candidates);
+    if (held * bytes > searchWorkMax)
       return badRequest(`${column.name}: too much text to look for so long a value in`);
   }
   return null;
@@ -120,14 +122,11 @@ const tooLarge = badRequest("the page is too large: a smaller limit or fewer col
 async function tooManyToSort(
   state: CursorState,
   plan: ListPlan,
-  report: Report,
   context: ListContext,
 ): Promise<Page | Refusal> {
   const isFirst = state.window.after === null && !state.orderedOnly;
   const page = isFirst ? await listPage({ ...state, orderedOnly: true }, context) : null;
-  if (page === null || isRefusal(page)) return unservedSort(plan, context.access);
-  const counted = report.counted!.candidates;
-  return { ...page, rowsRead: page.rowsRead === null ? null : page.rowsRead + counted + report.gateVisits };
+  return page === null || isRefusal(page) ? unservedSort(plan, context.access) : page;
 }
 
 function planOf(request: ListRequest, state: CursorState, context: ListContext): ListPlan | Refusal {
@@ -214,11 +213,15 @@ function indexTerm({ name, descending }: { readonly name: string; readonly desce
   return `${descending ? "-" : ""}${name}`;
 }
 
-/** Logical source rows: those that were counted, those that the page walked, and those that probes looked up. */
-function rowsRead(plan: ListPlan, { counted, examined, gateVisits }: Report): number {
+/**
+ * Logical source rows: those that were counted, those that the page walked, and those that probes looked up. Where they were
+ * too many to sort, no page was walked.
+ */
+function rowsRead(plan: ListPlan, { counted, examined, gateVisits }: Report, isTooMany: boolean): number {
   const pass = (part: { candidates: number; probed: number } | null) =>
     part === null ? 0 : part.candidates + part.probed;
-  return (plan.window.counted ? 0 : pass(counted)) + pass(examined) + gateVisits;
+  const walked = isTooMany ? null : examined;
+  return (plan.window.counted && !isTooMany ? 0 : pass(counted)) + pass(walked) + gateVisits;
 }
 
 /** Where the counted window ends, for a scan that may have met its limit. */
@@ -226,7 +229,11 @@ interface WindowEnd {
   readonly upTo: string | null;
 }
 
-async function windowAfter(plan: ListPlan, report: Report, database: Database): Promise<WindowEnd> {
+async function windowAfter(
+  plan: ListPlan,
+  report: Report,
+  { database, tally }: ListContext,
+): Promise<WindowEnd> {
   const { path, scanLimit, window, limit } = plan;
   const isFull = report.found > limit;
   if (!path.ordered || window.upTo !== null) return { upTo: null };
@@ -236,6 +243,8 @@ async function windowAfter(plan: ListPlan, report: Report, database: Database): 
   if (!mayEnd) return { upTo: null };
   const [result] = await database.query([windowEndStatement(plan)]);
   const [end, beyond] = result!.rows;
+  // It walks up to the row behind the window, if there is one.
+  tally.add(end === undefined ? null : scanLimit + (beyond === undefined ? 0 : 1));
   return { upTo: beyond === undefined ? null : (end![0] as string) };
 }
 

@@ -7,7 +7,7 @@ import { readJsonObject } from "../http/body.js";
 import { decode, parseQueryString } from "../http/query-string.js";
 import { badRequest, isRefusal, methodNotAllowed, Refusal } from "../http/refusal.js";
 import { jsonText } from "../http/respond.js";
-import type { Meter } from "../metering/metering.js";
+import type { Attempt, Subject } from "../metering/attempt.js";
 import type { Database } from "../platform/database.js";
 import type { Platform } from "../platform/platform.js";
 import type { Config } from "../project/config.js";
@@ -17,24 +17,27 @@ import type { LiveProject } from "../schema/live-project.js";
 import type { ProjectSource } from "../schema/project-source.js";
 import { type Access, accessOf } from "./access.js";
 import { listResponse } from "./list-response.js";
-import { createRow, deleteRow, getRow, type RowContext, type RowOutcome, updateRow } from "./row.js";
+import { createRow, deleteRow, getRow, type RowContext, updateRow } from "./row.js";
 import { type Body, compositeKey, createValues, patchValues, singleKey } from "./row-request.js";
 import type { Values } from "./sql/row.js";
+
+/** The metered request. */
+export type TableEnv = { Variables: { attempt: Attempt } };
 
 export interface TableServices {
   readonly platform: Platform;
   readonly config: Config;
   readonly callers: Callers;
   readonly projects: ProjectSource;
-  readonly meter: Meter;
   readonly cursorKey: SecretKey;
 }
 
 /** The eight endpoints of specification 4.2. */
 export function tableRoutes(services: TableServices) {
-  const routes = new Hono();
-  const run = async (c: Context, act: (request: TableRequest) => Promise<Response | Refusal>) => {
+  const routes = new Hono<TableEnv>();
+  const run = async (c: Context<TableEnv>, act: (request: TableRequest) => Promise<Response | Refusal>) => {
     const body = once(() => readJsonObject(c.req.raw, services.config.api.max_body_bytes));
+    const { attempt } = c.var;
     const answer = await services.callers.run(c.req.raw.headers, async (identity, database) => {
       const project = await services.projects.current(identity.schemaVersion);
       if (isRefusal(project)) return project;
@@ -42,27 +45,27 @@ export function tableRoutes(services: TableServices) {
       const { caller } = identity;
       return table === undefined
         ? noSuchTable
-        : act({ ...services, request: c.req.raw, body, caller, project, database, table });
+        : act({ ...services, request: c.req.raw, body, attempt, caller, project, database, table });
     });
     return isRefusal(answer) ? answer.toResponse() : answer;
   };
-  const on = (action: RuleAction, handle: Handler) => (c: Context) =>
+  const on = (action: Action, handle: Handler) => (c: Context<TableEnv>) =>
     run(c, async (request) => {
       const operation = operationOf(request, action);
       return isRefusal(operation) ? operation : handle(operation);
     });
   const otherMethod =
     (...allowed: readonly string[]) =>
-    (c: Context) =>
+    (c: Context<TableEnv>) =>
       run(c, async () => methodNotAllowed(...allowed));
   const one = "/:table/:id";
   const oneByCompositeKey = "/:table/_svc/key";
-  routes.get("/:table", on("read", list));
+  routes.get("/:table", on("list", list));
   routes.post("/:table", on("create", create));
-  routes.get(one, on("read", keyed(pathKey, get)));
+  routes.get(one, on("get", keyed(pathKey, get)));
   routes.patch(one, on("update", keyed(pathKey, update)));
   routes.delete(one, on("delete", keyed(pathKey, remove)));
-  routes.get(oneByCompositeKey, on("read", keyed(queryKey, get)));
+  routes.get(oneByCompositeKey, on("get", keyed(queryKey, get)));
   routes.patch(oneByCompositeKey, on("update", keyed(queryKey, update)));
   routes.delete(oneByCompositeKey, on("delete", keyed(queryKey, remove)));
   routes.all("/:table", otherMethod("GET", "POST"));
@@ -73,6 +76,7 @@ export function tableRoutes(services: TableServices) {
 /** One request to one table. */
 interface TableRequest extends TableServices {
   readonly request: Request;
+  readonly attempt: Attempt;
   /** Read at most once, however often the request is run. */
   readonly body: () => Promise<Body | Refusal>;
   readonly caller: Caller;
@@ -93,12 +97,22 @@ type KeyHandler = (operation: Operation, key: Values) => Promise<Response | Refu
 const noSuchTable = new Refusal("not_found", "no such table");
 const readOnly = methodNotAllowed("GET");
 
-function operationOf(request: TableRequest, action: RuleAction): Operation | Refusal {
-  const { platform, caller, project, table } = request;
-  if (table.virtual && action !== "read") return readOnly;
+type Action = Subject["action"];
+
+function operationOf(request: TableRequest, action: Action): Operation | Refusal {
+  const { attempt, platform, caller, project, table } = request;
+  const ruleAction: RuleAction = action === "list" || action === "get" ? "read" : action;
+  if (table.virtual && ruleAction !== "read") return readOnly;
   const nowSeconds = Math.floor(platform.clock.now() / 1000);
-  const access = accessOf(caller, table, project.rules.get(table.name)!, action, nowSeconds);
-  return isRefusal(access) ? access : { ...request, access, catalog: project.catalog };
+  const access = accessOf(caller, table, project.rules.get(table.name)!, ruleAction, nowSeconds);
+  if (isRefusal(access)) return access;
+  const tally = attempt.begin({
+    principalKind: caller.kind,
+    principalId: caller.kind === "anonymous" ? null : caller.id,
+    table: table.name,
+    action,
+  });
+  return { ...request, access, catalog: project.catalog, tally };
 }
 
 function once<T>(make: () => T): () => T {
@@ -110,13 +124,12 @@ function once<T>(make: () => T): () => T {
 }
 
 function list(operation: Operation): Promise<Response | Refusal> {
-  const { request, caller, project, config, meter, platform, cursorKey } = operation;
+  const { request, caller, project, config, platform, cursorKey } = operation;
   const { enabled, row_metering_enabled } = config.usage;
   return listResponse(request, {
     ...operation,
     scanLimit: config.api.scan_limit,
     metered: enabled && row_metering_enabled,
-    meter,
     cursors: { key: cursorKey, random: platform.random },
     nowMs: platform.clock.now(),
     principal: principalOf(caller),
@@ -172,14 +185,13 @@ function withoutParameters(request: Request): Refusal | null {
   return parameters.length === 0 ? null : badRequest("no parameters are taken here");
 }
 
-function rowResponse(
-  { meter }: Operation,
-  outcome: RowOutcome | Refusal,
+async function rowResponse(
+  { attempt }: Operation,
+  data: string | Refusal,
   status: 200 | 201,
-): Response | Refusal {
-  if (isRefusal(outcome)) return outcome;
-  const { rowsRead, rowsWritten } = outcome;
-  return jsonResponse(outcome.data, meter({ rowsRead, rowsWritten, rowsReturned: 1 }), status);
+): Promise<Response | Refusal> {
+  if (isRefusal(data)) return data;
+  return jsonResponse(data, await attempt.succeed(status, 1), status);
 }
 
 /** `data` is JSON text already, made by SQLite. */

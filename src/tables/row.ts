@@ -1,5 +1,6 @@
 import { badRequest, Refusal } from "../http/refusal.js";
-import { ConstraintError, type Database } from "../platform/database.js";
+import type { Tally } from "../metering/tally.js";
+import { ConstraintError, type Database, UnavailableError } from "../platform/database.js";
 import type { Column, Table } from "../project/model.js";
 import type { Catalog } from "../schema/catalog.js";
 import { type Access, denied } from "./access.js";
@@ -11,96 +12,126 @@ import {
   insertStatement,
   presenceStatement,
   type Returned,
-  type RowStatement,
+  returnedRow,
   updateStatement,
   type Values,
+  type WriteStatement,
 } from "./sql/row.js";
-
-/** One row as JSON text, and what it cost. Null is unknown. */
-export interface RowOutcome {
-  readonly data: string;
-  readonly rowsRead: number | null;
-  readonly rowsWritten: number | null;
-}
 
 export interface RowContext {
   readonly database: Database;
   readonly table: Table;
   readonly access: Access;
   readonly catalog: Catalog;
+  readonly tally: Tally;
 }
 
 const tooLarge = badRequest("the row is too large for an answer: list it with fewer columns");
 
 const notFound = new Refusal("not_found", "no such row");
 
-export async function getRow(context: RowContext, key: Values): Promise<RowOutcome | Refusal> {
-  const { database, table, access, catalog } = context;
+/** The row as JSON text. */
+export async function getRow(context: RowContext, key: Values): Promise<string | Refusal> {
+  const { database, table, access, catalog, tally } = context;
   const output = [...access.readable.values()];
   const { statement, exact } = getStatement(table, key, access.rule, output, catalog);
-  const [result] = await database.query([statement]);
+  const [result] = await counted(tally, () => database.query([statement]));
   const row = result!.rows[0];
-  if (row === undefined) return notFound;
+  if (row === undefined) {
+    tally.add(0);
+    return notFound;
+  }
   const [json, admitted, probed] = row;
+  tally.add(exact ? 1 + (probed as number) : null);
   if (admitted !== 1) return denied;
-  if (json === null) return tooLarge;
-  const rowsRead = exact ? 1 + (probed as number) : null;
-  return { data: finishRows(json as string, output), rowsRead, rowsWritten: 0 };
+  return json === null ? tooLarge : finishRows(json as string, output);
 }
 
-export async function createRow(context: RowContext, values: Values): Promise<RowOutcome | Refusal> {
+export async function createRow(context: RowContext, values: Values): Promise<string | Refusal> {
   const { table, access, catalog } = context;
-  const returned = returnedOf(context, values);
-  const insert = insertStatement(table, values, access.rule, returned, catalog);
-  const written = await write(context, insert, 0, catalog.tables.get(table.name)!.triggers.insert);
-  return written ?? denied;
+  const insert = insertStatement(table, values, access.rule, returnedOf(context, values), catalog);
+  const written = await write(context, insert, "insert");
+  return typeof written === "boolean" ? denied : written;
 }
 
-export async function updateRow(
-  context: RowContext,
-  key: Values,
-  patch: Values,
-): Promise<RowOutcome | Refusal> {
+export async function updateRow(context: RowContext, key: Values, patch: Values): Promise<string | Refusal> {
   const { table, access, catalog } = context;
   const update = updateStatement(table, key, patch, access, returnedOf(context, patch), catalog);
-  const written = await write(context, update, 1, catalog.tables.get(table.name)!.triggers.update);
-  return written ?? deniedOrMissing(context, key);
+  const written = await write(context, update, "update");
+  return typeof written === "boolean" ? deniedOrMissing(context, key, written) : written;
 }
 
-export async function deleteRow(context: RowContext, key: Values): Promise<RowOutcome | Refusal> {
+export async function deleteRow(context: RowContext, key: Values): Promise<string | Refusal> {
   const { table, access, catalog } = context;
-  const remove = deleteStatement(table, key, access.rule);
-  const written = await write(context, remove, 1, catalog.tables.get(table.name)!.triggers.delete);
-  return written ?? deniedOrMissing(context, key);
+  const written = await write(context, deleteStatement(table, key, access.rule, catalog), "delete");
+  return typeof written === "boolean" ? deniedOrMissing(context, key, written) : written;
 }
 
-/** Null where no row came back: the rule said no, or there is no such row. */
-async function write(
-  { database, table, access, catalog }: RowContext,
-  { statement, exact }: RowStatement,
-  visits: number,
-  triggers: boolean,
-): Promise<RowOutcome | Refusal | null> {
+/** A failure of the storage says nothing of what was read; a batch that failed has written nothing that is known of. */
+async function counted<T>(tally: Tally, work: () => Promise<T>): Promise<T> {
   try {
-    const [result] = await database.batch([statement]);
-    const row = result!.rows[0];
-    if (row === undefined) return null;
-    return {
-      data: finishRows(row[0] as string, [...table.columns.values()]),
-      // What a customer's trigger reads is seen by nobody.
-      rowsRead: exact && !triggers ? visits : null,
-      // Nor can anybody tell the shadow rows of a virtual table that a trigger writes from others.
-      rowsWritten: triggers && catalog.hasVirtualTables ? null : result!.rowsWritten,
-    };
+    return await work();
   } catch (error) {
-    if (error instanceof ConstraintError) return constraintRefusal(error, table.name, access.readable);
+    if (error instanceof UnavailableError) tally.add(null, null);
     throw error;
   }
 }
 
-async function deniedOrMissing({ database, table }: RowContext, key: Values): Promise<Refusal> {
-  const [result] = await database.query([presenceStatement(table, key)]);
-  return result!.rows.length === 0 ? notFound : denied;
+/**
+ * Where no row came back, as the rule said no or there is no such row: whether the rule's probes, if it has any, have found
+ * a row to judge.
+ */
+async function write(
+  { database, table, access, catalog, tally }: RowContext,
+  { statement, probes, exact }: WriteStatement,
+  kind: "insert" | "update" | "delete",
+): Promise<string | Refusal | boolean> {
+  const triggers = catalog.tables.get(table.name)!.triggers[kind];
+  // An insert visits no row of its table; the others the one that they look up.
+  const own = kind === "insert" ? 0 : 1;
+  try {
+    const results = await counted(tally, () =>
+      database.batch(probes === null ? [statement] : [probes, statement]),
+    );
+    const probed = probes === null ? undefined : (results[0]!.rows[0]?.[0] as number | undefined);
+    const { rows, rowsWritten } = results.at(-1)!;
+    if (rows.length === 0) {
+      const judged = probed !== undefined;
+      if (judged) tally.add(exact ? own + probed : null);
+      return judged;
+    }
+    const returned = returnedRow(rows[0]![0] as string);
+    // What a customer's trigger reads is seen by nobody.
+    const isKnown = exact && !triggers.read;
+    // SQLite's count has the shadow rows of virtual tables that a trigger writes.
+    const hasShadows = triggers.run && catalog.hasVirtualTables;
+    const logical = triggers.rowsWritten === null ? null : 1 + triggers.rowsWritten;
+    tally.add(isKnown ? own + (probed ?? 0) + returned.probed : null, hasShadows ? logical : rowsWritten);
+    return finishRows(returned.json, [...table.columns.values()]);
+  } catch (error) {
+    if (!(error instanceof ConstraintError)) throw error;
+    // It was rolled back, and what it had read until then it cannot say, unless there was nothing but the row itself.
+    tally.add(probes === null && exact && !triggers.run ? own : null);
+    return constraintRefusal(error, table.name, access.readable);
+  }
+}
+
+/** `isThere` where a probe has found it already. */
+async function deniedOrMissing(
+  { database, table, tally }: RowContext,
+  key: Values,
+  isThere: boolean,
+): Promise<Refusal> {
+  if (isThere) {
+    // The probes have looked the row up.
+    tally.add(1);
+    return denied;
+  }
+  const [result] = await counted(tally, () => database.query([presenceStatement(table, key)]));
+  const found = result!.rows.length > 0;
+  // Once by the write itself, and once more to tell the two apart.
+  tally.add(found ? 2 : 0);
+  return found ? denied : notFound;
 }
 
 /** Interface, section 4: who may not read what they wrote gets the key; a write-only key also what it sent. */

@@ -2,7 +2,7 @@ import { waitUntil } from "cloudflare:workers";
 import type { Clock, Log, MailTransport, Platform, Random } from "../platform/platform.js";
 
 /** It stands still while nothing is awaited, as workerd's clocks do. */
-export const systemClock: Clock = { now: () => Date.now() };
+export const systemClock: Clock = { now: () => Date.now(), elapsed: () => performance.now() };
 
 export const systemRandom: Random = { bytes: (length) => crypto.getRandomValues(new Uint8Array(length)) };
 

@@ -1,6 +1,7 @@
 import { createApp } from "../app.js";
 import { openForProject } from "../auth/oauth/project-credentials.js";
 import { Refusal } from "../http/refusal.js";
+import { databaseJournal } from "../metering/database-journal.js";
 import type { Database } from "../platform/database.js";
 import type { MailTransport, Platform } from "../platform/platform.js";
 import { providerCredentials } from "../platform/provider-credentials.js";
@@ -39,7 +40,7 @@ export function createWorker(openDatabase: OpenDatabase) {
     async scheduled(_event: unknown, bindings: Bindings): Promise<void> {
       const app = await appOf(bindings);
       if (app instanceof ProblemsError) return;
-      await Promise.all([app.upkeep.deliverMail(), app.upkeep.purge()]);
+      await Promise.all([app.upkeep.deliverMail(), app.upkeep.purge(), app.upkeep.collectUsage()]);
     },
   };
 }
@@ -59,6 +60,7 @@ async function makeApp(bindings: Bindings, openDatabase: OpenDatabase): Promise<
       random: systemRandom,
       log: consoleLog,
       mail,
+      journal: databaseJournal(database),
       fetch: systemFetch,
       providerCredentials: providerCredentials(
         async (provider) => environment[`SVC_AUTH_PROVIDER_${provider.toUpperCase()}`] || null,

@@ -8,6 +8,10 @@ export class ManualClock implements Clock {
     return this.ms;
   }
 
+  elapsed(): number {
+    return this.ms;
+  }
+
   advance(ms: number): void {
     this.ms += ms;
   }

@@ -6,10 +6,12 @@ import { createApp, type Upkeep } from "../../src/app.js";
 import { createServiceKey, createUser } from "../../src/auth/administration.js";
 import type { ProviderEndpoints } from "../../src/auth/oauth/provider.js";
 import { isRefusal } from "../../src/http/refusal.js";
+import { databaseJournal } from "../../src/metering/database-journal.js";
 import { createArgon2 } from "../../src/node/argon2.js";
 import { openLibsql } from "../../src/node/libsql.js";
 import { systemRandom } from "../../src/node/system.js";
 import type { Database } from "../../src/platform/database.js";
+import type { Journal } from "../../src/platform/journal.js";
 import type {
   Log,
   MailMessage,
@@ -62,6 +64,8 @@ export interface TestProject {
   readonly secret?: string;
   /** Instead of the real one that remembers what it has hashed before. */
   readonly passwordHasher?: PasswordHasher;
+  /** Instead of the database's. */
+  readonly journal?: Journal;
   /** Of sign-in providers, as the JSON that would have been installed. */
   readonly credentials?: Readonly<Record<string, string>>;
   /** Sign-in providers on loopback addresses. */
@@ -97,6 +101,7 @@ export function serve(project: TestProject, target = targetName): Promise<TestSe
 async function serveInWorkerd(project: TestProject, target: string): Promise<TestServer> {
   if (project.wrap) skip("the database that is watched or broken is of this process");
   if (project.path !== undefined) skip("a file that is there already is served embedded");
+  if (project.journal) skip("the journal that is watched is of this process");
   if (project.passwordHasher) skip("the hasher that is watched is of this process");
   if (target === "workerd-libsql" && sqldMissing !== null) skip(sqldMissing);
   const clock = new ManualClock();
@@ -124,6 +129,7 @@ async function serveInWorkerd(project: TestProject, target: string): Promise<Tes
     resumeMail: () => worker.upkeep("resumeMail"),
     deliverMail: () => worker.upkeep("deliverMail"),
     purge: () => worker.upkeep("purge"),
+    collectUsage: () => worker.upkeep("collectUsage"),
     finish: () => worker.upkeep("finish"),
   };
   const replaced = () => skip("the platform's part that is replaced is of this process");
@@ -136,6 +142,7 @@ async function serveInWorkerd(project: TestProject, target: string): Promise<Tes
     random: systemRandom,
     log,
     mail,
+    journal: databaseJournal(worker.database),
     fetch: globalThis.fetch,
     providerCredentials: async () => null,
     defer: () => {},
@@ -172,6 +179,7 @@ async function serveHere(project: TestProject, target: string): Promise<TestServ
     random: systemRandom,
     log,
     mail,
+    journal: project.journal ?? databaseJournal(opened),
     fetch: globalThis.fetch,
     providerCredentials: async (provider) => project.credentials?.[provider] ?? null,
     defer: (work) => {

@@ -58,7 +58,7 @@ export function windowEndStatement(plan: ListPlan): Statement {
   );
 }
 
-/** How many bytes of a column the window's candidates hold: one row of one number. */
+/** How many bytes of a column the window's candidates hold, and how many they are: one row of two numbers. */
 export function candidateBytesStatement(plan: ListPlan, column: Column): Statement {
   const source = selectFrom(plan, [name(column.name)]);
   const limit = sql`LIMIT ${param(BigInt(plan.scanLimit + 1))}`;
@@ -66,7 +66,7 @@ export function candidateBytesStatement(plan: ListPlan, column: Column): Stateme
     ? armed(plan, source, limit)
     : sql`${source} WHERE ${servedSql(plan.path.served)} ${limit}`;
   return toStatement(
-    sql`SELECT ifnull(sum(octet_length(_w.${name(column.name)})), 0) FROM (${candidates}) AS _w`,
+    sql`SELECT ifnull(sum(octet_length(_w.${name(column.name)})), 0) AS bytes, count(*) AS n FROM (${candidates}) AS _w`,
   );
 }
 

@@ -18,8 +18,8 @@ import {
   sum,
   toStatement,
 } from "./fragment.js";
-import { existsSql, noScope, predicate, type Scope } from "./predicate.js";
-import { outermostExists, probe, probeMatched } from "./probe.js";
+import { noScope, predicate, type Scope } from "./predicate.js";
+import { outermostExists, type Probe, probe, probeMatched } from "./probe.js";
 import { jsonObject, storedBytes } from "./wire.js";
 
 /** Values by column. */
@@ -34,8 +34,17 @@ export interface Returned {
 
 export interface RowStatement {
   readonly statement: Statement;
-  /** Whether the number of rows that it examines is known: a guard's `exists` reports nothing. */
+  /** Whether the number of rows that it examines is known: an `exists` that no index serves as a whole reports nothing. */
   readonly exact: boolean;
+}
+
+/** What comes back of a row that was written: JSON behind the number of rows that the read rule's probes visited. */
+export interface WriteStatement extends RowStatement {
+  /**
+   * For right before the write, where its rule has an `exists`: `[probed]`, the rows that the rule's probes visit; no row
+   * where there is none to change. Null where the rule needs no probe.
+   */
+  readonly probes: Statement | null;
 }
 
 /**
@@ -95,8 +104,8 @@ export function insertStatement(
   rule: Expression,
   returned: Returned,
   catalog: Catalog,
-): RowStatement {
-  const returning = returningSql(table, returned, catalog);
+): WriteStatement {
+  const returning = returningOf(table, returned, catalog);
   const target = name(table.name);
   if (alwaysTrue(rule)) {
     const columns = [...values.keys()].map((column) => name(column.name));
@@ -105,17 +114,16 @@ export function insertStatement(
         ? sql`DEFAULT VALUES`
         : sql`(${join(columns, comma)}) VALUES (${join([...values.values()].map(param), comma)})`;
     return {
-      statement: toStatement(sql`INSERT OR ABORT INTO ${target} ${source} RETURNING ${returning}`),
-      exact: isExact(rule, returned.rule),
+      statement: toStatement(sql`INSERT OR ABORT INTO ${target} ${source} RETURNING ${returning.row}`),
+      probes: null,
+      exact: returning.exact,
     };
   }
   const read = [...columnsOf(rule, "new")].map((column) => table.columns.get(column)!);
   const columns = [...new Set([...values.keys(), ...read])];
-  const scope: Scope = {
-    ...noScope,
-    next: (column) => collated(sql`_n.${name(column)}`, column, catalog.tables.get(table.name)),
-    exists: (node) => existsSql(node, scope),
-  };
+  const next: Scope["next"] = (column) =>
+    collated(sql`_n.${name(column)}`, column, catalog.tables.get(table.name));
+  const guard = guardOf([{ rule, scope: { ...noScope, next } }], catalog);
   // A rule that reads no column still guards the statement; one column is enough to insert by.
   if (columns.length === 0) columns.push([...table.columns.values()][0]!);
   const sources = columns.map((column) => sql`${given(column, values)} AS ${name(column.name)}`);
@@ -123,11 +131,13 @@ export function insertStatement(
     columns.map((column) => name(column.name)),
     comma,
   );
+  const row = sql`WITH _n AS MATERIALIZED (SELECT ${join(sources, comma)})`;
   return {
     statement: toStatement(
-      sql`WITH _n AS MATERIALIZED (SELECT ${join(sources, comma)}) INSERT OR ABORT INTO ${target} (${names}) SELECT ${names} FROM _n WHERE ${predicate(rule, scope)} RETURNING ${returning}`,
+      sql`${row} INSERT OR ABORT INTO ${target} (${names}) SELECT ${names} FROM _n WHERE ${guard.condition} RETURNING ${returning.row}`,
     ),
-    exact: isExact(rule, returned.rule),
+    probes: guard.measured(row, sql`_n`),
+    exact: guard.exact && returning.exact,
   };
 }
 
@@ -163,41 +173,85 @@ export function updateStatement(
   { rule, namesNew }: UpdateRule,
   returned: Returned,
   catalog: Catalog,
-): RowStatement {
+): WriteStatement {
   const target = name(table.name);
   const physical = catalog.tables.get(table.name);
   const patched = new Map([...patch].map(([column, value]) => [column.name as string, value]));
   const stored = (column: Column["name"]) => sql`${target}.${name(column)}`;
   const next = (column: Column["name"]) =>
     patched.has(column) ? collated(param(patched.get(column)!), column, physical) : stored(column);
-  const before: Scope = { row: stored, next, exists: (node) => existsSql(node, before) };
-  const after: Scope = { row: next, next, exists: (node) => existsSql(node, after) };
-  const guards = [predicate(rule, before)];
+  const parts = [{ rule, scope: { ...noScope, row: stored, next } }];
   const touched = [...columnsOf(rule, "row")].some((column) => patched.has(column));
-  if (!namesNew && touched) guards.push(predicate(rule, after));
+  if (!namesNew && touched) parts.push({ rule, scope: { ...noScope, row: next, next } });
+  const guard = guardOf(alwaysTrue(rule) ? [] : parts, catalog);
   const assignments = [...patch].map(([column, value]) => sql`${name(column.name)} = ${param(value)}`);
+  const returning = returningOf(table, returned, catalog);
   return {
     statement: toStatement(
-      sql`UPDATE OR ABORT ${target} SET ${join(assignments, comma)} WHERE ${and([keyIs(key, target), ...(alwaysTrue(rule) ? [] : guards)])} RETURNING ${returningSql(table, returned, catalog)}`,
+      sql`UPDATE OR ABORT ${target} SET ${join(assignments, comma)} WHERE ${and([keyIs(key, target), guard.condition])} RETURNING ${returning.row}`,
     ),
-    exact: isExact(rule, returned.rule),
+    probes: guard.measured(sql``, target, keyIs(key, target)),
+    exact: guard.exact && returning.exact,
   };
 }
 
 /** DELETE guarded by the rule; what comes back is the primary key. */
-export function deleteStatement(table: Table, key: Values, rule: Expression): RowStatement {
+export function deleteStatement(
+  table: Table,
+  key: Values,
+  rule: Expression,
+  catalog: Catalog,
+): WriteStatement {
   const target = name(table.name);
-  const scope: Scope = {
-    ...noScope,
-    row: (column) => sql`${target}.${name(column)}`,
-    exists: (node) => existsSql(node, scope),
-  };
-  const guard = alwaysTrue(rule) ? [] : [predicate(rule, scope)];
+  const row: Scope["row"] = (column) => sql`${target}.${name(column)}`;
+  const guard = guardOf(alwaysTrue(rule) ? [] : [{ rule, scope: { ...noScope, row } }], catalog);
+  const returned = jsonObject(keyOf(table), ({ name: column }) => sql`${target}.${name(column)}`);
   return {
     statement: toStatement(
-      sql`DELETE FROM ${target} WHERE ${and([keyIs(key, target), ...guard])} RETURNING ${jsonObject(keyOf(table), ({ name: column }) => sql`${target}.${name(column)}`)}`,
+      sql`DELETE FROM ${target} WHERE ${and([keyIs(key, target), guard.condition])} RETURNING ${returned} AS row`,
     ),
-    exact: isExact(rule),
+    probes: guard.measured(sql``, target, keyIs(key, target)),
+    exact: guard.exact,
+  };
+}
+
+interface Guard {
+  readonly condition: Sql;
+  readonly exact: boolean;
+  /** What the probes visit, of the row of a source; null where there are none. */
+  measured(ctes: Sql, source: Sql, where?: Sql): Statement | null;
+}
+
+/** A rule, and what its names stand for. */
+interface GuardPart {
+  readonly rule: Expression;
+  readonly scope: Scope;
+}
+
+/** Every probe is evaluated once, whatever the others say, so that what they visit can be told. */
+function guardOf(parts: readonly GuardPart[], catalog: Catalog): Guard {
+  const probes: Probe[] = [];
+  const terms = parts.map(({ rule, scope }) => {
+    const nodes = outermostExists(rule);
+    const first = probes.length;
+    probes.push(...nodes.map((node) => probe(node, scope, catalog)));
+    const exists: Scope["exists"] = (node) => probeMatched(sql`_g.${probeName(first + nodes.indexOf(node))}`);
+    return predicate(rule, { ...scope, exists });
+  });
+  if (probes.length === 0) return { condition: and(terms), exact: true, measured: () => null };
+  const values = join(
+    probes.map(({ value }, i) => sql`${value} AS ${probeName(i)}`),
+    comma,
+  );
+  const visits = sum(probes.map((_, i) => sql`(_g.${probeName(i)} IS NOT NULL)`));
+  return {
+    // Neither LIMIT nor WHERE could be left out: they keep SQLite from evaluating a probe where it is used.
+    condition: sql`EXISTS (SELECT 1 FROM (SELECT ${values} LIMIT 1) AS _g WHERE ${and(terms)})`,
+    exact: probes.every(({ exact }) => exact),
+    measured: (ctes, source, where = sql`1`) =>
+      toStatement(
+        sql`${ctes} SELECT ${visits} AS probed FROM (SELECT ${values} FROM ${source} WHERE ${where} LIMIT 1) AS _g`,
+      ),
   };
 }
 
@@ -205,18 +259,35 @@ function keyIs(key: Values, alias: Sql): Sql {
   return and([...key].map(([column, value]) => sql`${alias}.${name(column.name)} = ${param(value)}`));
 }
 
-function returningSql(table: Table, { rule, full, minimal }: Returned, catalog: Catalog): Sql {
+function returningOf(
+  table: Table,
+  { rule, full, minimal }: Returned,
+  catalog: Catalog,
+): { readonly row: Sql; readonly exact: boolean } {
   const refer = ({ name: column }: Column) => sql`${name(table.name)}.${name(column)}`;
   const key = jsonObject(keyOf(table), refer);
   const object = (columns: readonly Column[]) => jsonWithin(catalog, columns, refer, key);
-  if (alwaysTrue(rule)) return object(full);
-  if (neverTrue(rule)) return object(minimal);
-  const scope: Scope = {
-    ...noScope,
-    row: (column) => sql`${name(table.name)}.${name(column)}`,
-    exists: (node) => existsSql(node, scope),
+  if (alwaysTrue(rule)) return { row: sql`${object(full)} AS row`, exact: true };
+  if (neverTrue(rule)) return { row: sql`${object(minimal)} AS row`, exact: true };
+  const row: Scope["row"] = (column) => sql`${name(table.name)}.${name(column)}`;
+  const nodes = outermostExists(rule);
+  const probes = nodes.map((node) => probe(node, { ...noScope, row }, catalog));
+  const exists: Scope["exists"] = (node) => probeMatched(sql`_r.${probeName(nodes.indexOf(node))}`);
+  const admitted = predicate(rule, { ...noScope, row, exists });
+  const shown = sql`CASE WHEN ${admitted} THEN ${object(full)} ELSE ${object(minimal)} END`;
+  if (nodes.length === 0) return { row: sql`${shown} AS row`, exact: true };
+  const values = probes.map(({ value }, i) => sql`${value} AS ${probeName(i)}`);
+  const visits = sum(probes.map((_, i) => sql`(_r.${probeName(i)} IS NOT NULL)`));
+  return {
+    row: sql`(SELECT (${visits}) || ${shown} FROM (SELECT ${join(values, comma)} LIMIT 1) AS _r WHERE 1) AS row`,
+    exact: probes.every((each) => each.exact),
   };
-  return sql`CASE WHEN ${predicate(rule, scope)} THEN ${object(full)} ELSE ${object(minimal)} END`;
+}
+
+/** The JSON of a row that was written, and what the read rule's probes visited. */
+export function returnedRow(text: string): { readonly json: string; readonly probed: number } {
+  const begin = text.indexOf("{");
+  return { json: text.slice(begin), probed: Number(text.slice(0, begin)) };
 }
 
 /** A row as JSON, or something else where it is larger than an answer can be. */
@@ -234,10 +305,6 @@ function jsonWithin(
 
 function keyOf(table: Table): readonly Column[] {
   return table.primaryKey.map((column) => table.columns.get(column)!);
-}
-
-function isExact(...rules: readonly Expression[]): boolean {
-  return rules.every((rule) => outermostExists(rule).length === 0);
 }
 
 const probeName = (i: number): Sql => internalName("p", i);

@@ -29,8 +29,14 @@ const config = `
 read = "row.owner_id = auth.id"
 create = "new.owner_id = auth.id"
 update = "row.owner_id = auth.id"
+`;
+
+const relations = `
 [rules.books]
+read = "exists(shelves s where s.id = row.shelf_id and s.owner_id = auth.id)"
 create = "exists(shelves s where s.id = new.shelf_id and s.owner_id = auth.id)"
+update = "exists(shelves s where s.id = row.shelf_id and s.owner_id = auth.id)"
+delete = "exists(shelves s where s.id = row.shelf_id and s.owner_id = auth.id)"
 `;
 
 async function library(more = "") {
@@ -48,7 +54,7 @@ async function library(more = "") {
 
 const uuidV7 = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
 
-const metering = { version: 1, attempt_id: expect.stringMatching(uuidV7), status: "unrecorded" };
+const metering = { version: 1, attempt_id: expect.stringMatching(uuidV7), status: "recorded" };
 
 function usageOf(answer: Answer) {
   expect(answer.status, answer.text).toBeLessThan(300);
@@ -135,10 +141,27 @@ describe("counts", () => {
     expect(usageOf(await key.post("/api/shelves", {}))).toEqual([null, 5, 1]);
   });
 
-  it("are null where an `exists` guards a write, never zero", async () => {
-    const { ada } = await library();
-    const created = await ada.post("/api/books", { shelf_id: 1 });
-    expect(usageOf(created)).toEqual([null, 1, 1]);
+  it("of a write include the rows that its rules look up, before and after", async () => {
+    const { ada, key } = await library(relations);
+    // The shelf for the rule of create, and for the one of read.
+    expect(usageOf(await ada.post("/api/books", { id: 9, shelf_id: 1 }))).toEqual([2, 1, 1]);
+    // The book; its shelf as it is and as it would be; the shelf for the rule of read.
+    expect(usageOf(await ada.patch("/api/books/9", { shelf_id: 3 }))).toEqual([4, 1, 1]);
+    expect(usageOf(await ada.patch("/api/books/9", { title: "x" }))).toEqual([3, 1, 1]);
+    expect(usageOf(await ada.get("/api/books/9"))).toEqual([2, 0, 1]);
+    expect(usageOf(await ada.delete("/api/books/9"))).toEqual([2, 1, 1]);
+    // Keys bypass rules.
+    expect(usageOf(await key.post("/api/books", { shelf_id: 2 }))).toEqual([0, 1, 1]);
+  });
+
+  it("of a write with triggers that read nothing are known", async () => {
+    const { server, key } = await library();
+    await run(
+      server,
+      "CREATE TRIGGER shelved AFTER INSERT ON shelves BEGIN INSERT INTO chapters (book_id) VALUES (NULL); END",
+    );
+    await run(server, "INSERT INTO _schema SELECT version + 1, hash, text, applied_at FROM _schema");
+    expect(usageOf(await key.post("/api/shelves", {}))).toEqual([0, 2, 1]);
   });
 
   it.each([

@@ -28,7 +28,8 @@ it("has the indexes that a scan can use, the rowid and its alias", async () => {
     "CREATE TABLE _cf_KV (a)",
   );
   const { tables } = await loadCatalog(database);
-  const none = { insert: false, update: false, delete: false };
+  const unfired = { run: false, read: false, rowsWritten: 0 };
+  const none = { insert: unfired, update: unfired, delete: unfired };
   const up = (...names: string[]) => names.map((name) => ({ name, descending: false }));
   expect(Object.fromEntries(tables)).toEqual({
     a: {
@@ -85,7 +86,16 @@ it("knows which writes a trigger may hear of, through foreign key actions too", 
     "CREATE TRIGGER /* delete */ t3 AFTER INSERT ON ring BEGIN SELECT 1; END",
   );
   const { tables } = await loadCatalog(database);
-  const triggers = Object.fromEntries([...tables].map(([name, table]) => [name, table.triggers]));
+  const triggers = Object.fromEntries(
+    [...tables].map(
+      ([
+        name,
+        {
+          triggers: { insert, update, delete: removal },
+        },
+      ]) => [name, { insert: insert.run, update: update.run, delete: removal.run }],
+    ),
+  );
   expect(triggers).toEqual({
     top: { insert: false, update: false, delete: true },
     mid: { insert: false, update: true, delete: true },
@@ -93,6 +103,35 @@ it("knows which writes a trigger may hear of, through foreign key actions too", 
     apart: { insert: false, update: false, delete: true },
     ring: { insert: true, update: false, delete: false },
   });
+});
+
+it.each([
+  ["INSERT INTO log VALUES (new.id)", false, 1],
+  ["INSERT INTO log VALUES (new.id); INSERT INTO log (id) VALUES (abs(new.id))", false, 2],
+  ["INSERT INTO log VALUES (new.id), (2)", false, null],
+  ["INSERT INTO noted VALUES (new.id)", false, null],
+  ["INSERT INTO counted VALUES (new.id)", true, null],
+  ["INSERT INTO log SELECT 1", true, null],
+  ["INSERT INTO log VALUES ((SELECT 1))", true, null],
+  ["INSERT INTO log VALUES (1) ON CONFLICT DO NOTHING", true, null],
+  ["INSERT OR REPLACE INTO log VALUES (1)", true, null],
+  ["UPDATE log SET id = 1", true, null],
+  ["DELETE FROM log", true, null],
+  ["SELECT 1", true, null],
+])("knows whether %s examines rows, and how many it writes", async (body, read, rowsWritten) => {
+  const database = emptyDatabase();
+  await run(
+    database,
+    "CREATE TABLE t (id INTEGER PRIMARY KEY)",
+    "CREATE TABLE log (id)",
+    "CREATE TABLE noted (id)",
+    "CREATE TABLE counted (id)",
+    "CREATE TRIGGER n AFTER INSERT ON noted BEGIN INSERT INTO log VALUES (1); END",
+    "CREATE TRIGGER c AFTER INSERT ON counted BEGIN UPDATE log SET id = 1; END",
+    `CREATE TRIGGER t1 AFTER INSERT ON t BEGIN ${body}; END`,
+  );
+  const { tables } = await loadCatalog(database);
+  expect(tables.get(tableName("t"))!.triggers.insert).toEqual({ run: true, read, rowsWritten });
 });
 
 it("of chinook has its keys and indexes", async () => {

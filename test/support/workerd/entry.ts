@@ -2,6 +2,7 @@
 // that asked. Everything else is what the product's Worker is made of.
 import { waitUntil } from "cloudflare:workers";
 import { createApp } from "../../../dist/app.js";
+import { databaseJournal } from "../../../dist/metering/database-journal.js";
 import type { Database } from "../../../dist/platform/database.js";
 import type { Platform } from "../../../dist/platform/platform.js";
 import { parseConfig } from "../../../dist/project/config.js";
@@ -131,7 +132,8 @@ async function start(id: number, asked: Start, bindings: Bindings): Promise<Proj
   const platform: Platform = {
     database,
     passwordHasher,
-    clock: { now: () => clock.ms },
+    clock: { now: () => clock.ms, elapsed: () => clock.ms },
+    journal: databaseJournal(database),
     random: systemRandom,
     log,
     mail: {

@@ -1,0 +1,55 @@
+import { parseInstant } from "../encoding/instant.js";
+import { parseQueryString, type QueryParameter, quoted } from "../http/query-string.js";
+import { badRequest, isRefusal, type Refusal } from "../http/refusal.js";
+import { json } from "../http/respond.js";
+import { type Grouping, listGaps, type Range, sumUsage } from "../metering/store.js";
+import type { AdminServices } from "./routes.js";
+
+const groupings: readonly Grouping[] = ["table", "principal", "day"];
+
+/** GET /admin/api/usage?from=&to=&group_by=table|principal|day (interface, section 8). */
+export async function getUsage(request: Request, { platform }: AdminServices): Promise<Response | Refusal> {
+  const parameters = parseQueryString(request.url);
+  if (isRefusal(parameters)) return parameters;
+  const asked = readParameters(parameters, platform.clock.now());
+  if (isRefusal(asked)) return asked;
+  // What the journal still holds belongs to the sums; one that does not work leaves them as they are.
+  await platform.journal
+    .collect()
+    .catch((error: unknown) => platform.log.error("the journal cannot be read", error));
+  const { range, grouping } = asked;
+  const [sums, gaps] = await platform.database.query([sumUsage(range, grouping), listGaps(range)]);
+  const data = sums!.rows.map(([key, requests, rowsRead, rowsWritten, rowsReturned, unknownReads]) => ({
+    key,
+    requests,
+    rows_read: rowsRead,
+    rows_written: rowsWritten,
+    rows_returned: rowsReturned,
+    unknown_reads: unknownReads,
+  }));
+  return json({ data, meta: { gaps: gaps!.rows.map(gapOf) } });
+}
+
+function gapOf([atMs, reason, attemptsMax]: readonly unknown[]) {
+  return { at: new Date(atMs as number).toISOString(), reason, attempts_max: attemptsMax };
+}
+
+function readParameters(
+  parameters: readonly QueryParameter[],
+  nowMs: number,
+): { readonly range: Range; readonly grouping: Grouping } | Refusal {
+  const given = new Map(parameters);
+  for (const name of given.keys())
+    if (!["from", "to", "group_by"].includes(name)) return badRequest(`unknown parameter ${quoted(name)}`);
+  if (given.size < parameters.length) return badRequest("a parameter comes twice");
+  const instantOf = (name: string, otherwise: number) =>
+    given.has(name) ? parseInstant(given.get(name)!) : otherwise;
+  const fromMs = instantOf("from", 0);
+  const toMs = instantOf("to", nowMs + 1);
+  if (fromMs === null || toMs === null)
+    return badRequest("from, to: expected ISO 8601, as 2026-01-31 or 2026-01-31T12:00:00Z");
+  const grouping = groupings.find((name) => name === (given.get("group_by") ?? "table"));
+  return grouping === undefined
+    ? badRequest(`group_by: expected one of ${groupings.join(", ")}`)
+    : { range: { fromMs, toMs }, grouping };
+}

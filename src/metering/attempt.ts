@@ -1,0 +1,80 @@
+import type { Journal, Receipt } from "../platform/journal.js";
+import type { Platform } from "../platform/platform.js";
+import type { Recorder } from "./recorder.js";
+import { Tally } from "./tally.js";
+import { uuidV7 } from "./uuid.js";
+
+/** What a receipt says of who did what, once that is known. */
+export type Subject = Pick<Receipt, "principalKind" | "principalId" | "table" | "action">;
+
+/** The metering part of a response's `meta`; empty where the project has opted out (specification, section 8). */
+export type MeteringMeta = Readonly<Record<string, unknown>>;
+
+/** One CRUD request, from its begin to its receipt. */
+export interface Attempt {
+  /** Begins anew: nothing that was counted before is of this attempt. */
+  begin(subject: Subject): Tally;
+  /** Of a success that is about to be answered: its receipt is durable, or the answer says that it is not. */
+  succeed(status: number, rowsReturned: number): Promise<MeteringMeta>;
+  /** Of an answer that is an error: its work is metered all the same. */
+  end(status: number): Promise<void>;
+}
+
+export type Meter = (method: string) => Attempt;
+
+const unmetered: Attempt = {
+  begin: () => new Tally(),
+  succeed: async () => ({}),
+  end: async () => {},
+};
+
+export interface MeterServices extends Pick<Platform, "clock" | "random"> {
+  readonly recorder: Recorder;
+  readonly counted: (receipt: Receipt) => void;
+}
+
+/** `services` are null where the project has opted out. */
+export function createMeter(services: MeterServices | null): Meter {
+  if (services === null) return () => unmetered;
+  const { clock, random, recorder, counted } = services;
+  return (method) => {
+    let subject: Subject | null = null;
+    let tally = new Tally();
+    let settled = false;
+    const settle = async (status: number, rowsReturned: number) => {
+      settled = true;
+      const atMs = clock.now();
+      const { rowsRead, rowsWritten } = tally;
+      const attemptId = uuidV7(atMs, random.bytes(10));
+      const receipt = { attemptId, atMs, method, status, rowsRead, rowsWritten, rowsReturned, ...subject! };
+      counted(receipt);
+      return { receipt, recorded: await recorder.record(receipt) };
+    };
+    return {
+      begin: (of) => {
+        subject = of;
+        tally = new Tally();
+        return tally;
+      },
+      succeed: async (status, rowsReturned) => {
+        const { receipt, recorded } = await settle(status, rowsReturned);
+        return {
+          rows_read: receipt.rowsRead,
+          rows_written: receipt.rowsWritten,
+          rows_returned: rowsReturned,
+          metering: { version: 1, attempt_id: receipt.attemptId, status: recorded },
+        };
+      },
+      end: async (status) => {
+        if (!settled && subject !== null && tally.touched) await settle(status, 0);
+      },
+    };
+  };
+}
+
+/** For projects that have opted out. */
+export const noJournal: Journal = {
+  append: async () => {},
+  collect: async () => {},
+  close: async () => {},
+};

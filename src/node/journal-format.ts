@@ -1,0 +1,81 @@
+import { crc32 } from "node:zlib";
+import type { Gap, JournalEntry, Receipt } from "../platform/journal.js";
+
+/**
+ * A segment of the journal is lines of text, each with its checksum (CRC-32, in hexadecimal) and JSON:
+ *
+ * - `{"reserved":[from,to]}`: these sequence numbers may be used from now on, `to` not among them. Durable before they are;
+ * - `{"seq":n,"receipt":[…]}`;
+ * - `{"gap":{…}}`: one that the running process found;
+ * - `{"end":n}`: no number from `n` on was used.
+ */
+type Line =
+  | { readonly reserved: readonly [from: number, to: number] }
+  | { readonly seq: number; readonly receipt: PackedReceipt }
+  | { readonly gap: Gap }
+  | { readonly end: number };
+
+type PackedReceipt = readonly [...(string | number | null)[]];
+
+const fields = [
+  "attemptId",
+  "atMs",
+  "principalKind",
+  "principalId",
+  "method",
+  "table",
+  "action",
+  "status",
+  "rowsRead",
+  "rowsWritten",
+  "rowsReturned",
+] as const satisfies readonly (keyof Receipt)[];
+
+export const reservedLine = (from: number, to: number): string => line({ reserved: [from, to] });
+export const gapLine = (gap: Gap): string => line({ gap });
+export const endLine = (next: number): string => line({ end: next });
+
+export function receiptLine(seq: number, receipt: Receipt): string {
+  return line({ seq, receipt: fields.map((field) => receipt[field]) });
+}
+
+function line(content: Line): string {
+  const text = JSON.stringify(content);
+  return `${checksum(text)} ${text}\n`;
+}
+
+function checksum(text: string): string {
+  return crc32(text).toString(16).padStart(8, "0");
+}
+
+export interface ReadSegment extends JournalEntry {
+  /** Numbers that were reserved, and may have been used, but that no receipt has. */
+  readonly missing: number;
+}
+
+/** What a segment holds. Lines that are torn, or not what was written, are left out. */
+export function readSegment(text: string): ReadSegment {
+  const receipts = new Map<number, Receipt>();
+  const gaps: Gap[] = [];
+  let from: number | null = null;
+  let to = 0;
+  for (const content of text.split("\n").map(parseLine)) {
+    if (content === null) continue;
+    if ("reserved" in content) {
+      from ??= content.reserved[0];
+      to = content.reserved[1];
+    } else if ("receipt" in content) receipts.set(content.seq, unpacked(content.receipt));
+    else if ("gap" in content) gaps.push(content.gap);
+    else to = content.end;
+  }
+  return { receipts: [...receipts.values()], gaps, missing: to - (from ?? to) - receipts.size };
+}
+
+function parseLine(text: string): Line | null {
+  const content = text.slice(9);
+  return text[8] === " " && text.slice(0, 8) === checksum(content) ? (JSON.parse(content) as Line) : null;
+}
+
+function unpacked(values: PackedReceipt): Receipt {
+  return Object.fromEntries(fields.map((field, i) => [field, values[i]])) as unknown as Receipt;
+}

@@ -1,0 +1,355 @@
+import { closeSync, existsSync, fstatSync, fsync, fsyncSync, mkdirSync, openSync, writeSync } from "node:fs";
+import { readdir, readFile, rm } from "node:fs/promises";
+import { join } from "node:path";
+import { setImmediate } from "node:timers";
+import Libsql from "libsql";
+import { toHex } from "../encoding/hex.js";
+import type { Gap, Journal, JournalEntry } from "../platform/journal.js";
+import type { Clock, Random } from "../platform/platform.js";
+import { endLine, gapLine, readSegment, receiptLine, reservedLine } from "./journal-format.js";
+
+export interface FileJournalOptions {
+  /** `usage.journal_dir` */
+  readonly directory: string;
+  /** Where receipts are exported from. Each is stored once, however often it comes. */
+  readonly store: (entry: JournalEntry) => Promise<void>;
+  readonly clock: Clock;
+  readonly random: Random;
+}
+
+/** So many sequence numbers are reserved at once, and a crash leaves a gap of twice as many at most. */
+const blockSize = 1_000;
+const segmentBytesMax = 4_194_304;
+/** How long what is written may not have reached the disk. */
+const syncEveryMs = 1_000;
+/** A journal that does not work is tried again no more often than that. */
+const reopenAfterMs = 250;
+/** Receipts that are stored at once. */
+const storedMax = 500;
+
+interface Segment {
+  readonly file: number;
+  readonly name: string;
+  bytes: number;
+  receipts: number;
+  /** Numbers below it are reserved, and that is durable. */
+  reserved: number;
+}
+
+interface Pending {
+  readonly entry: JournalEntry;
+  readonly resolve: () => void;
+  readonly reject: (error: unknown) => void;
+}
+
+/**
+ * The journal of one process: a directory of its own with append-only segments, and a lock that dies with the process.
+ * Receipts are in the file before their answers leave, so that they survive the process, and on the disk within a second; a
+ * power cut takes some of a reserved block at most, and the block says so (interface, section 8).
+ */
+export class FileJournal implements Journal {
+  readonly #options: FileJournalOptions;
+  #directory: string;
+  #lock: Lock | null = null;
+  #segment: Segment | null = null;
+  #segments = 0;
+  #next = 1;
+  #pending: Pending[] = [];
+  #reserving = false;
+  #failedAtMs = Number.NEGATIVE_INFINITY;
+  #syncDue = false;
+  #collecting: Promise<void> = Promise.resolve();
+
+  constructor(options: FileJournalOptions) {
+    this.#options = options;
+    this.#directory = this.#newDirectory();
+  }
+
+  /** Throws where nothing can be written now; it is tried again with later receipts. */
+  open(): void {
+    if (this.#segment !== null) return;
+    try {
+      if (this.#lock !== null && !existsSync(this.#lock.path)) this.#unlock();
+      if (this.#lock === null) {
+        this.#directory = this.#newDirectory();
+        mkdirSync(this.#directory, { recursive: true });
+        this.#lock = lock(this.#directory);
+        if (this.#lock === null) throw new Error(`${this.#directory} is in use`);
+      }
+      this.#segment = this.#newSegment();
+    } catch (error) {
+      this.#failedAtMs = this.#options.clock.elapsed();
+      throw error;
+    }
+  }
+
+  append(entry: JournalEntry): Promise<void> {
+    return new Promise((resolve, reject) => {
+      if (this.#pending.push({ entry, resolve, reject }) === 1) setImmediate(() => this.#flush());
+    });
+  }
+
+  collect(): Promise<void> {
+    const collected = this.#collecting.then(() => this.#collectNow());
+    this.#collecting = collected.catch(() => {});
+    return collected;
+  }
+
+  async close(): Promise<void> {
+    this.#flush();
+    this.#endSegment();
+    // What cannot be stored now is found by the next start.
+    const isEmpty = await this.collect().then(
+      () => true,
+      () => false,
+    );
+    if (this.#lock === null) return;
+    this.#unlock();
+    if (isEmpty) await rm(this.#directory, { recursive: true });
+  }
+
+  #newDirectory(): string {
+    return join(this.#options.directory, toHex(this.#options.random.bytes(8)));
+  }
+
+  #unlock(): void {
+    this.#lock?.release();
+    this.#lock = null;
+  }
+
+  #newSegment(): Segment {
+    const name = `${String(++this.#segments).padStart(8, "0")}.log`;
+    const file = openSync(join(this.#directory, name), "ax");
+    const reserved = this.#next + blockSize;
+    const text = reservedLine(this.#next, reserved);
+    try {
+      writeAll(file, text);
+      fsyncSync(file);
+      syncDirectory(this.#directory);
+    } catch (error) {
+      closeSync(file);
+      throw error;
+    }
+    return { file, name, bytes: text.length, receipts: 0, reserved };
+  }
+
+  /** One write for all that has come since the last. */
+  #flush(): void {
+    const group = this.#pending;
+    this.#pending = [];
+    if (group.length === 0) return;
+    try {
+      this.#write(group.map(({ entry }) => entry));
+    } catch (error) {
+      this.#abandon();
+      for (const { reject } of group) reject(error);
+      return;
+    }
+    for (const { resolve } of group) resolve();
+  }
+
+  #write(entries: readonly JournalEntry[]): void {
+    if (this.#segment === null && this.#options.clock.elapsed() - this.#failedAtMs < reopenAfterMs)
+      throw new Error("the journal is not open");
+    this.open();
+    const segment = this.#segment!;
+    // What is written into a file that somebody has removed is gone with this process.
+    if (fstatSync(segment.file).nlink === 0) throw new Error("the journal's segment has been removed");
+    const receipts = entries.flatMap((entry) => entry.receipts);
+    if (this.#next + receipts.length > segment.reserved) this.#reserveNow(segment, receipts.length);
+    const first = this.#next;
+    const lines = [
+      ...receipts.map((receipt, i) => receiptLine(first + i, receipt)),
+      ...entries.flatMap(({ gaps }) => gaps.map(gapLine)),
+    ];
+    const text = lines.join("");
+    this.#next += receipts.length;
+    writeAll(segment.file, text);
+    segment.receipts += lines.length;
+    segment.bytes += Buffer.byteLength(text);
+    if (!this.#syncDue) setTimeout(() => this.#sync(), syncEveryMs).unref();
+    this.#syncDue = true;
+    if (segment.bytes > segmentBytesMax) this.#endSegment();
+    else if (segment.reserved - this.#next < blockSize / 2) this.#reserveSoon(segment);
+  }
+
+  #reserveNow(segment: Segment, count: number): void {
+    const to = this.#next + count + blockSize;
+    writeAll(segment.file, reservedLine(segment.reserved, to));
+    fsyncSync(segment.file);
+    segment.reserved = to;
+  }
+
+  /** So that hardly any answer waits for a disk. */
+  #reserveSoon(segment: Segment): void {
+    if (this.#reserving) return;
+    this.#reserving = true;
+    const [from, to] = [segment.reserved, segment.reserved + blockSize];
+    writeAll(segment.file, reservedLine(from, to));
+    fsync(segment.file, (error) => {
+      this.#reserving = false;
+      if (error === null && segment.reserved === from) segment.reserved = to;
+    });
+  }
+
+  #sync(): void {
+    this.#syncDue = false;
+    const segment = this.#segment;
+    if (segment === null) return;
+    fsync(segment.file, (error) => {
+      if (error !== null && this.#segment === segment) this.#abandon();
+    });
+  }
+
+  /** After a failure: what is in the segment stays there to be collected, and nothing is added. */
+  #abandon(): void {
+    this.#failedAtMs = this.#options.clock.elapsed();
+    if (this.#segment !== null) closeQuietly(this.#segment.file);
+    this.#segment = null;
+  }
+
+  #endSegment(): void {
+    const segment = this.#segment;
+    if (segment === null) return;
+    this.#segment = null;
+    try {
+      writeAll(segment.file, endLine(this.#next));
+      fsyncSync(segment.file);
+    } finally {
+      closeQuietly(segment.file);
+    }
+  }
+
+  async #collectNow(): Promise<void> {
+    this.#flush();
+    if (this.#segment !== null && this.#segment.receipts > 0) {
+      this.#endSegment();
+      this.open();
+    }
+    if (this.#lock === null) return;
+    for (const name of await segmentsIn(this.#directory)) {
+      if (name === this.#segment?.name) continue;
+      const path = join(this.#directory, name);
+      const { receipts, gaps } = readSegment(await readFile(path, "utf8"));
+      await storeAll(this.#options.store, { receipts, gaps });
+      await rm(path);
+    }
+  }
+}
+
+export interface Recovered {
+  readonly receipts: number;
+  readonly gaps: readonly Gap[];
+}
+
+/**
+ * What processes that are gone have left in the journal's directory is stored, and its gaps written down. Those of
+ * running processes are left alone.
+ */
+export async function recoverJournals({ directory, store, clock }: FileJournalOptions): Promise<Recovered> {
+  const gaps: Gap[] = [];
+  let receipts = 0;
+  for (const left of await directoriesIn(directory)) {
+    const path = join(directory, left);
+    const held = lock(path);
+    if (held === null) continue;
+    try {
+      for (const name of await segmentsIn(path)) {
+        const read = readSegment(await readFile(join(path, name), "utf8"));
+        const gap: Gap[] =
+          read.missing === 0
+            ? []
+            : [{ id: `${left}/${name}`, atMs: clock.now(), reason: "crash", attemptsMax: read.missing }];
+        await storeAll(store, { receipts: read.receipts, gaps: [...read.gaps, ...gap] });
+        await rm(join(path, name));
+        receipts += read.receipts.length;
+        gaps.push(...gap);
+      }
+    } finally {
+      held.release();
+    }
+    await rm(path, { recursive: true });
+  }
+  return { receipts, gaps };
+}
+
+/** All that is in the directory, of running processes too. */
+export async function readJournals(directory: string): Promise<JournalEntry> {
+  const entries: JournalEntry[] = [];
+  for (const left of await directoriesIn(directory))
+    for (const name of await segmentsIn(join(directory, left))) {
+      // A running server may just have stored it elsewhere.
+      const text = await readFile(join(directory, left, name), "utf8").catch(() => "");
+      entries.push(readSegment(text));
+    }
+  return {
+    receipts: entries.flatMap(({ receipts }) => receipts),
+    gaps: entries.flatMap(({ gaps }) => gaps),
+  };
+}
+
+async function storeAll(store: FileJournalOptions["store"], { receipts, gaps }: JournalEntry): Promise<void> {
+  for (let at = 0; at < receipts.length; at += storedMax)
+    await store({ receipts: receipts.slice(at, at + storedMax), gaps: [] });
+  if (gaps.length > 0) await store({ receipts: [], gaps });
+}
+
+async function directoriesIn(directory: string): Promise<readonly string[]> {
+  const entries = await readdir(directory, { withFileTypes: true }).catch(emptyIfMissing);
+  return entries.flatMap((entry) => (entry.isDirectory() ? [entry.name] : []));
+}
+
+async function segmentsIn(directory: string): Promise<readonly string[]> {
+  const entries = await readdir(directory, { withFileTypes: true }).catch(emptyIfMissing);
+  return entries.flatMap(({ name }) => (/^\d{8}\.log$/.test(name) ? [name] : [])).sort();
+}
+
+function emptyIfMissing(error: NodeJS.ErrnoException): [] {
+  if (error.code === "ENOENT") return [];
+  throw error;
+}
+
+interface Lock {
+  readonly path: string;
+  release(): void;
+}
+
+/**
+ * Null where another process holds it. SQLite's locks are those of the operating system, which end with the process however
+ * that ends.
+ */
+function lock(directory: string): Lock | null {
+  const path = join(directory, "lock.db");
+  let database: Libsql.Database | null = null;
+  try {
+    const opened = new Libsql(path);
+    database = opened;
+    opened.exec("BEGIN EXCLUSIVE");
+    return { path, release: () => opened.close() };
+  } catch {
+    database?.close();
+    return null;
+  }
+}
+
+function writeAll(file: number, text: string): void {
+  const bytes = Buffer.from(text);
+  for (let at = 0; at < bytes.length; ) at += writeSync(file, bytes, at);
+}
+
+function syncDirectory(directory: string): void {
+  const file = openSync(directory, "r");
+  try {
+    fsyncSync(file);
+  } finally {
+    closeSync(file);
+  }
+}
+
+function closeQuietly(file: number): void {
+  try {
+    closeSync(file);
+  } catch {
+    // What was written is there, and the file is not used again.
+  }
+}

@@ -1,0 +1,49 @@
+/** What one CRUD attempt cost (interface, section 8). Null is unknown, never zero. */
+export interface Receipt {
+  /** A UUIDv7. */
+  readonly attemptId: string;
+  /** Milliseconds since the epoch. */
+  readonly atMs: number;
+  readonly principalKind: "anonymous" | "user" | "key";
+  readonly principalId: string | null;
+  /** Of HTTP. */
+  readonly method: string;
+  readonly table: string;
+  readonly action: "list" | "get" | "create" | "update" | "delete";
+  /** Of HTTP. */
+  readonly status: number;
+  readonly rowsRead: number | null;
+  readonly rowsWritten: number | null;
+  readonly rowsReturned: number | null;
+}
+
+/** Attempts whose receipts are missing, or may be. Nothing is known of them, and nothing is estimated. */
+export interface Gap {
+  /** Distinguishes it from every other one, so that it is kept once. */
+  readonly id: string;
+  /** When it was found, in milliseconds since the epoch. */
+  readonly atMs: number;
+  readonly reason: "crash" | "overflow";
+  /** How many receipts are missing at most. */
+  readonly attemptsMax: number;
+}
+
+export interface JournalEntry {
+  readonly receipts: readonly Receipt[];
+  readonly gaps: readonly Gap[];
+}
+
+/** Where receipts are durable before their answers leave. */
+export interface Journal {
+  /**
+   * Resolves once the entry survives the death of the process, and rejects where it may not. A receipt may be appended
+   * again: whoever reads the journal keeps each attempt once.
+   */
+  append(entry: JournalEntry): Promise<void>;
+
+  /** Moves what is in the journal to where it is exported from, as far as it is not there. */
+  collect(): Promise<void>;
+
+  /** Ends it without a gap. */
+  close(): Promise<void>;
+}
