@@ -48,7 +48,7 @@ export interface Range {
 export type Grouping = "table" | "principal" | "day";
 
 const day = "strftime('%Y-%m-%d', at / 1000, 'unixepoch')";
-const principal = "principal_kind || ifnull(':' || principal_id, '')";
+const principal = "principal_kind || ifnull(':' || nullif(principal_id, ''), '')";
 
 /** Of receipts, and of the daily sums that older ones have become. */
 const keys: Readonly<Record<Grouping, readonly [ofReceipt: string, ofDay: string]>> = {

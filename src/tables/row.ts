@@ -96,8 +96,8 @@ async function write(
     const probed = probes === null ? undefined : (results[0]!.rows[0]?.[0] as number | undefined);
     const { rows, rowsWritten } = results.at(-1)!;
     if (rows.length === 0) {
-      const judged = probed !== undefined;
-      if (judged) tally.add(exact ? own + probed : null);
+      const judged = kind === "insert" || probed !== undefined;
+      if (judged) tally.add(exact ? own + (probed ?? 0) : null);
       return judged;
     }
     const returned = returnedRow(rows[0]![0] as string);

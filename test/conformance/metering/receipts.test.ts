@@ -1,0 +1,271 @@
+import { describe, expect, it } from "vitest";
+import type { Journal, JournalEntry } from "../../../src/platform/journal.js";
+import { client, dataOf, expectAnswer, expectRefusal } from "../../support/client.js";
+import { countOf, member, rowsOf, run } from "../../support/people.js";
+import { apiKey, serve } from "../../support/server.js";
+
+/** Interface, section 8. */
+const schema = `
+notes:
+  columns:
+    id: { type: integer, primary_key: true }
+    owner: { type: text }
+pairs:
+  primary_key: [a, b]
+  columns: { a: { type: integer }, b: { type: integer } }
+`;
+const config = `
+[rules.notes]
+read = "row.owner = auth.id"
+create = "new.owner = auth.id"
+update = "row.owner = auth.id"
+delete = "row.owner = auth.id"
+`;
+
+async function people(more = "", journal?: Journal) {
+  const server = await serve({ schema, config: more + config, ...(journal && { journal }) });
+  const [ada, bob, root] = await Promise.all([
+    member(server, "ada"),
+    member(server, "bob"),
+    member(server, "root", "admin"),
+  ]);
+  const key = client(server, await apiKey(server, "project:backend"));
+  const [[keyId]] = (await rowsOf(server, "SELECT id FROM _service_keys")) as [[string]];
+  return {
+    server,
+    ada: client(server, ada.bearer),
+    bob: client(server, bob.bearer),
+    root: client(server, root.bearer),
+    key,
+    keyId,
+    anyone: client(server),
+  };
+}
+
+type People = Awaited<ReturnType<typeof people>>;
+
+const receipts = ({ server }: People) =>
+  rowsOf(
+    server,
+    `SELECT principal_kind, principal_id, method, table_name, action, status, rows_read, rows_written, rows_returned
+    FROM _usage ORDER BY attempt_id`,
+  );
+
+describe("a receipt", () => {
+  it("says who did what, how it ended and what it cost, whatever became of it", async () => {
+    const all = await people();
+    const { server, ada, bob, key, keyId } = all;
+    const began = server.clock.now();
+    const made = await ada.post("/api/notes", { id: 1, owner: "ada" });
+    for (const request of [
+      () => ada.get("/api/notes/1"),
+      () => bob.get("/api/notes/1"),
+      () => bob.patch("/api/notes/1", { owner: "bob" }),
+      () => bob.delete("/api/notes/2"),
+      () => ada.post("/api/notes", { id: 1, owner: "ada" }),
+      () => ada.post("/api/notes", { id: 2, owner: "bob" }),
+      () => key.get("/api/notes?limit=10"),
+      () => ada.patch("/api/notes/1", { owner: "bob" }),
+      () => key.delete("/api/notes/1"),
+    ]) {
+      // Identifiers follow the clock.
+      server.clock.advance(1);
+      await request();
+    }
+    expect(await receipts(all)).toEqual([
+      ["user", "ada", "POST", "notes", "create", 201, 0, 1, 1],
+      ["user", "ada", "GET", "notes", "get", 200, 1, 0, 1],
+      ["user", "bob", "GET", "notes", "get", 403, 1, 0, 0],
+      // The row that the update looked at, and once more to tell 403 from 404.
+      ["user", "bob", "PATCH", "notes", "update", 403, 2, 0, 0],
+      ["user", "bob", "DELETE", "notes", "delete", 404, 0, 0, 0],
+      ["user", "ada", "POST", "notes", "create", 409, 0, 0, 0],
+      ["user", "ada", "POST", "notes", "create", 403, 0, 0, 0],
+      ["key", keyId, "GET", "notes", "list", 200, 2, 0, 1],
+      ["user", "ada", "PATCH", "notes", "update", 403, 2, 0, 0],
+      ["key", keyId, "DELETE", "notes", "delete", 200, 1, 1, 1],
+    ]);
+    const [[first, at]] = (await rowsOf(server, "SELECT attempt_id, at FROM _usage ORDER BY attempt_id")) as [
+      [string, number],
+    ];
+    const { meta } = made.body as { meta: { metering: { attempt_id: string } } };
+    expect([first, at]).toEqual([meta.metering.attempt_id, began]);
+  });
+
+  it("is left by no request that was refused before a row could be touched", async () => {
+    const all = await people();
+    const { server, ada, anyone } = all;
+    await anyone.get("/api/notes");
+    await anyone.get("/api/nothing");
+    await ada.get("/api/notes?limit=0");
+    await ada.get("/api/notes/x");
+    await ada.post("/api/notes", { id: "x" });
+    await ada.post("/api/pairs", { a: 1, b: 1 });
+    await ada.send("PUT", "/api/notes", {});
+    await client(server, { Authorization: "Bearer x" }).get("/api/notes");
+    await ada.get("/auth/me");
+    expect(await receipts(all)).toEqual([]);
+  });
+
+  it.each(["usage.enabled = false\n", "usage.row_metering_enabled = false\n"])(
+    "is not made where %s",
+    async (off) => {
+      const all = await people(off);
+      expect((await all.ada.post("/api/notes", { id: 1, owner: "ada" })).status).toBe(201);
+      expect(await receipts(all)).toEqual([]);
+      expect(await countOf(all.server, "_usage_gaps")).toBe(0);
+    },
+  );
+});
+
+describe("GET /admin/api/usage", () => {
+  it("sums by table, principal and day, and says of how many reads nothing is known", async () => {
+    const all = await people();
+    const { server, ada, key, keyId, root } = all;
+    await ada.post("/api/notes", { id: 1, owner: "ada" });
+    await ada.get("/api/notes/1");
+    await key.post("/api/pairs", { a: 1, b: 1 });
+    server.clock.advance(600_000);
+    await key.get("/api/pairs");
+    await run(server, "UPDATE _usage SET rows_read = NULL WHERE action = 'list'");
+    const sum = (name: string, ...counts: number[]) => ({
+      key: name,
+      requests: counts[0],
+      rows_read: counts[1],
+      rows_written: counts[2],
+      rows_returned: counts[3],
+      unknown_reads: counts[4],
+    });
+    expectAnswer(await root.get("/admin/api/usage"), 200, {
+      data: [sum("notes", 2, 1, 1, 2, 0), sum("pairs", 2, 0, 1, 2, 1)],
+      meta: { gaps: [] },
+    });
+    expect(dataOf(await key.get("/admin/api/usage?group_by=principal"))).toEqual([
+      sum(`key:${keyId}`, 2, 0, 1, 2, 1),
+      sum("user:ada", 2, 1, 1, 2, 0),
+    ]);
+    const day = new Date(server.clock.now()).toISOString().slice(0, 10);
+    expect(dataOf(await root.get("/admin/api/usage?group_by=day"))).toEqual([sum(day, 4, 1, 2, 4, 1)]);
+    const before = new Date(server.clock.now()).toISOString();
+    expect(dataOf(await root.get(`/admin/api/usage?to=${before}&group_by=table`))).toEqual([
+      sum("notes", 2, 1, 1, 2, 0),
+      sum("pairs", 1, 0, 1, 1, 0),
+    ]);
+    expect(dataOf(await root.get(`/admin/api/usage?from=${before}`))).toEqual([sum("pairs", 1, 0, 0, 1, 1)]);
+  });
+
+  it("is for admins and project:backend keys, and refuses what it does not know", async () => {
+    const { server, ada, anyone, root } = await people();
+    expectRefusal(await anyone.get("/admin/api/usage"), 401, "unauthorized");
+    expectRefusal(await ada.get("/admin/api/usage"), 403, "forbidden");
+    const reader = client(server, await apiKey(server, "resource:notes:read"));
+    expectRefusal(await reader.get("/admin/api/usage"), 403, "forbidden");
+    for (const query of [
+      "group_by=hour",
+      "from=yesterday",
+      "to=1",
+      "from=2026-01-01&from=2026-01-02",
+      "limit=1",
+    ])
+      expectRefusal(await root.get(`/admin/api/usage?${query}`), 400, "bad_request");
+    expectRefusal(await root.post("/admin/api/usage", {}), 405, "method_not_allowed");
+  });
+
+  it("keeps the sums of a day whose receipts are over retention_days old", async () => {
+    const all = await people("usage.retention_days = 2\n");
+    const { server, ada, key } = all;
+    await ada.post("/api/notes", { id: 1, owner: "ada" });
+    await key.get("/api/notes");
+    await all.anyone.get("/api/notes");
+    const queries = ["group_by=table", "group_by=principal", "group_by=day"];
+    const sums = () => Promise.all(queries.map((query) => key.get(`/admin/api/usage?${query}`).then(dataOf)));
+    const before = await sums();
+    server.clock.advance(2 * 86_400_000 - 1);
+    await server.upkeep.purge();
+    expect(await countOf(server, "_usage")).toBe(2);
+    server.clock.advance(86_400_001);
+    await run(
+      server,
+      "INSERT INTO _usage SELECT 'late', at, principal_kind, principal_id, method, table_name, action, status, NULL, 1, 1 FROM _usage LIMIT 1",
+    );
+    await server.upkeep.purge();
+    expect(await countOf(server, "_usage")).toBe(0);
+    const after = await sums();
+    expect(after[0]).toEqual([
+      { ...(before[0] as [object])[0], requests: 3, rows_written: 2, rows_returned: 3, unknown_reads: 1 },
+    ]);
+    expect((after[1] as { key: string }[]).map(({ key: name }) => name)).toEqual(
+      (before[1] as { key: string }[]).map(({ key: name }) => name),
+    );
+    expect(after[2]).toHaveLength(1);
+  });
+});
+
+describe("GET /metrics", () => {
+  it("is Prometheus's text, for admins and project:backend keys", async () => {
+    const { ada, anyone, root, key } = await people();
+    await ada.post("/api/notes", { id: 1, owner: "ada" });
+    await ada.get("/api/notes/2");
+    const answer = await root.get("/metrics");
+    expect(answer.status).toBe(200);
+    expect(answer.headers.get("Content-Type")).toBe("text/plain; version=0.0.4; charset=utf-8");
+    for (const line of [
+      'svc_requests_total{area="api",method="POST",status="201"} 1',
+      'svc_requests_total{area="api",method="GET",status="404"} 1',
+      'svc_request_duration_seconds_bucket{area="api",le="+Inf"} 2',
+      'svc_request_duration_seconds_count{area="api"} 2',
+      "svc_attempts_total 2",
+      "svc_rows_read_total 0",
+      "svc_rows_written_total 1",
+      "svc_journal_available 1",
+      "svc_journal_waiting 0",
+    ])
+      expect(answer.text.split("\n")).toContain(line);
+    expect((await key.get("/metrics")).status).toBe(200);
+    expectRefusal(await anyone.get("/metrics"), 401, "unauthorized");
+    expectRefusal(await ada.get("/metrics"), 403, "forbidden");
+    expectRefusal(await root.post("/metrics", {}), 405, "method_not_allowed");
+  });
+});
+
+/** A journal that can be switched off, and keeps what it was given otherwise. */
+class Switchable implements Journal {
+  works = true;
+  readonly entries: JournalEntry[] = [];
+
+  async append(entry: JournalEntry): Promise<void> {
+    if (!this.works) throw new Error("no space left on device");
+    this.entries.push(entry);
+  }
+
+  async collect(): Promise<void> {}
+  async close(): Promise<void> {}
+}
+
+const statusOf = (body: unknown) =>
+  (body as { meta: { metering: { status: string; attempt_id: string } } }).meta.metering;
+
+describe("a journal that does not work", () => {
+  it("holds up nobody: the answer says unrecorded, and the receipt arrives once it works again", async () => {
+    const journal = new Switchable();
+    const { server, ada } = await people("", journal);
+    journal.works = false;
+    const made = await ada.post("/api/notes", { id: 1, owner: "ada" });
+    expect([made.status, statusOf(made.body).status]).toEqual([201, "unrecorded"]);
+    expectRefusal(await ada.get("/api/notes/2"), 404, "not_found");
+    await server.upkeep.collectUsage();
+    journal.works = true;
+    expect(statusOf((await ada.get("/api/notes/1")).body).status).toBe("recorded");
+    await server.upkeep.collectUsage();
+    await server.upkeep.collectUsage();
+    const kept = journal.entries.flatMap(({ receipts: some }) => some);
+    expect(kept.map(({ action, status }) => [action, status])).toEqual([
+      ["get", 200],
+      ["create", 201],
+      ["get", 404],
+    ]);
+    expect(kept[1]!.attemptId).toBe(statusOf(made.body).attempt_id);
+    // One line, however many requests.
+    expect(server.log.lines.filter((line) => line.includes("receipts cannot be recorded"))).toHaveLength(1);
+  });
+});

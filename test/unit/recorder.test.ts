@@ -1,0 +1,49 @@
+import { expect, it } from "vitest";
+import { createRecorder } from "../../src/metering/recorder.js";
+import { systemRandom } from "../../src/node/system.js";
+import type { Journal, JournalEntry, Receipt } from "../../src/platform/journal.js";
+import { ManualClock } from "../support/manual-clock.js";
+import { MemoryLog } from "../support/server.js";
+
+const receipt = (attemptId: string): Receipt => ({
+  attemptId,
+  atMs: 0,
+  principalKind: "anonymous",
+  principalId: null,
+  method: "GET",
+  table: "notes",
+  action: "list",
+  status: 200,
+  rowsRead: 1,
+  rowsWritten: 0,
+  rowsReturned: 1,
+});
+
+it("counts what finds no place any more, and says so as a gap", async () => {
+  let works = false;
+  const entries: JournalEntry[] = [];
+  const journal: Journal = {
+    append: async (entry) => {
+      if (!works) throw new Error("away");
+      entries.push(entry);
+    },
+    collect: async () => {},
+    close: async () => {},
+  };
+  const clock = new ManualClock();
+  const recorder = createRecorder(journal, { clock, random: systemRandom, log: new MemoryLog() }, 2);
+  for (const id of ["a", "b", "c", "d", "e"]) expect(await recorder.record(receipt(id))).toBe("unrecorded");
+  expect(recorder.state()).toEqual({ waiting: 2, lost: 3, available: false });
+  await recorder.retry();
+  expect(recorder.state()).toEqual({ waiting: 2, lost: 3, available: false });
+  works = true;
+  await recorder.retry();
+  await recorder.retry();
+  expect(recorder.state()).toEqual({ waiting: 0, lost: 3, available: true });
+  expect(entries).toEqual([
+    {
+      receipts: [receipt("a"), receipt("b")],
+      gaps: [{ id: expect.any(String), atMs: clock.now(), reason: "overflow", attemptsMax: 3 }],
+    },
+  ]);
+});
