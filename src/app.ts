@@ -18,6 +18,7 @@ import { schemaVersionCheck } from "./auth/store/checks.js";
 import { PasswordThrottle } from "./auth/throttle.js";
 import { toHex } from "./encoding/hex.js";
 import { aesKey, deriveBytes } from "./encoding/secret-keys.js";
+import { readAhead } from "./http/body.js";
 import { addressUnit } from "./http/client-address.js";
 import { cors } from "./http/cors.js";
 import { isLoopbackHost } from "./http/loopback.js";
@@ -82,6 +83,7 @@ export async function createApp(options: AppOptions) {
 
   const callers = createCallers({ database, clock, tokens, cookieMode: config.auth.cookie_mode });
   const identified: MiddlewareHandler<Env> = async (c, next) => {
+    await readAhead(c.req.raw, config.api.max_body_bytes);
     const identity = await callers.identify(c.req.raw.headers);
     if (isRefusal(identity)) return identity.toResponse();
     c.set("caller", identity.caller);

@@ -1,5 +1,5 @@
 import { isRefusal, type Refusal } from "../http/refusal.js";
-import type { Database } from "../platform/database.js";
+import { type Database, UnavailableError } from "../platform/database.js";
 import type { Clock } from "../platform/platform.js";
 import type { AccessTokens } from "./access-token.js";
 import { type CheckedRow, type Claim, callerOf, checkStatement, claimOf } from "./authenticate.js";
@@ -36,19 +36,24 @@ export interface CallerServices {
   readonly cookieMode: boolean;
 }
 
-const rememberedKeysMax = 1000;
+const rememberedMax = 1000;
+/** Checks that may turn out differently in one request, before it is given up. */
+const roundsMax = 5;
 
 export function createCallers({ database, clock, tokens, cookieMode }: CallerServices): Callers {
   let schemaVersion: CheckedRow[0] = null;
   /** What only the database knows of an API key, by its hash, the longest known first. */
   const keys = new Map<string, CheckedRow>();
+  /** Sessions that were found ended: their requests are checked before anything is done for them. */
+  const ended = new Set<string>();
 
   const expectedRow = (claim: Claim): CheckedRow | null => {
     switch (claim.kind) {
       case "anonymous":
         return [schemaVersion];
       case "user": {
-        const { userId, email, role } = claim.claims;
+        const { sessionId, userId, email, role } = claim.claims;
+        if (ended.has(sessionId)) return null;
         return [schemaVersion, userId, email, role];
       }
       case "key": {
@@ -58,13 +63,18 @@ export function createCallers({ database, clock, tokens, cookieMode }: CallerSer
     }
   };
 
-  const remember = (claim: Claim, [version, ...known]: CheckedRow): void => {
+  const remember = (claim: Claim, row: CheckedRow): void => {
+    const [version, ...known] = row;
     schemaVersion = version!;
-    if (claim.kind !== "key") return;
-    keys.delete(claim.hash);
-    if (known[0] === null) return;
-    keys.set(claim.hash, known);
-    if (keys.size > rememberedKeysMax) keys.delete(keys.keys().next().value!);
+    if (claim.kind === "user") {
+      ended.delete(claim.claims.sessionId);
+      if (isRefusal(callerOf(claim, row))) ended.add(claim.claims.sessionId);
+      if (ended.size > rememberedMax) ended.delete(first(ended));
+    } else if (claim.kind === "key") {
+      keys.delete(claim.hash);
+      if (known[0] !== null) keys.set(claim.hash, known);
+      if (keys.size > rememberedMax) keys.delete(first(keys));
+    }
   };
 
   const identityOf = (claim: Claim, row: CheckedRow): Identity | Refusal => {
@@ -87,7 +97,8 @@ export function createCallers({ database, clock, tokens, cookieMode }: CallerSer
       const claim = await read(headers);
       if (isRefusal(claim)) return claim;
       const check = checkStatement(claim, clock.now());
-      for (let row = expectedRow(claim); ; ) {
+      let row = expectedRow(claim);
+      for (let rounds = 0; rounds < roundsMax; rounds++) {
         if (row === null) {
           const [result] = await database.query([check]);
           row = result!.rows[0]!;
@@ -106,6 +117,12 @@ export function createCallers({ database, clock, tokens, cookieMode }: CallerSer
           remember(claim, row);
         }
       }
+      throw new UnavailableError("the schema or the caller changes faster than a request is answered");
     },
   };
+}
+
+/** The one that has been there longest. */
+function first(some: ReadonlySet<string> | ReadonlyMap<string, unknown>): string {
+  return some.keys().next().value!;
 }

@@ -1,4 +1,4 @@
-import { ConstraintError, type Database, type Statement, UnavailableError } from "../platform/database.js";
+import { ConstraintError, type Database, type Statement, StatementError } from "../platform/database.js";
 import type { CheckedRow } from "./authenticate.js";
 import { insist } from "./store/checks.js";
 
@@ -29,12 +29,17 @@ export function checkedDatabase(database: Database, check: Statement, expected: 
     const [result] = await database.query([check]);
     compare(result!.rows[0]!);
   };
-  /** A statement made for another schema than the one in force may be no statement at all. */
+  /**
+   * A statement made for another schema than the one in force may be none at all, and the check itself fails as one. Of any
+   * other error it is not known whether the batch was carried out, and it is not run again.
+   */
   const orAsk = async <T>(work: () => Promise<T>): Promise<T> => {
     try {
       return await work();
     } catch (error) {
-      if (!(error instanceof ConstraintError || error instanceof UnavailableError)) await ask();
+      if (error instanceof StatementError) await ask();
+      // A constraint is checked behind the caller.
+      if (error instanceof ConstraintError) confirmed = true;
       throw error;
     }
   };

@@ -65,16 +65,23 @@ export class PasswordThrottle {
         ),
       ],
       judge: async (results) => {
-        const over = keys.find((_, i) => results[i]!.rows.length === 0);
-        return over === undefined ? null : this.refusal(over, now, windowMs);
+        const over = keys.findIndex((_, i) => results[i]!.rows.length === 0);
+        return over === -1 ? null : this.refusal(keys[over]!, keys.slice(0, over), now, windowMs);
       },
       forgive: keys.map(forgiveAttempt),
       addressKey,
     };
   }
 
-  private async refusal(key: string, now: number, windowMs: number): Promise<Refusal> {
-    const [result] = await this.database.query([windowStart(key)]);
+  private async refusal(
+    key: string,
+    counted: readonly string[],
+    now: number,
+    windowMs: number,
+  ): Promise<Refusal> {
+    // No password was checked, so none was wrong.
+    const results = await this.database.batch([...counted.map(forgiveAttempt), windowStart(key)]);
+    const result = results.at(-1);
     const startedAt = (result!.rows[0]?.[0] as number | undefined) ?? now;
     const seconds = Math.max(1, Math.ceil((startedAt + windowMs - now) / 1000));
     return new Refusal("rate_limited", "too many failed attempts", {

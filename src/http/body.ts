@@ -22,10 +22,32 @@ function isJson(contentType: string | null): boolean {
   return /^application\/json\s*(;\s*charset\s*=\s*"?utf-8"?\s*)?$/i.test(contentType ?? "");
 }
 
+/** What was read ahead. */
+const texts = new WeakMap<Request, string | Refusal>();
+
+/**
+ * Reads a body to its end, so that nobody can let time pass between the moment at which they were found to be allowed
+ * something and the one at which they say what. Whatever reads it later reads the same.
+ */
+export async function readAhead(request: Request, bodyBytesMax: number): Promise<void> {
+  if (request.body !== null) texts.set(request, await readNow(request, bodyBytesMax));
+}
+
 /** A body as UTF-8 text, read no further than the limit. */
 export async function readText(request: Request, bodyBytesMax: number): Promise<string | Refusal> {
-  const tooLarge = new Refusal("payload_too_large", `the body is over ${bodyBytesMax} bytes`);
-  if (Number(request.headers.get("Content-Length") ?? 0) > bodyBytesMax) return tooLarge;
+  const text = texts.get(request);
+  if (text === undefined) return readNow(request, bodyBytesMax);
+  return typeof text === "string" && new TextEncoder().encode(text).length > bodyBytesMax
+    ? tooLarge(bodyBytesMax)
+    : text;
+}
+
+function tooLarge(bodyBytesMax: number): Refusal {
+  return new Refusal("payload_too_large", `the body is over ${bodyBytesMax} bytes`);
+}
+
+async function readNow(request: Request, bodyBytesMax: number): Promise<string | Refusal> {
+  if (Number(request.headers.get("Content-Length") ?? 0) > bodyBytesMax) return tooLarge(bodyBytesMax);
   if (request.body === null) return "";
   const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
   let text = "";
@@ -38,7 +60,7 @@ export async function readText(request: Request, bodyBytesMax: number): Promise<
       bytes += value.byteLength;
       if (bytes > bodyBytesMax) {
         await reader.cancel();
-        return tooLarge;
+        return tooLarge(bodyBytesMax);
       }
       text += decoder.decode(value, { stream: true });
     }

@@ -1,5 +1,10 @@
 import Libsql from "libsql";
-import { ConstraintError, type ConstraintKind, UnavailableError } from "../platform/database.js";
+import {
+  ConstraintError,
+  type ConstraintKind,
+  StatementError,
+  UnavailableError,
+} from "../platform/database.js";
 import { notSetUpError } from "../platform/not-set-up.js";
 
 /** SQLite's extended result codes. */
@@ -39,7 +44,10 @@ export function translated(error: unknown): unknown {
   if (kind) return constraintError(kind, error.message);
   const notSetUp = notSetUpError(error.message);
   if (notSetUp !== null) return notSetUp;
-  return unavailable.has(code & 0xff) ? new UnavailableError(error.message, { cause: error }) : error;
+  const { message } = error;
+  return unavailable.has(code & 0xff)
+    ? new UnavailableError(message, { cause: error })
+    : new StatementError(message, { cause: error });
 }
 
 function constraintError(kind: ConstraintKind, message: string): ConstraintError {

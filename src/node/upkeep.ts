@@ -20,16 +20,16 @@ export interface RunningUpkeep {
 /** Does at start, and then now and then, what no request does. It does not keep the process alive. */
 export function startUpkeep(work: UpkeepWork, log: Log): RunningUpkeep {
   const running = new Set<Promise<void>>();
-  let lastFailure = "";
+  const lastFailures = new Map<() => Promise<void>, string>();
   const run = (task: () => Promise<void>): void => {
     const done = task().then(
       () => {
-        lastFailure = "";
+        lastFailures.delete(task);
       },
       (error: unknown) => {
         // A storage that is away for an hour is one line, not seven hundred.
-        if (String(error) !== lastFailure) log.error("background work failed", error);
-        lastFailure = String(error);
+        if (String(error) !== lastFailures.get(task)) log.error("background work failed", error);
+        lastFailures.set(task, String(error));
       },
     );
     running.add(done);

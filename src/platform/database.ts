@@ -77,5 +77,10 @@ export class UnavailableError extends Error {
   override readonly name = "UnavailableError";
 }
 
+/** The database cannot carry out the statement as it is written, as where the schema is another. Nothing of the batch was kept. */
+export class StatementError extends Error {
+  override readonly name = "StatementError";
+}
+
 /** The server's own tables are not there. */
 export class NotSetUpError extends UnavailableError {}

@@ -24,8 +24,9 @@ export function withLiterals(statement: Statement): string {
 
 function literal(value: SqlValue): string {
   if (value === null) return "NULL";
-  if (typeof value === "bigint") return String(value);
-  if (typeof value === "number") return value.toExponential(16);
+  // In parentheses: behind another minus, a sign would begin a comment.
+  if (typeof value === "bigint") return `(${value})`;
+  if (typeof value === "number") return `(${value.toExponential(16)})`;
   return typeof value === "string" ? `'${value.replaceAll("'", "''")}'` : `x'${toHex(value)}'`;
 }
 

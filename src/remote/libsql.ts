@@ -7,6 +7,7 @@ import {
   type Result,
   type ResultValue,
   type Statement,
+  StatementError,
   UnavailableError,
 } from "../platform/database.js";
 import { danglingKeyError, danglingKeys, refuseMoreDanglingKeys } from "../platform/foreign-key-check.js";
@@ -58,8 +59,8 @@ export function openRemoteLibsql(options: RemoteLibsqlOptions): Database {
     },
     migrate: async (statements) => {
       const [dangling] = await read([native(danglingKeys)]).catch(rethrow);
-      const checked = [...statements, refuseMoreDanglingKeys(dangling!)];
-      await client.migrate(checked.map(native)).catch(rethrow);
+      const checked = [...statements, refuseMoreDanglingKeys(dangling!)].map(native);
+      await client.migrate(checked).catch(rethrow);
     },
     close: async () => client.close(),
   };
@@ -113,10 +114,9 @@ function rethrow(error: unknown): never {
   throw translated(error);
 }
 
-/** The contract's error for one of the client, anything else unchanged. */
-function translated(error: unknown): unknown {
-  // A fetch that failed or took too long.
-  if (!(error instanceof LibsqlError)) return isNetworkError(error) ? unavailable(error) : error;
+/** The contract's error for one of the client. What the server has not said is the network's, whatever a runtime calls it. */
+function translated(error: unknown): Error {
+  if (!(error instanceof LibsqlError)) return unavailable(error);
   const message = error.message.replace(/^(?:[A-Z_]+: )*(?:SQLite error: )?/, "");
   const known = danglingKeyError(message) ?? notSetUpError(message);
   if (known !== null) return known;
@@ -130,14 +130,10 @@ function translated(error: unknown): unknown {
     case "SQLITE_ERROR":
     case "SQLITE_TOOBIG":
     case "SQL_PARSE_ERROR":
-      return new Error(message, { cause: error });
+      return new StatementError(message, { cause: error });
     default:
       return unavailable(error);
   }
-}
-
-function isNetworkError(error: unknown): boolean {
-  return error instanceof Error && (error instanceof DOMException || error.message === "fetch failed");
 }
 
 function unavailable(error: unknown): UnavailableError {

@@ -12,27 +12,31 @@ export interface ProjectSource {
 }
 
 const noSchema = new Refusal("unavailable", "no schema has been applied to the database yet");
+const lagging = new Refusal("unavailable", "the schema in force cannot be read yet");
 const rulesDoNotFit = new Refusal("unavailable", "the rules do not fit the schema in force");
 
 export function createProjectSource(rules: RulesSource, database: Database, log: Log): ProjectSource {
   // The project itself, never its promise: on a Worker, whatever request began to load it may vanish half-way.
   let current: { readonly version: number; readonly project: LiveProject | Refusal } | null = null;
-  const load = async (): Promise<LiveProject | Refusal> => {
+  const load = async (asked: number): Promise<LiveProject | Refusal> => {
     const inForce = await loadSchemaInForce(database);
     if (inForce === null) return noSchema;
     const parsed = parseRules(rules, inForce.schema);
-    if (parsed.problems.length === 0) return { ...inForce, rules: parsed.rules };
-    log.error(
-      `rules do not fit schema version ${inForce.version}`,
-      parsed.problems.map(formatProblem).join("\n"),
-    );
-    return rulesDoNotFit;
+    const project = parsed.problems.length === 0 ? { ...inForce, rules: parsed.rules } : rulesDoNotFit;
+    if (project === rulesDoNotFit)
+      log.error(
+        `rules do not fit schema version ${inForce.version}`,
+        parsed.problems.map(formatProblem).join("\n"),
+      );
+    // A replica may lag behind the database that the version was read from.
+    if (inForce.version < asked) return lagging;
+    current = { version: inForce.version, project };
+    return project;
   };
   return {
     current: async (version) => {
       if (version === null) return noSchema;
-      if (current?.version !== version) current = { version, project: await load() };
-      return current.project;
+      return current?.version === version ? current.project : load(version);
     },
   };
 }

@@ -3,7 +3,7 @@ import { Hono } from "hono/tiny";
 import type { Callers } from "../auth/callers.js";
 import { type Caller, principalOf } from "../auth/principal.js";
 import type { SecretKey } from "../encoding/secret-keys.js";
-import { readJsonObject } from "../http/body.js";
+import { readAhead, readJsonObject } from "../http/body.js";
 import { decode, parseQueryString } from "../http/query-string.js";
 import { badRequest, isRefusal, methodNotAllowed, Refusal } from "../http/refusal.js";
 import { jsonText } from "../http/respond.js";
@@ -36,7 +36,7 @@ export interface TableServices {
 export function tableRoutes(services: TableServices) {
   const routes = new Hono<TableEnv>();
   const run = async (c: Context<TableEnv>, act: (request: TableRequest) => Promise<Response | Refusal>) => {
-    const body = once(() => readJsonObject(c.req.raw, services.config.api.max_body_bytes));
+    await readAhead(c.req.raw, services.config.api.max_body_bytes);
     const { attempt } = c.var;
     const answer = await services.callers.run(c.req.raw.headers, async (identity, database) => {
       const project = await services.projects.current(identity.schemaVersion);
@@ -45,7 +45,7 @@ export function tableRoutes(services: TableServices) {
       const { caller } = identity;
       return table === undefined
         ? noSuchTable
-        : act({ ...services, request: c.req.raw, body, attempt, caller, project, database, table });
+        : act({ ...services, request: c.req.raw, attempt, caller, project, database, table });
     });
     return isRefusal(answer) ? answer.toResponse() : answer;
   };
@@ -77,8 +77,6 @@ export function tableRoutes(services: TableServices) {
 interface TableRequest extends TableServices {
   readonly request: Request;
   readonly attempt: Attempt;
-  /** Read at most once, however often the request is run. */
-  readonly body: () => Promise<Body | Refusal>;
   readonly caller: Caller;
   readonly project: LiveProject;
   /** Checks the caller with its first round trip. */
@@ -115,14 +113,6 @@ function operationOf(request: TableRequest, action: Action): Operation | Refusal
   return { ...request, access, catalog: project.catalog, tally };
 }
 
-function once<T>(make: () => T): () => T {
-  let made: { readonly value: T } | undefined;
-  return () => {
-    made ??= { value: make() };
-    return made.value;
-  };
-}
-
 function list(operation: Operation): Promise<Response | Refusal> {
   const { request, caller, project, config, platform, cursorKey } = operation;
   const { enabled, row_metering_enabled } = config.usage;
@@ -139,7 +129,7 @@ function list(operation: Operation): Promise<Response | Refusal> {
 
 async function create(operation: Operation): Promise<Response | Refusal> {
   const none = withoutParameters(operation.request);
-  const body = none ?? (await operation.body());
+  const body = none ?? (await bodyOf(operation));
   if (isRefusal(body)) return body;
   const values = createValues(operation.table, operation.access, body);
   return isRefusal(values) ? values : rowResponse(operation, await createRow(operation, values), 201);
@@ -150,7 +140,7 @@ async function get(operation: Operation, key: Values): Promise<Response | Refusa
 }
 
 async function update(operation: Operation, key: Values): Promise<Response | Refusal> {
-  const body = await operation.body();
+  const body = await bodyOf(operation);
   if (isRefusal(body)) return body;
   const patch = patchValues(operation.table, operation.access, body);
   return isRefusal(patch) ? patch : rowResponse(operation, await updateRow(operation, key, patch), 200);
@@ -158,6 +148,10 @@ async function update(operation: Operation, key: Values): Promise<Response | Ref
 
 async function remove(operation: Operation, key: Values): Promise<Response | Refusal> {
   return rowResponse(operation, await deleteRow(operation, key), 200);
+}
+
+function bodyOf({ request, config }: Operation): Promise<Body | Refusal> {
+  return readJsonObject(request, config.api.max_body_bytes);
 }
 
 function keyed(keyOf: (operation: Operation) => Values | Refusal, handle: KeyHandler): Handler {

@@ -10,13 +10,15 @@ import { modules } from "./wasm/modules.js";
  */
 export function createArgon2(random: Random): PasswordHasher {
   givePrecompiledModules();
-  let last: Promise<unknown> = Promise.resolve();
   return createPasswordHasher((job) => {
-    const hash = last.then(() => computeHash(job));
-    last = hash.catch(() => {});
+    const hash = lastHash.then(() => computeHash(job));
+    lastHash = hash.catch(() => {});
     return hash;
   }, random);
 }
+
+/** As there is one instance for the isolate, so there is one queue. */
+let lastHash: Promise<unknown> = Promise.resolve();
 
 /** The exports of hash-wasm's Argon2. */
 interface Argon2Exports {

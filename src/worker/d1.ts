@@ -7,6 +7,7 @@ import {
   type Result,
   type ResultValue,
   type Statement,
+  StatementError,
   UnavailableError,
 } from "../platform/database.js";
 import { danglingKeyError, danglingKeys, refuseMoreDanglingKeys } from "../platform/foreign-key-check.js";
@@ -149,7 +150,9 @@ function translated(error: unknown): unknown {
     return new ConstraintError(kind, kind === "check" ? "CHECK constraint failed" : message);
   }
   const mistaken = code === "SQLITE_ERROR" || code === "SQLITE_AUTH" || code === "SQLITE_TOOBIG";
-  return mistaken ? new Error(message, { cause: error }) : new UnavailableError(message, { cause: error });
+  return mistaken
+    ? new StatementError(message, { cause: error })
+    : new UnavailableError(message, { cause: error });
 }
 
 /** Where D1 leaves out the extended code. */

@@ -9,8 +9,8 @@ const library = join(dirname(createRequire(import.meta.url).resolve("yaml/packag
 const target = fileURLToPath(new URL("./yaml", import.meta.url));
 
 cpSync(library, target, { recursive: true });
+// Merge keys are asked for everywhere.
 for (const folder of ["stringify", "schema/yaml-1.1"])
-  // Merge keys are asked for everywhere.
   for (const name of readdirSync(join(target, "dist", folder)))
     if (basename(name) !== "merge.js") leaveOut(join(target, "dist", folder, name));
 

@@ -26,7 +26,8 @@ export function createWorker(openDatabase: OpenDatabase) {
   // Once for the isolate. Never its promise: whatever request began to make it may vanish half-way.
   let made: App | ProblemsError | undefined;
   const appOf = async (bindings: Bindings): Promise<App | ProblemsError> => {
-    made ??= await makeApp(bindings, openDatabase);
+    const app = made ?? (await makeApp(bindings, openDatabase));
+    made ??= app;
     return made;
   };
   return {
