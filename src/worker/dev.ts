@@ -1,8 +1,8 @@
 // `npm run dev:worker`: the project of the repository's root in a local workerd with D1 (interface, section 1).
-import { type ChildProcess, spawn } from "node:child_process";
+import { spawn } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { appendFileSync, existsSync, readFileSync } from "node:fs";
-import { createServer } from "node:net";
+import { type AddressInfo, createServer } from "node:net";
 import { setTimeout as delay } from "node:timers/promises";
 import { parseArgs } from "node:util";
 import { getPlatformProxy } from "wrangler";
@@ -14,47 +14,76 @@ import { type D1Binding, openD1 } from "./d1.js";
 
 const upkeepMs = 60_000;
 
-try {
-  await main();
-} catch (error) {
-  if (!(error instanceof ProblemsError)) throw error;
-  console.error(error.message);
-  process.exitCode = 2;
-}
+class UsageError extends Error {}
 
-async function main(): Promise<void> {
-  const { values } = parseArgs({ options: { port: { type: "string" } } });
+process.exitCode = await main().catch((error: unknown) => {
+  if (error instanceof ProblemsError || error instanceof UsageError) console.error(error.message);
+  else throw error;
+  return 2;
+});
+
+async function main(): Promise<number> {
   const { config, schemaText } = readProject(".");
-  const wanted = Number(values.port ?? process.env.PORT ?? config.server.port);
-  const port = wanted === 0 ? await freePort() : wanted;
+  if (!config.database.url.startsWith("file:"))
+    throw new UsageError(
+      "database.url: a Worker on a libSQL server needs no local D1: `npm start` serves it",
+    );
+  const port = await freePort(readPort(config.server.port));
   const url = `http://127.0.0.1:${port}`;
   writeSecret(config.auth.jwt_secret_env);
   await applySchema(schemaText);
   const wrangler = spawn(
     "node_modules/.bin/wrangler",
     ["dev", "--ip", "127.0.0.1", "--port", String(port), "--var", `SVC_GATEWAY_URL:${url}`],
-    {
-      stdio: ["ignore", process.stderr, process.stderr],
-      env: { ...process.env, WRANGLER_LOG: "log" },
-    },
+    { stdio: ["ignore", process.stderr, process.stderr], env: { ...process.env, WRANGLER_LOG: "log" } },
   );
-  for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => wrangler.kill(signal));
-  const ended = new Promise<void>((resolve) => wrangler.once("exit", () => resolve()));
-  if (!(await answers(wrangler, `${url}/health`))) return;
+  const ended = new Promise<number>((resolve) => wrangler.once("exit", (code) => resolve(code ?? 0)));
+  let stopping = false;
+  for (const signal of ["SIGINT", "SIGTERM"] as const) {
+    // Wrangler, as a library, has ended the process by itself.
+    process.removeAllListeners(signal);
+    process.once(signal, () => {
+      stopping = true;
+      wrangler.kill(signal);
+    });
+  }
+  const isReady = await Promise.race([answers(`${url}/health`), ended.then(() => false)]);
+  if (!isReady) {
+    wrangler.kill("SIGTERM");
+    return (await ended) || (stopping ? 0 : 1);
+  }
   console.log(`listening on ${url}`);
   // What the cron of wrangler.toml does where it is deployed.
   const upkeep = setInterval(() => {
     fetch(`${url}/cdn-cgi/handler/scheduled`).catch(() => {});
   }, upkeepMs);
-  await ended;
+  const code = await ended;
   clearInterval(upkeep);
+  return stopping ? 0 : code;
+}
+
+function readPort(configured: number): number {
+  const text = portOption() ?? process.env.PORT ?? String(configured);
+  const port = /^\d{1,5}$/.test(text) ? Number(text) : 65_536;
+  if (port > 65_535) throw new UsageError(`--port: expected 0 to 65535, got ${text}`);
+  return port;
+}
+
+function portOption(): string | undefined {
+  try {
+    return parseArgs({ options: { port: { type: "string" } } }).values.port;
+  } catch (error) {
+    throw new UsageError(`${(error as Error).message}\n\nnpm run dev:worker [-- --port N]`);
+  }
 }
 
 /** Once: for this directory alone. */
 function writeSecret(name: string): void {
   const file = ".dev.vars";
-  if (existsSync(file) && new RegExp(`^${name}=`, "m").test(readFileSync(file, "utf8"))) return;
-  appendFileSync(file, `${name}=${randomBytes(32).toString("base64url")}\n`, { mode: 0o600 });
+  const text = existsSync(file) ? readFileSync(file, "utf8") : "";
+  if (new RegExp(`^${name}=`, "m").test(text)) return;
+  const newline = text === "" || text.endsWith("\n") ? "" : "\n";
+  appendFileSync(file, `${newline}${name}=${randomBytes(32).toString("base64url")}\n`, { mode: 0o600 });
 }
 
 /** To the local D1, where wrangler keeps it. */
@@ -68,26 +97,34 @@ async function applySchema(schemaText: string): Promise<void> {
     if (outcome.reason === "invalid") throw new ProblemsError(outcome.problems);
     const waiting = outcome.reason === "destructive" ? outcome.steps.filter(({ safe }) => !safe) : [];
     const lines = waiting.length > 0 ? waiting.map(formatStep) : [JSON.stringify(outcome)];
-    console.error(["warning: svc.schema.yaml is not in force:", ...lines].join("\n"));
+    const how = "steps wait for `svc schema apply --allow-destructive --url URL --key-stdin`";
+    console.error([`warning: svc.schema.yaml is not in force: ${how}`, ...lines].join("\n"));
   } finally {
     await dispose();
   }
 }
 
-async function answers(server: ChildProcess, url: string): Promise<boolean> {
-  while (server.exitCode === null && server.signalCode === null) {
+/** False for a Worker that says that it is not configured; its log, above, says what is wrong. */
+async function answers(url: string): Promise<boolean> {
+  for (;;) {
     const response = await fetch(url).catch(() => null);
     if (response?.ok) return true;
-    await delay(100);
+    if ((await response?.text())?.includes("not configured")) return false;
+    await delay(250);
   }
-  return false;
 }
 
-function freePort(): Promise<number> {
-  return new Promise((resolve) => {
-    const server = createServer().listen(0, "127.0.0.1", () => {
-      const address = server.address();
-      server.close(() => resolve(typeof address === "object" && address !== null ? address.port : 0));
+/** Throws where the port is in use. 0 becomes a free one. */
+function freePort(wanted: number): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const server = createServer();
+    server.once("error", (error) => {
+      const hint = "--port chooses another, 0 a free one";
+      reject(new UsageError(`127.0.0.1:${wanted} cannot be listened on (${error.message}); ${hint}`));
+    });
+    server.listen(wanted, "127.0.0.1", () => {
+      const { port } = server.address() as AddressInfo;
+      server.close(() => resolve(port));
     });
   });
 }
