@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { Database, Statement } from "../../../src/platform/database.js";
 import { applyChange } from "../../../src/schema/apply.js";
-import { client, expectAnswer, expectRefusal } from "../../support/client.js";
+import { client, expectAnswer, expectRefusal, read } from "../../support/client.js";
 import { countOf, member, rowsOf, run } from "../../support/people.js";
 import { apiKey, serve } from "../../support/server.js";
 
@@ -69,6 +69,66 @@ describe("a caller who was known when the last request came", () => {
     await run(server, "UPDATE _service_keys SET revoked_at = NULL");
     expect((await key.get("/api/notes")).status).toBe(200);
     expect(await countOf(server, "notes")).toBe(1);
+  });
+});
+
+describe("a body that comes slowly", () => {
+  it.each([
+    ["PATCH", "/admin/api/users/root", { disabled: false, role: "admin" }],
+    ["POST", "/admin/api/service-keys", { name: "k", scopes: ["project:backend"] }],
+    ["POST", "/api/notes", { id: 1 }],
+  ])("lets nobody do what they are not allowed any more at its end: %s %s", async (method, path, json) => {
+    const server = await serve({ schema: notes, config });
+    const { bearer } = await member(server, "root", "admin");
+    await member(server, "other", "admin");
+    expect((await client(server, bearer).get("/api/notes")).status).toBe(200);
+    const text = JSON.stringify(json);
+    let finish = () => {};
+    const body = new ReadableStream<Uint8Array>({
+      start: (controller) => {
+        controller.enqueue(new TextEncoder().encode(text.slice(0, 5)));
+        finish = () => {
+          controller.enqueue(new TextEncoder().encode(text.slice(5)));
+          controller.close();
+        };
+      },
+    });
+    const headers = { ...bearer, "Content-Type": "application/json" };
+    const init = { method, headers, body, duplex: "half" } as RequestInit;
+    const answered = server.request(path, init);
+    await run(server, "UPDATE _users SET disabled = 1 WHERE id = 'root'");
+    finish();
+    expectRefusal(await read(await answered), 401, "unauthorized");
+    expect(await rowsOf(server, "SELECT disabled FROM _users WHERE id = 'root'")).toEqual([[1]]);
+    expect(await countOf(server, "_service_keys")).toBe(0);
+    expect(await countOf(server, "notes")).toBe(0);
+  });
+});
+
+describe("an answer that is lost", () => {
+  it("is no reason to write again, even if the schema has changed meanwhile", async () => {
+    let lose: (() => Promise<unknown>) | null = null;
+    let writes = 0;
+    const wrap = (database: Database): Database => ({
+      foreignKeysStayOn: database.foreignKeysStayOn,
+      answerBytesMax: database.answerBytesMax,
+      query: (statements) => database.query(statements),
+      migrate: (statements) => database.migrate(statements),
+      close: () => database.close(),
+      batch: async (statements) => {
+        const results = await database.batch(statements);
+        if (lose === null || !statements.some(({ sql }) => sql.includes('"notes"'))) return results;
+        writes++;
+        await lose();
+        throw new Error("terminated");
+      },
+    });
+    const server = await serve({ schema: notes, config, wrap });
+    const ada = client(server, (await member(server, "ada")).bearer);
+    expect((await ada.get("/api/notes")).status).toBe(200);
+    lose = () => run(server, "INSERT INTO _schema SELECT version + 1, hash, text, applied_at FROM _schema");
+    expectRefusal(await ada.post("/api/notes", {}), 500, "internal");
+    expect([writes, await countOf(server, "notes")]).toEqual([1, 1]);
   });
 });
 
