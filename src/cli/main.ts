@@ -19,6 +19,7 @@ import {
 import { check } from "./commands/check.js";
 import { schemaApply, schemaPlan, schemaPull } from "./commands/schema.js";
 import { serveCommand } from "./commands/serve.js";
+import { usageExport, usageRecover } from "./commands/usage.js";
 import { workerBootstrap, workerBuild } from "./commands/worker.js";
 
 const commands: readonly Command[] = [
@@ -37,6 +38,8 @@ const commands: readonly Command[] = [
   listAuthProviders,
   removeAuthProvider,
   sealedAuthProvider,
+  usageExport,
+  usageRecover,
   workerBuild,
   workerBootstrap,
 ];

@@ -203,8 +203,9 @@ export class FileJournal implements Journal {
 
   /** After a failure: what is in the segment stays there to be collected, and nothing is added. */
   #abandon(): void {
+    if (this.#segment === null) return;
     this.#failedAtMs = this.#options.clock.elapsed();
-    if (this.#segment !== null) closeQuietly(this.#segment.file);
+    closeQuietly(this.#segment.file);
     this.#segment = null;
   }
 

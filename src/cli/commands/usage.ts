@@ -1,0 +1,155 @@
+import { resolve } from "node:path";
+import { parseInstant } from "../../encoding/instant.js";
+import { storeEntry } from "../../metering/database-journal.js";
+import { listGaps, listReceipts, type Range } from "../../metering/store.js";
+import { readJournals, recoverJournals } from "../../node/journal.js";
+import { type ProjectDirectory, readProject } from "../../node/project-directory.js";
+import { systemClock, systemRandom } from "../../node/system.js";
+import type { Database, Result } from "../../platform/database.js";
+import type { Receipt } from "../../platform/journal.js";
+import { createSystemTables } from "../../schema/apply.js";
+import { type Command, type Invocation, UsageError } from "../command.js";
+import { withDatabase } from "../local-database.js";
+
+const pageSize = 1000;
+
+/** Interface, section 8. */
+export const usageExport: Command = {
+  name: "usage export",
+  usage: "[--since ISO] [--format ndjson|csv]",
+  summary:
+    "Prints every receipt, each attempt once, those that a running server still has in its journal included.",
+  options: { since: { type: "string" }, format: { type: "string" } },
+  help: [
+    "--since ISO      from then on, as 2026-01-31 or 2026-01-31T12:00:00Z (default: all that are kept)",
+    "--format FORMAT  ndjson (default) or csv",
+    "Gaps, where receipts are missing, are told on standard error.",
+  ],
+  positionals: [],
+  run: async (invocation) => {
+    const range = { fromMs: since(invocation), toMs: Number.MAX_SAFE_INTEGER };
+    const print = printer(invocation);
+    const project = readProject(invocation.directory);
+    // First: what a server moves meanwhile is then in the one or the other.
+    const journal = await readJournals(journalDirectory(project));
+    const waiting = new Map(
+      journal.receipts
+        .filter(({ atMs }) => atMs >= range.fromMs)
+        .map((receipt) => [receipt.attemptId, shown(receipt)]),
+    );
+    await withDatabase(project, async (database) => {
+      await createSystemTables(database);
+      for await (const receipt of stored(database, range)) {
+        waiting.delete(receipt.attempt_id as string);
+        print(receipt);
+      }
+      for (const receipt of waiting.values()) print(receipt);
+      const [gaps] = await database.query([listGaps(range)]);
+      for (const [atMs, reason, attemptsMax] of gaps!.rows)
+        console.error(`gap: ${instant(atMs as number)} ${reason}, up to ${attemptsMax} receipts`);
+    });
+    return 0;
+  },
+};
+
+export const usageRecover: Command = {
+  name: "usage recover",
+  usage: "",
+  summary: "Stores what servers that ended without a word have left in the journal, as each start does.",
+  options: {},
+  help: [],
+  positionals: [],
+  run: async (invocation) => {
+    const project = readProject(invocation.directory);
+    const { receipts, gaps } = await withDatabase(project, async (database) => {
+      await createSystemTables(database);
+      return recoverJournals({
+        directory: journalDirectory(project),
+        store: (entry) => storeEntry(database, entry),
+        clock: systemClock,
+        random: systemRandom,
+      });
+    });
+    console.log(`${receipts} receipts recovered, ${gaps.length} gaps`);
+    for (const { id, attemptsMax } of gaps) console.log(`gap: ${id}, up to ${attemptsMax} receipts`);
+    return 0;
+  },
+};
+
+function journalDirectory({ directory, config }: ProjectDirectory): string {
+  return resolve(directory, config.usage.journal_dir);
+}
+
+function since(invocation: Invocation): number {
+  const text = invocation.text("since");
+  if (text === undefined) return 0;
+  const ms = parseInstant(text);
+  if (ms === null) throw new UsageError("--since: expected ISO 8601, as 2026-01-31 or 2026-01-31T12:00:00Z");
+  return ms;
+}
+
+type Shown = Readonly<Record<string, unknown>>;
+
+const columns = [
+  "attempt_id",
+  "at",
+  "principal_kind",
+  "principal_id",
+  "method",
+  "table",
+  "action",
+  "status",
+  "rows_read",
+  "rows_written",
+  "rows_returned",
+] as const;
+
+function printer(invocation: Invocation): (receipt: Shown) => void {
+  const format = invocation.text("format") ?? "ndjson";
+  if (format === "ndjson") return (receipt) => console.log(JSON.stringify(receipt));
+  if (format !== "csv") throw new UsageError("--format: expected ndjson or csv");
+  console.log(columns.join(","));
+  return (receipt) => console.log(columns.map((column) => csvField(receipt[column])).join(","));
+}
+
+/** RFC 4180. */
+function csvField(value: unknown): string {
+  const text = value === null ? "" : String(value);
+  return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+}
+
+async function* stored(database: Database, range: Range): AsyncGenerator<Shown> {
+  for (let after = ""; ; ) {
+    const [page] = await database.query([listReceipts(range, after, pageSize)]);
+    yield* page!.rows.map(shownRow);
+    if (page!.rows.length < pageSize) return;
+    after = page!.rows.at(-1)![0] as string;
+  }
+}
+
+function shownRow([attemptId, atMs, ...rest]: Result["rows"][number]): Shown {
+  const values = [attemptId, instant(atMs as number), ...rest];
+  return Object.fromEntries(columns.map((column, i) => [column, values[i]]));
+}
+
+function shown(receipt: Receipt): Shown {
+  const { attemptId, atMs, principalKind, principalId, method, table, action, status } = receipt;
+  const { rowsRead, rowsWritten, rowsReturned } = receipt;
+  return shownRow([
+    attemptId,
+    atMs,
+    principalKind,
+    principalId,
+    method,
+    table,
+    action,
+    status,
+    rowsRead,
+    rowsWritten,
+    rowsReturned,
+  ]);
+}
+
+function instant(ms: number): string {
+  return new Date(ms).toISOString();
+}

@@ -1,0 +1,152 @@
+import { spawn, spawnSync } from "node:child_process";
+import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import { setTimeout as delay } from "node:timers/promises";
+import { expect, it, onTestFinished, vi } from "vitest";
+
+/** `npm run test:faults` runs fifty. */
+const rounds = Number(process.env.ROUNDS ?? 5);
+const writers = 8;
+vi.setConfig({ testTimeout: 60_000 + rounds * 10_000 });
+
+const cli = "dist/cli/main.js";
+
+function project(): string {
+  const directory = mkdtempSync(join(tmpdir(), "svc-faults-"));
+  onTestFinished(() => rmSync(directory, { recursive: true, force: true }));
+  cpSync("svc.toml", join(directory, "svc.toml"));
+  const schema = "notes: { columns: { id: { type: integer, primary_key: true }, body: { type: text } } }\n";
+  writeFileSync(join(directory, "svc.schema.yaml"), schema);
+  const config =
+    'auth = { allow_insecure_dev_secret = true, dev_secret = "a secret of the fault tests, 32 bytes" }\n';
+  writeFileSync(join(directory, "svc.toml"), config);
+  return directory;
+}
+
+function svc(directory: string, ...args: string[]) {
+  const done = spawnSync(process.execPath, [cli, ...args, "--dir", directory], {
+    encoding: "utf8",
+    maxBuffer: 2 ** 28,
+  });
+  expect(done.status, done.stderr).toBe(0);
+  return done;
+}
+
+async function start(directory: string) {
+  const server = spawn(process.execPath, [cli, "serve", "--dir", directory, "--port", "0"], {
+    stdio: ["ignore", "pipe", "ignore"],
+  });
+  const exited = new Promise<void>((resolve) => server.once("exit", () => resolve()));
+  for await (const line of createInterface(server.stdout)) {
+    const end = async (signal: NodeJS.Signals) => {
+      server.kill(signal);
+      await exited;
+    };
+    return { url: line.replace("listening on ", ""), end };
+  }
+  throw new Error("the server did not start");
+}
+
+interface Counted {
+  readonly meta: {
+    readonly rows_read: number | null;
+    readonly rows_written: number | null;
+    readonly metering: { readonly attempt_id: string; readonly status: string };
+  };
+}
+
+it("keeps every recorded receipt through kill -9, once, and says where some may be missing", async () => {
+  const directory = project();
+  svc(directory, "schema", "apply");
+  const key = svc(directory, "admin", "create-service-key", "--name", "faults", "--scope", "project:backend");
+  const headers = {
+    Authorization: `Bearer ${key.stdout.trim().split("\n").at(-1)}`,
+    "Content-Type": "application/json",
+  };
+  /** What answers have said, by attempt. */
+  const recorded = new Map<string, Counted["meta"]>();
+  let sent = 0;
+  let unanswered = 0;
+  const load = async (url: string, isOver: () => boolean) => {
+    while (!isOver()) {
+      sent++;
+      const turn = sent % 4;
+      const init: RequestInit =
+        turn < 2 ? { method: "POST", body: JSON.stringify({ body: `note ${sent}` }) } : { method: "GET" };
+      const path =
+        turn === 2 ? "/api/notes?limit=5&sort=-id" : turn === 3 ? `/api/notes/${sent}` : "/api/notes";
+      try {
+        const response = await fetch(url + path, { ...init, headers });
+        const { meta } = (await response.json()) as Partial<Counted>;
+        if (meta?.metering.status === "recorded") recorded.set(meta.metering.attempt_id, meta);
+      } catch {
+        unanswered++;
+      }
+    }
+  };
+  for (let round = 0; round < rounds; round++) {
+    const { url, end } = await start(directory);
+    let over = false;
+    const clients = Array.from({ length: writers }, () => load(url, () => over));
+    await delay(20 + Math.random() * 200);
+    await end("SIGKILL");
+    over = true;
+    await Promise.all(clients);
+  }
+  const last = await start(directory);
+  await last.end("SIGTERM");
+  const { stdout, stderr } = svc(directory, "usage", "export");
+  const exported = stdout
+    .trim()
+    .split("\n")
+    .map((line) => JSON.parse(line) as { attempt_id: string; rows_read: number; rows_written: number });
+  const byAttempt = new Map(exported.map((receipt) => [receipt.attempt_id, receipt]));
+  expect(byAttempt.size).toBe(exported.length);
+  const lost = [...recorded.keys()].filter((attempt) => !byAttempt.has(attempt));
+  const gaps = stderr.split("\n").filter((line) => line.startsWith("gap: "));
+  console.log(
+    `${rounds} kills: ${sent} sent, ${unanswered} unanswered, ${recorded.size} recorded, ${exported.length} exported, ${lost.length} lost, ${gaps.length} gaps`,
+  );
+  expect(lost).toEqual([]);
+  for (const [attempt, { rows_read, rows_written }] of recorded)
+    expect(byAttempt.get(attempt)).toMatchObject({ rows_read, rows_written });
+  // Whoever got no answer may have a receipt, and nobody else.
+  expect(exported.length).toBeLessThanOrEqual(sent);
+  expect(recorded.size).toBeGreaterThan(rounds * 5);
+  expect(gaps).toHaveLength(rounds);
+});
+
+it("goes on where the journal's disk is full, and has the receipts once it is not (needs a tmpfs)", async (context) => {
+  const directory = project();
+  const journal = join(directory, ".svc", "usage");
+  mkdirSync(journal, { recursive: true });
+  const mounted = spawnSync("mount", ["-t", "tmpfs", "-o", "size=64k", "tmpfs", journal]);
+  if (mounted.status !== 0) context.skip("no file system may be mounted here");
+  onTestFinished(() => {
+    spawnSync("umount", ["-l", journal]);
+  });
+  const { url, end } = await start(directory);
+  onTestFinished(() => end("SIGKILL"));
+  const key = svc(directory, "admin", "create-service-key", "--name", "faults", "--scope", "project:backend");
+  const headers = { Authorization: `Bearer ${key.stdout.trim().split("\n").at(-1)}` };
+  const ask = async () =>
+    ((await (await fetch(`${url}/api/notes`, { headers })).json()) as Counted).meta.metering;
+  const attempts = [await ask()];
+  writeFileSync(join(journal, "filler"), Buffer.alloc(16_384));
+  spawnSync("sh", ["-c", `cat /dev/zero > ${join(journal, "more")}`]);
+  for (let i = 0; i < 40; i++) attempts.push(await ask());
+  expect(attempts.filter(({ status }) => status === "unrecorded").length).toBeGreaterThan(10);
+  rmSync(join(journal, "filler"));
+  rmSync(join(journal, "more"));
+  // Within the time after which a broken journal is tried again.
+  await vi.waitFor(async () => {
+    attempts.push(await ask());
+    expect(attempts.at(-1)!.status).toBe("recorded");
+  }, 5_000);
+  await end("SIGTERM");
+  const exported = svc(directory, "usage", "export").stdout.trim().split("\n");
+  const ids = exported.map((line) => (JSON.parse(line) as { attempt_id: string }).attempt_id);
+  expect(ids.sort()).toEqual(attempts.map(({ attempt_id }) => attempt_id).sort());
+});

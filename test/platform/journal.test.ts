@@ -1,0 +1,228 @@
+import { chmodSync, mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { describe, expect, it, onTestFinished } from "vitest";
+import { databaseJournal, storeEntry } from "../../src/metering/database-journal.js";
+import { FileJournal, readJournals, recoverJournals } from "../../src/node/journal.js";
+import { readSegment, receiptLine, reservedLine } from "../../src/node/journal-format.js";
+import { openLibsql } from "../../src/node/libsql.js";
+import { systemClock, systemRandom } from "../../src/node/system.js";
+import type { Database } from "../../src/platform/database.js";
+import type { Journal, Receipt } from "../../src/platform/journal.js";
+import { createSystemTables } from "../../src/schema/apply.js";
+
+const receipt = (attemptId: string, more: Partial<Receipt> = {}): Receipt => ({
+  attemptId,
+  atMs: 1,
+  principalKind: "user",
+  principalId: "ada",
+  method: "GET",
+  table: "notes",
+  action: "list",
+  status: 200,
+  rowsRead: null,
+  rowsWritten: 0,
+  rowsReturned: 2,
+  ...more,
+});
+
+const entry = (...ids: string[]) => ({ receipts: ids.map((id) => receipt(id)), gaps: [] });
+
+async function storage(): Promise<Database> {
+  const database = openLibsql({ path: ":memory:", synchronous: "normal" });
+  onTestFinished(() => database.close());
+  await createSystemTables(database);
+  return database;
+}
+
+async function attemptsIn(database: Database): Promise<readonly unknown[]> {
+  const [found] = await database.query([
+    { sql: "SELECT attempt_id FROM _usage ORDER BY attempt_id", params: [] },
+  ]);
+  return found!.rows.map(([id]) => id);
+}
+
+async function gapsIn(database: Database): Promise<readonly unknown[]> {
+  const [found] = await database.query([
+    { sql: "SELECT reason, attempts_max FROM _usage_gaps ORDER BY id", params: [] },
+  ]);
+  return found!.rows;
+}
+
+function temporary(): string {
+  const directory = mkdtempSync(join(tmpdir(), "svc-journal-"));
+  onTestFinished(() => rmSync(directory, { recursive: true, force: true }));
+  return join(directory, "usage");
+}
+
+function optionsOf(directory: string, database: Database) {
+  return {
+    directory,
+    store: (given: Parameters<typeof storeEntry>[1]) => storeEntry(database, given),
+    clock: systemClock,
+    random: systemRandom,
+  };
+}
+
+describe.each<[string, (database: Database) => Journal]>([
+  ["the database", (database) => databaseJournal(database)],
+  ["files", (database) => new FileJournal(optionsOf(temporary(), database))],
+])("Journal contract: %s", (_, open) => {
+  it("gives each attempt to what exports it once, however often it was appended", async () => {
+    const database = await storage();
+    const journal = open(database);
+    const ids = Array.from({ length: 2_500 }, (__, n) => String(n).padStart(5, "0"));
+    await Promise.all(ids.map((id) => journal.append(entry(id))));
+    await journal.append(entry("00001", "00002"));
+    await journal.append({ receipts: [], gaps: [{ id: "g", atMs: 1, reason: "overflow", attemptsMax: 7 }] });
+    await journal.collect();
+    await Promise.all([journal.collect(), journal.append(entry("00003", "last")), journal.collect()]);
+    await journal.close();
+    expect(await attemptsIn(database)).toEqual([...ids, "last"]);
+    expect(await gapsIn(database)).toEqual([["overflow", 7]]);
+    const [row] = await database.query([
+      { sql: "SELECT * FROM _usage WHERE attempt_id = 'last'", params: [] },
+    ]);
+    expect(row!.rows).toEqual([["last", 1, "user", "ada", "GET", "notes", "list", 200, null, 0, 2]]);
+  });
+});
+
+describe("a journal of files", () => {
+  it("leaves nothing behind when it ends, and no gap", async () => {
+    const database = await storage();
+    const directory = temporary();
+    const journal = new FileJournal(optionsOf(directory, database));
+    await journal.append(entry("a"));
+    expect((await readJournals(directory)).receipts.map(({ attemptId }) => attemptId)).toEqual(["a"]);
+    await journal.close();
+    expect(readdirSync(directory)).toEqual([]);
+    expect(await attemptsIn(database)).toEqual(["a"]);
+    expect(await recoverJournals(optionsOf(directory, database))).toEqual({ receipts: 0, gaps: [] });
+    expect(await gapsIn(database)).toEqual([]);
+  });
+
+  it("of another process that runs is left alone", async () => {
+    const database = await storage();
+    const directory = temporary();
+    const running = new FileJournal(optionsOf(directory, database));
+    await running.append(entry("a"));
+    expect(await recoverJournals(optionsOf(directory, database))).toEqual({ receipts: 0, gaps: [] });
+    expect(await attemptsIn(database)).toEqual([]);
+    await running.close();
+  });
+
+  it("of a process that is gone is read back, torn ends cut, and what is missing is a gap", async () => {
+    const database = await storage();
+    const directory = temporary();
+    mkdirSync(join(directory, "gone"), { recursive: true });
+    const lines = [reservedLine(1, 1001), receiptLine(1, receipt("a")), receiptLine(2, receipt("b"))];
+    writeFileSync(
+      join(directory, "gone", "00000001.log"),
+      lines.join("") + receiptLine(3, receipt("c")).slice(0, 40),
+    );
+    const recovered = await recoverJournals(optionsOf(directory, database));
+    expect(recovered).toEqual({
+      receipts: 2,
+      gaps: [{ id: "gone/00000001.log", atMs: expect.any(Number), reason: "crash", attemptsMax: 998 }],
+    });
+    expect(await attemptsIn(database)).toEqual(["a", "b"]);
+    expect(await gapsIn(database)).toEqual([["crash", 998]]);
+    expect(readdirSync(directory)).toEqual([]);
+  });
+
+  it("keeps what the database does not take, for the next start", async () => {
+    const database = await storage();
+    const directory = temporary();
+    let works = false;
+    const journal = new FileJournal({
+      ...optionsOf(directory, database),
+      store: async (given) => {
+        if (!works) throw new Error("locked");
+        await storeEntry(database, given);
+      },
+    });
+    await journal.append(entry("a"));
+    await expect(journal.collect()).rejects.toThrow("locked");
+    await journal.append(entry("b"));
+    await journal.close();
+    works = true;
+    expect(await recoverJournals(optionsOf(directory, database))).toEqual({ receipts: 2, gaps: [] });
+    expect(await attemptsIn(database)).toEqual(["a", "b"]);
+  });
+
+  it.each<[string, (directory: string) => () => void]>([
+    [
+      "replaced by a file",
+      (directory) => {
+        rmSync(directory, { recursive: true });
+        writeFileSync(directory, "");
+        return () => rmSync(directory);
+      },
+    ],
+    [
+      "removed, and its parent not writable",
+      (directory) => {
+        const parent = join(directory, "..");
+        rmSync(directory, { recursive: true });
+        renameSync(parent, `${parent}-away`);
+        writeFileSync(parent, "");
+        return () => {
+          rmSync(parent);
+          renameSync(`${parent}-away`, parent);
+        };
+      },
+    ],
+  ])("whose directory is %s refuses, and goes on once that is over", async (__, breakIt) => {
+    const database = await storage();
+    const directory = temporary();
+    let elapsed = 0;
+    const clock = { now: () => 1, elapsed: () => elapsed };
+    const journal = new FileJournal({ ...optionsOf(directory, database), clock });
+    await journal.append(entry("a"));
+    await journal.collect();
+    await journal.append(entry("b"));
+    await journal.collect();
+    const mend = breakIt(directory);
+    await expect(journal.append(entry("c"))).rejects.toThrow();
+    await expect(journal.append(entry("c"))).rejects.toThrow();
+    mend();
+    elapsed += 1_000;
+    await journal.append(entry("c"));
+    await journal.append(entry("d"));
+    await journal.close();
+    expect(await attemptsIn(database)).toEqual(["a", "b", "c", "d"]);
+    expect(await gapsIn(database)).toEqual([]);
+  });
+
+  it.skipIf(process.getuid?.() === 0)(
+    "that may not be written refuses, and goes on once it may (not as root)",
+    async () => {
+      const database = await storage();
+      const directory = temporary();
+      mkdirSync(directory);
+      chmodSync(directory, 0o500);
+      let elapsed = 0;
+      const journal = new FileJournal({
+        ...optionsOf(directory, database),
+        clock: { now: () => 1, elapsed: () => elapsed },
+      });
+      await expect(journal.append(entry("a"))).rejects.toThrow();
+      chmodSync(directory, 0o700);
+      elapsed += 1_000;
+      await journal.append(entry("a"));
+      await journal.close();
+      expect(await attemptsIn(database)).toEqual(["a"]);
+    },
+  );
+
+  it("takes a line that was not written whole for none", () => {
+    const text = reservedLine(1, 11) + receiptLine(1, receipt("a"));
+    const reservedLength = reservedLine(1, 11).length;
+    for (let length = 0; length < text.length - 1; length++) {
+      const { receipts, missing } = readSegment(text.slice(0, length));
+      expect(receipts).toEqual([]);
+      expect(missing).toBe(length < reservedLength - 1 ? 0 : 10);
+    }
+    expect(readSegment(text.replace("ada", "eve")).receipts).toEqual([]);
+  });
+});
