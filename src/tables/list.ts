@@ -221,7 +221,9 @@ function rowsRead(plan: ListPlan, { counted, examined, gateVisits }: Report, isT
   const pass = (part: { candidates: number; probed: number } | null) =>
     part === null ? 0 : part.candidates + part.probed;
   const walked = isTooMany ? null : examined;
-  return (plan.window.counted && !isTooMany ? 0 : pass(counted)) + pass(walked) + gateVisits;
+  // Where candidates have to be sorted, they are counted for every page.
+  const isCounted = !plan.window.counted || !plan.path.ordered;
+  return (isCounted ? pass(counted) : 0) + pass(walked) + gateVisits;
 }
 
 /** Where the counted window ends, for a scan that may have met its limit. */

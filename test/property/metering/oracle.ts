@@ -1,0 +1,227 @@
+import { compareStored, type Row, type Value } from "../support/values.js";
+
+/** What the README says of access paths and visits, word by word, over rows in memory: nothing of the server's is used. */
+export interface OracleTable {
+  readonly columns: readonly string[];
+  readonly primaryKey: readonly string[];
+  /** The INTEGER PRIMARY KEY, if the key is one. */
+  readonly rowidAlias: string | null;
+  /** As the database lists them, by name. */
+  readonly indexes: readonly OracleIndex[];
+  /** In the order of the rowid. */
+  rows: Row[];
+}
+
+export interface OracleIndex {
+  readonly columns: readonly { readonly name: string; readonly descending: boolean }[];
+  readonly unique: boolean;
+}
+
+export type OracleFilter = { readonly column: string } & (
+  | { readonly operator: "eq" | "gt" | "lt"; readonly value: NonNullable<Value> }
+  | { readonly operator: "in"; readonly values: readonly NonNullable<Value>[] }
+  | { readonly operator: "is_null" }
+);
+
+/** A condition that a rule leaves for the rows. */
+export type Term =
+  | { readonly kind: "equality"; readonly column: string; readonly value: NonNullable<Value> }
+  /** Decided once, before any row is visited: visits, and whether it holds. */
+  | { readonly kind: "gate"; readonly visits: number; readonly holds: boolean }
+  | {
+      readonly kind: "judge";
+      /** Of probes that depend on no row. */
+      readonly visitsOnce: number;
+      /** Of probes that depend on the row; null for a rule without any. */
+      readonly visits: ((row: Row) => number) | null;
+      readonly holds: (row: Row) => boolean;
+    };
+
+export interface ListRequest {
+  readonly filters: readonly OracleFilter[];
+  readonly sort: readonly { readonly column: string; readonly descending: boolean }[];
+  readonly limit: number;
+  readonly offset: number;
+}
+
+interface Condition {
+  readonly holds: (row: Row) => boolean;
+  readonly equality: string | null;
+  readonly membership: string | null;
+  readonly range: { readonly column: string; readonly lower: boolean } | null;
+  readonly visits: ((row: Row) => number) | null;
+}
+
+function ofFilter(filter: OracleFilter): Condition {
+  const { column, operator } = filter;
+  const base = { equality: null, membership: null, range: null, visits: null };
+  switch (operator) {
+    case "eq":
+      return { ...base, equality: column, holds: (row) => same(row[column]!, filter.value) };
+    case "in":
+      return {
+        ...base,
+        membership: column,
+        holds: (row) => filter.values.some((value) => same(row[column]!, value)),
+      };
+    case "is_null":
+      return { ...base, equality: column, holds: (row) => row[column] === null };
+    default: {
+      const sign = operator === "gt" ? 1 : -1;
+      return {
+        ...base,
+        range: { column, lower: operator === "gt" },
+        holds: (row) => row[column] !== null && compareStored(row[column]!, filter.value) * sign > 0,
+      };
+    }
+  }
+}
+
+function same(a: Value, b: Value): boolean {
+  return a !== null && compareStored(a, b) === 0;
+}
+
+interface Path {
+  readonly served: readonly Condition[];
+  readonly ordered: boolean;
+  readonly rank: readonly number[];
+}
+
+type Order = ListRequest["sort"];
+
+/** A b-tree: the columns by which it is sorted, and how many of them can be sought by. */
+interface Walk {
+  readonly columns: OracleIndex["columns"];
+  readonly seekable: number;
+  readonly unique: boolean;
+}
+
+function walksOf(table: OracleTable): readonly Walk[] {
+  const rowid = { name: table.rowidAlias ?? "rowid", descending: false };
+  const itself = { columns: [rowid], seekable: table.rowidAlias === null ? 0 : 1, unique: true };
+  const indexes = table.indexes.map(({ columns, unique }) => ({
+    columns: columns.some(({ name }) => name === rowid.name) ? columns : [...columns, rowid],
+    seekable: columns.length,
+    unique,
+  }));
+  return [itself, ...indexes];
+}
+
+function pathOf(walk: Walk, conditions: readonly Condition[], order: Order): Path {
+  const served: Condition[] = [];
+  const constant = new Set<string>();
+  let at = 0;
+  let byList = false;
+  for (; at < walk.seekable && !byList; at++) {
+    const { name } = walk.columns[at]!;
+    const equal = conditions.find(({ equality }) => equality === name);
+    const seek = equal ?? conditions.find(({ membership }) => membership === name);
+    if (seek === undefined) break;
+    served.push(seek);
+    if (equal === undefined) byList = true;
+    else constant.add(name);
+  }
+  const seeks = served.length;
+  if (!byList && at < walk.seekable) {
+    const bounds = conditions.filter(({ range }) => range?.column === walk.columns[at]!.name);
+    for (const lower of [true, false]) {
+      const bound = bounds.find(({ range }) => range!.lower === lower);
+      if (bound !== undefined) served.push(bound);
+    }
+  }
+  const free = order.filter(({ column }) => !constant.has(column));
+  const holdsNull = served.some(({ equality, holds }) => equality !== null && holds({ [equality]: null }));
+  const unique = walk.unique && walk.seekable > 0 && constant.size === walk.seekable && !holdsNull;
+  const rest = walk.columns.slice(at);
+  const yields = [false, true].some((backwards) =>
+    free.every(({ column, descending }, i) => {
+      const walked = rest[i];
+      return (
+        walked !== undefined && walked.name === column && (walked.descending !== backwards) === descending
+      );
+    }),
+  );
+  const ordered = !byList && (unique || yields);
+  return { served, ordered, rank: [Number(unique), seeks, Number(ordered), served.length - seeks] };
+}
+
+/** First the most equalities, then the order that is asked for, then a range; a whole unique key before all. */
+function bestPath(table: OracleTable, conditions: readonly Condition[], order: Order): Path {
+  const paths = walksOf(table).map((walk) => pathOf(walk, conditions, order));
+  return paths.reduce((best, path) => {
+    const at = path.rank.findIndex((value, i) => value !== best.rank[i]);
+    return at !== -1 && path.rank[at]! > best.rank[at]! ? path : best;
+  });
+}
+
+export interface Counted {
+  readonly rowsRead: number;
+  readonly total: number;
+  readonly returned: number;
+  /** Whether a row comes behind the page. */
+  readonly more: boolean;
+}
+
+/** Walks the rows of a list, the first page of it. */
+export function countList(table: OracleTable, terms: readonly Term[], request: ListRequest): Counted {
+  const gates = terms.filter((term) => term.kind === "gate");
+  const judges = terms.filter((term) => term.kind === "judge");
+  const once = [...gates.map(({ visits }) => visits), ...judges.map(({ visitsOnce }) => visitsOnce)].reduce(
+    (a, b) => a + b,
+    0,
+  );
+  if (gates.some(({ holds }) => !holds)) return { rowsRead: once, total: 0, returned: 0, more: false };
+  const conditions: Condition[] = [
+    ...request.filters.map(ofFilter),
+    ...terms.flatMap((term): Condition[] => {
+      const base = { membership: null, range: null, visits: null };
+      if (term.kind === "equality")
+        return [{ ...base, equality: term.column, holds: (row) => same(row[term.column]!, term.value) }];
+      return term.kind === "judge"
+        ? [{ ...base, equality: null, holds: term.holds, visits: term.visits }]
+        : [];
+    }),
+  ];
+  const key = table.primaryKey.filter((name) => !request.sort.some(({ column }) => column === name));
+  const whole = [...request.sort, ...key.map((column) => ({ column, descending: false }))];
+  const order = untilKeyIsWhole(table, whole);
+  const { served, ordered } = bestPath(table, conditions, order);
+  const rest = conditions.filter((condition) => !served.includes(condition));
+  const cheap = rest.filter(({ visits }) => visits === null);
+  const candidates = table.rows
+    .filter((row) => served.every(({ holds }) => holds(row)))
+    .sort((a, b) => compareBy(order, a, b));
+  // Probes are asked only about rows that pass what needs none.
+  const probed = (row: Row) =>
+    cheap.every(({ holds }) => holds(row))
+      ? rest.reduce((sum, { visits }) => sum + (visits?.(row) ?? 0), 0)
+      : 0;
+  const visitsOf = (rows: readonly Row[]) => rows.reduce((sum, row) => sum + 1 + probed(row), 0);
+  const authorized = candidates.filter((row) => rest.every(({ holds }) => holds(row)));
+  const counting = visitsOf(candidates);
+  const { limit, offset } = request;
+  const beyond = authorized[offset + limit];
+  // In order, the page is walked up to and with the row that shows that there is a next one.
+  const walked =
+    ordered && beyond !== undefined ? candidates.slice(0, candidates.indexOf(beyond) + 1) : candidates;
+  return {
+    rowsRead: once + counting + visitsOf(walked),
+    total: authorized.length,
+    returned: authorized.slice(offset, offset + limit).length,
+    more: beyond !== undefined,
+  };
+}
+
+function untilKeyIsWhole({ primaryKey }: OracleTable, order: Order): Order {
+  const missing = new Set(primaryKey);
+  const end = order.findIndex(({ column }) => missing.delete(column) && missing.size === 0);
+  return order.slice(0, end + 1);
+}
+
+function compareBy(order: Order, a: Row, b: Row): number {
+  for (const { column, descending } of order) {
+    const difference = compareStored(a[column]!, b[column]!);
+    if (difference !== 0) return descending ? -difference : difference;
+  }
+  return 0;
+}
