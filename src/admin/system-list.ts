@@ -95,6 +95,7 @@ export function listSystemRows(
     metered: false,
     attempt: { succeed: async () => ({}) },
     tally: new Tally(),
+    plans: null,
     cursors: { key: cursorKey, random },
     principal: principalOf(caller),
     schemaVersion: 0,

@@ -13,7 +13,6 @@ export interface ListResponseContext extends ListContext {
   readonly cursors: { readonly key: SecretKey; readonly random: Random };
   readonly principal: string;
   readonly schemaVersion: number;
-  readonly nowMs: number;
 }
 
 /** Answers a list request: `{ data, meta: { limit, offset, total, next_cursor?, truncated?, … } }`. */

@@ -2,7 +2,7 @@ import { fromHex } from "../encoding/hex.js";
 import type { QueryParameter } from "../http/query-string.js";
 import { badRequest, isRefusal, Refusal } from "../http/refusal.js";
 import type { Tally } from "../metering/tally.js";
-import type { Database, Result } from "../platform/database.js";
+import type { Database, Result, Statement } from "../platform/database.js";
 import type { Table } from "../project/model.js";
 import type { Catalog } from "../schema/catalog.js";
 import type { Access } from "./access.js";
@@ -11,6 +11,7 @@ import type { CursorState, WireWindow } from "./cursor.js";
 import { type ListPlan, planList } from "./list-plan.js";
 import { type ListRequest, parseListRequest } from "./list-request.js";
 import type { Key, OrderTerm } from "./order.js";
+import type { CountedStatement, PlanChecks } from "./plan-check.js";
 import { finishRows } from "./rows.js";
 import { candidateBytesStatement, listStatement, windowEndStatement } from "./sql/list.js";
 import { realOf } from "./sql/wire.js";
@@ -36,6 +37,9 @@ export interface ListContext {
   readonly scanLimit: number;
   readonly metered: boolean;
   readonly tally: Tally;
+  /** Null where nothing is metered. */
+  readonly plans: PlanChecks | null;
+  readonly nowMs: number;
 }
 
 /** The first page of a list. */
@@ -58,9 +62,8 @@ export async function listPage(state: CursorState, context: ListContext): Promis
   if (isRefusal(plan)) return plan;
   const searchRefusal = await searchTooLong(request, plan, context);
   if (searchRefusal !== null) return searchRefusal;
-  const { statement, exact } = listStatement(plan);
-  const [result] = await context.database.query([statement]);
-  const report = reportOf(result!);
+  const { results, exact } = await send(listStatement(plan), context);
+  const report = reportOf(results[0]!);
   const isTooMany = !plan.path.ordered && report.examined!.candidates > plan.scanLimit;
   context.tally.add(exact && plan.metered ? rowsRead(plan, report, isTooMany) : null);
   if (isTooMany) return tooManyToSort(state, plan, context);
@@ -87,6 +90,13 @@ export async function listPage(state: CursorState, context: ListContext): Promis
             order: plan.path.order.map(({ column }) => column.name),
           },
   };
+}
+
+function send(statement: CountedStatement, { database, metered, plans, nowMs }: ListContext) {
+  const query = (statements: readonly Statement[]) => database.query(statements);
+  return metered && plans !== null
+    ? plans.run(query, statement, nowMs)
+    : query([statement.statement]).then((results) => ({ results, exact: false }));
 }
 
 /** Bytes: below it `contains` costs little more than reading the text. */

@@ -9,7 +9,7 @@ import { badRequest, isRefusal, methodNotAllowed, Refusal } from "../http/refusa
 import { jsonText } from "../http/respond.js";
 import type { Attempt, Subject } from "../metering/attempt.js";
 import type { Database } from "../platform/database.js";
-import type { Platform } from "../platform/platform.js";
+import type { Log, Platform } from "../platform/platform.js";
 import type { Config } from "../project/config.js";
 import type { Table } from "../project/model.js";
 import type { RuleAction } from "../project/rules/ast.js";
@@ -17,6 +17,7 @@ import type { LiveProject } from "../schema/live-project.js";
 import type { ProjectSource } from "../schema/project-source.js";
 import { type Access, accessOf } from "./access.js";
 import { listResponse } from "./list-response.js";
+import { PlanChecks } from "./plan-check.js";
 import { createRow, deleteRow, getRow, type RowContext, updateRow } from "./row.js";
 import { type Body, compositeKey, createValues, patchValues, singleKey } from "./row-request.js";
 import type { Values } from "./sql/row.js";
@@ -97,11 +98,21 @@ const readOnly = methodNotAllowed("GET");
 
 type Action = Subject["action"];
 
+/** The plans that were looked at go with the schema that they were made for. */
+const planChecks = new WeakMap<LiveProject, PlanChecks>();
+
+function plansOf(project: LiveProject, log: Log): PlanChecks {
+  const plans = planChecks.get(project) ?? new PlanChecks(log);
+  planChecks.set(project, plans);
+  return plans;
+}
+
 function operationOf(request: TableRequest, action: Action): Operation | Refusal {
   const { attempt, platform, caller, project, table } = request;
   const ruleAction: RuleAction = action === "list" || action === "get" ? "read" : action;
   if (table.virtual && ruleAction !== "read") return readOnly;
-  const nowSeconds = Math.floor(platform.clock.now() / 1000);
+  const nowMs = platform.clock.now();
+  const nowSeconds = Math.floor(nowMs / 1000);
   const access = accessOf(caller, table, project.rules.get(table.name)!, ruleAction, nowSeconds);
   if (isRefusal(access)) return access;
   const tally = attempt.begin({
@@ -110,7 +121,14 @@ function operationOf(request: TableRequest, action: Action): Operation | Refusal
     table: table.name,
     action,
   });
-  return { ...request, access, catalog: project.catalog, tally };
+  return {
+    ...request,
+    access,
+    catalog: project.catalog,
+    tally,
+    nowMs,
+    plans: plansOf(project, platform.log),
+  };
 }
 
 function list(operation: Operation): Promise<Response | Refusal> {
@@ -121,7 +139,6 @@ function list(operation: Operation): Promise<Response | Refusal> {
     scanLimit: config.api.scan_limit,
     metered: enabled && row_metering_enabled,
     cursors: { key: cursorKey, random: platform.random },
-    nowMs: platform.clock.now(),
     principal: principalOf(caller),
     schemaVersion: project.version,
   });

@@ -5,6 +5,7 @@ import type { Column, Table } from "../project/model.js";
 import type { Catalog } from "../schema/catalog.js";
 import { type Access, denied } from "./access.js";
 import { constraintRefusal } from "./constraint-refusal.js";
+import type { PlanChecks } from "./plan-check.js";
 import { finishRows } from "./rows.js";
 import {
   deleteStatement,
@@ -24,6 +25,8 @@ export interface RowContext {
   readonly access: Access;
   readonly catalog: Catalog;
   readonly tally: Tally;
+  readonly plans: PlanChecks;
+  readonly nowMs: number;
 }
 
 const tooLarge = badRequest("the row is too large for an answer: list it with fewer columns");
@@ -32,11 +35,13 @@ const notFound = new Refusal("not_found", "no such row");
 
 /** The row as JSON text. */
 export async function getRow(context: RowContext, key: Values): Promise<string | Refusal> {
-  const { database, table, access, catalog, tally } = context;
+  const { database, table, access, catalog, tally, plans, nowMs } = context;
   const output = [...access.readable.values()];
-  const { statement, exact } = getStatement(table, key, access.rule, output, catalog);
-  const [result] = await counted(tally, () => database.query([statement]));
-  const row = result!.rows[0];
+  const get = getStatement(table, key, access.rule, output, catalog);
+  const { results, exact } = await counted(tally, () =>
+    plans.run((statements) => database.query(statements), get, nowMs),
+  );
+  const row = results[0]!.rows[0];
   if (row === undefined) {
     tally.add(0);
     return notFound;
@@ -82,16 +87,18 @@ async function counted<T>(tally: Tally, work: () => Promise<T>): Promise<T> {
  * a row to judge.
  */
 async function write(
-  { database, table, access, catalog, tally }: RowContext,
-  { statement, probes, exact }: WriteStatement,
+  { database, table, access, catalog, tally, plans, nowMs }: RowContext,
+  statement: WriteStatement,
   kind: "insert" | "update" | "delete",
 ): Promise<string | Refusal | boolean> {
   const triggers = catalog.tables.get(table.name)!.triggers[kind];
   // An insert visits no row of its table; the others the one that they look up.
   const own = kind === "insert" ? 0 : 1;
+  const { probes } = statement;
   try {
-    const results = await counted(tally, () =>
-      database.batch(probes === null ? [statement] : [probes, statement]),
+    const before = probes === null ? [] : [probes];
+    const { results, exact } = await counted(tally, () =>
+      plans.run((statements) => database.batch(statements), statement, nowMs, before),
     );
     const probed = probes === null ? undefined : (results[0]!.rows[0]?.[0] as number | undefined);
     const { rows, rowsWritten } = results.at(-1)!;
@@ -111,7 +118,7 @@ async function write(
   } catch (error) {
     if (!(error instanceof ConstraintError)) throw error;
     // It was rolled back, and what it had read until then it cannot say, unless there was nothing but the row itself.
-    tally.add(probes === null && exact && !triggers.run ? own : null);
+    tally.add(probes === null && statement.exact && !triggers.run ? own : null);
     return constraintRefusal(error, table.name, access.readable);
   }
 }

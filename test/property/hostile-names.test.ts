@@ -128,7 +128,8 @@ class Spy {
 
   wrap(database: Database): Database {
     const remember = (statements: readonly Statement[]) => {
-      for (const { sql } of statements) this.texts.push(sql);
+      // A plan is asked for once for each statement.
+      for (const { sql } of statements) if (!sql.startsWith("EXPLAIN ")) this.texts.push(sql);
     };
     return {
       query: (statements) => {

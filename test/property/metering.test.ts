@@ -56,7 +56,10 @@ function randomRequest(random: Random, chat: Chat): Asked {
     case "update":
       return change(random, chat, name, person, "update");
     case "delete":
-      return change(random, chat, name, person, "delete");
+      // Some rows have to stay, for other requests to be about.
+      return chat.tables[name].rows.length < 6
+        ? get(random, chat, name, person)
+        : change(random, chat, name, person, "delete");
   }
 }
 

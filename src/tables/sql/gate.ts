@@ -1,9 +1,10 @@
 import type { Exists } from "../../project/rules/ast.js";
 import { columnsOf } from "../../project/rules/columns-of.js";
 import type { ListPlan } from "../list-plan.js";
+import type { Seek } from "../plan-check.js";
 import { and, comma, internalName, join, type Sql, sql, sum } from "./fragment.js";
 import { existsSql, noScope, predicate, type Scope } from "./predicate.js";
-import { outermostExists, probe, probeMatched } from "./probe.js";
+import { outermostExists, probe, probeMatched, seeksOf } from "./probe.js";
 
 /** What is decided once for the whole request, before any row of the table is visited. */
 export interface Gate {
@@ -13,6 +14,7 @@ export interface Gate {
   readonly counted: (count: Sql) => Sql;
   readonly visits: Sql;
   readonly exact: boolean;
+  readonly seeks: readonly Seek[];
   readonly exists: (exists: Exists) => Sql | null;
 }
 
@@ -25,6 +27,7 @@ export function gateOf(plan: ListPlan): Gate {
       counted: (n) => sql`(${n})`,
       visits: sql`0`,
       exact: true,
+      seeks: [],
       exists: () => null,
     };
   const probes = nodes.map((node) => probe(node, rowlessScope, plan.catalog));
@@ -41,6 +44,7 @@ export function gateOf(plan: ListPlan): Gate {
     counted: (count) => sql`CASE WHEN (SELECT open FROM _gate) THEN (${count}) ELSE 0 END`,
     visits: sum(visits),
     exact: probes.every(({ exact }) => exact),
+    seeks: seeksOf(probes),
     exists: (node) => (nodes.includes(node) ? gateValue(nodes.indexOf(node)) : null),
   };
 }

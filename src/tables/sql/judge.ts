@@ -1,10 +1,11 @@
 import { columnsOf } from "../../project/rules/columns-of.js";
 import type { Condition } from "../access-path.js";
 import type { ListPlan } from "../list-plan.js";
+import type { Seek } from "../plan-check.js";
 import { and, internalName, name, type Sql, sql, sum } from "./fragment.js";
 import { type Gate, isRowless, ruleExpressions } from "./gate.js";
 import { conditionSql, noScope, type Scope } from "./predicate.js";
-import { outermostExists, probe, probeMatched } from "./probe.js";
+import { outermostExists, probe, probeMatched, seeksOf } from "./probe.js";
 
 /** How each candidate is judged: first by the terms that need no probe, and by probes only where those hold. */
 export interface Judge {
@@ -16,6 +17,7 @@ export interface Judge {
   /** How many rows the probes of all candidates visited. */
   readonly probed: Sql;
   readonly exact: boolean;
+  readonly seeks: readonly Seek[];
 }
 
 /** `alsoFirst` are further terms that come before any probe, over the table's alias `_t`. */
@@ -49,6 +51,7 @@ export function judgeOf(plan: ListPlan, gate: Gate, alsoFirst: readonly Sql[]): 
     passes: and(rest.map((condition) => conditionSql(condition, scopeOver(sql`_w`)))),
     probed: sum(counts),
     exact: probes.every(({ exact }) => exact),
+    seeks: seeksOf(probes),
   };
 }
 

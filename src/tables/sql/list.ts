@@ -1,7 +1,9 @@
 import type { Statement } from "../../platform/database.js";
 import type { Column } from "../../project/model.js";
+import { equality } from "../access-path.js";
 import type { ListPlan } from "../list-plan.js";
 import type { OrderTerm } from "../order.js";
+import type { CountedStatement, Seek } from "../plan-check.js";
 import { armed, distinct, selectFrom, servedSql } from "./candidates.js";
 import { and, comma, join, name, param, type Sql, sql, toStatement } from "./fragment.js";
 import { type Gate, gateOf } from "./gate.js";
@@ -21,7 +23,7 @@ import { jsonArray, jsonObject, storedBytes, wireValue } from "./wire.js";
  *
  * `exact` is false where an `exists` examines a number of rows that nothing reports.
  */
-export function listStatement(plan: ListPlan): { readonly statement: Statement; readonly exact: boolean } {
+export function listStatement(plan: ListPlan): CountedStatement {
   const parts = partsOf(plan);
   const { gate, order } = parts;
   const keys = order.map(({ column }) => wireValue(column, sql`_page.${name(column.name)}`));
@@ -38,7 +40,23 @@ export function listStatement(plan: ListPlan): { readonly statement: Statement; 
   const lastKey = sql`SELECT ${jsonArray(keys)} FROM _page WHERE EXISTS (SELECT 1 FROM _peeked) LIMIT 1 OFFSET ${param(BigInt(plan.limit - 1))}`;
   const counted = parts.counted === null || !plan.window.counted ? parts.countedValue : sql`NULL`;
   const text = sql`WITH ${join(ctes, comma)} SELECT CASE WHEN ${fits} THEN (${rows}) END AS rows, (SELECT count(*) FROM _page) AS returned, (${lastKey}) AS last_key, ${counted} AS counted, ${parts.examined} AS examined, ${gate.visits} AS gate_visits`;
-  return { statement: toStatement(text), exact: parts.exact };
+  const statement = toStatement(text);
+  return { statement, asked: statement, exact: parts.exact, seeks: [...ownSeek(plan), ...parts.seeks] };
+}
+
+/** Of the table itself, where it is not one that no hint can steer, and where SQLite does not know that there is no such row. */
+function ownSeek({ path, table }: ListPlan): readonly Seek[] {
+  const isNever = path.served.some(
+    (condition) =>
+      condition.kind === "filter" &&
+      condition.filter.operator === "is_null" &&
+      (condition.filter.column.notNull || table.primaryKey.includes(condition.filter.column.name)),
+  );
+  if (isNever) return [];
+  const columns = path.served.flatMap((condition) =>
+    condition.kind === "filter" ? [condition.filter.column.name] : (equality(condition)?.column ?? []),
+  );
+  return path.steered ? [{ alias: "_t", columns }] : [];
 }
 
 /**
@@ -78,6 +96,7 @@ interface Parts {
   readonly countedValue: Sql;
   readonly examined: Sql;
   readonly exact: boolean;
+  readonly seeks: readonly Seek[];
 }
 
 function partsOf(plan: ListPlan): Parts {
@@ -126,6 +145,7 @@ function orderedParts(plan: ListPlan): Parts {
     countedValue: countedValue(counted),
     examined: sql`CASE WHEN ${isPeeked} THEN ${whenPeeked} ELSE (${all}) END`,
     exact: gate.exact && judge.exact,
+    seeks: [...gate.seeks, ...judge.seeks],
   };
 }
 
@@ -157,6 +177,7 @@ function sortedParts(plan: ListPlan): Parts {
     countedValue: countedValue(counted),
     examined: sql`(SELECT json_array(n, probed) FROM _counted)`,
     exact: gate.exact && judge.exact,
+    seeks: [...gate.seeks, ...judge.seeks],
   };
 }
 

@@ -1,6 +1,7 @@
 import type { Exists, Expression, Operand } from "../../project/rules/ast.js";
 import { conjuncts } from "../../project/rules/conjuncts.js";
 import type { Catalog } from "../../schema/catalog.js";
+import type { Seek as PlannedSeek } from "../plan-check.js";
 import { aliasName, and, name, physicalName, type Sql, sql } from "./fragment.js";
 import { existsSql, predicate, type Scope } from "./predicate.js";
 
@@ -11,6 +12,8 @@ import { existsSql, predicate, type Scope } from "./predicate.js";
 export interface Probe {
   readonly value: Sql;
   readonly exact: boolean;
+  /** Null where it is not exact. */
+  readonly seek: PlannedSeek | null;
 }
 
 /** Reads a probe's value as the truth of its `exists`. */
@@ -47,7 +50,7 @@ export function probe(exists: Exists, scope: Scope, catalog: Catalog): Probe {
   const inner: Scope = { ...scope, exists: (nested) => existsSql(nested, inner) };
   const seek = seekOf(exists, columns, terms.length, catalog);
   if (seek === null || terms.some((term) => outermostExists(term).length > 0))
-    return { value: sql`CASE WHEN ${existsSql(exists, inner)} THEN 2 END`, exact: false };
+    return { value: sql`CASE WHEN ${existsSql(exists, inner)} THEN 2 END`, exact: false, seek: null };
   const served = seek.columns.map((column) => columns.get(column)!);
   const rest = terms.filter((term) => !served.includes(term));
   const found =
@@ -59,7 +62,13 @@ export function probe(exists: Exists, scope: Scope, catalog: Catalog): Probe {
   return {
     value: sql`(SELECT ${found} FROM ${from} AS ${aliasName(exists.alias)} ${seek.hint} WHERE ${where} LIMIT 1)`,
     exact: true,
+    seek: { alias: aliasName(exists.alias).text.replaceAll('"', ""), columns: seek.columns },
   };
+}
+
+/** Those of probes that are exact. */
+export function seeksOf(probes: readonly Probe[]): readonly PlannedSeek[] {
+  return probes.flatMap(({ seek }) => (seek === null ? [] : [seek]));
 }
 
 interface Seek {

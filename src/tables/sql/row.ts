@@ -4,6 +4,7 @@ import type { Expression } from "../../project/rules/ast.js";
 import { columnsOf } from "../../project/rules/columns-of.js";
 import { alwaysTrue, neverTrue } from "../../project/rules/never-true.js";
 import type { Catalog, CatalogTable } from "../../schema/catalog.js";
+import type { CountedStatement, Seek } from "../plan-check.js";
 import {
   and,
   comma,
@@ -19,7 +20,7 @@ import {
   toStatement,
 } from "./fragment.js";
 import { noScope, predicate, type Scope } from "./predicate.js";
-import { outermostExists, type Probe, probe, probeMatched } from "./probe.js";
+import { outermostExists, type Probe, probe, probeMatched, seeksOf } from "./probe.js";
 import { jsonObject, storedBytes } from "./wire.js";
 
 /** Values by column. */
@@ -32,14 +33,8 @@ export interface Returned {
   readonly minimal: readonly Column[];
 }
 
-export interface RowStatement {
-  readonly statement: Statement;
-  /** Whether the number of rows that it examines is known: an `exists` that no index serves as a whole reports nothing. */
-  readonly exact: boolean;
-}
-
 /** What comes back of a row that was written: JSON behind the number of rows that the read rule's probes visited. */
-export interface WriteStatement extends RowStatement {
+export interface WriteStatement extends CountedStatement {
   /**
    * For right before the write, where its rule has an `exists`: `[probed]`, the rows that the rule's probes visit; no row
    * where there is none to change. Null where the rule needs no probe.
@@ -57,7 +52,7 @@ export function getStatement(
   rule: Expression,
   output: readonly Column[],
   catalog: Catalog,
-): RowStatement {
+): CountedStatement {
   const nodes = outermostExists(rule);
   const t = (column: string) => name(column as Column["name"]);
   const inner: Scope = { ...noScope, row: (column) => sql`_t.${t(column)}` };
@@ -80,11 +75,14 @@ export function getStatement(
   const row = jsonWithin(catalog, output, (column) => sql`_w.${name(column.name)}`, sql`NULL`);
   const found = sql`SELECT ${join(list, comma)} FROM ${name(table.name)} AS _t WHERE ${keyIs(key, sql`_t`)} LIMIT 1`;
   const admitted = sql`CASE WHEN ${predicate(rule, outer)} THEN 1 ELSE 0 END`;
+  const statement = toStatement(
+    sql`SELECT ${row} AS row, ${admitted} AS admitted, ${sum(probed)} AS probed FROM (${found}) AS _w`,
+  );
   return {
-    statement: toStatement(
-      sql`SELECT ${row} AS row, ${admitted} AS admitted, ${sum(probed)} AS probed FROM (${found}) AS _w`,
-    ),
+    statement,
+    asked: statement,
     exact: probes.every(({ exact }) => exact),
+    seeks: [keySeek("_t", table), ...seeksOf(probes)],
   };
 }
 
@@ -116,7 +114,9 @@ export function insertStatement(
     return {
       statement: toStatement(sql`INSERT OR ABORT INTO ${target} ${source} RETURNING ${returning.row}`),
       probes: null,
+      asked: null,
       exact: returning.exact,
+      seeks: returning.seeks,
     };
   }
   const read = [...columnsOf(rule, "new")].map((column) => table.columns.get(column)!);
@@ -132,12 +132,15 @@ export function insertStatement(
     comma,
   );
   const row = sql`WITH _n AS MATERIALIZED (SELECT ${join(sources, comma)})`;
+  const probes = guard.measured(row, sql`_n`);
   return {
     statement: toStatement(
       sql`${row} INSERT OR ABORT INTO ${target} (${names}) SELECT ${names} FROM _n WHERE ${guard.condition} RETURNING ${returning.row}`,
     ),
-    probes: guard.measured(row, sql`_n`),
+    probes,
+    asked: probes,
     exact: guard.exact && returning.exact,
+    seeks: [...guard.seeks, ...returning.seeks],
   };
 }
 
@@ -186,12 +189,15 @@ export function updateStatement(
   const guard = guardOf(alwaysTrue(rule) ? [] : parts, catalog);
   const assignments = [...patch].map(([column, value]) => sql`${name(column.name)} = ${param(value)}`);
   const returning = returningOf(table, returned, catalog);
+  const probes = guard.measured(sql``, target, keyIs(key, target));
   return {
     statement: toStatement(
       sql`UPDATE OR ABORT ${target} SET ${join(assignments, comma)} WHERE ${and([keyIs(key, target), guard.condition])} RETURNING ${returning.row}`,
     ),
-    probes: guard.measured(sql``, target, keyIs(key, target)),
+    probes,
+    asked: probes,
     exact: guard.exact && returning.exact,
+    seeks: [keySeek(table.name, table), ...guard.seeks, ...returning.seeks],
   };
 }
 
@@ -206,18 +212,22 @@ export function deleteStatement(
   const row: Scope["row"] = (column) => sql`${target}.${name(column)}`;
   const guard = guardOf(alwaysTrue(rule) ? [] : [{ rule, scope: { ...noScope, row } }], catalog);
   const returned = jsonObject(keyOf(table), ({ name: column }) => sql`${target}.${name(column)}`);
+  const probes = guard.measured(sql``, target, keyIs(key, target));
   return {
     statement: toStatement(
       sql`DELETE FROM ${target} WHERE ${and([keyIs(key, target), guard.condition])} RETURNING ${returned} AS row`,
     ),
-    probes: guard.measured(sql``, target, keyIs(key, target)),
+    probes,
+    asked: probes,
     exact: guard.exact,
+    seeks: [keySeek(table.name, table), ...guard.seeks],
   };
 }
 
 interface Guard {
   readonly condition: Sql;
   readonly exact: boolean;
+  readonly seeks: readonly Seek[];
   /** What the probes visit, of the row of a source; null where there are none. */
   measured(ctes: Sql, source: Sql, where?: Sql): Statement | null;
 }
@@ -238,7 +248,7 @@ function guardOf(parts: readonly GuardPart[], catalog: Catalog): Guard {
     const exists: Scope["exists"] = (node) => probeMatched(sql`_g.${probeName(first + nodes.indexOf(node))}`);
     return predicate(rule, { ...scope, exists });
   });
-  if (probes.length === 0) return { condition: and(terms), exact: true, measured: () => null };
+  if (probes.length === 0) return { condition: and(terms), exact: true, seeks: [], measured: () => null };
   const values = join(
     probes.map(({ value }, i) => sql`${value} AS ${probeName(i)}`),
     comma,
@@ -248,11 +258,16 @@ function guardOf(parts: readonly GuardPart[], catalog: Catalog): Guard {
     // Neither LIMIT nor WHERE could be left out: they keep SQLite from evaluating a probe where it is used.
     condition: sql`EXISTS (SELECT 1 FROM (SELECT ${values} LIMIT 1) AS _g WHERE ${and(terms)})`,
     exact: probes.every(({ exact }) => exact),
+    seeks: seeksOf(probes),
     measured: (ctes, source, where = sql`1`) =>
       toStatement(
         sql`${ctes} SELECT ${visits} AS probed FROM (SELECT ${values} FROM ${source} WHERE ${where} LIMIT 1) AS _g`,
       ),
   };
+}
+
+function keySeek(alias: string, { primaryKey }: Table): Seek {
+  return { alias, columns: primaryKey };
 }
 
 function keyIs(key: Values, alias: Sql): Sql {
@@ -263,24 +278,25 @@ function returningOf(
   table: Table,
   { rule, full, minimal }: Returned,
   catalog: Catalog,
-): { readonly row: Sql; readonly exact: boolean } {
+): { readonly row: Sql; readonly exact: boolean; readonly seeks: readonly Seek[] } {
   const refer = ({ name: column }: Column) => sql`${name(table.name)}.${name(column)}`;
   const key = jsonObject(keyOf(table), refer);
   const object = (columns: readonly Column[]) => jsonWithin(catalog, columns, refer, key);
-  if (alwaysTrue(rule)) return { row: sql`${object(full)} AS row`, exact: true };
-  if (neverTrue(rule)) return { row: sql`${object(minimal)} AS row`, exact: true };
+  if (alwaysTrue(rule)) return { row: sql`${object(full)} AS row`, exact: true, seeks: [] };
+  if (neverTrue(rule)) return { row: sql`${object(minimal)} AS row`, exact: true, seeks: [] };
   const row: Scope["row"] = (column) => sql`${name(table.name)}.${name(column)}`;
   const nodes = outermostExists(rule);
   const probes = nodes.map((node) => probe(node, { ...noScope, row }, catalog));
   const exists: Scope["exists"] = (node) => probeMatched(sql`_r.${probeName(nodes.indexOf(node))}`);
   const admitted = predicate(rule, { ...noScope, row, exists });
   const shown = sql`CASE WHEN ${admitted} THEN ${object(full)} ELSE ${object(minimal)} END`;
-  if (nodes.length === 0) return { row: sql`${shown} AS row`, exact: true };
+  if (nodes.length === 0) return { row: sql`${shown} AS row`, exact: true, seeks: [] };
   const values = probes.map(({ value }, i) => sql`${value} AS ${probeName(i)}`);
   const visits = sum(probes.map((_, i) => sql`(_r.${probeName(i)} IS NOT NULL)`));
   return {
     row: sql`(SELECT (${visits}) || ${shown} FROM (SELECT ${join(values, comma)} LIMIT 1) AS _r WHERE 1) AS row`,
     exact: probes.every((each) => each.exact),
+    seeks: seeksOf(probes),
   };
 }
 

@@ -179,6 +179,17 @@ describe("counts", () => {
     expect(usageOf(await key.get(`/api/shelves${query}`))).toEqual([read, 0, returned]);
   });
 
+  it("stay what they are when statistics would have SQLite prefer another index", async () => {
+    const { server, key } = await library();
+    const list = async () => usageOf(await key.get("/api/books?where[shelf_id]=1&filter[id][gt]=0"));
+    expect(await list()).toEqual([4, 0, 2]);
+    await run(server, "ANALYZE");
+    await run(server, "UPDATE sqlite_stat1 SET stat = '1000000 1000000' WHERE tbl = 'books'");
+    server.clock.advance(60_000);
+    expect(await list()).toEqual([4, 0, 2]);
+    expect(server.log.lines).toEqual([]);
+  });
+
   it("of rows that the rules hide are counted all the same", async () => {
     const { ada } = await library();
     const answer = await ada.get("/api/shelves");

@@ -1,0 +1,81 @@
+import type { Result, Statement } from "../platform/database.js";
+import type { Log } from "../platform/platform.js";
+
+/** How a counted statement finds the rows of an alias: all of these columns are part of the seek; none: it scans. */
+export interface Seek {
+  readonly alias: string;
+  readonly columns: readonly string[];
+}
+
+/** A statement whose visits are counted by what it finds, as long as SQLite seeks as it is expected to. */
+export interface CountedStatement {
+  readonly statement: Statement;
+  /** Whether the number of rows that it examines is known. */
+  readonly exact: boolean;
+  /**
+   * What is asked for its plan: the statement, or for a write the reading that finds its rows the same way, as libsql never
+   * ends the EXPLAIN of a write. Null where there is nothing to find.
+   */
+  readonly asked: Statement | null;
+  readonly seeks: readonly Seek[];
+}
+
+const plansMax = 2_000;
+/** After which a plan is looked at again, as statistics may have changed it. A new schema begins with no plans at all. */
+const trustedMs = 60_000;
+
+/** The plans that SQLite makes of statements, looked at once in a while along with the statement itself. */
+export class PlanChecks {
+  /** By the statement's text, the oldest first. */
+  readonly #plans = new Map<string, { readonly follows: boolean; readonly atMs: number }>();
+
+  constructor(private readonly log: Log) {}
+
+  /** Sends `before` and the statement. `exact` is false where SQLite does not go by the expected way. */
+  async run(
+    send: (statements: readonly Statement[]) => Promise<readonly Result[]>,
+    { statement, exact, asked, seeks }: CountedStatement,
+    nowMs: number,
+    before: readonly Statement[] = [],
+  ): Promise<{ readonly results: readonly Result[]; readonly exact: boolean }> {
+    if (!exact || asked === null) return { results: await send([...before, statement]), exact };
+    const { sql, params } = asked;
+    const known = this.#plans.get(sql);
+    if (known !== undefined && Math.abs(nowMs - known.atMs) < trustedMs)
+      return { results: await send([...before, statement]), exact: known.follows };
+    const question = { sql: `EXPLAIN QUERY PLAN ${sql}`, params };
+    const [plan, ...results] = await send([question, ...before, statement]);
+    const follows = followsPlan(
+      plan!.rows.map((row) => String(row[3])),
+      seeks,
+    );
+    if (!follows) this.log.warn(`rows read are unknown where SQLite goes another way: ${sql}`);
+    this.#plans.delete(sql);
+    this.#plans.set(sql, { follows, atMs: nowMs });
+    if (this.#plans.size > plansMax) this.#plans.delete(this.#plans.keys().next().value!);
+    return { results, exact: follows };
+  }
+}
+
+/** `details` are the lines of EXPLAIN QUERY PLAN, such as `SEARCH _t USING INDEX by_n (n>?)`. */
+export function followsPlan(details: readonly string[], seeks: readonly Seek[]): boolean {
+  return details.every((detail) => {
+    const [, kind, alias, how = ""] = /^(SCAN|SEARCH) (\S+)(.*)$/.exec(detail) ?? [];
+    const expected = seeks.find((seek) => seek.alias === alias);
+    if (expected === undefined) return true;
+    if (/ AUTOMATIC |ANY\(/.test(how)) return false;
+    if (expected.columns.length === 0) return true;
+    if (kind !== "SEARCH") return false;
+    // The rowid goes by another name than its column.
+    if (how.includes(" USING INTEGER PRIMARY KEY (")) return true;
+    const [, terms = ""] = / \(((?:[^ ]| AND )+)\)$/.exec(how) ?? [];
+    // A term is `n>?`, or `(a,b)>(?,?)` for a row value.
+    const sought = terms.split(" AND ").flatMap((term) =>
+      term
+        .replace(/[=<>].*$/, "")
+        .replace(/[()]/g, "")
+        .split(","),
+    );
+    return expected.columns.every((column) => sought.includes(column));
+  });
+}
