@@ -195,3 +195,35 @@ describe("the schema", () => {
     expect((await fetch(`${url}/api/tags?select=shade`)).status).toBe(200);
   });
 });
+
+describe("usage", () => {
+  it("is exported while the server runs, as NDJSON or CSV, from a time on", async () => {
+    const directory = exampleProject();
+    const url = await served(directory);
+    const made = svc(directory, ["admin", "create-service-key", "--name", "k", "--scope", "project:backend"]);
+    const headers = { Authorization: `Bearer ${made.stdout.trim().split("\n").at(-1)}` };
+    const answer = (await (await fetch(`${url}/api/tags`, { headers })).json()) as {
+      meta: { metering: { attempt_id: string; status: string } };
+    };
+    const { attempt_id, status } = answer.meta.metering;
+    expect(status).toBe("recorded");
+    const exported = svc(directory, ["usage", "export"]);
+    expect(exported).toMatchObject({ status: 0, stderr: "" });
+    expect(JSON.parse(exported.stdout)).toMatchObject({
+      attempt_id,
+      table: "tags",
+      action: "list",
+      rows_read: 0,
+    });
+    const [header, line, ...others] = svc(directory, ["usage", "export", "--format", "csv"])
+      .stdout.trim()
+      .split("\n");
+    expect(header).toMatch(/^attempt_id,at,principal_kind,/);
+    expect(line).toMatch(new RegExp(`^${attempt_id},2.*,key,[0-9a-f]{32},GET,tags,list,200,0,0,0$`));
+    expect(others).toEqual([]);
+    expect(svc(directory, ["usage", "export", "--since", "2999-01-01"]).stdout).toBe("");
+    expect(svc(directory, ["usage", "export", "--since", "yesterday"]).status).toBe(2);
+    expect(svc(directory, ["usage", "export", "--format", "xml"]).status).toBe(2);
+    expect(svc(directory, ["usage", "recover"]).stdout).toBe("0 receipts recovered, 0 gaps\n");
+  });
+});

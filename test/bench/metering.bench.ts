@@ -1,0 +1,95 @@
+import { spawn, spawnSync } from "node:child_process";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import autocannon from "autocannon";
+import { expect, test } from "vitest";
+import { openLibsql } from "../../src/node/libsql.js";
+import { median, row } from "./report.js";
+
+const rounds = 5;
+const seconds = 3;
+const cli = "dist/cli/main.js";
+
+const schema = `
+messages:
+  columns:
+    id: { type: integer, primary_key: true }
+    room: { type: integer }
+    body: { type: text }
+  indexes: [{ columns: [room] }]
+`;
+const secret =
+  'auth = { allow_insecure_dev_secret = true, dev_secret = "a secret of the benchmark, of 32 bytes" }\n';
+
+const work = {
+  "point read": "/api/messages/5000",
+  "list of 50, with total": "/api/messages?where[room]=7",
+};
+
+/** A server of 10,000 messages in 100 rooms, and the headers of an API key. */
+async function start(config: string) {
+  const directory = mkdtempSync(join(tmpdir(), "svc-bench-"));
+  writeFileSync(join(directory, "svc.toml"), secret + config);
+  writeFileSync(join(directory, "svc.schema.yaml"), schema);
+  const svc = (...args: string[]) => {
+    const done = spawnSync(process.execPath, [cli, ...args, "--dir", directory], { encoding: "utf8" });
+    expect(done.status, done.stderr).toBe(0);
+    return done.stdout;
+  };
+  svc("schema", "apply");
+  const database = openLibsql({
+    path: join(directory, ".svc/data.db"),
+    synchronous: "normal",
+    commandLine: true,
+  });
+  await database.batch([
+    {
+      sql: `INSERT INTO messages SELECT value, value % 100, 'message ' || value
+        FROM (WITH RECURSIVE n(value) AS (SELECT 1 UNION ALL SELECT value + 1 FROM n WHERE value < 10000) SELECT value FROM n)`,
+      params: [],
+    },
+  ]);
+  await database.close();
+  const key = svc("admin", "create-service-key", "--name", "bench", "--scope", "project:backend");
+  const server = spawn(process.execPath, [cli, "serve", "--dir", directory, "--port", "0"], {
+    stdio: ["ignore", "pipe", "ignore"],
+  });
+  for await (const line of createInterface(server.stdout)) {
+    const end = async () => {
+      const exited = new Promise((resolve) => server.once("exit", resolve));
+      server.kill("SIGTERM");
+      await exited;
+      rmSync(directory, { recursive: true });
+    };
+    const headers = { Authorization: `Bearer ${key.trim().split("\n").at(-1)}` };
+    return { url: line.replace("listening on ", ""), headers, end };
+  }
+  throw new Error("the server did not start");
+}
+
+test("what metering costs", async () => {
+  const on = await start("");
+  const off = await start("usage.enabled = false\n");
+  process.stdout.write(`\nrequests a second, medians of ${rounds} runs of ${seconds} s, 16 connections\n`);
+  row("work", "metered", "not metered", "ratio");
+  row("---", "---", "---", "---");
+  for (const [name, path] of Object.entries(work)) {
+    const rate = async ({ url, headers }: typeof on) => {
+      const result = await autocannon({ url: url + path, headers, connections: 16, duration: seconds });
+      expect(result.non2xx).toBe(0);
+      return result.requests.average;
+    };
+    const rates = { on: [] as number[], off: [] as number[] };
+    await rate(on);
+    await rate(off);
+    for (let round = 0; round < rounds; round++) {
+      rates.on.push(await rate(on));
+      rates.off.push(await rate(off));
+    }
+    row(name, median(rates.on), median(rates.off), median(rates.on) / median(rates.off));
+  }
+  await on.end();
+  await off.end();
+});

@@ -1,0 +1,116 @@
+import { readFileSync, writeFileSync } from "node:fs";
+import { expect, it } from "vitest";
+import { client } from "./support/client.js";
+import { member, run } from "./support/people.js";
+import { apiKey, serve } from "./support/server.js";
+
+// `UPDATE_README=1 npx vitest run test/readme-metering.test.ts` writes the table anew.
+
+const schema = `
+rooms: { columns: { id: { type: integer, primary_key: true }, owner: { type: text }, name: { type: text } } }
+members: { primary_key: [room, user], columns: { room: { type: integer }, user: { type: text } } }
+messages:
+  columns:
+    id: { type: integer, primary_key: true }
+    room: { type: integer, references: { table: rooms, on_delete: cascade } }
+    author: { type: text }
+    body: { type: text }
+  indexes: [{ columns: [room] }]
+`;
+
+const config = `
+[rules.rooms]
+read = "row.owner = auth.id or exists(members m where m.room = row.id and m.user = auth.id)"
+create = "new.owner = auth.id"
+delete = "row.owner = auth.id"
+[rules.messages]
+read = "exists(members m where m.room = row.room and m.user = auth.id)"
+create = "new.author = auth.id and exists(members m where m.room = new.room and m.user = auth.id)"
+update = "row.author = auth.id"
+[rules.members]
+read = "exists(rooms r where r.name = 'hall')"
+`;
+
+/** Who asks, what, and what a reader has to know to follow the count. */
+const shapes: readonly (readonly [who: "key" | "ada", request: string, why: string])[] = [
+  ["key", "GET /api/messages/1", "the row"],
+  ["key", "GET /api/messages/99999", "none is found, and none is looked at"],
+  ["ada", "GET /api/messages/1", "the row, and the membership that its rule looks up"],
+  ["ada", "GET /api/rooms/2", "the room, and a membership"],
+  ["key", "GET /api/messages?limit=10", "1,000 for `total`; 10 and the one that shows that there are more"],
+  ["key", "GET /api/messages?limit=10&offset=20", "the rows before the page as well"],
+  [
+    "key",
+    "GET /api/messages?where[room]=2",
+    "the room's 100, by its index, for `total`; 50 and one more for the page",
+  ],
+  [
+    "key",
+    "GET /api/messages?filter[room][in]=2,3&limit=5",
+    "200 twice, as a list of values keeps no order: they are sorted",
+  ],
+  ["key", "GET /api/messages?filter[id][gt]=990", "10 twice, by the key"],
+  [
+    "key",
+    "GET /api/messages?where[author]=ada&limit=5",
+    "all, as no index serves the author; 11 until the sixth is found",
+  ],
+  ["key", "GET /api/messages?sort=body&limit=5", "all twice: no index has that order"],
+  ["key", "GET /api/messages?sort=-id&limit=5", "the key backwards, to the sixth"],
+  [
+    "ada",
+    "GET /api/messages?where[room]=1&limit=10",
+    "the rule asks once for the room; 100 for `total`, 11 for the page",
+  ],
+  [
+    "ada",
+    "GET /api/messages?limit=10",
+    "1,000 and 200 memberships for `total`; 51 and 11 memberships to the eleventh of hers",
+  ],
+  ["ada", "GET /api/rooms", "10 rooms and her two memberships, twice"],
+  ["ada", "GET /api/members", "its `exists` is served by no index"],
+  [
+    "ada",
+    'POST /api/messages {"room":1,"author":"ada","body":"x"}',
+    "a membership to write, and one to read what was written",
+  ],
+  ["ada", 'PATCH /api/messages/1 {"body":"y"}', "the row, and a membership to read what was written"],
+  ["key", 'POST /api/rooms {"name":"new"}', "a key bypasses rules"],
+  ["key", "DELETE /api/rooms/3", "the room; what the cascade deletes is written, not read"],
+];
+
+async function table(): Promise<string> {
+  const server = await serve({ schema, config });
+  const callers = {
+    key: client(server, await apiKey(server, "project:backend")),
+    ada: client(server, (await member(server, "ada")).bearer),
+  };
+  const numbers = (count: number) =>
+    `(WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ${count}) SELECT i FROM n)`;
+  await run(server, `INSERT INTO rooms SELECT i, iif(i = 5, 'ada', 'bob'), 'room ' || i FROM ${numbers(10)}`);
+  await run(server, "INSERT INTO members VALUES (1, 'ada'), (2, 'ada'), (2, 'bob')");
+  await run(
+    server,
+    `INSERT INTO messages SELECT i, (i - 1) % 10 + 1, iif(i % 2, 'ada', 'bob'), 'text ' || i FROM ${numbers(1000)}`,
+  );
+  const lines = ["| As | Request | read | written | returned | |", "|---|---|---|---|---|---|"];
+  for (const [who, request, why] of shapes) {
+    const [, method, path, body] = /^(\w+) (\S+)(?: (.*))?$/.exec(request)!;
+    const headers = { "Content-Type": "application/json" };
+    server.clock.advance(1);
+    await callers[who].send(method!, path!, body === undefined ? {} : { headers, body });
+    const sql = "SELECT rows_read, rows_written, rows_returned FROM _usage WHERE at = ?";
+    const [found] = await server.database.query([{ sql, params: [BigInt(server.clock.now())] }]);
+    const counts = found!.rows[0]!.map((count) => (count === null ? "`null`" : String(count)));
+    lines.push(`| ${[who, `\`${request}\``, ...counts, why].join(" | ")} |`);
+  }
+  return `${lines.join("\n")}\n`;
+}
+
+it("the README's twenty shapes cost what it says", async () => {
+  const made = await table();
+  const readme = readFileSync("README.md", "utf8");
+  const place = /(<!-- metering -->\n)[\s\S]*?(<!-- end -->\n)/;
+  if (process.env.UPDATE_README === "1") writeFileSync("README.md", readme.replace(place, `$1${made}$2`));
+  else expect(place.exec(readme)![0]).toBe(`<!-- metering -->\n${made}<!-- end -->\n`);
+});
