@@ -10,6 +10,7 @@ import {
   UnavailableError,
 } from "../platform/database.js";
 import { checkParams, countPlaceholders } from "../platform/statement-text.js";
+import { Explainer } from "./libsql-explain.js";
 
 export interface LibsqlOptions {
   /** A file, created with its folder when missing, or `:memory:`. */
@@ -52,8 +53,10 @@ export class Connection {
   readonly #totalChangesStatement: Libsql.Statement;
   /** By SQL text, the least recently used first. */
   readonly #statements = new Map<string, PreparedStatement>();
+  readonly #explainer: Explainer;
 
-  constructor(native: Libsql.Database, { synchronous, commandLine }: LibsqlOptions) {
+  constructor(native: Libsql.Database, { path, synchronous, commandLine }: LibsqlOptions) {
+    this.#explainer = new Explainer(path, native);
     native.exec(`PRAGMA busy_timeout=${blockingLockWaitMs}`);
     native.exec(`PRAGMA synchronous=${synchronous}`);
     native.exec("PRAGMA foreign_keys=ON");
@@ -105,7 +108,7 @@ export class Connection {
   }
 
   read(statement: Statement): Result {
-    if (!this.#prepare(statement.sql).returnsRows)
+    if (!statement.sql.startsWith("EXPLAIN ") && !this.#prepare(statement.sql).returnsRows)
       throw new Error("only a statement that reads can be queried");
     return { rows: this.#rows(statement), rowsWritten: 0 };
   }
@@ -153,6 +156,7 @@ export class Connection {
   /** The file itself is released when the statements are collected: libsql lets them outlive their database. */
   close(): void {
     this.forgetStatements();
+    this.#explainer.close();
     this.#native.close();
   }
 
@@ -165,6 +169,7 @@ export class Connection {
 
   #rows(statement: Statement): Result["rows"] {
     const { sql, params } = statement;
+    if (sql.startsWith("EXPLAIN ")) return fromNative(this.#explainer.rows(sql, params) as NativeRow[]);
     const prepared = this.#prepare(sql);
     // libsql binds NULL for a parameter that is missing and ignores one too many.
     checkParams(statement, prepared.placeholders);

@@ -13,8 +13,8 @@ export interface CountedStatement {
   /** Whether the number of rows that it examines is known. */
   readonly exact: boolean;
   /**
-   * What is asked for its plan: the statement, or for a write the reading that finds its rows the same way, as libsql never
-   * ends the EXPLAIN of a write. Null where there is nothing to find.
+   * What is asked for its plan: the statement, or for a write the reading that finds its rows the same way. Null where there
+   * is nothing to find.
    */
   readonly asked: Statement | null;
   readonly seeks: readonly Seek[];

@@ -2,6 +2,7 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import {
   ConstraintError,
   type Database,
+  type Result,
   type SqlValue,
   type Statement,
   UnavailableError,
@@ -351,6 +352,32 @@ export function databaseContract(
           written(sql("INSERT INTO parent VALUES (2, 'b')")),
         ]);
         expect(after).toEqual({ status: "fulfilled", value: [1] });
+      });
+    });
+
+    describe("EXPLAIN QUERY PLAN", () => {
+      it("tells the way of a statement, reads nothing, and is in nobody's way", async () => {
+        await database.migrate([
+          sql("CREATE TABLE t (a INTEGER PRIMARY KEY, b INTEGER) STRICT"),
+          sql("CREATE INDEX by_b ON t (b)"),
+        ]);
+        const details = async (text: string, ...params: Statement["params"]) => {
+          const explain = { sql: `EXPLAIN QUERY PLAN ${text}`, params };
+          const [plan, found] = await database.query([explain, { sql: text, params }]);
+          expect(found!.rows).toEqual([]);
+          return plan!.rows.map((row) => row[3]);
+        };
+        const select = "SELECT a FROM t WHERE b > ?";
+        expect(await details(select, 1n)).toEqual([
+          expect.stringMatching(/^SEARCH t USING .*INDEX by_b \(b>\?\)$/),
+        ]);
+        const [, { rowsWritten }] = (await database.batch([
+          { sql: `EXPLAIN QUERY PLAN ${select}`, params: [1n] },
+          sql("INSERT INTO t VALUES (1, 0)"),
+        ])) as [Result, Result];
+        expect(rowsWritten).toBe(1);
+        await database.migrate([sql("DROP INDEX by_b"), sql("ALTER TABLE t ADD COLUMN c INTEGER")]);
+        expect(await details(select, 1n)).toEqual([expect.stringMatching(/^SCAN t/)]);
       });
     });
 
