@@ -27,6 +27,7 @@ import { isRefusal, methodNotAllowed, Refusal } from "./http/refusal.js";
 import { json } from "./http/respond.js";
 import { createOutbox } from "./mail/outbox.js";
 import { createMeter } from "./metering/attempt.js";
+import { databaseJournal } from "./metering/database-journal.js";
 import { Metrics } from "./metering/metrics.js";
 import { metered } from "./metering/middleware.js";
 import { createRecorder } from "./metering/recorder.js";
@@ -178,6 +179,8 @@ export async function createApp(options: AppOptions) {
     deliverMail: () => outbox().deliverDue(),
     purge: async () => {
       await purge(platform, config);
+      // Folded receipts are known no more: whatever is stored once more has to be stored before.
+      await platform.journal.collect();
       await retireReceipts(platform, config.usage.retention_days);
     },
     collectUsage: async () => {
@@ -187,7 +190,7 @@ export async function createApp(options: AppOptions) {
     },
     finish: async () => {
       await outbox().finish();
-      await recorder?.retry();
+      await recorder?.finish(databaseJournal(database));
     },
   };
   const fetch: typeof app.fetch = async (request, ...rest) => {

@@ -1,9 +1,15 @@
-import { ConstraintError, type Database, type Statement, StatementError } from "../platform/database.js";
+import {
+  CallRefusedError,
+  ConstraintError,
+  type Database,
+  type Statement,
+  StatementError,
+} from "../platform/database.js";
 import type { CheckedRow } from "./authenticate.js";
 import { insist } from "./store/checks.js";
 
 /** Who calls, or the schema in force, is not what was expected. Nothing was written. */
-export class UnexpectedRowError extends Error {
+export class UnexpectedRowError extends CallRefusedError {
   override readonly name = "UnexpectedRowError";
   constructor(readonly found: CheckedRow) {
     super("the check of the caller returned another row than was expected");

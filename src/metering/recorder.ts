@@ -1,5 +1,5 @@
 import { toHex } from "../encoding/hex.js";
-import type { Gap, Journal, Receipt } from "../platform/journal.js";
+import type { Gap, Journal, JournalEntry, Receipt } from "../platform/journal.js";
 import type { Platform } from "../platform/platform.js";
 
 /** `recorded`: there is durable evidence of the attempt (specification, section 3). */
@@ -18,6 +18,8 @@ export interface Recorder {
   record(receipt: Receipt): Promise<RecordStatus>;
   /** Offers what waits to the journal again. */
   retry(): Promise<void>;
+  /** At the end of the process: what the journal does not take is offered to another one. */
+  finish(otherwise: Pick<Journal, "append">): Promise<void>;
   state(): RecorderState;
 }
 
@@ -25,6 +27,7 @@ export interface Recorder {
 const waitingMaxDefault = 10_000;
 /** So many go into one entry, which has to fit into a statement of D1. */
 const entryMax = 500;
+const nothing: JournalEntry = { receipts: [], gaps: [] };
 
 /**
  * Brings receipts into the journal. A journal that does not work holds up nobody: the receipt then waits in memory, and
@@ -48,21 +51,25 @@ export function createRecorder(
     available = false;
   };
 
-  const retry = async (): Promise<void> => {
+  /** The next of what waits, and what could not even wait. */
+  const takeWaiting = (max: number): JournalEntry => {
+    const attemptsMax = lostUnsaid;
+    lostUnsaid = 0;
+    const gap: Gap = { id: toHex(random.bytes(16)), atMs: clock.now(), reason: "overflow", attemptsMax };
+    return { receipts: waiting.splice(0, max), gaps: attemptsMax === 0 ? [] : [gap] };
+  };
+  const putBack = ({ receipts, gaps }: JournalEntry): void => {
+    waiting.unshift(...receipts);
+    for (const { attemptsMax } of gaps) lostUnsaid += attemptsMax;
+  };
+  const drainInto = async (target: Pick<Journal, "append">): Promise<void> => {
     while (waiting.length > 0 || lostUnsaid > 0) {
-      const receipts = waiting.splice(0, entryMax);
-      const attemptsMax = lostUnsaid;
-      lostUnsaid = 0;
-      const gaps: Gap[] =
-        attemptsMax === 0
-          ? []
-          : [{ id: toHex(random.bytes(16)), atMs: clock.now(), reason: "overflow", attemptsMax }];
+      const entry = takeWaiting(entryMax);
       try {
-        await journal.append({ receipts, gaps });
+        await target.append(entry);
         succeeded();
       } catch (error) {
-        waiting.unshift(...receipts);
-        lostUnsaid += attemptsMax;
+        putBack(entry);
         failed(error);
         return;
       }
@@ -71,11 +78,14 @@ export function createRecorder(
 
   return {
     record: async (receipt) => {
+      // What waits goes along: on a Worker nobody else may come by before the isolate is gone.
+      const others = waiting.length > 0 || lostUnsaid > 0 ? takeWaiting(entryMax) : nothing;
       try {
-        await journal.append({ receipts: [receipt], gaps: [] });
+        await journal.append({ receipts: [receipt, ...others.receipts], gaps: others.gaps });
         succeeded();
         return "recorded";
       } catch (error) {
+        putBack(others);
         failed(error);
         if (waiting.length < waitingMax) waiting.push(receipt);
         else {
@@ -85,7 +95,13 @@ export function createRecorder(
         return "unrecorded";
       }
     },
-    retry,
+    retry: () => drainInto(journal),
+    finish: async (otherwise) => {
+      await drainInto(journal);
+      await drainInto(otherwise);
+      const left = waiting.length + lostUnsaid;
+      if (left > 0) log.error("receipts are lost, as neither the journal nor the database takes them", left);
+    },
     state: () => ({ waiting: waiting.length, lost, available }),
   };
 }

@@ -1,3 +1,5 @@
+import { CallRefusedError, ConstraintError } from "../platform/database.js";
+
 /** What one attempt has cost so far. Null is unknown, and remains so. */
 export class Tally {
   #touched = false;
@@ -15,6 +17,17 @@ export class Tally {
 
   get rowsWritten(): number | null {
     return this.#rowsWritten;
+  }
+
+  /** What fails says nothing of what it has read, nor, unless a constraint refused it, of what it has written. */
+  async during<T>(work: () => Promise<T>): Promise<T> {
+    try {
+      return await work();
+    } catch (error) {
+      const isCounted = !(error instanceof ConstraintError || error instanceof CallRefusedError);
+      if (isCounted) this.add(null, null);
+      throw error;
+    }
   }
 
   add(rowsRead: number | null, rowsWritten: number | null = 0): void {

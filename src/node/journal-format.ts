@@ -68,7 +68,8 @@ export function readSegment(text: string): ReadSegment {
     else if ("gap" in content) gaps.push(content.gap);
     else to = content.end;
   }
-  return { receipts: [...receipts.values()], gaps, missing: to - (from ?? to) - receipts.size };
+  const missing = Math.max(0, to - (from ?? to) - receipts.size);
+  return { receipts: [...receipts.values()], gaps, missing };
 }
 
 function parseLine(text: string): Line | null {

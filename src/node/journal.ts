@@ -1,4 +1,14 @@
-import { closeSync, existsSync, fstatSync, fsync, fsyncSync, mkdirSync, openSync, writeSync } from "node:fs";
+import {
+  closeSync,
+  existsSync,
+  fstatSync,
+  fsync,
+  fsyncSync,
+  mkdirSync,
+  openSync,
+  rmSync,
+  writeSync,
+} from "node:fs";
 import { readdir, readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { setImmediate } from "node:timers";
@@ -59,6 +69,7 @@ export class FileJournal implements Journal {
   #failedAtMs = Number.NEGATIVE_INFINITY;
   #syncDue = false;
   #collecting: Promise<void> = Promise.resolve();
+  #closed = false;
 
   constructor(options: FileJournalOptions) {
     this.#options = options;
@@ -67,6 +78,7 @@ export class FileJournal implements Journal {
 
   /** Throws where nothing can be written now; it is tried again with later receipts. */
   open(): void {
+    if (this.#closed) throw new Error("the journal is closed");
     if (this.#segment !== null) return;
     try {
       if (this.#lock !== null && !existsSync(this.#lock.path)) this.#unlock();
@@ -97,15 +109,17 @@ export class FileJournal implements Journal {
 
   async close(): Promise<void> {
     this.#flush();
-    this.#endSegment();
-    // What cannot be stored now is found by the next start.
-    const isEmpty = await this.collect().then(
-      () => true,
-      () => false,
-    );
-    if (this.#lock === null) return;
-    this.#unlock();
-    if (isEmpty) await rm(this.#directory, { recursive: true });
+    // What comes from now on is refused, and so nobody is told that it is recorded.
+    this.#closed = true;
+    try {
+      this.#endSegment();
+      await this.collect();
+      if (this.#lock !== null) await rm(this.#directory, { recursive: true, force: true });
+    } catch {
+      // What cannot be stored now is found by the next start.
+    } finally {
+      this.#unlock();
+    }
   }
 
   #newDirectory(): string {
@@ -128,6 +142,7 @@ export class FileJournal implements Journal {
       syncDirectory(this.#directory);
     } catch (error) {
       closeSync(file);
+      rmSync(join(this.#directory, name), { force: true });
       throw error;
     }
     return { file, name, bytes: text.length, receipts: 0, reserved };
@@ -183,9 +198,9 @@ export class FileJournal implements Journal {
   /** So that hardly any answer waits for a disk. */
   #reserveSoon(segment: Segment): void {
     if (this.#reserving) return;
-    this.#reserving = true;
     const [from, to] = [segment.reserved, segment.reserved + blockSize];
     writeAll(segment.file, reservedLine(from, to));
+    this.#reserving = true;
     fsync(segment.file, (error) => {
       this.#reserving = false;
       if (error === null && segment.reserved === from) segment.reserved = to;
@@ -227,6 +242,7 @@ export class FileJournal implements Journal {
       this.#endSegment();
       this.open();
     }
+    await recoverJournals(this.#options);
     if (this.#lock === null) return;
     for (const name of await segmentsIn(this.#directory)) {
       if (name === this.#segment?.name) continue;
@@ -247,31 +263,40 @@ export interface Recovered {
  * What processes that are gone have left in the journal's directory is stored, and its gaps written down. Those of
  * running processes are left alone.
  */
-export async function recoverJournals({ directory, store, clock }: FileJournalOptions): Promise<Recovered> {
-  const gaps: Gap[] = [];
-  let receipts = 0;
-  for (const left of await directoriesIn(directory)) {
-    const path = join(directory, left);
+export async function recoverJournals(options: FileJournalOptions): Promise<Recovered> {
+  const recovered: Recovered[] = [];
+  for (const left of await directoriesIn(options.directory)) {
+    const path = join(options.directory, left);
     const held = lock(path);
     if (held === null) continue;
     try {
-      for (const name of await segmentsIn(path)) {
-        const read = readSegment(await readFile(join(path, name), "utf8"));
-        const gap: Gap[] =
-          read.missing === 0
-            ? []
-            : [{ id: `${left}/${name}`, atMs: clock.now(), reason: "crash", attemptsMax: read.missing }];
-        await storeAll(store, { receipts: read.receipts, gaps: [...read.gaps, ...gap] });
-        await rm(join(path, name));
-        receipts += read.receipts.length;
-        gaps.push(...gap);
-      }
+      for (const name of await segmentsIn(path)) recovered.push(await recoverSegment(options, left, name));
+      // Before the lock is given back: another process that finds the directory would take it for its own.
+      await rm(path, { recursive: true, force: true });
     } finally {
       held.release();
     }
-    await rm(path, { recursive: true });
   }
-  return { receipts, gaps };
+  return {
+    receipts: recovered.reduce((sum, { receipts }) => sum + receipts, 0),
+    gaps: recovered.flatMap(({ gaps }) => gaps),
+  };
+}
+
+async function recoverSegment(
+  { directory, store, clock }: FileJournalOptions,
+  left: string,
+  name: string,
+): Promise<Recovered> {
+  const path = join(directory, left, name);
+  const { receipts, gaps, missing } = readSegment(await readFile(path, "utf8"));
+  const found: Gap[] =
+    missing === 0
+      ? []
+      : [{ id: `${left}/${name}`, atMs: clock.now(), reason: "crash", attemptsMax: missing }];
+  await storeAll(store, { receipts, gaps: [...gaps, ...found] });
+  await rm(path);
+  return { receipts: receipts.length, gaps: found };
 }
 
 /** All that is in the directory, of running processes too. */

@@ -186,6 +186,10 @@ async function openJournal(
     const { gaps } = await recoverJournals(options);
     for (const { attemptsMax } of gaps)
       log.warn(`a server ended without a word: up to ${attemptsMax} receipts of it may be missing`);
+  } catch (error) {
+    log.error("what earlier servers left in usage.journal_dir cannot be read back yet", error);
+  }
+  try {
     journal.open();
   } catch (error) {
     log.warn(

@@ -82,5 +82,8 @@ export class StatementError extends Error {
   override readonly name = "StatementError";
 }
 
+/** A wrapper of a database has found that the call is not to be made as it is. It counts for nothing. */
+export class CallRefusedError extends Error {}
+
 /** The server's own tables are not there. */
 export class NotSetUpError extends UnavailableError {}

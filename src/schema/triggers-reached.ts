@@ -76,10 +76,15 @@ function parseTrigger(sql: string): Trigger {
     some.some((token) => keywords.some((keyword) => isKeyword(token, keyword)));
   return {
     event,
-    isConditional: names(head, "when"),
-    reads: names(tokens, "select", "with") || names(body, "update", "delete"),
+    isConditional: names(head, "when", "of"),
+    reads: names(tokens, "select", "with") || names(body, "update", "delete") || looksIntoTable(tokens),
     statements: statementsOf(body),
   };
+}
+
+/** `x IN t` and `x IN f(…)` read without a SELECT. */
+function looksIntoTable(tokens: readonly Token[]): boolean {
+  return tokens.some((token, i) => isKeyword(token, "in") && tokens[i + 1]?.text !== "(");
 }
 
 function statementsOf(tokens: readonly Token[]): readonly (readonly Token[])[] {

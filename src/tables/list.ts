@@ -92,11 +92,16 @@ export async function listPage(state: CursorState, context: ListContext): Promis
   };
 }
 
-function send(statement: CountedStatement, { database, metered, plans, nowMs }: ListContext) {
-  const query = (statements: readonly Statement[]) => database.query(statements);
+function send(statement: CountedStatement, context: ListContext) {
+  const { metered, plans, nowMs } = context;
+  const query = (statements: readonly Statement[]) => ask(context, statements);
   return metered && plans !== null
     ? plans.run(query, statement, nowMs)
     : query([statement.statement]).then((results) => ({ results, exact: false }));
+}
+
+function ask({ database, tally }: ListContext, statements: readonly Statement[]) {
+  return tally.during(() => database.query(statements));
 }
 
 /** Bytes: below it `contains` costs little more than reading the text. */
@@ -108,15 +113,15 @@ const searchWorkMax = 20_000_000_000;
 async function searchTooLong(
   { filters }: ListRequest,
   plan: ListPlan,
-  { database, tally }: ListContext,
+  context: ListContext,
 ): Promise<Refusal | null> {
   for (const { operator, column, ...filter } of filters) {
     if (operator !== "contains" || !("value" in filter)) continue;
     const bytes = new TextEncoder().encode(String(filter.value)).length;
     if (bytes <= shortSearchBytes) continue;
-    const [result] = await database.query([candidateBytesStatement(plan, column)]);
+    const [result] = await ask(context, [candidateBytesStatement(plan, column)]);
     const [held, candidates] = result!.rows[0] as [number, number];
-    tally.add(candidates);
+    context.tally.add(candidates);
     if (held * bytes > searchWorkMax)
       return badRequest(`${column.name}: too much text to look for so long a value in`);
   }
@@ -241,11 +246,7 @@ interface WindowEnd {
   readonly upTo: string | null;
 }
 
-async function windowAfter(
-  plan: ListPlan,
-  report: Report,
-  { database, tally }: ListContext,
-): Promise<WindowEnd> {
+async function windowAfter(plan: ListPlan, report: Report, context: ListContext): Promise<WindowEnd> {
   const { path, scanLimit, window, limit } = plan;
   const isFull = report.found > limit;
   if (!path.ordered || window.upTo !== null) return { upTo: null };
@@ -253,10 +254,10 @@ async function windowAfter(
     ? report.counted !== null && !isUnconditional(plan) && report.counted.candidates >= scanLimit
     : (report.examined?.candidates ?? 0) >= scanLimit;
   if (!mayEnd) return { upTo: null };
-  const [result] = await database.query([windowEndStatement(plan)]);
+  const [result] = await ask(context, [windowEndStatement(plan)]);
   const [end, beyond] = result!.rows;
   // It walks up to the row behind the window, if there is one.
-  tally.add(end === undefined ? null : scanLimit + (beyond === undefined ? 0 : 1));
+  context.tally.add(end === undefined ? null : scanLimit + (beyond === undefined ? 0 : 1));
   return { upTo: beyond === undefined ? null : (end![0] as string) };
 }
 

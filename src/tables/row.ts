@@ -1,6 +1,6 @@
 import { badRequest, Refusal } from "../http/refusal.js";
 import type { Tally } from "../metering/tally.js";
-import { ConstraintError, type Database, UnavailableError } from "../platform/database.js";
+import { ConstraintError, type Database } from "../platform/database.js";
 import type { Column, Table } from "../project/model.js";
 import type { Catalog } from "../schema/catalog.js";
 import { type Access, denied } from "./access.js";
@@ -38,7 +38,7 @@ export async function getRow(context: RowContext, key: Values): Promise<string |
   const { database, table, access, catalog, tally, plans, nowMs } = context;
   const output = [...access.readable.values()];
   const get = getStatement(table, key, access.rule, output, catalog);
-  const { results, exact } = await counted(tally, () =>
+  const { results, exact } = await tally.during(() =>
     plans.run((statements) => database.query(statements), get, nowMs),
   );
   const row = results[0]!.rows[0];
@@ -72,16 +72,6 @@ export async function deleteRow(context: RowContext, key: Values): Promise<strin
   return typeof written === "boolean" ? deniedOrMissing(context, key, written) : written;
 }
 
-/** A failure of the storage says nothing of what was read; a batch that failed has written nothing that is known of. */
-async function counted<T>(tally: Tally, work: () => Promise<T>): Promise<T> {
-  try {
-    return await work();
-  } catch (error) {
-    if (error instanceof UnavailableError) tally.add(null, null);
-    throw error;
-  }
-}
-
 /**
  * Where no row came back, as the rule said no or there is no such row: whether the rule's probes, if it has any, have found
  * a row to judge.
@@ -97,7 +87,7 @@ async function write(
   const { probes } = statement;
   try {
     const before = probes === null ? [] : [probes];
-    const { results, exact } = await counted(tally, () =>
+    const { results, exact } = await tally.during(() =>
       plans.run((statements) => database.batch(statements), statement, nowMs, before),
     );
     const probed = probes === null ? undefined : (results[0]!.rows[0]?.[0] as number | undefined);
@@ -117,8 +107,10 @@ async function write(
     return finishRows(returned.json, [...table.columns.values()]);
   } catch (error) {
     if (!(error instanceof ConstraintError)) throw error;
-    // It was rolled back, and what it had read until then it cannot say, unless there was nothing but the row itself.
-    tally.add(probes === null && statement.exact && !triggers.run ? own : null);
+    // It was rolled back, and what it had read until then it cannot say, unless there was nothing but the row itself:
+    // what a foreign key refuses has been read back by then.
+    const isOwn = probes === null && statement.seeks.every(({ alias }) => alias === table.name);
+    tally.add(isOwn && statement.exact && !triggers.run ? own : null);
     return constraintRefusal(error, table.name, access.readable);
   }
 }
@@ -134,7 +126,7 @@ async function deniedOrMissing(
     tally.add(1);
     return denied;
   }
-  const [result] = await counted(tally, () => database.query([presenceStatement(table, key)]));
+  const [result] = await tally.during(() => database.query([presenceStatement(table, key)]));
   const found = result!.rows.length > 0;
   // Once by the write itself, and once more to tell the two apart.
   tally.add(found ? 2 : 0);

@@ -3,7 +3,6 @@ import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
-import { setTimeout as delay } from "node:timers/promises";
 import { expect, it, onTestFinished, vi } from "vitest";
 
 /** `npm run test:faults` runs fifty. */
@@ -90,7 +89,8 @@ it("keeps every recorded receipt through kill -9, once, and says where some may 
     const { url, end } = await start(directory);
     let over = false;
     const clients = Array.from({ length: writers }, () => load(url, () => over));
-    await delay(20 + Math.random() * 200);
+    const enough = recorded.size + 10 + Math.floor(Math.random() * 40);
+    await vi.waitUntil(() => recorded.size >= enough, { timeout: 30_000, interval: 1 });
     await end("SIGKILL");
     over = true;
     await Promise.all(clients);
@@ -114,7 +114,6 @@ it("keeps every recorded receipt through kill -9, once, and says where some may 
     expect(byAttempt.get(attempt)).toMatchObject({ rows_read, rows_written });
   // Whoever got no answer may have a receipt, and nobody else.
   expect(exported.length).toBeLessThanOrEqual(sent);
-  expect(recorded.size).toBeGreaterThan(rounds * 5);
   expect(gaps).toHaveLength(rounds);
 });
 

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { databaseJournal, storeEntry } from "../../src/metering/database-journal.js";
 import { FileJournal, readJournals, recoverJournals } from "../../src/node/journal.js";
-import { readSegment, receiptLine, reservedLine } from "../../src/node/journal-format.js";
+import { endLine, readSegment, receiptLine, reservedLine } from "../../src/node/journal-format.js";
 import { openLibsql } from "../../src/node/libsql.js";
 import { systemClock, systemRandom } from "../../src/node/system.js";
 import type { Database } from "../../src/platform/database.js";
@@ -99,6 +99,44 @@ describe("a journal of files", () => {
     expect(await attemptsIn(database)).toEqual(["a"]);
     expect(await recoverJournals(optionsOf(directory, database))).toEqual({ receipts: 0, gaps: [] });
     expect(await gapsIn(database)).toEqual([]);
+  });
+
+  it("refuses what comes once it is closed, and loses nothing that came before", async () => {
+    const database = await storage();
+    const directory = temporary();
+    let stored = () => {};
+    const slow = new Promise<void>((resolve) => {
+      stored = resolve;
+    });
+    const journal = new FileJournal({
+      ...optionsOf(directory, database),
+      store: async (given) => {
+        await slow;
+        await storeEntry(database, given);
+      },
+    });
+    await journal.append(entry("a"));
+    const closed = journal.close();
+    await expect(journal.append(entry("b"))).rejects.toThrow("closed");
+    stored();
+    await closed;
+    await expect(journal.append(entry("c"))).rejects.toThrow("closed");
+    expect(await attemptsIn(database)).toEqual(["a"]);
+    expect(readdirSync(directory)).toEqual([]);
+  });
+
+  it("may be recovered by several at once", async () => {
+    const database = await storage();
+    const directory = temporary();
+    for (const gone of ["one", "two", "three"]) {
+      mkdirSync(join(directory, gone), { recursive: true });
+      const lines = [reservedLine(1, 11), receiptLine(1, receipt(gone)), endLine(2)];
+      writeFileSync(join(directory, gone, "00000001.log"), lines.join(""));
+    }
+    await Promise.all(Array.from({ length: 8 }, () => recoverJournals(optionsOf(directory, database))));
+    expect(await attemptsIn(database)).toEqual(["one", "three", "two"]);
+    expect(await gapsIn(database)).toEqual([]);
+    expect(readdirSync(directory)).toEqual([]);
   });
 
   it("of another process that runs is left alone", async () => {

@@ -47,3 +47,28 @@ it("counts what finds no place any more, and says so as a gap", async () => {
     },
   ]);
 });
+
+it("brings what waits along with the next receipt, and at the end to whoever takes it", async () => {
+  let works = false;
+  const entries: JournalEntry[] = [];
+  const journal: Journal = {
+    append: async (entry) => {
+      if (!works) throw new Error("away");
+      entries.push(entry);
+    },
+    collect: async () => {},
+    close: async () => {},
+  };
+  const services = { clock: new ManualClock(), random: systemRandom, log: new MemoryLog() };
+  const recorder = createRecorder(journal, services);
+  expect(await recorder.record(receipt("a"))).toBe("unrecorded");
+  works = true;
+  expect(await recorder.record(receipt("b"))).toBe("recorded");
+  expect(entries.map(({ receipts }) => receipts.map(({ attemptId }) => attemptId))).toEqual([["b", "a"]]);
+  works = false;
+  expect(await recorder.record(receipt("c"))).toBe("unrecorded");
+  const otherwise: JournalEntry[] = [];
+  await recorder.finish({ append: async (entry) => void otherwise.push(entry) });
+  expect(otherwise).toEqual([{ receipts: [receipt("c")], gaps: [] }]);
+  expect(recorder.state().waiting).toBe(0);
+});

@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { Journal, JournalEntry } from "../../../src/platform/journal.js";
 import { client, dataOf, expectAnswer, expectRefusal } from "../../support/client.js";
+import { switchboard } from "../../support/faulty-database.js";
 import { countOf, member, rowsOf, run } from "../../support/people.js";
 import { apiKey, serve } from "../../support/server.js";
 
@@ -116,6 +117,49 @@ describe("a receipt", () => {
       expect(await countOf(all.server, "_usage_gaps")).toBe(0);
     },
   );
+});
+
+describe("the receipt of a request that failed", () => {
+  it("says that nothing is known where the storage failed, of lists too", async () => {
+    const board = switchboard();
+    const server = await serve({ schema, config, wrap: board.wrap });
+    const key = client(server, await apiKey(server, "project:backend"));
+    await key.get("/api/notes");
+    await run(server, "DELETE FROM _usage");
+    board.failing = (statements) => statements.some(({ sql }) => sql.includes('"notes"'));
+    for (const path of ["/api/notes", "/api/notes/1"]) {
+      server.clock.advance(1);
+      expectRefusal(await key.get(path), 503, "unavailable");
+    }
+    expect(
+      await rowsOf(server, "SELECT action, status, rows_read, rows_written FROM _usage ORDER BY at"),
+    ).toEqual([
+      ["list", 503, null, null],
+      ["get", 503, null, null],
+    ]);
+  });
+
+  it("does not guess what was read before a foreign key refused", async () => {
+    const server = await serve({
+      schema: `
+owners: { columns: { id: { type: integer, primary_key: true }, user: { type: text } }, indexes: [{ columns: [user] }] }
+things:
+  columns:
+    id: { type: integer, primary_key: true }
+    user: { type: text }
+    owner: { type: integer, references: { table: owners } }
+`,
+      config: `
+[rules.things]
+create = "authenticated"
+read = "exists(owners o where o.user = row.user)"
+`,
+    });
+    await run(server, "INSERT INTO owners VALUES (1, 'ada')");
+    const ada = client(server, (await member(server, "ada")).bearer);
+    expectRefusal(await ada.post("/api/things", { user: "ada", owner: 9 }), 409, "conflict");
+    expect(await rowsOf(server, "SELECT rows_read, rows_written FROM _usage")).toEqual([[null, 0]]);
+  });
 });
 
 describe("GET /admin/api/usage", () => {

@@ -88,16 +88,19 @@ it("a write whose triggers feed a virtual table counts its logical rows, or none
     CREATE TRIGGER ai AFTER INSERT ON t BEGIN INSERT INTO search (rowid, body) VALUES (new.id, new.body); END;
     CREATE TRIGGER ad AFTER DELETE ON t WHEN old.body <> '' BEGIN
       INSERT INTO search (search, rowid, body) VALUES ('delete', old.id, old.body); END;
+    CREATE TABLE u (id INTEGER PRIMARY KEY, title TEXT, body TEXT);
+    CREATE TRIGGER uu AFTER UPDATE OF body ON u BEGIN INSERT INTO search (body) VALUES (new.body); END;
     CREATE TRIGGER au AFTER UPDATE ON t BEGIN
       INSERT INTO search (search, rowid, body) VALUES ('delete', old.id, old.body);
       INSERT INTO search (rowid, body) VALUES (new.id, new.body); END`;
-  const server = await pulled(
-    ddl,
-    `[rules.t]\ncreate = "public"\nread = "public"\nupdate = "public"\ndelete = "public"`,
-  );
+  const open = (table: string) =>
+    `[rules.${table}]\n${["create", "read", "update", "delete"].map((action) => `${action} = "public"\n`).join("")}`;
+  const server = await pulled(ddl, open("t") + open("u"));
   const anyone = client(server);
   const counts = (answer: { body: unknown }, meta: object) => expect(answer.body).toMatchObject({ meta });
   counts(await anyone.post("/api/t", { body: "x" }), { rows_read: 0, rows_written: 2, rows_returned: 1 });
   counts(await anyone.patch("/api/t/1", { body: "y" }), { rows_read: 1, rows_written: 3, rows_returned: 1 });
+  await anyone.post("/api/u", { title: "x" });
+  counts(await anyone.patch("/api/u/1", { title: "y" }), { rows_read: 1, rows_written: null });
   counts(await anyone.delete("/api/t/1"), { rows_read: 1, rows_written: null, rows_returned: 1 });
 });

@@ -115,6 +115,8 @@ it.each([
   ["INSERT INTO log VALUES ((SELECT 1))", true, null],
   ["INSERT INTO log VALUES (1) ON CONFLICT DO NOTHING", true, null],
   ["INSERT OR REPLACE INTO log VALUES (1)", true, null],
+  ["INSERT INTO log VALUES (new.id IN noted)", true, null],
+  ["INSERT INTO log VALUES (new.id IN (1, 2))", false, 1],
   ["UPDATE log SET id = 1", true, null],
   ["DELETE FROM log", true, null],
   ["SELECT 1", true, null],
