@@ -10,7 +10,7 @@ export interface UpkeepWork {
 
 const deliverEveryMs = 5_000;
 const purgeEveryMs = 60_000;
-const collectEveryMs = 5_000;
+const collectEveryMs = 15_000;
 
 export interface RunningUpkeep {
   /** Waits for what is being done, no longer than that: a mail whose delivery nobody noted would be sent again. */

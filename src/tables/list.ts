@@ -235,10 +235,9 @@ function indexTerm({ name, descending }: { readonly name: string; readonly desce
 function rowsRead(plan: ListPlan, { counted, examined, gateVisits }: Report, isTooMany: boolean): number {
   const pass = (part: { candidates: number; probed: number } | null) =>
     part === null ? 0 : part.candidates + part.probed;
-  const walked = isTooMany ? null : examined;
-  // Where candidates have to be sorted, they are counted for every page.
-  const isCounted = !plan.window.counted || !plan.path.ordered;
-  return (isCounted ? pass(counted) : 0) + pass(walked) + gateVisits;
+  // Where candidates have to be sorted, they are counted for every page before, and then read again.
+  if (!plan.path.ordered) return pass(examined) * (isTooMany ? 1 : 2) + gateVisits;
+  return (plan.window.counted ? 0 : pass(counted)) + pass(examined) + gateVisits;
 }
 
 /** Where the counted window ends, for a scan that may have met its limit. */

@@ -224,6 +224,6 @@ describe("usage", () => {
     expect(svc(directory, ["usage", "export", "--since", "2999-01-01"]).stdout).toBe("");
     expect(svc(directory, ["usage", "export", "--since", "yesterday"]).status).toBe(2);
     expect(svc(directory, ["usage", "export", "--format", "xml"]).status).toBe(2);
-    expect(svc(directory, ["usage", "recover"]).stdout).toBe("0 receipts recovered, 0 gaps\n");
+    expect(svc(directory, ["usage", "recover"]).stdout).toBe("recovered 0 receipts; gaps: 0\n");
   });
 });

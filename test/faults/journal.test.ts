@@ -117,7 +117,7 @@ it("keeps every recorded receipt through kill -9, once, and says where some may 
   expect(gaps).toHaveLength(rounds);
 });
 
-it("goes on where the journal's disk is full, and has the receipts once it is not (needs a tmpfs)", async (context) => {
+it("goes on where the journal's disk is full or read-only, and has the receipts once it is not (needs a tmpfs)", async (context) => {
   const directory = project();
   const journal = join(directory, ".svc", "usage");
   mkdirSync(journal, { recursive: true });
@@ -140,11 +140,28 @@ it("goes on where the journal's disk is full, and has the receipts once it is no
   rmSync(join(journal, "filler"));
   rmSync(join(journal, "more"));
   // Within the time after which a broken journal is tried again.
+  const recovers = () =>
+    vi.waitFor(async () => {
+      attempts.push(await ask());
+      expect(attempts.at(-1)!.status).toBe("recorded");
+    }, 5_000);
+  await recovers();
+  const remount = (how: string) => spawnSync("mount", ["-o", `remount,${how}`, journal]).status;
+  // Nobody may remount it read-only while it is being written.
+  await end("SIGTERM");
+  expect(remount("ro")).toBe(0);
+  const readOnly = await start(directory);
+  onTestFinished(() => readOnly.end("SIGKILL"));
+  const askThere = async () =>
+    ((await (await fetch(`${readOnly.url}/api/notes`, { headers })).json()) as Counted).meta.metering;
+  for (let i = 0; i < 5; i++) attempts.push(await askThere());
+  expect(attempts.slice(-5).map(({ status }) => status)).toEqual(Array(5).fill("unrecorded"));
+  expect(remount("rw")).toBe(0);
   await vi.waitFor(async () => {
-    attempts.push(await ask());
+    attempts.push(await askThere());
     expect(attempts.at(-1)!.status).toBe("recorded");
   }, 5_000);
-  await end("SIGTERM");
+  await readOnly.end("SIGTERM");
   const exported = svc(directory, "usage", "export").stdout.trim().split("\n");
   const ids = exported.map((line) => (JSON.parse(line) as { attempt_id: string }).attempt_id);
   expect(ids.sort()).toEqual(attempts.map(({ attempt_id }) => attempt_id).sort());

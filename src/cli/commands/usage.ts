@@ -70,7 +70,7 @@ export const usageRecover: Command = {
         random: systemRandom,
       });
     });
-    console.log(`${receipts} receipts recovered, ${gaps.length} gaps`);
+    console.log(`recovered ${receipts} receipts; gaps: ${gaps.length}`);
     for (const { id, attemptsMax } of gaps) console.log(`gap: ${id}, up to ${attemptsMax} receipts`);
     return 0;
   },

@@ -158,11 +158,11 @@ export interface Counted {
   readonly rowsRead: number;
   readonly total: number;
   readonly returned: number;
-  /** Whether a row comes behind the page. */
-  readonly more: boolean;
+  /** What the page that a cursor reaches costs; null where no row comes behind this one. */
+  readonly next: { readonly rowsRead: number; readonly returned: number } | null;
 }
 
-/** Walks the rows of a list, the first page of it. */
+/** Walks the rows of a list: its first page, and the second. */
 export function countList(table: OracleTable, terms: readonly Term[], request: ListRequest): Counted {
   const gates = terms.filter((term) => term.kind === "gate");
   const judges = terms.filter((term) => term.kind === "judge");
@@ -170,7 +170,7 @@ export function countList(table: OracleTable, terms: readonly Term[], request: L
     (a, b) => a + b,
     0,
   );
-  if (gates.some(({ holds }) => !holds)) return { rowsRead: once, total: 0, returned: 0, more: false };
+  if (gates.some(({ holds }) => !holds)) return { rowsRead: once, total: 0, returned: 0, next: null };
   const conditions: Condition[] = [
     ...request.filters.map(ofFilter),
     ...terms.flatMap((term): Condition[] => {
@@ -208,8 +208,21 @@ export function countList(table: OracleTable, terms: readonly Term[], request: L
     rowsRead: once + counting + visitsOf(walked),
     total: authorized.length,
     returned: authorized.slice(offset, offset + limit).length,
-    more: beyond !== undefined,
+    next:
+      beyond === undefined
+        ? null
+        : { rowsRead: once + nextPage(), returned: Math.min(limit, authorized.length - offset - limit) },
   };
+
+  /** The rows behind the last one of the first page. */
+  function nextPage(): number {
+    const last = candidates.indexOf(authorized[offset + limit - 1]!);
+    const behind = candidates.slice(last + 1);
+    // To sort them, all are looked at again, twice; probes are asked about those behind the page alone.
+    if (!ordered) return 2 * (candidates.length + visitsOf(behind) - behind.length);
+    const end = authorized[offset + 2 * limit];
+    return visitsOf(end === undefined ? behind : candidates.slice(last + 1, candidates.indexOf(end) + 1));
+  }
 }
 
 function untilKeyIsWhole({ primaryKey }: OracleTable, order: Order): Order {
