@@ -66,7 +66,7 @@ export async function listPage(state: CursorState, context: ListContext): Promis
   const report = reportOf(results[0]!);
   const isTooMany = !plan.path.ordered && report.examined!.candidates > plan.scanLimit;
   context.tally.add(exact && plan.metered ? rowsRead(plan, report, isTooMany) : null);
-  if (isTooMany) return tooManyToSort(state, plan, context);
+  if (isTooMany) return tooManyToSort(state, request, plan, context);
   if (report.rows === null && report.found > 0) return tooLarge;
   const returned = Math.min(report.found, plan.limit);
   const window = await windowAfter(plan, report, context);
@@ -136,12 +136,16 @@ const tooLarge = badRequest("the page is too large: a smaller limit or fewer col
  */
 async function tooManyToSort(
   state: CursorState,
+  request: ListRequest,
   plan: ListPlan,
   context: ListContext,
 ): Promise<Page | Refusal> {
   const isFirst = state.window.after === null && !state.orderedOnly;
-  const page = isFirst ? await listPage({ ...state, orderedOnly: true }, context) : null;
-  return page === null || isRefusal(page) ? unservedSort(plan, context.access) : page;
+  const inOrder: CursorState = { ...state, orderedOnly: true };
+  const other = isFirst ? planOf(request, inOrder, context) : null;
+  if (other === null || isRefusal(other) || !other.path.ordered) return unservedSort(plan, context.access);
+  const page = await listPage(inOrder, context);
+  return isRefusal(page) ? unservedSort(plan, context.access) : page;
 }
 
 function planOf(request: ListRequest, state: CursorState, context: ListContext): ListPlan | Refusal {

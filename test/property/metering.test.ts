@@ -9,7 +9,13 @@ import {
   type TableName,
   writeVerdict,
 } from "./metering/chat.js";
-import { countList, type ListRequest, type OracleFilter, type OracleTable } from "./metering/oracle.js";
+import {
+  countList,
+  countWindow,
+  type ListRequest,
+  type OracleFilter,
+  type OracleTable,
+} from "./metering/oracle.js";
 import { Random } from "./support/random.js";
 import { type Row, toText, toWire, type Value } from "./support/values.js";
 
@@ -65,17 +71,21 @@ function randomRequest(random: Random, chat: Chat): Asked {
   }
 }
 
-function list(random: Random, chat: Chat, name: TableName, person: Person): Asked {
-  const table = chat.tables[name];
+function randomList(random: Random, table: OracleTable): ListRequest {
   const chosen = random.some(table.columns, random.pick([0, 0, 1, 1, 2, 3]));
-  const filters = chosen.flatMap((column) => randomFilter(random, table, column));
   const sorted = random.some(table.columns, random.pick([0, 0, 1, 1, 2]));
-  const request: ListRequest = {
-    filters,
+  return {
+    filters: chosen.flatMap((column) => randomFilter(random, table, column)),
     sort: sorted.map((column) => ({ column, descending: random.chance(0.5) })),
     limit: random.pick([1, 3, 10, 200]),
     offset: random.pick([0, 0, 0, 2]),
   };
+}
+
+function list(random: Random, chat: Chat, name: TableName, person: Person): Asked {
+  const table = chat.tables[name];
+  const request = randomList(random, table);
+  const { filters } = request;
   const terms = readTerms(chat, name, person, filters);
   const counted = countList(table, terms ?? [], request);
   const read = terms === null ? null : counted.rowsRead;
@@ -303,4 +313,32 @@ test(`what ${requests} requests cost is what walking the rows comes to`, async (
   // Only `loose` has such a rule, and keys bypass it.
   expect(unknown).toBeGreaterThan(0);
   expect(unknown / requests).toBeLessThan(0.2);
+});
+
+test("lists that meet the scan limit cost what walking their windows comes to", async () => {
+  const scanLimit = 30;
+  const chat = await serveChat(new Random(seed).fork(2), target, `[api]\nscan_limit = ${scanLimit}\n`);
+  const random = new Random(seed).fork(3);
+  const { server, people } = chat;
+  const { headers } = people.find(({ id }) => id === null)!;
+  let refused = 0;
+  for (let i = 0; i < requests / 4; i++) {
+    const fork = random.fork(i);
+    const name = fork.pick(["messages", "messages", "loose"] as const);
+    const request = randomList(fork, chat.tables[name]);
+    const { rowsRead, page } = countWindow(chat.tables[name], request, scanLimit);
+    const path = `/api/${name}?${queryOf(request)}`;
+    const described = `SEED=${seed}, window ${i}: ${decodeURIComponent(path)}`;
+    server.clock.advance(1);
+    const answer = (await (await server.request(path, { headers })).json()) as { meta?: { total: number } };
+    const [status, read, , returned] = await receiptNow(chat);
+    expect({ status, read, returned }, described).toEqual({
+      status: page === null ? 400 : 200,
+      read: rowsRead,
+      returned: page?.returned ?? 0,
+    });
+    if (page === null) refused++;
+    else expect(answer.meta!.total, described).toBe(page.total);
+  }
+  expect(refused).toBeGreaterThan(0);
 });

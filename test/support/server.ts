@@ -242,6 +242,9 @@ async function openDatabase(path: string | undefined, target: string): Promise<O
 /** Where a backend differs in a way that no adapter can hide; the README lists them. */
 export const onD1 = targetName === "workerd";
 
+/** Where the database is a libSQL server. */
+export const onSqld = targetName === "remote" || targetName === "workerd-libsql";
+
 /** Where the server is another process, with a runtime of its own in front of it. */
 export const inWorkerd = targetName.startsWith("workerd");
 

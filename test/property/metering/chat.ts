@@ -68,8 +68,8 @@ export interface Chat {
 
 const names = ["ada", "bob", "eve"];
 
-export async function serveChat(random: Random, target?: string): Promise<Chat> {
-  const server = await serve({ schema, config }, target);
+export async function serveChat(random: Random, target?: string, settings = ""): Promise<Chat> {
+  const server = await serve({ schema, config: settings + config }, target);
   const people: Person[] = [];
   for (const id of names) people.push({ id, headers: { ...(await member(server, id)).bearer } });
   people.push({ id: null, headers: await apiKey(server, "project:backend") });

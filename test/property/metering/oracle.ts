@@ -107,7 +107,7 @@ function walksOf(table: OracleTable): readonly Walk[] {
   return [itself, ...indexes];
 }
 
-function pathOf(walk: Walk, conditions: readonly Condition[], order: Order): Path {
+function pathOf(walk: Walk, conditions: readonly Condition[], order: Order, seeksByList: boolean): Path {
   const served: Condition[] = [];
   const constant = new Set<string>();
   let at = 0;
@@ -115,7 +115,7 @@ function pathOf(walk: Walk, conditions: readonly Condition[], order: Order): Pat
   for (; at < walk.seekable && !byList; at++) {
     const { name } = walk.columns[at]!;
     const equal = conditions.find(({ equality }) => equality === name);
-    const seek = equal ?? conditions.find(({ membership }) => membership === name);
+    const seek = equal ?? conditions.find(({ membership }) => seeksByList && membership === name);
     if (seek === undefined) break;
     served.push(seek);
     if (equal === undefined) byList = true;
@@ -146,8 +146,15 @@ function pathOf(walk: Walk, conditions: readonly Condition[], order: Order): Pat
 }
 
 /** First the most equalities, then the order that is asked for, then a range; a whole unique key before all. */
-function bestPath(table: OracleTable, conditions: readonly Condition[], order: Order): Path {
-  const paths = walksOf(table).map((walk) => pathOf(walk, conditions, order));
+function bestPath(
+  table: OracleTable,
+  conditions: readonly Condition[],
+  order: Order,
+  orderedOnly = false,
+): Path {
+  const all = walksOf(table).map((walk) => pathOf(walk, conditions, order, !orderedOnly));
+  const inOrder = all.filter(({ ordered }) => ordered);
+  const paths = orderedOnly && inOrder.length > 0 ? inOrder : all;
   return paths.reduce((best, path) => {
     const at = path.rank.findIndex((value, i) => value !== best.rank[i]);
     return at !== -1 && path.rank[at]! > best.rank[at]! ? path : best;
@@ -182,9 +189,7 @@ export function countList(table: OracleTable, terms: readonly Term[], request: L
         : [];
     }),
   ];
-  const key = table.primaryKey.filter((name) => !request.sort.some(({ column }) => column === name));
-  const whole = [...request.sort, ...key.map((column) => ({ column, descending: false }))];
-  const order = untilKeyIsWhole(table, whole);
+  const order = totalOrder(table, request);
   const { served, ordered } = bestPath(table, conditions, order);
   const rest = conditions.filter((condition) => !served.includes(condition));
   const cheap = rest.filter(({ visits }) => visits === null);
@@ -223,6 +228,55 @@ export function countList(table: OracleTable, terms: readonly Term[], request: L
     const end = authorized[offset + 2 * limit];
     return visitsOf(end === undefined ? behind : candidates.slice(last + 1, candidates.indexOf(end) + 1));
   }
+}
+
+/**
+ * The first page of a list that no rule limits, of which a request may examine `scanLimit` rows: null where more would have
+ * to be sorted.
+ */
+export function countWindow(
+  table: OracleTable,
+  request: ListRequest,
+  scanLimit: number,
+): { readonly rowsRead: number; readonly page: Pick<Counted, "total" | "returned"> | null } {
+  const conditions = request.filters.map(ofFilter);
+  const order = totalOrder(table, request);
+  const candidatesOf = ({ served }: Path) =>
+    table.rows
+      .filter((row) => served.every(({ holds }) => holds(row)))
+      .sort((a, b) => compareBy(order, a, b));
+  const { limit, offset } = request;
+  let path = bestPath(table, conditions, order);
+  let before = 0;
+  if (!path.ordered && candidatesOf(path).length > scanLimit) {
+    // That they are too many is seen at the one that is one too many.
+    before = scanLimit + 1;
+    path = bestPath(table, conditions, order, true);
+    if (!path.ordered) return { rowsRead: before, page: null };
+  }
+  const candidates = candidatesOf(path);
+  const rest = conditions.filter((condition) => !path.served.includes(condition));
+  const window = path.ordered ? candidates.slice(0, scanLimit) : candidates;
+  const authorized = window.filter((row) => rest.every(({ holds }) => holds(row)));
+  const isUnconditional = conditions.length === 0;
+  const beyond = authorized[offset + limit];
+  const counted = isUnconditional ? candidates.length : window.length;
+  const walked = path.ordered && beyond !== undefined ? window.indexOf(beyond) + 1 : window.length;
+  const mayEnd = beyond === undefined ? window.length >= scanLimit : !isUnconditional && counted >= scanLimit;
+  // Where the window ends has to be found, up to the row behind it.
+  const toItsEnd = path.ordered && mayEnd ? Math.min(candidates.length, scanLimit + 1) : 0;
+  return {
+    rowsRead: before + counted + walked + toItsEnd,
+    page: {
+      total: isUnconditional ? candidates.length : authorized.length,
+      returned: authorized.slice(offset, offset + limit).length,
+    },
+  };
+}
+
+function totalOrder(table: OracleTable, { sort }: ListRequest): Order {
+  const key = table.primaryKey.filter((name) => !sort.some(({ column }) => column === name));
+  return untilKeyIsWhole(table, [...sort, ...key.map((column) => ({ column, descending: false }))]);
 }
 
 function untilKeyIsWhole({ primaryKey }: OracleTable, order: Order): Order {
