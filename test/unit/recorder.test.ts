@@ -19,28 +19,33 @@ const receipt = (attemptId: string): Receipt => ({
   rowsReturned: 1,
 });
 
+/** Does not work until it is told to. */
+class Switchable implements Journal {
+  works = false;
+  readonly entries: JournalEntry[] = [];
+
+  async append(entry: JournalEntry): Promise<void> {
+    if (!this.works) throw new Error("away");
+    this.entries.push(entry);
+  }
+
+  async collect(): Promise<void> {}
+  async close(): Promise<void> {}
+}
+
 it("counts what finds no place any more, and says so as a gap", async () => {
-  let works = false;
-  const entries: JournalEntry[] = [];
-  const journal: Journal = {
-    append: async (entry) => {
-      if (!works) throw new Error("away");
-      entries.push(entry);
-    },
-    collect: async () => {},
-    close: async () => {},
-  };
+  const journal = new Switchable();
   const clock = new ManualClock();
   const recorder = createRecorder(journal, { clock, random: systemRandom, log: new MemoryLog() }, 2);
   for (const id of ["a", "b", "c", "d", "e"]) expect(await recorder.record(receipt(id))).toBe("unrecorded");
   expect(recorder.state()).toEqual({ waiting: 2, lost: 3, available: false });
   await recorder.retry();
   expect(recorder.state()).toEqual({ waiting: 2, lost: 3, available: false });
-  works = true;
+  journal.works = true;
   await recorder.retry();
   await recorder.retry();
   expect(recorder.state()).toEqual({ waiting: 0, lost: 3, available: true });
-  expect(entries).toEqual([
+  expect(journal.entries).toEqual([
     {
       receipts: [receipt("a"), receipt("b")],
       gaps: [{ id: expect.any(String), atMs: clock.now(), reason: "overflow", attemptsMax: 3 }],
@@ -49,23 +54,16 @@ it("counts what finds no place any more, and says so as a gap", async () => {
 });
 
 it("brings what waits along with the next receipt, and at the end to whoever takes it", async () => {
-  let works = false;
-  const entries: JournalEntry[] = [];
-  const journal: Journal = {
-    append: async (entry) => {
-      if (!works) throw new Error("away");
-      entries.push(entry);
-    },
-    collect: async () => {},
-    close: async () => {},
-  };
+  const journal = new Switchable();
   const services = { clock: new ManualClock(), random: systemRandom, log: new MemoryLog() };
   const recorder = createRecorder(journal, services);
   expect(await recorder.record(receipt("a"))).toBe("unrecorded");
-  works = true;
+  journal.works = true;
   expect(await recorder.record(receipt("b"))).toBe("recorded");
-  expect(entries.map(({ receipts }) => receipts.map(({ attemptId }) => attemptId))).toEqual([["b", "a"]]);
-  works = false;
+  expect(journal.entries.map(({ receipts }) => receipts.map(({ attemptId }) => attemptId))).toEqual([
+    ["b", "a"],
+  ]);
+  journal.works = false;
   expect(await recorder.record(receipt("c"))).toBe("unrecorded");
   const otherwise: JournalEntry[] = [];
   await recorder.finish({ append: async (entry) => void otherwise.push(entry) });
