@@ -114,7 +114,7 @@ export class FileJournal implements Journal {
     try {
       this.#endSegment();
       await this.collect();
-      if (this.#lock !== null) await rm(this.#directory, { recursive: true, force: true });
+      if (this.#lock !== null) await removeDirectory(this.#directory);
     } catch {
       // What cannot be stored now is found by the next start.
     } finally {
@@ -272,7 +272,7 @@ export async function recoverJournals(options: FileJournalOptions): Promise<Reco
     try {
       for (const name of await segmentsIn(path)) recovered.push(await recoverSegment(options, left, name));
       // Before the lock is given back: another process that finds the directory would take it for its own.
-      await rm(path, { recursive: true, force: true });
+      await removeDirectory(path);
     } finally {
       held.release();
     }
@@ -328,6 +328,15 @@ async function directoriesIn(directory: string): Promise<readonly string[]> {
 async function segmentsIn(directory: string): Promise<readonly string[]> {
   const entries = await readdir(directory, { withFileTypes: true }).catch(emptyIfMissing);
   return entries.flatMap(({ name }) => (/^\d{8}\.log$/.test(name) ? [name] : [])).sort();
+}
+
+async function removeDirectory(path: string): Promise<void> {
+  try {
+    await rm(path, { recursive: true, force: true });
+  } catch (error) {
+    // Another process has just made a lock in it, to see what was left behind: it removes the directory in its turn.
+    if ((error as NodeJS.ErrnoException).code !== "ENOTEMPTY") throw error;
+  }
 }
 
 function emptyIfMissing(error: NodeJS.ErrnoException): [] {
