@@ -34,7 +34,7 @@ import { createRecorder } from "./metering/recorder.js";
 import { retireReceipts } from "./metering/retention.js";
 import { type Database, UnavailableError } from "./platform/database.js";
 import { HasherBusyError, type Platform } from "./platform/platform.js";
-import type { Config } from "./project/config.js";
+import { type Config, isMetered } from "./project/config.js";
 import { createProjectSource } from "./schema/project-source.js";
 import { tableRoutes } from "./tables/routes.js";
 
@@ -92,9 +92,8 @@ export async function createApp(options: AppOptions) {
     return undefined;
   };
 
-  const isMetered = config.usage.enabled && config.usage.row_metering_enabled;
   const metrics = new Metrics();
-  const recorder = isMetered ? createRecorder(platform.journal, platform) : null;
+  const recorder = isMetered(config) ? createRecorder(platform.journal, platform) : null;
   const counted = metrics.receipt.bind(metrics);
   const meter = createMeter(recorder && { clock, random: platform.random, recorder, counted });
 

@@ -1,9 +1,9 @@
-import { execFileSync, spawn, spawnSync } from "node:child_process";
+import { execFileSync, spawnSync } from "node:child_process";
 import { cpSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { createInterface } from "node:readline";
 import { expect, onTestFinished, test } from "vitest";
+import { spawnServer } from "./support/spawned-server.js";
 
 const hasCurl = spawnSync("curl", ["--version"]).status === 0;
 if (!hasCurl && process.env.CI) throw new Error("the README's tour needs curl");
@@ -28,15 +28,10 @@ test.skipIf(!hasCurl)("the README's tour does what it says (needs curl)", async 
 async function exampleProject(): Promise<string> {
   const directory = mkdtempSync(join(tmpdir(), "svc-tour-"));
   for (const file of ["svc.toml", "svc.schema.yaml"]) cpSync(file, join(directory, file));
-  const server = spawn(process.execPath, ["dist/cli/main.js", "serve", "--dir", directory, "--port", "0"], {
-    stdio: ["ignore", "pipe", "inherit"],
-  });
+  const { url, end } = await spawnServer(directory, "inherit");
   onTestFinished(async () => {
-    const exited = new Promise((resolve) => server.once("exit", resolve));
-    server.kill("SIGTERM");
-    expect(await exited).toBe(0);
+    expect(await end("SIGTERM")).toBe(0);
     rmSync(directory, { recursive: true });
   });
-  for await (const line of createInterface(server.stdout)) return line.replace("listening on ", "");
-  throw new Error("the server did not start");
+  return url;
 }

@@ -6,6 +6,7 @@ import { systemColumnName, systemTableName } from "../project/names.js";
 import type { Expression } from "../project/rules/ast.js";
 import type { Catalog } from "../schema/catalog.js";
 import { listResponse } from "../tables/list-response.js";
+import { noPlanChecks } from "../tables/plan-check.js";
 import type { AdminServices } from "./routes.js";
 
 /** A table of the server's own as administrators list it: with the parameters and cursors of specification 4.3. */
@@ -95,7 +96,7 @@ export function listSystemRows(
     metered: false,
     attempt: { succeed: async () => ({}) },
     tally: new Tally(),
-    plans: null,
+    plans: noPlanChecks,
     cursors: { key: cursorKey, random },
     principal: principalOf(caller),
     schemaVersion: 0,

@@ -1,31 +1,32 @@
 import type { Statement } from "../platform/database.js";
-import type { Gap, Receipt } from "../platform/journal.js";
+import { type Gap, type Receipt, receiptValues } from "../platform/journal.js";
 
 function statement(sql: string, ...params: Statement["params"]): Statement {
   return { sql, params };
 }
 
+/** In the order of `receiptValues`. */
+const receiptColumns = [
+  "attempt_id",
+  "at",
+  "principal_kind",
+  "principal_id",
+  "method",
+  "table_name",
+  "action",
+  "status",
+  "rows_read",
+  "rows_written",
+  "rows_returned",
+];
+
 /** Each attempt once, however often it is inserted. */
 export function insertReceipts(receipts: readonly Receipt[]): Statement {
-  const rows = receipts.map((receipt) => [
-    receipt.attemptId,
-    receipt.atMs,
-    receipt.principalKind,
-    receipt.principalId,
-    receipt.method,
-    receipt.table,
-    receipt.action,
-    receipt.status,
-    receipt.rowsRead,
-    receipt.rowsWritten,
-    receipt.rowsReturned,
-  ]);
-  const values = Array.from({ length: 11 }, (_, i) => `value ->> ${i}`).join(", ");
   return statement(
-    `INSERT INTO _usage (attempt_id, at, principal_kind, principal_id, method, table_name, action, status, rows_read,
-      rows_written, rows_returned)
-    SELECT ${values} FROM json_each(?) WHERE true ON CONFLICT (attempt_id) DO NOTHING`,
-    JSON.stringify(rows),
+    `INSERT INTO _usage (${receiptColumns.join(", ")})
+    SELECT ${receiptColumns.map((_, i) => `value ->> ${i}`).join(", ")} FROM json_each(?) WHERE true
+    ON CONFLICT (attempt_id) DO NOTHING`,
+    JSON.stringify(receipts.map(receiptValues)),
   );
 }
 
@@ -90,12 +91,11 @@ export function dayOf(ms: number): string {
   return new Date(ms).toISOString().slice(0, 10);
 }
 
-/** The columns of a receipt in the order of `Receipt`; those behind `after`, a page. */
+/** The values of `receiptOf`; a page of those behind `after`. */
 export function listReceipts({ fromMs, toMs }: Range, after: string, limit: number): Statement {
   return statement(
-    `SELECT attempt_id, at, principal_kind, principal_id, method, table_name, action, status, rows_read, rows_written,
-      rows_returned
-    FROM _usage WHERE at >= ? AND at < ? AND attempt_id > ? ORDER BY attempt_id LIMIT ?`,
+    `SELECT ${receiptColumns.join(", ")} FROM _usage
+    WHERE at >= ? AND at < ? AND attempt_id > ? ORDER BY attempt_id LIMIT ?`,
     BigInt(fromMs),
     BigInt(toMs),
     after,

@@ -1,5 +1,12 @@
 import { crc32 } from "node:zlib";
-import type { Gap, JournalEntry, Receipt } from "../platform/journal.js";
+import {
+  type Gap,
+  type JournalEntry,
+  type Receipt,
+  type ReceiptValues,
+  receiptOf,
+  receiptValues,
+} from "../platform/journal.js";
 
 /**
  * A segment of the journal is lines of text, each with its checksum (CRC-32, in hexadecimal) and JSON:
@@ -11,32 +18,16 @@ import type { Gap, JournalEntry, Receipt } from "../platform/journal.js";
  */
 type Line =
   | { readonly reserved: readonly [from: number, to: number] }
-  | { readonly seq: number; readonly receipt: PackedReceipt }
+  | { readonly seq: number; readonly receipt: ReceiptValues }
   | { readonly gap: Gap }
   | { readonly end: number };
-
-type PackedReceipt = readonly [...(string | number | null)[]];
-
-const fields = [
-  "attemptId",
-  "atMs",
-  "principalKind",
-  "principalId",
-  "method",
-  "table",
-  "action",
-  "status",
-  "rowsRead",
-  "rowsWritten",
-  "rowsReturned",
-] as const satisfies readonly (keyof Receipt)[];
 
 export const reservedLine = (from: number, to: number): string => line({ reserved: [from, to] });
 export const gapLine = (gap: Gap): string => line({ gap });
 export const endLine = (next: number): string => line({ end: next });
 
 export function receiptLine(seq: number, receipt: Receipt): string {
-  return line({ seq, receipt: fields.map((field) => receipt[field]) });
+  return line({ seq, receipt: receiptValues(receipt) });
 }
 
 function line(content: Line): string {
@@ -64,7 +55,7 @@ export function readSegment(text: string): ReadSegment {
     if ("reserved" in content) {
       from ??= content.reserved[0];
       to = content.reserved[1];
-    } else if ("receipt" in content) receipts.set(content.seq, unpacked(content.receipt));
+    } else if ("receipt" in content) receipts.set(content.seq, receiptOf(content.receipt));
     else if ("gap" in content) gaps.push(content.gap);
     else to = content.end;
   }
@@ -75,8 +66,4 @@ export function readSegment(text: string): ReadSegment {
 function parseLine(text: string): Line | null {
   const content = text.slice(9);
   return text[8] === " " && text.slice(0, 8) === checksum(content) ? (JSON.parse(content) as Line) : null;
-}
-
-function unpacked(values: PackedReceipt): Receipt {
-  return Object.fromEntries(fields.map((field, i) => [field, values[i]])) as unknown as Receipt;
 }

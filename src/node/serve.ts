@@ -17,6 +17,7 @@ import type { Database } from "../platform/database.js";
 import type { Journal, JournalEntry } from "../platform/journal.js";
 import type { Log, Platform } from "../platform/platform.js";
 import { providerCredentials } from "../platform/provider-credentials.js";
+import { isMetered } from "../project/config.js";
 import { checkHostOfSecret, configuredBaseUrl, readSecret, readSecretsKey } from "../project/environment.js";
 import type { Schema } from "../project/model.js";
 import { ProblemCollector, ProblemsError } from "../project/problem.js";
@@ -170,13 +171,13 @@ function clientAddress(trustProxy: boolean): AppOptions["clientAddress"] {
 
 /** What earlier processes left is read back. A journal that cannot be written is a warning (interface, section 8). */
 async function openJournal(
-  { config: { usage }, directory }: ProjectDirectory,
+  { config, directory }: ProjectDirectory,
   database: Database,
   log: Log,
 ): Promise<Journal> {
-  if (!usage.enabled || !usage.row_metering_enabled) return noJournal;
+  if (!isMetered(config)) return noJournal;
   const options = {
-    directory: resolve(directory, usage.journal_dir),
+    directory: resolve(directory, config.usage.journal_dir),
     store: (entry: JournalEntry) => storeEntry(database, entry),
     clock: systemClock,
     random: systemRandom,

@@ -17,6 +17,31 @@ export interface Receipt {
   readonly rowsReturned: number | null;
 }
 
+/** The order in which a receipt is written as a list of values: in files, in the database, in an export. */
+const receiptFields = [
+  "attemptId",
+  "atMs",
+  "principalKind",
+  "principalId",
+  "method",
+  "table",
+  "action",
+  "status",
+  "rowsRead",
+  "rowsWritten",
+  "rowsReturned",
+] as const satisfies readonly (keyof Receipt)[];
+
+export type ReceiptValues = readonly (string | number | null)[];
+
+export function receiptValues(receipt: Receipt): ReceiptValues {
+  return receiptFields.map((field) => receipt[field]);
+}
+
+export function receiptOf(values: ReceiptValues): Receipt {
+  return Object.fromEntries(receiptFields.map((field, i) => [field, values[i]])) as unknown as Receipt;
+}
+
 /** Attempts whose receipts are missing, or may be. Nothing is known of them, and nothing is estimated. */
 export interface Gap {
   /** Distinguishes it from every other one, so that it is kept once. */

@@ -11,7 +11,7 @@ import type { CursorState, WireWindow } from "./cursor.js";
 import { type ListPlan, planList } from "./list-plan.js";
 import { type ListRequest, parseListRequest } from "./list-request.js";
 import type { Key, OrderTerm } from "./order.js";
-import type { CountedStatement, PlanChecks } from "./plan-check.js";
+import type { PlanChecks } from "./plan-check.js";
 import { finishRows } from "./rows.js";
 import { candidateBytesStatement, listStatement, windowEndStatement } from "./sql/list.js";
 import { realOf } from "./sql/wire.js";
@@ -37,8 +37,7 @@ export interface ListContext {
   readonly scanLimit: number;
   readonly metered: boolean;
   readonly tally: Tally;
-  /** Null where nothing is metered. */
-  readonly plans: PlanChecks | null;
+  readonly plans: Pick<PlanChecks, "run">;
   readonly nowMs: number;
 }
 
@@ -62,10 +61,14 @@ export async function listPage(state: CursorState, context: ListContext): Promis
   if (isRefusal(plan)) return plan;
   const searchRefusal = await searchTooLong(request, plan, context);
   if (searchRefusal !== null) return searchRefusal;
-  const { results, exact } = await send(listStatement(plan), context);
+  const { results, exact } = await context.plans.run(
+    (statements) => ask(context, statements),
+    listStatement(plan),
+    context.nowMs,
+  );
   const report = reportOf(results[0]!);
   const isTooMany = !plan.path.ordered && report.examined!.candidates > plan.scanLimit;
-  context.tally.add(exact && plan.metered ? rowsRead(plan, report, isTooMany) : null);
+  context.tally.add(exact ? rowsRead(plan, report, isTooMany) : null);
   if (isTooMany) return tooManyToSort(state, request, plan, context);
   if (report.rows === null && report.found > 0) return tooLarge;
   const returned = Math.min(report.found, plan.limit);
@@ -90,14 +93,6 @@ export async function listPage(state: CursorState, context: ListContext): Promis
             order: plan.path.order.map(({ column }) => column.name),
           },
   };
-}
-
-function send(statement: CountedStatement, context: ListContext) {
-  const { metered, plans, nowMs } = context;
-  const query = (statements: readonly Statement[]) => ask(context, statements);
-  return metered && plans !== null
-    ? plans.run(query, statement, nowMs)
-    : query([statement.statement]).then((results) => ({ results, exact: false }));
 }
 
 function ask({ database, tally }: ListContext, statements: readonly Statement[]) {

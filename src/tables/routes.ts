@@ -10,14 +10,14 @@ import { jsonText } from "../http/respond.js";
 import type { Attempt, Subject } from "../metering/attempt.js";
 import type { Database } from "../platform/database.js";
 import type { Log, Platform } from "../platform/platform.js";
-import type { Config } from "../project/config.js";
+import { type Config, isMetered } from "../project/config.js";
 import type { Table } from "../project/model.js";
 import type { RuleAction } from "../project/rules/ast.js";
 import type { LiveProject } from "../schema/live-project.js";
 import type { ProjectSource } from "../schema/project-source.js";
 import { type Access, accessOf } from "./access.js";
 import { listResponse } from "./list-response.js";
-import { PlanChecks } from "./plan-check.js";
+import { noPlanChecks, PlanChecks } from "./plan-check.js";
 import { createRow, deleteRow, getRow, type RowContext, updateRow } from "./row.js";
 import { type Body, compositeKey, createValues, patchValues, singleKey } from "./row-request.js";
 import type { Values } from "./sql/row.js";
@@ -108,7 +108,7 @@ function plansOf(project: LiveProject, log: Log): PlanChecks {
 }
 
 function operationOf(request: TableRequest, action: Action): Operation | Refusal {
-  const { attempt, platform, caller, project, table } = request;
+  const { attempt, config, platform, caller, project, table } = request;
   const ruleAction: RuleAction = action === "list" || action === "get" ? "read" : action;
   if (table.virtual && ruleAction !== "read") return readOnly;
   const nowMs = platform.clock.now();
@@ -127,17 +127,16 @@ function operationOf(request: TableRequest, action: Action): Operation | Refusal
     catalog: project.catalog,
     tally,
     nowMs,
-    plans: plansOf(project, platform.log),
+    plans: isMetered(config) ? plansOf(project, platform.log) : noPlanChecks,
   };
 }
 
 function list(operation: Operation): Promise<Response | Refusal> {
   const { request, caller, project, config, platform, cursorKey } = operation;
-  const { enabled, row_metering_enabled } = config.usage;
   return listResponse(request, {
     ...operation,
     scanLimit: config.api.scan_limit,
-    metered: enabled && row_metering_enabled,
+    metered: isMetered(config),
     cursors: { key: cursorKey, random: platform.random },
     principal: principalOf(caller),
     schemaVersion: project.version,

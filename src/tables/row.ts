@@ -25,7 +25,7 @@ export interface RowContext {
   readonly access: Access;
   readonly catalog: Catalog;
   readonly tally: Tally;
-  readonly plans: PlanChecks;
+  readonly plans: Pick<PlanChecks, "run">;
   readonly nowMs: number;
 }
 

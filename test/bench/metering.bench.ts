@@ -1,11 +1,11 @@
-import { spawn, spawnSync } from "node:child_process";
+import { spawnSync } from "node:child_process";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { createInterface } from "node:readline";
 import autocannon from "autocannon";
 import { expect, test } from "vitest";
 import { openLibsql } from "../../src/node/libsql.js";
+import { spawnServer } from "../support/spawned-server.js";
 import { median, row } from "./report.js";
 
 const rounds = 5;
@@ -53,20 +53,13 @@ async function start(config: string) {
   ]);
   await database.close();
   const key = svc("admin", "create-service-key", "--name", "bench", "--scope", "project:backend");
-  const server = spawn(process.execPath, [cli, "serve", "--dir", directory, "--port", "0"], {
-    stdio: ["ignore", "pipe", "ignore"],
-  });
-  for await (const line of createInterface(server.stdout)) {
-    const end = async () => {
-      const exited = new Promise((resolve) => server.once("exit", resolve));
-      server.kill("SIGTERM");
-      await exited;
-      rmSync(directory, { recursive: true });
-    };
-    const headers = { Authorization: `Bearer ${key.trim().split("\n").at(-1)}` };
-    return { url: line.replace("listening on ", ""), headers, end };
-  }
-  throw new Error("the server did not start");
+  const server = await spawnServer(directory);
+  const end = async () => {
+    await server.end("SIGTERM");
+    rmSync(directory, { recursive: true });
+  };
+  const headers = { Authorization: `Bearer ${key.trim().split("\n").at(-1)}` };
+  return { url: server.url, headers, end };
 }
 
 test("what metering costs", async () => {

@@ -1,9 +1,9 @@
-import { spawn, spawnSync } from "node:child_process";
+import { spawnSync } from "node:child_process";
 import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { createInterface } from "node:readline";
 import { describe, expect, it, onTestFinished } from "vitest";
+import { spawnServer } from "../support/spawned-server.js";
 
 interface Outcome {
   readonly status: number | null;
@@ -33,16 +33,11 @@ function edit(directory: string, file: string, change: (text: string) => string)
 }
 
 async function served(directory: string): Promise<string> {
-  const server = spawn(process.execPath, ["dist/cli/main.js", "serve", "--dir", directory, "--port", "0"], {
-    stdio: ["ignore", "pipe", "ignore"],
-  });
+  const { url, end } = await spawnServer(directory);
   onTestFinished(async () => {
-    const exited = new Promise((resolve) => server.once("exit", resolve));
-    server.kill("SIGTERM");
-    expect(await exited).toBe(0);
+    expect(await end("SIGTERM")).toBe(0);
   });
-  for await (const line of createInterface(server.stdout)) return line.replace("listening on ", "");
-  throw new Error("the server did not start");
+  return url;
 }
 
 describe("help", () => {

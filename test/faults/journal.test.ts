@@ -1,9 +1,9 @@
-import { spawn, spawnSync } from "node:child_process";
+import { spawnSync } from "node:child_process";
 import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { createInterface } from "node:readline";
 import { expect, it, onTestFinished, vi } from "vitest";
+import { spawnServer } from "../support/spawned-server.js";
 
 /** `npm run test:faults` runs fifty. */
 const rounds = Number(process.env.ROUNDS ?? 5);
@@ -31,21 +31,6 @@ function svc(directory: string, ...args: string[]) {
   });
   expect(done.status, done.stderr).toBe(0);
   return done;
-}
-
-async function start(directory: string) {
-  const server = spawn(process.execPath, [cli, "serve", "--dir", directory, "--port", "0"], {
-    stdio: ["ignore", "pipe", "ignore"],
-  });
-  const exited = new Promise<void>((resolve) => server.once("exit", () => resolve()));
-  for await (const line of createInterface(server.stdout)) {
-    const end = async (signal: NodeJS.Signals) => {
-      server.kill(signal);
-      await exited;
-    };
-    return { url: line.replace("listening on ", ""), end };
-  }
-  throw new Error("the server did not start");
 }
 
 interface Counted {
@@ -86,7 +71,7 @@ it("keeps every recorded receipt through kill -9, once, and says where some may 
     }
   };
   for (let round = 0; round < rounds; round++) {
-    const { url, end } = await start(directory);
+    const { url, end } = await spawnServer(directory);
     let over = false;
     const clients = Array.from({ length: writers }, () => load(url, () => over));
     const enough = recorded.size + 10 + Math.floor(Math.random() * 40);
@@ -95,7 +80,7 @@ it("keeps every recorded receipt through kill -9, once, and says where some may 
     over = true;
     await Promise.all(clients);
   }
-  const last = await start(directory);
+  const last = await spawnServer(directory);
   await last.end("SIGTERM");
   const { stdout, stderr } = svc(directory, "usage", "export");
   const exported = stdout
@@ -126,8 +111,8 @@ it("goes on where the journal's disk is full or read-only, and has the receipts 
   onTestFinished(() => {
     spawnSync("umount", ["-l", journal]);
   });
-  const { url, end } = await start(directory);
-  onTestFinished(() => end("SIGKILL"));
+  const { url, end } = await spawnServer(directory);
+  onTestFinished(async () => void (await end("SIGKILL")));
   const key = svc(directory, "admin", "create-service-key", "--name", "faults", "--scope", "project:backend");
   const headers = { Authorization: `Bearer ${key.stdout.trim().split("\n").at(-1)}` };
   const ask = async () =>
@@ -150,8 +135,8 @@ it("goes on where the journal's disk is full or read-only, and has the receipts 
   // Nobody may remount it read-only while it is being written.
   await end("SIGTERM");
   expect(remount("ro")).toBe(0);
-  const readOnly = await start(directory);
-  onTestFinished(() => readOnly.end("SIGKILL"));
+  const readOnly = await spawnServer(directory);
+  onTestFinished(async () => void (await readOnly.end("SIGKILL")));
   const askThere = async () =>
     ((await (await fetch(`${readOnly.url}/api/notes`, { headers })).json()) as Counted).meta.metering;
   for (let i = 0; i < 5; i++) attempts.push(await askThere());

@@ -1,9 +1,10 @@
 import { expect, it } from "vitest";
 import { createRecorder } from "../../src/metering/recorder.js";
 import { systemRandom } from "../../src/node/system.js";
-import type { Journal, JournalEntry, Receipt } from "../../src/platform/journal.js";
+import type { JournalEntry, Receipt } from "../../src/platform/journal.js";
 import { ManualClock } from "../support/manual-clock.js";
 import { MemoryLog } from "../support/server.js";
+import { SwitchableJournal } from "../support/switchable-journal.js";
 
 const receipt = (attemptId: string): Receipt => ({
   attemptId,
@@ -19,22 +20,8 @@ const receipt = (attemptId: string): Receipt => ({
   rowsReturned: 1,
 });
 
-/** Does not work until it is told to. */
-class Switchable implements Journal {
-  works = false;
-  readonly entries: JournalEntry[] = [];
-
-  async append(entry: JournalEntry): Promise<void> {
-    if (!this.works) throw new Error("away");
-    this.entries.push(entry);
-  }
-
-  async collect(): Promise<void> {}
-  async close(): Promise<void> {}
-}
-
 it("counts what finds no place any more, and says so as a gap", async () => {
-  const journal = new Switchable();
+  const journal = new SwitchableJournal(false);
   const clock = new ManualClock();
   const recorder = createRecorder(journal, { clock, random: systemRandom, log: new MemoryLog() }, 2);
   for (const id of ["a", "b", "c", "d", "e"]) expect(await recorder.record(receipt(id))).toBe("unrecorded");
@@ -54,7 +41,7 @@ it("counts what finds no place any more, and says so as a gap", async () => {
 });
 
 it("brings what waits along with the next receipt, and at the end to whoever takes it", async () => {
-  const journal = new Switchable();
+  const journal = new SwitchableJournal(false);
   const services = { clock: new ManualClock(), random: systemRandom, log: new MemoryLog() };
   const recorder = createRecorder(journal, services);
   expect(await recorder.record(receipt("a"))).toBe("unrecorded");

@@ -5,8 +5,8 @@ import { listGaps, listReceipts, type Range } from "../../metering/store.js";
 import { readJournals, recoverJournals } from "../../node/journal.js";
 import { type ProjectDirectory, readProject } from "../../node/project-directory.js";
 import { systemClock, systemRandom } from "../../node/system.js";
-import type { Database, Result } from "../../platform/database.js";
-import type { Receipt } from "../../platform/journal.js";
+import type { Database } from "../../platform/database.js";
+import { type ReceiptValues, receiptValues } from "../../platform/journal.js";
 import { createSystemTables } from "../../schema/apply.js";
 import { type Command, type Invocation, UsageError } from "../command.js";
 import { withDatabase } from "../local-database.js";
@@ -35,7 +35,7 @@ export const usageExport: Command = {
     const waiting = new Map(
       journal.receipts
         .filter(({ atMs }) => atMs >= range.fromMs)
-        .map((receipt) => [receipt.attemptId, shown(receipt)]),
+        .map((receipt) => [receipt.attemptId, shown(receiptValues(receipt))]),
     );
     await withDatabase(project, async (database) => {
       await createSystemTables(database);
@@ -90,6 +90,7 @@ function since(invocation: Invocation): number {
 
 type Shown = Readonly<Record<string, unknown>>;
 
+/** In the order of `receiptValues`. */
 const columns = [
   "attempt_id",
   "at",
@@ -121,33 +122,15 @@ function csvField(value: unknown): string {
 async function* stored(database: Database, range: Range): AsyncGenerator<Shown> {
   for (let after = ""; ; ) {
     const [page] = await database.query([listReceipts(range, after, pageSize)]);
-    yield* page!.rows.map(shownRow);
+    yield* page!.rows.map((row) => shown(row as ReceiptValues));
     if (page!.rows.length < pageSize) return;
     after = page!.rows.at(-1)![0] as string;
   }
 }
 
-function shownRow([attemptId, atMs, ...rest]: Result["rows"][number]): Shown {
+function shown([attemptId, atMs, ...rest]: ReceiptValues): Shown {
   const values = [attemptId, instant(atMs as number), ...rest];
   return Object.fromEntries(columns.map((column, i) => [column, values[i]]));
-}
-
-function shown(receipt: Receipt): Shown {
-  const { attemptId, atMs, principalKind, principalId, method, table, action, status } = receipt;
-  const { rowsRead, rowsWritten, rowsReturned } = receipt;
-  return shownRow([
-    attemptId,
-    atMs,
-    principalKind,
-    principalId,
-    method,
-    table,
-    action,
-    status,
-    rowsRead,
-    rowsWritten,
-    rowsReturned,
-  ]);
 }
 
 function instant(ms: number): string {

@@ -1,9 +1,10 @@
 import { describe, expect, it } from "vitest";
-import type { Journal, JournalEntry } from "../../../src/platform/journal.js";
+import type { Journal } from "../../../src/platform/journal.js";
 import { client, dataOf, expectAnswer, expectRefusal } from "../../support/client.js";
 import { switchboard } from "../../support/faulty-database.js";
 import { countOf, member, rowsOf, run } from "../../support/people.js";
 import { apiKey, serve } from "../../support/server.js";
+import { SwitchableJournal } from "../../support/switchable-journal.js";
 
 /** Interface, section 8. */
 const schema = `
@@ -272,26 +273,12 @@ describe("GET /metrics", () => {
   });
 });
 
-/** A journal that can be switched off, and keeps what it was given otherwise. */
-class Switchable implements Journal {
-  works = true;
-  readonly entries: JournalEntry[] = [];
-
-  async append(entry: JournalEntry): Promise<void> {
-    if (!this.works) throw new Error("no space left on device");
-    this.entries.push(entry);
-  }
-
-  async collect(): Promise<void> {}
-  async close(): Promise<void> {}
-}
-
 const statusOf = (body: unknown) =>
   (body as { meta: { metering: { status: string; attempt_id: string } } }).meta.metering;
 
 describe("a journal that does not work", () => {
   it("holds up nobody: the answer says unrecorded, and the receipt arrives once it works again", async () => {
-    const journal = new Switchable();
+    const journal = new SwitchableJournal(true);
     const { server, ada } = await people("", journal);
     journal.works = false;
     const made = await ada.post("/api/notes", { id: 1, owner: "ada" });
