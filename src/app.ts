@@ -34,7 +34,8 @@ import { createRecorder } from "./metering/recorder.js";
 import { retireReceipts } from "./metering/retention.js";
 import { type Database, UnavailableError } from "./platform/database.js";
 import { HasherBusyError, type Platform } from "./platform/platform.js";
-import { type Config, isMetered } from "./project/config.js";
+import type { Config } from "./project/config.js";
+import { isMetered } from "./project/is-metered.js";
 import { createProjectSource } from "./schema/project-source.js";
 import { tableRoutes } from "./tables/routes.js";
 

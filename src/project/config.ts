@@ -6,11 +6,6 @@ import { mapOf, problemsOf } from "./valibot-problems.js";
 /** svc.toml after parsing: every key present, with its default (interface, section 2). Times are seconds, sizes bytes. */
 export type Config = v.InferOutput<typeof configSchema>;
 
-/** Unless the project has opted out, one way or the other (specification, section 8). */
-export function isMetered({ usage }: Config): boolean {
-  return usage.enabled && usage.row_metering_enabled;
-}
-
 /** Every problem of the file at once, or the settings. */
 export function parseConfig(text: string): { config: Config | null; problems: readonly Problem[] } {
   let raw: unknown;

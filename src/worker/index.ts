@@ -4,7 +4,10 @@ import { createWorker, problem } from "./worker.js";
 /** The Worker on D1, bound as `DB`. */
 export default createWorker(({ database }, { DB }) => {
   if (!database.url.startsWith("file:"))
-    throw problem("database.url", "a libSQL server is for dist/worker/libsql.js, as main in wrangler.toml");
+    throw problem(
+      "database.url",
+      "a libSQL server is for dist/worker/libsql/index.js, as main in wrangler.toml",
+    );
   if (DB === undefined)
     throw problem("database.url", "a Worker needs a D1 database, bound as DB in wrangler.toml");
   return openD1(DB as D1Binding);

@@ -32,7 +32,7 @@ let projectsStarted = 0;
 
 async function startWorkerd(): Promise<{ readonly url: string }> {
   const miniflare = new Miniflare({
-    ...bundled(bundleDirectory, "entry.js"),
+    ...bundled(bundleDirectory, "index.js"),
     d1Databases: Object.fromEntries(idleBindings.map((binding) => [binding, binding])),
     serviceBindings: { HOST: hear },
   });
