@@ -2,53 +2,26 @@
 import { UnavailableError } from "../platform/database.js";
 import { ProblemsError } from "../project/problem.js";
 import { type Command, type ExitCode, RefusedError, readInvocation, UsageError } from "./command.js";
-import {
-  createServiceKey,
-  createUser,
-  listServiceKeys,
-  listUsers,
-  revokeServiceKey,
-  setUser,
-} from "./commands/admin.js";
-import {
-  listAuthProviders,
-  removeAuthProvider,
-  sealedAuthProvider,
-  setAuthProvider,
-} from "./commands/auth-provider.js";
-import { check } from "./commands/check.js";
-import { schemaApply, schemaPlan, schemaPull } from "./commands/schema.js";
-import { serveCommand } from "./commands/serve.js";
-import { usageExport, usageRecover } from "./commands/usage.js";
-import { workerBootstrap, workerBuild } from "./commands/worker.js";
 
-const commands: readonly Command[] = [
-  serveCommand,
-  check,
-  schemaPlan,
-  schemaApply,
-  schemaPull,
-  createUser,
-  listUsers,
-  createServiceKey,
-  listServiceKeys,
-  revokeServiceKey,
-  setUser,
-  setAuthProvider,
-  listAuthProviders,
-  removeAuthProvider,
-  sealedAuthProvider,
-  usageExport,
-  usageRecover,
-  workerBuild,
-  workerBootstrap,
-];
+/** By the first word of a command: each loads only what it needs. */
+const groups: Readonly<Record<string, () => Promise<{ readonly commands: readonly Command[] }>>> = {
+  serve: () => import("./commands/serve.js"),
+  check: () => import("./commands/check.js"),
+  schema: () => import("./commands/schema.js"),
+  admin: () => import("./commands/admin.js"),
+  auth: () => import("./commands/auth-provider.js"),
+  usage: () => import("./commands/usage.js"),
+  worker: () => import("./commands/worker.js"),
+};
 
 process.exitCode = await main(process.argv.slice(2));
 
 async function main(args: readonly string[]): Promise<ExitCode> {
-  const command = commands.find(({ name }) => name.split(" ").every((word, i) => args[i] === word));
-  if (command === undefined) return withoutCommand(args);
+  const [word = "", next] = args;
+  if (!Object.hasOwn(groups, word)) return withoutCommand(args);
+  const { commands } = await groups[word]!();
+  const command = commands.find(({ name }) => name.split(" ").every((part, i) => args[i] === part));
+  if (command === undefined) return withinGroup(commands, word, next);
   try {
     const rest = args.slice(command.name.split(" ").length);
     const invocation = readInvocation(command, rest, process.env);
@@ -60,22 +33,31 @@ async function main(args: readonly string[]): Promise<ExitCode> {
   }
 }
 
-function withoutCommand(args: readonly string[]): ExitCode {
-  const wantsHelp = args.length === 0 || args.includes("--help") || args.includes("-h") || args[0] === "help";
-  if (wantsHelp) {
-    console.log(
-      overview(commands.filter(({ name }) => args[0] === undefined || name.startsWith(`${args[0]} `))),
-    );
+/** `svc`, `svc help` and words that no command begins with. */
+async function withoutCommand([word]: readonly string[]): Promise<ExitCode> {
+  const all = await Promise.all(Object.values(groups).map((load) => load()));
+  const help = overview(all.flatMap(({ commands }) => commands));
+  if (word === undefined || ["help", "--help", "-h"].includes(word)) {
+    console.log(help);
     return 0;
   }
-  const group = commands.filter(({ name }) => name.startsWith(`${args[0]} `));
-  console.error(`svc: unknown command: ${args.slice(0, 2).join(" ")}\n\n${overview(group)}`);
+  console.error(`svc: unknown command: ${word}\n\n${help}`);
   return 2;
 }
 
-function overview(some: readonly Command[]): string {
-  const shown = some.length === 0 ? commands : some;
-  const lines = shown.map(
+function withinGroup(commands: readonly Command[], word: string, next: string | undefined): ExitCode {
+  const help = overview(commands);
+  if (next === "--help" || next === "-h") {
+    console.log(help);
+    return 0;
+  }
+  const problem = next === undefined ? `${word} needs one of these` : `unknown command: ${word} ${next}`;
+  console.error(`svc: ${problem}\n\n${help}`);
+  return 2;
+}
+
+function overview(commands: readonly Command[]): string {
+  const lines = commands.map(
     ({ name, usage, summary }) => `  svc ${`${name} ${usage}`.trim()}\n      ${summary}`,
   );
   return [

@@ -1,7 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { createTransport } from "nodemailer";
 import type { Clock, MailMessage, MailTransport } from "../platform/platform.js";
 
 export interface LogMailOptions {
@@ -11,9 +10,11 @@ export interface LogMailOptions {
 
 /** `mail.transport = "log"`: one .eml file for each message, for development. They hold live links. */
 export function logMail({ directory, clock }: LogMailOptions): MailTransport {
-  const composer = createTransport({ streamTransport: true, buffer: true });
   return {
     send: async (message) => {
+      // Loaded with the first mail: a start is not to wait for it.
+      const { createTransport } = await import("nodemailer");
+      const composer = createTransport({ streamTransport: true, buffer: true });
       const { message: source } = await composer.sendMail(withPlainRecipient(message));
       await mkdir(directory, { recursive: true, mode: 0o700 });
       const time = new Date(clock.now()).toISOString().replaceAll(":", "-");

@@ -1,4 +1,3 @@
-import { createTransport } from "nodemailer";
 import type { MailTransport } from "../platform/platform.js";
 import { withPlainRecipient } from "./log-mail.js";
 
@@ -21,6 +20,8 @@ export function smtpMail({ url, requireTLS = false, deadlineMs = 30_000 }: SmtpO
   };
   return {
     send: async (message) => {
+      // Loaded with the first mail: a start is not to wait for it.
+      const { createTransport } = await import("nodemailer");
       const transport = createTransport({ url, ...timeouts, requireTLS });
       let timer: NodeJS.Timeout | undefined;
       const late = new Promise<never>((_, reject) => {

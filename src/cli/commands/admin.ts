@@ -30,7 +30,7 @@ import {
 } from "../remote-server.js";
 import { readSecretLine } from "../standard-input.js";
 
-export const createUser: Command = {
+const createUser: Command = {
   name: "admin create-user",
   usage: "--email E [--role admin] --password-stdin [--url URL --key-stdin]",
   summary: "Creates a user; the password comes in on standard input, behind the key where there is one.",
@@ -67,7 +67,7 @@ export const createUser: Command = {
   },
 };
 
-export const setUser: Command = {
+const setUser: Command = {
   name: "admin set-user",
   usage: "--email E [--disabled true|false] [--role R] [--url URL --key-stdin]",
   summary: "Disables, enables, promotes or demotes a user. Disabling ends every session.",
@@ -141,7 +141,7 @@ function noSuchUser(email: string): RefusedError {
   return new RefusedError(`there is no user ${email}`);
 }
 
-export const listUsers: Command = {
+const listUsers: Command = {
   name: "admin list-users",
   usage: "[--json] [--url URL --key-stdin]",
   summary: "Lists users.",
@@ -163,7 +163,7 @@ function userLine(user: User): string {
   return [user.id, user.role, user.disabled ? "disabled" : "enabled", user.created_at, user.email].join("  ");
 }
 
-export const createServiceKey: Command = {
+const createServiceKey: Command = {
   name: "admin create-service-key",
   usage: "--name N --scope S… [--expires-at ISO] [--url URL --email E --password-stdin]",
   summary: "Creates an API key. The secret is printed once, alone on the last line.",
@@ -206,7 +206,7 @@ function printKey(id: string, secret: string): void {
   console.log(secret);
 }
 
-export const listServiceKeys: Command = {
+const listServiceKeys: Command = {
   name: "admin list-service-keys",
   usage: "[--json] [--url URL --key-stdin]",
   summary: "Lists API keys, without their secrets.",
@@ -228,7 +228,7 @@ export const listServiceKeys: Command = {
 
 type ServiceKey = ReturnType<typeof serviceKeyOf>;
 
-export const revokeServiceKey: Command = {
+const revokeServiceKey: Command = {
   name: "admin revoke-service-key",
   usage: "ID [--url URL --key-stdin]",
   summary: "Revokes an API key, from the server's next request on.",
@@ -301,3 +301,12 @@ function print<T>(invocation: Invocation, items: readonly T[], line: (item: T) =
   if (invocation.json) console.log(JSON.stringify(items, null, 2));
   else for (const item of items) console.log(line(item));
 }
+
+export const commands: readonly Command[] = [
+  createUser,
+  listUsers,
+  setUser,
+  createServiceKey,
+  listServiceKeys,
+  revokeServiceKey,
+];

@@ -19,7 +19,7 @@ import { type Command, type Invocation, RefusedError, UsageError } from "../comm
 import { projectIdOf } from "../local-database.js";
 
 /** Specification 5.6: the key is of the environment, the credentials stay in the project's directory, sealed. */
-export const setAuthProvider: Command = {
+const setAuthProvider: Command = {
   name: "auth provider set",
   usage: "NAME --credentials FILE",
   summary: "Installs a sign-in provider's credentials, sealed under SVC_PLATFORM_SECRETS_KEY.",
@@ -44,7 +44,7 @@ export const setAuthProvider: Command = {
   },
 };
 
-export const listAuthProviders: Command = {
+const listAuthProviders: Command = {
   name: "auth provider list",
   usage: "[--json]",
   summary: "Lists the sign-in providers: which are declared, and which have credentials.",
@@ -74,7 +74,7 @@ function lineOf(state: { provider: string; declared: boolean; installed: boolean
   ].join("  ");
 }
 
-export const removeAuthProvider: Command = {
+const removeAuthProvider: Command = {
   name: "auth provider remove",
   usage: "NAME",
   summary: "Removes a sign-in provider's credentials, from the server's next request on.",
@@ -90,7 +90,7 @@ export const removeAuthProvider: Command = {
   },
 };
 
-export const sealedAuthProvider: Command = {
+const sealedAuthProvider: Command = {
   name: "auth provider sealed",
   usage: "NAME",
   summary: "Prints a sign-in provider's credentials as they are sealed.",
@@ -147,3 +147,10 @@ async function keyProblems(provider: OAuthProvider, text: string, file: string):
 function declaredIn({ schemaText }: ProjectDirectory): readonly OAuthProvider[] {
   return parseSchema(schemaText).schema?.auth.providers ?? [];
 }
+
+export const commands: readonly Command[] = [
+  setAuthProvider,
+  listAuthProviders,
+  removeAuthProvider,
+  sealedAuthProvider,
+];

@@ -6,7 +6,7 @@ import { parseSchema } from "../../project/schema.js";
 import type { Command } from "../command.js";
 
 /** `svc check`: both files and all rules, every problem and warning at once. */
-export const check: Command = {
+const check: Command = {
   name: "check",
   usage: "",
   summary: "Reads svc.toml, svc.schema.yaml and all rules, and prints every problem and warning.",
@@ -22,3 +22,5 @@ export const check: Command = {
     return 0;
   },
 };
+
+export const commands: readonly Command[] = [check];

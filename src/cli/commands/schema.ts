@@ -15,7 +15,7 @@ import { withDatabase } from "../local-database.js";
 import { type RemoteServer, remoteServer, signInHelp, signInOptions } from "../remote-server.js";
 
 /** `svc schema plan` (interface, section 3). */
-export const schemaPlan: Command = {
+const schemaPlan: Command = {
   name: "schema plan",
   usage: "[--json] [--url URL --key-stdin]",
   summary:
@@ -38,7 +38,7 @@ export const schemaPlan: Command = {
 };
 
 /** `svc schema apply`. */
-export const schemaApply: Command = {
+const schemaApply: Command = {
   name: "schema apply",
   usage: "[--allow-destructive] [--base HASH] [--url URL --key-stdin]",
   summary: "Carries out the plan in one transaction.",
@@ -115,7 +115,7 @@ function refusalText(outcome: Extract<ApplyOutcome, { outcome: "refused" }>): st
 }
 
 /** `svc schema pull`: an existing SQLite file becomes a project. */
-export const schemaPull: Command = {
+const schemaPull: Command = {
   name: "schema pull",
   usage: "--from FILE.db [--force]",
   summary:
@@ -150,3 +150,5 @@ async function pulled(from: string) {
 function planJson({ base, hash, steps }: Plan) {
   return { base, hash, steps };
 }
+
+export const commands: readonly Command[] = [schemaPlan, schemaApply, schemaPull];

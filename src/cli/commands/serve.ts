@@ -3,7 +3,7 @@ import { serve } from "../../node/serve.js";
 import { type Command, UsageError } from "../command.js";
 
 /** `svc serve` (interface, section 1). */
-export const serveCommand: Command = {
+const serveCommand: Command = {
   name: "serve",
   usage: "[--host H] [--port N]",
   summary: "Serves the project. The first line on standard output is `listening on URL`.",
@@ -39,3 +39,5 @@ function stopSignal(): Promise<void> {
     for (const signal of ["SIGTERM", "SIGINT"] as const) process.once(signal, () => resolve());
   });
 }
+
+export const commands: readonly Command[] = [serveCommand];

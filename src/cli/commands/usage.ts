@@ -14,7 +14,7 @@ import { withDatabase } from "../local-database.js";
 const pageSize = 1000;
 
 /** Interface, section 8. */
-export const usageExport: Command = {
+const usageExport: Command = {
   name: "usage export",
   usage: "[--since ISO] [--format ndjson|csv]",
   summary:
@@ -52,7 +52,7 @@ export const usageExport: Command = {
   },
 };
 
-export const usageRecover: Command = {
+const usageRecover: Command = {
   name: "usage recover",
   usage: "",
   summary: "Stores what servers that ended without a word have left in the journal, as each start does.",
@@ -136,3 +136,5 @@ function shown([attemptId, atMs, ...rest]: ReceiptValues): Shown {
 function instant(ms: number): string {
   return new Date(ms).toISOString();
 }
+
+export const commands: readonly Command[] = [usageExport, usageRecover];

@@ -12,7 +12,7 @@ import { type Command, RefusedError, UsageError, unlessRefused } from "../comman
 import { projectIdOf } from "../local-database.js";
 import { readSecretLine } from "../standard-input.js";
 
-export const workerBuild: Command = {
+const workerBuild: Command = {
   name: "worker build",
   usage: "",
   summary: "Puts the project beside the Worker's code, for wrangler to bundle: wrangler.toml runs it.",
@@ -29,7 +29,7 @@ export const workerBuild: Command = {
   },
 };
 
-export const workerBootstrap: Command = {
+const workerBootstrap: Command = {
   name: "worker bootstrap",
   usage: "[--admin-email E --password-stdin]",
   summary:
@@ -102,3 +102,5 @@ function sourceOf(value: unknown): string {
   if (typeof value !== "object" || value === null) return JSON.stringify(value) ?? "undefined";
   return `{${Object.entries(value).map(([key, of]) => `${JSON.stringify(key)}:${sourceOf(of)}`)}}`;
 }
+
+export const commands: readonly Command[] = [workerBuild, workerBootstrap];
