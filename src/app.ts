@@ -32,6 +32,7 @@ import { Metrics } from "./metering/metrics.js";
 import { metered } from "./metering/middleware.js";
 import { createRecorder } from "./metering/recorder.js";
 import { retireReceipts } from "./metering/retention.js";
+import { openApi } from "./openapi/route.js";
 import { type Database, UnavailableError } from "./platform/database.js";
 import { HasherBusyError, type Platform } from "./platform/platform.js";
 import type { Config } from "./project/config.js";
@@ -153,6 +154,9 @@ export async function createApp(options: AppOptions) {
     return new Response(metrics.render(recorder?.state() ?? null), { headers });
   });
   app.all("/metrics", () => methodNotAllowed("GET").toResponse());
+  const document = openApi({ callers, projects, config, publicBaseUrl });
+  app.get("/openapi.json", (c) => document(c.req.raw));
+  app.all("/openapi.json", () => methodNotAllowed("GET").toResponse());
   app.use("/api/*", metered(meter));
   app.route(
     "/api",

@@ -29,6 +29,7 @@ const mayImport: Record<string, readonly string[]> = {
   ],
   admin: ["auth", "encoding", "http", "metering", "platform", "project", "schema", "tables"],
   mail: ["auth", "encoding", "http", "platform", "project"],
+  openapi: ["admin/authorize.ts", "auth/callers.ts", "http", "project", "schema"],
   "app.ts": [
     "admin",
     "auth",
@@ -36,6 +37,7 @@ const mayImport: Record<string, readonly string[]> = {
     "http",
     "mail",
     "metering",
+    "openapi",
     "platform",
     "project",
     "schema",

@@ -1,7 +1,7 @@
 import { type HeadersRecord, json } from "./respond.js";
 
 /** Every error code of the interface and its status (interface, section 6). */
-const statuses = {
+export const statuses = {
   bad_request: 400,
   invalid_cursor: 400,
   weak_password: 400,

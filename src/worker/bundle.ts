@@ -33,5 +33,7 @@ const bundle = await rolldown({
     extensionAlias: { ".js": [".ts", ".js"] },
   },
   plugins: [binaries],
+  // No module is imported for what it does when it is loaded.
+  treeshake: { moduleSideEffects: false, propertyReadSideEffects: false },
 });
 await bundle.write({ dir: directory, minify: true, sourcemap: true, codeSplitting: false });

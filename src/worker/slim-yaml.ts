@@ -13,6 +13,9 @@ cpSync(library, target, { recursive: true });
 for (const folder of ["stringify", "schema/yaml-1.1"])
   for (const name of readdirSync(join(target, "dist", folder)))
     if (basename(name) !== "merge.js") leaveOut(join(target, "dist", folder, name));
+// What makes nodes of values, revives, or visits tokens, and the schema of JSON.
+for (const file of ["doc/createNode", "doc/applyReviver", "parse/cst-visit", "schema/json/schema"])
+  leaveOut(join(target, "dist", `${file}.js`));
 
 /** Each of its exports throws. */
 function leaveOut(file: string): void {

@@ -22,6 +22,7 @@ import type {
 import { parseConfig } from "../../src/project/config.js";
 import { openRemoteLibsql } from "../../src/remote/libsql.js";
 import { applyChange } from "../../src/schema/apply.js";
+import { documentedAnswers } from "./documented.js";
 import { ManualClock } from "./manual-clock.js";
 import { remembering } from "./remembering-hasher.js";
 import { borrowSqld, sqldMissing } from "./sqld.js";
@@ -200,7 +201,13 @@ async function serveHere(project: TestProject, target: string): Promise<TestServ
     publicBaseUrl: config.auth.public_base_url || "http://127.0.0.1:8787",
     ...(project.providerEndpoints && { providerEndpoints: project.providerEndpoints }),
   });
-  const { request, close } = await targets[target]!(app);
+  const { request: answer, close } = await targets[target]!(app);
+  const isDocumented = documentedAnswers(config, opened);
+  const request: TestServer["request"] = async (path, init) => {
+    const response = await answer(path, init);
+    await isDocumented(init?.method ?? "GET", path, response);
+    return response;
+  };
   onTestFinished(async () => {
     await close();
     await opened.close();

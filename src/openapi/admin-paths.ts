@@ -1,0 +1,156 @@
+import type { JsonSchema } from "./column-schema.js";
+import {
+  count,
+  data,
+  flag,
+  list,
+  nullOr,
+  type OperationSource,
+  object,
+  openObject,
+  ref,
+  text,
+} from "./operation.js";
+import { type Call, pathsOf } from "./paths.js";
+
+const callers: OperationSource["callers"] = ["accessToken", "cookie", "apiKey"];
+const role = { enum: ["user", "admin"] };
+const reading = [400, 401, 403, 500, 503] as const;
+const changing = [...reading, 404, 409] as const;
+const sending = [...changing, 413, 415] as const;
+const query = (name: string, schema: JsonSchema) => ({ name, in: "query", schema });
+const idParameter = { name: "id", in: "path", required: true, schema: text };
+const yaml = { "application/yaml": text };
+const hash = { anyOf: [text, { type: "null" }] };
+const steps = list(openObject({ safe: flag }));
+const key = { id: text, name: text, scopes: list(text), expires_at: nullOr(text) };
+
+/** As a table is listed, by the columns of the answer. */
+const listOf = (schema: JsonSchema) => ({
+  parameters: ["where", "filter"]
+    .map((name) => ({ ...query(name, { type: "object" }), style: "deepObject", explode: true }))
+    .concat(["select", "sort", "limit", "offset", "cursor"].map((name) => query(name, text)) as never[]),
+  answers: { 200: object({ data: list(schema), meta: ref("svc.systemList") }) },
+  errors: reading,
+});
+
+/** /admin/api and what is for administrators beside it (interface, sections 3, 6 and 8). */
+const calls: Readonly<Record<string, Call>> = {
+  "post /admin/api/schema/plan": {
+    summary: "The steps from the schema in force to the one of the body",
+    callers,
+    body: yaml,
+    answers: { 200: data(object({ base: hash, hash: text, steps })) },
+    errors: sending,
+  },
+  "post /admin/api/schema/apply": {
+    summary: "Carries them out",
+    callers,
+    parameters: [query("base", text), query("allow_destructive", { enum: ["true", "false"] })],
+    body: yaml,
+    answers: { 200: data(object({ version: count, hash: text, steps })) },
+    errors: sending,
+  },
+  "get /admin/api/users": { summary: "Lists users", callers, ...listOf(ref("svc.someUser")) },
+  "post /admin/api/users": {
+    summary: "Creates a user",
+    callers,
+    takes: openObject({ email: text, password: text, role }, "role"),
+    answers: { 201: data(object({ user: ref("svc.user") })) },
+    errors: sending,
+  },
+  "patch /admin/api/users/{id}": {
+    summary: "Disables, enables, promotes or demotes a user",
+    callers,
+    parameters: [idParameter],
+    takes: object({ disabled: flag, role }, "disabled", "role"),
+    answers: { 200: data(object({ user: ref("svc.user") })) },
+    errors: sending,
+  },
+  "delete /admin/api/users/{id}": {
+    summary: "Deletes a user, and what refers to them as foreign keys say",
+    callers,
+    parameters: [idParameter],
+    answers: { 200: data(object({ id: text })) },
+    errors: changing,
+  },
+  "post /admin/api/users/{id}/revoke-sessions": {
+    summary: "Ends every session of a user",
+    callers,
+    parameters: [idParameter],
+    answers: { 200: data(object({ revoked_sessions: count })) },
+    errors: changing,
+  },
+  "get /admin/api/service-keys": {
+    summary: "Lists API keys, without their secrets",
+    callers,
+    ...listOf(
+      object(
+        { ...key, created_at: text, revoked_at: nullOr(text) },
+        ...Object.keys(key),
+        "created_at",
+        "revoked_at",
+      ),
+    ),
+  },
+  "post /admin/api/service-keys": {
+    summary: "Creates an API key, and shows its secret once",
+    callers: ["accessToken", "cookie"],
+    takes: openObject({ name: text, scopes: list(text), expires_at: nullOr(text) }, "expires_at"),
+    answers: {
+      201: object({ data: object({ ...key, key: text }), meta: object({ warnings: list(text) }) }, "meta"),
+    },
+    errors: sending,
+  },
+  "delete /admin/api/service-keys/{id}": {
+    summary: "Revokes an API key",
+    callers,
+    parameters: [idParameter],
+    answers: { 200: data(object({ id: text })) },
+    errors: changing,
+  },
+  "get /admin/api/usage": {
+    summary: "Sums of receipts",
+    callers,
+    parameters: [
+      query("from", text),
+      query("to", text),
+      query("group_by", { enum: ["table", "principal", "day"], default: "table" }),
+    ],
+    answers: {
+      200: object({
+        data: list(
+          object({
+            key: nullOr(text),
+            requests: count,
+            rows_read: count,
+            rows_written: count,
+            rows_returned: count,
+            unknown_reads: count,
+          }),
+        ),
+        meta: object({ gaps: list(object({ at: text, reason: text, attempts_max: count })) }),
+      }),
+    },
+    errors: reading,
+  },
+  "get /metrics": {
+    summary: "Prometheus' text format",
+    callers,
+    answers: { 200: "text/plain" },
+    errors: [401, 403, 500, 503],
+  },
+  "get /openapi.json": {
+    summary: "This document",
+    callers,
+    answers: { 200: { type: "object" } },
+    errors: [401, 403, 500, 503],
+  },
+  "get /health": {
+    summary: "Whether the database answers",
+    answers: { 200: object({ status: { const: "ok" } }) },
+    errors: [403, 503],
+  },
+};
+
+export const adminPaths = (): JsonSchema => pathsOf("admin", calls);

@@ -1,0 +1,77 @@
+import type { Config } from "../project/config.js";
+import { isMetered } from "../project/is-metered.js";
+import type { LiveProject } from "../schema/live-project.js";
+import { adminPaths } from "./admin-paths.js";
+import { authPaths } from "./auth-paths.js";
+import { filterSchemas, type JsonSchema } from "./column-schema.js";
+import { count, errorResponses, flag, nullOr, object, securitySchemes, text } from "./operation.js";
+import { tablePaths, tableSchemas } from "./table-paths.js";
+
+export interface DocumentedProject extends Pick<LiveProject, "schema" | "rules" | "version"> {
+  readonly config: Config;
+  /** Of the server, without a slash at the end. */
+  readonly baseUrl: string;
+}
+
+/**
+ * An OpenAPI 3.1 document of everything that the server answers (interface, section 10). What it shares between projects is
+ * named `svc.…`, which is no name of a table.
+ */
+export function openApiDocument(project: DocumentedProject): JsonSchema {
+  const { schema, rules, version, config, baseUrl } = project;
+  const metered = isMetered(config);
+  const tables = [...schema.tables.values()].map((table) => [table, rules.get(table.name)!] as const);
+  return {
+    openapi: "3.1.0",
+    info: { title: "svc", version: String(version) },
+    servers: [{ url: baseUrl }],
+    paths: {
+      ...Object.assign({}, ...tables.map(([table, itsRules]) => tablePaths(table, itsRules, metered))),
+      ...authPaths(),
+      ...adminPaths(),
+    },
+    components: {
+      schemas: {
+        ...Object.assign({}, ...tables.map(([table, itsRules]) => tableSchemas(table, itsRules))),
+        ...sharedSchemas(metered),
+      },
+      responses: errorResponses(),
+      securitySchemes,
+    },
+  };
+}
+
+function sharedSchemas(metered: boolean): JsonSchema {
+  const role = { enum: ["user", "admin"] };
+  const user = { id: text, email: text, role, disabled: flag, email_verified: flag, created_at: text };
+  const tokenUser = object({ id: text, email: text, role });
+  const page = { limit: count, offset: count, total: count, next_cursor: text, truncated: { const: true } };
+  const counts = {
+    rows_read: nullOr(count),
+    rows_written: nullOr(count),
+    rows_returned: nullOr(count),
+    metering: object({
+      version: { const: 1 },
+      attempt_id: text,
+      status: { enum: ["recorded", "unrecorded"] },
+    }),
+  };
+  return {
+    "svc.user": object(user),
+    "svc.someUser": object(user, ...Object.keys(user)),
+    "svc.tokenUser": tokenUser,
+    "svc.tokens": object({
+      data: object({
+        user: tokenUser,
+        access_token: text,
+        refresh_token: text,
+        token_type: { const: "Bearer" },
+        expires_in: count,
+      }),
+    }),
+    "svc.systemList": object(page, "next_cursor", "truncated"),
+    "svc.list": object({ ...page, ...(metered && counts) }, "next_cursor", "truncated"),
+    ...(metered && { "svc.metering": object(counts) }),
+    ...filterSchemas(),
+  };
+}

@@ -1,0 +1,35 @@
+import { adminRefusal } from "../admin/authorize.js";
+import type { Callers } from "../auth/callers.js";
+import { isRefusal } from "../http/refusal.js";
+import { jsonText } from "../http/respond.js";
+import type { Config } from "../project/config.js";
+import type { LiveProject } from "../schema/live-project.js";
+import type { ProjectSource } from "../schema/project-source.js";
+import { openApiDocument } from "./document.js";
+
+export interface OpenApiServices {
+  readonly callers: Callers;
+  readonly projects: ProjectSource;
+  readonly config: Config;
+  readonly publicBaseUrl: string;
+}
+
+/**
+ * GET /openapi.json: for an admin or a `project:backend` key, and for everybody with `api.public_openapi` (interface,
+ * section 10).
+ */
+export function openApi({ callers, projects, config, publicBaseUrl }: OpenApiServices) {
+  const texts = new WeakMap<LiveProject, string>();
+  return async ({ headers }: Request): Promise<Response> => {
+    const answer = await callers.run(headers, async ({ caller, schemaVersion }) => {
+      const refusal = config.api.public_openapi ? null : adminRefusal(caller);
+      const project = refusal ?? (await projects.current(schemaVersion));
+      if (isRefusal(project)) return project;
+      const made =
+        texts.get(project) ?? JSON.stringify(openApiDocument({ ...project, config, baseUrl: publicBaseUrl }));
+      texts.set(project, made);
+      return jsonText(made);
+    });
+    return isRefusal(answer) ? answer.toResponse() : answer;
+  };
+}

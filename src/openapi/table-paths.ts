@@ -1,0 +1,136 @@
+import type { Column, Table } from "../project/model.js";
+import { admitsAnonymous } from "../project/rules/admits-anonymous.js";
+import type { RuleAction, TableRules } from "../project/rules/ast.js";
+import { acceptedSchema, type JsonSchema, storedSchema, textSchema } from "./column-schema.js";
+import { data, json, list, type OperationSource, object, operation, ref } from "./operation.js";
+
+/** The endpoints of one table (specification 4.2 and 4.3). */
+export function tablePaths(table: Table, rules: TableRules, metered: boolean): JsonSchema {
+  const { name, primaryKey } = table;
+  const source = (action: RuleAction, verb: string, summary: string) => ({
+    id: `${verb}_${name}`,
+    tag: name,
+    summary,
+    callers: callersOf(rules, action),
+  });
+  const row = { anyOf: [ref(name), ref(`${name}.part`)] };
+  const answer = (schema: JsonSchema) =>
+    metered ? object({ data: schema, meta: ref("svc.metering") }) : data(schema);
+  const all = {
+    get: operation({
+      ...source("read", "list", `Lists rows of ${name}`),
+      parameters: listParameters(table),
+      answers: { 200: object({ data: list(row), meta: ref("svc.list") }) },
+      errors: [400, 401, 403, 500, 503],
+    }),
+    ...(!table.virtual && {
+      post: operation({
+        ...source("create", "create", `Creates a row of ${name}`),
+        body: json(ref(`${name}.new`)),
+        answers: { 201: answer(row) },
+        errors: [400, 401, 403, 409, 413, 415, 500, 503],
+      }),
+    }),
+  };
+  if (primaryKey.length === 0 || table.virtual) return { [`/api/${name}`]: all };
+  const key = primaryKey.map((column) => table.columns.get(column)!);
+  const one = (suffix: string, parameters: readonly JsonSchema[]) => {
+    const about = (...[action, verb, summary]: Parameters<typeof source>) => ({
+      ...source(action, verb, summary),
+      id: `${verb}_${name}${suffix}`,
+    });
+    return {
+      parameters,
+      get: operation({
+        ...about("read", "get", `Gets a row of ${name}`),
+        answers: { 200: answer(ref(name)) },
+        errors: [400, 401, 403, 404, 500, 503],
+      }),
+      patch: operation({
+        ...about("update", "update", `Updates a row of ${name}`),
+        body: json(ref(`${name}.changes`)),
+        answers: { 200: answer(row) },
+        errors: [400, 401, 403, 404, 409, 413, 415, 500, 503],
+      }),
+      delete: operation({
+        ...about("delete", "delete", `Deletes a row of ${name}`),
+        answers: { 200: answer(ref(`${name}.key`)) },
+        errors: [400, 401, 403, 404, 409, 500, 503],
+      }),
+    };
+  };
+  const named = key.map((column) => parameter(column.name, "query", column));
+  return {
+    [`/api/${name}`]: all,
+    ...(key.length === 1 && { [`/api/${name}/{id}`]: one("", [parameter("id", "path", key[0]!)]) }),
+    [`/api/${name}/_svc/key`]: one(key.length === 1 ? "_by_key" : "", named),
+  };
+}
+
+function parameter(name: string, place: "path" | "query", column: Column): JsonSchema {
+  return { name, in: place, required: true, schema: textSchema(column) };
+}
+
+function callersOf(rules: TableRules, action: RuleAction): OperationSource["callers"] {
+  return ["accessToken", "cookie", "apiKey", ...(admitsAnonymous(rules[action]) ? ["anybody" as const] : [])];
+}
+
+/** `name` as it is read; `name.part` after a projection, or to who may not read it; what is written; its key. */
+export function tableSchemas(table: Table, { columns: columnRules }: TableRules): JsonSchema {
+  const { name, primaryKey } = table;
+  const columns = [...table.columns.values()];
+  const isKey = ({ name: column }: Column) => primaryKey.includes(column);
+  const properties = (some: readonly Column[], schemaOf: (column: Column) => JsonSchema) =>
+    Object.fromEntries(some.map((column) => [column.name, schemaOf(column)]));
+  const stored = (column: Column) => storedSchema(column, table);
+  const names = (some: readonly Column[]): string[] => some.map((column) => column.name);
+  const mayBeHidden = columns.filter((column) => columnRules.has(column.name));
+  const written = columns.filter((column) => !needsValue(column, table));
+  const changes = columns.filter((column) => !isKey(column));
+  return {
+    [name]: object(properties(columns, stored), ...names(mayBeHidden)),
+    [`${name}.part`]: object(properties(columns, stored), ...names(columns)),
+    ...(!table.virtual && {
+      [`${name}.new`]: object(properties(columns, acceptedSchema), ...names(written)),
+    }),
+    ...(!table.virtual &&
+      primaryKey.length > 0 && {
+        [`${name}.changes`]: {
+          ...object(properties(changes, acceptedSchema), ...names(changes)),
+          minProperties: 1,
+        },
+        [`${name}.key`]: object(properties(columns.filter(isKey), stored)),
+      }),
+  };
+}
+
+/** Whether a new row has to say it: SQLite numbers an integer that is the whole key. */
+export function needsValue(column: Column, { primaryKey }: Table): boolean {
+  const isNumbered = column.type === "integer" && primaryKey.length === 1 && primaryKey[0] === column.name;
+  return column.notNull && column.default === null && !isNumbered;
+}
+
+function listParameters({ columns }: Table): readonly JsonSchema[] {
+  const filtered = [...columns.values()];
+  const compared = filtered.filter(({ type }) => type !== "json");
+  const names = filtered.map(({ name }) => name);
+  const sorted = compared.flatMap(({ name }) => [name, `-${name}`]);
+  const query = (name: string, schema: JsonSchema, more: JsonSchema = {}) => ({
+    name,
+    in: "query",
+    schema,
+    ...more,
+  });
+  const separated = { style: "form", explode: false };
+  const deep = { style: "deepObject", explode: true };
+  const equal = Object.fromEntries(compared.map((column) => [column.name, textSchema(column)]));
+  return [
+    query("where", object(equal, ...Object.keys(equal)), deep),
+    ...filtered.map((column) => query(`filter[${column.name}]`, ref(`svc.filter.${column.type}`), deep)),
+    query("select", { ...list({ enum: names }), minItems: 1, uniqueItems: true }, separated),
+    query("sort", { ...list({ enum: sorted }), minItems: 1, uniqueItems: true }, separated),
+    query("limit", { type: "integer", minimum: 1, maximum: 1000, default: 50 }),
+    query("offset", { type: "integer", minimum: 0, default: 0 }),
+    query("cursor", { type: "string", description: "meta.next_cursor, alone" }),
+  ];
+}

@@ -1,0 +1,106 @@
+import { Ajv2020, type ValidateFunction } from "ajv/dist/2020.js";
+import { openApiDocument } from "../../src/openapi/document.js";
+import type { Database } from "../../src/platform/database.js";
+import type { Config } from "../../src/project/config.js";
+import { parseRules } from "../../src/project/rules/rules.js";
+import { loadSchemaInForce } from "../../src/schema/in-force.js";
+
+/** A part of a document, of which only what has parts of its own is looked into. */
+interface Json {
+  readonly [key: string]: Json;
+}
+
+/** Throws where an answer is none that the project's own OpenAPI document describes. */
+export type AnswerCheck = (method: string, path: string, response: Response) => Promise<void>;
+
+export function documentedAnswers(config: Config, database: Database): AnswerCheck {
+  let documented: { readonly version: number; readonly document: Json } | null = null;
+  const current = async (): Promise<Json | null> => {
+    const [found] = await database.query([{ sql: "SELECT max(version) FROM _schema", params: [] }]);
+    const version = Number(found!.rows[0]![0]);
+    if (documented?.version === version) return documented.document;
+    const inForce = await loadSchemaInForce(database);
+    const parsed = inForce && parseRules(config.rules, inForce.schema);
+    // Without a project that works, every answer is 503.
+    if (parsed === null || parsed.problems.length > 0) return null;
+    const project = { ...inForce!, rules: parsed.rules, config, baseUrl: "http://127.0.0.1:8787" };
+    const document = JSON.parse(JSON.stringify(openApiDocument(project))) as Json;
+    documented = { version, document };
+    return document;
+  };
+  return async (method, path, response) => {
+    const document = await current().catch(() => null);
+    if (document === null) return;
+    const problem = await problemOf(document, method, path, response);
+    if (problem === null) return;
+    throw new Error(`${method} ${path.slice(0, 200)} → ${response.status}: ${problem}`);
+  };
+}
+
+async function problemOf(
+  document: Json,
+  method: string,
+  path: string,
+  response: Response,
+): Promise<string | null> {
+  const isPreflight = method === "OPTIONS" && response.status === 204;
+  if (isPreflight) return null;
+  const operation = operationOf(document, method === "HEAD" ? "get" : method.toLowerCase(), path);
+  const answers: Json = operation?.responses ?? undescribed(document);
+  const answer = answers[String(response.status)];
+  if (answer === undefined)
+    return `the status is none of ${Object.keys(answers).join(", ")} (${await response.clone().text()})`;
+  const { content } = resolved(document, answer);
+  const type = response.headers.get("Content-Type")?.split(";")[0] ?? null;
+  if (content === undefined) return type === null ? null : `a body of ${type}, though none is described`;
+  const described = type === null ? undefined : content[type];
+  if (described === undefined) return `a body of ${type}, not of ${Object.keys(content).join(", ")}`;
+  if (type !== "application/json" || method === "HEAD") return null;
+  const validate = validator(resolved(document, described.schema!));
+  const body: unknown = await response.clone().json();
+  return validate(body) ? null : `${JSON.stringify(validate.errors)} in ${JSON.stringify(body)}`;
+}
+
+function operationOf(document: Json, method: string, path: string): Json | undefined {
+  const asked = new URL(path, "http://x").pathname.split("/");
+  const found = Object.entries(document.paths!).find(([template]) => {
+    const parts = template.split("/");
+    return (
+      parts.length === asked.length && parts.every((part, i) => part === asked[i] || part.startsWith("{"))
+    );
+  });
+  return found?.[1][method];
+}
+
+/** Of a path or a method that there is not: a refusal. */
+function undescribed({ components }: Json): Json {
+  const { responses } = components!;
+  return Object.fromEntries(
+    Object.entries(responses!).map(([name, answer]) => [name.replace("svc.", ""), answer]),
+  );
+}
+
+/** With every reference in its place: the documents have no circles. */
+function resolved(document: Json, part: Json): Json {
+  if (typeof part !== "object" || part === null) return part;
+  if (Array.isArray(part)) return part.map((item) => resolved(document, item)) as unknown as Json;
+  const reference: unknown = part.$ref;
+  if (typeof reference === "string") {
+    const path = reference.slice(2).split("/");
+    return resolved(
+      document,
+      path.reduce((at, key) => at[key]!, document),
+    );
+  }
+  return Object.fromEntries(Object.entries(part).map(([key, value]) => [key, resolved(document, value)]));
+}
+
+const ajv = new Ajv2020({ strict: false, validateFormats: false });
+const validators = new Map<string, ValidateFunction>();
+
+function validator(schema: Json): ValidateFunction {
+  const key = JSON.stringify(schema);
+  const known = validators.get(key) ?? ajv.compile(schema);
+  validators.set(key, known);
+  return known;
+}
