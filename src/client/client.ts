@@ -1,0 +1,60 @@
+import { Auth } from "./auth.js";
+import { Authorized } from "./authorized.js";
+import { Sessions } from "./session.js";
+import { defaultStorage, type SessionStorage, type Surroundings, tabStorage } from "./surroundings.js";
+import { Table, type TableTypes } from "./table.js";
+import { repeated, type Send, transport } from "./transport.js";
+
+export interface ClientOptions {
+  /** The server's, such as `https://api.example.com`. */
+  readonly url: string;
+  /**
+   * `bearer` (default): tokens are kept in `storage` and sent as a header. `cookie`: for a server with
+   * `auth.cookie_mode`; the browser keeps them, and no script sees them.
+   */
+  readonly session?: "bearer" | "cookie";
+  /** `localStorage`, or memory where there is none. */
+  readonly storage?: SessionStorage;
+  /** For servers of your own: calls are made with it instead of a session. */
+  readonly apiKey?: string;
+  /** For one request and its answer; 30,000 without. */
+  readonly timeoutMs?: number;
+  /** Instead of the global one. */
+  readonly fetch?: typeof globalThis.fetch;
+}
+
+/** Rows of a table that `svc gen types` has not written. */
+type Loose<Row extends object> = { row: Row; create: Partial<Row>; update: Partial<Row>; key: unknown };
+
+export interface Client<Tables extends { [N in keyof Tables]: TableTypes }> {
+  readonly auth: Auth;
+  /** A table of `Tables`, or of any name with the rows that the type argument says. */
+  table<N extends keyof Tables & string>(name: N): Table<Tables[N]>;
+  table<Row extends object>(name: string): Table<Loose<Row>>;
+}
+
+/** A client with a time, chance and network of the caller's. */
+export function clientIn<Tables extends { [N in keyof Tables]: TableTypes }>(
+  surroundings: Surroundings,
+  { url: given, session = "bearer", storage = defaultStorage(), apiKey, timeoutMs = 30_000 }: ClientOptions,
+): Client<Tables> {
+  const url = given.replace(/\/+$/, "");
+  const cookies = session === "cookie";
+  const send = transport({ url, timeoutMs, cookies, surroundings });
+  const sessions = new Sessions(storage, `svc.session ${url}`);
+  const authorized = new Authorized({
+    send,
+    sessions,
+    storage,
+    lockName: `svc.refresh ${url}`,
+    cookies,
+    apiKey: apiKey ?? null,
+    surroundings,
+  });
+  const write: Send = (call) => authorized.send(call);
+  const read = repeated(write, surroundings);
+  return {
+    auth: new Auth(send, authorized, sessions, tabStorage() ?? storage, `svc.oauth ${url}`),
+    table: ((name: string) => new Table(read, write, name)) as Client<Tables>["table"],
+  };
+}

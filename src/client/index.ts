@@ -1,0 +1,21 @@
+import { type Client, type ClientOptions, clientIn } from "./client.js";
+import { surroundings } from "./surroundings.js";
+import type { TableTypes } from "./table.js";
+
+export type { Auth, Credentials, User, VerificationRequired } from "./auth.js";
+export type { Client, ClientOptions } from "./client.js";
+export { SvcError } from "./error.js";
+export type { OAuth, OAuthProvider } from "./oauth.js";
+export type { Filter, ListQuery } from "./query.js";
+export type { TokenUser } from "./session.js";
+export { memoryStorage, type SessionStorage } from "./surroundings.js";
+export type { CallOptions, ListMeta, Metering, Page, Table, TableTypes, WithMeta } from "./table.js";
+
+/** A client of one server, for browsers and Node. `Tables` is what `svc gen types` writes. */
+// biome-ignore lint/complexity/noBannedTypes: without it no table is known
+export function createClient<Tables extends { [N in keyof Tables]: TableTypes } = {}>(
+  options: ClientOptions,
+): Client<Tables> {
+  const { fetch } = options;
+  return clientIn({ ...surroundings(), ...(fetch && { fetch }) }, options);
+}

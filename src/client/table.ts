@@ -1,0 +1,145 @@
+import { type ListQuery, listParameters } from "./query.js";
+import type { Answer, Call, Send } from "./transport.js";
+
+/** A table as `svc gen types` writes it. */
+export interface TableTypes {
+  row: object;
+  /** What a new row takes. */
+  create: object;
+  update: object;
+  /** The value of a single key, or an object of a composite one. */
+  key: unknown;
+}
+
+/** What a request cost (specification, section 2); null: not known. Absent where metering is off. */
+export interface Metering {
+  readonly rows_read?: number | null;
+  readonly rows_written?: number | null;
+  readonly rows_returned?: number | null;
+  readonly metering?: {
+    readonly version: 1;
+    readonly attempt_id: string;
+    readonly status: "recorded" | "unrecorded";
+  };
+}
+
+export interface ListMeta extends Metering {
+  readonly limit: number;
+  readonly offset: number;
+  /** A lower bound where `truncated`. */
+  readonly total: number;
+  readonly next_cursor?: string;
+  readonly truncated?: true;
+}
+
+export interface Page<Row> {
+  readonly data: readonly Row[];
+  readonly meta: ListMeta;
+}
+
+export interface WithMeta<Data> {
+  readonly data: Data;
+  readonly meta: Metering;
+}
+
+export interface CallOptions {
+  readonly signal?: AbortSignal;
+}
+
+type Asked = CallOptions & { readonly withMeta: true };
+type Plain = CallOptions & { readonly withMeta?: false };
+
+/** `/api/<table>` (specification 4.2). Every method throws SvcError. */
+export class Table<T extends TableTypes> {
+  readonly #path: string;
+
+  constructor(
+    /** For what may be repeated. */
+    private readonly read: Send,
+    private readonly write: Send,
+    name: string,
+  ) {
+    this.#path = `/api/${encodeURIComponent(name)}`;
+  }
+
+  /** Rows alone. */
+  async list<K extends keyof T["row"] = keyof T["row"]>(
+    query: ListQuery<T["row"], K> = {},
+    options: CallOptions = {},
+  ): Promise<readonly Pick<T["row"], K>[]> {
+    return (await this.select(query, options)).data;
+  }
+
+  /** Rows, and how many there are beside this page. */
+  select<K extends keyof T["row"] = keyof T["row"]>(
+    query: ListQuery<T["row"], K> = {},
+    options: CallOptions = {},
+  ): Promise<Page<Pick<T["row"], K>>> {
+    return this.#page(listParameters(query), options);
+  }
+
+  /** The same as `select`. */
+  find<K extends keyof T["row"] = keyof T["row"]>(
+    query: ListQuery<T["row"], K> = {},
+    options: CallOptions = {},
+  ): Promise<Page<Pick<T["row"], K>>> {
+    return this.select(query, options);
+  }
+
+  /** Page after page, from the first to the last, by cursors. */
+  async *pages<K extends keyof T["row"] = keyof T["row"]>(
+    query: ListQuery<T["row"], K> = {},
+    options: CallOptions = {},
+  ): AsyncGenerator<Page<Pick<T["row"], K>>, void> {
+    let parameters: string | null = listParameters(query);
+    while (parameters !== null) {
+      const page: Page<Pick<T["row"], K>> = await this.#page(parameters, options);
+      yield page;
+      const { next_cursor: cursor } = page.meta;
+      parameters = cursor === undefined ? null : new URLSearchParams({ cursor }).toString();
+    }
+  }
+
+  get(key: T["key"], options: Asked): Promise<WithMeta<T["row"]>>;
+  get(key: T["key"], options?: Plain): Promise<T["row"]>;
+  get(key: T["key"], options: Asked | Plain = {}): Promise<unknown> {
+    return one(this.read, { method: "GET", path: this.#pathOf(key) }, options);
+  }
+
+  /** The new row; its key alone where the caller may not read it. */
+  create(row: T["create"], options: Asked): Promise<WithMeta<T["row"]>>;
+  create(row: T["create"], options?: Plain): Promise<T["row"]>;
+  create(row: T["create"], options: Asked | Plain = {}): Promise<unknown> {
+    return one(this.write, { method: "POST", path: this.#path, body: row }, options);
+  }
+
+  /** The changed row; its key alone where the caller may not read it. */
+  update(key: T["key"], changes: T["update"], options: Asked): Promise<WithMeta<T["row"]>>;
+  update(key: T["key"], changes: T["update"], options?: Plain): Promise<T["row"]>;
+  update(key: T["key"], changes: T["update"], options: Asked | Plain = {}): Promise<unknown> {
+    return one(this.write, { method: "PATCH", path: this.#pathOf(key), body: changes }, options);
+  }
+
+  /** The key, as an object of its columns. */
+  delete(key: T["key"], options: Asked): Promise<WithMeta<Partial<T["row"]>>>;
+  delete(key: T["key"], options?: Plain): Promise<Partial<T["row"]>>;
+  delete(key: T["key"], options: Asked | Plain = {}): Promise<unknown> {
+    return one(this.write, { method: "DELETE", path: this.#pathOf(key) }, options);
+  }
+
+  async #page<Row>(parameters: string, { signal }: CallOptions): Promise<Page<Row>> {
+    const path = parameters === "" ? this.#path : `${this.#path}?${parameters}`;
+    return (await this.read({ method: "GET", path, signal })) as Answer & Page<Row>;
+  }
+
+  #pathOf(key: unknown): string {
+    if (typeof key !== "object" || key === null) return `${this.#path}/${encodeURIComponent(String(key))}`;
+    const fields = Object.entries(key).map(([name, value]) => [name, String(value)] as [string, string]);
+    return `${this.#path}/_svc/key?${new URLSearchParams(fields)}`;
+  }
+}
+
+async function one(send: Send, call: Call, { signal, withMeta = false }: Asked | Plain): Promise<unknown> {
+  const { data, meta = {} } = await send({ ...call, signal });
+  return withMeta ? { data, meta } : data;
+}

@@ -1,0 +1,148 @@
+import { describe, expect, it } from "vitest";
+import { createServiceKey } from "../../../src/auth/administration.js";
+import { SvcError } from "../../../src/client/index.js";
+import { isRefusal } from "../../../src/http/refusal.js";
+import { browse, credentials, type Tables } from "./support.js";
+
+async function signedIn() {
+  const { server, browser } = await browse();
+  const client = browser.tab<Tables>();
+  await client.auth.register(credentials);
+  return { server, browser, client, notes: client.table("notes"), members: client.table("members") };
+}
+
+describe("a table of the client", () => {
+  it("creates, gets, updates and deletes rows, by themselves and with what they cost", async () => {
+    const { notes } = await signedIn();
+    const created = await notes.create({ body: "one" });
+    expect(created).toEqual({ id: 1, body: "one", stars: null });
+    expect(await notes.get(1)).toEqual(created);
+    expect(await notes.get(1, { withMeta: true })).toEqual({
+      data: created,
+      meta: {
+        rows_read: 1,
+        rows_written: 0,
+        rows_returned: 1,
+        metering: { version: 1, attempt_id: expect.any(String), status: "recorded" },
+      },
+    });
+    expect(await notes.update(1, { stars: 5 })).toEqual({ ...created, stars: 5 });
+    expect(await notes.delete(1)).toEqual({ id: 1 });
+    await expect(notes.get(1)).rejects.toMatchObject({ status: 404, code: "not_found" });
+  });
+
+  it("takes composite keys as objects", async () => {
+    const { members } = await signedIn();
+    const key = { room: "a b&c", user: "é/?" };
+    await members.create({ ...key, since: 1 });
+    expect(await members.update(key, { since: 2 })).toEqual({ ...key, since: 2 });
+    expect(await members.get(key)).toEqual({ ...key, since: 2 });
+    expect(await members.delete(key)).toEqual(key);
+    expect(await members.list()).toEqual([]);
+  });
+
+  it("filters, projects, sorts and pages", async () => {
+    const { notes } = await signedIn();
+    const bodies = ["100%", "a,b", "it's", "[x]", "é", "plain", "plain two"];
+    for (const [i, body] of bodies.entries()) await notes.create({ body, ...(i % 2 === 0 && { stars: i }) });
+    const bodiesOf = (rows: readonly { readonly body: string }[]) => rows.map(({ body }) => body);
+    expect(bodiesOf(await notes.list({ where: { body: "it's" } }))).toEqual(["it's"]);
+    expect(bodiesOf(await notes.list({ filter: { body: { contains: "%" } } }))).toEqual(["100%"]);
+    expect(bodiesOf(await notes.list({ filter: { body: { in: ["a,b", "[x]"] } } }))).toEqual(["a,b", "[x]"]);
+    expect(bodiesOf(await notes.list({ filter: { stars: { is_null: true } } }))).toHaveLength(3);
+    expect(await notes.list({ filter: { stars: { gte: 2, lt: 6 } }, select: ["stars"] })).toEqual([
+      { stars: 2 },
+      { stars: 4 },
+    ]);
+    const page = await notes.select({ sort: ["-body", "id"], limit: 2, offset: 1 });
+    expect(bodiesOf(page.data)).toEqual(["plain two", "plain"]);
+    expect(page.meta).toMatchObject({ limit: 2, offset: 1, total: 7 });
+    expect((await notes.find({ sort: "id", limit: 3 })).data).toEqual(await notes.list({ limit: 3 }));
+    const pages: number[] = [];
+    const found: string[] = [];
+    for await (const { data } of notes.pages({ limit: 3, select: ["body"] })) {
+      pages.push(data.length);
+      found.push(...bodiesOf(data));
+    }
+    expect(pages).toEqual([3, 3, 1]);
+    expect(found).toEqual(bodies);
+  });
+
+  it("tells what the server refuses, in its words", async () => {
+    const { notes } = await signedIn();
+    const refused = await notes.list({ limit: 0 }).catch((error: unknown) => error);
+    expect(refused).toBeInstanceOf(SvcError);
+    expect(refused).toMatchObject({
+      status: 400,
+      code: "bad_request",
+      message: "limit: expected an integer from 1 to 1000",
+      isTransient: false,
+    });
+  });
+
+  it("can be called off", async () => {
+    const { browser, notes } = await signedIn();
+    const controller = new AbortController();
+    browser.network = (_, __, signal) =>
+      new Promise((_, reject) => {
+        signal.addEventListener("abort", () => reject(signal.reason));
+        controller.abort();
+      });
+    const aborted = notes.list({}, { signal: controller.signal });
+    await expect(aborted).rejects.toMatchObject({ status: 0, code: "aborted" });
+    expect(browser.requestsTo("/api/notes")).toBe(1);
+  });
+
+  it("is called with an API key where there is one", async () => {
+    const { server, browser } = await browse();
+    const scopes = ["resource:notes:read"];
+    const key = await createServiceKey(server.platform, { name: "test", scopes, expiresAt: null });
+    if (isRefusal(key)) throw new Error(key.message);
+    const client = browser.tab<Tables>(undefined, { apiKey: key.secret });
+    expect(await client.table("notes").list()).toEqual([]);
+    await expect(client.table("notes").create({ body: "no" })).rejects.toMatchObject({ status: 403 });
+    expect(browser.requestsTo("/auth/refresh")).toBe(0);
+  });
+});
+
+describe("the client's sign-in", () => {
+  it("registers, tells who is signed in, signs out and in again", async () => {
+    const { browser } = await browse();
+    const { auth } = browser.tab();
+    const told: (string | null)[] = [];
+    auth.onChange((user) => told.push(user?.email ?? null));
+    expect(await auth.user()).toBeNull();
+    const user = await auth.register(credentials);
+    expect(user).toEqual({ id: expect.any(String), email: "ada@example.com", role: "user" });
+    expect(await auth.user()).toEqual(user);
+    expect(await auth.me()).toMatchObject({ ...user, disabled: false, email_verified: false });
+    await auth.logout();
+    expect(await auth.user()).toBeNull();
+    await expect(auth.me()).rejects.toMatchObject({ status: 401 });
+    expect(await auth.login(credentials)).toEqual(user);
+    expect(told).toEqual(["ada@example.com", null, "ada@example.com"]);
+  });
+
+  it("changes the password, which ends the session here too", async () => {
+    const { browser } = await browse();
+    const { auth } = browser.tab();
+    await auth.register(credentials);
+    const wrong = auth.changePassword({ current_password: "wrong horse", password: "another horse" });
+    await expect(wrong).rejects.toMatchObject({ status: 403, code: "invalid_credentials" });
+    expect(await auth.user()).not.toBeNull();
+    await auth.changePassword({ current_password: credentials.password, password: "another horse" });
+    expect(await auth.user()).toBeNull();
+    await auth.login({ ...credentials, password: "another horse" });
+  });
+
+  it("sets a password by the link of a mail", async () => {
+    const { server, browser } = await browse();
+    const { auth } = browser.tab();
+    await auth.register(credentials);
+    await auth.requestPasswordReset(credentials.email);
+    await server.settled();
+    const token = /token=([\w%.-]+)/.exec(server.mail.messages.at(-1)!.text)![1]!;
+    await auth.confirmPasswordReset({ token: decodeURIComponent(token), password: "a third horse" });
+    await auth.login({ ...credentials, password: "a third horse" });
+  });
+});

@@ -1,0 +1,77 @@
+import type { ClientOptions } from "../../../src/client/client.js";
+import { Browser } from "../../support/browser.js";
+import { serve, type TestServer } from "../../support/server.js";
+
+export const credentials = { email: "ada@example.com", password: "correct horse" };
+
+export interface Note {
+  readonly id: number;
+  readonly body: string;
+  readonly stars: number | null;
+}
+
+interface Member {
+  readonly room: string;
+  readonly user: string;
+  readonly since: number;
+}
+
+/** As `svc gen types` would write them. */
+export interface Tables {
+  notes: {
+    row: Note;
+    create: { id?: number; body: string; stars?: number | null };
+    update: { body?: string; stars?: number | null };
+    key: number;
+  };
+  members: {
+    row: Member;
+    create: Member;
+    update: { since?: number };
+    key: { room: string; user: string };
+  };
+}
+
+const schema = `
+notes:
+  columns:
+    id:    { type: integer, primary_key: true }
+    body:  { type: text, not_null: true }
+    stars: { type: integer }
+members:
+  primary_key: [room, user]
+  columns:
+    room:  { type: text, not_null: true }
+    user:  { type: text, not_null: true }
+    since: { type: integer, not_null: true }
+`;
+
+const all = ["read", "create", "update", "delete"].map((action) => `${action} = "authenticated"`).join("\n");
+
+const config = `
+[auth]
+cookie_mode = true
+[cors]
+allowed_origins = ["https://app.example.com"]
+[rules.notes]
+${all}
+[rules.members]
+${all}
+`;
+
+export type BrowserOptions = Omit<ClientOptions, "url"> & { readonly hasLocks?: boolean };
+
+export async function browse(
+  options: BrowserOptions = {},
+): Promise<{ readonly server: TestServer; readonly browser: Browser }> {
+  const server = await serve({ schema, config });
+  return { server, browser: new Browser(server, options) };
+}
+
+/** Both clocks. */
+export function pass(server: TestServer, browser: Browser, ms: number): void {
+  server.clock.advance(ms);
+  browser.time.pass(ms);
+}
+
+export const accessTokenMs = 900_000;
