@@ -12,6 +12,8 @@ const groups: Readonly<Record<string, () => Promise<{ readonly commands: readonl
   auth: () => import("./commands/auth-provider.js"),
   usage: () => import("./commands/usage.js"),
   worker: () => import("./commands/worker.js"),
+  export: () => import("./commands/export.js"),
+  import: () => import("./commands/import.js"),
 };
 
 process.exitCode = await main(process.argv.slice(2));
@@ -25,7 +27,8 @@ async function main(args: readonly string[]): Promise<ExitCode> {
   try {
     const rest = args.slice(command.name.split(" ").length);
     const invocation = readInvocation(command, rest, process.env);
-    if (invocation !== null) return await command.run(invocation);
+    if (invocation !== null)
+      return await command.run(invocation).catch((error) => located(error, invocation.directory));
     console.log(helpOf(command));
     return 0;
   } catch (error) {
@@ -78,6 +81,13 @@ function helpOf({ name, usage, summary, help }: Command): string {
     "",
     ...[...help, ...common].map((line) => `  ${line}`),
   ].join("\n");
+}
+
+/** Problems get their lines here: what a command finds in its surroundings is often about svc.toml. */
+async function located(error: unknown, directory: string): Promise<never> {
+  if (!(error instanceof ProblemsError)) throw error;
+  const { configFile, withLinesIn } = await import("../node/project-directory.js");
+  throw new ProblemsError(withLinesIn(directory, [configFile], error.problems));
 }
 
 function failed(command: Command, error: unknown): ExitCode {

@@ -1,0 +1,125 @@
+import { lstatSync, statSync } from "node:fs";
+import { dirname, isAbsolute, join, relative, resolve, sep } from "node:path";
+import { databaseProblem } from "../../node/libsql-file.js";
+import { type ProjectDirectory, readProject } from "../../node/project-directory.js";
+import type { Config } from "../../project/config.js";
+import { parseSchema } from "../../project/schema.js";
+import { configEntry, databaseEntry, readArchive, schemaEntry } from "../archive.js";
+import { type Command, RefusedError } from "../command.js";
+import { databaseFile } from "../database-file.js";
+import { placeNew } from "../place-file.js";
+import { leavingNothing, type Made } from "../unfinished.js";
+
+/** Interface, section 10. */
+const importProject: Command = {
+  name: "import",
+  usage: "FILE.tar.gz [--outside]",
+  summary: "Makes a directory the project of an archive that svc export wrote.",
+  options: { outside: { type: "boolean" } },
+  help: [
+    "FILE.tar.gz  the archive: svc.toml, svc.schema.yaml and data.db, which goes where database.url says",
+    "--outside    also to a place outside of the project's directory",
+    "Nothing is overwritten: a project or a database that is there is refused, and after a failure nothing is left.",
+    "Secrets are never in an archive: what is still to be set is printed at the end.",
+  ],
+  positionals: ["FILE.tar.gz"],
+  run: async (invocation) => {
+    const file = resolve(invocation.positionals[0]!);
+    const directory = resolve(invocation.directory);
+    refusePresent([configEntry, schemaEntry].map((name) => join(directory, name)));
+    const { project, database } = await leavingNothing(async (made) => {
+      made.directory(directory);
+      const stage = made.temporary(directory);
+      const entries = await readArchive(file, stage);
+      const project = readProject(stage);
+      const database = entries.has(databaseEntry)
+        ? await checkedTarget(project, directory, invocation.flag("outside"))
+        : null;
+      place(stage, directory, database, made);
+      return { project, database };
+    });
+    console.log(summary(directory, database));
+    const lines = remaining(project, invocation.directory);
+    if (lines.length > 0) console.log(["still to be done:", ...lines.map((line) => `  ${line}`)].join("\n"));
+    return 0;
+  },
+};
+
+/** Where the database goes. Throws RefusedError unless it is sound and its place is free and allowed. */
+async function checkedTarget(
+  { directory: stage, config }: ProjectDirectory,
+  directory: string,
+  outside: boolean,
+): Promise<string> {
+  const target = databaseFile(config, directory);
+  if (target === null)
+    throw new RefusedError(`database.url names a libSQL server, and ${databaseEntry} has no place there`);
+  if (!outside && isOutside(directory, target))
+    throw new RefusedError(`database.url leads out of ${directory}, to ${target}: see --outside`);
+  // SQLite would take a log or a journal that lies there for the new file's own, and write it into it.
+  refusePresent(["", "-wal", "-shm", "-journal"].map((suffix) => target + suffix));
+  const staged = join(stage, databaseEntry);
+  // SQLite takes an empty file for an empty database.
+  const problem = statSync(staged).size === 0 ? "it is empty" : await databaseProblem(staged);
+  if (problem !== null) throw new RefusedError(`${databaseEntry} is no sound SQLite database: ${problem}`);
+  return target;
+}
+
+function isOutside(directory: string, target: string): boolean {
+  const path = relative(directory, target);
+  return path === ".." || path.startsWith(`..${sep}`) || isAbsolute(path);
+}
+
+function refusePresent(paths: readonly string[]): void {
+  for (const path of paths)
+    if (lstatSync(path, { throwIfNoEntry: false }) !== undefined)
+      throw new RefusedError(
+        `${path} exists, and an import overwrites nothing: --dir names another directory`,
+      );
+}
+
+/** svc.toml last: whoever sees it sees a whole project. */
+function place(stage: string, directory: string, database: string | null, made: Made): void {
+  if (database !== null) made.directory(dirname(database));
+  const places = [
+    ...(database === null ? [] : [[databaseEntry, database] as const]),
+    ...[schemaEntry, configEntry].map((name) => [name, join(directory, name)] as const),
+  ];
+  for (const [name, path] of places) {
+    placeNew(join(stage, name), path);
+    made.file(path);
+  }
+}
+
+function summary(directory: string, database: string | null): string {
+  const head = `imported ${directory}: ${configEntry}, ${schemaEntry}`;
+  return database === null
+    ? `${head}, no database`
+    : `${head}, ${database} (${statSync(database).size} bytes)`;
+}
+
+/** What no archive holds, by what the project's files ask for. */
+function remaining({ config, schemaText }: ProjectDirectory, directory: string): readonly string[] {
+  const providers = parseSchema(schemaText).schema?.auth.providers ?? [];
+  return [
+    ...variables(config),
+    ...(providers.length > 0 ? ["set SVC_PLATFORM_SECRETS_KEY: seals credentials of sign-in providers"] : []),
+    ...providers.map((name) => `svc auth provider set ${name} --credentials FILE --dir ${directory}`),
+    ...[config.server.tls_cert, config.server.tls_key]
+      .filter((path) => path !== "")
+      .map((path) => `put ${path} in place: svc.toml's [server] names it`),
+  ];
+}
+
+function variables({ auth, mail }: Config): readonly string[] {
+  const lines = auth.allow_insecure_dev_secret
+    ? []
+    : [
+        `set ${auth.jwt_secret_env}: the secret; with another one than before, links that were mailed and access tokens end`,
+      ];
+  if (mail.transport === "smtp") lines.push(`set ${mail.smtp_url_env}: where mail is sent`);
+  if (mail.transport === "http") lines.push(`set ${mail.http_token_env}: for ${mail.http_url}`);
+  return lines;
+}
+
+export const commands: readonly Command[] = [importProject];
