@@ -5,6 +5,7 @@ import { type Command, type ExitCode, RefusedError, readInvocation, UsageError }
 
 /** By the first word of a command: each loads only what it needs. */
 const groups: Readonly<Record<string, () => Promise<{ readonly commands: readonly Command[] }>>> = {
+  init: () => import("./commands/init.js"),
   serve: () => import("./commands/serve.js"),
   check: () => import("./commands/check.js"),
   schema: () => import("./commands/schema.js"),
@@ -12,6 +13,7 @@ const groups: Readonly<Record<string, () => Promise<{ readonly commands: readonl
   auth: () => import("./commands/auth-provider.js"),
   usage: () => import("./commands/usage.js"),
   worker: () => import("./commands/worker.js"),
+  gen: () => import("./commands/gen.js"),
   export: () => import("./commands/export.js"),
   import: () => import("./commands/import.js"),
 };

@@ -23,14 +23,23 @@ export interface ClientOptions {
   readonly fetch?: typeof globalThis.fetch;
 }
 
-/** Rows of a table that `svc gen types` has not written. */
+/** A table that `svc gen types` has not written, with the rows that the caller says. */
 type Loose<Row extends object> = { row: Row; create: Partial<Row>; update: Partial<Row>; key: unknown };
+
+/** A name that is not in `Tables` needs rows to be said, so that a misspelt one is an error. */
+type LooseName<Tables, Row> = [Row] extends [never]
+  ? [keyof Tables] extends [never]
+    ? string
+    : never
+  : string;
 
 export interface Client<Tables extends { [N in keyof Tables]: TableTypes }> {
   readonly auth: Auth;
   /** A table of `Tables`, or of any name with the rows that the type argument says. */
   table<N extends keyof Tables & string>(name: N): Table<Tables[N]>;
-  table<Row extends object>(name: string): Table<Loose<Row>>;
+  table<Row extends object = never>(
+    name: LooseName<Tables, Row>,
+  ): Table<Loose<[Row] extends [never] ? Record<string, unknown> : Row>>;
 }
 
 /** A client with a time, chance and network of the caller's. */

@@ -1,4 +1,5 @@
 import type { Column, Table } from "../project/model.js";
+import { needsValue } from "../project/needs-value.js";
 import { admitsAnonymous } from "../project/rules/admits-anonymous.js";
 import type { RuleAction, TableRules } from "../project/rules/ast.js";
 import { acceptedSchema, type JsonSchema, storedSchema, textSchema } from "./column-schema.js";
@@ -102,12 +103,6 @@ export function tableSchemas(table: Table, { columns: columnRules }: TableRules)
         [`${name}.key`]: object(properties(columns.filter(isKey), stored)),
       }),
   };
-}
-
-/** Whether a new row has to say it: SQLite numbers an integer that is the whole key. */
-export function needsValue(column: Column, { primaryKey }: Table): boolean {
-  const isNumbered = column.type === "integer" && primaryKey.length === 1 && primaryKey[0] === column.name;
-  return column.notNull && column.default === null && !isNumbered;
 }
 
 function listParameters({ columns }: Table): readonly JsonSchema[] {

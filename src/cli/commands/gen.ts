@@ -1,0 +1,58 @@
+import { writeFileSync } from "node:fs";
+import { resolve } from "node:path";
+import { readProject } from "../../node/project-directory.js";
+import { openApiDocument } from "../../openapi/document.js";
+import { configuredBaseUrl } from "../../project/environment.js";
+import { parseRules } from "../../project/rules/rules.js";
+import { parseSchema } from "../../project/schema.js";
+import type { Command, Invocation } from "../command.js";
+import { rowTypes } from "../row-types.js";
+
+const outHelp = "--out FILE       instead of standard output; relative to where you are";
+
+const genTypes: Command = {
+  name: "gen types",
+  usage: "[--out FILE] [--big-integers]",
+  summary: "Writes the TypeScript of svc.schema.yaml's tables, for createClient<Tables>() of svc/client.",
+  options: { out: { type: "string" }, "big-integers": { type: "boolean" } },
+  help: [
+    outHelp,
+    "--big-integers   integers are number | string, as those beyond ±(2^53−1) come as decimal strings",
+    "Columns that a rule of svc.toml hides from some are optional in rows.",
+  ],
+  positionals: [],
+  run: async (invocation) => {
+    const { config, schemaText } = readProject(invocation.directory);
+    const integers = invocation.flag("big-integers") ? "number | string" : "number";
+    write(invocation, rowTypes(parseSchema(schemaText).schema!, config.rules, { integers }));
+    return 0;
+  },
+};
+
+const genOpenApi: Command = {
+  name: "gen openapi",
+  usage: "[--out FILE]",
+  summary:
+    "Writes the OpenAPI 3.1 document of the project's files; a server has that of its own at /openapi.json.",
+  options: { out: { type: "string" } },
+  help: [outHelp],
+  positionals: [],
+  run: async (invocation) => {
+    const { config, schemaText } = readProject(invocation.directory);
+    const { schema } = parseSchema(schemaText);
+    const { rules } = parseRules(config.rules, schema!);
+    const { host, port } = config.server;
+    const baseUrl = configuredBaseUrl(config, invocation.environment) ?? `http://${host}:${port}`;
+    const document = openApiDocument({ schema: schema!, rules, version: 0, config, baseUrl });
+    write(invocation, `${JSON.stringify(document, null, 2)}\n`);
+    return 0;
+  },
+};
+
+function write(invocation: Invocation, text: string): void {
+  const file = invocation.text("out");
+  if (file === undefined) process.stdout.write(text);
+  else writeFileSync(resolve(file), text);
+}
+
+export const commands: readonly Command[] = [genTypes, genOpenApi];

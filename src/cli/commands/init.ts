@@ -1,0 +1,99 @@
+import { randomBytes } from "node:crypto";
+import { existsSync, mkdirSync, writeFileSync } from "node:fs";
+import { join, resolve } from "node:path";
+import { schemaFile } from "../../project/schema.js";
+import { type Command, RefusedError } from "../command.js";
+
+const init: Command = {
+  name: "init",
+  usage: "DIR",
+  summary: "Writes a small commented project into DIR: svc.toml, svc.schema.yaml and .gitignore.",
+  options: {},
+  help: [
+    "DIR is made where there is none. Nothing is overwritten.",
+    "The project serves at once with a secret of its own for development, which is good on this machine alone.",
+  ],
+  positionals: ["DIR"],
+  run: async ({ directory, positionals }) => {
+    const name = positionals[0]!;
+    const target = resolve(directory, name);
+    const files = projectFiles(randomBytes(32).toString("base64"));
+    const taken = Object.keys(files).filter((file) => existsSync(join(target, file)));
+    if (taken.length > 0)
+      throw new RefusedError(`${target} holds ${taken.join(", ")} already, and nothing is overwritten`);
+    mkdirSync(target, { recursive: true });
+    for (const [file, text] of Object.entries(files)) writeFileSync(join(target, file), text, { flag: "wx" });
+    console.log(
+      [
+        `wrote ${Object.keys(files).join(", ")} into ${name}`,
+        "",
+        `  svc serve --dir ${name}    serves it on http://127.0.0.1:8787`,
+        `  svc check --dir ${name}    says what is wrong after a change`,
+      ].join("\n"),
+    );
+    return 0;
+  },
+};
+
+export const commands: readonly Command[] = [init];
+
+function projectFiles(secret: string): Readonly<Record<string, string>> {
+  return {
+    "svc.toml": `# Settings and access rules. Every key is optional; \`svc check\` reads them as \`svc serve\` does.
+
+[auth]
+# Signs access tokens on this machine, and is taken on loopback addresses alone. Where others can reach the server, set
+# the environment variable SVC_JWT_SECRET to 32 bytes or more, and remove both lines.
+allow_insecure_dev_secret = true
+dev_secret = "${secret}"
+
+# For browsers on another origin: tokens in cookies that no script can read.
+# cookie_mode = true
+# [cors]
+# allowed_origins = ["https://app.example.com"]
+
+# Who may do what with each table. A missing rule denies; row is the stored row, new the row as it would be.
+
+[rules.products]
+read = "public"
+create = "auth.role = 'admin'"
+update = "auth.role = 'admin'"
+delete = "auth.role = 'admin'"
+
+[rules.orders]
+read = "row.user_id = auth.id or auth.role = 'admin'"
+create = "new.user_id = auth.id"
+update = "auth.role = 'admin'"
+
+# Nobody but administrators sees or sets it.
+[rules.orders.columns.note]
+read = "auth.role = 'admin'"
+write = "auth.role = 'admin'"
+`,
+    [schemaFile]: `# Tables. A change is applied when the server starts, unless it could lose something: see \`svc schema plan\`.
+
+$auth:
+  registration: public # or invite, closed
+
+products:
+  columns:
+    id: { type: integer, primary_key: true }
+    name: { type: text, not_null: true, unique: true }
+    price_cents: { type: integer, not_null: true, check: "price_cents >= 0" }
+    tags: { type: json }
+
+orders:
+  columns:
+    id: { type: integer, primary_key: true }
+    user_id: { type: text, not_null: true, references: { table: $users, on_delete: cascade } }
+    product_id: { type: integer, not_null: true, references: { table: products } }
+    quantity: { type: integer, not_null: true, default: 1, check: "quantity between 1 and 100" }
+    note: { type: text }
+    created_at: { type: integer, not_null: true, default: { sql: "unixepoch()" } }
+  indexes:
+    - { columns: [user_id] }
+    - { columns: [product_id] }
+`,
+    ".gitignore": "# The database, mails, usage and sealed credentials of this machine.\n.svc/\n",
+  };
+}

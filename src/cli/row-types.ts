@@ -1,0 +1,79 @@
+import type { Column, ColumnType, Schema, Table } from "../project/model.js";
+import { needsValue } from "../project/needs-value.js";
+import type { RulesSource } from "../project/rules/rules.js";
+
+export interface RowTypesOptions {
+  /** What integers are: beyond ±(2^53−1) they are decimal strings. */
+  readonly integers: "number" | "number | string";
+}
+
+/** TypeScript of a project's tables, for `createClient<Tables>` (interface, section 9). */
+export function rowTypes(schema: Schema, rules: RulesSource, options: RowTypesOptions): string {
+  const tables = [...schema.tables.values()];
+  const usesJson = tables.some(({ columns }) => [...columns.values()].some(({ type }) => type === "json"));
+  return [
+    "// Written by `svc gen types` from svc.schema.yaml: a change here is gone with the next one.",
+    "",
+    ...(usesJson ? [jsonType, ""] : []),
+    '/** For `createClient<Tables>`; a row of rooms is a `Tables["rooms"]["row"]`. */',
+    "export interface Tables {",
+    ...tables.flatMap((table) => tableLines(table, rules, options)),
+    "}",
+    "",
+  ].join("\n");
+}
+
+const jsonType =
+  "export type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json };";
+
+function tableLines(table: Table, rules: RulesSource, options: RowTypesOptions): readonly string[] {
+  const { name, virtual, primaryKey } = table;
+  const columns = [...table.columns.values()];
+  const hidden = rules.get(name)?.columns;
+  const isKey = (column: Column) => primaryKey.includes(column.name);
+  const typed = (column: Column) => typeOf(column, options);
+  const block = (key: string, some: readonly Column[], isOptional: (column: Column) => boolean) =>
+    some.length === 0
+      ? [`    ${key}: Record<string, never>;`]
+      : [
+          `    ${key}: {`,
+          ...some.map((column) => `      ${column.name}${isOptional(column) ? "?" : ""}: ${typed(column)};`),
+          "    };",
+        ];
+  const isFixed = virtual || primaryKey.length === 0;
+  return [
+    `  ${name}: {`,
+    // Whoever may not read a column gets rows without it.
+    ...block("row", columns, ({ name: column }) => hidden?.get(column)?.read !== undefined),
+    ...(virtual ? ["    create: never;"] : block("create", columns, (column) => !needsValue(column, table))),
+    ...(isFixed
+      ? ["    update: never;"]
+      : block(
+          "update",
+          columns.filter((column) => !isKey(column)),
+          () => true,
+        )),
+    `    key: ${isFixed ? "never" : keyOf(columns.filter(isKey), options)};`,
+    "  };",
+  ];
+}
+
+function keyOf(columns: readonly Column[], options: RowTypesOptions): string {
+  if (columns.length === 1) return valueTypes(options)[columns[0]!.type];
+  const fields = columns.map(({ name, type }) => `${name}: ${valueTypes(options)[type]}`);
+  return `{ ${fields.join("; ")} }`;
+}
+
+function typeOf({ type, notNull }: Column, options: RowTypesOptions): string {
+  const value = valueTypes(options)[type];
+  return notNull || type === "json" ? value : `${value} | null`;
+}
+
+const valueTypes = ({ integers }: RowTypesOptions): Record<ColumnType, string> => ({
+  integer: integers,
+  real: "number",
+  text: "string",
+  boolean: "boolean",
+  json: "Json",
+  blob: "string",
+});

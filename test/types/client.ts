@@ -1,0 +1,102 @@
+// Read by `tsc` alone: each line that `@ts-expect-error` stands over must be an error.
+import { createClient, memoryStorage, type SvcError, type TokenUser } from "../../src/client/index.js";
+import type { Json, Tables } from "./tables.js";
+
+type Equal<A, B> = (<T>() => T extends A ? 1 : 2) extends <T>() => T extends B ? 1 : 2 ? true : false;
+
+function same<A, B>(_: Equal<A, B>): void {}
+
+const client = createClient<Tables>({ url: "https://api.example.com", storage: memoryStorage() });
+
+export async function rows() {
+  const notes = client.table("notes");
+  const [note] = await notes.list();
+  same<typeof note, Tables["notes"]["row"] | undefined>(true);
+  same<Tables["notes"]["row"]["secret"], string | undefined>(true);
+  same<Tables["notes"]["row"]["extra"], Json>(true);
+  same<Tables["notes"]["row"]["rate"], number | null>(true);
+
+  const { data, meta } = await notes.select({ select: ["id", "body"] });
+  same<(typeof data)[number], { id: number; body: string }>(true);
+  same<typeof meta.next_cursor, string | undefined>(true);
+  for await (const page of notes.pages({ select: ["done"] }))
+    same<(typeof page.data)[number], { done: boolean }>(true);
+
+  await notes.list({ where: { body: "x" }, filter: { rate: { gte: 1, is_null: false } }, sort: "-rate" });
+  await notes.list({
+    filter: { id: { in: [1, 2] }, body: { contains: "x" } },
+    sort: ["done", "-id"],
+    limit: 1,
+  });
+  // @ts-expect-error: no such column
+  await notes.list({ where: { nobody: "x" } });
+  // @ts-expect-error: a column of another type
+  await notes.list({ where: { id: "1" } });
+  // @ts-expect-error: contains is for texts
+  await notes.list({ filter: { id: { contains: "1" } } });
+  // @ts-expect-error: no such operator
+  await notes.list({ filter: { id: { like: 1 } } });
+  // @ts-expect-error: no such column to sort by
+  await notes.list({ sort: "-nobody" });
+  // @ts-expect-error: no such column to select
+  await notes.list({ select: ["nobody"] });
+
+  const created = await notes.create({ body: "x", extra: { any: ["thing", 1, null] } });
+  same<typeof created, Tables["notes"]["row"]>(true);
+  // @ts-expect-error: extra is needed
+  await notes.create({ body: "x" });
+  // @ts-expect-error: no such column
+  await notes.create({ body: "x", extra: 1, nobody: 1 });
+  await notes.update(1, { rate: null });
+  // @ts-expect-error: a key does not change
+  await notes.update(1, { id: 2 });
+  // @ts-expect-error: not null
+  await notes.update(1, { body: null });
+  // @ts-expect-error: a key of another type
+  await notes.get("1");
+
+  const found = await notes.get(1, { withMeta: true });
+  same<typeof found.data, Tables["notes"]["row"]>(true);
+  same<typeof found.meta.rows_read, number | null | undefined>(true);
+  same<Awaited<ReturnType<typeof plain>>, Tables["notes"]["row"]>(true);
+}
+
+const plain = () => client.table("notes").get(1);
+
+export async function keys() {
+  await client.table("members").get({ room: "a", since: 1 });
+  // @ts-expect-error: the whole key
+  await client.table("members").get({ room: "a" });
+  await client.table("pairs").delete({ a: "1", b: "2" });
+  // @ts-expect-error: a table without a key is only listed and added to
+  await client.table("log").get(1);
+  await client.table("log").create({ line: "x" });
+  // @ts-expect-error: a virtual table is read-only
+  await client.table("words").create({ word: "x" });
+  // @ts-expect-error: no such table
+  client.table("nobody");
+}
+
+export async function loose() {
+  const [row] = await client.table<{ id: number; name: string }>("elsewhere").list({ where: { name: "x" } });
+  same<typeof row, { id: number; name: string } | undefined>(true);
+  const untyped = createClient({ url: "https://api.example.com", apiKey: "svc_sk_x" });
+  await untyped.table<{ id: number }>("any").get({ id: 1 });
+  same<Awaited<ReturnType<typeof anything>>, Record<string, unknown>>(true);
+}
+
+const anything = () => createClient({ url: "https://api.example.com" }).table("any").get("1");
+
+export async function auth() {
+  const { auth } = client;
+  same<Awaited<ReturnType<typeof auth.login>>, TokenUser>(true);
+  const registered = await auth.register({ email: "a@example.com", password: "secret" });
+  if ("verification_required" in registered) same<typeof registered.verification_expires_in, number>(true);
+  else same<typeof registered, TokenUser>(true);
+  // @ts-expect-error: a provider that there is not
+  await auth.oauth.authorize("myspace", "https://app.example.com/callback");
+  const stop: () => void = auth.onChange((user) => same<typeof user, TokenUser | null>(true));
+  stop();
+}
+
+export const isGone = (error: SvcError): boolean => error.status === 404;

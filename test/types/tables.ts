@@ -1,0 +1,82 @@
+// Written by `svc gen types` from svc.schema.yaml: a change here is gone with the next one.
+
+export type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json };
+
+/** For `createClient<Tables>`; a row of rooms is a `Tables["rooms"]["row"]`. */
+export interface Tables {
+  notes: {
+    row: {
+      id: number;
+      body: string;
+      rate: number | null;
+      done: boolean;
+      extra: Json;
+      image: string | null;
+      secret?: string;
+    };
+    create: {
+      id?: number;
+      body: string;
+      rate?: number | null;
+      done?: boolean;
+      extra: Json;
+      image?: string | null;
+      secret?: string;
+    };
+    update: {
+      body?: string;
+      rate?: number | null;
+      done?: boolean;
+      extra?: Json;
+      image?: string | null;
+      secret?: string;
+    };
+    key: number;
+  };
+  members: {
+    row: {
+      room: string;
+      since: number;
+      constructor: string | null;
+    };
+    create: {
+      room: string;
+      since: number;
+      constructor?: string | null;
+    };
+    update: {
+      constructor?: string | null;
+    };
+    key: { room: string; since: number };
+  };
+  pairs: {
+    row: {
+      a: string;
+      b: string;
+    };
+    create: {
+      a: string;
+      b: string;
+    };
+    update: Record<string, never>;
+    key: { a: string; b: string };
+  };
+  log: {
+    row: {
+      line: string | null;
+    };
+    create: {
+      line?: string | null;
+    };
+    update: never;
+    key: never;
+  };
+  words: {
+    row: {
+      word: string | null;
+    };
+    create: never;
+    update: never;
+    key: never;
+  };
+}
