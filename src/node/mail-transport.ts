@@ -21,7 +21,10 @@ export function mailTransport({ mail }: Config, surroundings: MailSurroundings):
   const variable = (key: "smtp_url_env" | "http_token_env"): string => {
     const value = environment[mail[key]];
     if (value) return value;
-    throw problem(`mail.${key}`, `the environment variable ${mail[key]} is not set`);
+    throw problem(
+      `mail.${key}`,
+      `the environment variable ${mail[key]} is not set: it holds ${held[key]}, which mail.transport = "${mail.transport}" needs`,
+    );
   };
   switch (mail.transport) {
     case "log":
@@ -29,13 +32,18 @@ export function mailTransport({ mail }: Config, surroundings: MailSurroundings):
     case "smtp": {
       const url = variable("smtp_url_env");
       if (!/^smtps?:\/\/./.test(url) || !URL.canParse(url))
-        throw problem("mail.smtp_url_env", `${mail.smtp_url_env} is no smtp:// or smtps:// URL`);
+        throw problem(
+          "mail.smtp_url_env",
+          `${mail.smtp_url_env} is no smtp:// or smtps:// URL such as smtps://user:password@mail.example.com`,
+        );
       return smtpMail({ url, requireTLS: mustEncrypt(url) });
     }
     case "http":
       return httpMail({ url: mail.http_url, token: variable("http_token_env"), fetch });
   }
 }
+
+const held = { smtp_url_env: "the SMTP server's URL", http_token_env: "the mail service's token" } as const;
 
 /** A password goes over no network in the clear, whatever a server, or somebody between, offers. */
 function mustEncrypt(url: string): boolean {

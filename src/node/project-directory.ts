@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { type Config, parseConfig } from "../project/config.js";
+import { withLines } from "../project/lines/with-lines.js";
 import { type Problem, ProblemsError } from "../project/problem.js";
 import { parseRules } from "../project/rules/rules.js";
 import { parseSchema, schemaFile } from "../project/schema.js";
@@ -13,23 +14,24 @@ export interface ProjectDirectory {
   readonly schemaText: string;
 }
 
-/** Reads both files. Throws ProblemsError with every problem of both of them. */
+export const configFile = "svc.toml";
+
+/** Reads both files. Throws ProblemsError with every problem of both of them, and its line. */
 export function readProject(directory: string): ProjectDirectory {
   const root = resolve(directory);
   const problems: Problem[] = [];
+  const texts = new Map<string, string>();
   const read = (file: string): string | null => {
     try {
-      return readFileSync(join(root, file), "utf8");
+      const text = readFileSync(join(root, file), "utf8");
+      texts.set(file, text);
+      return text;
     } catch (error) {
-      problems.push({
-        file,
-        path: "",
-        message: `cannot be read in ${root} (${(error as NodeJS.ErrnoException).code})`,
-      });
+      problems.push({ file, path: "", message: unreadable(root, error as NodeJS.ErrnoException) });
       return null;
     }
   };
-  const configText = read("svc.toml");
+  const configText = read(configFile);
   const schemaText = read(schemaFile);
   const parsedConfig = configText === null ? null : parseConfig(configText);
   const parsedSchema = schemaText === null ? null : parseSchema(schemaText);
@@ -37,6 +39,37 @@ export function readProject(directory: string): ProjectDirectory {
   const config = parsedConfig?.config;
   if (config && parsedSchema?.schema)
     problems.push(...parseRules(config.rules, parsedSchema.schema).problems);
-  if (!config || schemaText === null || problems.length > 0) throw new ProblemsError(problems);
+  if (!config || schemaText === null || problems.length > 0)
+    throw new ProblemsError(withLines(problems, texts));
   return { directory: root, config, schemaText };
+}
+
+function unreadable(directory: string, { code }: NodeJS.ErrnoException): string {
+  return code === "ENOENT"
+    ? `not found in ${directory}; --dir names a project's directory, svc init makes a new one`
+    : `cannot be read in ${directory} (${code})`;
+}
+
+/**
+ * The lines of problems that come up after `readProject`, such as a secret that is not set. `files` are those that the
+ * problems can be about as they lie in the directory: a schema may also come from elsewhere.
+ */
+export function withLinesIn(
+  directory: string,
+  files: readonly (typeof configFile | typeof schemaFile)[],
+  problems: readonly Problem[],
+): readonly Problem[] {
+  const texts = files.flatMap((file) => {
+    const text = textOrNull(join(directory, file));
+    return text === null ? [] : [[file, text] as const];
+  });
+  return withLines(problems, new Map(texts));
+}
+
+function textOrNull(file: string): string | null {
+  try {
+    return readFileSync(file, "utf8");
+  } catch {
+    return null;
+  }
 }

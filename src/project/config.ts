@@ -1,7 +1,8 @@
 import { parse as parseToml, TomlError } from "smol-toml";
 import * as v from "valibot";
+import { pointAt } from "./point-at.js";
 import type { Problem } from "./problem.js";
-import { mapOf, problemsOf } from "./valibot-problems.js";
+import { mapOf, mapWith, problemsOf } from "./valibot-problems.js";
 
 /** svc.toml after parsing: every key present, with its default (interface, section 2). Times are seconds, sizes bytes. */
 export type Config = v.InferOutput<typeof configSchema>;
@@ -13,18 +14,48 @@ export function parseConfig(text: string): { config: Config | null; problems: re
     raw = parseToml(text);
   } catch (error) {
     if (!(error instanceof TomlError)) throw error;
-    const message = error.message.split("\n")[0]!.replace("Invalid TOML document: ", "");
-    return {
-      config: null,
-      problems: [{ file, path: "", message: `line ${error.line}, column ${error.column}: ${message}` }],
-    };
+    return { config: null, problems: [syntaxProblem(text, error)] };
   }
   const result = v.safeParse(configSchema, raw);
-  const problems = result.success ? inconsistencies(result.output) : problemsOf(file, result.issues);
+  const problems = result.success
+    ? inconsistencies(result.output)
+    : problemsOf(file, result.issues).map(withItsSection);
   return { config: result.success && problems.length === 0 ? result.output : null, problems };
 }
 
 const file = "svc.toml";
+
+function syntaxProblem(text: string, error: TomlError): Problem {
+  const { line, column } = error;
+  const said = error.message.split("\n")[0]!.replace("Invalid TOML document: ", "");
+  const message = `column ${column}: ${said}${remedies.get(said) ?? ""}\n${pointAt(text, error)}`;
+  return { file, line, path: "", message };
+}
+
+const quotesNeeded = ": text is written in quotes, and true and false in lower case";
+const keyNeeded = ': expected key = value, or a header such as [auth] with its "]"';
+const bracketNeeded = ": look for a missing comma or bracket before this";
+
+/** What to do about what smol-toml says, in its words. */
+const remedies = new Map([
+  ["invalid value", quotesNeeded],
+  ["illegal character in numeric literal", quotesNeeded],
+  ["control characters are not allowed in strings", ': the text has no closing " in its line'],
+  ["unfinished string", ": the text has no closing quotes"],
+  ["unrecognised escape sequence", ": write \\\\ for a \\, or put the text in single quotes"],
+  ["illegal character in key", keyNeeded],
+  ["unexpected end of key", keyNeeded],
+  ["incomplete key-value: cannot find end of key", keyNeeded],
+  ["expected comma or end of structure", bracketNeeded],
+  ["unfinished array", bracketNeeded],
+  ["unfinished table", bracketNeeded],
+  [
+    "each key-value declaration must be followed by an end-of-line",
+    ': the value ends before this; within a "text" write \' instead of "',
+  ],
+  ["trying to redefine an already defined table or value", ": it is there twice, make one of both"],
+  ["trying to redefine an already defined value", ": it is there twice, make one of both"],
+]);
 
 const boolean = (fallback: boolean) => v.optional(v.boolean(), fallback);
 const string = (fallback: string) => v.optional(v.string(), fallback);
@@ -39,7 +70,7 @@ const integer = (fallback: number, minimum: number, maximum: number) =>
     fallback,
   );
 const section = <const T extends v.ObjectEntries>(entries: T) => {
-  const schema = v.strictObject(entries);
+  const schema = mapWith(entries);
   return v.optional(schema, {} as v.InferInput<typeof schema>);
 };
 
@@ -53,19 +84,26 @@ const databaseUrl = v.optional(
   v.pipe(
     v.string(),
     v.regex(/^(file:.|libsql:\/\/.|https?:\/\/.)/, "expected file:…, libsql://…, https://… or http://…"),
+    v.check((url) => !/%(?![0-9A-Fa-f]{2})/.test(url), "a % is written %25"),
   ),
   "file:.svc/data.db",
 );
 
 const origin = v.pipe(
   v.string(),
-  v.check((text) => isOrigin(text), "expected an origin such as https://app.example.com"),
+  v.check(
+    (text) => isOrigin(text),
+    "expected an origin such as https://app.example.com, without a path, a * or a / at its end",
+  ),
 );
 
 const publicBaseUrl = v.optional(
   v.pipe(
     v.string(),
-    v.check((text) => text === "" || isOrigin(text), "expected an origin such as https://api.example.com"),
+    v.check(
+      (text) => text === "" || isOrigin(text),
+      "expected an origin such as https://api.example.com, without a path or a / at its end",
+    ),
   ),
   "",
 );
@@ -75,15 +113,15 @@ function isOrigin(text: string): boolean {
 }
 
 const ruleText = v.optional(v.string());
-const tableRules = v.strictObject({
+const tableRules = mapWith({
   read: ruleText,
   create: ruleText,
   update: ruleText,
   delete: ruleText,
-  columns: v.optional(mapOf(v.strictObject({ read: ruleText, write: ruleText }))),
+  columns: v.optional(mapOf(mapWith({ read: ruleText, write: ruleText }))),
 });
 
-const configSchema = v.strictObject({
+const configSchema = mapWith({
   server: section({
     host: string("127.0.0.1"),
     port: integer(8787, 0, 65535),
@@ -143,18 +181,51 @@ const configSchema = v.strictObject({
   rules: v.optional(mapOf(tableRules), {}),
 });
 
+/** A known key in the wrong place: above all headers, or under the wrong one. */
+function withItsSection(problem: Problem): Problem {
+  const key = problem.path.split(".").at(-1)!;
+  const at = problem.path.startsWith("rules.") ? [] : sectionsWith(key, configSchema);
+  return at.length === 0 || !problem.message.startsWith("unknown key")
+    ? problem
+    : {
+        ...problem,
+        message: `unknown key; ${key} belongs under ${at.map((name) => `[${name}]`).join(" or ")}`,
+      };
+}
+
+/** Names of the sections within that have the key, such as `auth.throttle`. */
+function sectionsWith(key: string, schema: unknown): string[] {
+  return Object.entries(entriesOf(schema)).flatMap(([name, entry]) => {
+    const inner = (entry as { wrapped?: unknown }).wrapped;
+    const below = sectionsWith(key, inner).map((path) => `${name}.${path}`);
+    return Object.hasOwn(entriesOf(inner), key) ? [name, ...below] : below;
+  });
+}
+
+function entriesOf(schema: unknown): object {
+  return (schema as { entries?: object } | undefined)?.entries ?? {};
+}
+
 /** What no key shows alone. */
 function inconsistencies(config: Config): Problem[] {
   const problems: Problem[] = [];
   const add = (path: string, message: string) => problems.push({ file, path, message });
   const { server, auth, cors, mail } = config;
-  if ((server.tls_cert === "") !== (server.tls_key === ""))
-    add("server", "tls_cert and tls_key go together: set both or neither");
+  if ((server.tls_cert === "") !== (server.tls_key === "")) {
+    const [given, absent] = server.tls_key === "" ? ["tls_cert", "tls_key"] : ["tls_key", "tls_cert"];
+    add(`server.${given}`, `goes together with ${absent}, which is not set: set both, or neither`);
+  }
   if (auth.cookie_mode && cors.allow_any_origin)
-    add("cors.allow_any_origin", "credentialed cookies (auth.cookie_mode) need explicit origins");
+    add(
+      "cors.allow_any_origin",
+      "auth.cookie_mode needs origins by name: remove this, and list them in cors.allowed_origins",
+    );
   if (auth.cookie_mode && cors.allowed_origins.length === 0)
-    add("cors.allowed_origins", "auth.cookie_mode needs at least one allowed origin");
+    add(
+      "auth.cookie_mode",
+      'needs the origins of your pages: allowed_origins = ["https://app.example.com"] under [cors]',
+    );
   if (mail.transport === "http" && !/^https?:\/\/./.test(mail.http_url))
-    add("mail.http_url", 'expected an http(s) URL, since mail.transport is "http"');
+    add("mail.http_url", 'expected an http(s) URL to post mails to, since mail.transport is "http"');
   return problems;
 }

@@ -7,6 +7,7 @@ import { ProblemsError } from "./problem.js";
 export type Environment = Readonly<Record<string, string | undefined>>;
 
 const secretBytesMin = 32;
+const makesOne = `node -e 'console.log(crypto.randomBytes(32).toString("base64"))' makes one`;
 
 export interface Secret {
   readonly bytes: Uint8Array<ArrayBuffer>;
@@ -21,10 +22,18 @@ export interface Secret {
 export function readSecret({ auth }: Config, environment: Environment): Secret {
   const given = environment[auth.jwt_secret_env];
   if (given !== undefined && given !== "")
-    return { bytes: longEnough(given, auth.jwt_secret_env), insecure: false };
+    return { bytes: longEnough(given, "auth.jwt_secret_env", auth.jwt_secret_env), insecure: false };
   if (!auth.allow_insecure_dev_secret)
-    throw problem("auth.jwt_secret_env", `the environment variable ${auth.jwt_secret_env} is not set`);
-  return { bytes: longEnough(auth.dev_secret, "auth.dev_secret"), insecure: true };
+    throw problem(
+      "auth.jwt_secret_env",
+      `the environment variable ${auth.jwt_secret_env} is not set: it holds the secret that signs tokens; ${makesOne}`,
+    );
+  if (auth.dev_secret === "")
+    throw problem(
+      "auth.dev_secret",
+      `not set, though auth.allow_insecure_dev_secret is: write ${secretBytesMin} characters or more, or set ${auth.jwt_secret_env} in the environment`,
+    );
+  return { bytes: longEnough(auth.dev_secret, "auth.dev_secret", "it"), insecure: true };
 }
 
 /** Throws ProblemsError where others than this machine would be served under a secret that everybody can read. */
@@ -48,10 +57,7 @@ export function readSecretsKey(environment: Environment): Uint8Array<ArrayBuffer
   if (text === undefined || text === "") return null;
   const key = fromBase64(text);
   if (key?.length === secretsKeyBytes) return key;
-  throw environmentProblem(
-    secretsKeyVariable,
-    `expected ${secretsKeyBytes} bytes in base64: node -e 'console.log(crypto.randomBytes(32).toString("base64"))' makes them`,
-  );
+  throw environmentProblem(secretsKeyVariable, `expected ${secretsKeyBytes} bytes in base64: ${makesOne}`);
 }
 
 const gatewayVariable = "SVC_GATEWAY_URL";
@@ -66,7 +72,10 @@ export function configuredBaseUrl({ auth }: Config, environment: Environment): s
     return auth.public_base_url === "" ? null : auth.public_base_url;
   const url = URL.canParse(gateway) ? new URL(gateway) : null;
   if (url === null || !/^https?:$/.test(url.protocol) || /[?#]/.test(gateway) || url.username !== "")
-    throw environmentProblem(gatewayVariable, "expected an absolute http(s) URL without query and fragment");
+    throw environmentProblem(
+      gatewayVariable,
+      "expected an absolute http(s) URL such as https://api.example.com, without query and fragment",
+    );
   return url.href.replace(/\/+$/, "");
 }
 
@@ -74,12 +83,12 @@ function environmentProblem(path: string, message: string): ProblemsError {
   return new ProblemsError([{ file: "environment", path, message }]);
 }
 
-function longEnough(text: string, name: string): Uint8Array<ArrayBuffer> {
+function longEnough(text: string, path: string, name: string): Uint8Array<ArrayBuffer> {
   const bytes = new TextEncoder().encode(text);
   if (bytes.length >= secretBytesMin) return bytes;
   throw problem(
-    "auth",
-    `${name} has ${bytes.length} bytes, and a secret has at least ${secretBytesMin}: node -e 'console.log(crypto.randomBytes(32).toString("base64"))' makes one`,
+    path,
+    `${name} has ${bytes.length} bytes, and a secret has at least ${secretBytesMin}: ${makesOne}`,
   );
 }
 

@@ -2,6 +2,8 @@
 export interface Problem {
   /** `svc.toml` or `svc.schema.yaml`. */
   readonly file: string;
+  /** Where it is in the file, from 1. Absent until `withLines` has looked, and where the file does not have it. */
+  readonly line?: number;
   /** Dotted path within the file, empty for the file as a whole. */
   readonly path: string;
   readonly message: string;
@@ -15,8 +17,10 @@ export class ProblemsError extends Error {
   }
 }
 
-export function formatProblem({ file, path, message }: Problem): string {
-  return path === "" ? `${file}: ${message}` : `${file}: ${path}: ${message}`;
+/** `svc.toml:12: auth.cookie_secure: expected boolean, got "yes"` */
+export function formatProblem({ file, line, path, message }: Problem): string {
+  const place = line === undefined ? file : `${file}:${line}`;
+  return [place, path, message].filter((part) => part !== "").join(": ");
 }
 
 /** Collects the problems of several readers, so that one's do not hide another's. */

@@ -1,12 +1,13 @@
+import { meantOrKnown } from "./did-you-mean.js";
 import { fragmentProblems } from "./migration/fragment-problems.js";
-import type { Column, Schema, Table } from "./model.js";
+import type { Column, ColumnType, Schema, Table } from "./model.js";
 import { isName } from "./names.js";
 import type { Problem } from "./problem.js";
 
 /** What is wrong with a schema whose parts are well-formed: how they fit together (interface, section 3). */
 export function schemaProblems(schema: Schema): Problem[] {
   return [
-    ...duplicates([...schema.tables.keys()]).map((name) => problem(name, sameName)),
+    ...duplicates([...schema.tables.keys()]).map(({ name, message }) => problem(name, message)),
     ...[...schema.tables.values()].flatMap((table) => tableProblems(table, schema)),
     ...settingsProblems(schema),
     ...fragmentProblems(schema),
@@ -14,30 +15,37 @@ export function schemaProblems(schema: Schema): Problem[] {
 }
 
 const columnsMax = 100;
-const sameName = "another name differs only in case, and SQLite compares names without case";
 
 function problem(path: string, message: string): Problem {
   return { file: "svc.schema.yaml", path, message };
 }
 
-function duplicates(names: readonly string[]): string[] {
-  const seen = new Set<string>();
-  return names.filter((name) => seen.has(name.toLowerCase()) || !seen.add(name.toLowerCase()));
+function duplicates(names: readonly string[]): { name: string; message: string }[] {
+  const first = new Map<string, string>();
+  return names.flatMap((name) => {
+    const other = first.get(name.toLowerCase());
+    if (other === undefined) first.set(name.toLowerCase(), name);
+    const message = `differs from ${other} only in case, which SQLite does not tell apart: rename one`;
+    return other === undefined ? [] : [{ name, message }];
+  });
 }
 
 function tableProblems(table: Table, schema: Schema): Problem[] {
   const at = `${table.name}.columns`;
   const columns = [...table.columns.values()];
-  const problems = duplicates(columns.map(({ name }) => name)).map((name) =>
-    problem(`${at}.${name}`, sameName),
+  const problems = duplicates(columns.map(({ name }) => name)).map(({ name, message }) =>
+    problem(`${at}.${name}`, message),
   );
   if (columns.length === 0) problems.push(problem(at, "expected at least one column"));
-  if (columns.length > columnsMax) problems.push(problem(at, `more than ${columnsMax} columns`));
+  if (columns.length > columnsMax)
+    problems.push(problem(at, `more than ${columnsMax} columns: split the table`));
   if (table.renamedFrom !== null && !isName(table.renamedFrom))
-    problems.push(problem(`${table.name}.renamed_from`, "not a name"));
+    problems.push(problem(`${table.name}.renamed_from`, "not a name: expected the table's old one"));
   for (const name of table.primaryKey)
     if (table.columns.get(name)!.type === "json")
-      problems.push(problem(`${at}.${name}`, "a json column cannot be part of the primary key"));
+      problems.push(
+        problem(`${at}.${name}`, "a json column cannot be part of the primary key: use text or integer"),
+      );
   return [
     ...problems,
     ...columns.flatMap((column) =>
@@ -48,45 +56,57 @@ function tableProblems(table: Table, schema: Schema): Problem[] {
 
 function columnProblems(column: Column, schema: Schema): string[] {
   const problems: string[] = [];
-  if (column.renamedFrom !== null && !isName(column.renamedFrom)) problems.push("renamed_from is not a name");
+  if (column.renamedFrom !== null && !isName(column.renamedFrom))
+    problems.push("renamed_from is not a name: expected the column's old one");
   const mismatch = defaultProblem(column);
   if (mismatch !== null) problems.push(mismatch);
   const reference = referenceProblem(column, schema);
   if (reference !== null) problems.push(reference);
   if (column.references?.onDelete === "set_null" && column.notNull)
-    problems.push("on_delete: set_null needs a column that may be NULL");
+    problems.push("on_delete: set_null needs a column that may be NULL: remove not_null, or use cascade");
   return problems;
 }
 
 function defaultProblem({ type, default: value }: Column): string | null {
   if (value === null || value.kind === "sql") return null;
   const expected = { integer: "bigint", real: "number", text: "string", boolean: "boolean" } as const;
-  if (type === "json" || type === "blob") return `a default of type ${type} is written {sql: …}`;
+  if (type === "json" || type === "blob")
+    return `default: a ${type} is written as SQL, such as { sql: "${type === "json" ? "'{}'" : "x'00'"}" }`;
   const given = typeof value.value;
   if (given !== expected[type])
-    return `default: expected ${type}, got ${given === "bigint" ? "integer" : given}`;
+    return `default: expected ${type}, got ${given === "bigint" ? "integer" : given}${rewritten(type, given)}`;
   if (typeof value.value === "bigint" && BigInt.asIntN(64, value.value) !== value.value)
-    return "default: an integer has 64 bits";
+    return "default: an integer has at most 64 bits";
   if (typeof value.value === "number" && !Number.isFinite(value.value)) return "default: not a finite number";
   return null;
+}
+
+/** How a default is written that is of another type. */
+function rewritten(type: ColumnType, given: string): string {
+  if (type === "text") return "; write it in quotes";
+  if (type === "boolean") return "; write true or false";
+  return given === "string" ? "; an expression is written { sql: … }" : "";
 }
 
 function referenceProblem({ references, type }: Column, schema: Schema): string | null {
   if (references === null) return null;
   if (references.table === "$users") {
-    if (references.column !== "id") return "references: $users offers id alone";
-    return type === "text" ? null : "references: $users.id is text";
+    if (references.column !== "id") return "references: $users offers id alone: leave column out";
+    return type === "text" ? null : `references: $users.id is text, not ${type}: make this column text`;
   }
   const parent = schema.tables.get(references.table);
-  if (parent === undefined) return `references: unknown table ${references.table}`;
-  if (references.column === "") return `references: ${parent.name} has no key of one column, name the column`;
+  if (parent === undefined)
+    return `references: unknown table ${references.table}${meantOrKnown(references.table, [...schema.tables.keys(), "$users"])}`;
+  if (references.column === "")
+    return `references: ${parent.name} has no key of one column: name a unique one, as in column: …`;
   const target = parent.columns.get(references.column);
-  if (target === undefined) return `references: unknown column ${references.table}.${references.column}`;
+  if (target === undefined)
+    return `references: unknown column ${references.table}.${references.column}${meantOrKnown(references.column, parent.columns.keys())}`;
   if (!isUnique(parent, references.column))
-    return `references: ${references.table}.${references.column} is neither the primary key nor unique`;
+    return `references: ${references.table}.${references.column} is neither the primary key nor unique: make it unique: true`;
   // Pulled tables keep what SQLite let them declare.
   if (parent.strict && target.type !== type)
-    return `references: ${references.table}.${references.column} is ${target.type}, not ${type}`;
+    return `references: ${references.table}.${references.column} is ${target.type}, not ${type}: give both one type`;
   return null;
 }
 
@@ -110,7 +130,9 @@ function settingsProblems({ auth, origins }: Schema): Problem[] {
   return [
     ...pages
       .filter(([, url]) => url !== "" && !isWebUrl(url))
-      .map(([path]) => problem(path, "expected an absolute http(s) URL")),
+      .map(([path]) =>
+        problem(path, "expected an absolute http(s) URL such as https://app.example.com/page"),
+      ),
     ...auth.redirectUrls.flatMap((url, i) => {
       const message = redirectUrlProblem(url);
       return message === null ? [] : [problem(`$auth.redirect_urls.${i}`, message)];
@@ -118,7 +140,9 @@ function settingsProblems({ auth, origins }: Schema): Problem[] {
     ...origins
       .map((origin, i) => [origin, `$origins.${i}`] as const)
       .filter(([origin]) => !isWebUrl(origin) || new URL(origin).origin !== origin)
-      .map(([, path]) => problem(path, "expected an origin such as https://app.example.com")),
+      .map(([, path]) =>
+        problem(path, "expected an origin such as https://app.example.com, without a path or a / at its end"),
+      ),
   ];
 }
 
@@ -128,13 +152,14 @@ function isWebUrl(text: string): boolean {
 
 /** Specification 5.6: exact, no wildcard, query or fragment; https, loopback http, or a custom scheme. */
 function redirectUrlProblem(text: string): string | null {
-  if (!URL.canParse(text)) return "expected an absolute URL";
-  if (/[*?#]/.test(text)) return "a redirect URL has no wildcard, query or fragment";
+  if (!URL.canParse(text)) return "expected an absolute URL such as https://app.example.com/callback";
+  if (/[*?#]/.test(text))
+    return "a redirect URL has no wildcard, query or fragment: list each address as it is, up to the ?";
   const { protocol, hostname } = new URL(text);
   if (protocol === "https:") return null;
   if (protocol === "http:") return isLoopback(hostname) ? null : "http is for loopback addresses, use https";
   return /^(javascript|data|file|blob|about|vbscript|ws|wss|ftp):$/.test(protocol)
-    ? `the scheme ${protocol} cannot be redirected to`
+    ? `the scheme ${protocol} cannot be redirected to: use https, or a scheme of your app's own`
     : null;
 }
 

@@ -1,10 +1,12 @@
 import * as v from "valibot";
-import { LineCounter, parseDocument } from "yaml";
+import { LineCounter, parseDocument, type YAMLError } from "yaml";
+import { meantOrKnown } from "./did-you-mean.js";
 import type { AuthSettings, Column, ColumnDefault, Index, Reference, Schema, Table } from "./model.js";
 import { type ColumnName, columnName, isName, tableName } from "./names.js";
+import { pointAt } from "./point-at.js";
 import type { Problem } from "./problem.js";
 import { schemaProblems } from "./schema-problems.js";
-import { mapOf, problemsOf } from "./valibot-problems.js";
+import { mapOf, mapWith, problemsOf } from "./valibot-problems.js";
 
 /** svc.schema.yaml as a value, or every problem of it at once (interface, section 3). */
 export function parseSchema(text: string): { schema: Schema | null; problems: readonly Problem[] } {
@@ -41,12 +43,7 @@ function readYaml(text: string): Source {
     logLevel: "silent",
   });
   if (document.errors.length > 0)
-    return {
-      problems: document.errors.map((error) => {
-        const { line, col } = lineCounter.linePos(error.pos[0]);
-        return { file: schemaFile, path: "", message: `line ${line}, column ${col}: ${error.message}` };
-      }),
-    };
+    return { problems: document.errors.map((error) => syntaxProblem(text, error, lineCounter)) };
   let value: unknown;
   try {
     value = document.toJS({ maxAliasCount: 100 }) ?? {};
@@ -54,7 +51,9 @@ function readYaml(text: string): Source {
     return { problems: [{ file: schemaFile, path: "", message: (error as Error).message }] };
   }
   if (typeof value !== "object" || value === null || Array.isArray(value))
-    return { problems: [{ file: schemaFile, path: "", message: "expected a map of tables" }] };
+    return {
+      problems: [{ file: schemaFile, path: "", message: "expected a map of tables" }],
+    };
   const entries = Object.entries(value);
   return {
     settings: Object.fromEntries(entries.filter(([key]) => key.startsWith("$"))),
@@ -62,15 +61,30 @@ function readYaml(text: string): Source {
   };
 }
 
+function syntaxProblem(text: string, { code, message, pos }: YAMLError, lines: LineCounter): Problem {
+  const { line, col: column } = lines.linePos(pos[0]);
+  const said = `column ${column}: ${message}${remedies.get(code) ?? ""}`;
+  return { file: schemaFile, line, path: "", message: `${said}\n${pointAt(text, { line, column })}` };
+}
+
+/** What to do about a mistake in YAML. */
+const remedies = new Map<YAMLError["code"], string>([
+  ["DUPLICATE_KEY", ": rename one of both"],
+  ["BAD_INDENT", ": a bracket is missing above, or the indentation is not that of its neighbours"],
+  ["BLOCK_AS_IMPLICIT_KEY", ": a map in one line needs { }"],
+  ["MULTILINE_IMPLICIT_KEY", ": a key ends with a colon"],
+  ["BAD_SCALAR_START", ": put it in quotes"],
+]);
+
 const text = (fallback: string) => v.optional(v.string(), fallback);
 const flag = v.optional(v.boolean(), false);
 const names = v.array(v.string());
 
-const settingsSchema = v.strictObject({
+const settingsSchema = mapWith({
   $auth: v.optional(
-    v.strictObject({
+    mapWith({
       registration: v.optional(v.picklist(["public", "invite", "closed"]), "public"),
-      email_verification: v.optional(v.strictObject({ required: flag, url: text("") }), {}),
+      email_verification: v.optional(mapWith({ required: flag, url: text("") }), {}),
       invitation_url: text(""),
       password_reset_url: text(""),
       providers: v.optional(v.array(v.picklist(["google", "apple", "github"])), []),
@@ -83,17 +97,15 @@ const settingsSchema = v.strictObject({
 
 const literal = v.union([v.string(), v.number(), v.bigint(), v.boolean()]);
 
-const columnSchema = v.strictObject({
+const columnSchema = mapWith({
   type: v.picklist(["integer", "real", "text", "boolean", "json", "blob"]),
   primary_key: flag,
   not_null: flag,
   unique: flag,
-  default: v.optional(
-    v.union([literal, v.strictObject({ sql: v.string() })], "expected a literal or {sql: …}"),
-  ),
+  default: v.optional(v.union([literal, mapWith({ sql: v.string() })], "expected a literal or {sql: …}")),
   check: v.optional(v.string()),
   references: v.optional(
-    v.strictObject({
+    mapWith({
       table: v.string(),
       column: v.optional(v.string()),
       on_delete: v.optional(
@@ -105,14 +117,11 @@ const columnSchema = v.strictObject({
   renamed_from: v.optional(v.string()),
 });
 
-const tableSchema = v.strictObject({
+const tableSchema = mapWith({
   columns: mapOf(columnSchema),
   primary_key: v.optional(names),
   unique: v.optional(v.array(names), []),
-  indexes: v.optional(
-    v.array(v.strictObject({ columns: names, unique: flag, where: v.optional(v.string()) })),
-    [],
-  ),
+  indexes: v.optional(v.array(mapWith({ columns: names, unique: flag, where: v.optional(v.string()) })), []),
   renamed_from: v.optional(v.string()),
   strict: v.optional(v.boolean(), true),
   virtual: flag,
@@ -143,7 +152,9 @@ function parseTable(name: string, value: unknown, problems: Problem[]): Table | 
   for (const column of source.columns.keys())
     if (!isName(column)) problem(`${name}.columns.${column}`, `not a name: ${nameRule}`);
   const known = (path: string, list: readonly string[]) => {
-    for (const column of list) if (!source.columns.has(column)) problem(path, `unknown column ${column}`);
+    for (const column of list)
+      if (!source.columns.has(column))
+        problem(path, `unknown column ${column}${meantOrKnown(column, source.columns.keys())}`);
     if (new Set(list).size !== list.length) problem(path, "names a column twice");
     if (list.length === 0) problem(path, "expected at least one column");
   };
@@ -155,13 +166,13 @@ function parseTable(name: string, value: unknown, problems: Problem[]): Table | 
     known(`${name}.indexes.${i}.columns`, columns.map(withoutDirection));
   });
   if (source.primary_key !== undefined && inlineKey(source).length > 0)
-    problem(`${name}.primary_key`, "give the key here or on its column, not both");
+    problem(`${name}.primary_key`, "the key is here and on a column: remove one of them");
   if (inlineKey(source).length > 1)
     problem(`${name}.columns`, "a key of several columns is written primary_key: [a, b] on the table");
   return problems.length > before ? null : tableOf(name, source);
 }
 
-const nameRule = "expected [A-Za-z][A-Za-z0-9_]{0,62}, not beginning with sqlite_";
+const nameRule = "expected letters, digits and _, a letter first, at most 63, not beginning with sqlite_";
 
 const withoutDirection = (column: string) => column.replace(/^-/, "");
 

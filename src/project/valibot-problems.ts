@@ -1,9 +1,20 @@
 import * as v from "valibot";
+import { didYouMean, meantOrKnown } from "./did-you-mean.js";
 import type { Problem } from "./problem.js";
 
 /** Valibot's issues in the one form that the owner reads: `auth.cookie_secure: expected boolean, got "yes"`. */
 export function problemsOf(file: string, issues: readonly v.BaseIssue<unknown>[]): Problem[] {
-  return issues.map((issue) => ({ file, path: pathOf(issue), message: messageOf(issue) }));
+  return issues.flatMap(explained).map(({ path, message }) => {
+    return { file, path: path.map(({ key }) => String(key)).join("."), message };
+  });
+}
+
+/**
+ * A map of known keys. Of unknown ones every one is told, and what was meant, and of a missing one what it has to be,
+ * for which the issues carry the entries with them.
+ */
+export function mapWith<const E extends v.ObjectEntries>(entries: E) {
+  return Object.assign(v.strictObject(entries), { requirement: entries });
 }
 
 /**
@@ -12,7 +23,7 @@ export function problemsOf(file: string, issues: readonly v.BaseIssue<unknown>[]
  */
 export function mapOf<const S extends v.GenericSchema>(item: S) {
   return v.pipe(
-    v.custom<Record<string, unknown>>(isPlainObject, "expected a table of names"),
+    v.custom<Record<string, unknown>>(isPlainObject, "expected a map of names"),
     v.rawTransform<Record<string, unknown>, ReadonlyMap<string, v.InferOutput<S>>>(
       ({ dataset, addIssue }) => {
         const entries = new Map<string, v.InferOutput<S>>();
@@ -26,13 +37,8 @@ export function mapOf<const S extends v.GenericSchema>(item: S) {
           };
           const result = v.safeParse(item, value);
           if (result.success) entries.set(key, result.output);
-          for (const { message, input, expected, path, type } of result.issues ?? [])
-            addIssue({
-              message: type === "strict_object" && expected === "never" ? "unknown key" : message,
-              input,
-              path: [step, ...((path ?? []) as [])],
-              ...(expected === null ? {} : { expected }),
-            });
+          for (const { path, message } of (result.issues ?? []).flatMap(explained))
+            addIssue({ message, expected: inWords, path: [step, ...(path as [])] });
         }
         return entries;
       },
@@ -44,25 +50,87 @@ function isPlainObject(value: unknown): boolean {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-function pathOf(issue: v.BaseIssue<unknown>): string {
-  return (issue.path ?? []).map((item) => String(item.key)).join(".");
+interface Explained {
+  readonly path: readonly v.IssuePathItem[];
+  readonly message: string;
+}
+
+/** What an issue expects whose message says all of it. */
+const inWords = "in words";
+
+function explained(issue: v.BaseIssue<unknown>): Explained[] {
+  const { path = [], expected, message } = issue;
+  const of = path.at(-1);
+  if (expected === inWords) return [{ path, message }];
+  if (issue.type !== "strict_object" || issue.requirement === undefined || of === undefined)
+    return [{ path, message: messageOf(issue) }];
+  const known = issue.requirement as v.ObjectEntries;
+  if (expected === "never")
+    return unknownKeys(of.input as object, known).map(({ key, message }) => {
+      return { path: [...path.slice(0, -1), { ...of, key } as v.IssuePathItem], message };
+    });
+  const missing = expected === `"${of.key}"` ? known[of.key as string] : undefined;
+  if (missing === undefined) return [{ path, message: messageOf(issue) }];
+  const needed = missing.expects === "unknown" ? "Object" : missing.expects;
+  return [{ path, message: `missing, expected ${expectation(needed)}` }];
+}
+
+function unknownKeys(input: object, known: v.ObjectEntries): { key: string; message: string }[] {
+  const unknown = Object.keys(input).filter((key) => !Object.hasOwn(known, key));
+  return unknown.map((key) => ({
+    key,
+    message: Array.isArray(input)
+      ? "expected a map here, not a list"
+      : `unknown key${meantOrKnown(key, Object.keys(known))}`,
+  }));
 }
 
 function messageOf(issue: v.BaseIssue<unknown>): string {
-  if (issue.message === "unknown key") return issue.message;
-  if (issue.type === "strict_object" && issue.expected === "never") return "unknown key";
-  if (issue.received === "undefined") return "missing";
-  const ours = !issue.message.startsWith("Invalid ");
-  return ours
-    ? `${issue.message}, got ${issue.received}`
-    : `expected ${expectation(issue)}, got ${issue.received}`;
+  const { message, received, expected } = issue;
+  if (issue.type === "strict_object" && expected === "never") return "unknown key";
+  if (received === "undefined") return "missing";
+  return message.startsWith("Invalid ")
+    ? `expected ${expectation(expected)}, got ${found(issue)}`
+    : `${message}, got ${found(issue)}`;
+}
+
+/** What other databases call a type. */
+const synonyms: Readonly<Record<string, string>> = {
+  int: "integer",
+  bigint: "integer",
+  timestamp: "integer",
+  datetime: "integer",
+  string: "text",
+  varchar: "text",
+  uuid: "text",
+  float: "real",
+  number: "real",
+  decimal: "real",
+  bool: "boolean",
+  jsonb: "json",
+};
+
+/** What is there, and how it is written where only that is wrong. */
+function found({ expected, received }: v.BaseIssue<unknown>): string {
+  if (!received.startsWith('"')) return expectation(received);
+  const given = received.slice(1, -1);
+  if (
+    (expected === "boolean" && /^(true|false)$/.test(given)) ||
+    (expected === "number" && /^\d+$/.test(given))
+  )
+    return `${received}; write ${given} without quotes`;
+  const options = [...(expected ?? "").matchAll(/"([^"]+)"/g)].map(([, option]) => option!);
+  const synonym = synonyms[/^\w*/.exec(given.toLowerCase())![0]];
+  return synonym !== undefined && options.includes(synonym)
+    ? `${received}; write ${synonym}`
+    : received + didYouMean(given, options);
 }
 
 /** Valibot writes `("a" | "b")` and `Object`; a person reads `"a" or "b"` and `a map`. */
-function expectation(issue: v.BaseIssue<unknown>): string {
-  const text = issue.expected ?? "something else";
-  return text
+function expectation(expected: string | null): string {
+  return (expected ?? "something else")
     .replace(/^\((.*)\)$/, "$1")
     .replaceAll(" | ", " or ")
-    .replace(/^Object$/, "a map");
+    .replace(/^Object$/, "a map")
+    .replace(/^Array$/, "a list");
 }

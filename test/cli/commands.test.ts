@@ -75,7 +75,7 @@ describe("a project that is not right", () => {
     );
     const outcome = svc(directory, ["check"]);
     expect(outcome.status).toBe(2);
-    expect(outcome.stderr).toContain("svc.schema.yaml: messages.columns.id.type: expected");
+    expect(outcome.stderr).toContain("svc.schema.yaml:24: messages.columns.id.type: expected");
   });
 
   it.each([

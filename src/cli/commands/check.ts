@@ -1,8 +1,22 @@
-import { readProject } from "../../node/project-directory.js";
-import { formatProblem } from "../../project/problem.js";
+import { existsSync } from "node:fs";
+import { dirname, isAbsolute, relative, resolve } from "node:path";
+import { isLoopbackHost } from "../../http/loopback.js";
+import { mailTransport } from "../../node/mail-transport.js";
+import { configFile, type ProjectDirectory, readProject, withLinesIn } from "../../node/project-directory.js";
+import { credentialFiles } from "../../node/provider-credentials.js";
+import { systemClock, systemFetch } from "../../node/system.js";
+import type { Config } from "../../project/config.js";
+import {
+  checkHostOfSecret,
+  configuredBaseUrl,
+  readSecret,
+  readSecretsKey,
+} from "../../project/environment.js";
+import type { Schema } from "../../project/model.js";
+import { formatProblem, type Problem, ProblemsError } from "../../project/problem.js";
 import { parseRules } from "../../project/rules/rules.js";
 import { ruleWarnings } from "../../project/rules/warnings.js";
-import { parseSchema } from "../../project/schema.js";
+import { parseSchema, schemaFile } from "../../project/schema.js";
 import type { Command } from "../command.js";
 
 /** `svc check`: both files and all rules, every problem and warning at once. */
@@ -11,16 +25,124 @@ const check: Command = {
   usage: "",
   summary: "Reads svc.toml, svc.schema.yaml and all rules, and prints every problem and warning.",
   options: {},
-  help: [],
+  help: ["--json       {problems, warnings} on standard output, each with file, line, path and message"],
   positionals: [],
-  run: async ({ directory }) => {
-    const { config, schemaText } = readProject(directory);
-    const { schema } = parseSchema(schemaText);
-    const warnings = ruleWarnings(parseRules(config.rules, schema!).rules, schema!);
-    for (const warning of warnings) console.error(`warning: ${formatProblem(warning)}`);
-    console.log("no problems");
-    return 0;
+  run: async ({ directory, environment, json }) => {
+    const { problems, warnings } = await found(directory, environment);
+    if (json) {
+      console.log(JSON.stringify({ problems: problems.map(asJson), warnings: warnings.map(asJson) }));
+    } else {
+      for (const problem of problems) console.error(formatProblem(problem));
+      for (const warning of warnings) console.error(`warning: ${formatProblem(warning)}`);
+      if (problems.length === 0) console.log("no problems");
+    }
+    return problems.length === 0 ? 0 : 2;
   },
 };
 
 export const commands: readonly Command[] = [check];
+
+interface Found {
+  readonly problems: readonly Problem[];
+  readonly warnings: readonly Problem[];
+}
+
+/** A project with problems has no warnings yet: it cannot be said what would become of it. */
+async function found(directory: string, environment: NodeJS.ProcessEnv): Promise<Found> {
+  try {
+    const project = readProject(directory);
+    const warnings = await warningsOf(project, environment);
+    return { problems: [], warnings: withLinesIn(directory, [configFile, schemaFile], warnings) };
+  } catch (error) {
+    if (!(error instanceof ProblemsError)) throw error;
+    return { problems: error.problems, warnings: [] };
+  }
+}
+
+function asJson({ file, line, path, message }: Problem) {
+  return { file, line: line ?? null, path, message };
+}
+
+/** What a start in this environment would refuse or warn of, and what works and is hardly meant. */
+async function warningsOf(project: ProjectDirectory, environment: NodeJS.ProcessEnv): Promise<Problem[]> {
+  const { config, schemaText } = project;
+  const schema = parseSchema(schemaText).schema!;
+  return [
+    ...surroundingProblems(project, environment),
+    ...databaseWarnings(project),
+    ...unreachableTables(config, schema),
+    ...(await signInWarnings(project, schema, environment)),
+    ...ruleWarnings(parseRules(config.rules, schema).rules, schema),
+  ];
+}
+
+function surroundingProblems(
+  { config, directory }: ProjectDirectory,
+  environment: NodeJS.ProcessEnv,
+): Problem[] {
+  return [
+    () => {
+      const host = environment.HOST || config.server.host;
+      checkHostOfSecret(config, readSecret(config, environment), host);
+    },
+    () => readSecretsKey(environment),
+    () => configuredBaseUrl(config, environment),
+    () => mailTransport(config, { directory, environment, clock: systemClock, fetch: systemFetch }),
+  ].flatMap(problemsOf);
+}
+
+function problemsOf(read: () => unknown): readonly Problem[] {
+  try {
+    read();
+    return [];
+  } catch (error) {
+    if (!(error instanceof ProblemsError)) throw error;
+    return error.problems;
+  }
+}
+
+/** A directory inside the project is made by the first start; another one is a volume, which may be missing. */
+function databaseWarnings({ directory, config }: ProjectDirectory): Problem[] {
+  const { url } = config.database;
+  if (!url.startsWith("file:")) return [];
+  const folder = dirname(resolve(directory, decodeURIComponent(url.slice("file:".length))));
+  const within = relative(directory, folder);
+  const isOutside = within.startsWith("..") || isAbsolute(within);
+  if (!isOutside || existsSync(folder)) return [];
+  const message = `there is no directory ${folder} yet: a start makes it, with an empty database. Is the path right, and its volume mounted?`;
+  return [{ file: configFile, path: "database.url", message }];
+}
+
+function unreachableTables({ rules }: Config, schema: Schema): Problem[] {
+  const actions = ["read", "create", "update", "delete"] as const;
+  return [...schema.tables.keys()]
+    .filter((name) => actions.every((action) => rules.get(name)?.[action] === undefined))
+    .map((name) => ({
+      file: schemaFile,
+      path: name,
+      message: `has no rules, so nobody but API keys can reach it: write [rules.${name}] into svc.toml, such as read = "authenticated"`,
+    }));
+}
+
+/** As at a start, from the files alone: whether the key opens the credentials is not tried. */
+async function signInWarnings(
+  { directory, config }: ProjectDirectory,
+  { auth: { providers } }: Schema,
+  environment: NodeJS.ProcessEnv,
+): Promise<Problem[]> {
+  const installed = await credentialFiles(directory).list();
+  const warning = (path: string, message: string) => ({ file: schemaFile, path, message });
+  const missing = providers.flatMap((provider, index) => {
+    const at = `$auth.providers.${index}`;
+    if (!installed.includes(provider))
+      return [warning(at, `${provider} is not offered, as it has no credentials: see svc auth provider set`)];
+    return environment.SVC_PLATFORM_SECRETS_KEY
+      ? []
+      : [warning(at, `${provider} is not offered until SVC_PLATFORM_SECRETS_KEY, which opens it, is set`)];
+  });
+  const host = environment.HOST || config.server.host;
+  const hasAddress = config.auth.public_base_url !== "" || Boolean(environment.SVC_GATEWAY_URL);
+  const isReached = providers.length === 0 || hasAddress || isLoopbackHost(host);
+  const address = `social sign-in needs the address that browsers reach the server at, not ${host}: set auth.public_base_url in svc.toml`;
+  return isReached ? missing : [...missing, warning("$auth.providers", address)];
+}

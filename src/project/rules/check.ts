@@ -1,7 +1,8 @@
+import { meantOrKnown } from "../did-you-mean.js";
 import type { AuthReference, CompareOperator, Expression, Operand } from "./ast.js";
 import { comparisonProblem, type OperandType, typeOfLiteral } from "./operand-type.js";
 import type { Position, RuleProblem } from "./position.js";
-import { aliasProblem, type Scope, tableShape, withAlias } from "./scope.js";
+import { aliasProblem, type RowShape, type Scope, tableShape, withAlias } from "./scope.js";
 import type {
   CompareSyntax,
   ExistsSyntax,
@@ -80,12 +81,16 @@ function operandAsCondition(syntax: Syntax, scope: Scope, report: Report): Expre
   const typed = operand(syntax, scope, report);
   if (typed === null) return FALSE;
   if (typed.type !== "boolean" && typed.type !== "null") {
-    report(syntax.at, `expected a condition, ${typed.text} is ${typed.type}`);
+    report(syntax.at, `expected a condition, ${typed.text} is ${typed.type}: ${howToTest(typed)}`);
     return FALSE;
   }
   return typed.operand.kind === "literal"
     ? typed.operand
     : { kind: "compare", operator: "=", left: typed.operand, right: TRUE };
+}
+
+function howToTest({ type }: TypedOperand): string {
+  return type === "json" || type === "blob" ? "test it with is not null" : "compare it with something";
 }
 
 function comparison(syntax: CompareSyntax, scope: Scope, report: Report): Expression {
@@ -158,7 +163,7 @@ function column({ at, source, name }: ReferenceSyntax, scope: Scope, report: Rep
   const shape = scope.rows.get(source);
   const found = shape?.columns.get(name);
   if (shape === undefined) report(at, unknownSource(source, scope));
-  else if (found === undefined) report(at, unknownColumn(`${source}.${name}`, shape.table));
+  else if (found === undefined) report(at, unknownColumn(source, name, shape));
   if (found === undefined) return null;
   const reference = source === "row" || source === "new" ? source : { alias: source };
   return {
@@ -168,24 +173,30 @@ function column({ at, source, name }: ReferenceSyntax, scope: Scope, report: Rep
   };
 }
 
-function unknownSource(source: string, { kind }: Scope): string {
-  if (source !== "row" && source !== "new") return `unknown name ${source}`;
-  return kind === "column"
-    ? `a column rule knows auth alone, not ${source}`
-    : `there is no ${source} in a ${kind} rule`;
+function unknownSource(source: string, { kind, rows }: Scope): string {
+  if (source !== "row" && source !== "new")
+    return `unknown name ${source}${meantOrKnown(source, [...rows.keys(), "auth"])}`;
+  if (kind === "column") return `a column rule knows auth alone, not ${source}`;
+  return source === "row"
+    ? `there is no row in a ${kind} rule: new is the row as it would be`
+    : `there is no new in a ${kind} rule: row is the stored row`;
 }
 
-function unknownColumn(reference: string, table: string): string {
+function unknownColumn(source: string, name: string, { table, columns }: RowShape): string {
   return table === "$users"
-    ? `unknown column ${reference}: $users offers id and role`
-    : `unknown column ${reference} of table ${table}`;
+    ? `unknown column ${source}.${name}: $users offers id and role`
+    : `unknown column ${source}.${name} of table ${table}${meantOrKnown(name, columns.keys())}`;
 }
 
 function exists({ at, table, alias, where }: ExistsSyntax, scope: Scope, report: Report): Expression {
   const shape = tableShape(scope.schema, table.text);
   const aliasIssue = aliasProblem(scope, alias.text);
   if (scope.kind === "column") report(at, "a column rule knows auth alone, not exists");
-  else if (shape === null) report(table.at, `unknown table ${table.text}`);
+  else if (shape === null)
+    report(
+      table.at,
+      `unknown table ${table.text}${meantOrKnown(table.text, [...scope.schema.tables.keys(), "$users"])}`,
+    );
   else if (aliasIssue !== null) report(alias.at, aliasIssue);
   // Without its row, whatever the condition names would be reported as well.
   if (scope.kind === "column" || shape === null || aliasIssue !== null) return FALSE;

@@ -107,7 +107,7 @@ function numberToken(text: string, at: Position): Token {
 }
 
 function textToken(text: string | null, at: Position): Token {
-  if (text === null) return problem(at, "text without a closing quote");
+  if (text === null) return problem(at, "text without a closing quote: add ' where it ends");
   // Neither survives the way to SQLite and back.
   if (/[\0\p{Surrogate}]/u.test(text)) return problem(at, "text with a NUL or a lone surrogate");
   return { kind: "literal", text, value: text.slice(1, -1).replaceAll("''", "'"), at };

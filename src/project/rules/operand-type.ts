@@ -31,11 +31,23 @@ export function comparisonProblem(
   right: Described,
 ): string | null {
   if (left.type !== "null" && right.type !== "null" && family(left.type) !== family(right.type)) {
-    return `cannot compare ${left.text} (${left.type}) with ${right.text} (${right.type})`;
+    const remedy = rewritten(left, right) ?? rewritten(right, left) ?? "";
+    return `cannot compare ${left.text} (${left.type}) with ${right.text} (${right.type})${remedy}`;
   }
   const ordered = operator !== "=" && operator !== "!=";
   return ordered && (left.type === "boolean" || right.type === "boolean")
     ? `booleans compare with = and !=, not with ${operator}`
+    : null;
+}
+
+/** How a literal is written that fits the other operand; null where it is none, or fits in no way. */
+function rewritten(literal: Described, other: Described): string | null {
+  const isNumber = /^-?\d/.test(literal.text);
+  if (other.type === "text" && isNumber) return `; as text it is '${literal.text}'`;
+  if (other.type === "boolean" && /^[01]$/.test(literal.text))
+    return `; write ${literal.text === "1" ? "true" : "false"}`;
+  return family(other.type) === "integer" && /^'-?\d+'$/.test(literal.text)
+    ? "; a number is written without quotes"
     : null;
 }
 

@@ -1,3 +1,4 @@
+import { didYouMean } from "../did-you-mean.js";
 import type { CompareOperator } from "./ast.js";
 import { lex, type Token } from "./lex.js";
 import { type RuleProblem, startOfText } from "./position.js";
@@ -114,10 +115,28 @@ function parenthesised(reader: TokenReader, open: Token): Syntax {
 
 function reference(reader: TokenReader): Syntax {
   const source = reader.advance();
-  if (!reader.takeSymbol(".")) reader.refuse(`expected . after ${source.text}, as in row.${source.text}`);
+  if (!reader.takeSymbol(".")) refuseWord(reader, source);
   const name = reader.expectWord(`a name after ${source.text}.`);
   return { kind: "reference", source: source.text, name: name.text, at: source.at };
 }
+
+/** A misspelt `public`, or a column without its `row.`. */
+function refuseWord(reader: TokenReader, { text, at }: Token): never {
+  const compared = startsComparison(reader.current);
+  const meant = compared ? "" : (otherWords.get(text.toLowerCase()) ?? didYouMean(text, shorthands));
+  if (meant !== "") reader.refuseAt(at, `unknown word ${text}${meant}`);
+  const example = /^(row|new|auth)$/.test(text) ? `${text}.id` : `row.${text}`;
+  return reader.refuse(`expected . after ${text}, as in ${example}`);
+}
+
+const shorthands = ["public", "authenticated", "deny", "exists"];
+
+/** What people write for a shorthand that is called otherwise. */
+const otherWords = new Map([
+  ["admin", "; write auth.role = 'admin'"],
+  ["everyone", "; write public"],
+  ["nobody", "; write deny"],
+]);
 
 function keywordPrimary(reader: TokenReader): Syntax {
   const { at } = reader.current;
@@ -141,8 +160,9 @@ function now(reader: TokenReader, at: Syntax["at"]): Syntax {
 function exists(reader: TokenReader, at: Syntax["at"]): Syntax {
   reader.expectSymbol("(");
   const table = reader.expectWord("a table");
-  if (reader.current.kind === "word" && reader.current.keyword !== null) reader.refuse("expected an alias");
-  const alias = reader.expectWord("an alias");
+  const anAlias = `an alias, as in exists(${table.text} ${table.text.replace("$", "")[0]} where …)`;
+  if (reader.current.kind === "word" && reader.current.keyword !== null) reader.refuse(`expected ${anAlias}`);
+  const alias = reader.expectWord(anAlias);
   reader.expectKeyword("where");
   const where = reader.nested(at, () => disjunction(reader));
   reader.expectSymbol(")");

@@ -1,3 +1,5 @@
+import { pointAt } from "../point-at.js";
+
 /** A place in a rule's text. Both count from 1; a column is a UTF-16 code unit, as editors count. */
 export interface Position {
   readonly line: number;
@@ -21,6 +23,7 @@ export function advance(from: Position, consumed: string): Position {
     : { line: from.line + lines.length - 1, column: last + 1 };
 }
 
-export function formatRuleProblem({ at, message }: RuleProblem): string {
-  return `line ${at.line}, column ${at.column}: ${message}`;
+/** With the words of the rule and a caret beneath: the place counts within the rule, not within the file. */
+export function formatRuleProblem(rule: string, { at, message }: RuleProblem): string {
+  return `line ${at.line}, column ${at.column} of the rule: ${message}\n${pointAt(rule, at)}`;
 }

@@ -1,3 +1,4 @@
+import { meantOrKnown } from "../did-you-mean.js";
 import type { Schema, Table } from "../model.js";
 import type { ColumnName, TableName } from "../names.js";
 import type { Problem } from "../problem.js";
@@ -15,7 +16,8 @@ export function parseRules(source: RulesSource, schema: Schema): ParsedRules {
     problems.push({ file: "svc.toml", path, message });
   };
   for (const name of source.keys()) {
-    if (!schema.tables.has(name)) report(`rules.${name}`, `unknown table ${name}`);
+    if (!schema.tables.has(name))
+      report(`rules.${name}`, `unknown table ${name}${meantOrKnown(name, schema.tables.keys())}`);
   }
   const rules = new Map<TableName, TableRules>();
   for (const table of schema.tables.values()) {
@@ -96,10 +98,11 @@ function looksInto(rule: Expression, table: TableName): boolean {
 
 /** Interface, section 3: what can be done with a pulled table. Null for an action that can be. */
 function limitOf(action: RuleAction, { name, virtual, primaryKey }: Table): string | null {
-  if (virtual && action !== "read") return `table ${name} is virtual: it can only be read`;
+  if (virtual && action !== "read")
+    return `table ${name} is virtual: it can only be read, so remove this rule`;
   const needsKey = action === "update" || action === "delete";
   return needsKey && primaryKey.length === 0
-    ? `table ${name} has no primary key: it can only be read and added to`
+    ? `table ${name} has no primary key: it can only be read and added to. Give it a primary_key, or remove this rule`
     : null;
 }
 
@@ -112,7 +115,10 @@ function columnRules(
     const path = `rules.${context.table.name}.columns.${name}`;
     const column = context.table.columns.get(name);
     if (column === undefined) {
-      context.report(path, `unknown column ${name} of table ${context.table.name}`);
+      context.report(
+        path,
+        `unknown column ${name} of table ${context.table.name}${meantOrKnown(name, context.table.columns.keys())}`,
+      );
       continue;
     }
     rules.set(column.name, {
@@ -130,6 +136,6 @@ function readRule(
   { schema, table, report }: Context,
 ): Expression {
   const { expression, problems } = parseRule(text, ruleScope(schema, table, kind));
-  for (const problem of problems) report(path, formatRuleProblem(problem));
+  for (const problem of problems) report(path, formatRuleProblem(text, problem));
   return expression;
 }

@@ -55,7 +55,11 @@ export class TokenReader {
     const { current } = this;
     const message =
       current.kind === "problem" ? current.message : `${expectation}, found ${describe(current)}`;
-    throw new SyntaxRefusal({ at: current.at, message });
+    return this.refuseAt(current.at, message);
+  }
+
+  refuseAt(at: Position, message: string): never {
+    throw new SyntaxRefusal({ at, message });
   }
 }
 

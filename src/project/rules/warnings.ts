@@ -9,10 +9,10 @@ export function ruleWarnings(rules: ReadonlyMap<string, TableRules>, schema: Sch
     Object.entries({ read, create, update, delete: remove }).flatMap(([action, rule]) =>
       existsOf(rule)
         .filter((exists) => !isServed(exists, schema))
-        .map(({ table: name, alias }) => ({
+        .map((exists) => ({
           file: "svc.toml",
           path: `rules.${table}.${action}`,
-          message: `no index serves exists(${name} ${alias} …): it reads all of ${name} for each row`,
+          message: `no index serves exists(${exists.table} ${exists.alias} …): it reads all of ${exists.table} for each row; ${remedyOf(exists)}`,
         })),
     ),
   );
@@ -32,15 +32,28 @@ function existsOf(expression: Expression): readonly Exists[] {
   }
 }
 
+function remedyOf({ table, alias, where }: Exists): string {
+  if (table === "$users") return "look the user up by id";
+  const equal = [...new Set(equalColumns(where, alias))];
+  return equal.length === 0
+    ? "compare one of its columns with =, and index that"
+    : `add indexes: [{ columns: [${equal.join(", ")}] }] to ${table}`;
+}
+
 /** Whether some index begins with a column that the condition holds equal to something. */
 function isServed({ table, alias, where }: Exists, schema: Schema): boolean {
-  const equal = new Set(conjuncts(where).flatMap((term) => equalColumns(term, alias)));
+  const equal = new Set(equalColumns(where, alias));
   if (table === "$users") return equal.has("id");
   const target = schema.tables.get(table);
   return target !== undefined && leadingColumns(target).some((column) => equal.has(column));
 }
 
-function equalColumns(term: Expression, alias: string): readonly string[] {
+/** Columns that the condition holds equal to something. */
+function equalColumns(where: Expression, alias: string): readonly string[] {
+  return conjuncts(where).flatMap((term) => equalIn(term, alias));
+}
+
+function equalIn(term: Expression, alias: string): readonly string[] {
   if (term.kind !== "compare" || term.operator !== "=") return [];
   return [term.left, term.right].flatMap((operand) =>
     operand.kind === "column" && typeof operand.source === "object" && operand.source.alias === alias

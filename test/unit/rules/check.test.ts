@@ -71,19 +71,23 @@ describe("typed expressions", () => {
   test("an alias ends with its exists", () => {
     expect(problemsOf("exists(members m where true) and exists(members m where m.active)")).toEqual([]);
     expect(problemsOf("exists(members m where true) and m.active")).toEqual([
-      "line 1, column 34: unknown name m",
+      "line 1, column 34: unknown name m; there are row, new, auth",
     ]);
   });
 });
 
 test.each<[RuleKind, string, readonly string[]]>([
   ["read", "row.published", []],
-  ["read", "new.published", ["line 1, column 1: there is no new in a read rule"]],
+  ["read", "new.published", ["line 1, column 1: there is no new in a read rule: row is the stored row"]],
   ["create", "new.published", []],
-  ["create", "row.published", ["line 1, column 1: there is no row in a create rule"]],
+  [
+    "create",
+    "row.published",
+    ["line 1, column 1: there is no row in a create rule: new is the row as it would be"],
+  ],
   ["update", "row.published and new.published", []],
   ["delete", "row.published", []],
-  ["delete", "new.published", ["line 1, column 1: there is no new in a delete rule"]],
+  ["delete", "new.published", ["line 1, column 1: there is no new in a delete rule: row is the stored row"]],
   ["column", "auth.role = 'admin' or now() > 1", []],
   ["column", "row.published", ["line 1, column 1: a column rule knows auth alone, not row"]],
   ["column", "new.published", ["line 1, column 1: a column rule knows auth alone, not new"]],
@@ -98,21 +102,39 @@ test.each<[RuleKind, string, readonly string[]]>([
 
 describe("names", () => {
   test.each([
-    ["row.foo = 1", "line 1, column 1: unknown column row.foo of table messages"],
-    ["row.ID = 1", "line 1, column 1: unknown column row.ID of table messages"],
-    ["row.constructor is null", "line 1, column 1: unknown column row.constructor of table messages"],
-    ["row.$users is null", "line 1, column 1: unknown column row.$users of table messages"],
-    ["Row.id = 1", "line 1, column 1: unknown name Row"],
-    ["messages.id = 1", "line 1, column 1: unknown name messages"],
-    ["toString.id = 1", "line 1, column 1: unknown name toString"],
+    [
+      "row.foo = 1",
+      "line 1, column 1: unknown column row.foo of table messages; there are id, room_id, owner_id, score, published, data, file, public",
+    ],
+    ["row.ID = 1", "line 1, column 1: unknown column row.ID of table messages; did you mean id?"],
+    [
+      "row.constructor is null",
+      "line 1, column 1: unknown column row.constructor of table messages; there are id, room_id, owner_id, score, published, data, file, public",
+    ],
+    [
+      "row.$users is null",
+      "line 1, column 1: unknown column row.$users of table messages; there are id, room_id, owner_id, score, published, data, file, public",
+    ],
+    ["Row.id = 1", "line 1, column 1: unknown name Row; did you mean row?"],
+    ["messages.id = 1", "line 1, column 1: unknown name messages; there are row, new, auth"],
+    ["toString.id = 1", "line 1, column 1: unknown name toString; there are row, new, auth"],
     [
       "auth.name = 'a'",
       "line 1, column 1: unknown field auth.name: there are auth.id, auth.email and auth.role",
     ],
-    ["exists(rooms r where r.id = 1)", "line 1, column 8: unknown table rooms"],
-    ["exists(Members m where true)", "line 1, column 8: unknown table Members"],
-    ["exists(constructor m where true)", "line 1, column 8: unknown table constructor"],
-    ["exists(members m where m.name = '')", "line 1, column 24: unknown column m.name of table members"],
+    [
+      "exists(rooms r where r.id = 1)",
+      "line 1, column 8: unknown table rooms; there are messages, members, $users",
+    ],
+    ["exists(Members m where true)", "line 1, column 8: unknown table Members; did you mean members?"],
+    [
+      "exists(constructor m where true)",
+      "line 1, column 8: unknown table constructor; there are messages, members, $users",
+    ],
+    [
+      "exists(members m where m.name = '')",
+      "line 1, column 24: unknown column m.name of table members; there are room_id, user_id, level, active",
+    ],
     [
       "exists($users u where u.email = '')",
       "line 1, column 23: unknown column u.email: $users offers id and role",
@@ -150,11 +172,20 @@ describe("types", () => {
   });
 
   test.each([
-    ["row.owner_id = 12", "line 1, column 14: cannot compare row.owner_id (text) with 12 (integer)"],
-    ["1.5 < row.owner_id", "line 1, column 5: cannot compare 1.5 (real) with row.owner_id (text)"],
+    [
+      "row.owner_id = 12",
+      "line 1, column 14: cannot compare row.owner_id (text) with 12 (integer); as text it is '12'",
+    ],
+    [
+      "1.5 < row.owner_id",
+      "line 1, column 5: cannot compare 1.5 (real) with row.owner_id (text); as text it is '1.5'",
+    ],
     ["row.id = 'it''s'", "line 1, column 8: cannot compare row.id (integer) with 'it''s' (text)"],
     ["now() = auth.id", "line 1, column 7: cannot compare now() (integer) with auth.id (text)"],
-    ["row.published = 1", "line 1, column 15: cannot compare row.published (boolean) with 1 (integer)"],
+    [
+      "row.published = 1",
+      "line 1, column 15: cannot compare row.published (boolean) with 1 (integer); write true",
+    ],
     ["row.id in (1, true)", "line 1, column 15: cannot compare row.id (integer) with true (boolean)"],
     ["row.published < true", "line 1, column 15: booleans compare with = and !=, not with <"],
     ["null >= row.published", "line 1, column 6: booleans compare with = and !=, not with >="],
@@ -164,11 +195,17 @@ describe("types", () => {
       "row.data in ('a', 'b')",
       "line 1, column 1: row.data is json, which only is null and is not null can test",
     ],
-    ["row.owner_id", "line 1, column 1: expected a condition, row.owner_id is text"],
-    ["not 1", "line 1, column 5: expected a condition, 1 is integer"],
-    ["public or auth.id", "line 1, column 11: expected a condition, auth.id is text"],
-    ["now()", "line 1, column 1: expected a condition, now() is integer"],
-    ["row.data", "line 1, column 1: expected a condition, row.data is json"],
+    [
+      "row.owner_id",
+      "line 1, column 1: expected a condition, row.owner_id is text: compare it with something",
+    ],
+    ["not 1", "line 1, column 5: expected a condition, 1 is integer: compare it with something"],
+    [
+      "public or auth.id",
+      "line 1, column 11: expected a condition, auth.id is text: compare it with something",
+    ],
+    ["now()", "line 1, column 1: expected a condition, now() is integer: compare it with something"],
+    ["row.data", "line 1, column 1: expected a condition, row.data is json: test it with is not null"],
     ["(row.id = 1) = true", "line 1, column 9: expected a value, found a condition"],
     ["row.published = public", "line 1, column 17: expected a value, found a condition"],
     ["authenticated is null", "line 1, column 1: expected a value, found a condition"],
@@ -183,10 +220,10 @@ describe("types", () => {
 
   test("several problems are reported at once", () => {
     expect(problemsOf("row.foo = 1\nor row.id = 'a' and (row.data = 1 or row.owner_id)")).toEqual([
-      "line 1, column 1: unknown column row.foo of table messages",
+      "line 1, column 1: unknown column row.foo of table messages; there are id, room_id, owner_id, score, published, data, file, public",
       "line 2, column 11: cannot compare row.id (integer) with 'a' (text)",
       "line 2, column 22: row.data is json, which only is null and is not null can test",
-      "line 2, column 38: expected a condition, row.owner_id is text",
+      "line 2, column 38: expected a condition, row.owner_id is text: compare it with something",
     ]);
   });
 });

@@ -2,7 +2,7 @@ import type { Column, ColumnType, Schema, Table } from "../../../src/project/mod
 import { columnName, tableName } from "../../../src/project/names.js";
 import type { Expression } from "../../../src/project/rules/ast.js";
 import { parseRule } from "../../../src/project/rules/parse-rule.js";
-import { formatRuleProblem } from "../../../src/project/rules/position.js";
+import type { RuleProblem } from "../../../src/project/rules/position.js";
 import { type RuleKind, ruleScope } from "../../../src/project/rules/scope.js";
 
 /** Two tables: one with a column of every type, one for `exists` to look in. */
@@ -65,13 +65,17 @@ function columnOf(name: string, type: ColumnType): Column {
 /** The expression of a rule for `messages`. */
 export function rule(text: string, kind: RuleKind = "update"): Expression {
   const { expression, problems } = read(text, kind);
-  if (problems.length > 0) throw new Error(problems.map(formatRuleProblem).join("\n"));
+  if (problems.length > 0) throw new Error(problems.map(placed).join("\n"));
   return expression;
 }
 
 /** What is wrong with a rule for `messages`. */
 export function problemsOf(text: string, kind: RuleKind = "update"): readonly string[] {
-  return read(text, kind).problems.map(formatRuleProblem);
+  return read(text, kind).problems.map(placed);
+}
+
+function placed({ at, message }: RuleProblem): string {
+  return `line ${at.line}, column ${at.column}: ${message}`;
 }
 
 function read(text: string, kind: RuleKind) {

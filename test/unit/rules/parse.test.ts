@@ -52,9 +52,15 @@ test.each([
   ["row.id in (1 2)", "line 1, column 14: expected ), found 2"],
   ["now", "line 1, column 4: expected (, found the end of the rule"],
   ["now(1)", "line 1, column 5: expected ), found 1"],
-  ["exists(members)", "line 1, column 15: expected an alias, found )"],
-  ["exists(members where true)", "line 1, column 16: expected an alias, found where"],
-  ["exists(members and where true)", "line 1, column 16: expected an alias, found and"],
+  ["exists(members)", "line 1, column 15: expected an alias, as in exists(members m where …), found )"],
+  [
+    "exists(members where true)",
+    "line 1, column 16: expected an alias, as in exists(members m where …), found where",
+  ],
+  [
+    "exists(members and where true)",
+    "line 1, column 16: expected an alias, as in exists(members m where …), found and",
+  ],
   ["exists(members m)", "line 1, column 17: expected where, found )"],
   ["exists(members as m where true)", "line 1, column 19: expected where, found m"],
   ["exists('members' m where true)", "line 1, column 8: expected a table, found 'members'"],

@@ -82,11 +82,11 @@ test("every problem of every rule is listed with its path", () => {
     rooms: { read: "public" },
   };
   expect(problemsIn(source)).toEqual([
-    "svc.toml rules.rooms unknown table rooms",
-    "svc.toml rules.messages.read line 1, column 1: unknown column row.foo of table messages",
-    "svc.toml rules.messages.create line 1, column 9: expected a condition or a value, found the end of the rule",
-    "svc.toml rules.messages.columns.score.read line 1, column 1: a column rule knows auth alone, not row",
-    "svc.toml rules.messages.columns.secret unknown column secret of table messages",
+    "svc.toml rules.rooms unknown table rooms; there are messages, members",
+    "svc.toml rules.messages.read line 1, column 1 of the rule: unknown column row.foo of table messages; there are id, room_id, owner_id, score, published, data, file, public\n    row.foo = 1\n    ^",
+    "svc.toml rules.messages.create line 1, column 9 of the rule: expected a condition or a value, found the end of the rule\n    new.id =\n            ^",
+    "svc.toml rules.messages.columns.score.read line 1, column 1 of the rule: a column rule knows auth alone, not row\n    row.published\n    ^",
+    "svc.toml rules.messages.columns.secret unknown column secret of table messages; there are id, room_id, owner_id, score, published, data, file, public",
   ]);
 });
 
@@ -104,10 +104,10 @@ test("names that every object has are unknown like any other", () => {
     "messages": { "columns": { "__proto__": { "read": "deny" }, "toString": { "read": "deny" } } }
   }`) as Written;
   expect(problemsIn(source)).toEqual([
-    "svc.toml rules.__proto__ unknown table __proto__",
-    "svc.toml rules.constructor unknown table constructor",
-    "svc.toml rules.messages.columns.__proto__ unknown column __proto__ of table messages",
-    "svc.toml rules.messages.columns.toString unknown column toString of table messages",
+    "svc.toml rules.__proto__ unknown table __proto__; there are messages, members",
+    "svc.toml rules.constructor unknown table constructor; there are messages, members",
+    "svc.toml rules.messages.columns.__proto__ unknown column __proto__ of table messages; there are id, room_id, owner_id, score, published, data, file, public",
+    "svc.toml rules.messages.columns.toString unknown column toString of table messages; there are id, room_id, owner_id, score, published, data, file, public",
   ]);
 });
 
@@ -125,9 +125,9 @@ describe("pulled tables", () => {
     const virtual = schemaOf([{ ...table("search", { body: "text" }), primaryKey: [], virtual: true }]);
     expect(problemsIn({ search: none }, virtual)).toEqual([]);
     expect(problemsIn({ search: all }, virtual)).toEqual([
-      "svc.toml rules.search.create table search is virtual: it can only be read",
-      "svc.toml rules.search.update table search is virtual: it can only be read",
-      "svc.toml rules.search.delete table search is virtual: it can only be read",
+      "svc.toml rules.search.create table search is virtual: it can only be read, so remove this rule",
+      "svc.toml rules.search.update table search is virtual: it can only be read, so remove this rule",
+      "svc.toml rules.search.delete table search is virtual: it can only be read, so remove this rule",
     ]);
   });
 
@@ -135,8 +135,8 @@ describe("pulled tables", () => {
     const keyless = schemaOf([{ ...table("log", { line: "text" }), primaryKey: [] }]);
     expect(problemsIn({ log: { ...none, create: "public" } }, keyless)).toEqual([]);
     expect(problemsIn({ log: all }, keyless)).toEqual([
-      "svc.toml rules.log.update table log has no primary key: it can only be read and added to",
-      "svc.toml rules.log.delete table log has no primary key: it can only be read and added to",
+      "svc.toml rules.log.update table log has no primary key: it can only be read and added to. Give it a primary_key, or remove this rule",
+      "svc.toml rules.log.delete table log has no primary key: it can only be read and added to. Give it a primary_key, or remove this rule",
     ]);
   });
 });

@@ -23,17 +23,20 @@ test("an exists that an index begins to serve is no warning", () => {
 });
 
 test.each([
-  "exists(members m where m.user = auth.id)",
-  "exists(members m where m.role = 'owner')",
-  "not exists(members m where m.team > row.team)",
-])("%s is one", (rule) => {
+  ["exists(members m where m.user = auth.id)", "add indexes: [{ columns: [user] }] to members"],
+  [
+    "exists(members m where m.role = 'owner' and m.user = auth.id)",
+    "add indexes: [{ columns: [role, user] }] to members",
+  ],
+  ["not exists(members m where m.team > row.team)", "compare one of its columns with =, and index that"],
+])("%s is one", (rule, remedy) => {
   expect(warnings(rule)).toEqual([
-    "rules.notes.read: no index serves exists(members m …): it reads all of members for each row",
+    `rules.notes.read: no index serves exists(members m …): it reads all of members for each row; ${remedy}`,
   ]);
 });
 
 test("so is a user that is looked for by role", () => {
   expect(warnings("exists($users u where u.role = 'admin')")).toEqual([
-    "rules.notes.read: no index serves exists($users u …): it reads all of $users for each row",
+    "rules.notes.read: no index serves exists($users u …): it reads all of $users for each row; look the user up by id",
   ]);
 });

@@ -1,0 +1,131 @@
+import { spawnSync } from "node:child_process";
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+import { describe, expect, it, onTestFinished } from "vitest";
+
+// Projects as people get them wrong, and what `svc check` says of each: exit code, standard output and error, in
+// expected.txt. UPDATE_GOLDEN=1 writes them anew; whoever does that reads them as the owner of the project would.
+const golden = "test/cli/check";
+
+interface Outcome {
+  readonly status: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+function svc(directory: string, args: readonly string[], environment: NodeJS.ProcessEnv = {}): Outcome {
+  const { status, stdout, stderr } = spawnSync(
+    process.execPath,
+    ["dist/cli/main.js", ...args, "--dir", directory],
+    { encoding: "utf8", env: { PATH: process.env.PATH, ...environment } },
+  );
+  return { status, stdout, stderr };
+}
+
+function transcript(directory: string): string {
+  const { status, stdout, stderr } = svc(directory, ["check"]);
+  const text = `exit code ${status}\n--- stdout\n${stdout}--- stderr\n${stderr}`;
+  return text.replaceAll(resolve(directory), "<DIR>");
+}
+
+describe("svc check", () => {
+  const projects = readdirSync(golden, { withFileTypes: true })
+    .filter((entry) => entry.isDirectory())
+    .map(({ name }) => name);
+
+  it.each(projects)("of %s says what to do, and where", (name) => {
+    const directory = join(golden, name);
+    const file = join(directory, "expected.txt");
+    const actual = transcript(directory);
+    if (process.env.UPDATE_GOLDEN === "1") writeFileSync(file, actual);
+    expect(actual).toBe(readFileSync(file, "utf8"));
+  });
+});
+
+/** A project in a directory of its own. */
+function project(files: Readonly<Record<string, string>>): string {
+  const directory = mkdtempSync(join(tmpdir(), "svc-check-"));
+  onTestFinished(() => rmSync(directory, { recursive: true, force: true }));
+  for (const [name, text] of Object.entries(files)) writeFileSync(join(directory, name), text);
+  return directory;
+}
+
+const notes = "notes: { columns: { id: { type: integer, primary_key: true } } }\n";
+
+describe("svc check --json", () => {
+  it("prints problems on standard output alone", () => {
+    const directory = project({ "svc.toml": "\n[server]\nport = -1\n", "svc.schema.yaml": notes });
+    const { status, stdout, stderr } = svc(directory, ["check", "--json"]);
+    expect({ status, stderr }).toEqual({ status: 2, stderr: "" });
+    expect(JSON.parse(stdout)).toEqual({
+      problems: [{ file: "svc.toml", line: 3, path: "server.port", message: "must not be under 0, got -1" }],
+      warnings: [],
+    });
+  });
+
+  it("prints warnings, whose line is null where the file has none", () => {
+    const directory = project({ "svc.toml": '[rules.notes]\nread = "public"\n', "svc.schema.yaml": notes });
+    const { status, stdout, stderr } = svc(directory, ["check", "--json"]);
+    expect({ status, stderr }).toEqual({ status: 0, stderr: "" });
+    expect(JSON.parse(stdout)).toEqual({
+      problems: [],
+      warnings: [
+        {
+          file: "svc.toml",
+          line: null,
+          path: "auth.jwt_secret_env",
+          message: expect.stringContaining("the environment variable SVC_JWT_SECRET is not set"),
+        },
+      ],
+    });
+  });
+
+  it("has nothing to say of a project that is right, in an environment that is", () => {
+    const directory = project({ "svc.toml": '[rules.notes]\nread = "public"\n', "svc.schema.yaml": notes });
+    const environment = { SVC_JWT_SECRET: "a secret of the test suite, 32 bytes and more" };
+    expect(svc(directory, ["check", "--json"], environment)).toEqual({
+      status: 0,
+      stdout: '{"problems":[],"warnings":[]}\n',
+      stderr: "",
+    });
+  });
+});
+
+describe("a start that fails", () => {
+  const serve = ["serve", "--port", "0"];
+
+  it("names file, line and remedy of a mistake in the files", () => {
+    const directory = project({
+      "svc.toml": '[rules.notes]\n\nread = "row.ide = 1"\n',
+      "svc.schema.yaml": notes,
+    });
+    expect(svc(directory, serve)).toEqual({
+      status: 2,
+      stdout: "",
+      stderr: [
+        "svc.toml:3: rules.notes.read: line 1, column 1 of the rule: unknown column row.ide of table notes; did you mean id?",
+        "    row.ide = 1",
+        "    ^",
+        "",
+      ].join("\n"),
+    });
+  });
+
+  it.each([
+    ["allow_insecure_dev_secret = true\n", "svc.toml:1: auth.dev_secret: not set, though"],
+    [
+      'allow_insecure_dev_secret = true\ndev_secret = "short"\n',
+      "svc.toml:3: auth.dev_secret: it has 5 bytes, and a secret has at least 32: ",
+    ],
+    ["", "svc.toml:1: auth.jwt_secret_env: the environment variable SVC_JWT_SECRET is not set: "],
+  ])("and of what it misses in its surroundings", (auth, message) => {
+    const directory = project({ "svc.toml": `[auth]\n${auth}`, "svc.schema.yaml": notes });
+    const outcome = svc(directory, serve);
+    expect({ ...outcome, stderr: outcome.stderr.slice(0, message.length) }).toEqual({
+      status: 2,
+      stdout: "",
+      stderr: message,
+    });
+  });
+});
