@@ -1,4 +1,5 @@
 import { once } from "node:events";
+import { createServer } from "node:https";
 import type { AddressInfo } from "node:net";
 import { createAdaptorServer } from "@hono/node-server";
 import { onTestFinished, TestRunner } from "vitest";
@@ -22,6 +23,7 @@ import type {
 import { parseConfig } from "../../src/project/config.js";
 import { openRemoteLibsql } from "../../src/remote/libsql.js";
 import { applyChange } from "../../src/schema/apply.js";
+import { certificate } from "./certificate.js";
 import { documentedAnswers } from "./documented.js";
 import { ManualClock } from "./manual-clock.js";
 import { remembering } from "./remembering-hasher.js";
@@ -201,7 +203,7 @@ async function serveHere(project: TestProject, target: string): Promise<TestServ
     publicBaseUrl: config.auth.public_base_url || "http://127.0.0.1:8787",
     ...(project.providerEndpoints && { providerEndpoints: project.providerEndpoints }),
   });
-  const { request: answer, close } = await targets[target]!(app);
+  const { request: answer, close } = await targets[target]!(app, config.auth.public_base_url);
   const isDocumented = documentedAnswers(config, opened);
   const request: TestServer["request"] = async (path, init) => {
     const response = await answer(path, init);
@@ -272,9 +274,17 @@ const direct = async (app: App): Promise<Target> => ({
   close: async () => {},
 });
 
-const targets: Record<string, (app: App) => Promise<Target>> = {
+const targets: Record<string, (app: App, publicBaseUrl: string) => Promise<Target>> = {
   app: direct,
   remote: direct,
+  // For browsers, at `auth.public_base_url`.
+  tls: async (app, publicBaseUrl) => {
+    const serverOptions = await certificate();
+    const server = createAdaptorServer({ fetch: app.fetch, createServer, serverOptions });
+    server.listen(Number(new URL(publicBaseUrl).port), "localhost");
+    await once(server, "listening");
+    return { ...(await direct(app)), close: () => closed(server) };
+  },
   socket: async (app) => {
     const server = createAdaptorServer({ fetch: app.fetch, serverOptions: { maxHeaderSize: 131_072 } });
     server.listen(0, "127.0.0.1");
@@ -282,15 +292,17 @@ const targets: Record<string, (app: App) => Promise<Target>> = {
     const { port } = server.address() as AddressInfo;
     return {
       request: (path, init) => fetch(`http://127.0.0.1:${port}${path}`, init),
-      close: async () => {
-        const closed = once(server, "close");
-        server.close();
-        if ("closeAllConnections" in server) server.closeAllConnections();
-        await closed;
-      },
+      close: () => closed(server),
     };
   },
 };
+
+async function closed(server: ReturnType<typeof createAdaptorServer>): Promise<void> {
+  const ended = once(server, "close");
+  server.close();
+  if ("closeAllConnections" in server) server.closeAllConnections();
+  await ended;
+}
 
 export interface SignedIn {
   readonly id: string;

@@ -1,0 +1,72 @@
+// A whole application on svc: people sign in, and each sees their own notes. The pages come from one origin and the API
+// from another; the session is in cookies that this script never sees.
+
+import { api } from "/settings.js";
+import { createClient } from "/svc/index.js";
+
+const client = createClient({ url: api, session: "cookie" });
+const notes = client.table("notes");
+const element = (id) => document.getElementById(id);
+
+/** What goes wrong is said on the page. */
+async function attempt(act) {
+  element("problem").textContent = "";
+  try {
+    await act();
+  } catch (error) {
+    element("problem").textContent = error.message;
+  }
+}
+
+// Called in every tab when somebody signs in or out in any of them.
+client.auth.onChange(show);
+
+async function show(user) {
+  element("sign-in").hidden = user !== null;
+  element("notes").hidden = user === null;
+  element("user").textContent = user?.email ?? "";
+  element("list").replaceChildren();
+  if (user !== null) await attempt(refreshList);
+}
+
+async function refreshList() {
+  const rows = await notes.list({ sort: "-id", limit: 20 });
+  element("list").replaceChildren(...rows.map(listItem));
+}
+
+function listItem({ id, body }) {
+  const item = document.createElement("li");
+  const remove = document.createElement("button");
+  item.append(body, remove);
+  remove.textContent = "Delete";
+  remove.onclick = () => attempt(() => notes.delete(id).then(refreshList));
+  return item;
+}
+
+element("sign-in").onsubmit = (event) => {
+  event.preventDefault();
+  const { email, password } = Object.fromEntries(new FormData(event.target));
+  const how = {
+    login: () => client.auth.login({ email, password }),
+    register: () => client.auth.register({ email, password }),
+    // The provider sends the browser back to this page, with a code.
+    google: async () => location.assign(await client.auth.oauth.authorize("google", `${location.origin}/`)),
+  };
+  attempt(how[event.submitter.value]);
+};
+
+element("add").onsubmit = (event) => {
+  event.preventDefault();
+  attempt(async () => {
+    const { id: owner_id } = await client.auth.user();
+    await notes.create({ owner_id, body: new FormData(event.target).get("body") });
+    event.target.reset();
+    await refreshList();
+  });
+};
+
+element("sign-out").onclick = () => attempt(() => client.auth.logout());
+
+await attempt(() => client.auth.oauth.exchange(location.href));
+history.replaceState(null, "", "/");
+await show(await client.auth.user());

@@ -1,0 +1,3 @@
+import type { RequestListener } from "node:http";
+
+export function pages(api: string): RequestListener;
