@@ -165,7 +165,7 @@ describe.skipIf(executable === undefined)(
       for (const { value } of cookies) expect(stored).not.toContain(value);
       if (process.env.UPDATE_SCREENSHOT) {
         for (const body of ["call the bank", "water the plants"]) await add(page, body);
-        await page.setViewportSize({ width: 640, height: 420 });
+        await page.setViewportSize({ width: 640, height: 480 });
         await page.screenshot({ path: "test/browser/screenshot.png" });
       }
     });

@@ -45,23 +45,22 @@ async function problemOf(
 ): Promise<string | null> {
   const isPreflight = method === "OPTIONS" && response.status === 204;
   if (isPreflight) return null;
-  const operation = operationOf(document, method === "HEAD" ? "get" : method.toLowerCase(), path);
-  const answers: Json = operation?.responses ?? undescribed(document);
+  const answers = answersTo(document, method === "HEAD" ? "get" : method.toLowerCase(), path);
   const answer = answers[String(response.status)];
   if (answer === undefined)
     return `the status is none of ${Object.keys(answers).join(", ")} (${await response.clone().text()})`;
-  const { content } = resolved(document, answer);
+  const { content } = referred(document, answer);
   const type = response.headers.get("Content-Type")?.split(";")[0] ?? null;
   if (content === undefined) return type === null ? null : `a body of ${type}, though none is described`;
   const described = type === null ? undefined : content[type];
   if (described === undefined) return `a body of ${type}, not of ${Object.keys(content).join(", ")}`;
   if (type !== "application/json" || method === "HEAD") return null;
-  const validate = validator(resolved(document, described.schema!));
+  const validate = validator(document, described.schema!);
   const body: unknown = await response.clone().json();
   return validate(body) ? null : `${JSON.stringify(validate.errors)} in ${JSON.stringify(body)}`;
 }
 
-function operationOf(document: Json, method: string, path: string): Json | undefined {
+function answersTo(document: Json, method: string, path: string): Json {
   const asked = new URL(path, "http://x").pathname.split("/");
   const found = Object.entries(document.paths!).find(([template]) => {
     const parts = template.split("/");
@@ -69,7 +68,7 @@ function operationOf(document: Json, method: string, path: string): Json | undef
       parts.length === asked.length && parts.every((part, i) => part === asked[i] || part.startsWith("{"))
     );
   });
-  return found?.[1][method];
+  return found?.[1][method]?.responses ?? undescribed(document);
 }
 
 /** Of a path or a method that there is not: a refusal. */
@@ -80,27 +79,37 @@ function undescribed({ components }: Json): Json {
   );
 }
 
+/** What a reference means. */
+function referred(document: Json, part: Json): Json {
+  const reference: unknown = part.$ref;
+  if (typeof reference !== "string") return part;
+  return reference
+    .slice(2)
+    .split("/")
+    .reduce((at, key) => at[key]!, document);
+}
+
 /** With every reference in its place: the documents have no circles. */
 function resolved(document: Json, part: Json): Json {
   if (typeof part !== "object" || part === null) return part;
   if (Array.isArray(part)) return part.map((item) => resolved(document, item)) as unknown as Json;
-  const reference: unknown = part.$ref;
-  if (typeof reference === "string") {
-    const path = reference.slice(2).split("/");
-    return resolved(
-      document,
-      path.reduce((at, key) => at[key]!, document),
-    );
-  }
+  if (part.$ref !== undefined) return resolved(document, referred(document, part));
   return Object.fromEntries(Object.entries(part).map(([key, value]) => [key, resolved(document, value)]));
 }
 
 const ajv = new Ajv2020({ strict: false, validateFormats: false });
+/** By the text of the whole schema, as most projects of the suite share most of theirs. */
 const validators = new Map<string, ValidateFunction>();
+/** By the part of a document. */
+const validatorsOfParts = new WeakMap<Json, ValidateFunction>();
 
-function validator(schema: Json): ValidateFunction {
-  const key = JSON.stringify(schema);
-  const known = validators.get(key) ?? ajv.compile(schema);
-  validators.set(key, known);
-  return known;
+function validator(document: Json, part: Json): ValidateFunction {
+  const known = validatorsOfParts.get(part);
+  if (known !== undefined) return known;
+  const schema = resolved(document, part);
+  const text = JSON.stringify(schema);
+  const made = validators.get(text) ?? ajv.compile(schema);
+  validators.set(text, made);
+  validatorsOfParts.set(part, made);
+  return made;
 }
