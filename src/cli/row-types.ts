@@ -14,6 +14,7 @@ export function rowTypes(schema: Schema, rules: RulesSource, options: RowTypesOp
   return [
     "// Written by `svc gen types` from svc.schema.yaml: a change here is gone with the next one.",
     "",
+    ...(tables.every(({ strict }) => strict) ? [] : [notStrict, ""]),
     ...(usesJson ? [jsonType, ""] : []),
     '/** For `createClient<Tables>`; a row of rooms is a `Tables["rooms"]["row"]`. */',
     "export interface Tables {",
@@ -22,6 +23,9 @@ export function rowTypes(schema: Schema, rules: RulesSource, options: RowTypesOp
     "",
   ].join("\n");
 }
+
+const notStrict =
+  "// A table with strict: false has the types that its columns say; SQLite does not hold its rows to them.";
 
 const jsonType =
   "export type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json };";
@@ -32,36 +36,29 @@ function tableLines(table: Table, rules: RulesSource, options: RowTypesOptions):
   const hidden = rules.get(name)?.columns;
   const isKey = (column: Column) => primaryKey.includes(column.name);
   const typed = (column: Column) => typeOf(column, options);
-  const block = (key: string, some: readonly Column[], isOptional: (column: Column) => boolean) =>
-    some.length === 0
-      ? [`    ${key}: Record<string, never>;`]
-      : [
-          `    ${key}: {`,
-          ...some.map((column) => `      ${column.name}${isOptional(column) ? "?" : ""}: ${typed(column)};`),
-          "    };",
-        ];
+  const block = (key: string, some: readonly Column[], isOptional: (column: Column) => boolean) => [
+    `    ${key}: {`,
+    ...some.map((column) => `      ${column.name}${isOptional(column) ? "?" : ""}: ${typed(column)};`),
+    "    };",
+  ];
+  const changing = columns.filter((column) => !isKey(column));
   const isFixed = virtual || primaryKey.length === 0;
   return [
     `  ${name}: {`,
     // Whoever may not read a column gets rows without it.
     ...block("row", columns, ({ name: column }) => hidden?.get(column)?.read !== undefined),
     ...(virtual ? ["    create: never;"] : block("create", columns, (column) => !needsValue(column, table))),
-    ...(isFixed
-      ? ["    update: never;"]
-      : block(
-          "update",
-          columns.filter((column) => !isKey(column)),
-          () => true,
-        )),
+    ...(isFixed || changing.length === 0 ? ["    update: never;"] : block("update", changing, () => true)),
     `    key: ${isFixed ? "never" : keyOf(columns.filter(isKey), options)};`,
     "  };",
   ];
 }
 
 function keyOf(columns: readonly Column[], options: RowTypesOptions): string {
-  if (columns.length === 1) return valueTypes(options)[columns[0]!.type];
-  const fields = columns.map(({ name, type }) => `${name}: ${valueTypes(options)[type]}`);
-  return `{ ${fields.join("; ")} }`;
+  const types = columns.map(({ type }) => valueTypes(options)[type]);
+  const fields = columns.map(({ name }, i) => `${name}: ${types[i]}`);
+  const object = `{ ${fields.join("; ")} }`;
+  return columns.length === 1 ? `${types[0]} | ${object}` : object;
 }
 
 function typeOf({ type, notNull }: Column, options: RowTypesOptions): string {

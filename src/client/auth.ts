@@ -1,5 +1,5 @@
-import type { Authorized, TokenResponse } from "./authorized.js";
-import { SvcError } from "./error.js";
+import { type Authorized, type TokenResponse, withSession } from "./authorized.js";
+import { isRejectedToken } from "./error.js";
 import { OAuth } from "./oauth.js";
 import type { Listener, Sessions, TokenUser } from "./session.js";
 import type { SessionStorage } from "./surroundings.js";
@@ -27,62 +27,74 @@ export interface VerificationRequired {
 /** `/auth` (specification 4.1). Every method throws SvcError. */
 export class Auth {
   readonly oauth: OAuth;
+  readonly #send: Send;
+  readonly #authorized: Authorized;
+  readonly #sessions: Sessions;
 
   constructor(
-    private readonly send: Send,
-    private readonly authorized: Authorized,
-    private readonly sessions: Sessions,
+    send: Send,
+    authorized: Authorized,
+    sessions: Sessions,
     tabStorage: SessionStorage,
     key: string,
   ) {
-    this.oauth = new OAuth(send, (tokens) => this.#signedIn(tokens), tabStorage, key);
+    this.#send = send;
+    this.#authorized = authorized;
+    this.#sessions = sessions;
+    this.oauth = new OAuth(send, (open) => authorized.signIn(open), tabStorage, key);
   }
 
   /** The user of the session, as far as this device knows; null where nobody is signed in. Asks nobody. */
   async user(): Promise<TokenUser | null> {
-    return (await this.sessions.load())?.user ?? null;
+    return (await this.#sessions.load())?.user ?? null;
   }
 
-  /** Calls back when somebody signs in or out, in this tab or another one, until what it gives is called. */
+  /**
+   * Calls back when somebody signs in or out, in this tab or, where the storage is shared, in another one, until what it
+   * gives is called. Who is signed in already is told by `user`.
+   */
   onChange(listener: Listener): () => void {
-    return this.sessions.listen(listener);
+    return this.#sessions.listen(listener);
   }
 
   /** Signs in, or says that the address has to be confirmed first. */
-  async register(credentials: Credentials): Promise<TokenUser | VerificationRequired> {
-    const data: TokenResponse | VerificationRequired = await this.#post("/auth/register", credentials);
-    return "verification_required" in data ? data : this.#signedIn(data);
+  register({ email, password }: Credentials): Promise<TokenUser | VerificationRequired> {
+    return this.#authorized.alone(async () => {
+      const body = { email, password };
+      const data = await this.#post<TokenResponse | VerificationRequired>("/auth/register", body);
+      return "verification_required" in data ? data : this.#authorized.accept(data);
+    });
   }
 
-  login(credentials: Credentials): Promise<TokenUser> {
-    return this.#opens("/auth/login", credentials);
+  login({ email, password }: Credentials): Promise<TokenUser> {
+    return this.#opens("/auth/login", { email, password });
   }
 
   /**
    * Ends the session on the server, then here. A server that cannot be reached is an error, and the session stays: a
    * token that nobody holds would live on.
    */
-  async logout(): Promise<void> {
-    await this.authorized.alone(async () => {
-      const body = this.authorized.refreshBody(await this.sessions.load());
+  logout(): Promise<void> {
+    return this.#authorized.signOut(async (session) => {
+      if (session === null) return;
       try {
-        await this.send({ method: "POST", path: "/auth/logout", body });
+        await this.#post("/auth/logout", this.#authorized.refreshBody(session));
       } catch (error) {
         // It has ended before.
-        if (!(error instanceof SvcError && error.status === 401 && error.code !== "unexpected_answer"))
-          throw error;
+        if (!isRejectedToken(error)) throw error;
       }
-      await this.sessions.save(null);
     });
   }
 
   /** Rotates the refresh token now. Null: signed out. Calls do so by themselves when they have to. */
   async refresh(): Promise<TokenUser | null> {
-    return (await this.authorized.refresh(await this.sessions.load()))?.user ?? null;
+    const session = await this.#sessions.load();
+    if (session === null) return null;
+    return (await this.#authorized.refresh(session))?.user ?? null;
   }
 
   async me(): Promise<User> {
-    const { data } = await this.authorized.send({ method: "GET", path: "/auth/me" });
+    const { data } = await this.#authorized.send({ method: "GET", path: "/auth/me" });
     return (data as { readonly user: User }).user;
   }
 
@@ -91,8 +103,11 @@ export class Auth {
     readonly current_password: string;
     readonly password: string;
   }): Promise<void> {
-    await this.authorized.send({ method: "POST", path: "/auth/password", body });
-    await this.sessions.save(null);
+    // Renews the session where it has to, which nothing does while it is ended.
+    await this.me();
+    await this.#authorized.signOut((session) =>
+      this.#send(withSession({ method: "POST", path: "/auth/password", body }, session)),
+    );
   }
 
   async resendVerification(email: string): Promise<void> {
@@ -118,16 +133,11 @@ export class Auth {
     await this.#post("/auth/password-reset/confirm", body);
   }
 
-  async #opens(path: string, body: Call["body"]): Promise<TokenUser> {
-    return this.#signedIn(await this.#post(path, body));
-  }
-
-  async #signedIn(tokens: TokenResponse): Promise<TokenUser> {
-    return (await this.authorized.accept(tokens)).user;
+  #opens(path: string, body: Call["body"]): Promise<TokenUser> {
+    return this.#authorized.signIn(() => this.#post(path, body));
   }
 
   async #post<T>(path: string, body: Call["body"]): Promise<T> {
-    const { data } = await this.send({ method: "POST", path, body });
-    return data;
+    return (await this.#send({ method: "POST", path, body })).data as T;
   }
 }

@@ -1,8 +1,9 @@
-import { SvcError } from "./error.js";
+import { isRejectedToken, SvcError, unlessAborted } from "./error.js";
 import { exclusive } from "./exclusive.js";
+import { refreshed } from "./refresh-attempts.js";
 import type { Known, Session, Sessions, TokenUser } from "./session.js";
 import type { SessionStorage, Surroundings } from "./surroundings.js";
-import { type Answer, hedged, type Send } from "./transport.js";
+import type { Answer, Call, Send } from "./transport.js";
 
 /** `data` of the server's token response (specification, section 2). */
 export interface TokenResponse {
@@ -17,119 +18,167 @@ export interface AuthorizedOptions {
   readonly send: Send;
   readonly sessions: Sessions;
   readonly storage: SessionStorage;
-  /** Of the one refresh that runs at a time. */
+  /** Of whatever changes the session. */
   readonly lockName: string;
   readonly cookies: boolean;
   readonly apiKey: string | null;
+  /** The server's `auth.refresh_token_rotation_grace_secs`. */
+  readonly graceMs: number;
   readonly surroundings: Surroundings;
 }
 
 /** An access token is renewed so long before its end. */
 const earlyMs = 5_000;
 
-/** Requests with the session's credentials, which renew themselves. */
+/** Requests with the session's credentials, which renew themselves; and the one place where the session changes. */
 export class Authorized {
-  #refreshing: Promise<Session | null> | null = null;
+  readonly #options: AuthorizedOptions;
+  #refreshing: { readonly stamp: string | undefined; readonly done: Promise<Known> } | null = null;
 
-  constructor(private readonly options: AuthorizedOptions) {}
+  constructor(options: AuthorizedOptions) {
+    this.#options = options;
+  }
 
   /**
-   * Sends with the credentials that there are. A 401 renews the session and asks once more; what was asked for stays
-   * undone until then, so that this is safe for writes too.
+   * Sends with the credentials that there are, by `send`. A 401 renews the session and asks once more: what was asked for
+   * has not been done, so this is safe for writes too. It is never sent as somebody else than it was made by.
    */
-  async send(call: Parameters<Send>[0]): Promise<Answer> {
-    const { send, sessions, apiKey, surroundings } = this.options;
+  async send(call: Call, send = this.#options.send): Promise<Answer> {
+    const { apiKey, sessions } = this.#options;
     if (apiKey !== null) return send(withBearer(call, apiKey));
-    let session = await sessions.load();
-    if (session && session.expiresAtMs - earlyMs <= surroundings.now())
-      session = await this.#renewed(session);
+    const found = await sessions.load();
+    const { session, failure } = await this.#inTime(found, call.signal);
     try {
-      return await send(this.#with(session, call));
+      return await send(withSession(call, session));
     } catch (error) {
       if (!(error instanceof SvcError && error.status === 401) || !this.#mayRenew(session)) throw error;
-      const renewed = await this.refresh(session);
-      if (renewed === null) throw error;
-      return send(this.#with(renewed, call));
+      if (failure !== null) throw failure;
+      const renewed = await unlessAborted(this.refresh(session), call.signal);
+      if (!renewed || (session && renewed.user.id !== session.user.id)) throw error;
+      return send(withSession(call, renewed));
     }
   }
 
   /**
-   * Rotates the refresh token, once for all tabs. `stale` is the session that was found wanting; where another tab has
-   * renewed it meanwhile, that is enough. Null: signed out, as the server has confirmed. Throws SvcError where nobody
+   * Rotates the refresh token, once for all tabs. `stale` is the session that was found wanting; where another one has
+   * taken its place meanwhile, that is enough. Null: signed out, as the server has confirmed. Throws SvcError where nobody
    * could say, and keeps the session.
    */
-  refresh(stale: Known): Promise<Session | null> {
-    this.#refreshing ??= this.#refreshAlone(stale).finally(() => {
-      this.#refreshing = null;
+  refresh(stale: Known): Promise<Known> {
+    const stamp = stale?.stamp;
+    if (this.#refreshing?.stamp === stamp && this.#refreshing !== null) return this.#refreshing.done;
+    const done = this.#refresh(stamp).finally(() => {
+      if (this.#refreshing?.done === done) this.#refreshing = null;
     });
-    return this.#refreshing;
+    this.#refreshing = { stamp, done };
+    return done;
   }
 
-  /** What a token response opens. */
-  async accept({ user, access_token, refresh_token, expires_in }: TokenResponse): Promise<Session> {
-    const { sessions, cookies, surroundings } = this.options;
-    const session = {
-      stamp: `${surroundings.now()} ${surroundings.random()}`,
-      user,
-      expiresAtMs: surroundings.now() + expires_in * 1000,
-      tokens: cookies ? null : { access: access_token, refresh: refresh_token },
-    };
-    await sessions.save(session);
-    return session;
-  }
-
-  /** Runs `act` while nothing renews the session in any tab. */
+  /** Runs `act` while nothing else opens, renews or ends the session, in any tab. */
   alone<T>(act: () => Promise<T>): Promise<T> {
-    const { lockName, storage, surroundings } = this.options;
+    const { lockName, storage, surroundings } = this.#options;
     return exclusive(lockName, storage, surroundings, act);
   }
 
-  /** The refresh token as a body; in cookie mode there is none, as the browser sends its cookie. */
-  refreshBody(session: Known): { readonly refresh_token?: string } | undefined {
-    return this.options.cookies ? undefined : { refresh_token: session?.tokens?.refresh ?? "" };
+  /** Whatever opens a session. */
+  signIn(open: () => Promise<TokenResponse>): Promise<TokenUser> {
+    return this.alone(async () => this.accept(await open()));
   }
 
-  #refreshAlone(stale: Known): Promise<Session | null> {
-    const { send, sessions, surroundings } = this.options;
+  /** What a token response opens; to be called while alone. */
+  async accept(data: TokenResponse): Promise<TokenUser> {
+    const session = this.#sessionOf(data);
+    await this.#options.sessions.save(session);
+    return session.user;
+  }
+
+  /** Whatever ends the session, told which one it is. It stays where that throws. */
+  signOut(end: (session: Known) => Promise<unknown>): Promise<void> {
+    const { sessions } = this.#options;
+    return this.alone(async () => {
+      const session = await sessions.load();
+      await end(session);
+      await this.#replace(session, null);
+    });
+  }
+
+  /** The refresh token as a body; in cookie mode there is none, as the browser sends its cookie. */
+  refreshBody(session: Known): { readonly refresh_token: string } | undefined {
+    return session?.tokens ? { refresh_token: session.tokens.refresh } : undefined;
+  }
+
+  #refresh(stamp: string | undefined): Promise<Known> {
+    const { send, sessions, graceMs, surroundings } = this.#options;
     return this.alone(async () => {
       const current = await sessions.load();
-      if (current?.stamp !== stale?.stamp) return current ?? null;
+      if (current?.stamp !== stamp) return current;
+      const call = { method: "POST", path: "/auth/refresh", body: this.refreshBody(current) };
       try {
-        const call = { method: "POST", path: "/auth/refresh", body: this.refreshBody(current) };
-        const { data } = await hedged(send, surroundings)(call);
-        return await this.accept(data);
+        const { data } = await refreshed(send, call, graceMs, surroundings);
+        return await this.#replace(current, this.#sessionOf(data));
       } catch (error) {
-        if (!(error instanceof SvcError && error.status === 401 && error.code !== "unexpected_answer"))
-          throw error;
-        // Without a lock that holds, another tab may have been faster.
-        const now = await sessions.load();
-        if (now?.stamp !== current?.stamp) return now ?? null;
-        await sessions.save(null);
-        return null;
+        if (!isRejectedToken(error)) throw error;
+        return this.#replace(current, null);
       }
     });
   }
 
-  /** Before its access token ends. A server that cannot be reached is no reason not to try the request. */
-  async #renewed(session: Session): Promise<Session | null> {
+  /** Unless another one has taken its place, which no lock that holds would let happen. */
+  async #replace(current: Known, next: Session | null): Promise<Known> {
+    const { sessions } = this.#options;
+    const now = await sessions.load();
+    if (now?.stamp !== current?.stamp) return now;
+    await sessions.save(next);
+    return next;
+  }
+
+  #sessionOf(data: unknown): Session {
+    const { cookies, surroundings } = this.#options;
+    const { user, access_token, refresh_token, expires_in } = data as TokenResponse;
+    if (typeof user?.id !== "string" || typeof refresh_token !== "string" || typeof expires_in !== "number")
+      throw new SvcError(200, "unexpected_answer", "an answer that is not the server's");
+    return {
+      stamp: `${surroundings.now()} ${surroundings.random()}`,
+      user: { id: user.id, email: user.email, role: user.role },
+      expiresAtMs: surroundings.now() + expires_in * 1000,
+      tokens: cookies ? null : { access: access_token, refresh: refresh_token },
+    };
+  }
+
+  /**
+   * The session, renewed where its access token is about to end. Where the server cannot be reached that is no reason not
+   * to try the request, and asking again would lead nowhere.
+   */
+  async #inTime(
+    session: Known,
+    signal: AbortSignal | undefined,
+  ): Promise<{ readonly session: Known; readonly failure: SvcError | null }> {
+    if (!session || session.expiresAtMs - earlyMs > this.#options.surroundings.now())
+      return { session, failure: null };
     try {
-      return await this.refresh(session);
+      const renewed = await unlessAborted(this.refresh(session), signal);
+      if (renewed && renewed.user.id !== session.user.id) throw somebodyElse();
+      return { session: renewed, failure: null };
     } catch (error) {
       if (!(error instanceof SvcError && error.isTransient)) throw error;
-      return session;
+      return { session, failure: error };
     }
   }
 
   /** In cookie mode the browser may hold a session that this page has not heard of. */
   #mayRenew(session: Known): boolean {
-    return session === undefined ? this.options.cookies : session !== null;
-  }
-
-  #with(session: Known, call: Parameters<Send>[0]): Parameters<Send>[0] {
-    return session?.tokens ? withBearer(call, session.tokens.access) : call;
+    return session === undefined ? this.#options.cookies : session !== null;
   }
 }
 
-function withBearer(call: Parameters<Send>[0], token: string): Parameters<Send>[0] {
+function somebodyElse(): SvcError {
+  return new SvcError(401, "unauthorized", "somebody else has signed in meanwhile");
+}
+
+export function withSession(call: Call, session: Known): Call {
+  return session?.tokens ? withBearer(call, session.tokens.access) : call;
+}
+
+function withBearer(call: Call, token: string): Call {
   return { ...call, headers: { ...call.headers, Authorization: `Bearer ${token}` } };
 }

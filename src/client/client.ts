@@ -17,6 +17,8 @@ export interface ClientOptions {
   readonly storage?: SessionStorage;
   /** For servers of your own: calls are made with it instead of a session. */
   readonly apiKey?: string;
+  /** The server's `auth.refresh_token_rotation_grace_secs`, inside which a refresh can be repeated; 10 without. */
+  readonly refreshGraceSecs?: number;
   /** For one request and its answer; 30,000 without. */
   readonly timeoutMs?: number;
   /** Instead of the global one. */
@@ -45,23 +47,27 @@ export interface Client<Tables extends { [N in keyof Tables]: TableTypes }> {
 /** A client with a time, chance and network of the caller's. */
 export function clientIn<Tables extends { [N in keyof Tables]: TableTypes }>(
   surroundings: Surroundings,
-  { url: given, session = "bearer", storage = defaultStorage(), apiKey, timeoutMs = 30_000 }: ClientOptions,
+  options: ClientOptions,
 ): Client<Tables> {
-  const url = given.replace(/\/+$/, "");
+  const { session = "bearer", storage = defaultStorage(), apiKey = null } = options;
+  const { timeoutMs = 30_000, refreshGraceSecs = 10 } = options;
+  const url = options.url.replace(/\/+$/, "");
   const cookies = session === "cookie";
   const send = transport({ url, timeoutMs, cookies, surroundings });
-  const sessions = new Sessions(storage, `svc.session ${url}`);
+  const sessions = new Sessions(storage, `svc.session ${url}`, cookies);
   const authorized = new Authorized({
     send,
     sessions,
     storage,
-    lockName: `svc.refresh ${url}`,
+    lockName: `svc.lock ${url}`,
     cookies,
-    apiKey: apiKey ?? null,
+    apiKey,
+    graceMs: refreshGraceSecs * 1000,
     surroundings,
   });
+  const repeatedly = repeated(send, surroundings);
+  const read: Send = (call) => authorized.send(call, repeatedly);
   const write: Send = (call) => authorized.send(call);
-  const read = repeated(write, surroundings);
   return {
     auth: new Auth(send, authorized, sessions, tabStorage() ?? storage, `svc.oauth ${url}`),
     table: ((name: string) => new Table(read, write, name)) as Client<Tables>["table"],

@@ -1,23 +1,57 @@
 import type { SessionStorage, Surroundings } from "./surroundings.js";
 
-const leaseMs = 15_000;
+/** Longer than anything that is done alone. */
+const leaseMs = 20_000;
 const lookMs = 50;
 
 /**
  * Runs `act` while no other tab runs one of the same name: by Web Locks, or else by a lease in the storage that the tabs
- * share, which is over by itself when its tab dies. A lease can be held twice in rare races; the server's grace window
- * then gives both the same successor.
+ * share, which is over by itself when its tab dies. Where neither can be had in time, `act` is run all the same: it looks
+ * at what others have done before it keeps anything.
  */
-export async function exclusive<T>(
+export function exclusive<T>(
   name: string,
   storage: SessionStorage,
   surroundings: Surroundings,
   act: () => Promise<T>,
 ): Promise<T> {
-  if (surroundings.locks !== null) return surroundings.locks.request(name, act);
+  // Only what is shared between tabs is locked between tabs.
+  const isShared = storage.subscribe !== undefined;
+  return isShared && surroundings.locks !== null
+    ? withLock(name, surroundings, act)
+    : withLease(name, storage, surroundings, act);
+}
+
+async function withLock<T>(name: string, { locks, after }: Surroundings, act: () => Promise<T>): Promise<T> {
+  const controller = new AbortController();
+  // A tab that was put to sleep may keep the lock.
+  const cancel = after(leaseMs, () => controller.abort());
+  let acted: Promise<T> | undefined;
+  try {
+    await locks!.request(name, { signal: controller.signal }, () => {
+      cancel();
+      acted = act();
+      return acted.catch(() => {});
+    });
+  } catch {
+    // Not in time, or not on this page.
+    cancel();
+  }
+  return acted ?? act();
+}
+
+async function withLease<T>(
+  name: string,
+  storage: SessionStorage,
+  surroundings: Surroundings,
+  act: () => Promise<T>,
+): Promise<T> {
   const owner = String(surroundings.random());
   try {
-    while (!(await take(name, owner, storage, surroundings))) await pause(lookMs, surroundings);
+    for (let looks = 0; looks * lookMs < 2 * leaseMs; looks++) {
+      if (await take(name, owner, storage, surroundings)) break;
+      await pause(lookMs, surroundings);
+    }
   } catch {
     // A storage that does not work is shared with nobody.
   }
@@ -26,7 +60,9 @@ export async function exclusive<T>(
   } finally {
     try {
       if (holder(await storage.get(name)) === owner) await storage.remove(name);
-    } catch {}
+    } catch {
+      // It ends by itself.
+    }
   }
 }
 
@@ -44,7 +80,9 @@ async function take(
   await storage.set(name, `${now + leaseMs} ${owner}`);
   // Whoever wrote at the same moment is seen now; the last one has it.
   await pause(lookMs * surroundings.random(), surroundings);
-  return holder(await storage.get(name)) === owner;
+  const kept = await storage.get(name);
+  // A storage that keeps nothing is shared with nobody.
+  return kept === null || holder(kept) === owner;
 }
 
 const holder = (lease: string | null): string | undefined => lease?.split(" ")[1];

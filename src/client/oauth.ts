@@ -8,16 +8,27 @@ export type OAuthProvider = "google" | "apple" | "github";
 
 /** Social sign-in (specification 5.6). Needs `crypto.subtle`: a secure context, in browsers. */
 export class OAuth {
+  readonly #send: Send;
+  readonly #signIn: (open: () => Promise<TokenResponse>) => Promise<TokenUser>;
+  readonly #storage: SessionStorage;
+  readonly #key: string;
+
   constructor(
-    private readonly send: Send,
-    private readonly accept: (tokens: TokenResponse) => Promise<TokenUser>,
-    private readonly storage: SessionStorage,
-    private readonly key: string,
-  ) {}
+    send: Send,
+    signIn: (open: () => Promise<TokenResponse>) => Promise<TokenUser>,
+    storage: SessionStorage,
+    key: string,
+  ) {
+    this.#send = send;
+    this.#signIn = signIn;
+    this.#storage = storage;
+    this.#key = key;
+  }
 
   /** Providers that the project offers. */
   async providers(): Promise<readonly { readonly provider: OAuthProvider; readonly callback_url: string }[]> {
-    return (await this.send({ method: "GET", path: "/auth/oauth/providers" })).data;
+    const { data } = await this.#send({ method: "GET", path: "/auth/oauth/providers" });
+    return data as readonly { readonly provider: OAuthProvider; readonly callback_url: string }[];
   }
 
   /**
@@ -33,25 +44,30 @@ export class OAuth {
       code_challenge: base64url(new Uint8Array(digest)),
       code_challenge_method: "S256",
     };
-    const { data } = await this.send({ method: "POST", path: "/auth/oauth/authorize", body });
-    await this.storage.set(this.key, verifier);
+    const { data } = await this.#send({ method: "POST", path: "/auth/oauth/authorize", body });
+    await this.#storage.set(this.#key, verifier);
     return (data as { readonly authorization_url: string }).authorization_url;
   }
 
   /**
    * Ends it, on the page of `redirectTo`: signs in with the code of the page's URL. Null where the URL holds neither a
-   * code nor an error; an error of the provider is thrown. Take the code out of the address afterwards.
+   * code nor an error, or where this tab has not begun a sign-in; an error of the provider is thrown. Take the code out of
+   * the address afterwards.
    */
   async exchange(url: string): Promise<TokenUser | null> {
     const parameters = new URL(url).searchParams;
-    const error = parameters.get("error");
+    const verifier = await this.#storage.get(this.#key);
+    if (verifier === null) return null;
+    const [error, code] = [parameters.get("error"), parameters.get("code")];
+    if (error === null && code === null) return null;
+    // One verifier is for one exchange, however that ends.
+    await this.#storage.remove(this.#key);
     if (error !== null) throw new SvcError(0, error, parameters.get("error_description") ?? error);
-    const code = parameters.get("code");
-    if (code === null) return null;
-    const body = { code, code_verifier: (await this.storage.get(this.key)) ?? "" };
-    const { data } = await this.send({ method: "POST", path: "/auth/oauth/exchange", body });
-    await this.storage.remove(this.key);
-    return this.accept(data);
+    const body = { code, code_verifier: verifier };
+    return this.#signIn(async () => {
+      const { data } = await this.#send({ method: "POST", path: "/auth/oauth/exchange", body });
+      return data as TokenResponse;
+    });
   }
 }
 

@@ -1,8 +1,10 @@
+import { badCall } from "./error.js";
+
 /** What a list asks for (specification 4.3). `K` are the columns of `select`. */
 export interface ListQuery<Row, K extends keyof Row = keyof Row> {
   /** Equal to. */
-  readonly where?: { readonly [C in keyof Row]?: NonNullable<Row[C]> };
-  readonly filter?: { readonly [C in keyof Row]?: Filter<NonNullable<Row[C]>> };
+  readonly where?: { readonly [C in keyof Row]?: Comparable<Row[C]> };
+  readonly filter?: { readonly [C in keyof Row]?: Filter<Comparable<Row[C]>> };
   readonly select?: readonly K[];
   /** `-column` descends. */
   readonly sort?: SortTerm<Row> | readonly SortTerm<Row>[];
@@ -11,7 +13,18 @@ export interface ListQuery<Row, K extends keyof Row = keyof Row> {
   readonly offset?: number;
 }
 
-type SortTerm<Row> = (keyof Row & string) | `-${keyof Row & string}`;
+type Scalar = string | number | boolean;
+
+/** What a column's values are compared with: JSON with nothing, what is not known with anything. */
+type Comparable<Value> = unknown extends Value
+  ? Scalar
+  : NonNullable<Value> extends Scalar
+    ? NonNullable<Value>
+    : never;
+
+type SortTerm<Row> = {
+  [C in keyof Row & string]: Comparable<Row[C]> extends never ? never : C | `-${C}`;
+}[keyof Row & string];
 
 export interface Filter<Value> {
   readonly eq?: Value;
@@ -23,24 +36,31 @@ export interface Filter<Value> {
   /** 1 to 1000 values. */
   readonly in?: readonly Value[];
   readonly is_null?: boolean;
-  readonly contains?: Value & string;
-  readonly starts_with?: Value & string;
+  readonly contains?: [Value] extends [string] ? string : never;
+  readonly starts_with?: [Value] extends [string] ? string : never;
 }
 
-/** As a query string without its question mark. */
+/**
+ * As a query string without its question mark. A filter whose value is missing is refused: left out, it would let through
+ * what it was to keep back.
+ */
 export function listParameters<Row, K extends keyof Row>(query: ListQuery<Row, K>): string {
-  const { where = {}, filter = {}, select, sort, limit, offset } = query;
+  const { where = {}, filter = {}, select = [], sort = [], limit, offset } = query;
   const parameters = new URLSearchParams();
   const add = (name: string, value: unknown) => {
-    if (value !== undefined) parameters.append(name, String(value));
+    if (value === undefined || value === null) throw badCall(`${name}: the value is missing`);
+    parameters.append(name, Array.isArray(value) ? JSON.stringify(value) : String(value));
   };
-  for (const [column, value] of Object.entries(where)) add(`where[${column}]`, value);
-  for (const [column, operators] of Object.entries(filter as Record<string, Filter<unknown>>))
+  for (const [column, value] of Object.entries(where))
+    if (value === null) add(`filter[${column}][is_null]`, true);
+    else add(`where[${column}]`, value);
+  for (const [column, operators] of Object.entries(filter as Record<string, Filter<unknown> | undefined>))
     for (const [operator, value] of Object.entries(operators ?? {}))
-      add(`filter[${column}][${operator}]`, Array.isArray(value) ? JSON.stringify(value) : value);
-  add("select", select?.join(","));
-  add("sort", typeof sort === "string" ? sort : sort?.join(","));
-  add("limit", limit);
-  add("offset", offset);
+      add(`filter[${column}][${operator}]`, value);
+  const terms = [sort].flat();
+  if (select.length > 0) add("select", select.join(","));
+  if (terms.length > 0) add("sort", terms.join(","));
+  if (limit !== undefined) add("limit", limit);
+  if (offset !== undefined) add("offset", offset);
   return parameters.toString();
 }

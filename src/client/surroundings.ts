@@ -12,7 +12,11 @@ export interface Surroundings {
 }
 
 export interface Locks {
-  request<T>(name: string, act: () => Promise<T>): Promise<T>;
+  request(
+    name: string,
+    options: { readonly signal: AbortSignal },
+    act: () => Promise<unknown>,
+  ): Promise<unknown>;
 }
 
 interface Global {
@@ -20,7 +24,6 @@ interface Global {
   readonly localStorage?: WebStorage;
   readonly sessionStorage?: WebStorage;
   addEventListener?(type: "storage", listener: (event: { readonly key: string | null }) => void): void;
-  removeEventListener?(type: "storage", listener: (event: { readonly key: string | null }) => void): void;
 }
 
 interface WebStorage {
@@ -49,8 +52,8 @@ export interface SessionStorage {
   get(key: string): string | null | Promise<string | null>;
   set(key: string, value: string): void | Promise<void>;
   remove(key: string): void | Promise<void>;
-  /** Calls back when another tab has changed the key (null: all of them), until what it gives is called. */
-  subscribe?(changed: (key: string | null) => void): () => void;
+  /** For a storage that tabs share: calls back when another one has changed the key (null: any of them). */
+  subscribe?(changed: (key: string | null) => void): void;
 }
 
 /** `localStorage`, which the tabs of an origin share; in memory where there is none, as under Node. */
@@ -59,11 +62,7 @@ export function defaultStorage(): SessionStorage {
   if (shared === null) return memoryStorage();
   return {
     ...shared,
-    subscribe: (changed) => {
-      const listener = ({ key }: { readonly key: string | null }) => changed(key);
-      here.addEventListener?.("storage", listener);
-      return () => here.removeEventListener?.("storage", listener);
-    },
+    subscribe: (changed) => here.addEventListener?.("storage", ({ key }) => changed(key)),
   };
 }
 

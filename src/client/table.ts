@@ -1,5 +1,6 @@
+import { badCall } from "./error.js";
 import { type ListQuery, listParameters } from "./query.js";
-import type { Answer, Call, Send } from "./transport.js";
+import type { Call, Send } from "./transport.js";
 
 /** A table as `svc gen types` writes it. */
 export interface TableTypes {
@@ -7,7 +8,7 @@ export interface TableTypes {
   /** What a new row takes. */
   create: object;
   update: object;
-  /** The value of a single key, or an object of a composite one. */
+  /** The value of a single key, or an object of its columns. */
   key: unknown;
 }
 
@@ -51,15 +52,16 @@ type Plain = CallOptions & { readonly withMeta?: false };
 
 /** `/api/<table>` (specification 4.2). Every method throws SvcError. */
 export class Table<T extends TableTypes> {
+  readonly #read: Send;
+  readonly #write: Send;
   readonly #path: string;
 
-  constructor(
-    /** For what may be repeated. */
-    private readonly read: Send,
-    private readonly write: Send,
-    name: string,
-  ) {
-    this.#path = `/api/${encodeURIComponent(name)}`;
+  /** `read` is for what may be repeated. */
+  constructor(read: Send, write: Send, name: string) {
+    if (!/^\w+$/.test(name)) throw badCall(`no name of a table: ${name}`);
+    this.#read = read;
+    this.#write = write;
+    this.#path = `/api/${name}`;
   }
 
   /** Rows alone. */
@@ -71,7 +73,7 @@ export class Table<T extends TableTypes> {
   }
 
   /** Rows, and how many there are beside this page. */
-  select<K extends keyof T["row"] = keyof T["row"]>(
+  async select<K extends keyof T["row"] = keyof T["row"]>(
     query: ListQuery<T["row"], K> = {},
     options: CallOptions = {},
   ): Promise<Page<Pick<T["row"], K>>> {
@@ -102,41 +104,56 @@ export class Table<T extends TableTypes> {
 
   get(key: T["key"], options: Asked): Promise<WithMeta<T["row"]>>;
   get(key: T["key"], options?: Plain): Promise<T["row"]>;
-  get(key: T["key"], options: Asked | Plain = {}): Promise<unknown> {
-    return one(this.read, { method: "GET", path: this.#pathOf(key) }, options);
+  async get(key: T["key"], options: Asked | Plain = {}): Promise<unknown> {
+    return one(this.#read, { method: "GET", path: this.#pathOf(key) }, options);
   }
 
   /** The new row; its key alone where the caller may not read it. */
   create(row: T["create"], options: Asked): Promise<WithMeta<T["row"]>>;
   create(row: T["create"], options?: Plain): Promise<T["row"]>;
   create(row: T["create"], options: Asked | Plain = {}): Promise<unknown> {
-    return one(this.write, { method: "POST", path: this.#path, body: row }, options);
+    return one(this.#write, { method: "POST", path: this.#path, body: row }, options);
   }
 
   /** The changed row; its key alone where the caller may not read it. */
   update(key: T["key"], changes: T["update"], options: Asked): Promise<WithMeta<T["row"]>>;
   update(key: T["key"], changes: T["update"], options?: Plain): Promise<T["row"]>;
-  update(key: T["key"], changes: T["update"], options: Asked | Plain = {}): Promise<unknown> {
-    return one(this.write, { method: "PATCH", path: this.#pathOf(key), body: changes }, options);
+  async update(key: T["key"], changes: T["update"], options: Asked | Plain = {}): Promise<unknown> {
+    return one(this.#write, { method: "PATCH", path: this.#pathOf(key), body: changes }, options);
   }
 
   /** The key, as an object of its columns. */
   delete(key: T["key"], options: Asked): Promise<WithMeta<Partial<T["row"]>>>;
   delete(key: T["key"], options?: Plain): Promise<Partial<T["row"]>>;
-  delete(key: T["key"], options: Asked | Plain = {}): Promise<unknown> {
-    return one(this.write, { method: "DELETE", path: this.#pathOf(key) }, options);
+  async delete(key: T["key"], options: Asked | Plain = {}): Promise<unknown> {
+    return one(this.#write, { method: "DELETE", path: this.#pathOf(key) }, options);
   }
 
   async #page<Row>(parameters: string, { signal }: CallOptions): Promise<Page<Row>> {
     const path = parameters === "" ? this.#path : `${this.#path}?${parameters}`;
-    return (await this.read({ method: "GET", path, signal })) as Answer & Page<Row>;
+    return (await this.#read({ method: "GET", path, signal })) as Page<Row>;
   }
 
   #pathOf(key: unknown): string {
-    if (typeof key !== "object" || key === null) return `${this.#path}/${encodeURIComponent(String(key))}`;
-    const fields = Object.entries(key).map(([name, value]) => [name, String(value)] as [string, string]);
-    return `${this.#path}/_svc/key?${new URLSearchParams(fields)}`;
+    if (typeof key === "object" && key !== null) {
+      const fields = Object.entries(key).map(([name, value]) => [name, keyText(value)] as [string, string]);
+      return `${this.#path}/_svc/key?${new URLSearchParams(fields)}`;
+    }
+    const text = keyText(key);
+    if (/^\.{0,2}$/.test(text))
+      throw badCall(
+        `${JSON.stringify(text)} cannot be part of a path: give the key as an object of its column`,
+      );
+    return `${this.#path}/${encodeURIComponent(text)}`;
   }
+}
+
+/** Of what is missing there would be a text, too. */
+function keyText(value: unknown): string {
+  if (value === undefined || value === null) throw badCall("the key is missing");
+  const text = String(value);
+  if (!text.isWellFormed()) throw badCall("the key holds half of a character");
+  return text;
 }
 
 async function one(send: Send, call: Call, { signal, withMeta = false }: Asked | Plain): Promise<unknown> {

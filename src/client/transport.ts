@@ -1,4 +1,4 @@
-import { SvcError } from "./error.js";
+import { badCall, SvcError } from "./error.js";
 import type { Surroundings } from "./surroundings.js";
 
 export interface Call {
@@ -11,13 +11,12 @@ export interface Call {
 }
 
 /** The body of a success, as it came. */
-export type Answer = { readonly data: never; readonly meta?: never };
+export interface Answer<Data = unknown, Meta = unknown> {
+  readonly data: Data;
+  readonly meta?: Meta;
+}
 
 export type Send = (call: Call) => Promise<Answer>;
-
-const attemptsMax = 3;
-const backoffMs = 300;
-const retryAfterMsMax = 10_000;
 
 export interface TransportOptions {
   readonly url: string;
@@ -27,33 +26,32 @@ export interface TransportOptions {
 }
 
 /** One request and its answer, read to the end. Throws SvcError for everything but a success. */
-export function transport(options: TransportOptions): Send {
-  const { url, timeoutMs, cookies, surroundings } = options;
+export function transport({ url, timeoutMs, cookies, surroundings }: TransportOptions): Send {
   return async ({ method, path, body, headers, signal }) => {
+    const sent = textOf(body);
     const controller = new AbortController();
+    const abort = () => controller.abort();
     let isLate = false;
     const cancel = surroundings.after(timeoutMs, () => {
       isLate = true;
-      controller.abort();
+      abort();
     });
-    const abort = () => controller.abort();
     signal?.addEventListener("abort", abort);
     if (signal?.aborted) abort();
     try {
       const response = await surroundings.fetch(url + path, {
         method,
-        headers: { ...(body !== undefined && { "Content-Type": "application/json" }), ...headers },
-        ...(body !== undefined && { body: JSON.stringify(body) }),
+        headers: { ...(sent !== null && { "Content-Type": "application/json" }), ...headers },
+        body: sent,
         credentials: cookies ? "include" : "omit",
+        // Nothing of the server's redirects, and what is sent is for nobody else.
+        redirect: "error",
         signal: controller.signal,
       });
       return read(response, await response.text());
     } catch (error) {
       if (error instanceof SvcError) throw error;
-      if (signal?.aborted) throw new SvcError(0, "aborted", "the call was aborted", null, { cause: error });
-      throw isLate
-        ? new SvcError(0, "timeout", `no answer within ${timeoutMs} ms`, null, { cause: error })
-        : new SvcError(0, "network_error", "the server cannot be reached", null, { cause: error });
+      throw failure(signal?.aborted ? "aborted" : isLate ? "timeout" : "network_error", error);
     } finally {
       cancel();
       signal?.removeEventListener("abort", abort);
@@ -61,19 +59,49 @@ export function transport(options: TransportOptions): Send {
   };
 }
 
-function read({ ok, status, headers }: Response, text: string): Answer {
-  let body: { readonly error?: { readonly code?: unknown; readonly message?: unknown } } | null = null;
+const failures = {
+  aborted: "the call was aborted",
+  timeout: "the server takes too long to answer",
+  network_error: "the server cannot be reached",
+};
+
+function failure(code: keyof typeof failures, cause: unknown): SvcError {
+  return new SvcError(0, code, failures[code], null, { cause });
+}
+
+function textOf(body: unknown): string | null {
   try {
-    body = JSON.parse(text);
-  } catch {}
-  if (ok && typeof body === "object" && body !== null) return body as unknown as Answer;
+    return body === undefined ? null : JSON.stringify(body);
+  } catch (error) {
+    throw badCall(`not JSON: ${(error as Error).message}`);
+  }
+}
+
+function read({ ok, status, headers }: Response, text: string): Answer {
+  const body = parsed(text) as {
+    readonly error?: { readonly code?: unknown; readonly message?: unknown };
+  } | null;
+  if (ok && body !== null && "data" in body) return body as Answer;
   const { code, message } = body?.error ?? {};
   const retryAfter = Number.parseInt(headers.get("Retry-After") ?? "", 10);
   // An answer without the server's shape is of something in between, and says nothing about the session.
-  throw typeof code === "string"
+  throw !ok && typeof code === "string"
     ? new SvcError(status, code, String(message), Number.isNaN(retryAfter) ? null : retryAfter)
     : new SvcError(status, "unexpected_answer", `an answer of status ${status} that is not the server's`);
 }
+
+function parsed(text: string): object | null {
+  try {
+    const value: unknown = JSON.parse(text);
+    return typeof value === "object" ? value : null;
+  } catch {
+    return null;
+  }
+}
+
+const attemptsMax = 3;
+const backoffMs = 300;
+const retryAfterMsMax = 10_000;
 
 /** A call that may be repeated: again after failures that pass, a bounded number of times, with backoff and jitter. */
 export function repeated(send: Send, { random, after }: Surroundings): Send {
@@ -90,46 +118,4 @@ export function repeated(send: Send, { random, after }: Surroundings): Send {
       }
     }
   };
-}
-
-const hedgeMs = 3_000;
-
-/**
- * A refresh, which gives the same successor to whoever repeats it inside the grace window (specification 5.5): where no
- * answer has come for a while it is sent once more, and the first answer counts, whichever attempt it is for. So neither
- * a lost answer nor a slow line outlasts the window.
- */
-export function hedged(send: Send, { random, after }: Surroundings): Send {
-  return (call) =>
-    new Promise((resolve, reject) => {
-      let attempts = 0;
-      let open = 0;
-      let cancel = () => {};
-      const launchAfter = (ms: number) => {
-        cancel();
-        cancel = attempts === attemptsMax ? () => {} : after(ms, launch);
-      };
-      const launch = () => {
-        attempts++;
-        open++;
-        send(call).then(
-          (answer) => {
-            cancel();
-            attempts = attemptsMax;
-            resolve(answer);
-          },
-          (error: SvcError) => {
-            open--;
-            const isLast = attempts === attemptsMax && open === 0;
-            if (!error.isTransient || isLast) {
-              cancel();
-              attempts = attemptsMax;
-              reject(error);
-            } else launchAfter(backoffMs * 2 ** (attempts - 1) * (0.5 + random()));
-          },
-        );
-        launchAfter(hedgeMs);
-      };
-      launch();
-    });
 }

@@ -19,6 +19,7 @@ import type { Log, Platform } from "../platform/platform.js";
 import { providerCredentials } from "../platform/provider-credentials.js";
 import { checkHostOfSecret, configuredBaseUrl, readSecret, readSecretsKey } from "../project/environment.js";
 import { isMetered } from "../project/is-metered.js";
+import { listenUrl } from "../project/listen-url.js";
 import type { Schema } from "../project/model.js";
 import { ProblemCollector, ProblemsError } from "../project/problem.js";
 import { parseRules } from "../project/rules/rules.js";
@@ -97,8 +98,7 @@ export async function serve(project: ProjectDirectory, options: ServeOptions): P
       server.listen(options.port, options.host, listening);
     });
     const { port } = server.address() as AddressInfo;
-    const host = options.host.includes(":") ? `[${options.host}]` : options.host;
-    const url = `${tls === null ? "http" : "https"}://${host}:${port}`;
+    const url = listenUrl(options.host, port, tls !== null);
     app = await createApp({
       config,
       platform,

@@ -40,6 +40,7 @@ const calls: Readonly<Record<string, Call>> = {
     summary: "The steps from the schema in force to the one of the body",
     callers,
     body: yaml,
+    bodyIsOptional: true,
     answers: { 200: data(object({ base: hash, hash: text, steps })) },
     errors: sending,
   },
@@ -48,6 +49,7 @@ const calls: Readonly<Record<string, Call>> = {
     callers,
     parameters: [query("base", text), query("allow_destructive", { enum: ["true", "false"] })],
     body: yaml,
+    bodyIsOptional: true,
     answers: { 200: data(object({ version: count, hash: text, steps })) },
     errors: sending,
   },
@@ -153,4 +155,12 @@ const calls: Readonly<Record<string, Call>> = {
   },
 };
 
-export const adminPaths = (): JsonSchema => pathsOf("admin", calls);
+/** `isPublic`: whether everybody may read the document. */
+export function adminPaths(cookies: boolean, isPublic: boolean): JsonSchema {
+  const document = calls["get /openapi.json"]!;
+  const all = {
+    ...calls,
+    "get /openapi.json": isPublic ? { ...document, callers: [...callers, "anybody" as const] } : document,
+  };
+  return pathsOf("admin", all, cookies);
+}

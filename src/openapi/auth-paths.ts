@@ -53,12 +53,14 @@ const calls: Readonly<Record<string, Call>> = {
   "post /auth/refresh": {
     summary: "Rotates a refresh token, of the body or the cookie",
     takes: openObject({ refresh_token: text }, "refresh_token"),
+    bodyIsOptional: true,
     answers: tokens,
     errors: [...bodyErrors, 401],
   },
   "post /auth/logout": {
     summary: "Ends the session of a refresh token",
     takes: openObject({ refresh_token: text }, "refresh_token"),
+    bodyIsOptional: true,
     answers: { 200: data(object({ revoked: { const: true } })) },
     errors: [...bodyErrors, 401],
   },
@@ -191,4 +193,4 @@ const calls: Readonly<Record<string, Call>> = {
   },
 };
 
-export const authPaths = (): JsonSchema => pathsOf("auth", calls);
+export const authPaths = (cookies: boolean): JsonSchema => pathsOf("auth", calls, cookies);

@@ -21,14 +21,16 @@ export function openApiDocument(project: DocumentedProject): JsonSchema {
   const { schema, rules, version, config, baseUrl } = project;
   const metered = isMetered(config);
   const tables = [...schema.tables.values()].map((table) => [table, rules.get(table.name)!] as const);
+  const { cookie, ...others } = securitySchemes;
+  const { cookie_mode: cookies } = config.auth;
   return {
     openapi: "3.1.0",
     info: { title: "svc", version: String(version) },
     servers: [{ url: baseUrl }],
     paths: {
-      ...Object.assign({}, ...tables.map(([table, itsRules]) => tablePaths(table, itsRules, metered))),
-      ...authPaths(),
-      ...adminPaths(),
+      ...Object.assign({}, ...tables.map(([table, its]) => tablePaths(table, its, { metered, cookies }))),
+      ...authPaths(cookies),
+      ...adminPaths(cookies, config.api.public_openapi),
     },
     components: {
       schemas: {
@@ -36,7 +38,7 @@ export function openApiDocument(project: DocumentedProject): JsonSchema {
         ...sharedSchemas(metered),
       },
       responses: errorResponses(),
-      securitySchemes,
+      securitySchemes: cookies ? securitySchemes : others,
     },
   };
 }

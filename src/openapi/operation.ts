@@ -6,11 +6,13 @@ export interface OperationSource {
   readonly id: string;
   readonly tag: string;
   readonly summary: string;
-  /** Who may call: each is enough. None: anybody. */
+  /** Who may call: each is enough. */
   readonly callers: readonly (keyof typeof securitySchemes | "anybody")[];
   readonly parameters?: readonly JsonSchema[];
   /** By its content type. */
   readonly body?: Readonly<Record<string, JsonSchema>>;
+  /** There may be none at all. */
+  readonly bodyIsOptional?: boolean;
   /** By status: the schema of the JSON, a content type that is no JSON, or null for no body. */
   readonly answers: Readonly<Record<number, JsonSchema | string | null>>;
   /** Statuses in the one error shape. */
@@ -21,8 +23,9 @@ type ErrorStatus = (typeof statuses)[keyof typeof statuses];
 
 export const ref = (name: string): JsonSchema => ({ $ref: `#/components/schemas/${name}` });
 
-export function operation(source: OperationSource): JsonSchema {
-  const { id, tag, summary, callers, parameters, body, answers, errors } = source;
+/** `cookies`: whether there is a cookie to call by. */
+export function operation(source: OperationSource, cookies: boolean): JsonSchema {
+  const { id, tag, summary, callers, parameters, body, bodyIsOptional = false, answers, errors } = source;
   const answered = Object.entries(answers).map(([key, answer]) => {
     const status = Number(key) as ErrorStatus;
     const content = { ...contentOf(answer), ...(errors.includes(status) && contentOf(errorSchema(status))) };
@@ -35,10 +38,13 @@ export function operation(source: OperationSource): JsonSchema {
     operationId: id,
     tags: [tag],
     summary,
-    security: callers.map((caller) => (caller === "anybody" ? {} : { [caller]: [] })),
+    security: callers
+      .filter((caller) => cookies || caller !== "cookie")
+      .map((caller) => (caller === "anybody" ? {} : { [caller]: [] })),
     ...(parameters && { parameters }),
     ...(body && {
       requestBody: {
+        required: !bodyIsOptional,
         content: Object.fromEntries(Object.entries(body).map(([type, schema]) => [type, { schema }])),
       },
     }),

@@ -6,8 +6,13 @@ import { acceptedSchema, type JsonSchema, storedSchema, textSchema } from "./col
 import { data, json, list, type OperationSource, object, operation, ref } from "./operation.js";
 
 /** The endpoints of one table (specification 4.2 and 4.3). */
-export function tablePaths(table: Table, rules: TableRules, metered: boolean): JsonSchema {
+export function tablePaths(
+  table: Table,
+  rules: TableRules,
+  { metered, cookies }: { readonly metered: boolean; readonly cookies: boolean },
+): JsonSchema {
   const { name, primaryKey } = table;
+  const documented = (source: OperationSource) => operation(source, cookies);
   const source = (action: RuleAction, verb: string, summary: string) => ({
     id: `${verb}_${name}`,
     tag: name,
@@ -18,14 +23,14 @@ export function tablePaths(table: Table, rules: TableRules, metered: boolean): J
   const answer = (schema: JsonSchema) =>
     metered ? object({ data: schema, meta: ref("svc.metering") }) : data(schema);
   const all = {
-    get: operation({
+    get: documented({
       ...source("read", "list", `Lists rows of ${name}`),
       parameters: listParameters(table),
       answers: { 200: object({ data: list(row), meta: ref("svc.list") }) },
       errors: [400, 401, 403, 500, 503],
     }),
     ...(!table.virtual && {
-      post: operation({
+      post: documented({
         ...source("create", "create", `Creates a row of ${name}`),
         body: json(ref(`${name}.new`)),
         answers: { 201: answer(row) },
@@ -42,18 +47,18 @@ export function tablePaths(table: Table, rules: TableRules, metered: boolean): J
     });
     return {
       parameters,
-      get: operation({
+      get: documented({
         ...about("read", "get", `Gets a row of ${name}`),
         answers: { 200: answer(ref(name)) },
         errors: [400, 401, 403, 404, 500, 503],
       }),
-      patch: operation({
+      patch: documented({
         ...about("update", "update", `Updates a row of ${name}`),
         body: json(ref(`${name}.changes`)),
         answers: { 200: answer(row) },
         errors: [400, 401, 403, 404, 409, 413, 415, 500, 503],
       }),
-      delete: operation({
+      delete: documented({
         ...about("delete", "delete", `Deletes a row of ${name}`),
         answers: { 200: answer(ref(`${name}.key`)) },
         errors: [400, 401, 403, 404, 409, 500, 503],

@@ -3,37 +3,82 @@ import type { Locks, SessionStorage, Surroundings } from "../../src/client/surro
 import type { TableTypes } from "../../src/client/table.js";
 import type { TestServer } from "./server.js";
 
-/** Passes only when `pass` says so. Short waits end at once, without time passing. */
+/**
+ * Stands still while a request is with the server; with nothing else to do it leaps to what is waited for next. `passed` is
+ * told of every leap.
+ */
 export class VirtualTime {
   nowMs = Date.parse("2026-01-01T00:00:00Z");
   #waiting: { readonly atMs: number; readonly act: () => void }[] = [];
+  #busy = 0;
+  #isLooking = false;
+
+  constructor(private readonly passed: (ms: number) => void) {}
 
   after = (ms: number, act: () => void): (() => void) => {
-    const entry = { atMs: this.nowMs + ms, act };
-    if (ms < shortMs) setImmediate(() => entry.act());
-    else this.#waiting.push(entry);
+    const entry = { atMs: this.nowMs + Math.ceil(ms), act };
+    this.#waiting.push(entry);
+    this.#look();
     return () => {
-      entry.act = ended;
+      this.#waiting = this.#waiting.filter((other) => other !== entry);
     };
   };
 
+  async during<T>(work: () => Promise<T>): Promise<T> {
+    this.#busy++;
+    try {
+      return await work();
+    } finally {
+      this.#busy--;
+      this.#look();
+    }
+  }
+
   pass(ms: number): void {
-    this.nowMs += ms;
-    const due = this.#waiting.filter(({ atMs }) => atMs <= this.nowMs);
-    this.#waiting = this.#waiting.filter((entry) => !due.includes(entry));
-    for (const { act } of due) act();
+    const end = this.nowMs + ms;
+    for (let next = this.#next(); next !== undefined && next.atMs <= end; next = this.#next())
+      this.#leap(next);
+    this.#advance(end);
+  }
+
+  #look(): void {
+    if (this.#isLooking) return;
+    this.#isLooking = true;
+    // What is ready to go on goes on first.
+    setImmediate(() =>
+      setImmediate(() => {
+        this.#isLooking = false;
+        const next = this.#next();
+        if (this.#busy > 0 || next === undefined) return;
+        this.#leap(next);
+        this.#look();
+      }),
+    );
+  }
+
+  #next() {
+    return this.#waiting.toSorted((a, b) => a.atMs - b.atMs)[0];
+  }
+
+  #leap(entry: { readonly atMs: number; readonly act: () => void }): void {
+    this.#waiting = this.#waiting.filter((other) => other !== entry);
+    this.#advance(entry.atMs);
+    entry.act();
+  }
+
+  #advance(toMs: number): void {
+    if (toMs <= this.nowMs) return;
+    this.passed(toMs - this.nowMs);
+    this.nowMs = toMs;
   }
 }
-
-const shortMs = 3_000;
-const ended = () => {};
 
 /**
  * A double of a browser: what its tabs share. Cookies by name alone, one `localStorage`, Web Locks unless it is an old one.
  */
 export class Browser {
-  readonly time = new VirtualTime();
-  readonly cookies = new Map<string, string>();
+  readonly time: VirtualTime;
+  readonly cookies = new Map<string, { readonly value: string; readonly untilMs: number }>();
   readonly stored = new Map<string, string>();
   readonly #tabs = new Set<(key: string) => void>();
   /** `localStorage` takes nothing more. */
@@ -48,7 +93,9 @@ export class Browser {
   constructor(
     private readonly server: TestServer,
     private readonly options: Omit<ClientOptions, "url"> & { readonly hasLocks?: boolean } = {},
-  ) {}
+  ) {
+    this.time = new VirtualTime((ms) => server.clock.advance(ms));
+  }
 
   /** A page of an allowed origin. `skewMs` is what its device's clock is wrong by. */
   tab<Tables extends { [N in keyof Tables]: TableTypes } = Record<string, TableTypes>>(
@@ -82,26 +129,32 @@ export class Browser {
     const headers = new Headers(init.headers);
     headers.set("Origin", "https://app.example.com");
     const includes = init.credentials === "include";
-    if (includes && this.cookies.size > 0)
-      headers.set("Cookie", [...this.cookies].map((pair) => pair.join("=")).join("; "));
     const { method, body } = init;
-    const pass = async () => {
-      const response = await this.server.request(pathname + search, {
-        method: method!,
-        headers,
-        ...(body != null && { body }),
+    const pass = () =>
+      this.time.during(async () => {
+        for (const [name, { untilMs }] of this.cookies)
+          if (untilMs <= this.time.nowMs) this.cookies.delete(name);
+        if (includes && this.cookies.size > 0)
+          headers.set("Cookie", [...this.cookies].map(([name, { value }]) => `${name}=${value}`).join("; "));
+        const response = await this.server.request(pathname + search, {
+          method: method!,
+          headers,
+          ...(body != null && { body }),
+        });
+        const text = await response.text();
+        return new Response(text, { status: response.status, headers: response.headers });
       });
-      if (includes) this.#keep(response.headers.getSetCookie());
-      return response;
-    };
-    return this.network(pass, request, init.signal!);
+    const response = await this.network(pass, request, init.signal!);
+    // Cookies are kept when the head of an answer arrives, unless the request was called off.
+    if (includes && !init.signal!.aborted) this.#keep(response.headers.getSetCookie());
+    return response;
   }
 
   #keep(lines: readonly string[]): void {
     for (const line of lines) {
       const [, name, value] = /^([^=]+)=([^;]*)/.exec(line)!;
-      if (/Max-Age=0\b/.test(line)) this.cookies.delete(name!);
-      else this.cookies.set(name!, value!);
+      const [, seconds] = /Max-Age=(\d+)/.exec(line)!;
+      this.cookies.set(name!, { value: value!, untilMs: this.time.nowMs + Number(seconds) * 1000 });
     }
   }
 
@@ -109,7 +162,7 @@ export class Browser {
   #storage(): SessionStorage {
     let own: ((key: string) => void) | null = null;
     const tell = (key: string) => {
-      for (const changed of this.#tabs) if (changed !== own) changed(key);
+      for (const changed of this.#tabs) if (changed !== own) setImmediate(() => changed(key));
     };
     return {
       get: (key) => this.stored.get(key) ?? null,
@@ -125,17 +178,22 @@ export class Browser {
       subscribe: (changed) => {
         own = changed;
         this.#tabs.add(changed);
-        return () => this.#tabs.delete(changed);
       },
     };
   }
 
   readonly #queues = new Map<string, Promise<unknown>>();
   readonly #locks: Locks = {
-    request: (name, act) => {
-      const turn = (this.#queues.get(name) ?? Promise.resolve()).then(act, act);
-      this.#queues.set(name, turn);
-      return turn;
+    request: (name, { signal }, act) => {
+      const turn = (this.#queues.get(name) ?? Promise.resolve()).then(() => {
+        if (signal.aborted) throw signal.reason;
+        return act();
+      });
+      this.#queues.set(
+        name,
+        turn.catch(() => {}),
+      );
+      return Promise.race([turn, hangs(signal)]);
     },
   };
 }

@@ -1,7 +1,8 @@
 import { Ajv2020, type ValidateFunction } from "ajv/dist/2020.js";
 import { openApiDocument } from "../../src/openapi/document.js";
-import type { Database } from "../../src/platform/database.js";
+import { type Database, StatementError, UnavailableError } from "../../src/platform/database.js";
 import type { Config } from "../../src/project/config.js";
+import { ProblemsError } from "../../src/project/problem.js";
 import { parseRules } from "../../src/project/rules/rules.js";
 import { loadSchemaInForce } from "../../src/schema/in-force.js";
 
@@ -10,8 +11,11 @@ interface Json {
   readonly [key: string]: Json;
 }
 
-/** Throws where an answer is none that the project's own OpenAPI document describes. */
-export type AnswerCheck = (method: string, path: string, response: Response) => Promise<void>;
+/**
+ * Throws where an answer is none that the project's own OpenAPI document describes, and where a request went well that
+ * the document does not allow.
+ */
+export type AnswerCheck = (path: string, init: RequestInit, response: Response) => Promise<void>;
 
 export function documentedAnswers(config: Config, database: Database): AnswerCheck {
   let documented: { readonly version: number; readonly document: Json } | null = null;
@@ -28,24 +32,34 @@ export function documentedAnswers(config: Config, database: Database): AnswerChe
     documented = { version, document };
     return document;
   };
-  return async (method, path, response) => {
-    const document = await current().catch(() => null);
+  return async (path, init, response) => {
+    const document = await current().catch(unlessUnavailable);
     if (document === null) return;
-    const problem = await problemOf(document, method, path, response);
-    if (problem === null) return;
-    throw new Error(`${method} ${path.slice(0, 200)} → ${response.status}: ${problem}`);
+    const method = init.method ?? "GET";
+    const operation = operationOf(document, method === "HEAD" ? "get" : method.toLowerCase(), path);
+    const answers: Json = operation?.responses ?? undescribed(document);
+    const problem =
+      (await answerProblem(document, answers, method, response)) ??
+      (response.ok && operation ? requestProblem(document, operation, init) : null);
+    if (problem !== null) throw new Error(`${method} ${path.slice(0, 200)} → ${response.status}: ${problem}`);
   };
 }
 
-async function problemOf(
+/** The database of some tests is broken on purpose, and so is what it holds. */
+function unlessUnavailable(error: unknown): null {
+  const isBroken = [UnavailableError, StatementError, ProblemsError].some((kind) => error instanceof kind);
+  if (isBroken) return null;
+  throw error;
+}
+
+async function answerProblem(
   document: Json,
+  answers: Json,
   method: string,
-  path: string,
   response: Response,
 ): Promise<string | null> {
   const isPreflight = method === "OPTIONS" && response.status === 204;
   if (isPreflight) return null;
-  const answers = answersTo(document, method === "HEAD" ? "get" : method.toLowerCase(), path);
   const answer = answers[String(response.status)];
   if (answer === undefined)
     return `the status is none of ${Object.keys(answers).join(", ")} (${await response.clone().text()})`;
@@ -55,12 +69,28 @@ async function problemOf(
   const described = type === null ? undefined : content[type];
   if (described === undefined) return `a body of ${type}, not of ${Object.keys(content).join(", ")}`;
   if (type !== "application/json" || method === "HEAD") return null;
-  const validate = validator(document, described.schema!);
-  const body: unknown = await response.clone().json();
-  return validate(body) ? null : `${JSON.stringify(validate.errors)} in ${JSON.stringify(body)}`;
+  return mismatch(document, described.schema!, await response.clone().json());
 }
 
-function answersTo(document: Json, method: string, path: string): Json {
+/** Of a request that went well. */
+function requestProblem(document: Json, operation: Json, init: RequestInit): string | null {
+  const headers = new Headers(init.headers);
+  const isAnonymous = !["Authorization", "X-API-Key", "Cookie"].some((name) => headers.has(name));
+  const callers = operation.security as unknown as readonly object[];
+  if (isAnonymous && !callers.some((caller) => Object.keys(caller).length === 0))
+    return "somebody without credentials went through";
+  const schema = operation.requestBody?.content?.["application/json"]?.schema;
+  return schema !== undefined && typeof init.body === "string"
+    ? mismatch(document, schema, JSON.parse(init.body))
+    : null;
+}
+
+function mismatch(document: Json, schema: Json, value: unknown): string | null {
+  const validate = validator(document, schema);
+  return validate(value) ? null : `${JSON.stringify(validate.errors)} in ${JSON.stringify(value)}`;
+}
+
+function operationOf(document: Json, method: string, path: string): Json | undefined {
   const asked = new URL(path, "http://x").pathname.split("/");
   const found = Object.entries(document.paths!).find(([template]) => {
     const parts = template.split("/");
@@ -68,7 +98,7 @@ function answersTo(document: Json, method: string, path: string): Json {
       parts.length === asked.length && parts.every((part, i) => part === asked[i] || part.startsWith("{"))
     );
   });
-  return found?.[1][method]?.responses ?? undescribed(document);
+  return found?.[1][method];
 }
 
 /** Of a path or a method that there is not: a refusal. */

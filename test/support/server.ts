@@ -207,7 +207,7 @@ async function serveHere(project: TestProject, target: string): Promise<TestServ
   const isDocumented = documentedAnswers(config, opened);
   const request: TestServer["request"] = async (path, init) => {
     const response = await answer(path, init);
-    await isDocumented(init?.method ?? "GET", path, response);
+    await isDocumented(path, init ?? {}, response);
     return response;
   };
   onTestFinished(async () => {

@@ -4,12 +4,13 @@ import { hashSecret } from "../api-key.js";
 import { expiredCookies, withCookies } from "../cookies.js";
 import { revokeByRefreshToken } from "../store/sessions.js";
 import type { AuthContext } from "./context.js";
-import { readRefreshToken, rejection } from "./refresh.js";
+import { invalidRefreshToken, readRefreshToken, rejection } from "./refresh.js";
 
 /** POST /auth/logout: ends the session of a refresh token at once; its access tokens are dead with it. */
 export async function logout(request: Request, context: AuthContext): Promise<Response | Refusal> {
   const { platform, config } = context;
   const token = await readRefreshToken(request, config);
+  if (token === invalidRefreshToken) return rejection(context);
   if (isRefusal(token)) return token;
   const graceMs = config.auth.refresh_token_rotation_grace_secs * 1000;
   const statements = revokeByRefreshToken(await hashSecret(token), platform.clock.now(), graceMs);

@@ -59,7 +59,8 @@ async function rotate(request: Request, context: AuthContext): Promise<Response 
   }
 }
 
-const invalidRefreshToken = new Refusal(
+/** Also of a browser whose cookie is over, and that so sends none. */
+export const invalidRefreshToken = new Refusal(
   "invalid_refresh_token",
   "the refresh token is malformed, expired, used or revoked",
 );
@@ -67,7 +68,7 @@ const invalidRefreshToken = new Refusal(
 /** From the body, else in cookie mode from the cookie, which needs no body at all (specification 5.1). */
 export async function readRefreshToken(request: Request, { auth }: Config): Promise<string | Refusal> {
   const cookie = auth.cookie_mode ? refreshCookie(request.headers) : null;
-  if (cookie !== null && hasNoBody(request)) return cookie;
+  if (auth.cookie_mode && hasNoBody(request)) return cookie ?? invalidRefreshToken;
   const body = await readAuthBody(request);
   if (isRefusal(body)) return body;
   const { refresh_token: token } = body;

@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { existsSync, mkdirSync, writeFileSync } from "node:fs";
-import { join, resolve } from "node:path";
+import { join, relative, resolve } from "node:path";
 import { schemaFile } from "../../project/schema.js";
 import { type Command, RefusedError } from "../command.js";
 
@@ -15,9 +15,10 @@ const init: Command = {
   ],
   positionals: ["DIR"],
   run: async ({ directory, positionals }) => {
-    const name = positionals[0]!;
-    const target = resolve(directory, name);
+    const target = resolve(directory, positionals[0]!);
+    const shown = relative(process.cwd(), target) || ".";
     const files = projectFiles(randomBytes(32).toString("base64"));
+    if (existsSync(join(target, ignored))) delete files[ignored];
     const taken = Object.keys(files).filter((file) => existsSync(join(target, file)));
     if (taken.length > 0)
       throw new RefusedError(`${target} holds ${taken.join(", ")} already, and nothing is overwritten`);
@@ -25,10 +26,10 @@ const init: Command = {
     for (const [file, text] of Object.entries(files)) writeFileSync(join(target, file), text, { flag: "wx" });
     console.log(
       [
-        `wrote ${Object.keys(files).join(", ")} into ${name}`,
+        `wrote ${Object.keys(files).join(", ")} into ${shown}`,
         "",
-        `  svc serve --dir ${name}    serves it on http://127.0.0.1:8787`,
-        `  svc check --dir ${name}    says what is wrong after a change`,
+        `  svc serve --dir ${shown}    serves it on http://127.0.0.1:8787`,
+        `  svc check --dir ${shown}    says what is wrong after a change`,
       ].join("\n"),
     );
     return 0;
@@ -37,13 +38,16 @@ const init: Command = {
 
 export const commands: readonly Command[] = [init];
 
-function projectFiles(secret: string): Readonly<Record<string, string>> {
+/** One that is there already is its owner's. */
+const ignored = ".gitignore";
+
+function projectFiles(secret: string): Record<string, string> {
   return {
     "svc.toml": `# Settings and access rules. Every key is optional; \`svc check\` reads them as \`svc serve\` does.
 
 [auth]
-# Signs access tokens on this machine, and is taken on loopback addresses alone. Where others can reach the server, set
-# the environment variable SVC_JWT_SECRET to 32 bytes or more, and remove both lines.
+# Signs access tokens on this machine; it is no secret to who reads this file, and is taken on loopback addresses alone.
+# Where others can reach the server, set the environment variable SVC_JWT_SECRET to 32 bytes or more, and remove both lines.
 allow_insecure_dev_secret = true
 dev_secret = "${secret}"
 
@@ -94,6 +98,6 @@ orders:
     - { columns: [user_id] }
     - { columns: [product_id] }
 `,
-    ".gitignore": "# The database, mails, usage and sealed credentials of this machine.\n.svc/\n",
+    [ignored]: "# The database, mails, usage and sealed credentials of this machine.\n.svc/\n",
   };
 }

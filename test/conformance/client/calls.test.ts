@@ -2,6 +2,7 @@ import { describe, expect, it } from "vitest";
 import { createServiceKey } from "../../../src/auth/administration.js";
 import { SvcError } from "../../../src/client/index.js";
 import { isRefusal } from "../../../src/http/refusal.js";
+import { hangs } from "../../support/browser.js";
 import { browse, credentials, type Tables } from "./support.js";
 
 async function signedIn() {
@@ -80,6 +81,39 @@ describe("a table of the client", () => {
     });
   });
 
+  it("asks nothing that would mean something else than what was meant", async () => {
+    const { browser, notes, client } = await signedIn();
+    await notes.create({ body: "one" });
+    const requests = browser.requests.length;
+    const badCall = { status: 0, code: "bad_call" };
+    const missing = undefined as never;
+    await expect(notes.list({ where: { body: missing } })).rejects.toMatchObject(badCall);
+    await expect(notes.list({ filter: { stars: { gt: missing } } })).rejects.toMatchObject(badCall);
+    await expect(notes.delete(missing)).rejects.toMatchObject(badCall);
+    await expect(notes.get(null as never)).rejects.toMatchObject(badCall);
+    await expect(notes.get(".." as never)).rejects.toMatchObject(badCall);
+    await expect(notes.get("\ud800" as never)).rejects.toMatchObject(badCall);
+    await expect(notes.create({ body: 1n as never })).rejects.toMatchObject(badCall);
+    expect(() => client.table("../admin" as never)).toThrow(SvcError);
+    expect(browser.requests.length).toBe(requests);
+    expect(await notes.list({ where: { stars: null as never } })).toHaveLength(1);
+    expect(await notes.list({ select: [], sort: [] })).toHaveLength(1);
+    expect(await notes.get({ id: 1 })).toMatchObject({ body: "one" });
+  });
+
+  it("can be called off, while its session is renewed too", async () => {
+    const { browser, notes } = await signedIn();
+    browser.time.pass(900_000);
+    const controller = new AbortController();
+    browser.network = (_, __, signal) => {
+      setImmediate(() => controller.abort());
+      return hangs(signal);
+    };
+    const aborted = notes.list({}, { signal: controller.signal });
+    await expect(aborted).rejects.toMatchObject({ status: 0, code: "aborted" });
+    expect(browser.requestsTo("/api/notes")).toBe(0);
+  });
+
   it("can be called off", async () => {
     const { browser, notes } = await signedIn();
     const controller = new AbortController();
@@ -116,11 +150,40 @@ describe("the client's sign-in", () => {
     expect(user).toEqual({ id: expect.any(String), email: "ada@example.com", role: "user" });
     expect(await auth.user()).toEqual(user);
     expect(await auth.me()).toMatchObject({ ...user, disabled: false, email_verified: false });
+    expect(await browser.tab().auth.user()).toEqual(user);
     await auth.logout();
     expect(await auth.user()).toBeNull();
     await expect(auth.me()).rejects.toMatchObject({ status: 401 });
     expect(await auth.login(credentials)).toEqual(user);
+    await new Promise((resolve) => setImmediate(resolve));
     expect(told).toEqual(["ada@example.com", null, "ada@example.com"]);
+  });
+
+  it("takes a listener's failure, and a storage of somebody else's values, for what they are", async () => {
+    const { browser } = await browse({ session: "bearer" });
+    for (const text of ["{}", "[]", "true", "not JSON", '{"stamp":1,"user":{},"tokens":{}}']) {
+      browser.stored.set("svc.session http://127.0.0.1:8787", text);
+      expect(await browser.tab().auth.user(), text).toBeNull();
+    }
+    const { auth } = browser.tab();
+    const told: (string | null)[] = [];
+    const again = () => {
+      stop();
+      stop = auth.onChange(again);
+    };
+    let stop = auth.onChange(again);
+    auth.onChange((user) => told.push(user?.email ?? null));
+    await auth.register(credentials);
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(told).toEqual(["ada@example.com"]);
+  });
+
+  it("keeps no tokens of a page that leaves them to cookies", async () => {
+    const { browser } = await browse({ session: "bearer" });
+    await browser.tab().auth.register(credentials);
+    expect([...browser.stored.values()].join()).toContain("refresh");
+    await browser.tab(undefined, { session: "cookie" }).auth.user();
+    expect([...browser.stored.values()].join()).not.toContain("refresh");
   });
 
   it("changes the password, which ends the session here too", async () => {

@@ -22,7 +22,7 @@ export interface Tables {
     row: Note;
     create: { id?: number; body: string; stars?: number | null };
     update: { body?: string; stars?: number | null };
-    key: number;
+    key: number | { id: number };
   };
   members: {
     row: Member;
@@ -66,12 +66,6 @@ export async function browse(
 ): Promise<{ readonly server: TestServer; readonly browser: Browser }> {
   const server = await serve({ schema, config });
   return { server, browser: new Browser(server, options) };
-}
-
-/** Both clocks. */
-export function pass(server: TestServer, browser: Browser, ms: number): void {
-  server.clock.advance(ms);
-  browser.time.pass(ms);
 }
 
 export const accessTokenMs = 900_000;

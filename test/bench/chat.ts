@@ -1,0 +1,110 @@
+import { spawnSync } from "node:child_process";
+import { cpSync, mkdirSync, mkdtempSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect } from "vitest";
+import { openLibsql } from "../../src/node/libsql.js";
+
+export const rows = 100_000;
+export const rooms = 100;
+const usersPerRoom = 20;
+
+export const person = { email: "ada@example.com", password: "correct horse" };
+
+const schema = `
+rooms:
+  columns: { id: { type: integer, primary_key: true }, name: { type: text, not_null: true } }
+members:
+  primary_key: [room_id, user_id]
+  columns:
+    room_id: { type: integer, not_null: true, references: { table: rooms, on_delete: cascade } }
+    user_id: { type: text, not_null: true }
+messages:
+  columns:
+    id:         { type: integer, primary_key: true }
+    room_id:    { type: integer, not_null: true, references: { table: rooms, on_delete: cascade } }
+    author_id:  { type: text, not_null: true }
+    body:       { type: text, not_null: true }
+    created_at: { type: integer, not_null: true, default: { sql: "unixepoch()" } }
+  indexes: [{ columns: [room_id] }]
+drafts:
+  columns:
+    id:       { type: integer, primary_key: true }
+    owner_id: { type: text, not_null: true }
+    body:     { type: text, not_null: true }
+`;
+
+const config = (more: string) => `
+[auth]
+allow_insecure_dev_secret = true
+dev_secret = "a secret of the benchmark, of 32 bytes"
+${more}
+[rules.messages]
+read = "exists(members m where m.room_id = row.room_id and m.user_id = auth.id)"
+create = "new.author_id = auth.id and exists(members m where m.room_id = new.room_id and m.user_id = auth.id)"
+update = "row.author_id = auth.id"
+delete = "row.author_id = auth.id"
+[rules.drafts]
+read = "row.owner_id = auth.id"
+`;
+
+export interface Chat {
+  readonly directory: string;
+  /** Its database; a copy of it is a peer's. */
+  readonly file: string;
+  /** Of the person, who is a member of every room. */
+  readonly userId: string;
+}
+
+/** A project with 100,000 messages in 100 rooms of twenty members each, and as many drafts. */
+export async function makeChat(more = ""): Promise<Chat> {
+  const directory = mkdtempSync(join(tmpdir(), "svc-bench-"));
+  writeFileSync(join(directory, "svc.toml"), config(more));
+  writeFileSync(join(directory, "svc.schema.yaml"), schema);
+  svc(directory, ["schema", "apply"]);
+  svc(directory, ["admin", "create-user", "--email", person.email, "--password-stdin"], person.password);
+  const [user] = JSON.parse(svc(directory, ["admin", "list-users", "--json"])) as readonly {
+    readonly id: string;
+  }[];
+  const file = join(directory, ".svc/data.db");
+  const database = openLibsql({ path: file, synchronous: "normal", commandLine: true });
+  const numbers = (to: number) =>
+    `WITH RECURSIVE n(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < ${to - 1})`;
+  const insert = (text: string, ...params: string[]) => ({ sql: text, params });
+  await database.batch([
+    insert(`${numbers(rooms)} INSERT INTO rooms SELECT i, 'room ' || i FROM n`),
+    insert(`${numbers(rooms)} INSERT INTO members SELECT i, ? FROM n`, user!.id),
+    insert(
+      `${numbers(rooms * (usersPerRoom - 1))} INSERT INTO members SELECT i % ${rooms}, 'user ' || i FROM n`,
+    ),
+    insert(
+      `${numbers(rows)} INSERT INTO messages (room_id, author_id, body, created_at)
+        SELECT i % ${rooms}, ?, 'this is message number ' || i || ' of the benchmark', 1700000000 + i FROM n`,
+      user!.id,
+    ),
+    insert(
+      `${numbers(rows)} INSERT INTO drafts (owner_id, body) SELECT ?, 'this is draft number ' || i FROM n`,
+      user!.id,
+    ),
+  ]);
+  await database.close();
+  return { directory, file, userId: user!.id };
+}
+
+/** A copy of the database alone. */
+export function copyOf({ file }: Chat): string {
+  const directory = mkdtempSync(join(tmpdir(), "svc-bench-"));
+  mkdirSync(directory, { recursive: true });
+  const copy = join(directory, "bare.db");
+  cpSync(file, copy);
+  return copy;
+}
+
+function svc(directory: string, args: readonly string[], input = ""): string {
+  const done = spawnSync(process.execPath, ["dist/cli/main.js", ...args, "--dir", directory], {
+    input,
+    encoding: "utf8",
+  });
+  expect(done.status, done.stderr).toBe(0);
+  return done.stdout;
+}
