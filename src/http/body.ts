@@ -30,6 +30,8 @@ const texts = new WeakMap<Request, string | Refusal>();
  * something and the one at which they say what. Whatever reads it later reads the same.
  */
 export async function readAhead(request: Request, bodyBytesMax: number): Promise<void> {
+  // Looking for a body is what makes node-server build a whole Request, and these have none (Fetch, "new Request").
+  if (request.method === "GET" || request.method === "HEAD") return;
   if (request.body !== null) texts.set(request, await readNow(request, bodyBytesMax));
 }
 
