@@ -101,7 +101,7 @@ export function copyOf({ file }: Chat): string {
 }
 
 function svc(directory: string, args: readonly string[], input = ""): string {
-  const done = spawnSync(process.execPath, ["dist/cli/main.js", ...args, "--dir", directory], {
+  const done = spawnSync(process.execPath, ["dist/svc/main.js", ...args, "--dir", directory], {
     input,
     encoding: "utf8",
   });

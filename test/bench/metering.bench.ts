@@ -10,7 +10,7 @@ import { median, row } from "./report.js";
 
 const rounds = 5;
 const seconds = 3;
-const cli = "dist/cli/main.js";
+const cli = "dist/svc/main.js";
 
 const schema = `
 messages:

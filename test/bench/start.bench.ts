@@ -27,7 +27,7 @@ test("from the start of the process to the first answer", async () => {
 
 /** Starts the built server, waits for its first answer, and stops it again. */
 async function firstAnswer(directory: string): Promise<void> {
-  const server = spawn(process.execPath, ["dist/cli/main.js", "serve", "--dir", directory, "--port", "0"], {
+  const server = spawn(process.execPath, ["dist/svc/main.js", "serve", "--dir", directory, "--port", "0"], {
     stdio: ["ignore", "pipe", "ignore"],
   });
   for await (const line of createInterface(server.stdout)) {

@@ -10,7 +10,7 @@ const rounds = Number(process.env.ROUNDS ?? 5);
 const writers = 8;
 vi.setConfig({ testTimeout: 60_000 + rounds * 10_000 });
 
-const cli = "dist/cli/main.js";
+const cli = "dist/svc/main.js";
 
 function project(): string {
   const directory = mkdtempSync(join(tmpdir(), "svc-faults-"));

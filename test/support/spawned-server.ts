@@ -12,7 +12,7 @@ export async function spawnServer(
   directory: string,
   errors: "ignore" | "inherit" = "ignore",
 ): Promise<SpawnedServer> {
-  const server = spawn(process.execPath, ["dist/cli/main.js", "serve", "--dir", directory, "--port", "0"], {
+  const server = spawn(process.execPath, ["dist/svc/main.js", "serve", "--dir", directory, "--port", "0"], {
     stdio: ["ignore", "pipe", errors],
   });
   const exited = new Promise<number | null>((resolve) => server.once("exit", resolve));

@@ -31,7 +31,7 @@ async function svc(
   input: string,
   ...args: string[]
 ): Promise<{ readonly out: string; readonly err: string }> {
-  const child = spawn(process.execPath, ["dist/cli/main.js", ...args], { stdio: "pipe" });
+  const child = spawn(process.execPath, ["dist/svc/main.js", ...args], { stdio: "pipe" });
   const [out, err] = [child.stdout, child.stderr].map(async (stream) => {
     let text = "";
     for await (const chunk of stream.setEncoding("utf8")) text += chunk;

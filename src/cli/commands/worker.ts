@@ -1,4 +1,5 @@
 import { writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { createServiceKey, createUser } from "../../auth/administration.js";
 import { setProjectId } from "../../auth/store/oauth.js";
 import { createArgon2 } from "../../node/argon2.js";
@@ -12,6 +13,9 @@ import { type Command, RefusedError, UsageError, unlessRefused } from "../comman
 import { projectIdOf } from "../local-database.js";
 import { readSecretLine } from "../standard-input.js";
 
+/** The package's `dist`, wherever in it this command has been bundled to. */
+const builtDirectory = import.meta.dirname.replace(/(?<=[\\/]dist)[\\/].*$/, "");
+
 const workerBuild: Command = {
   name: "worker build",
   usage: "",
@@ -24,7 +28,7 @@ const workerBuild: Command = {
     const lines = Object.entries({ config, schemaText }).map(
       ([name, value]) => `export const ${name} = ${sourceOf(value)};\n`,
     );
-    writeFileSync(new URL("../../worker/project.js", import.meta.url), lines.join(""));
+    writeFileSync(join(builtDirectory, "worker/project.js"), lines.join(""));
     return 0;
   },
 };
