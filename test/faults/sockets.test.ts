@@ -84,7 +84,10 @@ it("a body that is too large, declared or not, is refused before it has arrived"
   expect((await fetch(new URL("/health", url))).status).toBe(200);
 });
 
-it("64 logins at once are answered, if some of them only with when to come back", async () => {
+/** 64 with `npm run test:faults`. */
+const loginCount = Number(process.env.LOGINS ?? 16);
+
+it(`${loginCount} logins at once are answered, if some of them only with when to come back`, async () => {
   const url = await start();
   const made = await Promise.all(Array.from({ length: 8 }, (_, i) => register(url, i)));
   expect(made.map(({ status }) => status)).toEqual(Array(8).fill(201));
@@ -94,12 +97,12 @@ it("64 logins at once are answered, if some of them only with when to come back"
       headers: { "Content-Type": "application/json" },
       body: JSON.stringify({ email: `user${i % 8}@example.com`, password: "correct horse" }),
     });
-  const logins = await Promise.all(Array.from({ length: 64 }, (_, i) => login(i)));
+  const logins = await Promise.all(Array.from({ length: loginCount }, (_, i) => login(i)));
   const statuses = logins.map(({ status }) => status);
   // So many from one address are an attack until they turn out to be right.
   const later = logins.filter(({ status }) => status === 429 || status === 503);
   expect(statuses.filter((status) => status !== 200).length).toBe(later.length);
-  expect(statuses.filter((status) => status === 200).length).toBeGreaterThanOrEqual(32);
+  expect(statuses.filter((status) => status === 200).length).toBeGreaterThanOrEqual(loginCount / 2);
   for (const { status, headers } of later)
     if (status === 429) expect(headers.get("Retry-After")).toMatch(/^\d+$/);
 });
