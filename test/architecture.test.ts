@@ -61,6 +61,7 @@ const compositionRoots = [
   "node/project-directory.ts",
   "node/mail-transport.ts",
   "node/project-database.ts",
+  "node/surroundings.ts",
   "cli/",
 ];
 

@@ -29,8 +29,7 @@ async function main(args: readonly string[]): Promise<ExitCode> {
   try {
     const rest = args.slice(command.name.split(" ").length);
     const invocation = readInvocation(command, rest, process.env);
-    if (invocation !== null)
-      return await command.run(invocation).catch((error) => located(error, invocation.directory));
+    if (invocation !== null) return await command.run(invocation);
     console.log(helpOf(command));
     return 0;
   } catch (error) {
@@ -83,13 +82,6 @@ function helpOf({ name, usage, summary, help }: Command): string {
     "",
     ...[...help, ...common].map((line) => `  ${line}`),
   ].join("\n");
-}
-
-/** Problems get their lines here: what a command finds in its surroundings is often about svc.toml. */
-async function located(error: unknown, directory: string): Promise<never> {
-  if (!(error instanceof ProblemsError)) throw error;
-  const { configFile, withLinesIn } = await import("../node/project-directory.js");
-  throw new ProblemsError(withLinesIn(directory, [configFile], error.problems));
 }
 
 function failed(command: Command, error: unknown): ExitCode {

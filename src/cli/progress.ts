@@ -27,7 +27,7 @@ export function startProgress(label: string, bytesTotal: number): Progress {
 }
 
 /** Never shorter than the one before it, which it is written over. */
-export function progressLine(label: string, bytes: number, bytesTotal: number): string {
+function progressLine(label: string, bytes: number, bytesTotal: number): string {
   const percent = bytesTotal === 0 ? 100 : Math.min(100, Math.floor((100 * bytes) / bytesTotal));
   return `${label}: ${(bytes / 1e6).toFixed(1).padStart(9)} MB ${String(percent).padStart(3)} %`;
 }

@@ -25,19 +25,22 @@ function carryOut(job) {
  */
 function snapshot(database, to) {
   database.exec("PRAGMA busy_timeout=5000");
-  // As every connection beside a server: see libsql-connection.ts.
+  // As every connection beside a server: see libsql-connection.ts. Where none runs, closing the last connection does
+  // move the WAL of one that crashed into the database, as its next start would.
   database.exec("PRAGMA wal_autocheckpoint=0");
   database.prepare("VACUUM INTO ?").run(to);
   return [];
 }
 
 /**
- * What is wrong with the file. Its schema comes from whoever made it, so its expressions call nothing with effects.
+ * What is wrong with the file. Its schema comes from whoever made it, so its expressions call nothing with effects. Rows
+ * that a CHECK would not let in today may be there: they were before it, or came in past it.
  *
  * @param {Libsql.Database} database
  */
 function check(database) {
   database.exec("PRAGMA trusted_schema=OFF");
+  database.exec("PRAGMA ignore_check_constraints=ON");
   const rows = /** @type {string[][]} */ (database.prepare("PRAGMA quick_check(1)").raw(true).all([]));
   return rows.flat().filter((line) => line !== "ok");
 }

@@ -2,6 +2,7 @@ import { resolve } from "node:path";
 import { isLoopbackHost } from "../http/loopback.js";
 import type { Clock, MailTransport, Platform } from "../platform/platform.js";
 import type { Config } from "../project/config.js";
+import { configFile } from "../project/config-file.js";
 import { ProblemsError } from "../project/problem.js";
 import { httpMail } from "../remote/http-mail.js";
 import { logMail } from "./log-mail.js";
@@ -52,5 +53,5 @@ function mustEncrypt(url: string): boolean {
 }
 
 function problem(path: string, message: string): ProblemsError {
-  return new ProblemsError([{ file: "svc.toml", path, message }]);
+  return new ProblemsError([{ file: configFile, path, message }]);
 }

@@ -1,5 +1,5 @@
-import { isAbsolute, join } from "node:path";
 import type { Database } from "../platform/database.js";
+import { databaseFile } from "./database-file.js";
 import { openLibsql } from "./libsql.js";
 import type { ProjectDirectory } from "./project-directory.js";
 import { systemFetch } from "./system.js";
@@ -16,11 +16,9 @@ export async function openProjectDatabase(
   { environment, commandLine }: Surroundings,
 ): Promise<Database> {
   const { url, auth_token_env, synchronous } = config.database;
-  if (!url.startsWith("file:")) {
-    // Loaded here alone: a start on an embedded file need not wait for its client.
-    const { openRemoteLibsql } = await import("../remote/libsql.js");
-    return openRemoteLibsql({ url, authToken: environment[auth_token_env] || null, fetch: systemFetch });
-  }
-  const path = decodeURIComponent(url.slice("file:".length));
-  return openLibsql({ path: isAbsolute(path) ? path : join(directory, path), synchronous, commandLine });
+  const path = databaseFile(config, directory);
+  if (path !== null) return openLibsql({ path, synchronous, commandLine });
+  // Loaded here alone: a start on an embedded file need not wait for its client.
+  const { openRemoteLibsql } = await import("../remote/libsql.js");
+  return openRemoteLibsql({ url, authToken: environment[auth_token_env] || null, fetch: systemFetch });
 }

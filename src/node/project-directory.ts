@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { type Config, parseConfig } from "../project/config.js";
+import { configFile } from "../project/config-file.js";
 import { withLines } from "../project/lines/with-lines.js";
 import { type Problem, ProblemsError } from "../project/problem.js";
 import { parseRules } from "../project/rules/rules.js";
@@ -10,11 +11,11 @@ import { parseSchema, schemaFile } from "../project/schema.js";
 export interface ProjectDirectory {
   readonly directory: string;
   readonly config: Config;
+  /** svc.toml as it is written. */
+  readonly configText: string;
   /** svc.schema.yaml as it is written. */
   readonly schemaText: string;
 }
-
-export const configFile = "svc.toml";
 
 /** Reads both files. Throws ProblemsError with every problem of both of them, and its line. */
 export function readProject(directory: string): ProjectDirectory {
@@ -39,9 +40,9 @@ export function readProject(directory: string): ProjectDirectory {
   const config = parsedConfig?.config;
   if (config && parsedSchema?.schema)
     problems.push(...parseRules(config.rules, parsedSchema.schema).problems);
-  if (!config || schemaText === null || problems.length > 0)
+  if (!config || configText === null || schemaText === null || problems.length > 0)
     throw new ProblemsError(withLines(problems, texts));
-  return { directory: root, config, schemaText };
+  return { directory: root, config, configText, schemaText };
 }
 
 function unreadable(directory: string, { code }: NodeJS.ErrnoException): string {
@@ -50,26 +51,11 @@ function unreadable(directory: string, { code }: NodeJS.ErrnoException): string 
     : `cannot be read in ${directory} (${code})`;
 }
 
-/**
- * The lines of problems that come up after `readProject`, such as a secret that is not set. `files` are those that the
- * problems can be about as they lie in the directory: a schema may also come from elsewhere.
- */
-export function withLinesIn(
-  directory: string,
-  files: readonly (typeof configFile | typeof schemaFile)[],
+/** Of problems that come up after `readProject`, such as a secret that is not set: those of svc.toml get their lines. */
+export function withConfigLines(
+  { configText }: ProjectDirectory,
   problems: readonly Problem[],
 ): readonly Problem[] {
-  const texts = files.flatMap((file) => {
-    const text = textOrNull(join(directory, file));
-    return text === null ? [] : [[file, text] as const];
-  });
-  return withLines(problems, new Map(texts));
-}
-
-function textOrNull(file: string): string | null {
-  try {
-    return readFileSync(file, "utf8");
-  } catch {
-    return null;
-  }
+  // Not those of the schema: they may be about the one in force, which is another text.
+  return withLines(problems, new Map([[configFile, configText]]));
 }

@@ -1,4 +1,3 @@
-import { readFileSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { createServer } from "node:https";
 import type { AddressInfo } from "node:net";
@@ -17,11 +16,10 @@ import type { Database } from "../platform/database.js";
 import type { Journal, JournalEntry } from "../platform/journal.js";
 import type { Log, Platform } from "../platform/platform.js";
 import { providerCredentials } from "../platform/provider-credentials.js";
-import { checkHostOfSecret, configuredBaseUrl, readSecret, readSecretsKey } from "../project/environment.js";
 import { isMetered } from "../project/is-metered.js";
 import { listenUrl } from "../project/listen-url.js";
 import type { Schema } from "../project/model.js";
-import { ProblemCollector, ProblemsError } from "../project/problem.js";
+import { ProblemsError } from "../project/problem.js";
 import { parseRules } from "../project/rules/rules.js";
 import { schemaFile } from "../project/schema.js";
 import { type ApplyOutcome, applySafe, createSystemTables } from "../schema/apply.js";
@@ -29,18 +27,16 @@ import { formatStep } from "../schema/format-plan.js";
 import { loadSchemaInForce } from "../schema/in-force.js";
 import { createArgon2 } from "./argon2.js";
 import { FileJournal, recoverJournals } from "./journal.js";
-import { mailTransport } from "./mail-transport.js";
 import { openProjectDatabase } from "./project-database.js";
-import type { ProjectDirectory } from "./project-directory.js";
+import { type ProjectDirectory, withConfigLines } from "./project-directory.js";
 import { credentialFiles } from "./provider-credentials.js";
+import { readSurroundings, type SurroundingsOptions } from "./surroundings.js";
 import { deferTo, stderrLog, systemClock, systemFetch, systemRandom } from "./system.js";
 import { startUpkeep } from "./upkeep.js";
 
-export interface ServeOptions {
-  readonly host: string;
+export interface ServeOptions extends SurroundingsOptions {
   /** 0 picks a free one. */
   readonly port: number;
-  readonly environment: NodeJS.ProcessEnv;
 }
 
 export interface RunningServer {
@@ -127,40 +123,6 @@ export async function serve(project: ProjectDirectory, options: ServeOptions): P
   }
 }
 
-/** What the start needs beside the project's files. Throws ProblemsError with everything that is missing. */
-function readSurroundings(project: ProjectDirectory, { host, environment }: ServeOptions) {
-  const { config, directory } = project;
-  const collector = new ProblemCollector();
-  const found = {
-    secret: collector.read(() => {
-      const secret = readSecret(config, environment);
-      checkHostOfSecret(config, secret, host);
-      return secret;
-    })!,
-    secretsKey: collector.read(() => readSecretsKey(environment)),
-    baseUrl: collector.read(() => configuredBaseUrl(config, environment)),
-    mail: collector.read(() =>
-      mailTransport(config, { directory, environment, clock: systemClock, fetch: systemFetch }),
-    )!,
-    tls: collector.read(() => readTls(project)),
-  };
-  collector.end();
-  return found;
-}
-
-function readTls({ config: { server }, directory }: ProjectDirectory): { cert: Buffer; key: Buffer } | null {
-  if (server.tls_cert === "") return null;
-  const read = (key: "tls_cert" | "tls_key") => {
-    try {
-      return readFileSync(resolve(directory, server[key]));
-    } catch (error) {
-      const message = `cannot be read (${(error as NodeJS.ErrnoException).code})`;
-      throw new ProblemsError([{ file: "svc.toml", path: `server.${key}`, message }]);
-    }
-  };
-  return { cert: read("tls_cert"), key: read("tls_key") };
-}
-
 /** The socket's address, or the last X-Forwarded-For entry where a proxy is trusted (interface, section 6). */
 function clientAddress(trustProxy: boolean): AppOptions["clientAddress"] {
   return (c) => {
@@ -214,15 +176,16 @@ async function drained(server: Server): Promise<void> {
 
 /** Applies the safe steps of the file and makes sure that the rules fit what is then in force (interface, section 3). */
 async function bringUpSchema(
-  { config, schemaText }: ProjectDirectory,
+  project: ProjectDirectory,
   database: Database,
   log: Log,
 ): Promise<Schema | null> {
+  const { config, schemaText } = project;
   await createSystemTables(database);
   if (config.schema.auto_apply) {
     const fits = (schema: Parameters<typeof parseRules>[1]) => parseRules(config.rules, schema).problems;
     const outcome = await applySafe(database, schemaText, { now: systemClock.now(), fits });
-    reportOutcome(outcome, log);
+    reportOutcome(outcome, project, log);
   }
   const inForce = await loadSchemaInForce(database);
   if (inForce === null) {
@@ -230,7 +193,7 @@ async function bringUpSchema(
     return null;
   }
   const { problems } = parseRules(config.rules, inForce.schema);
-  if (problems.length > 0) throw new ProblemsError(problems);
+  if (problems.length > 0) throw new ProblemsError(withConfigLines(project, problems));
   return inForce.schema;
 }
 
@@ -252,12 +215,12 @@ async function warnOfSignIn(
     );
 }
 
-function reportOutcome(outcome: ApplyOutcome, log: Log): void {
+function reportOutcome(outcome: ApplyOutcome, project: ProjectDirectory, log: Log): void {
   if (outcome.outcome !== "refused") return;
   switch (outcome.reason) {
     case "invalid":
     case "rules_do_not_fit":
-      throw new ProblemsError(outcome.problems);
+      throw new ProblemsError(withConfigLines(project, outcome.problems));
     case "destructive":
     case "constraint": {
       const waiting = outcome.steps.filter(({ safe }) => !safe).map(formatStep);

@@ -1,5 +1,6 @@
 import { parse as parseToml, TomlError } from "smol-toml";
 import * as v from "valibot";
+import { configFile as file } from "./config-file.js";
 import { pointAt } from "./point-at.js";
 import type { Problem } from "./problem.js";
 import { mapOf, mapWith, problemsOf } from "./valibot-problems.js";
@@ -23,8 +24,6 @@ export function parseConfig(text: string): { config: Config | null; problems: re
   return { config: result.success && problems.length === 0 ? result.output : null, problems };
 }
 
-const file = "svc.toml";
-
 function syntaxProblem(text: string, error: TomlError): Problem {
   const { line, column } = error;
   const said = error.message.split("\n")[0]!.replace("Invalid TOML document: ", "");
@@ -37,7 +36,7 @@ const keyNeeded = ': expected key = value, or a header such as [auth] with its "
 const bracketNeeded = ": look for a missing comma or bracket before this";
 
 /** What to do about what smol-toml says, in its words. */
-const remedies = new Map([
+export const remedies = new Map([
   ["invalid value", quotesNeeded],
   ["illegal character in numeric literal", quotesNeeded],
   ["control characters are not allowed in strings", ': the text has no closing " in its line'],
@@ -84,10 +83,18 @@ const databaseUrl = v.optional(
   v.pipe(
     v.string(),
     v.regex(/^(file:.|libsql:\/\/.|https?:\/\/.)/, "expected file:…, libsql://…, https://… or http://…"),
-    v.check((url) => !/%(?![0-9A-Fa-f]{2})/.test(url), "a % is written %25"),
+    v.check(isDecodable, "what it has after % makes no path; a % is written %25"),
   ),
   "file:.svc/data.db",
 );
+
+function isDecodable(url: string): boolean {
+  try {
+    return !decodeURIComponent(url).includes("\0");
+  } catch {
+    return false;
+  }
+}
 
 const origin = v.pipe(
   v.string(),

@@ -1,10 +1,21 @@
+import { shown } from "./problem.js";
+
+/** No name is as long, and what is longer is no slip of one. */
+const writtenMax = 100;
+
 /** `; did you mean X?`, where one of the names is a slip away from what was written, else nothing. */
 export function didYouMean(written: string, names: Iterable<string>): string {
+  if (written.length > writtenMax) return "";
+  const slips = (name: string) => Math.max(1, Math.max(name.length, written.length) / 3);
   const ranked = [...names]
-    .map((name) => ({ name, distance: distance(written.toLowerCase(), name.toLowerCase()) }))
-    .filter(({ name, distance }) => distance <= Math.max(1, Math.max(name.length, written.length) / 3))
+    .filter((name) => Math.abs(name.length - written.length) <= slips(name))
+    .map((name) => ({
+      name,
+      distance: distance(...withoutPrefix(written.toLowerCase(), name.toLowerCase())),
+    }))
+    .filter(({ name, distance }) => distance <= slips(name))
     .sort((a, b) => a.distance - b.distance);
-  return ranked.length === 0 ? "" : `; did you mean ${ranked[0]!.name}?`;
+  return ranked.length === 0 ? "" : `; did you mean ${shown(ranked[0]!.name)}?`;
 }
 
 const listedMax = 12;
@@ -14,23 +25,32 @@ export function meantOrKnown(written: string, names: Iterable<string>): string {
   const all = [...names];
   const meant = didYouMean(written, all);
   if (meant !== "" || all.length === 0) return meant;
+  const listed = all.slice(0, listedMax).map((name) => shown(name));
   const more = all.length > listedMax ? ", …" : "";
-  return `; there ${all.length === 1 ? "is only" : "are"} ${all.slice(0, listedMax).join(", ")}${more}`;
+  return `; there ${all.length === 1 ? "is only" : "are"} ${listed.join(", ")}${more}`;
+}
+
+/** What both begin with is no slip, and names of one project often begin alike. */
+function withoutPrefix(from: string, to: string): [string, string] {
+  let at = 0;
+  while (at < from.length && from[at] === to[at]) at += 1;
+  return [from.slice(at), to.slice(at)];
 }
 
 /** Characters to insert, drop, replace, or swap with their neighbour (optimal string alignment). */
 function distance(from: string, to: string): number {
-  const rows = [Array.from({ length: to.length + 1 }, (_, j) => j)];
+  let twoAbove: number[] = [];
+  let above = Array.from({ length: to.length + 1 }, (_, j) => j);
   for (let i = 1; i <= from.length; i += 1) {
     const row = [i];
-    rows.push(row);
     for (let j = 1; j <= to.length; j += 1) {
-      const above = rows[i - 1]!;
       const replaced = above[j - 1]! + (from[i - 1] === to[j - 1] ? 0 : 1);
       const swaps = i > 1 && j > 1 && from[i - 1] === to[j - 2] && from[i - 2] === to[j - 1];
-      const swapped = swaps ? rows[i - 2]![j - 2]! + 1 : replaced;
+      const swapped = swaps ? twoAbove[j - 2]! + 1 : replaced;
       row.push(Math.min(above[j]! + 1, row[j - 1]! + 1, replaced, swapped));
     }
+    twoAbove = above;
+    above = row;
   }
-  return rows[from.length]![to.length]!;
+  return above[to.length]!;
 }

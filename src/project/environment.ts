@@ -1,6 +1,7 @@
 import { fromBase64 } from "../encoding/base64.js";
 import { isLoopbackHost } from "../http/loopback.js";
 import type { Config } from "./config.js";
+import { configFile } from "./config-file.js";
 import { ProblemsError } from "./problem.js";
 
 /** Environment variables, or the variables and secrets of a Worker. */
@@ -93,5 +94,5 @@ function longEnough(text: string, path: string, name: string): Uint8Array<ArrayB
 }
 
 function problem(path: string, message: string): ProblemsError {
-  return new ProblemsError([{ file: "svc.toml", path, message }]);
+  return new ProblemsError([{ file: configFile, path, message }]);
 }

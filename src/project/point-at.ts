@@ -1,3 +1,5 @@
+import { visible } from "./problem.js";
+
 const widthMax = 100;
 
 /** The line of `text` that a problem is in, and a caret beneath its place, which counts from 1. Indented, no line break at the end. */
@@ -7,6 +9,6 @@ export function pointAt(text: string, at: { readonly line: number; readonly colu
   const from = Math.max(0, Math.min(at.column - 1 - widthMax / 2, line.length - widthMax));
   const shown = line.slice(from, from + widthMax);
   // A tab stays one, so that the caret is beneath its place however wide tabs are.
-  const before = shown.slice(0, at.column - 1 - from).replace(/[^\t]/g, " ");
-  return `    ${shown}\n    ${before}^`;
+  const before = visible(shown.slice(0, at.column - 1 - from)).replace(/[^\t]/g, " ");
+  return `    ${visible(shown)}\n    ${before}^`;
 }

@@ -2,7 +2,7 @@ import { meantOrKnown } from "./did-you-mean.js";
 import { fragmentProblems } from "./migration/fragment-problems.js";
 import type { Column, ColumnType, Schema, Table } from "./model.js";
 import { isName } from "./names.js";
-import type { Problem } from "./problem.js";
+import { type Problem, shown } from "./problem.js";
 
 /** What is wrong with a schema whose parts are well-formed: how they fit together (interface, section 3). */
 export function schemaProblems(schema: Schema): Problem[] {
@@ -96,12 +96,12 @@ function referenceProblem({ references, type }: Column, schema: Schema): string 
   }
   const parent = schema.tables.get(references.table);
   if (parent === undefined)
-    return `references: unknown table ${references.table}${meantOrKnown(references.table, [...schema.tables.keys(), "$users"])}`;
+    return `references: unknown table ${shown(references.table)}${meantOrKnown(references.table, [...schema.tables.keys(), "$users"])}`;
   if (references.column === "")
     return `references: ${parent.name} has no key of one column: name a unique one, as in column: …`;
   const target = parent.columns.get(references.column);
   if (target === undefined)
-    return `references: unknown column ${references.table}.${references.column}${meantOrKnown(references.column, parent.columns.keys())}`;
+    return `references: unknown column ${references.table}.${shown(references.column)}${meantOrKnown(references.column, parent.columns.keys())}`;
   if (!isUnique(parent, references.column))
     return `references: ${references.table}.${references.column} is neither the primary key nor unique: make it unique: true`;
   // Pulled tables keep what SQLite let them declare.

@@ -1,12 +1,13 @@
 import * as v from "valibot";
 import { LineCounter, parseDocument, type YAMLError } from "yaml";
 import { meantOrKnown } from "./did-you-mean.js";
+import { dottedPath } from "./dotted-path.js";
 import type { AuthSettings, Column, ColumnDefault, Index, Reference, Schema, Table } from "./model.js";
 import { type ColumnName, columnName, isName, tableName } from "./names.js";
 import { pointAt } from "./point-at.js";
-import type { Problem } from "./problem.js";
+import { type Problem, shown } from "./problem.js";
 import { schemaProblems } from "./schema-problems.js";
-import { mapOf, mapWith, problemsOf } from "./valibot-problems.js";
+import { isPlainObject, mapOf, mapWith, problemsOf } from "./valibot-problems.js";
 
 /** svc.schema.yaml as a value, or every problem of it at once (interface, section 3). */
 export function parseSchema(text: string): { schema: Schema | null; problems: readonly Problem[] } {
@@ -40,20 +41,21 @@ function readYaml(text: string): Source {
     lineCounter,
     intAsBigInt: true,
     prettyErrors: false,
-    logLevel: "silent",
+    // "silent" would take the first of several documents without a word.
+    logLevel: "error",
   });
   if (document.errors.length > 0)
-    return { problems: document.errors.map((error) => syntaxProblem(text, error, lineCounter)) };
+    return { problems: distinct(document.errors).map((error) => syntaxProblem(text, error, lineCounter)) };
   let value: unknown;
   try {
     value = document.toJS({ maxAliasCount: 100 }) ?? {};
   } catch (error) {
-    return { problems: [{ file: schemaFile, path: "", message: (error as Error).message }] };
-  }
-  if (typeof value !== "object" || value === null || Array.isArray(value))
     return {
-      problems: [{ file: schemaFile, path: "", message: "expected a map of tables" }],
+      problems: [{ file: schemaFile, path: "", message: shown((error as Error).message, messageMax) }],
     };
+  }
+  if (!isPlainObject(value))
+    return { problems: [{ file: schemaFile, path: "", message: "expected a map of tables" }] };
   const entries = Object.entries(value);
   return {
     settings: Object.fromEntries(entries.filter(([key]) => key.startsWith("$"))),
@@ -61,11 +63,30 @@ function readYaml(text: string): Source {
   };
 }
 
+/** The reader says some twice. */
+function distinct(errors: readonly YAMLError[]): readonly YAMLError[] {
+  const seen = new Set<string>();
+  return errors.filter(({ pos, code }) => {
+    const isNew = !seen.has(`${pos[0]} ${code}`);
+    seen.add(`${pos[0]} ${code}`);
+    return isNew;
+  });
+}
+
 function syntaxProblem(text: string, { code, message, pos }: YAMLError, lines: LineCounter): Problem {
   const { line, col: column } = lines.linePos(pos[0]);
-  const said = `column ${column}: ${message}${remedies.get(code) ?? ""}`;
-  return { file: schemaFile, line, path: "", message: `${said}\n${pointAt(text, { line, column })}` };
+  const what = code === "MULTIPLE_DOCS" ? secondDocument : shown(message, messageMax);
+  const start = pos[0] - column + 1;
+  const end = text.indexOf("\n", start);
+  const place = pointAt(text.slice(start, end === -1 ? undefined : end), { line: 1, column });
+  const said = `column ${column}: ${what}${remedies.get(code) ?? ""}`;
+  return { file: schemaFile, line, path: "", message: `${said}\n${place}` };
 }
+
+/** Some quote a name. */
+const messageMax = 200;
+const secondDocument =
+  "a second document begins here, and the file has to be one: remove this ---, or the ... before it";
 
 /** What to do about a mistake in YAML. */
 const remedies = new Map<YAMLError["code"], string>([
@@ -146,29 +167,30 @@ function parsePart<const S extends v.GenericSchema>(
 function parseTable(name: string, value: unknown, problems: Problem[]): Table | null {
   const before = problems.length;
   const problem = (path: string, message: string) => problems.push({ file: schemaFile, path, message });
-  if (!isName(name)) problem(name, `not a name: ${nameRule}`);
-  const source = parsePart(tableSchema, value, name, problems);
+  const at = dottedPath([name]);
+  if (!isName(name)) problem(at, `not a name: ${nameRule}`);
+  const source = parsePart(tableSchema, value, at, problems);
   if (source === null) return null;
   for (const column of source.columns.keys())
-    if (!isName(column)) problem(`${name}.columns.${column}`, `not a name: ${nameRule}`);
+    if (!isName(column)) problem(dottedPath([name, "columns", column]), `not a name: ${nameRule}`);
   const known = (path: string, list: readonly string[]) => {
     for (const column of list)
       if (!source.columns.has(column))
-        problem(path, `unknown column ${column}${meantOrKnown(column, source.columns.keys())}`);
+        problem(path, `unknown column ${shown(column)}${meantOrKnown(column, source.columns.keys())}`);
     if (new Set(list).size !== list.length) problem(path, "names a column twice");
     if (list.length === 0) problem(path, "expected at least one column");
   };
-  if (source.primary_key !== undefined) known(`${name}.primary_key`, source.primary_key);
+  if (source.primary_key !== undefined) known(`${at}.primary_key`, source.primary_key);
   source.unique.forEach((columns, i) => {
-    known(`${name}.unique.${i}`, columns);
+    known(`${at}.unique.${i}`, columns);
   });
   source.indexes.forEach(({ columns }, i) => {
-    known(`${name}.indexes.${i}.columns`, columns.map(withoutDirection));
+    known(`${at}.indexes.${i}.columns`, columns.map(withoutDirection));
   });
   if (source.primary_key !== undefined && inlineKey(source).length > 0)
-    problem(`${name}.primary_key`, "the key is here and on a column: remove one of them");
+    problem(`${at}.primary_key`, "the key is here and on a column: remove one of them");
   if (inlineKey(source).length > 1)
-    problem(`${name}.columns`, "a key of several columns is written primary_key: [a, b] on the table");
+    problem(`${at}.columns`, "a key of several columns is written primary_key: [a, b] on the table");
   return problems.length > before ? null : tableOf(name, source);
 }
 

@@ -1,11 +1,12 @@
 import * as v from "valibot";
 import { didYouMean, meantOrKnown } from "./did-you-mean.js";
-import type { Problem } from "./problem.js";
+import { dottedPath } from "./dotted-path.js";
+import { type Problem, shown } from "./problem.js";
 
 /** Valibot's issues in the one form that the owner reads: `auth.cookie_secure: expected boolean, got "yes"`. */
 export function problemsOf(file: string, issues: readonly v.BaseIssue<unknown>[]): Problem[] {
   return issues.flatMap(explained).map(({ path, message }) => {
-    return { file, path: path.map(({ key }) => String(key)).join("."), message };
+    return { file, path: dottedPath(path.map(({ key }) => String(key))), message };
   });
 }
 
@@ -14,7 +15,10 @@ export function problemsOf(file: string, issues: readonly v.BaseIssue<unknown>[]
  * for which the issues carry the entries with them.
  */
 export function mapWith<const E extends v.ObjectEntries>(entries: E) {
-  return Object.assign(v.strictObject(entries), { requirement: entries });
+  const known = Object.assign(v.strictObject(entries), { requirement: entries });
+  // `strictObject` takes a list for a map whose keys are its indexes.
+  const isMap = v.custom<Record<string, unknown>>(isPlainObject, "expected a map");
+  return Object.assign(v.pipe(isMap, known), { entries });
 }
 
 /**
@@ -46,8 +50,11 @@ export function mapOf<const S extends v.GenericSchema>(item: S) {
   );
 }
 
-function isPlainObject(value: unknown): boolean {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
+/** No list, date, bytes or set, which readers of YAML and TOML make as well. */
+export function isPlainObject(value: unknown): value is Record<string, unknown> {
+  if (typeof value !== "object" || value === null) return false;
+  const prototype = Object.getPrototypeOf(value);
+  return prototype === null || prototype === Object.prototype;
 }
 
 interface Explained {
@@ -79,9 +86,7 @@ function unknownKeys(input: object, known: v.ObjectEntries): { key: string; mess
   const unknown = Object.keys(input).filter((key) => !Object.hasOwn(known, key));
   return unknown.map((key) => ({
     key,
-    message: Array.isArray(input)
-      ? "expected a map here, not a list"
-      : `unknown key${meantOrKnown(key, Object.keys(known))}`,
+    message: `unknown key${meantOrKnown(key, Object.keys(known))}`,
   }));
 }
 
@@ -111,8 +116,9 @@ const synonyms: Readonly<Record<string, string>> = {
 };
 
 /** What is there, and how it is written where only that is wrong. */
-function found({ expected, received }: v.BaseIssue<unknown>): string {
-  if (!received.startsWith('"')) return expectation(received);
+function found({ expected, received, input }: v.BaseIssue<unknown>): string {
+  if (isPlainObject(input)) return "a map";
+  if (!received.startsWith('"')) return shown(expectation(received));
   const given = received.slice(1, -1);
   if (
     (expected === "boolean" && /^(true|false)$/.test(given)) ||
@@ -120,10 +126,11 @@ function found({ expected, received }: v.BaseIssue<unknown>): string {
   )
     return `${received}; write ${given} without quotes`;
   const options = [...(expected ?? "").matchAll(/"([^"]+)"/g)].map(([, option]) => option!);
+  const quoted = `"${shown(given)}"`;
   const synonym = synonyms[/^\w*/.exec(given.toLowerCase())![0]];
   return synonym !== undefined && options.includes(synonym)
-    ? `${received}; write ${synonym}`
-    : received + didYouMean(given, options);
+    ? `${quoted}; write ${synonym}`
+    : quoted + didYouMean(given, options);
 }
 
 /** Valibot writes `("a" | "b")` and `Object`; a person reads `"a" or "b"` and `a map`. */
@@ -132,5 +139,7 @@ function expectation(expected: string | null): string {
     .replace(/^\((.*)\)$/, "$1")
     .replaceAll(" | ", " or ")
     .replace(/^Object$/, "a map")
-    .replace(/^Array$/, "a list");
+    .replace(/^Array$/, "a list")
+    .replace(/^TomlDate$/, "a date")
+    .replace(/^(Buffer|Uint8Array)$/, "bytes");
 }

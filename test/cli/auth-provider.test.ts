@@ -1,10 +1,11 @@
-import { spawn, spawnSync } from "node:child_process";
+import { spawn } from "node:child_process";
 import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { exportPKCS8, generateKeyPair } from "jose";
 import { describe, expect, it, onTestFinished } from "vitest";
+import { svc as commandLine } from "./svc.js";
 
 const key = Buffer.alloc(32, 1).toString("base64");
 const otherKey = Buffer.alloc(32, 2).toString("base64");
@@ -29,18 +30,12 @@ function project() {
     writeFileSync(file, typeof value === "string" ? value : JSON.stringify(value));
     return file;
   };
-  const svc = (args: string[], extra: Record<string, string> = { SVC_PLATFORM_SECRETS_KEY: key }) => {
-    const { status, stdout, stderr } = spawnSync(
-      process.execPath,
-      ["dist/cli/main.js", "auth", "provider", ...args, "--dir", directory],
-      { env: environment(extra), encoding: "utf8" },
-    );
-    return { status, stdout, stderr };
-  };
+  const svc = (args: string[], extra: Record<string, string> = { SVC_PLATFORM_SECRETS_KEY: key }) =>
+    commandLine(["auth", "provider", ...args, "--dir", directory], "", environment(extra));
   const serve = async (extra: Record<string, string>, ...args: string[]) => {
     const server = spawn(
       process.execPath,
-      ["dist/cli/main.js", "serve", "--dir", directory, "--port", "0", ...args],
+      ["dist/svc/main.js", "serve", "--dir", directory, "--port", "0", ...args],
       { env: environment(extra) },
     );
     let warnings = "";

@@ -17,7 +17,7 @@ interface Outcome {
 function svc(directory: string, args: readonly string[], environment: NodeJS.ProcessEnv = {}): Outcome {
   const { status, stdout, stderr } = spawnSync(
     process.execPath,
-    ["dist/cli/main.js", ...args, "--dir", directory],
+    ["dist/svc/main.js", ...args, "--dir", directory],
     { encoding: "utf8", env: { PATH: process.env.PATH, ...environment } },
   );
   return { status, stdout, stderr };
@@ -110,6 +110,20 @@ describe("a start that fails", () => {
         "",
       ].join("\n"),
     });
+  });
+
+  it("names all of its surroundings that cannot be read", () => {
+    const tls = '[server]\ntls_cert = "cert.pem"\ntls_key = "key.pem"\n';
+    const directory = project({ "svc.toml": tls, "svc.schema.yaml": notes });
+    const { status, stdout, stderr } = svc(directory, serve, { SVC_GATEWAY_URL: "example.com" });
+    expect({ status, stdout }).toEqual({ status: 2, stdout: "" });
+    expect(stderr.split("\n").map((line) => line.slice(0, 60))).toEqual([
+      "svc.toml: auth.jwt_secret_env: the environment variable SVC_",
+      "svc.toml:2: server.tls_cert: cert.pem cannot be read (ENOENT",
+      "svc.toml:3: server.tls_key: key.pem cannot be read (ENOENT)",
+      "environment: SVC_GATEWAY_URL: expected an absolute http(s) U",
+      "",
+    ]);
   });
 
   it.each([

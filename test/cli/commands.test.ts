@@ -1,15 +1,9 @@
-import { spawnSync } from "node:child_process";
 import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { spawnServer } from "../support/spawned-server.js";
-
-interface Outcome {
-  readonly status: number | null;
-  readonly stdout: string;
-  readonly stderr: string;
-}
+import { svc as commandLine, type Outcome } from "./svc.js";
 
 /** A copy of the example project in a directory of its own. */
 function exampleProject(): string {
@@ -20,12 +14,7 @@ function exampleProject(): string {
 }
 
 function svc(directory: string, args: readonly string[], input = ""): Outcome {
-  const { status, stdout, stderr } = spawnSync(
-    process.execPath,
-    ["dist/cli/main.js", ...args, "--dir", directory],
-    { input, encoding: "utf8", env: { PATH: process.env.PATH } },
-  );
-  return { status, stdout, stderr };
+  return commandLine([...args, "--dir", directory], input);
 }
 
 function edit(directory: string, file: string, change: (text: string) => string): void {
@@ -44,7 +33,7 @@ describe("help", () => {
   it("is what svc prints without a command, and for each command", () => {
     const none = svc(".", []);
     expect(none.status).toBe(2);
-    const overview = spawnSync(process.execPath, ["dist/cli/main.js"], { encoding: "utf8" });
+    const overview = commandLine([]);
     expect(overview.status).toBe(0);
     expect(overview.stdout).toContain("svc schema apply");
     const one = svc(".", ["schema", "apply", "--help"]);

@@ -1,7 +1,10 @@
 import { spawn, spawnSync } from "node:child_process";
+import { once } from "node:events";
 import {
+  chmodSync,
   cpSync,
   existsSync,
+  linkSync,
   mkdirSync,
   mkdtempSync,
   readdirSync,
@@ -9,25 +12,23 @@ import {
   rmSync,
   statSync,
   symlinkSync,
+  watch,
   writeFileSync,
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { createInterface } from "node:readline";
 import { buffer, text } from "node:stream/consumers";
-import { pathToFileURL } from "node:url";
 import { gunzipSync, gzipSync } from "node:zlib";
 import Libsql from "libsql";
 import { type Header, pack } from "tar-stream";
 import { beforeAll, describe, expect, it, onTestFinished, vi } from "vitest";
-import { entryProblem } from "../../src/cli/archive.js";
 import { readInvocation } from "../../src/cli/command.js";
 import { commands as exportCommands } from "../../src/cli/commands/export.js";
 import { commands as importCommands } from "../../src/cli/commands/import.js";
-import { progressLine } from "../../src/cli/progress.js";
 import { client, dataOf, pagesOf } from "../support/client.js";
 import type { TestServer } from "../support/server.js";
 import { spawnServer } from "../support/spawned-server.js";
+import { cli, svc } from "./svc.js";
 
 function temporaryDirectory(): string {
   const directory = mkdtempSync(join(tmpdir(), "svc-export-"));
@@ -40,16 +41,6 @@ function exampleProject(): string {
   mkdirSync(directory);
   for (const file of ["svc.toml", "svc.schema.yaml"]) cpSync(file, join(directory, file));
   return directory;
-}
-
-const cli = "dist/cli/main.js";
-
-function svc(args: readonly string[], environment: Record<string, string> = {}) {
-  const { status, stdout, stderr } = spawnSync(process.execPath, [cli, ...args], {
-    encoding: "utf8",
-    env: { PATH: process.env.PATH, ...environment },
-  });
-  return { status, stdout, stderr };
 }
 
 /** The command inside of this process: it throws what the command line makes exit codes of. Gives what it prints. */
@@ -172,6 +163,7 @@ describe("an export while the server writes", () => {
     writeFileSync(credentials, JSON.stringify(google));
     const installed = svc(
       ["auth", "provider", "set", "google", "--credentials", credentials, "--dir", directory],
+      "",
       { SVC_PLATFORM_SECRETS_KEY: secretsKey },
     );
     expect(installed).toMatchObject({ status: 0, stderr: "" });
@@ -282,6 +274,56 @@ describe("the snapshot", () => {
     copy.exec("INSERT INTO found (found, rank) VALUES ('integrity-check', 1)");
   });
 
+  it("is taken of rows that a CHECK would not let in, and import takes them", async () => {
+    const directory = exampleProject();
+    mkdirSync(join(directory, ".svc"));
+    const made = database(join(directory, ".svc/data.db"));
+    made.exec(`CREATE TABLE t (x CHECK (x > 0));
+      PRAGMA ignore_check_constraints=ON;
+      INSERT INTO t VALUES (-1);`);
+    const archive = join(directory, "..", "out.tar.gz");
+    await run("export", "--out", archive, "--dir", directory);
+    const copy = join(directory, "..", "copy");
+    await run("import", archive, "--dir", copy);
+    const there = database(join(copy, ".svc/data.db"));
+    expect(there.prepare("SELECT x FROM t").raw(true).all([])).toEqual([[-1]]);
+  });
+
+  it("leaves nothing when a signal ends it, also beside the database", async () => {
+    const directory = exampleProject();
+    const beside = join(directory, ".svc");
+    mkdirSync(beside);
+    // Enough rows for the signal to come while they are read.
+    const made = new Libsql(join(beside, "data.db"));
+    made.exec(`PRAGMA journal_mode=WAL;
+      CREATE TABLE t (x);
+      WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 30000)
+        INSERT INTO t SELECT randomblob(1000) FROM n;`);
+    made.close();
+    expect(readdirSync(beside)).toEqual(["data.db"]);
+    const archive = join(directory, "..", "out.tar.gz");
+    const watching = watch(beside);
+    const exporting = spawn(process.execPath, [cli, "export", "--out", archive, "--dir", directory]);
+    watching.once("change", () => exporting.kill("SIGINT"));
+    const [, signal] = await once(exporting, "exit");
+    watching.close();
+    expect(signal).toBe("SIGINT");
+    expect(readdirSync(beside)).toEqual(["data.db"]);
+    expect(readdirSync(join(directory, ".."))).toEqual(["source"]);
+  });
+
+  it.skipIf(process.getuid?.() === 0)("needs a directory that it can write to, and says so", async () => {
+    const directory = exampleProject();
+    mkdirSync(join(directory, ".svc"));
+    const made = new Libsql(join(directory, ".svc/data.db"));
+    made.exec("PRAGMA journal_mode=WAL; CREATE TABLE t (x)");
+    made.close();
+    chmodSync(join(directory, ".svc"), 0o500);
+    onTestFinished(() => chmodSync(join(directory, ".svc"), 0o700));
+    const out = join(directory, "..", "out.tar.gz");
+    await expect(run("export", "--out", out, "--dir", directory)).rejects.toThrow(/and its directory/);
+  });
+
   it("is not taken of a database that is not there yet, and none is made", async () => {
     const directory = exampleProject();
     const archive = join(directory, "..", "out.tar.gz");
@@ -307,8 +349,11 @@ describe("svc export refuses", () => {
       stderr: expect.stringContaining("exists: see --force"),
     });
     expect(readFileSync(archive, "utf8")).toBe("mine");
+    mkdirSync(join(directory, ".svc"));
+    writeFileSync(join(directory, ".svc/data.db"), sound);
     await run("export", "--out", archive, "--force", "--dir", directory);
     expect(statSync(archive).mode & 0o777).toBe(0o600);
+    expect([...entriesOf(archive).keys()]).toContain("data.db");
     await expect(run("export", "--out", directory, "--force", "--dir", directory)).rejects.toThrow(
       "is not a file",
     );
@@ -331,6 +376,85 @@ describe("svc export refuses", () => {
     writeFileSync(join(directory, "data.db"), "no database ".repeat(1000));
     await expect(run("export", "--out", archive, "--dir", directory)).rejects.toThrow("not a database");
     expect(readdirSync(above)).toEqual(["source"]);
+  });
+});
+
+describe("svc export keeps what is there", () => {
+  /** The refusal, after which everything is as it was. */
+  async function refusal(directory: string, out: string): Promise<string> {
+    const before = tree(join(directory, ".."));
+    const error = await run("export", "--out", out, "--force", "--dir", directory).then(
+      () => undefined,
+      (reason: Error) => reason,
+    );
+    expect(tree(join(directory, ".."))).toEqual(before);
+    expect(error).toBeInstanceOf(Error);
+    return error!.message;
+  }
+
+  it.each<[string, string, (directory: string) => void, RegExp]>([
+    ["is missing", "file:data.db", () => {}, /may hold a database, and the project has none/],
+    [
+      "is a link to nowhere",
+      "file:data.db",
+      (at) => symlinkSync("/no/volume", join(at, "data.db")),
+      /link to nowhere/,
+    ],
+    [
+      "is behind one",
+      "file:vol/a/b.db",
+      (at) => symlinkSync("/no/volume", join(at, "vol")),
+      /vol is a link to nowhere/,
+    ],
+    ["is in no directory", "file:svc.toml/data.db", () => {}, /ENOTDIR/],
+    ["is a directory", "file:.", () => {}, /is not a file/],
+    ["is on a volume that is not there", "file:/no/volume/data.db", () => {}, /no directory \/no\/volume, /],
+  ])("when the database %s", async (_, url, arrange, problem) => {
+    const directory = exampleProject();
+    writeFileSync(join(directory, "svc.toml"), `[database]\nurl = "${url}"\n`);
+    arrange(directory);
+    const archive = join(directory, "..", "backup.tar.gz");
+    writeFileSync(archive, "the good one");
+    expect(await refusal(directory, archive)).toMatch(problem);
+  });
+
+  it("but takes a directory behind a link for one that has no database yet", async () => {
+    const directory = exampleProject();
+    mkdirSync(join(directory, "..", "volume"));
+    symlinkSync("../volume", join(directory, ".svc"));
+    const printed = await run("export", "--out", join(directory, "..", "a.tar.gz"), "--dir", directory);
+    expect(printed).toContain("there is no database yet");
+  });
+
+  it.each([
+    "svc.toml",
+    "svc.schema.yaml",
+    ".svc/data.db",
+    ".svc/data.db-wal",
+    ".svc/data.db-shm",
+    ".svc/data.db-journal",
+    "alias.toml",
+    "linked/data.db",
+    "linked/data.db-wal",
+    "volume/real.db",
+    "volume/real.db-wal",
+  ])("when --out is %s, which is the project's own", async (out) => {
+    const directory = exampleProject();
+    mkdirSync(join(directory, ".svc"));
+    mkdirSync(join(directory, "volume"));
+    writeFileSync(join(directory, "volume/real.db"), sound);
+    symlinkSync("../volume/real.db", join(directory, ".svc/data.db"));
+    symlinkSync(".svc", join(directory, "linked"));
+    linkSync(join(directory, "svc.toml"), join(directory, "alias.toml"));
+    expect(await refusal(directory, join(directory, out))).toContain("is a file of the project itself");
+  });
+
+  it("when svc.toml is larger than an import reads", async () => {
+    const directory = exampleProject();
+    writeFileSync(join(directory, "svc.toml"), "#".repeat(4_194_305));
+    expect(await refusal(directory, join(directory, "..", "a.tar.gz"))).toBe(
+      'import would not take the archive: "svc.toml" has 4194305 bytes, and 4194304 at most are read',
+    );
   });
 });
 
@@ -466,10 +590,36 @@ describe("svc import refuses", () => {
     [".svc/data.db-wal"],
     [".svc/data.db-shm"],
     [".svc/data.db-journal"],
-  ])("a directory that has %s, and leaves it", async (name) => {
+  ])("a directory that has %s, and leaves it, whatever is in the archive", async (name) => {
+    const inside = { [name]: "mine", "notes.txt": "mine too" };
+    const refused = { name: "RefusedError", message: expect.stringContaining(`${name} exists`) };
     const whole = await tar(toml, schema, { name: "data.db", content: sound });
-    const error = await refusal(whole, { [name]: "mine", "notes.txt": "mine too" });
-    expect(error).toMatchObject({ name: "RefusedError", message: expect.stringContaining(`${name} exists`) });
+    expect(await refusal(whole, inside)).toMatchObject(refused);
+    expect(await refusal(await tar(toml, schema), inside)).toMatchObject(refused);
+  });
+
+  it("a place outside of the directory, also where the archive has no database", async () => {
+    const content = '[database]\nurl = "file:../other.db"\n';
+    expect((await refusal(await tar({ ...toml, content }, schema))).message).toContain("see --outside");
+  });
+
+  it("an archive that goes on after its end", async () => {
+    const whole = gunzipSync(await tar(toml, schema));
+    const late = (bytes: number) => gzipSync(Buffer.concat([whole, Buffer.alloc(bytes)]));
+    expect((await refusal(late(2_097_152))).message).toContain("it goes on for 1048576 bytes after its end");
+    const above = temporaryDirectory();
+    writeFileSync(join(above, "a.tar.gz"), late(524_288));
+    await run("import", join(above, "a.tar.gz"), "--dir", join(above, "copy"));
+  });
+
+  it("a database that the disk has no room for, before it is there", async () => {
+    const texts = gunzipSync(await tar(toml, schema)).subarray(0, 1024);
+    const archive = pack();
+    archive.entry({ name: "data.db", size: 2 ** 50 });
+    const [header] = await once(archive, "data");
+    archive.destroy();
+    const error = await refusal(gzipSync(Buffer.concat([texts, header as Buffer, Buffer.alloc(1024)])));
+    expect(error.message).toMatch(/it has a file of 1125899906842624 bytes, and \d+ are free in/);
   });
 
   it.each([
@@ -479,8 +629,8 @@ describe("svc import refuses", () => {
     ["file:.", /exists/],
     ["file:svc.toml", /EEXIST/],
     ["file:svc.toml/data.db", /EEXIST/],
-    ["file:%00", /database\.url: what it has after % makes no path/],
-    ["file:%ff", /database\.url: what it has after % makes no path/],
+    ["file:%00", /svc\.toml:2: database\.url: what it has after % makes no path/],
+    ["file:%ff", /svc\.toml:2: database\.url: what it has after % makes no path/],
     ["libsql://db.example.com", /no place there/],
   ])("a database at %s", async (url, problem) => {
     const content = `[database]\nurl = "${url}"\n`;
@@ -511,39 +661,43 @@ describe("svc import refuses", () => {
     symlinkSync("/nowhere", join(above, "svc.toml"));
     await expect(run("import", join(above, "a.tar.gz"), "--dir", above)).rejects.toThrow("exists");
   });
-
-  it("a database may be larger than a text", () => {
-    const header = { name: "data.db", type: "file", size: 2 ** 40 } as Header;
-    expect(entryProblem(header, new Set())).toBeNull();
-    expect(entryProblem({ ...header, name: "svc.toml" }, new Set())).toContain("1099511627776 bytes");
-  });
 });
 
-describe("what is unfinished", () => {
-  it("goes when a signal ends the command", async () => {
-    const above = temporaryDirectory();
-    const script = `
-      import { leavingNothing } from ${JSON.stringify(pathToFileURL("dist/cli/unfinished.js").href)};
-      import { writeFileSync } from "node:fs";
-      await leavingNothing(async (made) => {
-        made.directory(${JSON.stringify(join(above, "a", "b"))});
-        writeFileSync(made.temporary(${JSON.stringify(join(above, "a"))}) + "/secret", "");
-        console.log("made");
-        await new Promise((resolve) => setInterval(resolve, 2 ** 30));
-      });`;
-    const working = spawn(process.execPath, ["--input-type=module", "-e", script]);
-    const ended = new Promise((resolve) => working.once("exit", (_, signal) => resolve(signal)));
-    for await (const _ of createInterface(working.stdout)) {
-      expect(readdirSync(join(above, "a"))).toHaveLength(2);
-      working.kill("SIGINT");
+describe("a person who waits", () => {
+  /** What is written to the terminal meanwhile. */
+  async function shown(work: () => Promise<unknown>): Promise<string> {
+    const { isTTY } = process.stderr;
+    process.stderr.isTTY = true;
+    const write = vi.spyOn(process.stderr, "write").mockReturnValue(true);
+    try {
+      await work();
+      return write.mock.calls.map(([chunk]) => chunk).join("");
+    } finally {
+      write.mockRestore();
+      process.stderr.isTTY = isTTY;
     }
-    expect(await ended).toBe("SIGINT");
-    expect(readdirSync(above)).toEqual([]);
+  }
+
+  it("sees lines of one length, each over the one before it, up to the end", async () => {
+    const directory = exampleProject();
+    mkdirSync(join(directory, ".svc"));
+    writeFileSync(join(directory, ".svc/data.db"), sound);
+    const archive = join(directory, "..", "a.tar.gz");
+    const exporting = await shown(() => run("export", "--out", archive, "--dir", directory));
+    expect(exporting).toMatch(/^(\rsnapshot: {7}0\.0 MB .{3} %)+\n(\rarchive: {7}0\.0 MB .{3} %)+\n$/);
+    expect(exporting).toMatch(/100 %\n\rarchive.*\r.*100 %\n$/);
+    const copy = join(directory, "..", "copy");
+    expect(await shown(() => run("import", archive, "--dir", copy))).toMatch(/^\runpack.*\r.*100 %\n$/);
   });
 
-  it("is told in lines of one length", () => {
-    expect(progressLine("archive", 1_250_000, 5_000_000)).toBe("archive:       1.3 MB  25 %");
-    expect(progressLine("archive", 9, 0)).toBe("archive:       0.0 MB 100 %");
-    expect(progressLine("archive", 7e12, 5e12)).toBe("archive: 7000000.0 MB 100 %");
+  it("has a line of their own for what went wrong", async () => {
+    const directory = exampleProject();
+    mkdirSync(join(directory, ".svc"));
+    writeFileSync(join(directory, ".svc/data.db"), "no database ".repeat(1000));
+    const archive = join(directory, "..", "a.tar.gz");
+    const failing = await shown(() =>
+      expect(run("export", "--out", archive, "--dir", directory)).rejects.toThrow("not a database"),
+    );
+    expect(failing).toMatch(/%\n$/);
   });
 });

@@ -6,12 +6,19 @@ export interface Outcome {
   readonly stderr: string;
 }
 
-/** Runs the command line as it was built, with an environment of nothing but its path. */
-export function svc(args: readonly string[], input = ""): Outcome {
-  const { status, stdout, stderr } = spawnSync(process.execPath, ["dist/cli/main.js", ...args], {
+/** As it was built. */
+export const cli = "dist/svc/main.js";
+
+/** Runs the command line with an environment of nothing but its path and what is given. */
+export function svc(
+  args: readonly string[],
+  input = "",
+  environment: Readonly<Record<string, string>> = {},
+): Outcome {
+  const { status, stdout, stderr } = spawnSync(process.execPath, [cli, ...args], {
     input,
     encoding: "utf8",
-    env: { PATH: process.env.PATH },
+    env: { PATH: process.env.PATH, ...environment },
   });
   return { status, stdout, stderr };
 }

@@ -1,19 +1,16 @@
 import { existsSync } from "node:fs";
-import { dirname, isAbsolute, relative, resolve } from "node:path";
+import { dirname } from "node:path";
 import { isLoopbackHost } from "../../http/loopback.js";
-import { mailTransport } from "../../node/mail-transport.js";
-import { configFile, type ProjectDirectory, readProject, withLinesIn } from "../../node/project-directory.js";
+import { databaseFile } from "../../node/database-file.js";
+import { type ProjectDirectory, readProject } from "../../node/project-directory.js";
 import { credentialFiles } from "../../node/provider-credentials.js";
-import { systemClock, systemFetch } from "../../node/system.js";
+import { readSurroundings } from "../../node/surroundings.js";
+import { isWithin } from "../../node/within.js";
 import type { Config } from "../../project/config.js";
-import {
-  checkHostOfSecret,
-  configuredBaseUrl,
-  readSecret,
-  readSecretsKey,
-} from "../../project/environment.js";
+import { configFile } from "../../project/config-file.js";
+import { withLines } from "../../project/lines/with-lines.js";
 import type { Schema } from "../../project/model.js";
-import { formatProblem, type Problem, ProblemsError } from "../../project/problem.js";
+import { formatProblem, type Problem, ProblemCollector, ProblemsError } from "../../project/problem.js";
 import { parseRules } from "../../project/rules/rules.js";
 import { ruleWarnings } from "../../project/rules/warnings.js";
 import { parseSchema, schemaFile } from "../../project/schema.js";
@@ -52,7 +49,11 @@ async function found(directory: string, environment: NodeJS.ProcessEnv): Promise
   try {
     const project = readProject(directory);
     const warnings = await warningsOf(project, environment);
-    return { problems: [], warnings: withLinesIn(directory, [configFile, schemaFile], warnings) };
+    const texts = new Map([
+      [configFile, project.configText],
+      [schemaFile, project.schemaText],
+    ]);
+    return { problems: [], warnings: withLines(warnings, texts) };
   } catch (error) {
     if (!(error instanceof ProblemsError)) throw error;
     return { problems: error.problems, warnings: [] };
@@ -68,7 +69,7 @@ async function warningsOf(project: ProjectDirectory, environment: NodeJS.Process
   const { config, schemaText } = project;
   const schema = parseSchema(schemaText).schema!;
   return [
-    ...surroundingProblems(project, environment),
+    ...surroundingWarnings(project, environment),
     ...databaseWarnings(project),
     ...unreachableTables(config, schema),
     ...(await signInWarnings(project, schema, environment)),
@@ -76,40 +77,18 @@ async function warningsOf(project: ProjectDirectory, environment: NodeJS.Process
   ];
 }
 
-function surroundingProblems(
-  { config, directory }: ProjectDirectory,
-  environment: NodeJS.ProcessEnv,
-): Problem[] {
-  return [
-    () => {
-      const host = environment.HOST || config.server.host;
-      checkHostOfSecret(config, readSecret(config, environment), host);
-    },
-    () => readSecretsKey(environment),
-    () => configuredBaseUrl(config, environment),
-    () => mailTransport(config, { directory, environment, clock: systemClock, fetch: systemFetch }),
-  ].flatMap(problemsOf);
-}
-
-function problemsOf(read: () => unknown): readonly Problem[] {
-  try {
-    read();
-    return [];
-  } catch (error) {
-    if (!(error instanceof ProblemsError)) throw error;
-    return error.problems;
-  }
+function surroundingWarnings(project: ProjectDirectory, environment: NodeJS.ProcessEnv): readonly Problem[] {
+  const collector = new ProblemCollector();
+  const host = environment.HOST || project.config.server.host;
+  collector.read(() => readSurroundings(project, { host, environment }));
+  return collector.problems;
 }
 
 /** A directory inside the project is made by the first start; another one is a volume, which may be missing. */
 function databaseWarnings({ directory, config }: ProjectDirectory): Problem[] {
-  const { url } = config.database;
-  if (!url.startsWith("file:")) return [];
-  const folder = dirname(resolve(directory, decodeURIComponent(url.slice("file:".length))));
-  const within = relative(directory, folder);
-  const isOutside = within.startsWith("..") || isAbsolute(within);
-  if (!isOutside || existsSync(folder)) return [];
-  const message = `there is no directory ${folder} yet: a start makes it, with an empty database. Is the path right, and its volume mounted?`;
+  const file = databaseFile(config, directory);
+  if (file === null || isWithin(directory, file) || existsSync(dirname(file))) return [];
+  const message = `there is no directory ${dirname(file)} yet: a start makes it, with an empty database. Is the path right, and its volume mounted?`;
   return [{ file: configFile, path: "database.url", message }];
 }
 

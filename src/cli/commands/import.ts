@@ -1,13 +1,13 @@
 import { lstatSync, statSync } from "node:fs";
-import { dirname, isAbsolute, join, relative, resolve, sep } from "node:path";
-import { databaseProblem } from "../../node/libsql-file.js";
+import { dirname, join, resolve } from "node:path";
+import { databaseFile, filesOfDatabase } from "../../node/database-file.js";
 import { type ProjectDirectory, readProject } from "../../node/project-directory.js";
+import { isWithin } from "../../node/within.js";
 import type { Config } from "../../project/config.js";
-import { parseSchema } from "../../project/schema.js";
-import { configEntry, databaseEntry, readArchive, schemaEntry } from "../archive.js";
+import { configFile } from "../../project/config-file.js";
+import { parseSchema, schemaFile } from "../../project/schema.js";
+import { databaseEntry, readArchive, refuseUnsound } from "../archive.js";
 import { type Command, RefusedError } from "../command.js";
-import { databaseFile } from "../database-file.js";
-import { placeNew } from "../place-file.js";
 import { leavingNothing, type Made } from "../unfinished.js";
 
 /** Interface, section 10. */
@@ -18,23 +18,23 @@ const importProject: Command = {
   options: { outside: { type: "boolean" } },
   help: [
     "FILE.tar.gz  the archive: svc.toml, svc.schema.yaml and data.db, which goes where database.url says",
-    "--outside    also to a place outside of the project's directory",
+    "--outside    also where that is a place outside of the project's directory",
+    "Import only what you trust: rules, and triggers in the database, do what its author wrote once it is served.",
     "Nothing is overwritten: a project or a database that is there is refused, and after a failure nothing is left.",
-    "Secrets are never in an archive: what is still to be set is printed at the end.",
+    "What no archive holds, such as credentials and variables of the environment, is listed at the end.",
   ],
   positionals: ["FILE.tar.gz"],
   run: async (invocation) => {
     const file = resolve(invocation.positionals[0]!);
     const directory = resolve(invocation.directory);
-    refusePresent([configEntry, schemaEntry].map((name) => join(directory, name)));
+    refusePresent([configFile, schemaFile].map((name) => join(directory, name)));
     const { project, database } = await leavingNothing(async (made) => {
       made.directory(directory);
       const stage = made.temporary(directory);
       const entries = await readArchive(file, stage);
       const project = readProject(stage);
-      const database = entries.has(databaseEntry)
-        ? await checkedTarget(project, directory, invocation.flag("outside"))
-        : null;
+      const target = freePlace(project, directory, invocation.flag("outside"));
+      const database = entries.has(databaseEntry) ? await soundDatabase(stage, target) : null;
       place(stage, directory, database, made);
       return { project, database };
     });
@@ -45,29 +45,26 @@ const importProject: Command = {
   },
 };
 
-/** Where the database goes. Throws RefusedError unless it is sound and its place is free and allowed. */
-async function checkedTarget(
-  { directory: stage, config }: ProjectDirectory,
-  directory: string,
-  outside: boolean,
-): Promise<string> {
+/**
+ * Where the project has its database, be it in the archive or yet to be made; null for a server. Throws RefusedError
+ * unless the place is free and allowed.
+ */
+function freePlace({ config }: ProjectDirectory, directory: string, outside: boolean): string | null {
   const target = databaseFile(config, directory);
-  if (target === null)
-    throw new RefusedError(`database.url names a libSQL server, and ${databaseEntry} has no place there`);
-  if (!outside && isOutside(directory, target))
+  if (target === null) return null;
+  if (!outside && !isWithin(directory, target))
     throw new RefusedError(`database.url leads out of ${directory}, to ${target}: see --outside`);
   // SQLite would take a log or a journal that lies there for the new file's own, and write it into it.
-  refusePresent(["", "-wal", "-shm", "-journal"].map((suffix) => target + suffix));
-  const staged = join(stage, databaseEntry);
-  // SQLite takes an empty file for an empty database.
-  const problem = statSync(staged).size === 0 ? "it is empty" : await databaseProblem(staged);
-  if (problem !== null) throw new RefusedError(`${databaseEntry} is no sound SQLite database: ${problem}`);
+  refusePresent(filesOfDatabase(target));
   return target;
 }
 
-function isOutside(directory: string, target: string): boolean {
-  const path = relative(directory, target);
-  return path === ".." || path.startsWith(`..${sep}`) || isAbsolute(path);
+/** The place of the database that was unpacked. */
+async function soundDatabase(stage: string, target: string | null): Promise<string> {
+  if (target === null)
+    throw new RefusedError(`database.url names a libSQL server, and ${databaseEntry} has no place there`);
+  await refuseUnsound(join(stage, databaseEntry));
+  return target;
 }
 
 function refusePresent(paths: readonly string[]): void {
@@ -83,16 +80,13 @@ function place(stage: string, directory: string, database: string | null, made: 
   if (database !== null) made.directory(dirname(database));
   const places = [
     ...(database === null ? [] : [[databaseEntry, database] as const]),
-    ...[schemaEntry, configEntry].map((name) => [name, join(directory, name)] as const),
+    ...[schemaFile, configFile].map((name) => [name, join(directory, name)] as const),
   ];
-  for (const [name, path] of places) {
-    placeNew(join(stage, name), path);
-    made.file(path);
-  }
+  for (const [name, path] of places) made.place(join(stage, name), path);
 }
 
 function summary(directory: string, database: string | null): string {
-  const head = `imported ${directory}: ${configEntry}, ${schemaEntry}`;
+  const head = `imported ${directory}: ${configFile}, ${schemaFile}`;
   return database === null
     ? `${head}, no database`
     : `${head}, ${database} (${statSync(database).size} bytes)`;

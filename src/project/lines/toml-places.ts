@@ -1,107 +1,143 @@
-/**
- * Where each key, table and element of a TOML text is: offsets by dotted path. For a text that a TOML parser has taken,
- * since smol-toml gives no positions.
- */
-export function tomlPlaces(text: string): ReadonlyMap<string, number> {
+import { parse } from "smol-toml";
+import type { Place } from "./place.js";
+
+/** The document of a text that smol-toml has taken, which gives no positions. Each key, table and element is a part. */
+export function tomlPlaces(text: string): Place {
   return new Scanner(text).document();
 }
 
-const blank = /(?:[ \t\r\n]+|#[^\n]*)*/y;
+class TomlPlace implements Place {
+  readonly #parts = new Map<string, TomlPlace>();
+  #elements = 0;
+  #isNamed = false;
+
+  constructor(public offset: number) {}
+
+  part(step: string): TomlPlace | undefined {
+    return this.#parts.get(step);
+  }
+
+  /** Until it is named it only stands in another's name, such as `auth` of `[auth.throttle]`. */
+  madePart(step: string, offset: number): TomlPlace {
+    const part = this.#parts.get(step) ?? new TomlPlace(offset);
+    this.#parts.set(step, part);
+    return part;
+  }
+
+  named(offset: number): TomlPlace {
+    if (!this.#isNamed) this.offset = offset;
+    this.#isNamed = true;
+    return this;
+  }
+
+  nextElement(offset: number): TomlPlace {
+    this.#elements += 1;
+    return this.madePart(String(this.#elements - 1), offset).named(offset);
+  }
+}
+
+// Each repeats one class of characters: an alternative that repeats takes stack for every round of it.
+const whitespace = /[ \t\r\n]+/y;
+const comment = /#[^\n]*/y;
 const spaces = /[ \t]*/y;
 const bareKey = /[A-Za-z0-9_-]+/y;
-/** The long quotes first. Up to two more may stand before the closing ones. */
-const quoted =
-  /"""(?:\\[\s\S]|(?!""")[^\\])*"""(?:"{0,2})|'''[\s\S]*?'''(?:'{0,2})|"(?:\\.|[^"\\\n])*"|'[^'\n]*'/y;
+const openingQuotes = /"""|'''|"|'/y;
+const moreQuotes = /["']{0,2}/y;
 /** Numbers, dates, true and false. */
 const plain = /[^,\]}#\n]+/y;
 
 class Scanner {
-  readonly #places = new Map<string, number>();
-  /** Tables that only stand in another's name, such as `auth` of `[auth.throttle]`. A header of their own is better. */
-  readonly #implied = new Set<string>();
-  readonly #elements = new Map<string, number>();
+  readonly #root = new TomlPlace(0);
   #offset = 0;
 
   constructor(private readonly text: string) {}
 
-  document(): ReadonlyMap<string, number> {
-    let table = "";
-    for (this.#take(blank); this.#offset < this.text.length; this.#take(blank)) {
+  document(): Place {
+    let table = this.#root;
+    if (this.text.startsWith("\ufeff")) this.#offset = 1;
+    for (this.#blank(); this.#offset < this.text.length; this.#blank()) {
       const before = this.#offset;
       if (this.text[before] === "[") table = this.#header();
       else this.#pair(table);
       // Whatever this does not understand is no reason to stay in it.
       if (this.#offset === before) this.#offset += 1;
     }
-    return this.#places;
+    return this.#root;
   }
 
-  /** `[a.b."c"]` or `[[a]]`; gives the path that the keys below begin with. */
-  #header(): string {
+  /** `[a.b."c"]` or `[[a]]`; gives the table that the keys below are in. */
+  #header(): TomlPlace {
     const at = this.#offset;
     const isElement = this.text.startsWith("[[", at);
     this.#offset += isElement ? 2 : 1;
-    const path = this.#key("", at);
+    const table = this.#key(this.#root, at);
     this.#offset += isElement ? 2 : 1;
-    if (!isElement) return path;
-    const index = this.#elements.get(path) ?? 0;
-    this.#elements.set(path, index + 1);
-    this.#found(`${path}.${index}`, at);
-    return `${path}.${index}`;
+    return isElement ? table.nextElement(at) : table;
   }
 
-  #pair(table: string): void {
-    const path = this.#key(table, this.#offset);
+  #pair(table: TomlPlace): void {
+    const place = this.#key(table, this.#offset);
     if (this.text[this.#offset] !== "=") return;
     this.#offset += 1;
     this.#take(spaces);
-    this.#value(path);
+    this.#value(place);
   }
 
-  /** A dotted key as a path within `table`, every step of it placed at `at`. */
-  #key(table: string, at: number): string {
-    let path = table;
+  /** A dotted key within `table`, every step of it placed at `at`. */
+  #key(table: TomlPlace, at: number): TomlPlace {
+    let place = table;
     do {
       if (this.text[this.#offset] === ".") this.#offset += 1;
       this.#take(spaces);
-      if (path !== table) this.#implied.add(path);
-      const step = this.#take(quoted);
-      path = joined(path, step === "" ? this.#take(bareKey) : unquoted(step));
+      const quoted = this.#quoted();
+      place = place.madePart(quoted === "" ? this.#take(bareKey) : unquoted(quoted), at);
       this.#take(spaces);
-      if (!this.#places.has(path)) this.#places.set(path, at);
     } while (this.text[this.#offset] === ".");
-    this.#found(path, at);
-    return path;
+    return place.named(at);
   }
 
-  #value(path: string): void {
+  #value(place: TomlPlace): void {
     const first = this.text[this.#offset];
-    if (first === "[") this.#items("]", (index) => this.#element(`${path}.${index}`));
-    else if (first === "{") this.#items("}", () => this.#pair(path));
-    else if (this.#take(quoted) === "") this.#take(plain);
+    if (first === "[") this.#items("]", () => this.#value(place.nextElement(this.#offset)));
+    else if (first === "{") this.#items("}", () => this.#pair(place));
+    else if (this.#quoted() === "") this.#take(plain);
   }
 
-  #element(path: string): void {
-    this.#found(path, this.#offset);
-    this.#value(path);
-  }
-
-  #items(end: string, read: (index: number) => void): void {
+  #items(end: string, read: () => void): void {
     this.#offset += 1;
-    for (let index = 0; this.#offset < this.text.length; index += 1) {
-      this.#take(blank);
+    while (this.#offset < this.text.length) {
+      this.#blank();
       if (this.text[this.#offset] === end) break;
       const before = this.#offset;
-      read(index);
-      this.#take(blank);
+      read();
+      this.#blank();
       if (this.text[this.#offset] === "," || this.#offset === before) this.#offset += 1;
     }
     this.#offset += 1;
   }
 
-  #found(path: string, offset: number): void {
-    if (this.#places.has(path) && !this.#implied.delete(path)) return;
-    this.#places.set(path, offset);
+  #blank(): void {
+    while (this.#take(whitespace) !== "" || this.#take(comment) !== "");
+  }
+
+  /** A string with its quotes; empty where none begins. */
+  #quoted(): string {
+    const from = this.#offset;
+    const quotes = this.#take(openingQuotes);
+    if (quotes === "") return "";
+    let end = this.text.indexOf(quotes, this.#offset);
+    if (quotes[0] === '"')
+      while (end !== -1 && this.#isEscaped(end)) end = this.text.indexOf(quotes, end + 1);
+    this.#offset = end === -1 ? this.text.length : end + quotes.length;
+    // Up to two more may stand before long closing ones.
+    if (quotes.length === 3) this.#take(moreQuotes);
+    return this.text.slice(from, this.#offset);
+  }
+
+  #isEscaped(at: number): boolean {
+    let before = at;
+    while (this.text[before - 1] === "\\") before -= 1;
+    return (at - before) % 2 === 1;
   }
 
   #take(pattern: RegExp): string {
@@ -112,16 +148,6 @@ class Scanner {
   }
 }
 
-function joined(path: string, step: string): string {
-  return path === "" ? step : `${path}.${step}`;
-}
-
 function unquoted(step: string): string {
-  if (step.startsWith("'")) return step.slice(1, -1);
-  try {
-    return JSON.parse(step) as string;
-  } catch {
-    // An escape that TOML has and JSON has not.
-    return step.slice(1, -1);
-  }
+  return parse(`key = ${step}`).key as string;
 }

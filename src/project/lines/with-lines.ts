@@ -1,10 +1,13 @@
+import { stepsOf } from "../dotted-path.js";
 import type { Problem } from "../problem.js";
+import type { Place } from "./place.js";
 import { tomlPlaces } from "./toml-places.js";
-import { yamlOffset } from "./yaml-offset.js";
+import { yamlPlaces } from "./yaml-places.js";
 
 /**
- * The problems in the order of their files, with the line of what they are about, or of the longest part of its path that is there: a missing key is
- * where it is missing. `texts` are by file; a problem of another file, or of none of it, stays as it is.
+ * The problems with the lines that they are in: files in the order of their first problem, and a file's problems in
+ * the order of its lines. Where a path is not in the file, as with a missing key, the line is that of the longest part
+ * of the path that is. `texts` are by file; problems of a file that is not among them stay as they are.
  *
  * For the command line alone: a Worker need not carry it.
  */
@@ -12,35 +15,49 @@ export function withLines(
   problems: readonly Problem[],
   texts: ReadonlyMap<string, string>,
 ): readonly Problem[] {
-  return inOrder(problems.map((problem) => withLine(problem, texts.get(problem.file))));
+  const files = new Set(problems.map(({ file }) => file));
+  return [...files].flatMap((file) => {
+    const ofFile = problems.filter((problem) => problem.file === file);
+    return located(ofFile, file, texts.get(file)).toSorted((a, b) => (a.line ?? 0) - (b.line ?? 0));
+  });
 }
 
-function withLine(problem: Problem, text: string | undefined): Problem {
-  if (text === undefined || problem.line !== undefined) return problem;
-  const line = lineOf(text, problem.path, problem.file.endsWith(".toml") ? tomlOffset : yamlOffset);
-  return line === null ? problem : { ...problem, line };
+function located(problems: readonly Problem[], file: string, text: string | undefined): readonly Problem[] {
+  // Mistakes of syntax have their lines, and a text that has them is not read again.
+  if (text === undefined || problems.every(({ line }) => line !== undefined)) return problems;
+  const root = file.endsWith(".toml") ? tomlPlaces(text) : yamlPlaces(text);
+  const starts = lineStarts(text);
+  return problems.map((problem) => {
+    const offset = problem.line === undefined ? offsetOf(root, stepsOf(problem.path)) : null;
+    return offset === null ? problem : { ...problem, line: lineAt(starts, offset) };
+  });
 }
 
-/** Files in the order of their first problem, and a file's problems in the order of its lines. */
-function inOrder(problems: readonly Problem[]): readonly Problem[] {
-  const files = problems.map(({ file }) => file);
-  return problems.toSorted(
-    (a, b) => files.indexOf(a.file) - files.indexOf(b.file) || (a.line ?? 0) - (b.line ?? 0),
-  );
+function offsetOf(root: Place, steps: readonly string[]): number | null {
+  let offset: number | null = null;
+  let place: Place | undefined = root;
+  for (const step of steps) {
+    place = place.part(step);
+    if (place === undefined) break;
+    offset = place.offset;
+  }
+  return offset;
 }
 
-function lineOf(
-  text: string,
-  path: string,
-  find: (text: string, path: string) => number | null,
-): number | null {
-  const offset = find(text, path);
-  return offset === null ? null : text.slice(0, offset).split("\n").length;
+function lineStarts(text: string): readonly number[] {
+  const starts = [0];
+  for (let at = text.indexOf("\n"); at !== -1; at = text.indexOf("\n", at + 1)) starts.push(at + 1);
+  return starts;
 }
 
-function tomlOffset(text: string, path: string): number | null {
-  const places = tomlPlaces(text);
-  const prefixes = path.split(".").map((_, index, steps) => steps.slice(0, steps.length - index).join("."));
-  const found = prefixes.find((prefix) => places.has(prefix));
-  return found === undefined ? null : places.get(found)!;
+/** How many lines begin at `offset` or before it. */
+function lineAt(starts: readonly number[], offset: number): number {
+  let from = 0;
+  let to = starts.length;
+  while (from < to) {
+    const middle = (from + to) >> 1;
+    if (starts[middle]! <= offset) from = middle + 1;
+    else to = middle;
+  }
+  return from;
 }

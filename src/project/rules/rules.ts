@@ -1,7 +1,9 @@
+import { configFile } from "../config-file.js";
 import { meantOrKnown } from "../did-you-mean.js";
+import { dottedPath } from "../dotted-path.js";
 import type { Schema, Table } from "../model.js";
 import type { ColumnName, TableName } from "../names.js";
-import type { Problem } from "../problem.js";
+import { type Problem, shown } from "../problem.js";
 import type { ColumnRules, Expression, RuleAction, TableRules } from "./ast.js";
 import { mentions } from "./columns-of.js";
 import { neverTrue } from "./never-true.js";
@@ -13,11 +15,14 @@ import { type RuleKind, ruleScope } from "./scope.js";
 export function parseRules(source: RulesSource, schema: Schema): ParsedRules {
   const problems: Problem[] = [];
   const report: Report = (path, message) => {
-    problems.push({ file: "svc.toml", path, message });
+    problems.push({ file: configFile, path, message });
   };
   for (const name of source.keys()) {
     if (!schema.tables.has(name))
-      report(`rules.${name}`, `unknown table ${name}${meantOrKnown(name, schema.tables.keys())}`);
+      report(
+        dottedPath(["rules", name]),
+        `unknown table ${shown(name)}${meantOrKnown(name, schema.tables.keys())}`,
+      );
   }
   const rules = new Map<TableName, TableRules>();
   for (const table of schema.tables.values()) {
@@ -112,12 +117,12 @@ function columnRules(
 ): ReadonlyMap<ColumnName, ColumnRules> {
   const rules = new Map<ColumnName, ColumnRules>();
   for (const [name, { read, write }] of source) {
-    const path = `rules.${context.table.name}.columns.${name}`;
+    const path = dottedPath(["rules", context.table.name, "columns", name]);
     const column = context.table.columns.get(name);
     if (column === undefined) {
       context.report(
         path,
-        `unknown column ${name} of table ${context.table.name}${meantOrKnown(name, context.table.columns.keys())}`,
+        `unknown column ${shown(name)} of table ${context.table.name}${meantOrKnown(name, context.table.columns.keys())}`,
       );
       continue;
     }

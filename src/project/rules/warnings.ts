@@ -1,3 +1,4 @@
+import { configFile } from "../config-file.js";
 import type { Schema, Table } from "../model.js";
 import type { Problem } from "../problem.js";
 import type { Exists, Expression, TableRules } from "./ast.js";
@@ -10,7 +11,7 @@ export function ruleWarnings(rules: ReadonlyMap<string, TableRules>, schema: Sch
       existsOf(rule)
         .filter((exists) => !isServed(exists, schema))
         .map((exists) => ({
-          file: "svc.toml",
+          file: configFile,
           path: `rules.${table}.${action}`,
           message: `no index serves exists(${exists.table} ${exists.alias} …): it reads all of ${exists.table} for each row; ${remedyOf(exists)}`,
         })),

@@ -56,7 +56,8 @@ test.each([
   ["rules.messages.create", 16],
   ["rules.messages.columns.body.write", 17],
   ["rules.messages.columns.title.read", 17],
-  ["rules.odd.name.read", 19],
+  ['rules."odd.name".read', 19],
+  ["rules.odd.name.read", 12],
   ["cors.allowed_origins", 21],
   ["cors.allowed_origins.0", 22],
   ["cors.allowed_origins.1", 23],
@@ -95,6 +96,8 @@ a:
   b: 1
 a.b:
   c: 2
+: d
+0x10: e
 `;
 
 test.each([
@@ -106,14 +109,69 @@ test.each([
   ["notes.columns.id.type", 9],
   ["tags.columns.label.type", 14],
   ["tags.indexes.0.columns.1", 15],
-  ["a.b.c", 18 + 1],
-  ["a.b", 18],
+  ["a.b", 17],
+  ['"a.b"', 18],
+  ['"a.b".c', 19],
+  // A key that is not there is the name "", and another that is no text the name that it is written as in JSON.
+  ['""', 20],
+  ["16", 21],
+  ["null", undefined],
   ["tags.columns.label.not_null", 14],
   ["notes.primary_key", 11],
   ["tables", undefined],
   ["", undefined],
 ])("%s of a YAML text is in line %s", (path, line) => {
   expect(lineOf("svc.schema.yaml", yaml, path)).toBe(line);
+});
+
+test("a key is what its quotes and escapes say, whatever else is written alike", () => {
+  const text = ['"\\u0061.b" = 1', "'a'.b = 2", '"\\U0001F600" = 3', "'\"' = 4", '"" = 5'].join("\n");
+  const paths = ['"a.b"', "a.b", "\u{1f600}", '"\\""', '""'];
+  expect(paths.map((path) => lineOf("svc.toml", text, path))).toEqual([1, 2, 3, 4, 5]);
+  expect(lineOf("svc.toml", `\ufeff${text}`, '"a.b"')).toBe(1);
+});
+
+test("thousands of problems are placed in one reading of each file", () => {
+  const count = 20_000;
+  const numbers = Array.from({ length: count }, (_, index) => index);
+  const config = ["[auth]", ...numbers.map((n) => `unknown_${n} = "${n}" # ${n}`)].join("\n");
+  const schema = [
+    "shared: &shared { id: { type: text } }",
+    ...numbers.flatMap((n) => [`t${n}:`, n % 7 === 0 ? "  columns: *shared" : "  columns: { id: 1 }"]),
+  ].join("\n");
+  const problems = numbers.toReversed().flatMap((n) => [
+    { file: "svc.toml", path: `auth.unknown_${n}`, message: "" },
+    { file: "svc.schema.yaml", path: `t${n}.columns.id.type`, message: "" },
+  ]);
+  const texts = new Map([
+    ["svc.toml", config],
+    ["svc.schema.yaml", schema],
+  ]);
+  expect(withLines(problems, texts)).toEqual([
+    ...numbers.map((n) => ({ file: "svc.toml", line: n + 2, path: `auth.unknown_${n}`, message: "" })),
+    // Those of the alias are where it leads.
+    ...numbers
+      .map((n) => ({
+        file: "svc.schema.yaml",
+        line: n % 7 === 0 ? 1 : 2 * n + 3,
+        path: `t${n}.columns.id.type`,
+        message: "",
+      }))
+      .toReversed()
+      .sort((a, b) => a.line - b.line),
+  ]);
+});
+
+test("long texts take no stack", () => {
+  const many = 2_000_000;
+  const text = [
+    "# c\n".repeat(many),
+    `a = "${'\\\\\\"x'.repeat(many)}"`,
+    `b = """${'\\"""x'.repeat(many)}""""`,
+    `c = '${'"'.repeat(many)}'`,
+    "d = 1",
+  ].join("\n");
+  expect(lineOf("svc.toml", text, "d")).toBe(many + 5);
 });
 
 test("every key of the example project is found where it is written", () => {

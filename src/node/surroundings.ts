@@ -1,0 +1,51 @@
+import { readFileSync } from "node:fs";
+import { resolve } from "node:path";
+import { configFile } from "../project/config-file.js";
+import { checkHostOfSecret, configuredBaseUrl, readSecret, readSecretsKey } from "../project/environment.js";
+import { ProblemCollector, ProblemsError } from "../project/problem.js";
+import { mailTransport } from "./mail-transport.js";
+import { type ProjectDirectory, withConfigLines } from "./project-directory.js";
+import { systemClock, systemFetch } from "./system.js";
+
+export interface SurroundingsOptions {
+  /** That is listened on. */
+  readonly host: string;
+  readonly environment: NodeJS.ProcessEnv;
+}
+
+/** What a start needs beside the project's files. Throws ProblemsError with everything that is missing. */
+export function readSurroundings(project: ProjectDirectory, { host, environment }: SurroundingsOptions) {
+  const { config, directory } = project;
+  const collector = new ProblemCollector();
+  const found = {
+    secret: collector.read(() => {
+      const secret = readSecret(config, environment);
+      checkHostOfSecret(config, secret, host);
+      return secret;
+    })!,
+    secretsKey: collector.read(() => readSecretsKey(environment)),
+    baseUrl: collector.read(() => configuredBaseUrl(config, environment)),
+    mail: collector.read(() =>
+      mailTransport(config, { directory, environment, clock: systemClock, fetch: systemFetch }),
+    )!,
+    tls: readTls(project, collector),
+  };
+  if (collector.problems.length > 0) throw new ProblemsError(withConfigLines(project, collector.problems));
+  return found;
+}
+
+/** Null where the server speaks plain HTTP. */
+function readTls({ config: { server }, directory }: ProjectDirectory, collector: ProblemCollector) {
+  if (server.tls_cert === "") return null;
+  const read = (key: "tls_cert" | "tls_key") => collector.read(() => readPem(directory, server[key], key))!;
+  return { cert: read("tls_cert"), key: read("tls_key") };
+}
+
+function readPem(directory: string, path: string, key: "tls_cert" | "tls_key"): Buffer {
+  try {
+    return readFileSync(resolve(directory, path));
+  } catch (error) {
+    const message = `${path} cannot be read (${(error as NodeJS.ErrnoException).code})`;
+    throw new ProblemsError([{ file: configFile, path: `server.${key}`, message }]);
+  }
+}

@@ -1,0 +1,28 @@
+/** A path as problems give it. A step is quoted as TOML does it where it would not be one otherwise: `rules."a.b".read`. */
+export function dottedPath(steps: readonly string[]): string {
+  return steps.map((step) => (/^$|[."\p{Cc}]/u.test(step) ? JSON.stringify(step) : step)).join(".");
+}
+
+/** What `dottedPath` was given. */
+export function stepsOf(path: string): readonly string[] {
+  const steps: string[] = [];
+  for (let at = 0; at < path.length; ) {
+    const isQuoted = path[at] === '"';
+    const end = isQuoted ? quotedEnd(path, at) : dotFrom(path, at);
+    const step = path.slice(at, end);
+    steps.push(isQuoted ? (JSON.parse(step) as string) : step);
+    at = end + 1;
+  }
+  return steps;
+}
+
+function quotedEnd(path: string, from: number): number {
+  let at = from + 1;
+  while (path[at] !== '"' && at < path.length) at += path[at] === "\\" ? 2 : 1;
+  return at + 1;
+}
+
+function dotFrom(path: string, from: number): number {
+  const at = path.indexOf(".", from);
+  return at === -1 ? path.length : at;
+}

@@ -1,0 +1,64 @@
+import { type Alias, isAlias, isMap, isNode, isScalar, isSeq, type Node, parseDocument, visit } from "yaml";
+import type { Place } from "./place.js";
+
+/** The document of a YAML text that has no mistakes of syntax. A map's parts are at their keys, a list's at its items. */
+export function yamlPlaces(text: string): Place {
+  // As `parseSchema` reads it, which makes the same names of keys that are numbers.
+  const document = parseDocument(text, {
+    intAsBigInt: true,
+    prettyErrors: false,
+    logLevel: "silent",
+    // `parseSchema` has seen that they are, which takes the square of their number.
+    uniqueKeys: false,
+  });
+  return new YamlPlace(0, document.contents, targetsOf(document));
+}
+
+class YamlPlace implements Place {
+  #parts: ReadonlyMap<string, Place> | undefined;
+
+  constructor(
+    readonly offset: number,
+    private readonly value: unknown,
+    private readonly targets: ReadonlyMap<Alias, Node>,
+  ) {}
+
+  part(step: string): Place | undefined {
+    this.#parts ??= new Map(this.#entries().map(([key, node, value]) => [key, this.#at(node, value)]));
+    return this.#parts.get(step);
+  }
+
+  #at(node: Node, value: unknown): Place {
+    return new YamlPlace(node.range?.[0] ?? this.offset, value, this.targets);
+  }
+
+  /** Key, the node to point at, and value. */
+  #entries(): (readonly [string, Node, unknown])[] {
+    const value = isAlias(this.value) ? this.targets.get(this.value) : this.value;
+    if (isSeq(value))
+      return value.items.flatMap((item, index) =>
+        isNode(item) ? [[String(index), item, item] as const] : [],
+      );
+    if (!isMap(value)) return [];
+    return value.items.flatMap(({ key, value }) =>
+      // A key that is not there is the name "".
+      isScalar(key) ? [[String(key.value ?? ""), key, value] as const] : [],
+    );
+  }
+}
+
+/** What each alias stands for. `Alias.resolve` would walk the document for each. */
+function targetsOf(document: ReturnType<typeof parseDocument>): ReadonlyMap<Alias, Node> {
+  const anchors = new Map<string, Node>();
+  const targets = new Map<Alias, Node>();
+  visit(document, {
+    Alias: (_, alias) => {
+      const target = anchors.get(alias.source);
+      if (target !== undefined) targets.set(alias, target);
+    },
+    Value: (_, node) => {
+      if (node.anchor !== undefined) anchors.set(node.anchor, node);
+    },
+  });
+  return targets;
+}
