@@ -1,5 +1,6 @@
 #!/usr/bin/env node
 import { UnavailableError } from "../platform/database.js";
+import { didYouMean } from "../project/did-you-mean.js";
 import { ProblemsError } from "../project/problem.js";
 import { type Command, type ExitCode, RefusedError, readInvocation, UsageError } from "./command.js";
 
@@ -21,11 +22,11 @@ const groups: Readonly<Record<string, () => Promise<{ readonly commands: readonl
 process.exitCode = await main(process.argv.slice(2));
 
 async function main(args: readonly string[]): Promise<ExitCode> {
-  const [word = "", next] = args;
+  const [word = ""] = args;
   if (!Object.hasOwn(groups, word)) return withoutCommand(args);
   const { commands } = await groups[word]!();
   const command = commands.find(({ name }) => name.split(" ").every((part, i) => args[i] === part));
-  if (command === undefined) return withinGroup(commands, word, next);
+  if (command === undefined) return withinGroup(commands, args);
   try {
     const rest = args.slice(command.name.split(" ").length);
     const invocation = readInvocation(command, rest, process.env);
@@ -39,24 +40,29 @@ async function main(args: readonly string[]): Promise<ExitCode> {
 
 /** `svc`, `svc help` and words that no command begins with. */
 async function withoutCommand([word]: readonly string[]): Promise<ExitCode> {
-  const all = await Promise.all(Object.values(groups).map((load) => load()));
-  const help = overview(all.flatMap(({ commands }) => commands));
-  if (word === undefined || ["help", "--help", "-h"].includes(word)) {
-    console.log(help);
-    return 0;
+  if (word !== undefined && !["help", "--help", "-h"].includes(word)) {
+    const meant = didYouMean(word, Object.keys(groups));
+    console.error(`svc: unknown command: ${word}${meant}\nsvc --help lists them all`);
+    return 2;
   }
-  console.error(`svc: unknown command: ${word}\n\n${help}`);
-  return 2;
+  const all = await Promise.all(Object.values(groups).map((load) => load()));
+  console.log(overview(all.flatMap(({ commands }) => commands)));
+  return 0;
 }
 
-function withinGroup(commands: readonly Command[], word: string, next: string | undefined): ExitCode {
-  const help = overview(commands);
-  if (next === "--help" || next === "-h") {
-    console.log(help);
+function withinGroup(commands: readonly Command[], args: readonly string[]): ExitCode {
+  const firstOption = args.findIndex((arg) => arg.startsWith("-"));
+  const words = firstOption === -1 ? args : args.slice(0, firstOption);
+  if (args.includes("--help") || args.includes("-h")) {
+    console.log(overview(commands));
     return 0;
   }
-  const problem = next === undefined ? `${word} needs one of these` : `unknown command: ${word} ${next}`;
-  console.error(`svc: ${problem}\n\n${help}`);
+  const written = words.join(" ");
+  const names = commands.map(({ name }) => name);
+  const problem = names.some((name) => name.startsWith(`${written} `))
+    ? `${written} needs one of these`
+    : `unknown command: ${written}${didYouMean(written, names)}`;
+  console.error(`svc: ${problem}\n\n${overview(commands)}`);
   return 2;
 }
 

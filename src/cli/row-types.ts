@@ -16,7 +16,7 @@ export function rowTypes(schema: Schema, rules: RulesSource, options: RowTypesOp
     "",
     ...(tables.every(({ strict }) => strict) ? [] : [notStrict, ""]),
     ...(usesJson ? [jsonType, ""] : []),
-    '/** For `createClient<Tables>`; a row of rooms is a `Tables["rooms"]["row"]`. */',
+    `/** For \`createClient<Tables>\`; a row is a \`Tables["${tables[0]?.name}"]["row"]\`, say. */`,
     "export interface Tables {",
     ...tables.flatMap((table) => tableLines(table, rules, options)),
     "}",
@@ -27,18 +27,19 @@ export function rowTypes(schema: Schema, rules: RulesSource, options: RowTypesOp
 const notStrict =
   "// A table with strict: false has the types that its columns say; SQLite does not hold its rows to them.";
 
-const jsonType =
-  "export type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json };";
+const jsonType = "export type Json = null | boolean | number | string | Json[] | { [key: string]: Json };";
 
 function tableLines(table: Table, rules: RulesSource, options: RowTypesOptions): readonly string[] {
   const { name, virtual, primaryKey } = table;
   const columns = [...table.columns.values()];
   const hidden = rules.get(name)?.columns;
   const isKey = (column: Column) => primaryKey.includes(column.name);
-  const typed = (column: Column) => typeOf(column, options);
+  // An interface of the application's is no `Json` for the compiler, and is JSON all the same.
+  const typed = (column: Column, key: string) =>
+    column.type === "json" && key !== "row" ? "Json | object" : typeOf(column, options);
   const block = (key: string, some: readonly Column[], isOptional: (column: Column) => boolean) => [
     `    ${key}: {`,
-    ...some.map((column) => `      ${column.name}${isOptional(column) ? "?" : ""}: ${typed(column)};`),
+    ...some.map((column) => `      ${column.name}${isOptional(column) ? "?" : ""}: ${typed(column, key)};`),
     "    };",
   ];
   const changing = columns.filter((column) => !isKey(column));

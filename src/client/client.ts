@@ -1,5 +1,6 @@
 import { Auth } from "./auth.js";
 import { Authorized } from "./authorized.js";
+import { badCall } from "./error.js";
 import { Sessions } from "./session.js";
 import { defaultStorage, type SessionStorage, type Surroundings, tabStorage } from "./surroundings.js";
 import { Table, type TableTypes } from "./table.js";
@@ -51,6 +52,8 @@ export function clientIn<Tables extends { [N in keyof Tables]: TableTypes }>(
 ): Client<Tables> {
   const { session = "bearer", storage = defaultStorage(), apiKey = null } = options;
   const { timeoutMs = 30_000, refreshGraceSecs = 10 } = options;
+  if (!/^https?:\/\/[^?#]+$/.test(options.url))
+    throw badCall("url: expected that of the server, with http:// or https://");
   const url = options.url.replace(/\/+$/, "");
   const cookies = session === "cookie";
   const send = transport({ url, timeoutMs, cookies, surroundings });

@@ -45,7 +45,9 @@ export interface Filter<Value> {
  * what it was to keep back.
  */
 export function listParameters<Row, K extends keyof Row>(query: ListQuery<Row, K>): string {
-  const { where = {}, filter = {}, select = [], sort = [], limit, offset } = query;
+  const { where = {}, filter = {}, select = [], sort = [], limit, offset, ...others } = query;
+  const [unknown] = Object.keys(others);
+  if (unknown !== undefined) throw badCall(`${unknown}: no such part of a list query`);
   const parameters = new URLSearchParams();
   const add = (name: string, value: unknown) => {
     if (value === undefined || value === null) throw badCall(`${name}: the value is missing`);

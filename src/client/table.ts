@@ -34,7 +34,7 @@ export interface ListMeta extends Metering {
 }
 
 export interface Page<Row> {
-  readonly data: readonly Row[];
+  readonly data: Row[];
   readonly meta: ListMeta;
 }
 
@@ -68,7 +68,7 @@ export class Table<T extends TableTypes> {
   async list<K extends keyof T["row"] = keyof T["row"]>(
     query: ListQuery<T["row"], K> = {},
     options: CallOptions = {},
-  ): Promise<readonly Pick<T["row"], K>[]> {
+  ): Promise<Pick<T["row"], K>[]> {
     return (await this.select(query, options)).data;
   }
 

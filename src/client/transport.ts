@@ -62,7 +62,7 @@ export function transport({ url, timeoutMs, cookies, surroundings }: TransportOp
 const failures = {
   aborted: "the call was aborted",
   timeout: "the server takes too long to answer",
-  network_error: "the server cannot be reached",
+  network_error: "the server cannot be reached, or does not allow this page's origin",
 };
 
 function failure(code: keyof typeof failures, cause: unknown): SvcError {

@@ -59,14 +59,16 @@ export async function serve(project: ProjectDirectory, options: ServeOptions): P
     commandLine: false,
   });
   const passwordHasher = createArgon2();
+  let journal: Journal | undefined;
   try {
     const schema = await bringUpSchema(project, database, log);
     if (secret.insecure)
       log.warn("the development secret is in use: anyone who reads svc.toml can sign in as anyone");
-    const journal = await openJournal(project, database, log);
+    const opened = await openJournal(project, database, log);
+    journal = opened;
     const platform = {
       database,
-      journal,
+      journal: opened,
       passwordHasher,
       clock: systemClock,
       random: systemRandom,
@@ -111,12 +113,14 @@ export async function serve(project: ProjectDirectory, options: ServeOptions): P
         const endsAtMs = performance.now() + drainMs;
         await drained(server);
         await upkeep.stop(endsAtMs - performance.now());
-        await journal.close();
+        await opened.close();
         await passwordHasher.close();
         await database.close();
       },
     };
   } catch (error) {
+    // What was reserved and left open would be read as receipts that were lost.
+    await journal?.close();
     await passwordHasher.close();
     await database.close();
     throw error;

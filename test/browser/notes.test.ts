@@ -218,7 +218,7 @@ describe.skipIf(executable === undefined)(
       const { context, page } = await open(await servePages(api));
       expect(new URL(page.url()).origin).not.toBe(app);
       await signIn(page, "Register");
-      await page.getByText("the server cannot be reached").waitFor();
+      await page.getByText("does not allow this page's origin").waitFor();
       await signedOut(page);
       expect(await context.cookies(api)).toEqual([]);
       const [users] = await server.database.query([{ sql: "SELECT count(*) FROM _users", params: [] }]);

@@ -1,5 +1,7 @@
 import { spawnSync } from "node:child_process";
+import { once } from "node:events";
 import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { type AddressInfo, createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, it, onTestFinished, vi } from "vitest";
@@ -150,4 +152,20 @@ it("goes on where the journal's disk is full or read-only, and has the receipts 
   const exported = svc(directory, "usage", "export").stdout.trim().split("\n");
   const ids = exported.map((line) => (JSON.parse(line) as { attempt_id: string }).attempt_id);
   expect(ids.sort()).toEqual(attempts.map(({ attempt_id }) => attempt_id).sort());
+});
+
+it("says of no receipts that they may be missing, where a start has failed as its port was taken", async () => {
+  const directory = project();
+  const taken = createServer().listen(0, "127.0.0.1");
+  await once(taken, "listening");
+  onTestFinished(() => {
+    taken.close();
+  });
+  const { port } = taken.address() as AddressInfo;
+  const args = [cli, "serve", "--dir", directory, "--host", "127.0.0.1", "--port", String(port)];
+  const refused = spawnSync(process.execPath, args, { encoding: "utf8" });
+  expect(refused.status, refused.stderr).toBe(1);
+  expect(refused.stderr).toContain("--port or PORT chooses another");
+  expect(svc(directory, "usage", "recover").stdout).toBe("recovered 0 receipts; gaps: 0\n");
+  expect(svc(directory, "usage", "export")).toMatchObject({ stdout: "", stderr: "" });
 });

@@ -2,9 +2,9 @@
 
 // A table with strict: false has the types that its columns say; SQLite does not hold its rows to them.
 
-export type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json };
+export type Json = null | boolean | number | string | Json[] | { [key: string]: Json };
 
-/** For `createClient<Tables>`; a row of rooms is a `Tables["rooms"]["row"]`. */
+/** For `createClient<Tables>`; a row is a `Tables["notes"]["row"]`, say. */
 export interface Tables {
   notes: {
     row: {
@@ -21,7 +21,7 @@ export interface Tables {
       body: string;
       rate?: number | null;
       done?: boolean;
-      extra: Json;
+      extra: Json | object;
       image?: string | null;
       secret?: string;
     };
@@ -29,7 +29,7 @@ export interface Tables {
       body?: string;
       rate?: number | null;
       done?: boolean;
-      extra?: Json;
+      extra?: Json | object;
       image?: string | null;
       secret?: string;
     };

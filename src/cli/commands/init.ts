@@ -30,6 +30,10 @@ const init: Command = {
         "",
         `  svc serve --dir ${shown}    serves it on http://127.0.0.1:8787`,
         `  svc check --dir ${shown}    says what is wrong after a change`,
+        "",
+        "An administrator, who may create products:",
+        "",
+        `  echo 'a password' | svc admin create-user --email you@example.com --role admin --password-stdin --dir ${shown}`,
       ].join("\n"),
     );
     return 0;
@@ -51,10 +55,13 @@ function projectFiles(secret: string): Record<string, string> {
 allow_insecure_dev_secret = true
 dev_secret = "${secret}"
 
-# For browsers on another origin: tokens in cookies that no script can read.
+# For browsers: tokens in cookies that no script can read. Page and server have to be of one site, as app.example.com and
+# api.example.com are, and cors.allowed_origins is needed.
 # cookie_mode = true
+
+# Pages on another origin than the server's that may call it.
 # [cors]
-# allowed_origins = ["https://app.example.com"]
+# allowed_origins = ["http://localhost:5173"]
 
 # Who may do what with each table. A missing rule denies; row is the stored row, new the row as it would be.
 
