@@ -67,10 +67,10 @@ element("add").onsubmit = (event) => {
 
 element("sign-out").onclick = () => attempt(() => client.auth.logout());
 
-await attempt(() => client.auth.oauth.exchange(location.href));
-history.replaceState(null, "", "/");
-await show(await client.auth.user());
 // What the project does not offer is not shown.
 await attempt(async () => {
   element("google").hidden = (await client.auth.oauth.providers()).length === 0;
 });
+await attempt(() => client.auth.oauth.exchange(location.href));
+history.replaceState(null, "", "/");
+await show(await client.auth.user());
