@@ -1,5 +1,5 @@
 import { isRejectedToken, SvcError, unlessAborted } from "./error.js";
-import { exclusive } from "./exclusive.js";
+import { exclusive, pause } from "./exclusive.js";
 import { refreshed } from "./refresh-attempts.js";
 import type { Known, Session, Sessions, TokenUser } from "./session.js";
 import type { SessionStorage, Surroundings } from "./surroundings.js";
@@ -29,6 +29,7 @@ export interface AuthorizedOptions {
 
 /** An access token is renewed so long before its end. */
 const earlyMs = 5_000;
+const storedLateMs = 200;
 
 /** Requests with the session's credentials, which renew themselves; and the one place where the session changes. */
 export class Authorized {
@@ -75,7 +76,7 @@ export class Authorized {
   }
 
   /** Runs `act` while nothing else opens, renews or ends the session, in any tab. */
-  alone<T>(act: () => Promise<T>): Promise<T> {
+  alone<T>(act: (hasWaited: boolean) => Promise<T>): Promise<T> {
     const { lockName, storage, surroundings } = this.#options;
     return exclusive(lockName, storage, surroundings, act);
   }
@@ -109,8 +110,13 @@ export class Authorized {
 
   #refresh(stamp: string | undefined): Promise<Known> {
     const { send, sessions, graceMs, surroundings } = this.#options;
-    return this.alone(async () => {
-      const current = await sessions.load();
+    return this.alone(async (hasWaited) => {
+      let current = await sessions.load();
+      if (hasWaited && current?.stamp === stamp) {
+        // What another tab has stored may come a moment later than its lock.
+        await pause(storedLateMs, surroundings);
+        current = await sessions.load();
+      }
       if (current?.stamp !== stamp) return current;
       const call = { method: "POST", path: "/auth/refresh", body: this.refreshBody(current) };
       try {

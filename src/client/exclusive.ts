@@ -1,5 +1,8 @@
 import type { SessionStorage, Surroundings } from "./surroundings.js";
 
+/** Told whether somebody else has just been alone. */
+type Act<T> = (hasWaited: boolean) => Promise<T>;
+
 /** Longer than anything that is done alone. */
 const leaseMs = 20_000;
 const lookMs = 50;
@@ -13,7 +16,7 @@ export function exclusive<T>(
   name: string,
   storage: SessionStorage,
   surroundings: Surroundings,
-  act: () => Promise<T>,
+  act: Act<T>,
 ): Promise<T> {
   // Only what is shared between tabs is locked between tabs.
   const isShared = storage.subscribe !== undefined;
@@ -22,33 +25,36 @@ export function exclusive<T>(
     : withLease(name, storage, surroundings, act);
 }
 
-async function withLock<T>(name: string, { locks, after }: Surroundings, act: () => Promise<T>): Promise<T> {
+async function withLock<T>(name: string, { locks, after }: Surroundings, act: Act<T>): Promise<T> {
   const controller = new AbortController();
   // A tab that was put to sleep may keep the lock.
   const cancel = after(leaseMs, () => controller.abort());
   let acted: Promise<T> | undefined;
+  const begin = (hasWaited: boolean) => {
+    cancel();
+    acted = act(hasWaited);
+    return acted.catch(() => {});
+  };
   try {
-    await locks!.request(name, { signal: controller.signal }, () => {
-      cancel();
-      acted = act();
-      return acted.catch(() => {});
-    });
+    await locks!.request(name, { ifAvailable: true }, async (lock) => lock && begin(false));
+    if (acted === undefined) await locks!.request(name, { signal: controller.signal }, () => begin(true));
   } catch {
     // Not in time, or not on this page.
     cancel();
   }
-  return acted ?? act();
+  return acted ?? act(true);
 }
 
 async function withLease<T>(
   name: string,
   storage: SessionStorage,
   surroundings: Surroundings,
-  act: () => Promise<T>,
+  act: Act<T>,
 ): Promise<T> {
   const owner = String(surroundings.random());
+  let looks = 0;
   try {
-    for (let looks = 0; looks * lookMs < 2 * leaseMs; looks++) {
+    for (; looks * lookMs < 2 * leaseMs; looks++) {
       if (await take(name, owner, storage, surroundings)) break;
       await pause(lookMs, surroundings);
     }
@@ -56,7 +62,7 @@ async function withLease<T>(
     // A storage that does not work is shared with nobody.
   }
   try {
-    return await act();
+    return await act(looks > 0);
   } finally {
     try {
       if (holder(await storage.get(name)) === owner) await storage.remove(name);
@@ -87,6 +93,6 @@ async function take(
 
 const holder = (lease: string | null): string | undefined => lease?.split(" ")[1];
 
-function pause(ms: number, { after }: Surroundings): Promise<void> {
+export function pause(ms: number, { after }: Surroundings): Promise<void> {
   return new Promise((resolve) => after(ms, resolve));
 }

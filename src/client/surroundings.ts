@@ -12,10 +12,11 @@ export interface Surroundings {
 }
 
 export interface Locks {
+  /** `act` is told the lock; null where it is taken and only one that is free was asked for. */
   request(
     name: string,
-    options: { readonly signal: AbortSignal },
-    act: () => Promise<unknown>,
+    options: { readonly signal: AbortSignal } | { readonly ifAvailable: true },
+    act: (lock: unknown) => Promise<unknown>,
   ): Promise<unknown>;
 }
 

@@ -8,7 +8,7 @@ import { apiKey, type SignedIn, serve, signUp, type TestServer } from "../suppor
  * answer is a failure of the server, none is outside of the document (which is checked with every answer of the suite),
  * and none holds a word of what is the other's. `REQUESTS` prolongs it.
  */
-const requests = Number(process.env.REQUESTS ?? 1_000);
+const requests = Number(process.env.REQUESTS ?? 300);
 const random = new Random(Random.seedOfRun());
 vi.setConfig({ testTimeout: 60_000 + requests * 50 });
 

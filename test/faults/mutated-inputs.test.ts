@@ -19,7 +19,7 @@ import { Random } from "../property/support/random.js";
  * Inputs with some bytes of them changed, for everything that reads text of strangers or of the owner. `INPUTS` is for each;
  * `npm run test:faults` runs 10,000. How many milliseconds the longest of each took is printed, and with `SHOW=1` the input itself.
  */
-const inputs = Number(process.env.INPUTS ?? 300);
+const inputs = Number(process.env.INPUTS ?? 100);
 const random = new Random(Random.seedOfRun());
 vi.setConfig({ testTimeout: 60_000 + inputs * 100 });
 

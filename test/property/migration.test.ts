@@ -25,7 +25,7 @@ import {
 
 /** A failing case prints its seed and path; SVC_TEST_SEED and SVC_TEST_RUNS replay and prolong it. */
 const settings = {
-  numRuns: Number(process.env.SVC_TEST_RUNS ?? 100),
+  numRuns: Number(process.env.SVC_TEST_RUNS ?? 60),
   ...(process.env.SVC_TEST_SEED === undefined ? {} : { seed: Number(process.env.SVC_TEST_SEED) }),
 };
 

@@ -184,15 +184,19 @@ export class Browser {
 
   readonly #queues = new Map<string, Promise<unknown>>();
   readonly #locks: Locks = {
-    request: (name, { signal }, act) => {
+    request: (name, options, act) => {
+      if ("ifAvailable" in options && this.#queues.has(name)) return act(null);
+      const signal = "signal" in options ? options.signal : new AbortController().signal;
       const turn = (this.#queues.get(name) ?? Promise.resolve()).then(() => {
         if (signal.aborted) throw signal.reason;
-        return act();
+        return act({});
       });
-      this.#queues.set(
-        name,
-        turn.catch(() => {}),
-      );
+      const queued = turn
+        .catch(() => {})
+        .then(() => {
+          if (this.#queues.get(name) === queued) this.#queues.delete(name);
+        });
+      this.#queues.set(name, queued);
       return Promise.race([turn, hangs(signal)]);
     },
   };
