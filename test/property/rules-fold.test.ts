@@ -20,7 +20,7 @@ import { schemaOf, table } from "../unit/rules/fixture.js";
 
 /** `SEED=… npx vitest run test/property/rules-fold.test.ts` repeats a run. */
 const seed = Number(process.env.SEED ?? Math.floor(Math.random() * 2 ** 31));
-fc.configureGlobal({ seed, numRuns: 2_000 });
+fc.configureGlobal({ seed, numRuns: 5_000 });
 console.log(`SEED=${seed}`);
 vi.setConfig({ testTimeout: 60_000 });
 
@@ -328,7 +328,7 @@ test("a mutated rule is read or refused, at once", () => {
         expect(message).not.toBe("");
       }
     }),
-    { numRuns: 4_000 },
+    { numRuns: 10_000 },
   );
 });
 
