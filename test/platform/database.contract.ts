@@ -214,6 +214,10 @@ export function databaseContract(
           ),
         );
         const kept = ids.filter((_, index) => outcomes[index]!.status === "fulfilled");
+        const wrongly = outcomes.filter(
+          (outcome, index) => outcome.status === "rejected" && !isRefused(ids[index]!),
+        );
+        expect(wrongly).toEqual([]);
         expect(kept).toEqual(ids.filter((id) => !isRefused(id)));
         expect(await rows("SELECT id FROM item ORDER BY id")).toEqual(kept.map((id) => [id]));
         expect(await rows("SELECT id FROM half ORDER BY id")).toEqual(kept.map((id) => [id]));

@@ -6,6 +6,8 @@ import { databaseContract } from "./database.contract.js";
 describe.skipIf(sqldMissing !== null)(`a libSQL server ${sqldMissing ?? ""}`, () => {
   databaseContract("libSQL over HTTP", async () => {
     const { url, stop } = await startSqld();
-    return { database: openRemoteLibsql({ url, authToken: null, fetch }), dispose: stop };
+    // Two hundred batches at once wait for each other; the deadline is tested in test/faults.
+    const options = { url, authToken: null, fetch, deadlineMs: 60_000 };
+    return { database: openRemoteLibsql(options), dispose: stop };
   });
 });
