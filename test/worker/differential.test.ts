@@ -117,8 +117,7 @@ test.each<{ rules: RuleSource; scanLimit: number }>([
     serveLists(new Random(seed).fork(salt), { rules, scanLimit, writable: true, target });
   const [node, worker] = [await serveOn("app"), await serveOn("workerd")];
   const random = new Random(seed).fork(salt + 1);
-  const statuses = new Set<number>();
-  let readsCompared = 0;
+  let [written, refused, readsCompared] = [0, 0, 0];
   for (let i = 0; i < requests / 2; i++) {
     const asked = randomRequest(random.fork(i), node);
     let paths = [asked.path, asked.path] as const;
@@ -131,13 +130,15 @@ test.each<{ rules: RuleSource; scanLimit: number }>([
         expect(there.rowsRead, described).toBe(here.rowsRead);
         readsCompared++;
       }
-      statuses.add(here.status);
+      if (asked.method !== "GET" && here.status < 300) written++;
+      if (here.status >= 400) refused++;
       if (here.cursor === undefined || there.cursor === undefined) break;
       const next = (cursor: string) => `${asked.path.replace(/\?.*$/, "")}?cursor=${cursor}`;
       paths = [next(here.cursor), next(there.cursor)];
     }
   }
   // Otherwise the agreement would say little.
-  expect([...statuses]).toEqual(expect.arrayContaining([200, 201, 400, 403]));
+  expect(written).toBeGreaterThan(0);
+  expect(refused).toBeGreaterThan(requests / 40);
   expect(readsCompared).toBeGreaterThan(requests / 8);
 });
