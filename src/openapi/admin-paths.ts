@@ -9,19 +9,18 @@ import {
   object,
   openObject,
   ref,
+  role,
   text,
 } from "./operation.js";
 import { type Call, pathsOf } from "./paths.js";
 
 const callers: OperationSource["callers"] = ["accessToken", "cookie", "apiKey"];
-const role = { enum: ["user", "admin"] };
 const reading = [400, 401, 403, 500, 503] as const;
 const changing = [...reading, 404, 409] as const;
 const sending = [...changing, 413, 415] as const;
 const query = (name: string, schema: JsonSchema) => ({ name, in: "query", schema });
 const idParameter = { name: "id", in: "path", required: true, schema: text };
 const yaml = { "application/yaml": text };
-const hash = { anyOf: [text, { type: "null" }] };
 const steps = list(openObject({ safe: flag }));
 const key = { id: text, name: text, scopes: list(text), expires_at: nullOr(text) };
 
@@ -41,7 +40,7 @@ const calls: Readonly<Record<string, Call>> = {
     callers,
     body: yaml,
     bodyIsOptional: true,
-    answers: { 200: data(object({ base: hash, hash: text, steps })) },
+    answers: { 200: data(object({ base: nullOr(text), hash: text, steps })) },
     errors: sending,
   },
   "post /admin/api/schema/apply": {

@@ -9,11 +9,11 @@ import {
   object,
   openObject,
   ref,
+  role,
   text,
 } from "./operation.js";
 import { type Call, pathsOf } from "./paths.js";
 
-const role = { enum: ["user", "admin"] };
 const tokens = { 200: ref("svc.tokens") };
 const credentials = openObject({ email: text, password: text });
 const email = openObject({ email: text });

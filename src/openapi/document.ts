@@ -4,7 +4,7 @@ import type { LiveProject } from "../schema/live-project.js";
 import { adminPaths } from "./admin-paths.js";
 import { authPaths } from "./auth-paths.js";
 import { filterSchemas, type JsonSchema } from "./column-schema.js";
-import { count, errorResponses, flag, nullOr, object, securitySchemes, text } from "./operation.js";
+import { count, errorResponses, flag, nullOr, object, role, securitySchemes, text } from "./operation.js";
 import { tablePaths, tableSchemas } from "./table-paths.js";
 
 export interface DocumentedProject extends Pick<LiveProject, "schema" | "rules" | "version"> {
@@ -44,7 +44,6 @@ export function openApiDocument(project: DocumentedProject): JsonSchema {
 }
 
 function sharedSchemas(metered: boolean): JsonSchema {
-  const role = { enum: ["user", "admin"] };
   const user = { id: text, email: text, role, disabled: flag, email_verified: flag, created_at: text };
   const tokenUser = object({ id: text, email: text, role });
   const page = { limit: count, offset: count, total: count, next_cursor: text, truncated: { const: true } };

@@ -82,6 +82,7 @@ export const data = (schema: JsonSchema): JsonSchema => object({ data: schema })
 export const list = (items: JsonSchema): JsonSchema => ({ type: "array", items });
 export const nullOr = (schema: JsonSchema): JsonSchema => ({ anyOf: [schema, { type: "null" }] });
 export const text: JsonSchema = { type: "string" };
+export const role: JsonSchema = { enum: ["user", "admin"] };
 export const flag: JsonSchema = { type: "boolean" };
 export const count: JsonSchema = { type: "integer", minimum: 0 };
 

