@@ -6,6 +6,7 @@ import { systemColumnName, systemTableName } from "../project/names.js";
 import type { Expression } from "../project/rules/ast.js";
 import type { Catalog } from "../schema/catalog.js";
 import { listResponse } from "../tables/list-response.js";
+import { Memo } from "../tables/memo.js";
 import { noPlanChecks } from "../tables/plan-check.js";
 import type { AdminServices } from "./routes.js";
 
@@ -70,6 +71,9 @@ function columnOf(name: string, type: ColumnType): Column {
   };
 }
 
+/** The console asks now and then. */
+const noMemo = new Memo<never>(0);
+
 const everyRow: Expression = { kind: "literal", value: true };
 
 /** GET of a list, cursors included. */
@@ -85,6 +89,7 @@ export function listSystemRows(
     table,
     catalog,
     access: {
+      key: null,
       rule: everyRow,
       namesNew: false,
       readRule: everyRow,
@@ -97,6 +102,8 @@ export function listSystemRows(
     attempt: { succeed: async () => ({}) },
     tally: new Tally(),
     plans: noPlanChecks,
+    lists: noMemo,
+    given: {},
     cursors: { key: cursorKey, random },
     principal: principalOf(caller),
     schemaVersion: 0,

@@ -1,13 +1,12 @@
-import type { SqlValue } from "../platform/database.js";
 import type { Table } from "../project/model.js";
-import type { Expression } from "../project/rules/ast.js";
+import type { Expression, Operand } from "../project/rules/ast.js";
 import type { Catalog, CatalogIndex, CatalogTable } from "../schema/catalog.js";
-import type { Filter } from "./list-request.js";
 import { type OrderTerm, rowid } from "./order.js";
+import type { PlannedFilter } from "./planned-filter.js";
 
 /** One term of the conjunction that a row has to pass: the caller's filter, or a conjunct of the rule. */
 export type Condition =
-  | { readonly kind: "filter"; readonly filter: Filter }
+  | { readonly kind: "filter"; readonly filter: PlannedFilter }
   | { readonly kind: "rule"; readonly expression: Expression };
 
 /** How the rows of a list are reached. The rows that the served conditions select are the candidates. */
@@ -108,7 +107,7 @@ function pathOf(
     served.push(seek);
     if (equal === undefined) inList = true;
     else constant.add(name);
-    if (equal !== undefined && equality(equal)!.value === null) holdsNull = true;
+    if (equal !== undefined && equality(equal)!.isNull) holdsNull = true;
   }
   const seeks = served.length;
   if (!inList && at < walk.seekable) served.push(...ranges(conditions, walk.columns[at]!.name));
@@ -152,25 +151,27 @@ function compareRanks(a: readonly number[], b: readonly number[]): number {
   return at === -1 ? 0 : a[at]! - b[at]!;
 }
 
-/** The column that a condition holds constant, with the value that it has then. */
-export function equality(condition: Condition): { readonly column: string; readonly value: SqlValue } | null {
+/** The column that a condition holds constant, and whether it is NULL then. */
+export function equality(condition: Condition): { readonly column: string; readonly isNull: boolean } | null {
   if (condition.kind === "filter") {
     const { filter } = condition;
-    if (filter.operator === "eq") return { column: filter.column.name, value: filter.value };
-    return filter.operator === "is_null" && filter.value ? { column: filter.column.name, value: null } : null;
+    if (filter.operator === "eq") return { column: filter.column.name, isNull: false };
+    return filter.operator === "is_null" && filter.value
+      ? { column: filter.column.name, isNull: true }
+      : null;
   }
   const { expression } = condition;
   if (expression.kind !== "compare" || expression.operator !== "=") return null;
   const { left, right } = expression;
-  if (left.kind === "column" && left.source === "row" && right.kind === "literal" && right.value !== null)
-    return { column: left.column, value: asSqlValue(right.value) };
-  if (right.kind === "column" && right.source === "row" && left.kind === "literal" && left.value !== null)
-    return { column: right.column, value: asSqlValue(left.value) };
+  if (left.kind === "column" && left.source === "row" && isConstant(right))
+    return { column: left.column, isNull: false };
+  if (right.kind === "column" && right.source === "row" && isConstant(left))
+    return { column: right.column, isNull: false };
   return null;
 }
 
-function asSqlValue(value: string | number | bigint | boolean): SqlValue {
-  return typeof value === "boolean" ? BigInt(value) : value;
+function isConstant(operand: Operand): boolean {
+  return operand.kind === "given" || (operand.kind === "literal" && operand.value !== null);
 }
 
 function isMembership(condition: Condition, column: string): boolean {

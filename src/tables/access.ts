@@ -5,11 +5,14 @@ import { admitsAnonymous } from "../project/rules/admits-anonymous.js";
 import type { ColumnRules, Expression, RuleAction, TableRules } from "../project/rules/ast.js";
 import { mentions } from "../project/rules/columns-of.js";
 import { alwaysTrue, neverTrue } from "../project/rules/never-true.js";
-import { specialise } from "../project/rules/specialise.js";
+import { specialise, specialiseForRole } from "../project/rules/specialise.js";
+import type { Memo } from "./memo.js";
 
 /** What one caller may do with one table: rules that are left to be decided by the rows, and columns. */
 export interface Access {
-  /** Specialised for the caller. */
+  /** Those of one key say the same. Null: it holds for this caller at this moment alone. */
+  readonly key: string | null;
+  /** Specialised for the caller; what is given later may be left in it. */
   readonly rule: Expression;
   /** Whether the rule as it is written names `new`; what is left of it for the caller may not. */
   readonly namesNew: boolean;
@@ -30,24 +33,53 @@ export function accessOf(
   table: Table,
   rules: TableRules,
   action: RuleAction,
+  known: Memo<Access | Refusal | null>,
   nowSeconds: number,
 ): Access | Refusal {
   if (caller.kind === "key") return keyAccess(caller.scopes, table, action);
+  const role = caller.kind === "user" ? caller.role : null;
+  const key = `${table.name} ${action}${role === null ? "" : ` as ${role}`}`;
+  const shared = known.get(key, () =>
+    judge(caller, table, rules, action, key, (rule) => specialiseForRole(rule, role)),
+  );
   const auth = authValues(caller);
-  const rule = specialise(rules[action], auth, nowSeconds);
+  return (
+    shared ??
+    judge(caller, table, rules, action, null, (rule) => specialise(rule, auth, nowSeconds)) ??
+    denied
+  );
+}
+
+/** Null where a rule cannot be specialised. */
+function judge(
+  caller: Caller,
+  table: Table,
+  rules: TableRules,
+  action: RuleAction,
+  key: string | null,
+  special: (rule: Expression) => Expression | null,
+): Access | Refusal | null {
   if (caller.kind === "anonymous" && !admitsAnonymous(rules[action]))
     return new Refusal("unauthorized", "sign in to do this");
+  const rule = special(rules[action]);
+  const readRule = special(rules.read);
+  const columns = [...table.columns.values()].map((column) => ({
+    column,
+    read: special(rules.columns.get(column.name)?.read ?? always),
+    write: special(rules.columns.get(column.name)?.write ?? always),
+  }));
+  if (rule === null || readRule === null) return null;
+  if (columns.some(({ read, write }) => read === null || write === null)) return null;
   if (neverTrue(rule)) return denied;
-  const allows = (column: Column, right: keyof ColumnRules) => {
-    const columnRules = rules.columns.get(column.name);
-    return columnRules === undefined || alwaysTrue(specialise(columnRules[right], auth, nowSeconds));
-  };
+  const readable = columns.filter(({ read }) => alwaysTrue(read!));
+  const writable = new Set(columns.filter(({ write }) => alwaysTrue(write!)).map(({ column }) => column));
   return {
+    key,
     rule,
     namesNew: mentions(rules[action], "new"),
-    readRule: specialise(rules.read, auth, nowSeconds),
-    readable: new Map([...table.columns].filter(([, column]) => allows(column, "read"))),
-    mayWrite: (column) => allows(column, "write"),
+    readRule,
+    readable: new Map(readable.map(({ column }) => [column.name, column])),
+    mayWrite: (column) => writable.has(column),
     writeOnlyKey: false,
   };
 }
@@ -61,6 +93,7 @@ function keyAccess(scopes: readonly string[], table: Table, action: RuleAction):
     return new Refusal("forbidden", `the key lacks the scope resource:${table.name}:${needed}`);
   const mayRead = permits(scopes, table.name, "read");
   return {
+    key: `${table.name} ${action} by ${mayRead ? "a key" : "a key that may not read"}`,
     rule: always,
     namesNew: false,
     readRule: mayRead ? always : never,

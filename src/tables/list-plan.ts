@@ -1,14 +1,19 @@
+import type { SqlValue } from "../platform/database.js";
 import type { Column, Table } from "../project/model.js";
-import type { Expression, Literal } from "../project/rules/ast.js";
+import type { Expression, Literal, Operand } from "../project/rules/ast.js";
 import { mentions } from "../project/rules/columns-of.js";
 import { conjuncts } from "../project/rules/conjuncts.js";
+import { hangsOnGiven } from "../project/rules/hangs-on-given.js";
+import { mapOperands } from "../project/rules/map-operands.js";
 import { alwaysTrue } from "../project/rules/never-true.js";
 import { substitute } from "../project/rules/substitute.js";
 import { whenTrue } from "../project/rules/when-true.js";
 import type { Catalog, CatalogTable } from "../schema/catalog.js";
 import { type AccessPath, type Condition, chooseAccessPath } from "./access-path.js";
-import type { Filter, ListRequest } from "./list-request.js";
+import type { Comparison, Filter, ListRequest } from "./list-request.js";
 import { type Key, totalOrder } from "./order.js";
+import { givenFilter, plannedFilter } from "./planned-filter.js";
+import type { GivenValues } from "./sql/fragment.js";
 
 /** Everything that decides the SQL of one page. The same plan gives the same text. */
 export interface ListPlan {
@@ -40,6 +45,7 @@ export interface Window {
   readonly skip: number;
 }
 
+/** `readRule` is what `ruleBeside` made of it. */
 export function planList(
   table: Table,
   readRule: Expression,
@@ -47,11 +53,9 @@ export function planList(
   context: Pick<ListPlan, "catalog" | "scanLimit" | "metered" | "output" | "window" | "orderedOnly">,
 ): ListPlan {
   const physical = context.catalog.tables.get(table.name);
-  const ruleTerms = conjuncts(withEqualities(readRule, request.filters, physical)).filter(
-    (term) => !alwaysTrue(term),
-  );
+  const ruleTerms = conjuncts(readRule).filter((term) => !alwaysTrue(term));
   const conditions: Condition[] = [
-    ...request.filters.map((filter) => ({ kind: "filter", filter }) as const),
+    ...request.filters.map((filter, i) => ({ kind: "filter", filter: plannedFilter(filter, i) }) as const),
     ...ruleTerms
       .filter((term) => mentions(term, "row"))
       .map((expression) => ({ kind: "rule", expression }) as const),
@@ -72,21 +76,53 @@ export function planList(
 }
 
 /**
- * Carries the equalities of the caller's filters into the rule: an `exists` that no longer depends on the row is
- * decided once. Only in columns in which equal means the same: by NOCASE a filter for `A` finds `a`, of which the rule
- * may think otherwise.
+ * The rule beside the caller's filters, whose equalities are carried into it: an `exists` that no longer depends on the row
+ * is decided once. What they are is given later; null where that would decide something, as in a comparison with a literal.
  */
-function withEqualities(
-  rule: Expression,
+export function openRuleBeside(
   filters: readonly Filter[],
+  rule: Expression,
   physical: CatalogTable | undefined,
+): Expression | null {
+  const open = ruleWith(filters, rule, physical, (_, i) => givenFilter(i));
+  return open !== rule && hangsOnGiven(open) ? null : open;
+}
+
+/** The same for these very filters and this very caller. */
+export function ruleBeside(
+  filters: readonly Filter[],
+  rule: Expression,
+  physical: CatalogTable | undefined,
+  given: GivenValues,
 ): Expression {
-  const constants = new Map<string, Literal>();
-  for (const filter of filters) {
-    const isExact = filter.operator === "eq" && physical?.exactColumns.has(filter.column.name);
-    const literal = isExact ? literalOf(filter.column, filter.value) : null;
-    if (literal !== null) constants.set(filter.column.name, literal);
-  }
+  const closed = mapOperands(rule, (operand) =>
+    operand.kind === "given" ? literalOf(given[operand.name]!) : operand,
+  );
+  return ruleWith(filters, closed, physical, ({ column, value }) =>
+    literalOf(column.type === "boolean" ? value === 1n : value),
+  );
+}
+
+/** Of what rules compare: no blobs. */
+function literalOf(value: SqlValue | boolean): Literal {
+  return { kind: "literal", value: value as Literal["value"] };
+}
+
+type Equality = Extract<Filter, { readonly operator: Comparison }>;
+
+/** Only in columns in which equal means the same: by NOCASE a filter for `A` finds `a`, of which the rule may think otherwise. */
+function ruleWith(
+  filters: readonly Filter[],
+  rule: Expression,
+  physical: CatalogTable | undefined,
+  operandOf: (filter: Equality, i: number) => Operand,
+): Expression {
+  const constants = new Map<string, Operand>();
+  filters.forEach((filter, i) => {
+    if (filter.operator !== "eq" || typeof filter.value === "object") return;
+    if (physical?.exactColumns.has(filter.column.name))
+      constants.set(filter.column.name, operandOf(filter, i));
+  });
   if (constants.size === 0) return rule;
   return whenTrue(
     substitute(
@@ -94,9 +130,4 @@ function withEqualities(
       (reference) => (reference.source === "row" && constants.get(reference.column)) || reference,
     ),
   );
-}
-
-function literalOf(column: Column, value: string | number | bigint | Uint8Array): Literal | null {
-  if (typeof value === "object") return null;
-  return { kind: "literal", value: column.type === "boolean" ? value === 1n : value };
 }

@@ -2,17 +2,21 @@ import { fromHex } from "../encoding/hex.js";
 import type { QueryParameter } from "../http/query-string.js";
 import { badRequest, isRefusal, Refusal } from "../http/refusal.js";
 import type { Tally } from "../metering/tally.js";
-import type { Database, Result, Statement } from "../platform/database.js";
+import type { Database, Result, SqlValue, Statement } from "../platform/database.js";
 import type { Table } from "../project/model.js";
+import type { Expression } from "../project/rules/ast.js";
 import type { Catalog } from "../schema/catalog.js";
 import type { Access } from "./access.js";
 import { equality } from "./access-path.js";
 import type { CursorState, WireWindow } from "./cursor.js";
-import { type ListPlan, planList } from "./list-plan.js";
+import { type ListPlan, openRuleBeside, planList, ruleBeside } from "./list-plan.js";
 import { type ListRequest, parseListRequest } from "./list-request.js";
-import type { Key, OrderTerm } from "./order.js";
-import type { PlanChecks } from "./plan-check.js";
+import type { Memo } from "./memo.js";
+import { type Key, type OrderColumn, type OrderTerm, rowid } from "./order.js";
+import { bindCounted, type Counted, type PlanChecks } from "./plan-check.js";
+import { filterShape, filterValues } from "./planned-filter.js";
 import { finishRows } from "./rows.js";
+import { bind, type GivenValues, Slot, type Sql } from "./sql/fragment.js";
 import { candidateBytesStatement, listStatement, windowEndStatement } from "./sql/list.js";
 import { realOf } from "./sql/wire.js";
 import { fromJson } from "./values.js";
@@ -38,6 +42,9 @@ export interface ListContext {
   readonly metered: boolean;
   readonly tally: Tally;
   readonly plans: Pick<PlanChecks, "run">;
+  readonly lists: Memo<PreparedList | Refusal | null>;
+  /** Who calls, and when. */
+  readonly given: GivenValues;
   readonly nowMs: number;
 }
 
@@ -57,13 +64,14 @@ export function firstState(parameters: readonly QueryParameter[], request: ListR
 export async function listPage(state: CursorState, context: ListContext): Promise<Page | Refusal> {
   const request = parseListRequest(state.parameters, context.access.readable);
   if (isRefusal(request)) return request;
-  const plan = planOf(request, state, context);
-  if (isRefusal(plan)) return plan;
-  const searchRefusal = await searchTooLong(request, plan, context);
+  const list = prepare(request, state, context);
+  if (isRefusal(list)) return list;
+  const { plan, page, given } = list;
+  const searchRefusal = await searchTooLong(request, list, context);
   if (searchRefusal !== null) return searchRefusal;
   const { results, exact } = await context.plans.run(
     (statements) => ask(context, statements),
-    listStatement(plan),
+    bindCounted(page, given),
     context.nowMs,
   );
   const report = reportOf(results[0]!);
@@ -72,7 +80,7 @@ export async function listPage(state: CursorState, context: ListContext): Promis
   if (isTooMany) return tooManyToSort(state, request, plan, context);
   if (report.rows === null && report.found > 0) return tooLarge;
   const returned = Math.min(report.found, plan.limit);
-  const window = await windowAfter(plan, report, context);
+  const window = await windowAfter(list, report, context);
   const { next, truncated } = continuation(state, plan, report, window);
   const total = state.total + (report.counted?.authorized ?? 0);
   return {
@@ -107,14 +115,14 @@ const searchWorkMax = 20_000_000_000;
 /** SQLite compares a text of `contains` at every place anew, so long texts in long texts would block the server. */
 async function searchTooLong(
   { filters }: ListRequest,
-  plan: ListPlan,
+  { plan, given }: BoundList,
   context: ListContext,
 ): Promise<Refusal | null> {
   for (const { operator, column, ...filter } of filters) {
     if (operator !== "contains" || !("value" in filter)) continue;
     const bytes = new TextEncoder().encode(String(filter.value)).length;
     if (bytes <= shortSearchBytes) continue;
-    const [result] = await ask(context, [candidateBytesStatement(plan, column)]);
+    const [result] = await ask(context, [bind(candidateBytesStatement(plan, column), given)]);
     const [held, candidates] = result!.rows[0] as [number, number];
     context.tally.add(candidates);
     if (held * bytes > searchWorkMax)
@@ -137,25 +145,101 @@ async function tooManyToSort(
 ): Promise<Page | Refusal> {
   const isFirst = state.window.after === null && !state.orderedOnly;
   const inOrder: CursorState = { ...state, orderedOnly: true };
-  const other = isFirst ? planOf(request, inOrder, context) : null;
-  if (other === null || isRefusal(other) || !other.path.ordered) return unservedSort(plan, context.access);
+  const other = isFirst ? prepare(request, inOrder, context) : null;
+  if (other === null || isRefusal(other) || !other.plan.path.ordered)
+    return unservedSort(plan, context.access);
   const page = await listPage(inOrder, context);
   return isRefusal(page) ? unservedSort(plan, context.access) : page;
 }
 
-function planOf(request: ListRequest, state: CursorState, context: ListContext): ListPlan | Refusal {
-  const { table, access } = context;
-  // The order's columns depend on the path, and the path on the rules as they are now.
-  const draft = planList(table, access.rule, request, {
-    ...context,
-    orderedOnly: state.orderedOnly,
-    output: request.select ?? [...access.readable.values()],
-    window: { after: null, upTo: null, counted: state.window.counted, skip: state.window.skip },
+/** One page, ready to be sent as soon as its values are given. */
+export interface PreparedList {
+  readonly plan: ListPlan;
+  readonly page: Counted<Sql>;
+}
+
+interface BoundList extends PreparedList {
+  readonly given: GivenValues;
+}
+
+/** Requests of one shape share their plan and its SQL, unless the values of their filters decide something in the rule. */
+function prepare(request: ListRequest, state: CursorState, context: ListContext): BoundList | Refusal {
+  const { table, access, catalog, lists } = context;
+  const physical = catalog.tables.get(table.name);
+  const columns = orderColumns(table, state.order);
+  if (columns === null) return outOfDate;
+  const after = keyOf(state.window.after, columns);
+  const upTo = keyOf(state.window.upTo, columns);
+  const make = (rule: Expression) => preparedBy(rule, request, state, { after, upTo }, context);
+  const shape = access.key && `${access.key}\n${shapeOf(request, state, { after, upTo })}`;
+  const shared = lists.get(shape, () => {
+    const rule = openRuleBeside(request.filters, access.rule, physical);
+    return rule && make(rule);
   });
-  const { order } = draft.path;
-  const { after, upTo } = state.window;
-  if (after !== null && !isSameOrder(state.order, order)) return outOfDate;
-  return { ...draft, window: { ...draft.window, after: keyOf(after, order), upTo: keyOf(upTo, order) } };
+  const list = shared ?? make(ruleBeside(request.filters, access.rule, physical, context.given));
+  if (isRefusal(list)) return list;
+  const given = {
+    ...context.given,
+    ...filterValues(request.filters),
+    ...keyValues("after", after),
+    ...keyValues("upTo", upTo),
+  };
+  return { ...list, given };
+}
+
+interface WindowKeys {
+  readonly after: readonly SqlValue[] | null;
+  readonly upTo: readonly SqlValue[] | null;
+}
+
+function preparedBy(
+  rule: Expression,
+  request: ListRequest,
+  { window, order, orderedOnly }: CursorState,
+  { after, upTo }: WindowKeys,
+  context: ListContext,
+): PreparedList | Refusal {
+  const { table, access } = context;
+  const output = request.select ?? [...access.readable.values()];
+  const keys = { after: slotsOf("after", after), upTo: slotsOf("upTo", upTo) };
+  const plan = planList(table, rule, request, {
+    ...context,
+    orderedOnly,
+    output,
+    window: { ...keys, counted: window.counted, skip: window.skip },
+  });
+  // The order's columns depend on the path, and the path on the rules as they are now.
+  if (after !== null && !isSameOrder(order, plan.path.order)) return outOfDate;
+  return { plan, page: listStatement(plan) };
+}
+
+/** The same text for pages that differ in given values alone. */
+function shapeOf(
+  { filters, select, sort, limit }: ListRequest,
+  state: CursorState,
+  keys: WindowKeys,
+): string {
+  const { window, order, orderedOnly } = state;
+  return [
+    `${limit} ${window.skip} ${window.counted} ${orderedOnly} ${nulls(keys.after)} ${nulls(keys.upTo)}`,
+    select === null ? "*" : select.map(({ name }) => name).join(),
+    sort.map(({ column, descending }) => `${column.name} ${descending}`).join(),
+    order.join(),
+    ...filters.map(filterShape),
+  ].join("\n");
+}
+
+const nulls = (key: readonly SqlValue[] | null) => key && key.map((value) => Number(value === null)).join("");
+
+type KeyName = keyof WindowKeys;
+const keySlot = (name: KeyName, i: number) => `${name}.${i}`;
+
+function slotsOf(name: KeyName, key: readonly SqlValue[] | null): Key | null {
+  return key && key.map((value, i) => (value === null ? null : new Slot(keySlot(name, i))));
+}
+
+function keyValues(name: KeyName, key: readonly SqlValue[] | null): GivenValues {
+  return Object.fromEntries((key ?? []).map((value, i) => [keySlot(name, i), value]));
 }
 
 const outOfDate = new Refusal("invalid_cursor", "the rules have changed since the cursor was made");
@@ -164,11 +248,17 @@ function isSameOrder(names: readonly string[], order: readonly OrderTerm[]): boo
   return names.length === order.length && order.every(({ column }, i) => column.name === names[i]);
 }
 
+/** Null where there is no such column any more. */
+function orderColumns(table: Table, names: readonly string[]): readonly OrderColumn[] | null {
+  const columns = names.map((name) => (name === rowid.name ? rowid : table.columns.get(name)));
+  return columns.every((column) => column !== undefined) ? columns : null;
+}
+
 /** A key out of a cursor, which the server sealed: of its wire values, text of blobs is hexadecimal. */
-function keyOf(text: string | null, order: readonly OrderTerm[]): Key | null {
+function keyOf(text: string | null, columns: readonly OrderColumn[]): readonly SqlValue[] | null {
   if (text === null) return null;
   const values: unknown[] = JSON.parse(text);
-  return order.map(({ column }, i) => {
+  return columns.map((column, i) => {
     const value = realOf(values[i]);
     if (column.type === "blob" && typeof value === "string") return fromHex(value);
     const parsed = fromJson(column, value);
@@ -244,7 +334,11 @@ interface WindowEnd {
   readonly upTo: string | null;
 }
 
-async function windowAfter(plan: ListPlan, report: Report, context: ListContext): Promise<WindowEnd> {
+async function windowAfter(
+  { plan, given }: BoundList,
+  report: Report,
+  context: ListContext,
+): Promise<WindowEnd> {
   const { path, scanLimit, window, limit } = plan;
   const isFull = report.found > limit;
   if (!path.ordered || window.upTo !== null) return { upTo: null };
@@ -252,7 +346,7 @@ async function windowAfter(plan: ListPlan, report: Report, context: ListContext)
     ? report.counted !== null && !isUnconditional(plan) && report.counted.candidates >= scanLimit
     : (report.examined?.candidates ?? 0) >= scanLimit;
   if (!mayEnd) return { upTo: null };
-  const [result] = await ask(context, [windowEndStatement(plan)]);
+  const [result] = await ask(context, [bind(windowEndStatement(plan), given)]);
   const [end, beyond] = result!.rows;
   // It walks up to the row behind the window, if there is one.
   context.tally.add(end === undefined ? null : scanLimit + (beyond === undefined ? 0 : 1));

@@ -1,8 +1,8 @@
-import type { SqlValue } from "../platform/database.js";
 import type { Column, Table } from "../project/model.js";
 import { systemColumnName } from "../project/names.js";
 import type { CatalogTable } from "../schema/catalog.js";
 import type { SortTerm } from "./list-request.js";
+import type { Param } from "./sql/fragment.js";
 
 /** One term of a total order. */
 export interface OrderTerm {
@@ -15,8 +15,8 @@ export interface OrderTerm {
 /** A column, or the rowid where a table has no primary key. */
 export type OrderColumn = Pick<Column, "name" | "type">;
 
-/** A place in the order: a value for each of its terms. */
-export type Key = readonly SqlValue[];
+/** A place in the order: a value for each of its terms. NULL is NULL already; what else it is may be given later. */
+export type Key = readonly Param[];
 
 /**
  * The rowid as a column. SQLite gives it three names, and no column of a project can be called `_rowid_`, as names

@@ -1,5 +1,6 @@
 import type { Result, Statement } from "../platform/database.js";
 import type { Log } from "../platform/platform.js";
+import { bind, type GivenValues, type Sql } from "./sql/fragment.js";
 
 /** How a counted statement finds the rows of an alias: all of these columns are part of the seek; none: it scans. */
 export interface Seek {
@@ -8,16 +9,24 @@ export interface Seek {
 }
 
 /** A statement whose visits are counted by what it finds, as long as SQLite seeks as it is expected to. */
-export interface CountedStatement {
-  readonly statement: Statement;
+export interface Counted<S> {
+  readonly statement: S;
   /** Whether the number of rows that it examines is known. */
   readonly exact: boolean;
   /**
    * What is asked for its plan: the statement, or for a write the reading that finds its rows the same way. Null where there
    * is nothing to find.
    */
-  readonly asked: Statement | null;
+  readonly asked: S | null;
   readonly seeks: readonly Seek[];
+}
+
+export type CountedStatement = Counted<Statement>;
+
+export function bindCounted(counted: Counted<Sql>, given: GivenValues): CountedStatement {
+  const { statement, asked } = counted;
+  const bound = bind(statement, given);
+  return { ...counted, statement: bound, asked: asked === statement ? bound : asked && bind(asked, given) };
 }
 
 /** Where nothing is metered, nothing is asked, and nothing is known. */

@@ -1,7 +1,7 @@
 import type { Context } from "hono";
 import { Hono } from "hono/tiny";
 import type { Callers } from "../auth/callers.js";
-import { type Caller, principalOf } from "../auth/principal.js";
+import { authValues, type Caller, principalOf } from "../auth/principal.js";
 import type { SecretKey } from "../encoding/secret-keys.js";
 import { readAhead, readJsonObject } from "../http/body.js";
 import { decode, parseQueryString } from "../http/query-string.js";
@@ -9,7 +9,7 @@ import { badRequest, isRefusal, methodNotAllowed, Refusal } from "../http/refusa
 import { jsonText } from "../http/respond.js";
 import type { Attempt, Subject } from "../metering/attempt.js";
 import type { Database } from "../platform/database.js";
-import type { Log, Platform } from "../platform/platform.js";
+import type { Platform } from "../platform/platform.js";
 import type { Config } from "../project/config.js";
 import { isMetered } from "../project/is-metered.js";
 import type { Table } from "../project/model.js";
@@ -17,11 +17,13 @@ import type { RuleAction } from "../project/rules/ast.js";
 import type { LiveProject } from "../schema/live-project.js";
 import type { ProjectSource } from "../schema/project-source.js";
 import { type Access, accessOf } from "./access.js";
+import type { ListContext } from "./list.js";
 import { listResponse } from "./list-response.js";
-import { noPlanChecks, PlanChecks } from "./plan-check.js";
-import { createRow, deleteRow, getRow, type RowContext, updateRow } from "./row.js";
+import { noPlanChecks } from "./plan-check.js";
+import { rememberedOf } from "./remembered.js";
+import { createRow, deleteRow, getRow, type RowContext, type RowValues, updateRow } from "./row.js";
 import { type Body, compositeKey, createValues, patchValues, singleKey } from "./row-request.js";
-import type { Values } from "./sql/row.js";
+import type { GivenValues } from "./sql/fragment.js";
 
 /** The metered request. */
 export type TableEnv = { Variables: { attempt: Attempt } };
@@ -89,24 +91,16 @@ interface TableRequest extends TableServices {
 /** Its caller judged as far as that is possible without looking at rows. */
 interface Operation extends TableRequest, RowContext {
   readonly access: Access;
+  readonly lists: ListContext["lists"];
 }
 
 type Handler = (operation: Operation) => Promise<Response | Refusal>;
-type KeyHandler = (operation: Operation, key: Values) => Promise<Response | Refusal>;
+type KeyHandler = (operation: Operation, key: RowValues) => Promise<Response | Refusal>;
 
 const noSuchTable = new Refusal("not_found", "no such table");
 const readOnly = methodNotAllowed("GET");
 
 type Action = Subject["action"];
-
-/** The plans that were looked at go with the schema that they were made for. */
-const planChecks = new WeakMap<LiveProject, PlanChecks>();
-
-function plansOf(project: LiveProject, log: Log): PlanChecks {
-  const plans = planChecks.get(project) ?? new PlanChecks(log);
-  planChecks.set(project, plans);
-  return plans;
-}
 
 function operationOf(request: TableRequest, action: Action): Operation | Refusal {
   const { attempt, config, platform, caller, project, table } = request;
@@ -114,7 +108,9 @@ function operationOf(request: TableRequest, action: Action): Operation | Refusal
   if (table.virtual && ruleAction !== "read") return readOnly;
   const nowMs = platform.clock.now();
   const nowSeconds = Math.floor(nowMs / 1000);
-  const access = accessOf(caller, table, project.rules.get(table.name)!, ruleAction, nowSeconds);
+  const remembered = rememberedOf(project, platform.log);
+  const rules = project.rules.get(table.name)!;
+  const access = accessOf(caller, table, rules, ruleAction, remembered.accesses, nowSeconds);
   if (isRefusal(access)) return access;
   const tally = attempt.begin({
     principalKind: caller.kind,
@@ -128,8 +124,17 @@ function operationOf(request: TableRequest, action: Action): Operation | Refusal
     catalog: project.catalog,
     tally,
     nowMs,
-    plans: isMetered(config) ? plansOf(project, platform.log) : noPlanChecks,
+    given: givenBy(caller, nowSeconds),
+    lists: remembered.lists,
+    reads: remembered.reads,
+    writes: remembered.writes,
+    plans: isMetered(config) ? remembered.plans : noPlanChecks,
   };
+}
+
+function givenBy(caller: Caller, nowSeconds: number): GivenValues {
+  const { id, email } = authValues(caller);
+  return { "auth.id": id, "auth.email": email, now: BigInt(nowSeconds) };
 }
 
 function list(operation: Operation): Promise<Response | Refusal> {
@@ -152,18 +157,18 @@ async function create(operation: Operation): Promise<Response | Refusal> {
   return isRefusal(values) ? values : rowResponse(operation, await createRow(operation, values), 201);
 }
 
-async function get(operation: Operation, key: Values): Promise<Response | Refusal> {
+async function get(operation: Operation, key: RowValues): Promise<Response | Refusal> {
   return rowResponse(operation, await getRow(operation, key), 200);
 }
 
-async function update(operation: Operation, key: Values): Promise<Response | Refusal> {
+async function update(operation: Operation, key: RowValues): Promise<Response | Refusal> {
   const body = await bodyOf(operation);
   if (isRefusal(body)) return body;
   const patch = patchValues(operation.table, operation.access, body);
   return isRefusal(patch) ? patch : rowResponse(operation, await updateRow(operation, key, patch), 200);
 }
 
-async function remove(operation: Operation, key: Values): Promise<Response | Refusal> {
+async function remove(operation: Operation, key: RowValues): Promise<Response | Refusal> {
   return rowResponse(operation, await deleteRow(operation, key), 200);
 }
 
@@ -171,20 +176,20 @@ function bodyOf({ request, config }: Operation): Promise<Body | Refusal> {
   return readJsonObject(request, config.api.max_body_bytes);
 }
 
-function keyed(keyOf: (operation: Operation) => Values | Refusal, handle: KeyHandler): Handler {
+function keyed(keyOf: (operation: Operation) => RowValues | Refusal, handle: KeyHandler): Handler {
   return async (operation) => {
     const key = keyOf(operation);
     return isRefusal(key) ? key : handle(operation, key);
   };
 }
 
-function pathKey({ table, request }: Operation): Values | Refusal {
+function pathKey({ table, request }: Operation): RowValues | Refusal {
   const segment = decode(new URL(request.url).pathname.split("/").at(-1)!, false);
   if (segment === null) return badRequest("malformed percent-encoding in the path");
   return withoutParameters(request) ?? singleKey(table, segment);
 }
 
-function queryKey({ table, request }: Operation): Values | Refusal {
+function queryKey({ table, request }: Operation): RowValues | Refusal {
   const parameters = parseQueryString(request.url);
   return isRefusal(parameters) ? parameters : compositeKey(table, parameters);
 }

@@ -3,11 +3,11 @@ import { badRequest, Refusal } from "../http/refusal.js";
 import type { SqlValue } from "../platform/database.js";
 import type { Column, Table } from "../project/model.js";
 import type { Access } from "./access.js";
-import type { Values } from "./sql/row.js";
+import type { RowValues } from "./row.js";
 import { fromJson, fromText } from "./values.js";
 
 /** The key of `/api/:table/:id`. */
-export function singleKey(table: Table, text: string): Values | Refusal {
+export function singleKey(table: Table, text: string): RowValues | Refusal {
   const [only, ...others] = table.primaryKey;
   if (only === undefined) return noKey;
   if (others.length > 0)
@@ -18,7 +18,7 @@ export function singleKey(table: Table, text: string): Values | Refusal {
 }
 
 /** The key of `/api/:table/_svc/key`: every field of it, once, and nothing else (specification 4.2). */
-export function compositeKey(table: Table, parameters: readonly QueryParameter[]): Values | Refusal {
+export function compositeKey(table: Table, parameters: readonly QueryParameter[]): RowValues | Refusal {
   if (table.primaryKey.length === 0) return noKey;
   const fields = new Map(parameters);
   for (const field of fields.keys())
@@ -33,7 +33,7 @@ const noKey = new Refusal(
   "a table without a primary key can be listed and added to, nothing else",
 );
 
-function keyValues(table: Table, fields: ReadonlyMap<string, string>): Values | Refusal {
+function keyValues(table: Table, fields: ReadonlyMap<string, string>): RowValues | Refusal {
   const values = new Map<Column, SqlValue>();
   for (const field of table.primaryKey) {
     const column = table.columns.get(field)!;
@@ -47,12 +47,12 @@ function keyValues(table: Table, fields: ReadonlyMap<string, string>): Values | 
 export type Body = Readonly<Record<string, unknown>>;
 
 /** Columns to insert (interface, section 4). */
-export function createValues(table: Table, access: Access, body: Body): Values | Refusal {
+export function createValues(table: Table, access: Access, body: Body): RowValues | Refusal {
   return columnValues(table, access, body);
 }
 
 /** Columns to change: at least one, and none of the primary key. */
-export function patchValues(table: Table, access: Access, body: Body): Values | Refusal {
+export function patchValues(table: Table, access: Access, body: Body): RowValues | Refusal {
   const values = columnValues(table, access, body);
   if (values instanceof Refusal) return values;
   if (values.size === 0) return badRequest("expected at least one column to change");
@@ -62,7 +62,7 @@ export function patchValues(table: Table, access: Access, body: Body): Values | 
     : badRequest(`${key.name} is part of the primary key, which cannot be changed`);
 }
 
-function columnValues(table: Table, access: Access, body: Body): Values | Refusal {
+function columnValues(table: Table, access: Access, body: Body): RowValues | Refusal {
   const values = new Map<Column, SqlValue>();
   for (const [name, value] of Object.entries(body)) {
     const column = table.columns.get(name);

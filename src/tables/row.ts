@@ -1,12 +1,14 @@
 import { badRequest, Refusal } from "../http/refusal.js";
 import type { Tally } from "../metering/tally.js";
-import { ConstraintError, type Database } from "../platform/database.js";
+import { ConstraintError, type Database, type SqlValue } from "../platform/database.js";
 import type { Column, Table } from "../project/model.js";
 import type { Catalog } from "../schema/catalog.js";
 import { type Access, denied } from "./access.js";
 import { constraintRefusal } from "./constraint-refusal.js";
-import type { PlanChecks } from "./plan-check.js";
+import type { Memo } from "./memo.js";
+import { bindCounted, type Counted, type PlanChecks } from "./plan-check.js";
 import { finishRows } from "./rows.js";
+import { bind, type GivenValues, Slot, type Sql } from "./sql/fragment.js";
 import {
   deleteStatement,
   getStatement,
@@ -26,7 +28,32 @@ export interface RowContext {
   readonly catalog: Catalog;
   readonly tally: Tally;
   readonly plans: Pick<PlanChecks, "run">;
+  readonly reads: Memo<Counted<Sql>>;
+  readonly writes: Memo<WriteStatement>;
+  /** Who calls, and when. */
+  readonly given: GivenValues;
   readonly nowMs: number;
+}
+
+/** Columns and what a request says of them. */
+export type RowValues = ReadonlyMap<Column, SqlValue>;
+
+/** By whom a value is given: the path, or the body. */
+type Part = "key" | "new";
+
+function slots(part: Part, values: RowValues): Values {
+  return new Map([...values.keys()].map((column) => [column, new Slot(`${part}.${column.name}`)]));
+}
+
+function valuesOf(part: Part, values: RowValues): GivenValues {
+  const given: Record<string, SqlValue> = {};
+  for (const [{ name }, value] of values) given[`${part}.${name}`] = value;
+  return given;
+}
+
+/** Requests that write the same columns differ in given values alone. */
+function shapeOf({ key }: Access, values: RowValues): string | null {
+  return key && `${key}\n${[...values.keys()].map(({ name }) => name).join()}`;
 }
 
 const tooLarge = badRequest("the row is too large for an answer: list it with fewer columns");
@@ -34,12 +61,15 @@ const tooLarge = badRequest("the row is too large for an answer: list it with fe
 const notFound = new Refusal("not_found", "no such row");
 
 /** The row as JSON text. */
-export async function getRow(context: RowContext, key: Values): Promise<string | Refusal> {
-  const { database, table, access, catalog, tally, plans, nowMs } = context;
+export async function getRow(context: RowContext, key: RowValues): Promise<string | Refusal> {
+  const { database, table, access, catalog, tally, plans, reads, given, nowMs } = context;
   const output = [...access.readable.values()];
-  const get = getStatement(table, key, access.rule, output, catalog);
+  const get = reads.get(access.key, () =>
+    getStatement(table, slots("key", key), access.rule, output, catalog),
+  );
+  const bound = bindCounted(get, { ...given, ...valuesOf("key", key) });
   const { results, exact } = await tally.during(() =>
-    plans.run((statements) => database.query(statements), get, nowMs),
+    plans.run((statements) => database.query(statements), bound, nowMs),
   );
   const row = results[0]!.rows[0];
   if (row === undefined) {
@@ -52,23 +82,36 @@ export async function getRow(context: RowContext, key: Values): Promise<string |
   return json === null ? tooLarge : finishRows(json as string, output);
 }
 
-export async function createRow(context: RowContext, values: Values): Promise<string | Refusal> {
-  const { table, access, catalog } = context;
-  const insert = insertStatement(table, values, access.rule, returnedOf(context, values), catalog);
-  const written = await write(context, insert, "insert");
+export async function createRow(context: RowContext, values: RowValues): Promise<string | Refusal> {
+  const { table, access, catalog, writes } = context;
+  const insert = writes.get(shapeOf(access, values), () =>
+    insertStatement(table, slots("new", values), access.rule, returnedOf(context, values), catalog),
+  );
+  const written = await write(context, insert, valuesOf("new", values), "insert");
   return typeof written === "boolean" ? denied : written;
 }
 
-export async function updateRow(context: RowContext, key: Values, patch: Values): Promise<string | Refusal> {
-  const { table, access, catalog } = context;
-  const update = updateStatement(table, key, patch, access, returnedOf(context, patch), catalog);
-  const written = await write(context, update, "update");
+export async function updateRow(
+  context: RowContext,
+  key: RowValues,
+  patch: RowValues,
+): Promise<string | Refusal> {
+  const { table, access, catalog, writes } = context;
+  const update = writes.get(shapeOf(access, patch), () => {
+    const returned = returnedOf(context, patch);
+    return updateStatement(table, slots("key", key), slots("new", patch), access, returned, catalog);
+  });
+  const values = { ...valuesOf("key", key), ...valuesOf("new", patch) };
+  const written = await write(context, update, values, "update");
   return typeof written === "boolean" ? deniedOrMissing(context, key, written) : written;
 }
 
-export async function deleteRow(context: RowContext, key: Values): Promise<string | Refusal> {
-  const { table, access, catalog } = context;
-  const written = await write(context, deleteStatement(table, key, access.rule, catalog), "delete");
+export async function deleteRow(context: RowContext, key: RowValues): Promise<string | Refusal> {
+  const { table, access, catalog, writes } = context;
+  const statement = writes.get(access.key, () =>
+    deleteStatement(table, slots("key", key), access.rule, catalog),
+  );
+  const written = await write(context, statement, valuesOf("key", key), "delete");
   return typeof written === "boolean" ? deniedOrMissing(context, key, written) : written;
 }
 
@@ -77,18 +120,21 @@ export async function deleteRow(context: RowContext, key: Values): Promise<strin
  * a row to judge.
  */
 async function write(
-  { database, table, access, catalog, tally, plans, nowMs }: RowContext,
+  { database, table, access, catalog, tally, plans, given, nowMs }: RowContext,
   statement: WriteStatement,
+  values: GivenValues,
   kind: "insert" | "update" | "delete",
 ): Promise<string | Refusal | boolean> {
   const triggers = catalog.tables.get(table.name)!.triggers[kind];
   // An insert visits no row of its table; the others the one that they look up.
   const own = kind === "insert" ? 0 : 1;
   const { probes } = statement;
+  const all = { ...given, ...values };
+  const bound = bindCounted(statement, all);
   try {
-    const before = probes === null ? [] : [probes];
+    const before = probes === null ? [] : [bind(probes, all)];
     const { results, exact } = await tally.during(() =>
-      plans.run((statements) => database.batch(statements), statement, nowMs, before),
+      plans.run((statements) => database.batch(statements), bound, nowMs, before),
     );
     const probed = probes === null ? undefined : (results[0]!.rows[0]?.[0] as number | undefined);
     const { rows, rowsWritten } = results.at(-1)!;
@@ -118,7 +164,7 @@ async function write(
 /** `isThere` where a probe has found it already. */
 async function deniedOrMissing(
   { database, table, tally }: RowContext,
-  key: Values,
+  key: RowValues,
   isThere: boolean,
 ): Promise<Refusal> {
   if (isThere) {
@@ -126,7 +172,7 @@ async function deniedOrMissing(
     tally.add(1);
     return denied;
   }
-  const [result] = await tally.during(() => database.query([presenceStatement(table, key)]));
+  const [result] = await tally.during(() => database.query([bind(presenceStatement(table, key), {})]));
   const found = result!.rows.length > 0;
   // Once by the write itself, and once more to tell the two apart.
   tally.add(found ? 2 : 0);
@@ -134,7 +180,7 @@ async function deniedOrMissing(
 }
 
 /** Interface, section 4: who may not read what they wrote gets the key; a write-only key also what it sent. */
-function returnedOf({ table, access }: RowContext, values: Values): Returned {
+function returnedOf({ table, access }: RowContext, values: RowValues): Returned {
   const key = table.primaryKey.map((column) => table.columns.get(column)!);
   const sent = access.writeOnlyKey ? [...values.keys()] : [];
   const minimal: Column[] = [...new Set([...key, ...sent])];

@@ -15,7 +15,7 @@ import { mapOperands } from "../../src/project/rules/map-operands.js";
 import { alwaysTrue, neverTrue } from "../../src/project/rules/never-true.js";
 import { parseRule } from "../../src/project/rules/parse-rule.js";
 import { ruleScope } from "../../src/project/rules/scope.js";
-import { specialise } from "../../src/project/rules/specialise.js";
+import { specialise, specialiseForRole } from "../../src/project/rules/specialise.js";
 import { schemaOf, table } from "../unit/rules/fixture.js";
 
 /** `SEED=… npx vitest run test/property/rules-fold.test.ts` repeats a run. */
@@ -125,6 +125,7 @@ function evaluate(node: Expression, at: World): boolean | null {
     case "column":
     case "auth":
     case "now":
+    case "given":
       return resolve(node, at) as boolean | null;
     case "compare":
       return compare(node.operator, resolve(node.left, at), resolve(node.right, at));
@@ -153,6 +154,12 @@ function resolve(operand: Operand, at: World): Value {
       return at.auth[operand.field];
     case "now":
       return BigInt(at.nowSeconds);
+    case "given":
+      return new Map<string, Value>([
+        ["auth.id", at.auth.id],
+        ["auth.email", at.auth.email],
+        ["now", BigInt(at.nowSeconds)],
+      ]).get(operand.name)!;
     case "column": {
       const source = typeof operand.source === "string" ? operand.source : operand.source.alias;
       return at.rows[source]![operand.column]!;
@@ -191,6 +198,8 @@ function print(node: Expression): string {
       return `auth.${node.field}`;
     case "now":
       return "now()";
+    case "given":
+      throw new Error("no rule is written with it");
     case "compare":
       return `(${print(node.left)} ${node.operator} ${print(node.right)})`;
     case "in":
@@ -245,6 +254,23 @@ test("a specialised rule names neither auth nor now, and specialising again chan
       expect(specialise(special, anonymous, 0)).toEqual(special);
     }),
   );
+});
+
+test("a rule that is specialised for a role admits what the rule admits, whoever has the role", () => {
+  let shared = 0;
+  fc.assert(
+    fc.property(expression, world, (rule, at) => {
+      const { role } = at.auth;
+      const auth =
+        role === null ? anonymous : { role, id: at.auth.id ?? "u1", email: at.auth.email ?? "a@b.c" };
+      const special = specialiseForRole(rule, role);
+      if (special === null) return;
+      shared++;
+      expect(evaluate(special, { ...at, auth }) === true).toBe(evaluate(rule, { ...at, auth }) === true);
+      expect([...operandKinds(special)].filter((kind) => kind === "auth" || kind === "now")).toEqual([]);
+    }),
+  );
+  expect(shared).toBeGreaterThan(1_000);
 });
 
 test("never true and always true hold for every row", () => {

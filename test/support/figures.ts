@@ -9,7 +9,8 @@ const readme = "README.md";
 export function figure(table: string, name: string, ...cells: readonly (string | number)[]): void {
   const row = `| ${[name, ...cells.map(shown)].join(" | ")} |`;
   process.stdout.write(`${row}\n`);
-  if (process.env.FIGURES === "1") writeFileSync(readme, withRow(readFileSync(readme, "utf8"), table, name, row));
+  if (process.env.FIGURES === "1")
+    writeFileSync(readme, withRow(readFileSync(readme, "utf8"), table, name, row));
 }
 
 function shown(cell: string | number): string {

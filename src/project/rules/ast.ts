@@ -6,6 +6,7 @@ export type Expression =
   | ColumnReference
   | AuthReference
   | { readonly kind: "now" }
+  | Given
   | {
       readonly kind: "compare";
       readonly operator: CompareOperator;
@@ -19,7 +20,13 @@ export type Expression =
   | { readonly kind: "not"; readonly term: Expression }
   | Exists;
 
-export type Operand = Literal | ColumnReference | AuthReference | { readonly kind: "now" };
+export type Operand = Literal | ColumnReference | AuthReference | { readonly kind: "now" } | Given;
+
+/** A value that is known once a statement runs, never NULL: `auth.id`, `auth.email`, `now`, or one of a request. */
+export interface Given {
+  readonly kind: "given";
+  readonly name: string;
+}
 
 /** `public` is TRUE, `deny` is FALSE, `authenticated` is `auth.id is not null`. Integers are bigint, reals number. */
 export interface Literal {

@@ -17,6 +17,7 @@ function columnReferences(expression: Expression): readonly ColumnReference[] {
     case "column":
     case "auth":
     case "now":
+    case "given":
       return columnsAmong([expression]);
     case "compare":
       return columnsAmong([expression.left, expression.right]);

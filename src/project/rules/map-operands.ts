@@ -8,6 +8,7 @@ export function mapOperands(expression: Expression, replace: (operand: Operand) 
     case "column":
     case "auth":
     case "now":
+    case "given":
       return replace(expression);
     case "compare":
       return { ...expression, left: replace(expression.left), right: replace(expression.right) };

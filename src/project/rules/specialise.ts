@@ -1,4 +1,5 @@
 import type { AuthValues, Expression, Operand } from "./ast.js";
+import { hangsOnGiven } from "./hangs-on-given.js";
 import { mapOperands } from "./map-operands.js";
 import { whenTrue } from "./when-true.js";
 
@@ -11,6 +12,23 @@ export function specialise(expression: Expression, auth: AuthValues, nowSeconds:
   return whenTrue(
     mapOperands(bindAuth(expression, auth), (operand) => (operand.kind === "now" ? now : operand)),
   );
+}
+
+/**
+ * The rule for every caller of a role at any time; a role of NULL is nobody's. What they differ in is given later, by the
+ * names `auth.id`, `auth.email` and `now`. Null where one of these decides something by itself.
+ */
+export function specialiseForRole(expression: Expression, role: string | null): Expression | null {
+  const special = whenTrue(
+    mapOperands(expression, (operand): Operand => {
+      if (operand.kind === "now") return { kind: "given", name: "now" };
+      if (operand.kind !== "auth") return operand;
+      return operand.field === "role" || role === null
+        ? { kind: "literal", value: role }
+        : { kind: "given", name: `auth.${operand.field}` };
+    }),
+  );
+  return hangsOnGiven(special) ? null : special;
 }
 
 /** Leaves `now()` as it is. */

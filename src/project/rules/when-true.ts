@@ -14,6 +14,7 @@ export function whenTrue(expression: Expression): Expression {
     case "column":
     case "auth":
     case "now":
+    case "given":
       return comparison("=", expression, TRUE);
     case "compare":
       return comparison(expression.operator, expression.left, expression.right);
@@ -40,6 +41,7 @@ function whenFalse(expression: Expression): Expression {
     case "column":
     case "auth":
     case "now":
+    case "given":
       return comparison("!=", expression, TRUE);
     case "compare":
       return comparison(opposite[expression.operator], expression.left, expression.right);
@@ -116,7 +118,9 @@ function absence(value: Operand, list: readonly Operand[]): Expression {
 
 function nullTest(value: Operand, negated: boolean): Expression {
   if (value.kind === "literal") return truth((value.value === null) !== negated);
-  return value.kind === "now" ? truth(negated) : { kind: "is_null", value, negated };
+  return value.kind === "now" || value.kind === "given"
+    ? truth(negated)
+    : { kind: "is_null", value, negated };
 }
 
 function conjunction(terms: readonly Expression[]): Expression {

@@ -7,14 +7,24 @@ import type { ColumnName, TableName } from "../../project/names.js";
  */
 export interface Sql {
   readonly text: string;
-  readonly params: readonly SqlValue[];
+  readonly params: readonly Param[];
 }
+
+export type Param = SqlValue | Slot;
+
+/** The place of a value that is given when the statement is sent, so that requests of one shape share their SQL. */
+export class Slot {
+  constructor(readonly name: string) {}
+}
+
+/** By the name of their slot. */
+export type GivenValues = Readonly<Record<string, SqlValue>>;
 
 /** Literal SQL around fragments: sql`SELECT ${a} FROM ${b}`. Nothing but a fragment can be embedded. */
 export function sql(strings: TemplateStringsArray, ...parts: readonly Sql[]): Sql {
   if (parts.length === 0) return { text: strings[0]!, params: none };
   let text = strings[0]!;
-  const params: SqlValue[] = [];
+  const params: Param[] = [];
   parts.forEach((part, i) => {
     text += part.text + strings[i + 1]!;
     for (const param of part.params) params.push(param);
@@ -22,11 +32,11 @@ export function sql(strings: TemplateStringsArray, ...parts: readonly Sql[]): Sq
   return { text, params };
 }
 
-const none: readonly SqlValue[] = [];
+const none: readonly Param[] = [];
 
 export const empty: Sql = { text: "", params: none };
 
-export function param(value: SqlValue): Sql {
+export function param(value: Param): Sql {
   return { text: "?", params: [value] };
 }
 
@@ -64,7 +74,7 @@ export function textLiteral(column: ColumnName): Sql {
 
 export function join(parts: readonly Sql[], separator: Sql): Sql {
   let text = "";
-  const params: SqlValue[] = [];
+  const params: Param[] = [];
   parts.forEach((part, i) => {
     text += i === 0 ? part.text : separator.text + part.text;
     for (const value of part.params) params.push(value);
@@ -99,6 +109,13 @@ export function chain(terms: readonly Sql[], operator: Sql): Sql {
   return sql`(${chain(terms.slice(0, middle), operator)}${operator}${chain(terms.slice(middle), operator)})`;
 }
 
-export function toStatement({ text, params }: Sql): Statement {
-  return { sql: text, params };
+/** The statement with its slots filled. Throws where a value is missing: it would be bound as NULL. */
+export function bind({ text, params }: Sql, given: GivenValues): Statement {
+  return { sql: text, params: params.map((param) => (param instanceof Slot ? filled(param, given) : param)) };
+}
+
+function filled({ name }: Slot, given: GivenValues): SqlValue {
+  const value = given[name];
+  if (value === undefined) throw new Error(`nothing is given for ${name}`);
+  return value;
 }

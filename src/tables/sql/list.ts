@@ -1,11 +1,10 @@
-import type { Statement } from "../../platform/database.js";
 import type { Column } from "../../project/model.js";
 import { equality } from "../access-path.js";
 import type { ListPlan } from "../list-plan.js";
 import type { OrderTerm } from "../order.js";
-import type { CountedStatement, Seek } from "../plan-check.js";
+import type { Counted, Seek } from "../plan-check.js";
 import { armed, distinct, selectFrom, servedSql } from "./candidates.js";
-import { and, comma, join, name, param, type Sql, sql, toStatement } from "./fragment.js";
+import { and, comma, join, name, param, type Sql, sql } from "./fragment.js";
 import { type Gate, gateOf } from "./gate.js";
 import { judgeOf } from "./judge.js";
 import { behind, columnsOfAlias, notBehind, orderBy, stopAt } from "./place.js";
@@ -23,7 +22,7 @@ import { jsonArray, jsonObject, storedBytes, wireValue } from "./wire.js";
  *
  * `exact` is false where an `exists` examines a number of rows that nothing reports.
  */
-export function listStatement(plan: ListPlan): CountedStatement {
+export function listStatement(plan: ListPlan): Counted<Sql> {
   const parts = partsOf(plan);
   const { gate, order } = parts;
   const keys = order.map(({ column }) => wireValue(column, sql`_page.${name(column.name)}`));
@@ -39,8 +38,7 @@ export function listStatement(plan: ListPlan): CountedStatement {
   const rows = sql`SELECT group_concat(${row}) FROM (SELECT * FROM _page LIMIT ${param(BigInt(plan.limit))}) AS _page`;
   const lastKey = sql`SELECT ${jsonArray(keys)} FROM _page WHERE EXISTS (SELECT 1 FROM _peeked) LIMIT 1 OFFSET ${param(BigInt(plan.limit - 1))}`;
   const counted = parts.counted === null || !plan.window.counted ? parts.countedValue : sql`NULL`;
-  const text = sql`WITH ${join(ctes, comma)} SELECT CASE WHEN ${fits} THEN (${rows}) END AS rows, (SELECT count(*) FROM _page) AS returned, (${lastKey}) AS last_key, ${counted} AS counted, ${parts.examined} AS examined, ${gate.visits} AS gate_visits`;
-  const statement = toStatement(text);
+  const statement = sql`WITH ${join(ctes, comma)} SELECT CASE WHEN ${fits} THEN (${rows}) END AS rows, (SELECT count(*) FROM _page) AS returned, (${lastKey}) AS last_key, ${counted} AS counted, ${parts.examined} AS examined, ${gate.visits} AS gate_visits`;
   return { statement, asked: statement, exact: parts.exact, seeks: [...ownSeek(plan), ...parts.seeks] };
 }
 
@@ -63,7 +61,7 @@ function ownSeek({ path, table }: ListPlan): readonly Seek[] {
  * The last candidate that the window reaches and whether one comes behind it: one or two rows of a JSON array, none
  * where the window reaches the end. For a window that may have ended first.
  */
-export function windowEndStatement(plan: ListPlan): Statement {
+export function windowEndStatement(plan: ListPlan): Sql {
   const { order } = plan.path;
   const candidates = armed(
     plan,
@@ -71,21 +69,17 @@ export function windowEndStatement(plan: ListPlan): Statement {
     sql`LIMIT ${param(BigInt(plan.scanLimit + 1))}`,
   );
   const keys = order.map(({ column }) => wireValue(column, sql`_w.${name(column.name)}`));
-  return toStatement(
-    sql`SELECT ${jsonArray(keys)} FROM (${candidates}) AS _w LIMIT 2 OFFSET ${param(BigInt(plan.scanLimit - 1))}`,
-  );
+  return sql`SELECT ${jsonArray(keys)} FROM (${candidates}) AS _w LIMIT 2 OFFSET ${param(BigInt(plan.scanLimit - 1))}`;
 }
 
 /** How many bytes of a column the window's candidates hold, and how many they are: one row of two numbers. */
-export function candidateBytesStatement(plan: ListPlan, column: Column): Statement {
+export function candidateBytesStatement(plan: ListPlan, column: Column): Sql {
   const source = selectFrom(plan, [name(column.name)]);
   const limit = sql`LIMIT ${param(BigInt(plan.scanLimit + 1))}`;
   const candidates = plan.path.ordered
     ? armed(plan, source, limit)
     : sql`${source} WHERE ${servedSql(plan.path.served)} ${limit}`;
-  return toStatement(
-    sql`SELECT ifnull(sum(octet_length(_w.${name(column.name)})), 0) AS bytes, count(*) AS n FROM (${candidates}) AS _w`,
-  );
+  return sql`SELECT ifnull(sum(octet_length(_w.${name(column.name)})), 0) AS bytes, count(*) AS n FROM (${candidates}) AS _w`;
 }
 
 interface Parts {

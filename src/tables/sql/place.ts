@@ -1,6 +1,5 @@
-import type { SqlValue } from "../../platform/database.js";
 import type { Key, OrderTerm } from "../order.js";
-import { and, comma, join, name, or, param, type Sql, sql } from "./fragment.js";
+import { and, comma, join, name, or, type Param, param, type Sql, sql } from "./fragment.js";
 
 /** A column of the row at hand. */
 export type Refer = (column: OrderTerm["column"]) => Sql;
@@ -36,7 +35,7 @@ export function armsBehind(order: readonly OrderTerm[], key: Key, refer: Refer):
   });
 }
 
-function behindOne({ column, descending, nullable }: OrderTerm, value: SqlValue, refer: Refer) {
+function behindOne({ column, descending, nullable }: OrderTerm, value: Param, refer: Refer) {
   const ref = refer(column);
   const ranges: { range: Sql; isNullRange: boolean }[] = [];
   if (value !== null)
@@ -50,7 +49,7 @@ function behindOne({ column, descending, nullable }: OrderTerm, value: SqlValue,
   return ranges;
 }
 
-function equalTo(ref: Sql, value: SqlValue): Sql {
+function equalTo(ref: Sql, value: Param): Sql {
   return value === null ? sql`${ref} IS NULL` : sql`${ref} = ${param(value)}`;
 }
 

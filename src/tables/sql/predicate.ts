@@ -1,10 +1,9 @@
-import type { SqlValue } from "../../platform/database.js";
-import { isPlainReal, realText, unscaledSql } from "../../platform/real-scale.js";
+import { unscaledSql } from "../../platform/real-scale.js";
 import type { ColumnName } from "../../project/names.js";
 import type { ColumnReference, Exists, Expression, Operand } from "../../project/rules/ast.js";
 import type { Condition } from "../access-path.js";
-import type { Filter } from "../list-request.js";
-import { aliasName, and, comma, join, name, or, param, type Sql, sql } from "./fragment.js";
+import type { PlannedFilter } from "../planned-filter.js";
+import { aliasName, and, comma, join, name, or, type Param, param, Slot, type Sql, sql } from "./fragment.js";
 
 /** What the names in a rule stand for at the place where its SQL will be. */
 export interface Scope {
@@ -30,6 +29,7 @@ export function predicate(expression: Expression, scope: Scope): Sql {
     case "column":
     case "auth":
     case "now":
+    case "given":
       return operand(expression, scope);
     case "compare": {
       const { left, operator, right } = expression;
@@ -69,6 +69,8 @@ function operand(value: Operand, scope: Scope): Sql {
       return param(typeof value.value === "boolean" ? BigInt(value.value) : value.value);
     case "column":
       return reference(value, scope);
+    case "given":
+      return param(new Slot(value.name));
     case "auth":
     case "now":
       throw new Error("a rule is specialised for its caller before it becomes SQL");
@@ -95,7 +97,7 @@ export function conditionSql(condition: Condition, scope: Scope): Sql {
 }
 
 /** A caller's filter. Its comparisons are SQL's: a NULL matches `is_null` alone (interface, section 4). */
-function filterSql(filter: Filter, column: Sql): Sql {
+function filterSql(filter: PlannedFilter, column: Sql): Sql {
   switch (filter.operator) {
     case "eq":
       return sql`${column} = ${param(filter.value)}`;
@@ -110,7 +112,7 @@ function filterSql(filter: Filter, column: Sql): Sql {
     case "gte":
       return sql`${column} >= ${param(filter.value)}`;
     case "in":
-      return sql`${column} IN (${listed(filter.values)})`;
+      return sql`${column} IN (${listed(filter.items, filter.arePlain)})`;
     case "is_null":
       return filter.value ? sql`${column} IS NULL` : sql`${column} IS NOT NULL`;
     case "contains":
@@ -121,15 +123,8 @@ function filterSql(filter: Filter, column: Sql): Sql {
 }
 
 /** One parameter however long the list is: D1 takes 100 of them. */
-function listed(values: readonly SqlValue[]): Sql {
-  const items = param(`[${values.map(jsonItem).join(",")}]`);
-  if (values.every((value) => typeof value !== "number" || isPlainReal(value)))
-    return sql`SELECT value FROM json_each(${items})`;
+function listed(items: Param, arePlain: boolean): Sql {
+  if (arePlain) return sql`SELECT value FROM json_each(${param(items)})`;
   const real: Sql = { text: unscaledSql("(value ->> 0)", "(value ->> 1)"), params: [] };
-  return sql`SELECT CASE type WHEN 'array' THEN ${real} ELSE value END FROM json_each(${items})`;
-}
-
-function jsonItem(value: SqlValue): string {
-  if (typeof value === "bigint") return String(value);
-  return typeof value === "number" ? realText(value) : JSON.stringify(value);
+  return sql`SELECT CASE type WHEN 'array' THEN ${real} ELSE value END FROM json_each(${param(items)})`;
 }

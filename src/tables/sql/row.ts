@@ -1,10 +1,9 @@
-import type { SqlValue, Statement } from "../../platform/database.js";
 import type { Column, Table } from "../../project/model.js";
 import type { Expression } from "../../project/rules/ast.js";
 import { columnsOf } from "../../project/rules/columns-of.js";
 import { alwaysTrue, neverTrue } from "../../project/rules/never-true.js";
 import type { Catalog, CatalogTable } from "../../schema/catalog.js";
-import type { CountedStatement, Seek } from "../plan-check.js";
+import type { Counted, Seek } from "../plan-check.js";
 import {
   and,
   comma,
@@ -12,19 +11,19 @@ import {
   join,
   name,
   ownersSql,
+  type Param,
   param,
   physicalName,
   type Sql,
   sql,
   sum,
-  toStatement,
 } from "./fragment.js";
 import { noScope, predicate, type Scope } from "./predicate.js";
 import { outermostExists, type Probe, probe, probeMatched, seeksOf } from "./probe.js";
 import { jsonObject, storedBytes } from "./wire.js";
 
-/** Values by column. */
-export type Values = ReadonlyMap<Column, SqlValue>;
+/** Values by column; what they are may be given later. */
+export type Values = ReadonlyMap<Column, Param>;
 
 /** What the caller gets to see of a row that was written: `full` where the rule admits it, else `minimal`. */
 export interface Returned {
@@ -34,12 +33,12 @@ export interface Returned {
 }
 
 /** What comes back of a row that was written: JSON behind the number of rows that the read rule's probes visited. */
-export interface WriteStatement extends CountedStatement {
+export interface WriteStatement extends Counted<Sql> {
   /**
    * For right before the write, where its rule has an `exists`: `[probed]`, the rows that the rule's probes visit; no row
    * where there is none to change. Null where the rule needs no probe.
    */
-  readonly probes: Statement | null;
+  readonly probes: Sql | null;
 }
 
 /**
@@ -52,7 +51,7 @@ export function getStatement(
   rule: Expression,
   output: readonly Column[],
   catalog: Catalog,
-): CountedStatement {
+): Counted<Sql> {
   const nodes = outermostExists(rule);
   const t = (column: string) => name(column as Column["name"]);
   const inner: Scope = { ...noScope, row: (column) => sql`_t.${t(column)}` };
@@ -75,9 +74,7 @@ export function getStatement(
   const row = jsonWithin(catalog, output, (column) => sql`_w.${name(column.name)}`, sql`NULL`);
   const found = sql`SELECT ${join(list, comma)} FROM ${name(table.name)} AS _t WHERE ${keyIs(key, sql`_t`)} LIMIT 1`;
   const admitted = sql`CASE WHEN ${predicate(rule, outer)} THEN 1 ELSE 0 END`;
-  const statement = toStatement(
-    sql`SELECT ${row} AS row, ${admitted} AS admitted, ${sum(probed)} AS probed FROM (${found}) AS _w`,
-  );
+  const statement = sql`SELECT ${row} AS row, ${admitted} AS admitted, ${sum(probed)} AS probed FROM (${found}) AS _w`;
   return {
     statement,
     asked: statement,
@@ -87,8 +84,8 @@ export function getStatement(
 }
 
 /** Whether a row of that key is there: to tell 403 from 404. */
-export function presenceStatement(table: Table, key: Values): Statement {
-  return toStatement(sql`SELECT 1 FROM ${name(table.name)} AS _t WHERE ${keyIs(key, sql`_t`)} LIMIT 1`);
+export function presenceStatement(table: Table, key: Values): Sql {
+  return sql`SELECT 1 FROM ${name(table.name)} AS _t WHERE ${keyIs(key, sql`_t`)} LIMIT 1`;
 }
 
 /**
@@ -112,7 +109,7 @@ export function insertStatement(
         ? sql`DEFAULT VALUES`
         : sql`(${join(columns, comma)}) VALUES (${join([...values.values()].map(param), comma)})`;
     return {
-      statement: toStatement(sql`INSERT OR ABORT INTO ${target} ${source} RETURNING ${returning.row}`),
+      statement: sql`INSERT OR ABORT INTO ${target} ${source} RETURNING ${returning.row}`,
       probes: null,
       asked: null,
       exact: returning.exact,
@@ -134,9 +131,7 @@ export function insertStatement(
   const row = sql`WITH _n AS MATERIALIZED (SELECT ${join(sources, comma)})`;
   const probes = guard.measured(row, sql`_n`);
   return {
-    statement: toStatement(
-      sql`${row} INSERT OR ABORT INTO ${target} (${names}) SELECT ${names} FROM _n WHERE ${guard.condition} RETURNING ${returning.row}`,
-    ),
+    statement: sql`${row} INSERT OR ABORT INTO ${target} (${names}) SELECT ${names} FROM _n WHERE ${guard.condition} RETURNING ${returning.row}`,
     probes,
     asked: probes,
     exact: guard.exact && returning.exact,
@@ -191,9 +186,7 @@ export function updateStatement(
   const returning = returningOf(table, returned, catalog);
   const probes = guard.measured(sql``, target, keyIs(key, target));
   return {
-    statement: toStatement(
-      sql`UPDATE OR ABORT ${target} SET ${join(assignments, comma)} WHERE ${and([keyIs(key, target), guard.condition])} RETURNING ${returning.row}`,
-    ),
+    statement: sql`UPDATE OR ABORT ${target} SET ${join(assignments, comma)} WHERE ${and([keyIs(key, target), guard.condition])} RETURNING ${returning.row}`,
     probes,
     asked: probes,
     exact: guard.exact && returning.exact,
@@ -214,9 +207,7 @@ export function deleteStatement(
   const returned = jsonObject(keyOf(table), ({ name: column }) => sql`${target}.${name(column)}`);
   const probes = guard.measured(sql``, target, keyIs(key, target));
   return {
-    statement: toStatement(
-      sql`DELETE FROM ${target} WHERE ${and([keyIs(key, target), guard.condition])} RETURNING ${returned} AS row`,
-    ),
+    statement: sql`DELETE FROM ${target} WHERE ${and([keyIs(key, target), guard.condition])} RETURNING ${returned} AS row`,
     probes,
     asked: probes,
     exact: guard.exact,
@@ -229,7 +220,7 @@ interface Guard {
   readonly exact: boolean;
   readonly seeks: readonly Seek[];
   /** What the probes visit, of the row of a source; null where there are none. */
-  measured(ctes: Sql, source: Sql, where?: Sql): Statement | null;
+  measured(ctes: Sql, source: Sql, where?: Sql): Sql | null;
 }
 
 /** A rule, and what its names stand for. */
@@ -260,9 +251,7 @@ function guardOf(parts: readonly GuardPart[], catalog: Catalog): Guard {
     exact: probes.every(({ exact }) => exact),
     seeks: seeksOf(probes),
     measured: (ctes, source, where = sql`1`) =>
-      toStatement(
-        sql`${ctes} SELECT ${visits} AS probed FROM (SELECT ${values} FROM ${source} WHERE ${where} LIMIT 1) AS _g`,
-      ),
+      sql`${ctes} SELECT ${visits} AS probed FROM (SELECT ${values} FROM ${source} WHERE ${where} LIMIT 1) AS _g`,
   };
 }
 

@@ -1,0 +1,30 @@
+import type { Refusal } from "../http/refusal.js";
+import type { Log } from "../platform/platform.js";
+import type { LiveProject } from "../schema/live-project.js";
+import type { Access } from "./access.js";
+import type { PreparedList } from "./list.js";
+import { Memo } from "./memo.js";
+import { type Counted, PlanChecks } from "./plan-check.js";
+import type { Sql } from "./sql/fragment.js";
+import type { WriteStatement } from "./sql/row.js";
+
+/** What requests under one schema have in common: it is worked out once, and goes with the schema. */
+export class Remembered {
+  readonly accesses = new Memo<Access | Refusal | null>(1_000);
+  readonly lists = new Memo<PreparedList | Refusal | null>(1_000);
+  readonly reads = new Memo<Counted<Sql>>(1_000);
+  readonly writes = new Memo<WriteStatement>(1_000);
+  readonly plans: PlanChecks;
+
+  constructor(log: Log) {
+    this.plans = new PlanChecks(log);
+  }
+}
+
+const remembered = new WeakMap<LiveProject, Remembered>();
+
+export function rememberedOf(project: LiveProject, log: Log): Remembered {
+  const known = remembered.get(project) ?? new Remembered(log);
+  remembered.set(project, known);
+  return known;
+}
