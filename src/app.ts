@@ -17,7 +17,7 @@ import { authRoutes } from "./auth/routes/routes.js";
 import { schemaVersionCheck } from "./auth/store/checks.js";
 import { PasswordThrottle } from "./auth/throttle.js";
 import { toHex } from "./encoding/hex.js";
-import { aesKey, deriveBytes } from "./encoding/secret-keys.js";
+import { deriveBytes } from "./encoding/secret-keys.js";
 import { readAhead } from "./http/body.js";
 import { addressUnit } from "./http/client-address.js";
 import { cors } from "./http/cors.js";
@@ -81,7 +81,7 @@ export async function createApp(options: AppOptions) {
   const { config, platform, secret, loopbackOnly, readSchemaFile, publicBaseUrl } = options;
   const { database, clock, log } = platform;
   const projects = createProjectSource(config.rules, database, log);
-  const cursorKey = await aesKey(await deriveBytes(secret, "cursor"));
+  const cursorCipher = platform.cipher(await deriveBytes(secret, "cursor"));
   const tokens = createAccessTokens(await deriveBytes(secret, "access token"));
 
   const callers = createCallers({ database, clock, tokens, cookieMode: config.auth.cookie_mode });
@@ -143,7 +143,7 @@ export async function createApp(options: AppOptions) {
     authRoutes(auth, callers, identified, (c) => addressUnit(options.clientAddress(c))),
   );
   app.use("/admin/api/*", identified);
-  app.route("/admin/api", adminRoutes({ platform, config, readSchemaFile, cursorKey }));
+  app.route("/admin/api", adminRoutes({ platform, config, readSchemaFile, cursorCipher }));
   app.get("/metrics", identified, (c) => {
     const refusal = adminRefusal(c.var.caller);
     if (refusal !== null) return refusal.toResponse();
@@ -165,7 +165,7 @@ export async function createApp(options: AppOptions) {
       config,
       callers,
       projects,
-      cursorKey,
+      cursorCipher,
     }),
   );
   app.notFound(() => new Refusal("not_found", "no such resource").toResponse());

@@ -1,9 +1,8 @@
 import type { Context } from "hono";
 import { Hono } from "hono/tiny";
 import type { Caller } from "../auth/principal.js";
-import type { SecretKey } from "../encoding/secret-keys.js";
 import { isRefusal, methodNotAllowed, Refusal } from "../http/refusal.js";
-import type { Platform } from "../platform/platform.js";
+import type { Cipher, Platform } from "../platform/platform.js";
 import type { Config } from "../project/config.js";
 import { adminRefusal } from "./authorize.js";
 import { applySchema, planSchema } from "./schema.js";
@@ -14,7 +13,7 @@ import { getUsers, patchUser, postUser, removeUser, revokeUserSessions } from ".
 export interface AdminServices {
   readonly platform: Platform;
   readonly config: Config;
-  readonly cursorKey: SecretKey;
+  readonly cursorCipher: Cipher;
   /** svc.schema.yaml beside the server, for a request without a body. */
   readonly readSchemaFile: () => Promise<string>;
 }

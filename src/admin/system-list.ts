@@ -80,7 +80,7 @@ const everyRow: Expression = { kind: "literal", value: true };
 export function listSystemRows(
   request: Request,
   { table, catalog }: SystemList,
-  { platform, config, cursorKey }: AdminServices,
+  { platform, config, cursorCipher }: AdminServices,
   caller: Caller,
 ): Promise<Response | Refusal> {
   const { database, clock, random } = platform;
@@ -104,7 +104,7 @@ export function listSystemRows(
     plans: noPlanChecks,
     lists: noMemo,
     given: {},
-    cursors: { key: cursorKey, random },
+    cursors: { cipher: cursorCipher, random },
     principal: principalOf(caller),
     schemaVersion: 0,
     nowMs: clock.now(),

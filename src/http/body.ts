@@ -30,9 +30,9 @@ const texts = new WeakMap<Request, string | Refusal>();
  * something and the one at which they say what. Whatever reads it later reads the same.
  */
 export async function readAhead(request: Request, bodyBytesMax: number): Promise<void> {
-  // Looking for a body is what makes node-server build a whole Request, and these have none (Fetch, "new Request").
-  if (request.method === "GET" || request.method === "HEAD") return;
-  if (request.body !== null) texts.set(request, await readNow(request, bodyBytesMax));
+  // Of these nothing is read.
+  if (request.method === "GET" || request.method === "HEAD" || request.method === "DELETE") return;
+  texts.set(request, await readNow(request, bodyBytesMax));
 }
 
 /** A body as UTF-8 text, read no further than the limit. */
@@ -49,9 +49,25 @@ function tooLarge(bodyBytesMax: number): Refusal {
 }
 
 async function readNow(request: Request, bodyBytesMax: number): Promise<string | Refusal> {
-  if (Number(request.headers.get("Content-Length") ?? 0) > bodyBytesMax) return tooLarge(bodyBytesMax);
+  const declared = request.headers.get("Content-Length");
+  if (declared === null) return readStream(request, bodyBytesMax);
+  if (Number(declared) > bodyBytesMax) return tooLarge(bodyBytesMax);
+  // More than it says does not come (RFC 9112, section 6.3). node-server builds a whole Request for a stream, not for this.
+  const bytes = await request.arrayBuffer();
+  if (bytes.byteLength > bodyBytesMax) return tooLarge(bodyBytesMax);
+  try {
+    return utf8().decode(bytes);
+  } catch {
+    return notUtf8;
+  }
+}
+
+const utf8 = () => new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
+const notUtf8 = badRequest("the body is not valid UTF-8");
+
+async function readStream(request: Request, bodyBytesMax: number): Promise<string | Refusal> {
   if (request.body === null) return "";
-  const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
+  const decoder = utf8();
   let text = "";
   let bytes = 0;
   const reader = request.body.getReader();
@@ -67,7 +83,7 @@ async function readNow(request: Request, bodyBytesMax: number): Promise<string |
       text += decoder.decode(value, { stream: true });
     }
   } catch (error) {
-    if (error instanceof TypeError) return badRequest("the body is not valid UTF-8");
+    if (error instanceof TypeError) return notUtf8;
     throw error;
   }
 }

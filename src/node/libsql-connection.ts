@@ -117,7 +117,7 @@ export class Connection {
     let before = this.#totalChanges();
     return statements.map((statement) => {
       const rows = this.#rows(statement);
-      const after = this.#totalChanges();
+      const after = /^SELECT\b/i.test(statement.sql) ? before : this.#totalChanges();
       const result = { rows, rowsWritten: after - before };
       before = after;
       return result;

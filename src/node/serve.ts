@@ -26,6 +26,7 @@ import { type ApplyOutcome, applySafe, createSystemTables } from "../schema/appl
 import { formatStep } from "../schema/format-plan.js";
 import { loadSchemaInForce } from "../schema/in-force.js";
 import { createArgon2 } from "./argon2.js";
+import { nodeCipher } from "./cipher.js";
 import { FileJournal, recoverJournals } from "./journal.js";
 import { openProjectDatabase } from "./project-database.js";
 import { type ProjectDirectory, withConfigLines } from "./project-directory.js";
@@ -72,6 +73,7 @@ export async function serve(project: ProjectDirectory, options: ServeOptions): P
       passwordHasher,
       clock: systemClock,
       random: systemRandom,
+      cipher: nodeCipher,
       log,
       mail,
       fetch: systemFetch,

@@ -7,6 +7,8 @@ export interface Platform {
   readonly passwordHasher: PasswordHasher;
   readonly clock: Clock;
   readonly random: Random;
+  /** Of a key of 32 bytes. */
+  readonly cipher: (key: Uint8Array<ArrayBuffer>) => Cipher;
   readonly log: Log;
   readonly mail: MailTransport;
   readonly journal: Journal;
@@ -79,6 +81,14 @@ export interface Clock {
 export interface Random {
   /** Bytes from a cryptographic source. */
   bytes(length: number): Uint8Array<ArrayBuffer>;
+}
+
+/** AES-256-GCM. What is sealed is the initialisation vector, the text and the tag, in one piece. */
+export interface Cipher {
+  /** `iv` are 12 bytes, never used twice. */
+  seal(plain: string, associated: string, iv: Uint8Array<ArrayBuffer>): Uint8Array | Promise<Uint8Array>;
+  /** Null where the key, the associated data or the bytes are not those of `seal`. */
+  open(sealed: Uint8Array<ArrayBuffer>, associated: string): string | null | Promise<string | null>;
 }
 
 export interface Log {

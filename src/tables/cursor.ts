@@ -1,7 +1,7 @@
 import { fromBase64Url, toBase64Url } from "../encoding/base64.js";
-import { open, type SecretKey, seal } from "../encoding/secret-keys.js";
 import type { QueryParameter } from "../http/query-string.js";
 import { Refusal } from "../http/refusal.js";
+import type { Cipher } from "../platform/platform.js";
 
 /** What a cursor carries: the original request as it was written, and how far it has come. */
 export interface CursorState {
@@ -39,24 +39,24 @@ export const cursorLifetimeMs = 3_600_000;
  * does not open (interface, section 4). `now` is in milliseconds, `iv` 12 random bytes.
  */
 export async function sealCursor(
-  key: SecretKey,
+  cipher: Cipher,
   state: CursorState,
   binding: CursorBinding,
   now: number,
   iv: Uint8Array<ArrayBuffer>,
 ): Promise<string> {
   const plain = JSON.stringify({ ...state, expiresAtMs: now + cursorLifetimeMs });
-  return toBase64Url(await seal(key, plain, associated(binding), iv));
+  return toBase64Url(await cipher.seal(plain, associated(binding), iv));
 }
 
 export async function openCursor(
-  key: SecretKey,
+  cipher: Cipher,
   text: string,
   binding: CursorBinding,
   now: number,
 ): Promise<CursorState | Refusal> {
   const bytes = fromBase64Url(text);
-  const plain = bytes === null ? null : await open(key, bytes, associated(binding));
+  const plain = bytes === null ? null : await cipher.open(bytes, associated(binding));
   if (plain === null) return invalid;
   const { expiresAtMs, ...state }: CursorState & { expiresAtMs: number } = JSON.parse(plain);
   return now < expiresAtMs ? state : invalid;

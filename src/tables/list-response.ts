@@ -1,16 +1,15 @@
-import type { SecretKey } from "../encoding/secret-keys.js";
 import { parseQueryString } from "../http/query-string.js";
 import { badRequest, isRefusal, Refusal } from "../http/refusal.js";
 import { jsonText } from "../http/respond.js";
 import type { Attempt } from "../metering/attempt.js";
-import type { Random } from "../platform/platform.js";
+import type { Cipher, Random } from "../platform/platform.js";
 import { type CursorBinding, type CursorState, openCursor, sealCursor } from "./cursor.js";
 import { firstState, type ListContext, listPage } from "./list.js";
 import { parseListRequest } from "./list-request.js";
 
 export interface ListResponseContext extends ListContext {
   readonly attempt: Pick<Attempt, "succeed">;
-  readonly cursors: { readonly key: SecretKey; readonly random: Random };
+  readonly cursors: { readonly cipher: Cipher; readonly random: Random };
   readonly principal: string;
   readonly schemaVersion: number;
 }
@@ -28,7 +27,7 @@ export async function listResponse(
   if (isRefusal(page)) return page;
   const { data, limit, offset, total, truncated, next, rowsReturned } = page;
   const cursor =
-    next === null ? null : await sealCursor(cursors.key, next, binding, nowMs, cursors.random.bytes(12));
+    next === null ? null : await sealCursor(cursors.cipher, next, binding, nowMs, cursors.random.bytes(12));
   if (cursor !== null && cursor.length > cursorLengthMax) return cursorTooLong;
   const meta = {
     limit,
@@ -62,5 +61,5 @@ async function listState(
   }
   if (parameters.length > 1)
     return new Refusal("invalid_cursor", "a cursor comes alone, without other parameters");
-  return openCursor(cursors.key, cursor[1], binding, nowMs);
+  return openCursor(cursors.cipher, cursor[1], binding, nowMs);
 }

@@ -5,6 +5,7 @@ import { databaseJournal } from "../metering/database-journal.js";
 import type { Database } from "../platform/database.js";
 import type { MailTransport, Platform } from "../platform/platform.js";
 import { providerCredentials } from "../platform/provider-credentials.js";
+import { webCipher } from "../platform/web-cipher.js";
 import type { Config } from "../project/config.js";
 import { configuredBaseUrl, type Environment, readSecret, readSecretsKey } from "../project/environment.js";
 import { ProblemCollector, ProblemsError } from "../project/problem.js";
@@ -59,6 +60,7 @@ async function makeApp(bindings: Bindings, openDatabase: OpenDatabase): Promise<
       passwordHasher: createArgon2(systemRandom),
       clock: systemClock,
       random: systemRandom,
+      cipher: webCipher,
       log: consoleLog,
       mail,
       journal: databaseJournal(database),

@@ -2,10 +2,10 @@ import { readFileSync } from "node:fs";
 import { describe, expect, it, vi } from "vitest";
 import { createAccessTokens } from "../../src/auth/access-token.js";
 import { readCredential } from "../../src/auth/credential.js";
-import { aesKey } from "../../src/encoding/secret-keys.js";
 import { parseQueryString } from "../../src/http/query-string.js";
 import { isRefusal } from "../../src/http/refusal.js";
 import { parseStrictJson } from "../../src/http/strict-json.js";
+import { nodeCipher } from "../../src/node/cipher.js";
 import { parseConfig } from "../../src/project/config.js";
 import { parseRule } from "../../src/project/rules/parse-rule.js";
 import { ruleScope } from "../../src/project/rules/scope.js";
@@ -93,23 +93,21 @@ const bodies = [
   '{"room_id":"a","author_id":"b","body":"\\u00e9\\n","created_at":1700000000,"more":[1,2.5,{"a":{"b":[null,true]}}]}',
 ];
 
-const cursorKey = aesKey(new Uint8Array(32));
+const cipher = nodeCipher(new Uint8Array(32));
 const binding = { principal: "user:a", table: "messages", schemaVersion: 1 };
-const cursor = cursorKey.then((key) =>
-  sealCursor(
-    key,
-    {
-      parameters: [["limit", "1"]],
-      window: { after: "[1]", upTo: null, counted: true, skip: 0 },
-      offset: 1,
-      total: 2,
-      orderedOnly: false,
-      order: ["id"],
-    },
-    binding,
-    0,
-    new Uint8Array(12),
-  ),
+const cursor = sealCursor(
+  cipher,
+  {
+    parameters: [["limit", "1"]],
+    window: { after: "[1]", upTo: null, counted: true, skip: 0 },
+    offset: 1,
+    total: 2,
+    orderedOnly: false,
+    order: ["id"],
+  },
+  binding,
+  0,
+  new Uint8Array(12),
 );
 
 const tokens = createAccessTokens(new Uint8Array(32));
@@ -143,7 +141,7 @@ const readers: readonly Reader[] = [
     name: "cursors",
     seeds: async () => [await cursor],
     read: async (text) => {
-      const opened = await openCursor(await cursorKey, text, binding, 0);
+      const opened = await openCursor(cipher, text, binding, 0);
       // Whatever is not the cursor itself opens nothing.
       if (text !== (await cursor)) expect(isRefusal(opened)).toBe(true);
     },

@@ -9,6 +9,7 @@ import type { ProviderEndpoints } from "../../src/auth/oauth/provider.js";
 import { isRefusal } from "../../src/http/refusal.js";
 import { databaseJournal } from "../../src/metering/database-journal.js";
 import { createArgon2 } from "../../src/node/argon2.js";
+import { nodeCipher } from "../../src/node/cipher.js";
 import { openLibsql } from "../../src/node/libsql.js";
 import { systemRandom } from "../../src/node/system.js";
 import type { Database } from "../../src/platform/database.js";
@@ -20,6 +21,7 @@ import type {
   PasswordHasher,
   Platform,
 } from "../../src/platform/platform.js";
+import { webCipher } from "../../src/platform/web-cipher.js";
 import { parseConfig } from "../../src/project/config.js";
 import { openRemoteLibsql } from "../../src/remote/libsql.js";
 import { applyChange } from "../../src/schema/apply.js";
@@ -143,6 +145,7 @@ async function serveInWorkerd(project: TestProject, target: string): Promise<Tes
     passwordHasher: kept({ ...passwordHasher }),
     clock,
     random: systemRandom,
+    cipher: webCipher,
     log,
     mail,
     journal: databaseJournal(worker.database),
@@ -180,6 +183,7 @@ async function serveHere(project: TestProject, target: string): Promise<TestServ
     passwordHasher: project.passwordHasher ?? passwordHasher,
     clock,
     random: systemRandom,
+    cipher: nodeCipher,
     log,
     mail,
     journal: project.journal ?? databaseJournal(opened),

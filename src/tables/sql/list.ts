@@ -120,7 +120,9 @@ function orderedParts(plan: ListPlan): Parts {
     ? null
     : unconditional
       ? sql`SELECT ${gate.counted(sql`SELECT count(*) FROM ${name(plan.table.name)}`)} AS n, NULL AS authorized, 0 AS probed`
-      : sql`SELECT count(*) AS n, count(*) FILTER (WHERE ${judge.passes}) AS authorized, ${judge.probed} AS probed FROM (${judged(null)}) AS _w`;
+      : plan.path.rest.length === 0
+        ? sql`SELECT count(*) AS n, NULL AS authorized, 0 AS probed FROM (${armed(plan, selectFrom(plan, []), limitClause)}) AS _w`
+        : sql`SELECT count(*) AS n, count(*) FILTER (WHERE ${judge.passes}) AS authorized, ${judge.probed} AS probed FROM (${judged(null)}) AS _w`;
   const all =
     counted === null
       ? sql`SELECT json_array(count(*), ${judge.probed}) FROM (${judged(null)}) AS _w`
