@@ -40,6 +40,8 @@ import { isMetered } from "./project/is-metered.js";
 import { createProjectSource } from "./schema/project-source.js";
 import { tableRoutes } from "./tables/routes.js";
 
+type Env = { Variables: { caller: Caller } };
+
 export interface AppOptions {
   readonly config: Config;
   readonly platform: Platform;
@@ -73,8 +75,6 @@ export interface Upkeep {
   /** Once, at the end: begins nothing more, and waits for the mails that are being sent. */
   finish(): Promise<void>;
 }
-
-type Env = { Variables: { caller: Caller } };
 
 /** The whole router, and what has to be done beside it. It reads the same under every runtime. */
 export async function createApp(options: AppOptions) {
@@ -135,7 +135,8 @@ export async function createApp(options: AppOptions) {
   const app = new Hono<Env>();
   app.router = new TrieRouter();
   if (loopbackOnly) app.use(loopbackHostsOnly);
-  app.use(cors(origins), crossSiteGuard(origins));
+  app.use(cors(origins));
+  if (origins.cookies) app.use(crossSiteGuard(origins));
   app.get("/health", () => health(database));
   app.all("/health", () => methodNotAllowed("GET").toResponse());
   app.route(

@@ -229,13 +229,14 @@ function shapeOf(
   ].join("\n");
 }
 
-const nulls = (key: readonly SqlValue[] | null) => key && key.map((value) => Number(value === null)).join("");
+const nulls = (key: readonly SqlValue[] | null) =>
+  key === null ? null : key.map((value) => Number(value === null)).join("");
 
 type KeyName = keyof WindowKeys;
 const keySlot = (name: KeyName, i: number) => `${name}.${i}`;
 
 function slotsOf(name: KeyName, key: readonly SqlValue[] | null): Key | null {
-  return key && key.map((value, i) => (value === null ? null : new Slot(keySlot(name, i))));
+  return key === null ? null : key.map((value, i) => (value === null ? null : new Slot(keySlot(name, i))));
 }
 
 function keyValues(name: KeyName, key: readonly SqlValue[] | null): GivenValues {

@@ -5,6 +5,7 @@ import { type AddressInfo, createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, it, onTestFinished, vi } from "vitest";
+import { figure } from "../support/figures.js";
 import { spawnServer } from "../support/spawned-server.js";
 
 /** `npm run test:faults` runs fifty. */
@@ -93,8 +94,10 @@ it("keeps every recorded receipt through kill -9, once, and says where some may 
   expect(byAttempt.size).toBe(exported.length);
   const lost = [...recorded.keys()].filter((attempt) => !byAttempt.has(attempt));
   const gaps = stderr.split("\n").filter((line) => line.startsWith("gap: "));
-  console.log(
-    `${rounds} kills: ${sent} sent, ${unanswered} unanswered, ${recorded.size} recorded, ${exported.length} exported, ${lost.length} lost, ${gaps.length} gaps`,
+  figure(
+    "strength",
+    `kill -9, ${rounds} rounds, ${writers} clients: receipts`,
+    `sent ${sent}, unanswered ${unanswered}; recorded ${recorded.size}, exported ${exported.length}; lost ${lost.length}; gaps ${gaps.length}`,
   );
   expect(lost).toEqual([]);
   for (const [attempt, { rows_read, rows_written }] of recorded)

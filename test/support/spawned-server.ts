@@ -1,26 +1,33 @@
-import { spawn } from "node:child_process";
+import { type ChildProcess, spawn } from "node:child_process";
 import { createInterface } from "node:readline";
 
 export interface SpawnedServer {
   readonly url: string;
+  readonly process: ChildProcess;
   /** Its exit code; null where a signal ended it. */
   end(signal: NodeJS.Signals): Promise<number | null>;
 }
 
-/** `svc serve` of the built server, in a process of its own, once it listens. */
+/**
+ * `svc serve` of the built server, in a process of its own, once it listens. Node loads `preload` before it, a module that
+ * gets messages from the test.
+ */
 export async function spawnServer(
   directory: string,
   errors: "ignore" | "inherit" = "ignore",
+  preload?: string,
 ): Promise<SpawnedServer> {
-  const server = spawn(process.execPath, ["dist/svc/main.js", "serve", "--dir", directory, "--port", "0"], {
-    stdio: ["ignore", "pipe", errors],
+  const nodeOptions = preload === undefined ? [] : ["--import", preload];
+  const args = [...nodeOptions, "dist/svc/main.js", "serve", "--dir", directory, "--port", "0"];
+  const server = spawn(process.execPath, args, {
+    stdio: ["ignore", "pipe", errors, ...(preload === undefined ? [] : ["ipc" as const])],
   });
   const exited = new Promise<number | null>((resolve) => server.once("exit", resolve));
   const end = (signal: NodeJS.Signals) => {
     server.kill(signal);
     return exited;
   };
-  for await (const line of createInterface(server.stdout))
-    return { url: line.replace("listening on ", ""), end };
+  for await (const line of createInterface(server.stdout!))
+    return { url: line.replace("listening on ", ""), process: server, end };
   throw new Error("the server did not start");
 }

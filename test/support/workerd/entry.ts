@@ -1,10 +1,12 @@
 // The Worker of the tests: many projects, each with a database of its own, and the clock, the log and the mail of the test
 // that asked. Everything else is what the product's Worker is made of.
+
 import { waitUntil } from "cloudflare:workers";
 import { createApp } from "../../../dist/app.js";
 import { databaseJournal } from "../../../dist/metering/database-journal.js";
 import type { Database } from "../../../dist/platform/database.js";
 import type { Platform } from "../../../dist/platform/platform.js";
+import { webCipher } from "../../../dist/platform/web-cipher.js";
 import { parseConfig } from "../../../dist/project/config.js";
 import { openRemoteLibsql } from "../../../dist/remote/libsql.js";
 import { applyChange } from "../../../dist/schema/apply.js";
@@ -135,6 +137,7 @@ async function start(id: number, asked: Start, bindings: Bindings): Promise<Proj
     clock: { now: () => clock.ms, elapsed: () => clock.ms },
     journal: databaseJournal(database),
     random: systemRandom,
+    cipher: webCipher,
     log,
     mail: {
       send: async (mail) => {
