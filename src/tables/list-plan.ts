@@ -1,14 +1,15 @@
 import type { SqlValue } from "../platform/database.js";
 import type { Column, Table } from "../project/model.js";
+import type { ColumnName } from "../project/names.js";
 import type { Expression, Literal, Operand } from "../project/rules/ast.js";
-import { mentions } from "../project/rules/columns-of.js";
+import { columnsOf, mentions } from "../project/rules/columns-of.js";
 import { conjuncts } from "../project/rules/conjuncts.js";
 import { hangsOnGiven } from "../project/rules/hangs-on-given.js";
 import { mapOperands } from "../project/rules/map-operands.js";
 import { alwaysTrue } from "../project/rules/never-true.js";
 import { substitute } from "../project/rules/substitute.js";
 import { whenTrue } from "../project/rules/when-true.js";
-import type { Catalog, CatalogTable } from "../schema/catalog.js";
+import type { Catalog, CatalogIndex, CatalogTable } from "../schema/catalog.js";
 import { type AccessPath, type Condition, chooseAccessPath } from "./access-path.js";
 import type { Comparison, Filter, ListRequest } from "./list-request.js";
 import { type Key, totalOrder } from "./order.js";
@@ -30,6 +31,14 @@ export interface ListPlan {
   readonly window: Window;
   /** The path that serves most offers too many rows to sort: another one has to yield the order. */
   readonly orderedOnly: boolean;
+  /** Null: the candidates are counted one by one. */
+  readonly grouping: Grouping | null;
+}
+
+/** An index that begins with all columns by which candidates are judged: those that are alike in them are judged together. */
+export interface Grouping {
+  readonly index: CatalogIndex;
+  readonly columns: readonly ColumnName[];
 }
 
 /**
@@ -60,19 +69,51 @@ export function planList(
       .filter((term) => mentions(term, "row"))
       .map((expression) => ({ kind: "rule", expression }) as const),
   ];
+  const path = chooseAccessPath(
+    table,
+    context.catalog,
+    conditions,
+    totalOrder(table, request.sort, physical ?? { hasRowid: true, rowidAlias: null }),
+    context.orderedOnly,
+  );
   return {
     ...context,
     table,
-    path: chooseAccessPath(
-      table,
-      context.catalog,
-      conditions,
-      totalOrder(table, request.sort, physical ?? { hasRowid: true, rowidAlias: null }),
-      context.orderedOnly,
-    ),
+    path,
+    grouping: groupingOf(path, context.window, physical),
     gates: ruleTerms.filter((term) => !mentions(term, "row")),
     limit: request.limit,
   };
+}
+
+/** For the first window over a whole table. */
+function groupingOf(
+  { steered, ordered, served, rest }: AccessPath,
+  { after, upTo, counted }: Window,
+  physical: CatalogTable | undefined,
+): Grouping | null {
+  const isWhole = steered && ordered && served.length === 0 && rest.length > 0;
+  if (!isWhole || after !== null || upTo !== null || counted) return null;
+  const judged = columnsJudged(rest);
+  // In others, what is grouped may not be alike.
+  if (![...judged].every((column) => physical?.exactColumns.has(column))) return null;
+  const index = physical?.indexes.find(
+    ({ columns, unique }) =>
+      columns.length >= judged.size + Number(unique) &&
+      columns.slice(0, judged.size).every(({ name }) => judged.has(name)),
+  );
+  return index === undefined ? null : { index, columns: [...judged] };
+}
+
+/** Columns of the row that conditions read. */
+export function columnsJudged(conditions: readonly Condition[]): ReadonlySet<ColumnName> {
+  return new Set(
+    conditions.flatMap((condition) =>
+      condition.kind === "filter"
+        ? [condition.filter.column.name]
+        : [...columnsOf(condition.expression, "row")],
+    ),
+  );
 }
 
 /**

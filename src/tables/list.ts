@@ -279,6 +279,8 @@ interface Report {
     readonly candidates: number;
     readonly authorized: number;
     readonly probed: number;
+    /** No window has ended in it. */
+    readonly toTheEnd: boolean;
   } | null;
   readonly examined: { readonly candidates: number; readonly probed: number } | null;
   readonly gateVisits: number;
@@ -287,13 +289,16 @@ interface Report {
 function reportOf({ rows: [row] }: Result): Report {
   const [rows, found, lastKey, counted, examined, gateVisits] = row!;
   const numbers = (text: unknown) => (text === null ? null : (JSON.parse(text as string) as number[]));
-  const [candidates, authorized, probed] = numbers(counted) ?? [];
+  const [candidates, authorized, probed, toTheEnd] = numbers(counted) ?? [];
   const [pageCandidates, pageProbed] = numbers(examined) ?? [];
   return {
     rows: rows as string | null,
     found: found as number,
     lastKey: lastKey as string | null,
-    counted: candidates === undefined ? null : { candidates, authorized: authorized!, probed: probed! },
+    counted:
+      candidates === undefined
+        ? null
+        : { candidates, authorized: authorized!, probed: probed!, toTheEnd: toTheEnd === 1 },
     examined: pageCandidates === undefined ? null : { candidates: pageCandidates, probed: pageProbed! },
     gateVisits: gateVisits as number,
   };
@@ -342,7 +347,7 @@ async function windowAfter(
 ): Promise<WindowEnd> {
   const { path, scanLimit, window, limit } = plan;
   const isFull = report.found > limit;
-  if (!path.ordered || window.upTo !== null) return { upTo: null };
+  if (!path.ordered || window.upTo !== null || report.counted?.toTheEnd) return { upTo: null };
   const mayEnd = isFull
     ? report.counted !== null && !isUnconditional(plan) && report.counted.candidates >= scanLimit
     : (report.examined?.candidates ?? 0) >= scanLimit;

@@ -34,10 +34,10 @@ drafts:
     body:     { type: text, not_null: true }
 `;
 
+// As on a server that is deployed.
+process.env.SVC_JWT_SECRET ??= "a secret of the benchmark, of 32 bytes";
+
 const config = (more: string) => `
-[auth]
-allow_insecure_dev_secret = true
-dev_secret = "a secret of the benchmark, of 32 bytes"
 ${more}
 [rules.messages]
 read = "exists(members m where m.room_id = row.room_id and m.user_id = auth.id)"
@@ -89,6 +89,17 @@ export async function makeChat(more = ""): Promise<Chat> {
   ]);
   await database.close();
   return { directory, file, userId: user!.id };
+}
+
+/** The person's access token. */
+export async function login(url: string): Promise<string> {
+  const response = await fetch(`${url}/auth/login`, {
+    method: "POST",
+    headers: { "Content-Type": "application/json" },
+    body: JSON.stringify(person),
+  });
+  const { data } = (await response.json()) as { data: { access_token: string } };
+  return data.access_token;
 }
 
 /** A copy of the database alone. */

@@ -1,6 +1,5 @@
-import { columnsOf } from "../../project/rules/columns-of.js";
 import type { Condition } from "../access-path.js";
-import type { ListPlan } from "../list-plan.js";
+import { columnsJudged, type ListPlan } from "../list-plan.js";
 import type { Seek } from "../plan-check.js";
 import { and, internalName, name, type Sql, sql, sum } from "./fragment.js";
 import { type Gate, isRowless, ruleExpressions } from "./gate.js";
@@ -16,6 +15,8 @@ export interface Judge {
   readonly passes: Sql;
   /** How many rows the probes of all candidates visited. */
   readonly probed: Sql;
+  /** The same where each candidate stands for `_w._n` of them. */
+  readonly probedByWeight: Sql;
   readonly exact: boolean;
   readonly seeks: readonly Seek[];
 }
@@ -44,24 +45,19 @@ export function judgeOf(plan: ListPlan, gate: Gate, alsoFirst: readonly Sql[]): 
     cheap.length === 0
       ? sql`${value} AS ${probeName(i)}`
       : sql`CASE WHEN ${and(cheap)} THEN ${value} END AS ${probeName(i)}`;
+  const weights = nodes.map(
+    (_, i) => sql`ifnull(sum(_w._n) FILTER (WHERE _w.${probeName(i)} IS NOT NULL), 0)`,
+  );
   const counts = nodes.map((_, i) => sql`count(_w.${probeName(i)})`);
   return {
-    columns: columnsRead(rest),
+    columns: [...columnsJudged(rest)].map(name),
     probes: probes.map(column),
     passes: and(rest.map((condition) => conditionSql(condition, scopeOver(sql`_w`)))),
     probed: sum(counts),
+    probedByWeight: sum(weights),
     exact: probes.every(({ exact }) => exact),
     seeks: seeksOf(probes),
   };
 }
 
 const probeName = (i: number): Sql => internalName("p", i);
-
-function columnsRead(conditions: readonly Condition[]): readonly Sql[] {
-  const names = conditions.flatMap((condition) =>
-    condition.kind === "filter"
-      ? [condition.filter.column.name]
-      : [...columnsOf(condition.expression, "row")],
-  );
-  return [...new Set(names)].map(name);
-}

@@ -1,12 +1,12 @@
 import type { Column } from "../../project/model.js";
 import { equality } from "../access-path.js";
-import type { ListPlan } from "../list-plan.js";
+import type { Grouping, ListPlan } from "../list-plan.js";
 import type { OrderTerm } from "../order.js";
 import type { Counted, Seek } from "../plan-check.js";
 import { armed, distinct, selectFrom, servedSql } from "./candidates.js";
-import { and, comma, join, name, param, type Sql, sql } from "./fragment.js";
+import { and, comma, join, name, param, physicalName, type Sql, sql } from "./fragment.js";
 import { type Gate, gateOf } from "./gate.js";
-import { judgeOf } from "./judge.js";
+import { type Judge, judgeOf } from "./judge.js";
 import { behind, columnsOfAlias, notBehind, orderBy, stopAt } from "./place.js";
 import { jsonArray, jsonObject, storedBytes, wireValue } from "./wire.js";
 
@@ -16,7 +16,8 @@ import { jsonArray, jsonObject, storedBytes, wireValue } from "./wire.js";
  * - the page's rows, as the inside of a JSON array; NULL where there is none, or they are more than an answer can hold;
  * - how many authorized rows were found, at most `limit + 1`;
  * - the key of the page's last row as a JSON array, where a row beyond the page was found;
- * - what was counted in the window as a JSON array `[candidates, authorized, probed]`, where it was counted;
+ * - what was counted in the window as a JSON array `[candidates, authorized, probed]`, where it was counted; a fourth
+ *   number says that it reached the end of the table;
  * - what the page examined as a JSON array `[candidates, probed]`; NULL where nobody asked;
  * - the rows that the gates' probes visited.
  *
@@ -28,7 +29,7 @@ export function listStatement(plan: ListPlan): Counted<Sql> {
   const keys = order.map(({ column }) => wireValue(column, sql`_page.${name(column.name)}`));
   const ctes = [
     ...gate.ctes,
-    ...(parts.counted === null ? [] : [sql`_counted AS MATERIALIZED (${parts.counted})`]),
+    ...(parts.counted === null ? [] : [sql`_counted AS MATERIALIZED (SELECT (${parts.counted}) AS counted)`]),
     sql`_page AS MATERIALIZED (${parts.page})`,
     sql`_peeked AS (SELECT * FROM _page LIMIT 1 OFFSET ${param(BigInt(plan.limit))})`,
   ];
@@ -116,17 +117,22 @@ function orderedParts(plan: ListPlan): Parts {
   const judged = (stop: Sql | null) => from([...judge.columns, ...keyColumns(order)], stop);
   const peek = (column: OrderTerm["column"]) => sql`(SELECT ${name(column.name)} FROM _peeked)`;
   const unconditional = plan.path.rest.length === 0 && plan.path.served.length === 0 && window.after === null;
+  const oneByOne = sql`SELECT json_array(count(*), count(*) FILTER (WHERE ${judge.passes}), ${judge.probed}) FROM (${judged(null)}) AS _w`;
+  const allAlike = sql`SELECT json_array(count(*), count(*), 0) FROM (${armed(plan, selectFrom(plan, []), limitClause)}) AS _w`;
+  const whole = sql`SELECT json_array(_n, _n, 0) FROM (SELECT ${gate.counted(sql`SELECT count(*) FROM ${name(plan.table.name)}`)} AS _n)`;
   const counted = window.counted
     ? null
     : unconditional
-      ? sql`SELECT ${gate.counted(sql`SELECT count(*) FROM ${name(plan.table.name)}`)} AS n, NULL AS authorized, 0 AS probed`
+      ? whole
       : plan.path.rest.length === 0
-        ? sql`SELECT count(*) AS n, NULL AS authorized, 0 AS probed FROM (${armed(plan, selectFrom(plan, []), limitClause)}) AS _w`
-        : sql`SELECT count(*) AS n, count(*) FILTER (WHERE ${judge.passes}) AS authorized, ${judge.probed} AS probed FROM (${judged(null)}) AS _w`;
+        ? allAlike
+        : plan.grouping === null
+          ? oneByOne
+          : groupedOr(oneByOne, plan, plan.grouping, gate, judge);
   const all =
     counted === null
       ? sql`SELECT json_array(count(*), ${judge.probed}) FROM (${judged(null)}) AS _w`
-      : sql`SELECT json_array(min(n, ${param(BigInt(scanLimit))}), probed) FROM _counted`;
+      : sql`SELECT json_array(min(counted ->> 0, ${param(BigInt(scanLimit))}), counted ->> 2) FROM _counted`;
   const upToPeeked = sql`SELECT json_array(count(*), ${judge.probed}) FROM (${judged(stopAt(order, columnsOfAlias(sql`_t`), peek))}) AS _w WHERE ${notBehind(order, w, peek)}`;
   const whenPeeked = !plan.metered
     ? sql`NULL`
@@ -157,8 +163,8 @@ function sortedParts(plan: ListPlan): Parts {
   const from = (columns: readonly Sql[], limitClause: Sql) =>
     sql`${selectFrom(plan, columns, judge.probes)} WHERE ${servedSql(plan.path.served)} ${limitClause}`;
   const countLimit = sql`LIMIT ${gate.limited(param(BigInt(scanLimit + 1)))}`;
-  const counted = sql`SELECT count(*) AS n, count(*) FILTER (WHERE ${passes}) AS authorized, ${judge.probed} AS probed FROM (${from([...judge.columns, ...keyColumns(order)], countLimit)}) AS _w`;
-  const few = sql`CASE WHEN (SELECT n FROM _counted) <= ${param(BigInt(scanLimit))} THEN -1 ELSE 0 END`;
+  const counted = sql`SELECT json_array(count(*), count(*) FILTER (WHERE ${passes}), ${judge.probed}) FROM (${from([...judge.columns, ...keyColumns(order)], countLimit)}) AS _w`;
+  const few = sql`CASE WHEN (SELECT counted ->> 0 FROM _counted) <= ${param(BigInt(scanLimit))} THEN -1 ELSE 0 END`;
   // Behind a closed gate nothing is counted, which is few as well.
   const guard = sql`LIMIT ${gate.limited(few)}`;
   const page = sql`SELECT ${join(
@@ -171,16 +177,40 @@ function sortedParts(plan: ListPlan): Parts {
     page,
     counted,
     countedValue: countedValue(counted),
-    examined: sql`(SELECT json_array(n, probed) FROM _counted)`,
+    examined: sql`(SELECT json_array(counted ->> 0, counted ->> 2) FROM _counted)`,
     exact: gate.exact && judge.exact,
     seeks: [...gate.seeks, ...judge.seeks],
   };
 }
 
 function countedValue(counted: Sql | null): Sql {
-  return counted === null
-    ? sql`NULL`
-    : sql`(SELECT json_array(n, ifnull(authorized, n), probed) FROM _counted)`;
+  return counted === null ? sql`NULL` : sql`(SELECT counted FROM _counted)`;
+}
+
+/**
+ * The count of a whole table that fits into the window: along an index, candidates that are alike are judged once. It tells
+ * `[candidates, authorized, probed, 1]`, as if they had been judged one by one, and the last that no window ends in it.
+ */
+function groupedOr(
+  otherwise: Sql,
+  plan: ListPlan,
+  { index, columns }: Grouping,
+  gate: Gate,
+  judge: Judge,
+): Sql {
+  const from = sql`${name(plan.table.name)} AS _t INDEXED BY ${physicalName(index.name)}`;
+  const none = gate.limited(param(-1n));
+  const isMore = sql`EXISTS (SELECT 1 FROM ${from} LIMIT ${gate.limited(param(1n))} OFFSET ${param(BigInt(plan.scanLimit))})`;
+  const keys = columns.map((column) => sql`_t.${name(column)}`);
+  const list = [
+    sql`count(*) AS _n`,
+    ...keys.map((key, i) => sql`${key} AS ${name(columns[i]!)}`),
+    ...judge.probes,
+  ];
+  const groups = sql`SELECT ${join(list, comma)} FROM ${from} GROUP BY ${join(keys, comma)} LIMIT ${none}`;
+  const authorized = sql`ifnull(sum(_w._n) FILTER (WHERE ${judge.passes}), 0)`;
+  const grouped = sql`SELECT json_array(ifnull(sum(_w._n), 0), ${authorized}, ${judge.probedByWeight}, 1) FROM (${groups}) AS _w`;
+  return sql`SELECT CASE WHEN ${isMore} THEN (${otherwise}) ELSE (${grouped}) END`;
 }
 
 function keyColumns(order: readonly OrderTerm[]): readonly Sql[] {

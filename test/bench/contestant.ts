@@ -1,0 +1,108 @@
+import { spawn } from "node:child_process";
+import { createInterface } from "node:readline";
+import autocannon from "autocannon";
+import { expect } from "vitest";
+import { spawnServer } from "../support/spawned-server.js";
+import { type Chat, login, rooms, rows } from "./chat.js";
+
+/** What everybody is asked, of the tables of chat.ts. */
+export type Work = "point" | "room" | "all" | "create" | "update" | "delete";
+
+/** One request after the other. */
+export type Requests = () => autocannon.Request;
+
+/** A server that takes part, running. */
+export interface Contestant {
+  readonly url: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly requests: Readonly<Record<Work, Requests>>;
+  end(): Promise<unknown>;
+}
+
+const random = (below: number) => Math.floor(Math.random() * below);
+/** Of a row that is neither created nor deleted meanwhile. */
+export const anyId = () => 1 + random(rows / 2);
+export const anyRoom = () => random(rooms);
+
+export const newMessage = (userId: string) => ({
+  room_id: 7,
+  author_id: userId,
+  body: "a message that is new",
+});
+export const changedMessage = { body: "a message that is another now" };
+
+export function get(path: () => string): Requests {
+  return () => ({ method: "GET", path: path() });
+}
+
+export function send(method: "POST" | "PATCH", path: () => string, body: object): Requests {
+  const text = JSON.stringify(body);
+  return () => ({ method, path: path(), body: text, headers: { "Content-Type": "application/json" } });
+}
+
+/** Each server deletes what nobody else has deleted, from the newest on. */
+export function removal(pathOf: (id: number) => string): Requests {
+  let next = rows;
+  return () => ({ method: "DELETE", path: pathOf(next--) });
+}
+
+export async function startSvc(chat: Chat): Promise<Contestant & { readonly pid: number }> {
+  const server = await spawnServer(chat.directory, "inherit");
+  return {
+    url: server.url,
+    pid: server.process.pid!,
+    headers: { Authorization: `Bearer ${await login(server.url)}` },
+    requests: {
+      point: get(() => `/api/drafts/${anyId()}`),
+      room: get(() => `/api/messages?where[room_id]=${anyRoom()}`),
+      all: get(() => "/api/messages"),
+      create: send("POST", () => "/api/messages", newMessage(chat.userId)),
+      update: send("PATCH", () => `/api/messages/${anyId()}`, changedMessage),
+      delete: removal((id) => `/api/messages/${id}`),
+    },
+    end: () => server.end("SIGTERM"),
+  };
+}
+
+export async function startBare(file: string, userId: string): Promise<Contestant> {
+  const server = spawn(process.execPath, ["test/bench/bare-server.js", file], {
+    stdio: ["ignore", "pipe", "inherit"],
+  });
+  for await (const line of createInterface(server.stdout))
+    return {
+      url: line.replace("listening on ", ""),
+      headers: {},
+      requests: {
+        point: get(() => `/drafts/${anyId()}`),
+        room: get(() => `/room/${anyRoom()}`),
+        all: get(() => `/messages/${userId}`),
+        create: send("POST", () => "/messages", newMessage(userId)),
+        update: send("PATCH", () => `/messages/${anyId()}`, changedMessage),
+        delete: removal((id) => `/messages/${id}`),
+      },
+      end: async () => server.kill(),
+    };
+  throw new Error("the bare server did not start");
+}
+
+/** What autocannon says of a run; every answer has to be a success. */
+export async function load(
+  { url, headers, requests }: Contestant,
+  work: Work,
+  options: Partial<autocannon.Options>,
+): Promise<autocannon.Result> {
+  const setupRequest = (request: autocannon.Request) => {
+    const made = requests[work]();
+    return { ...request, ...made, headers: { ...headers, ...made.headers } };
+  };
+  const result = await autocannon({ url, ...options, requests: [{ setupRequest }] });
+  expect(result.non2xx).toBe(0);
+  expect(result.errors).toBe(0);
+  return result;
+}
+
+/** Requests a second that it answers. */
+export async function rate(contestant: Contestant, work: Work, options: Partial<autocannon.Options>) {
+  const result = await load(contestant, work, options);
+  return result["2xx"] / result.duration;
+}

@@ -1,0 +1,87 @@
+import { readFileSync, rmSync } from "node:fs";
+import { dirname } from "node:path";
+import { expect, test } from "vitest";
+import { figure, median } from "../support/figures.js";
+import { copyOf, login, makeChat } from "./chat.js";
+import { type Contestant, load, rate, startBare, startSvc, type Work } from "./contestant.js";
+
+/** `ROUNDS` and `SECONDS` prolong it. */
+const rounds = Number(process.env.ROUNDS ?? 5);
+const seconds = Number(process.env.SECONDS ?? 2);
+const connections = 16;
+
+const works: readonly (readonly [work: Work, name: string, atLeast: number])[] = [
+  ["point", "point read, owner rule", 0.5],
+  ["room", "50 of the 1,000 of a room, with total, membership rule", 0.8],
+  ["all", "50 of all 100,000, with total, membership rule", 0.8],
+  ["create", "create, membership rule", 1.5],
+  ["update", "update by key, owner rule", 1.5],
+  ["delete", "delete by key, owner rule", 1.5],
+];
+
+/** Requests a second of each, in turns, so that a noisy machine is noisy for all of them. */
+async function compare(contestants: readonly Contestant[], work: Work): Promise<readonly number[]> {
+  const rates = contestants.map((): number[] => []);
+  for (let round = -1; round < rounds; round++)
+    for (const [i, contestant] of contestants.entries()) {
+      const measured = await rate(contestant, work, { connections, duration: round < 0 ? 1 : seconds });
+      if (round >= 0) rates[i]!.push(measured);
+    }
+  return rates.map(median);
+}
+
+test("beside a bare server on the same data", async () => {
+  const chat = await makeChat();
+  const copy = copyOf(chat);
+  const svc = await startSvc(chat);
+  const bare = await startBare(copy, chat.userId);
+  try {
+    for (const [work, name, atLeast] of works) {
+      const [ours, theirs] = await compare([svc, bare], work);
+      figure(
+        "speed",
+        name,
+        `${ours!.toFixed(0)} /s`,
+        `${theirs!.toFixed(0)} /s`,
+        ours! / theirs!,
+        `≥ ${atLeast}`,
+      );
+    }
+  } finally {
+    await svc.end();
+    await bare.end();
+    rmSync(chat.directory, { recursive: true, force: true });
+    rmSync(dirname(copy), { recursive: true, force: true });
+  }
+});
+
+test("reads at half of the rate that they can have, while four users sign in a second", async () => {
+  const chat = await makeChat();
+  const svc = await startSvc(chat);
+  try {
+    const overallRate = Math.floor((await rate(svc, "point", { connections, duration: 5 })) / 2);
+    const reads = () => load(svc, "point", { connections, duration: seconds * 2, overallRate });
+    const p99 = { alone: [] as number[], signingIn: [] as number[] };
+    for (let round = 0; round < rounds; round++) {
+      p99.alone.push((await reads()).latency.p99);
+      const signIns: Promise<string>[] = [];
+      const timer = setInterval(() => signIns.push(login(svc.url)), 250);
+      p99.signingIn.push((await reads()).latency.p99);
+      clearInterval(timer);
+      expect((await Promise.all(signIns)).length).toBeGreaterThan(seconds * 4);
+    }
+    const [alone, signingIn] = [median(p99.alone), median(p99.signingIn)];
+    const name = "p99 of point reads at half of their rate, four sign-ins a second beside them";
+    figure("speed", name, `${signingIn} ms`, `${alone} ms without`, signingIn / alone, "≤ 1.5");
+    figure("speed", "memory under that load, its peak", `${peakMb(svc.pid)} MB`, "", "", "< 160 MB");
+  } finally {
+    await svc.end();
+    rmSync(chat.directory, { recursive: true, force: true });
+  }
+});
+
+/** Resident. */
+function peakMb(pid: number): string {
+  const [, kb] = /VmHWM:\s+(\d+) kB/.exec(readFileSync(`/proc/${pid}/status`, "utf8"))!;
+  return (Number(kb) / 1024).toFixed(0);
+}
