@@ -1,7 +1,7 @@
 const pairs = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, "0"));
 
 /** Lower-case hexadecimal. */
-export function toHex(bytes: Uint8Array): string {
+export function toHex(bytes: Iterable<number>): string {
   let text = "";
   for (const byte of bytes) text += pairs[byte];
   return text;

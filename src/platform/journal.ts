@@ -39,7 +39,11 @@ export function receiptValues(receipt: Receipt): ReceiptValues {
 }
 
 export function receiptOf(values: ReceiptValues): Receipt {
-  return Object.fromEntries(receiptFields.map((field, i) => [field, values[i]])) as unknown as Receipt;
+  const receipt: Partial<Record<keyof Receipt, ReceiptValues[number]>> = {};
+  receiptFields.forEach((field, i) => {
+    receipt[field] = values[i]!;
+  });
+  return receipt as Receipt;
 }
 
 /** Attempts whose receipts are missing, or may be. Nothing is known of them, and nothing is estimated. */

@@ -66,7 +66,8 @@ export async function listPage(state: CursorState, context: ListContext): Promis
   if (isRefusal(request)) return request;
   const list = prepare(request, state, context);
   if (isRefusal(list)) return list;
-  const { plan, page, given } = list;
+  const { given } = list;
+  const { plan, page } = list.list;
   const searchRefusal = await searchTooLong(request, list, context);
   if (searchRefusal !== null) return searchRefusal;
   const { results, exact } = await context.plans.run(
@@ -84,7 +85,7 @@ export async function listPage(state: CursorState, context: ListContext): Promis
   const { next, truncated } = continuation(state, plan, report, window);
   const total = state.total + (report.counted?.authorized ?? 0);
   return {
-    data: finishRows(`[${report.rows ?? ""}]`, plan.output),
+    data: finishRows(report.rows ?? "[]", plan.output),
     rowsReturned: returned,
     limit: plan.limit,
     offset: state.offset,
@@ -115,7 +116,7 @@ const searchWorkMax = 20_000_000_000;
 /** SQLite compares a text of `contains` at every place anew, so long texts in long texts would block the server. */
 async function searchTooLong(
   { filters }: ListRequest,
-  { plan, given }: BoundList,
+  { list: { plan }, given }: BoundList,
   context: ListContext,
 ): Promise<Refusal | null> {
   for (const { operator, column, ...filter } of filters) {
@@ -146,7 +147,7 @@ async function tooManyToSort(
   const isFirst = state.window.after === null && !state.orderedOnly;
   const inOrder: CursorState = { ...state, orderedOnly: true };
   const other = isFirst ? prepare(request, inOrder, context) : null;
-  if (other === null || isRefusal(other) || !other.plan.path.ordered)
+  if (other === null || isRefusal(other) || !other.list.plan.path.ordered)
     return unservedSort(plan, context.access);
   const page = await listPage(inOrder, context);
   return isRefusal(page) ? unservedSort(plan, context.access) : page;
@@ -158,7 +159,8 @@ export interface PreparedList {
   readonly page: Counted<Sql>;
 }
 
-interface BoundList extends PreparedList {
+interface BoundList {
+  readonly list: PreparedList;
   readonly given: GivenValues;
 }
 
@@ -184,7 +186,7 @@ function prepare(request: ListRequest, state: CursorState, context: ListContext)
     ...keyValues("after", after),
     ...keyValues("upTo", upTo),
   };
-  return { ...list, given };
+  return { list, given };
 }
 
 interface WindowKeys {
@@ -341,7 +343,7 @@ interface WindowEnd {
 }
 
 async function windowAfter(
-  { plan, given }: BoundList,
+  { list: { plan }, given }: BoundList,
   report: Report,
   context: ListContext,
 ): Promise<WindowEnd> {

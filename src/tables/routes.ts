@@ -146,10 +146,19 @@ function givenBy(caller: Caller, nowSeconds: number): GivenValues {
 }
 
 function list(operation: Operation): Promise<Response | Refusal> {
-  const { request, caller, project, services } = operation;
+  const { caller, project, services } = operation;
   const { config, platform, cursorCipher } = services;
-  return listResponse(request, {
-    ...operation,
+  return listResponse(operation.request, {
+    database: operation.database,
+    table: operation.table,
+    access: operation.access,
+    catalog: operation.catalog,
+    tally: operation.tally,
+    plans: operation.plans,
+    lists: operation.lists,
+    given: operation.given,
+    nowMs: operation.nowMs,
+    attempt: operation.attempt,
     scanLimit: config.api.scan_limit,
     metered: isMetered(config),
     cursors: { cipher: cursorCipher, random: platform.random },

@@ -13,7 +13,7 @@ import { jsonArray, jsonObject, storedBytes, wireValue } from "./wire.js";
 /**
  * One page as one statement, so that the page and its total are of one moment. Its single row, in this order:
  *
- * - the page's rows, as the inside of a JSON array; NULL where there is none, or they are more than an answer can hold;
+ * - the page's rows as a JSON array; NULL where they are more than an answer can hold;
  * - how many authorized rows were found, at most `limit + 1`;
  * - the key of the page's last row as a JSON array, where a row beyond the page was found;
  * - what was counted in the window as a JSON array `[candidates, authorized, probed]`, where it was counted; a fourth
@@ -36,7 +36,7 @@ export function listStatement(plan: ListPlan): Counted<Sql> {
   const row = jsonObject(plan.output, ({ name: column }) => sql`_page.${name(column)}`);
   const bytes = storedBytes(plan.output, ({ name: column }) => sql`_page.${name(column)}`);
   const fits = sql`(SELECT sum(${bytes}) FROM _page) <= ${param(BigInt(plan.catalog.answerBytesMax))}`;
-  const rows = sql`SELECT group_concat(${row}) FROM (SELECT * FROM _page LIMIT ${param(BigInt(plan.limit))}) AS _page`;
+  const rows = sql`SELECT json_group_array(${row}) FROM (SELECT * FROM _page LIMIT ${param(BigInt(plan.limit))}) AS _page`;
   const lastKey = sql`SELECT ${jsonArray(keys)} FROM _page WHERE EXISTS (SELECT 1 FROM _peeked) LIMIT 1 OFFSET ${param(BigInt(plan.limit - 1))}`;
   const counted = parts.counted === null || !plan.window.counted ? parts.countedValue : sql`NULL`;
   const statement = sql`WITH ${join(ctes, comma)} SELECT CASE WHEN ${fits} THEN (${rows}) END AS rows, (SELECT count(*) FROM _page) AS returned, (${lastKey}) AS last_key, ${counted} AS counted, ${parts.examined} AS examined, ${gate.visits} AS gate_visits`;

@@ -32,7 +32,8 @@ function concatenatedObject(columns: readonly Column[], refer: (column: Column) 
     const key = { text: `'${i === 0 ? "{" : ","}"${column.name}":'`, params: [] };
     return sql`(${key} || json_quote(${wireValue(column, refer(column))}))`;
   });
-  return sql`(${chain(members, sql` || `)} || '}')`;
+  // As JSON, or an array would hold it as a string.
+  return sql`json(${chain(members, sql` || `)} || '}')`;
 }
 
 export function wireValue(column: Pick<Column, "type">, ref: Sql): Sql {

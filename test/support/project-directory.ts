@@ -1,0 +1,25 @@
+import { spawnSync } from "node:child_process";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect, onTestFinished } from "vitest";
+
+const config =
+  'auth = { allow_insecure_dev_secret = true, dev_secret = "a secret of the fault tests, 32 bytes" }\n';
+
+/** A project for the built server and the built command line, until the test ends. */
+export function projectDirectory(schema: string): string {
+  const directory = mkdtempSync(join(tmpdir(), "svc-faults-"));
+  onTestFinished(() => rmSync(directory, { recursive: true, force: true }));
+  writeFileSync(join(directory, "svc.schema.yaml"), schema);
+  writeFileSync(join(directory, "svc.toml"), config);
+  return directory;
+}
+
+/** What a command of the command line that must succeed has printed. */
+export function svc(directory: string, args: readonly string[], input = ""): string {
+  const command = ["dist/svc/main.js", ...args, "--dir", directory];
+  const done = spawnSync(process.execPath, command, { encoding: "utf8", input });
+  expect(done.status, done.stderr).toBe(0);
+  return done.stdout;
+}
