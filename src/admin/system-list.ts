@@ -1,12 +1,12 @@
 import { type Caller, principalOf } from "../auth/principal.js";
 import type { Refusal } from "../http/refusal.js";
 import { Tally } from "../metering/tally.js";
+import { Memo } from "../platform/memo.js";
 import type { Column, ColumnType, Table } from "../project/model.js";
 import { systemColumnName, systemTableName } from "../project/names.js";
 import type { Expression } from "../project/rules/ast.js";
 import type { Catalog } from "../schema/catalog.js";
 import { listResponse } from "../tables/list-response.js";
-import { Memo } from "../tables/memo.js";
 import { noPlanChecks } from "../tables/plan-check.js";
 import type { AdminServices } from "./routes.js";
 

@@ -2,6 +2,9 @@
 // Plain JavaScript, so that a Worker loads this file from the sources and from the build alike.
 import { parentPort } from "node:worker_threads";
 import { computeHash } from "../platform/compute-hash.js";
+import { keepArgon2 } from "../platform/keep-argon2.js";
+
+keepArgon2();
 
 /**
  * Answers each job with its hash, or with undefined when it cannot be computed: an error might quote the

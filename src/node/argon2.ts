@@ -67,7 +67,10 @@ class HashQueue {
   }
 
   #start(): Worker {
-    const worker = new Worker(new URL("./argon2-worker.js", import.meta.url));
+    const worker = new Worker(new URL("./argon2-worker.js", import.meta.url), {
+      // Megabytes, beside those of Argon2 itself: what is computed here leaves next to nothing behind.
+      resourceLimits: { maxYoungGenerationSizeMb: 2, maxOldGenerationSizeMb: 32 },
+    });
     worker.on("message", (hash: Uint8Array | undefined) => this.#finish(hash));
     let cause: unknown;
     // `exit` follows, and a listener keeps the error from ending the process.

@@ -1,12 +1,12 @@
 import { authValues, type Caller, permits } from "../auth/principal.js";
 import { Refusal } from "../http/refusal.js";
+import type { Memo } from "../platform/memo.js";
 import type { Column, Table } from "../project/model.js";
 import { admitsAnonymous } from "../project/rules/admits-anonymous.js";
 import type { Expression, RuleAction, TableRules } from "../project/rules/ast.js";
 import { mentions } from "../project/rules/columns-of.js";
 import { alwaysTrue, neverTrue } from "../project/rules/never-true.js";
 import { specialise, specialiseForRole } from "../project/rules/specialise.js";
-import type { Memo } from "./memo.js";
 
 /** What one caller may do with one table: rules that are left to be decided by the rows, and columns. */
 export interface Access {

@@ -1,9 +1,9 @@
 import type { Refusal } from "../http/refusal.js";
+import { Memo } from "../platform/memo.js";
 import type { Log } from "../platform/platform.js";
 import type { LiveProject } from "../schema/live-project.js";
 import type { Access } from "./access.js";
 import type { PreparedList } from "./list.js";
-import { Memo } from "./memo.js";
 import { type Counted, PlanChecks } from "./plan-check.js";
 import type { Sql } from "./sql/fragment.js";
 import type { WriteStatement } from "./sql/row.js";

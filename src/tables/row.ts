@@ -1,11 +1,11 @@
 import { badRequest, Refusal } from "../http/refusal.js";
 import type { Tally } from "../metering/tally.js";
 import { ConstraintError, type Database, type SqlValue } from "../platform/database.js";
+import type { Memo } from "../platform/memo.js";
 import type { Column, Table } from "../project/model.js";
 import type { Catalog } from "../schema/catalog.js";
 import { type Access, denied } from "./access.js";
 import { constraintRefusal } from "./constraint-refusal.js";
-import type { Memo } from "./memo.js";
 import { bindCounted, type Counted, type PlanChecks } from "./plan-check.js";
 import { finishRows } from "./rows.js";
 import { bind, type GivenValues, Slot, type Sql } from "./sql/fragment.js";

@@ -1,5 +1,6 @@
 import { toHex } from "../encoding/hex.js";
 import { computeHash } from "../platform/compute-hash.js";
+import { keepArgon2 } from "../platform/keep-argon2.js";
 import { createPasswordHasher } from "../platform/password-hasher.js";
 import type { PasswordHasher, Random } from "../platform/platform.js";
 import { modules } from "./wasm/modules.js";
@@ -10,6 +11,7 @@ import { modules } from "./wasm/modules.js";
  */
 export function createArgon2(random: Random): PasswordHasher {
   givePrecompiledModules();
+  keepArgon2();
   return createPasswordHasher((job) => {
     const hash = lastHash.then(() => computeHash(job));
     lastHash = hash.catch(() => {});
@@ -20,33 +22,8 @@ export function createArgon2(random: Random): PasswordHasher {
 /** As there is one instance for the isolate, so there is one queue. */
 let lastHash: Promise<unknown> = Promise.resolve();
 
-/** The exports of hash-wasm's Argon2. */
-interface Argon2Exports {
-  readonly memory: WebAssembly.Memory;
-  /** Where its blocks begin, which go on to the end of the memory. */
-  Hash_GetBuffer(): number;
-}
-
-let keptArgon2: WebAssembly.Instance | undefined;
-
 /** The build has replaced each binary of hash-wasm by its SHA-256: here are the modules that it has made of them. */
 function givePrecompiledModules(): void {
-  const { instantiate } = WebAssembly;
   const compile: typeof WebAssembly.compile = async (digest) => modules.get(toHex(new Uint8Array(digest)))!;
-  const instantiateOnce: typeof WebAssembly.instantiate = async (module) => {
-    const isArgon2 = WebAssembly.Module.exports(module).some(({ name }) => name === "Hash_SetMemorySize");
-    if (!isArgon2) return instantiate(module, {});
-    if (keptArgon2 === undefined) keptArgon2 = await instantiate(module, {});
-    else wipe(keptArgon2.exports as Argon2Exports);
-    return keptArgon2;
-  };
-  Object.assign(WebAssembly, { compile, instantiate: instantiateOnce });
-}
-
-/**
- * A fresh instance a hash would leave 19 MiB to the garbage collector each time, and isolates have 128. In one that is used
- * again, hashes come out wrong unless its blocks are zero, as they are in a fresh one.
- */
-function wipe({ memory, Hash_GetBuffer }: Argon2Exports): void {
-  new Uint8Array(memory.buffer, Hash_GetBuffer()).fill(0);
+  Object.assign(WebAssembly, { compile });
 }
