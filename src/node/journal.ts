@@ -29,7 +29,7 @@ export interface FileJournalOptions {
 
 /** So many sequence numbers are reserved at once, and a crash leaves a gap of twice as many at most. */
 const blockSize = 1_000;
-const segmentBytesMax = 4_194_304;
+const segmentBytesMax = 524_288;
 /** How long what is written may not have reached the disk. */
 const syncEveryMs = 1_000;
 /** A journal that does not work is tried again no more often than that. */
@@ -247,8 +247,8 @@ export class FileJournal implements Journal {
     for (const name of await segmentsIn(this.#directory)) {
       if (name === this.#segment?.name) continue;
       const path = join(this.#directory, name);
-      const { receipts, gaps } = readSegment(await readFile(path, "utf8"));
-      await storeAll(this.#options.store, { receipts, gaps });
+      for (const piece of piecesOf(await readFile(path, "utf8")))
+        await storeAll(this.#options.store, readSegment(piece));
       await rm(path);
     }
   }
@@ -318,6 +318,17 @@ async function storeAll(store: FileJournalOptions["store"], { receipts, gaps }: 
   for (let at = 0; at < receipts.length; at += storedMax)
     await store({ receipts: receipts.slice(at, at + storedMax), gaps: [] });
   if (gaps.length > 0) await store({ receipts: [], gaps });
+}
+
+const pieceCharacters = 32_768;
+
+/** Whole lines, some at a time: what lives while it is stored is not collected cheaply. */
+function* piecesOf(text: string): Generator<string> {
+  for (let from = 0; from < text.length; ) {
+    const end = text.indexOf("\n", from + pieceCharacters) + 1 || text.length;
+    yield text.slice(from, end);
+    from = end;
+  }
 }
 
 async function directoriesIn(directory: string): Promise<readonly string[]> {
