@@ -1,5 +1,5 @@
 import type { Refusal } from "../http/refusal.js";
-import type { Result, Statement } from "../platform/database.js";
+import type { Database, Result, Statement } from "../platform/database.js";
 import type { CheckedRow } from "./authenticate.js";
 import { checkPassword } from "./passwords.js";
 import type { AuthContext } from "./routes/context.js";
@@ -45,17 +45,33 @@ export async function checkAccountPassword(
   const refusal = await attempt.judge(counted);
   if (refusal !== null) return refusal;
   const stored = (found!.rows[0]?.[5] ?? null) as string | null;
-  const matches = await checkPassword(platform.passwordHasher, password, stored).catch(async (error) => {
-    // Nothing was checked, so nothing failed: a busy server locks nobody out.
-    await platform.database.batch(forgive);
-    throw error;
-  });
+  const matches = await orForgive(platform.database, forgive, () =>
+    checkPassword(platform.passwordHasher, password, stored),
+  );
   return {
     account: matches ? enabledAccount(found!) : null,
     forgive,
     addressKey,
     schemaVersion: version!.rows[0]!,
   };
+}
+
+/**
+ * Work of an attempt whose password nobody has found to be wrong: where it fails, as a busy server or storage does, that
+ * is no failure of the attempt.
+ */
+export async function orForgive<T>(
+  database: Database,
+  forgive: readonly Statement[],
+  work: () => Promise<T>,
+): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    // The storage may still be away, which is why the work failed; that is the error to tell.
+    await database.batch(forgive).catch(() => {});
+    throw error;
+  }
 }
 
 function enabledAccount({ rows: [row] }: Result): Account | null {

@@ -2,7 +2,7 @@ import { isRefusal, Refusal } from "../../http/refusal.js";
 import type { Statement } from "../../platform/database.js";
 import type { CheckedRow } from "../authenticate.js";
 import { emailKey } from "../email.js";
-import { type Account, checkAccountPassword } from "../password-check.js";
+import { type Account, checkAccountPassword, orForgive, type PasswordCheck } from "../password-check.js";
 import { presentedPasswordProblem } from "../passwords.js";
 import { prepareSession } from "../sessions.js";
 import { rememberAddress } from "../store/throttle.js";
@@ -31,8 +31,21 @@ async function signIn(context: AuthContext, body: Credentials, address: string):
   const { platform } = context;
   const checked = await checkAccountPassword(context, emailKey(body.email), address, body.password);
   if (isRefusal(checked)) return checked;
-  const { account, forgive, addressKey, schemaVersion } = checked;
+  const { account } = checked;
   if (account === null) return wrong;
+  return orForgive(platform.database, checked.forgive, () =>
+    opened(context, body, address, { ...checked, account }),
+  );
+}
+
+/** What comes of a right password. */
+async function opened(
+  context: AuthContext,
+  body: Credentials,
+  address: string,
+  { account, forgive, addressKey, schemaVersion }: PasswordCheck & { readonly account: Account },
+): Promise<Response | Refusal> {
+  const { platform } = context;
   const unverified = await unverifiedRefusal(context, account, schemaVersion);
   if (unverified !== null) {
     await platform.database.batch(forgive);
@@ -46,8 +59,7 @@ async function signIn(context: AuthContext, body: Credentials, address: string):
     rememberAddress(account.id, addressKey),
     ...forgive,
   ]);
-  const opened = results[replace.length]!;
-  if (opened.rows.length > 0) return tokenResponse(context, account, session, 200);
+  if (results[replace.length]!.rows.length > 0) return tokenResponse(context, account, session, 200);
   // Where another login has replaced the imported hash meanwhile, the password is checked against the new one.
   return replace.length > 0 ? signIn(context, body, address) : wrong;
 }

@@ -3,7 +3,7 @@ import { json } from "../../http/respond.js";
 import { readAuthBody } from "../body.js";
 import { expiredCookies, withCookies } from "../cookies.js";
 import { emailKey } from "../email.js";
-import { checkAccountPassword } from "../password-check.js";
+import { checkAccountPassword, orForgive } from "../password-check.js";
 import { passwordProblem, presentedPasswordProblem } from "../passwords.js";
 import type { Caller } from "../principal.js";
 import { deleteOpeningsIfChanged } from "../store/links.js";
@@ -35,13 +35,15 @@ export async function changeOwnPassword(
   if (isRefusal(checked)) return checked;
   const { account, forgive } = checked;
   if (account === null) return wrong;
-  const next = await platform.passwordHasher.hash(password);
-  const [changed, revoked] = await platform.database.batch([
-    changePassword(account.id, account.passwordHash, next),
-    revokeSessionsIfChanged(account.id, next, platform.clock.now()),
-    ...deleteOpeningsIfChanged(account.id, next),
-    ...forgive,
-  ]);
+  const [changed, revoked] = await orForgive(platform.database, forgive, async () => {
+    const next = await platform.passwordHasher.hash(password);
+    return platform.database.batch([
+      changePassword(account.id, account.passwordHash, next),
+      revokeSessionsIfChanged(account.id, next, platform.clock.now()),
+      ...deleteOpeningsIfChanged(account.id, next),
+      ...forgive,
+    ]);
+  });
   if (changed!.rows.length === 0) return wrong;
   const response = json({ data: { revoked_sessions: revoked!.rows.length } });
   return config.auth.cookie_mode ? withCookies(response, expiredCookies(config.auth)) : response;

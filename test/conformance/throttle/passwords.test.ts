@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { HasherBusyError } from "../../../src/platform/platform.js";
-import { client, expectRefusal } from "../../support/client.js";
+import { client, dataOf, expectRefusal } from "../../support/client.js";
+import { switchboard } from "../../support/faulty-database.js";
 import { run } from "../../support/people.js";
 import { serve, type TestServer } from "../../support/server.js";
 
@@ -39,6 +40,27 @@ describe("failed passwords", () => {
     );
     server.clock.advance(1_000);
     expect((await from(server, "203.0.113.1").post("/auth/login", right)).status).toBe(200);
+  });
+
+  it("are none where the password is right and the storage fails behind it", async () => {
+    const storage = switchboard();
+    const server = await serve({ schema, config: limits("max_failures = 2"), wrap: storage.wrap });
+    const ada = from(server, "203.0.113.1");
+    const { access_token: token } = dataOf<{ access_token: string }>(await ada.post("/auth/register", right));
+    const signedIn = client(server, {
+      "Test-Client-Address": "203.0.113.1",
+      Authorization: `Bearer ${token}`,
+    });
+    const change = { current_password: right.password, password: "another horse" };
+    for (let i = 0; i < 3; i++) {
+      storage.failing = (statements) => statements.some(({ sql }) => sql.startsWith("INSERT INTO _sessions"));
+      expectRefusal(await ada.post("/auth/login", right), 503, "auth_unavailable");
+      storage.failing = (statements) => statements.some(({ sql }) => sql.startsWith("UPDATE _users"));
+      expectRefusal(await signedIn.post("/auth/password", change), 503, "auth_unavailable");
+    }
+    storage.failing = null;
+    await fail(server, "203.0.113.1", 1);
+    expect((await ada.post("/auth/login", right)).status).toBe(200);
   });
 
   it("count for an address that does not exist as well", async () => {
