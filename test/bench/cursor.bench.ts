@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
+import { figure, median, timed } from "../support/figures.js";
 import { apiKey, serve, signUp, type TestServer } from "../support/server.js";
-import { median, row, timed } from "./report.js";
 
 const rows = 100_000;
 const rooms = 100;
@@ -33,11 +33,6 @@ test("a page that a thousand cursors reach costs what the second one costs", asy
   const user = await signUp(server, "ada@example.com");
   await fill(server, user.id);
   const key = await apiKey(server, "resource:messages:read");
-  process.stdout.write(
-    `\n${rows} rows, pages of ${limit}, medians of ${repetitions} requests each, milliseconds\n`,
-  );
-  row("list", "page 2", `page ${deep}`, "ratio");
-  row("---", "---", "---", "---");
   for (const [name, query, headers] of [
     ["by primary key, API key", "", key],
     ["by created_at (ties of 10), API key", "&sort=created_at", key],
@@ -45,9 +40,19 @@ test("a page that a thousand cursors reach costs what the second one costs", asy
   ] as const) {
     const pages = await walk(server, `/api/messages?limit=${limit}${query}`, headers);
     const [second, thousandth] = await compare(server, pages.get(2)!, pages.get(deep)!, headers);
-    row(name, second, thousandth, thousandth / second);
+    const thousandthName = `the ${deep}th cursor page of 100,000 rows, ${name}`;
+    figure(
+      "speed",
+      thousandthName,
+      ms(thousandth),
+      `${ms(second)} the second`,
+      second / thousandth,
+      "≥ 0.85",
+    );
   }
 });
+
+const ms = (value: number) => `${value.toFixed(2)} ms`;
 
 async function fill({ database }: TestServer, userId: string): Promise<void> {
   const numbers = "WITH RECURSIVE n(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < ? - 1)";

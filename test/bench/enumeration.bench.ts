@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
 import { createArgon2 } from "../../src/node/argon2.js";
+import { figure, median, timed } from "../support/figures.js";
 import { member, run } from "../support/people.js";
 import { post, serve, signUp } from "../support/server.js";
-import { median, row, timed } from "./report.js";
 
 const tries = Number(process.env.TRIES ?? 200);
 
@@ -42,8 +42,6 @@ test("a login that fails takes as long whatever was wrong", async () => {
     }
 
   const medians = times.map(median);
-  process.stdout.write(`\nPOST /auth/login, medians of ${tries} tries each, milliseconds\n`);
-  row("what is wrong", "time", "ratio to the first");
-  row("---", "---", "---");
-  for (const [kind, [name]] of kinds.entries()) row(name, medians[kind]!, medians[kind]! / medians[0]!);
+  for (const [kind, [name]] of kinds.entries())
+    figure("enumeration", name, medians[kind]!, medians[kind]! / medians[0]!);
 });

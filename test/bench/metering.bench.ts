@@ -5,8 +5,8 @@ import { join } from "node:path";
 import autocannon from "autocannon";
 import { expect, test } from "vitest";
 import { openLibsql } from "../../src/node/libsql.js";
+import { figure, median } from "../support/figures.js";
 import { spawnServer } from "../support/spawned-server.js";
-import { median, row } from "./report.js";
 
 const rounds = 5;
 const seconds = 3;
@@ -65,9 +65,6 @@ async function start(config: string) {
 test("what metering costs", async () => {
   const on = await start("");
   const off = await start("usage.enabled = false\n");
-  process.stdout.write(`\nrequests a second, medians of ${rounds} runs of ${seconds} s, 16 connections\n`);
-  row("work", "metered", "not metered", "ratio");
-  row("---", "---", "---", "---");
   for (const [name, path] of Object.entries(work)) {
     const rate = async ({ url, headers }: typeof on) => {
       const result = await autocannon({ url: url + path, headers, connections: 16, duration: seconds });
@@ -81,7 +78,8 @@ test("what metering costs", async () => {
       rates.on.push(await rate(on));
       rates.off.push(await rate(off));
     }
-    row(name, median(rates.on), median(rates.off), median(rates.on) / median(rates.off));
+    const [metered, not] = [median(rates.on), median(rates.off)];
+    figure("metering", name, `${metered.toFixed(0)} /s`, `${not.toFixed(0)} /s`, metered / not);
   }
   await on.end();
   await off.end();

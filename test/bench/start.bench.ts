@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { test } from "vitest";
-import { median, row, timed } from "./report.js";
+import { figure, median, timed } from "../support/figures.js";
 
 const repetitions = 10;
 
@@ -18,11 +18,15 @@ test("from the start of the process to the first answer", async () => {
     existing.push(await timed(() => firstAnswer(directory)));
     rmSync(directory, { recursive: true });
   }
-  process.stdout.write(`\nspawn to first answer, medians of ${repetitions}, milliseconds\n`);
-  row("database", "time");
-  row("---", "---");
-  row("none yet", median(empty));
-  row("present", median(existing));
+  const name = "start of the process to its first answer";
+  figure(
+    "speed",
+    name,
+    `${median(existing).toFixed(0)} ms`,
+    `${median(empty).toFixed(0)} ms on no database`,
+    "",
+    "< 400 ms",
+  );
 });
 
 /** Starts the built server, waits for its first answer, and stops it again. */

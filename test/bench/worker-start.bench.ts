@@ -6,8 +6,8 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { applySafe } from "../../src/schema/apply.js";
 import { type D1Binding, openD1 } from "../../src/worker/d1.js";
+import { figure, median } from "../support/figures.js";
 import { bundled } from "../support/workerd/modules.js";
-import { median, row } from "./report.js";
 
 const repetitions = 10;
 
@@ -39,11 +39,6 @@ test("from the spawn of workerd to the first answer of the Worker", async () => 
   const applied = await applySafe(database, readFileSync("svc.schema.yaml", "utf8"), { now: 0 });
   expect(applied.outcome).toBe("applied");
   await first.dispose();
-  process.stdout.write(
-    `\nspawn of workerd to first answer of the Worker with D1, of ${repetitions}, milliseconds\n`,
-  );
-  row("request", "median", "lowest");
-  row("---", "---", "---");
   for (const path of ["/health", "/api/tags"]) {
     const times: number[] = [];
     for (let i = 0; i < repetitions; i++) {
@@ -54,7 +49,12 @@ test("from the spawn of workerd to the first answer of the Worker", async () => 
       expect(response.status).toBe(200);
       await miniflare.dispose();
     }
-    row(`GET ${path}`, median(times), Math.min(...times));
+    figure(
+      "worker start",
+      `GET ${path}`,
+      `${median(times).toFixed(0)} ms`,
+      `${Math.min(...times).toFixed(0)} ms`,
+    );
   }
   rmSync(directory, { recursive: true });
 });

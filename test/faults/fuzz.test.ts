@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import { expect, it, vi } from "vitest";
 import { Random } from "../property/support/random.js";
+import { figure } from "../support/figures.js";
 import { apiKey, type SignedIn, serve, signUp, type TestServer } from "../support/server.js";
 
 /**
@@ -139,6 +140,7 @@ it(`${requests} requests of two users, as the document says and not quite`, asyn
   const document = (await (await server.request("/openapi.json")).json()) as Part;
   const people = [await settle(server, "qadaq"), await settle(server, "qbobq")] as const;
   const operations = operationsOf(document);
+  const began = performance.now();
   const statuses = new Map<number, number>();
   for (let i = 0; i < requests; i++) {
     const me = random.pick(people);
@@ -184,7 +186,12 @@ it(`${requests} requests of two users, as the document says and not quite`, asyn
     }
   }
   const counts = [...statuses].sort(([a], [b]) => a - b).map(([status, count]) => `${status}: ${count}`);
-  console.log(counts.join(", "));
+  const seconds = ((performance.now() - began) / 1000).toFixed(0);
+  figure(
+    "strength",
+    "the API fuzzed from its own document, two users",
+    `${requests} requests in ${seconds} s; 5xx 0; outside of the document 0; rows of the other user 0; statuses ${counts.join(", ")}`,
+  );
   // It is no fuzz of one answer.
   expect(statuses.get(200)! + (statuses.get(201) ?? 0)).toBeGreaterThan(requests / 20);
 });

@@ -12,8 +12,8 @@ import { ruleScope } from "../../src/project/rules/scope.js";
 import { parseSchema } from "../../src/project/schema.js";
 import { openCursor, sealCursor } from "../../src/tables/cursor.js";
 import { parseListRequest } from "../../src/tables/list-request.js";
-import { row } from "../bench/report.js";
 import { Random } from "../property/support/random.js";
+import { figure } from "../support/figures.js";
 
 /**
  * Inputs with some bytes of them changed, for everything that reads text of strangers or of the owner. `INPUTS` is for each;
@@ -184,7 +184,7 @@ describe(`${inputs} mutated inputs`, () => {
       if (ms > longest.ms) longest = { ms, text };
     }
     expect(own()).toEqual(before);
-    row(name, String(inputs), longest.ms);
+    figure("strength", `${inputs} mutated ${name}`, `crashes 0; the longest ${longest.ms.toFixed(1)} ms`);
     if (process.env.SHOW) console.log(JSON.stringify(longest.text));
   });
 });

@@ -4,6 +4,7 @@ import { connect, type Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, it, onTestFinished } from "vitest";
+import { figure } from "../support/figures.js";
 import { spawnServer } from "../support/spawned-server.js";
 
 async function start(): Promise<URL> {
@@ -51,7 +52,9 @@ it("500 sockets that say something and stop keep nobody else waiting, and are an
     `POST /auth/login HTTP/1.1\r\nHost: ${url.host}\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n1\r\n{\r\n`,
   ];
   const sockets = await Promise.all(Array.from({ length: 500 }, (_, i) => open(url, beginnings[i % 5]!)));
+  const began = performance.now();
   const answers = await Promise.all(Array.from({ length: 50 }, () => fetch(new URL("/api/tags", url))));
+  const took = performance.now() - began;
   expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]));
   expect((await register(url, 0)).status).toBe(201);
   const ends = [
@@ -68,6 +71,11 @@ it("500 sockets that say something and stop keep nobody else waiting, and are an
   });
   const [ok, wrong] = ["HTTP/1.1 200 OK", "HTTP/1.1 401 Unauthorized"];
   expect(await Promise.all(lines)).toEqual([ok, ok, ok, wrong, wrong, ok, ok, ok, wrong, wrong]);
+  figure(
+    "strength",
+    "500 slow sockets",
+    `50 lists beside them in ${took.toFixed(0)} ms; ten of them then finished, and answered`,
+  );
 });
 
 it("a body that is too large, declared or not, is refused before it has arrived", async () => {
@@ -97,7 +105,9 @@ it(`${loginCount} logins at once are answered, if some of them only with when to
       headers: { "Content-Type": "application/json" },
       body: JSON.stringify({ email: `user${i % 8}@example.com`, password: "correct horse" }),
     });
+  const began = performance.now();
   const logins = await Promise.all(Array.from({ length: loginCount }, (_, i) => login(i)));
+  const took = performance.now() - began;
   const statuses = logins.map(({ status }) => status);
   // So many from one address are an attack until they turn out to be right.
   const later = logins.filter(({ status }) => status === 429 || status === 503);
@@ -105,4 +115,6 @@ it(`${loginCount} logins at once are answered, if some of them only with when to
   expect(statuses.filter((status) => status === 200).length).toBeGreaterThanOrEqual(loginCount / 2);
   for (const { status, headers } of later)
     if (status === 429) expect(headers.get("Retry-After")).toMatch(/^\d+$/);
+  const refused = `${later.length} told when to come back`;
+  figure("strength", `${loginCount} logins at once`, `all answered in ${took.toFixed(0)} ms, ${refused}`);
 });
