@@ -1,6 +1,4 @@
 import type { Context, MiddlewareHandler } from "hono";
-import { TrieRouter } from "hono/router/trie-router";
-import { Hono } from "hono/tiny";
 import { adminRefusal } from "./admin/authorize.js";
 import { adminRoutes } from "./admin/routes.js";
 import { createAccessTokens } from "./auth/access-token.js";
@@ -25,6 +23,7 @@ import { isLoopbackHost } from "./http/loopback.js";
 import type { OriginPolicy } from "./http/origin.js";
 import { isRefusal, methodNotAllowed, Refusal } from "./http/refusal.js";
 import { json } from "./http/respond.js";
+import { router } from "./http/router.js";
 import { createOutbox } from "./mail/outbox.js";
 import { createMeter } from "./metering/attempt.js";
 import { databaseJournal } from "./metering/database-journal.js";
@@ -131,9 +130,7 @@ export async function createApp(options: AppOptions) {
     own: new URL(publicBaseUrl).origin,
     cookies: config.auth.cookie_mode,
   };
-  // What Hono would choose for these paths, without the routers that it would choose from.
-  const app = new Hono<Env>();
-  app.router = new TrieRouter();
+  const app = router<Env>();
   if (loopbackOnly) app.use(loopbackHostsOnly);
   app.use(cors(origins));
   if (origins.cookies) app.use(crossSiteGuard(origins));

@@ -1,7 +1,7 @@
 import type { Context } from "hono";
-import { Hono } from "hono/tiny";
 import type { Caller } from "../auth/principal.js";
 import { isRefusal, methodNotAllowed, Refusal } from "../http/refusal.js";
+import { router } from "../http/router.js";
 import type { Cipher, Platform } from "../platform/platform.js";
 import type { Config } from "../project/config.js";
 import { adminRefusal } from "./authorize.js";
@@ -33,7 +33,7 @@ const nothingThere = new Refusal("not_found", "no such resource");
 
 /** /admin/api (interface, section 6; for the schema section 3). */
 export function adminRoutes(services: AdminServices) {
-  const routes = new Hono<Env>();
+  const routes = router<Env>();
   const endpoints: readonly (readonly [method: string, path: string, handle: Handler])[] = [
     ["POST", "/schema/plan", planSchema],
     ["POST", "/schema/apply", applySchema],

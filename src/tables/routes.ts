@@ -1,11 +1,11 @@
 import type { Context } from "hono";
-import { Hono } from "hono/tiny";
 import type { Callers } from "../auth/callers.js";
 import { authValues, type Caller, principalOf } from "../auth/principal.js";
 import { readAhead, readJsonObject } from "../http/body.js";
 import { decode, parseQueryString } from "../http/query-string.js";
 import { badRequest, isRefusal, methodNotAllowed, Refusal } from "../http/refusal.js";
 import { jsonText } from "../http/respond.js";
+import { router } from "../http/router.js";
 import type { Attempt, Subject } from "../metering/attempt.js";
 import type { Database } from "../platform/database.js";
 import type { Cipher, Platform } from "../platform/platform.js";
@@ -37,7 +37,7 @@ export interface TableServices {
 
 /** The eight endpoints of specification 4.2. */
 export function tableRoutes(services: TableServices) {
-  const routes = new Hono<TableEnv>();
+  const routes = router<TableEnv>();
   const run = async (c: Context<TableEnv>, act: (request: TableRequest) => Promise<Response | Refusal>) => {
     await readAhead(c.req.raw, services.config.api.max_body_bytes);
     const { attempt } = c.var;

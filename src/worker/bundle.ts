@@ -22,15 +22,16 @@ const binaries: Plugin = {
 
 /**
  * Parts of libraries that no path of a Worker comes to, but that a bundler cannot know of: it reads YAML 1.2 and writes
- * none, and reads no forms by Hono. They would be a twentieth of it.
+ * none, reads no forms and writes no HTML by Hono, and encrypts no tokens. They would be a twentieth of it.
  */
 const unused: Plugin = {
   name: "unused",
   load: {
     filter: {
       id: [
-        /\/yaml\/browser\/dist\/(stringify\/|schema\/(json\/|yaml-1\.1\/(?!merge))|doc\/(createNode|applyReviver)|parse\/cst-visit)/,
-        /\/hono\/dist\/utils\/(mount|body)\.js$/,
+        /\/yaml\/browser\/dist\/(stringify\/|schema\/(json\/|yaml-1\.1\/(?!merge))|doc\/(createNode|applyReviver|anchors)|parse\/cst-visit)/,
+        /\/hono\/dist\/(utils\/(mount|body|html)|helper\/route\/index|router\/pattern-router\/router)\.js$/,
+        /\/jose\/dist\/webapi\/lib\/jwe_algorithms\.js$/,
       ],
     },
     handler(file) {

@@ -1,4 +1,5 @@
-import { importPKCS8, SignJWT } from "jose";
+import { SignJWT } from "jose";
+import { fromBase64 } from "../../encoding/base64.js";
 import { type Clock, CredentialsError } from "../../platform/platform.js";
 import { authorizationServer, exchangeCode } from "./code-grant.js";
 import { type AppleCredentials, appleCredentials, parseCredentials } from "./credentials.js";
@@ -67,7 +68,10 @@ export async function appleClientSecret(
 
 async function signingKey(pem: string) {
   try {
-    return await importPKCS8(pem.trim(), "ES256");
+    const der = fromBase64(pem.replace(/-----[A-Z ]+-----|\s/g, ""))!;
+    return await crypto.subtle.importKey("pkcs8", der, { name: "ECDSA", namedCurve: "P-256" }, false, [
+      "sign",
+    ]);
   } catch {
     throw new ProviderError("provider_error", "private_key_p8 of apple is no P-256 key");
   }

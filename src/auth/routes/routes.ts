@@ -1,6 +1,6 @@
 import type { Context, MiddlewareHandler } from "hono";
-import { Hono } from "hono/tiny";
 import { isRefusal, methodNotAllowed, Refusal } from "../../http/refusal.js";
+import { router } from "../../http/router.js";
 import { UnavailableError } from "../../platform/database.js";
 import { HasherBusyError, type Log } from "../../platform/platform.js";
 import type { Callers } from "../callers.js";
@@ -33,7 +33,7 @@ export function authRoutes(
   authenticated: MiddlewareHandler,
   addressOf: (c: Context) => string,
 ) {
-  const routes = new Hono<Env>();
+  const routes = router<Env>();
   routes.onError(unavailableFor(context.platform.log));
   const posts: readonly (readonly [string, Handler])[] = [
     ["/register", register],
