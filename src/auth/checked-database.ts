@@ -6,9 +6,8 @@ import {
   type Statement,
   StatementError,
 } from "../platform/database.js";
-import { Memo } from "../platform/memo.js";
 import type { CheckedRow } from "./authenticate.js";
-import { insist } from "./store/checks.js";
+import { insist, withCheck } from "./store/checks.js";
 
 /** Who calls, or the schema in force, is not what was expected. Nothing was written. */
 export class UnexpectedRowError extends CallRefusedError {
@@ -21,20 +20,6 @@ export class UnexpectedRowError extends CallRefusedError {
 export interface CheckedDatabase extends Database {
   /** For a request that has not come to ask the database anything. */
   confirm(): Promise<void>;
-}
-
-/** By the text of the check, of which there are three, and then by that of the statement. */
-const joinedTexts = new Map<string, Memo<string>>();
-
-/** One statement instead of two, whose first columns are the check's: another one costs as much as looking up a row. */
-function withCheck(check: Statement, { sql, params }: Statement): Statement {
-  const texts = joinedTexts.get(check.sql) ?? new Memo<string>(1_000);
-  joinedTexts.set(check.sql, texts);
-  const text = texts.get(
-    sql,
-    () => `SELECT * FROM (${check.sql}) LEFT JOIN (SELECT 1 AS _there, * FROM (${sql})) ON 1`,
-  );
-  return { sql: text, params: [...check.params, ...params] };
 }
 
 function withoutCheck({ rows, rowsWritten }: Result, checkLength: number): Result {
@@ -76,7 +61,7 @@ export function checkedDatabase(database: Database, check: Statement, expected: 
     query: async (statements) => {
       if (confirmed) return database.query(statements);
       const [only] = statements;
-      if (statements.length === 1 && /^(SELECT|WITH)\b/.test(only!.sql)) {
+      if (statements.length === 1 && only!.single) {
         const [joined] = await orAsk(() => database.query([withCheck(check, only!)]));
         compare(joined!.rows[0]!.slice(0, expected.length));
         return [withoutCheck(joined!, expected.length)];

@@ -18,7 +18,7 @@ const judgedElsewhere = /^\/auth\/(oauth\/callback|pages)\//;
 export function crossSiteGuard(policy: OriginPolicy): MiddlewareHandler {
   return async (c, next) => {
     const request = c.req.raw;
-    if (!policy.cookies || safeMethods.has(request.method)) return next();
+    if (safeMethods.has(request.method)) return next();
     // As the router reads it, percent-decoded.
     const { path } = c.req;
     if (judgedElsewhere.test(path)) return next();

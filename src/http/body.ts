@@ -35,7 +35,7 @@ export async function readAhead(request: Request, bodyBytesMax: number): Promise
   texts.set(request, await readNow(request, bodyBytesMax));
 }
 
-/** A body as UTF-8 text, read no further than the limit. */
+/** A body as UTF-8 text, read no further than the limit, of which servers hold a declared length to what it says. */
 export async function readText(request: Request, bodyBytesMax: number): Promise<string | Refusal> {
   const text = texts.get(request);
   if (text === undefined) return readNow(request, bodyBytesMax);

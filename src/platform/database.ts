@@ -37,6 +37,8 @@ export interface Database {
 export interface Statement {
   readonly sql: string;
   readonly params: readonly SqlValue[];
+  /** A SELECT of at most one row: it can be part of another one. */
+  readonly single?: true;
 }
 
 /** A bigint binds as INTEGER, a number as REAL, a string as TEXT without NUL, bytes as BLOB. Nothing else binds. */

@@ -7,11 +7,15 @@
  * @typedef {{ memory: WebAssembly.Memory, Hash_GetBuffer(): number }} Argon2Exports
  */
 
+let isKept = false;
+
 /**
  * From now on there is one Argon2 for the whole isolate, so that only one hash may be computed at a time. A fresh instance a
  * hash, as hash-wasm makes them, leaves 19 MiB to the garbage collector each time.
  */
 export function keepArgon2() {
+  if (isKept) return;
+  isKept = true;
   const { instantiate } = WebAssembly;
   /** @type {WebAssembly.Instance | undefined} */
   let kept;

@@ -79,7 +79,11 @@ function aliasOf(table: PhysicalTable): ColumnName | null {
 function exactColumnsOf(table: PhysicalTable): ReadonlySet<string> {
   if (!table.strict) return new Set();
   const collations = collationsOf(table);
-  return new Set(table.columns.map(({ name }) => name).filter((name) => !collations.has(name)));
+  // ANY holds 1 and 1.0, which are equal and yet two.
+  const exact = table.columns.filter(
+    ({ name, declaredType }) => !collations.has(name) && declaredType.toUpperCase() !== "ANY",
+  );
+  return new Set(exact.map(({ name }) => name));
 }
 
 function collationsOf(table: PhysicalTable): ReadonlyMap<string, string> {

@@ -12,7 +12,7 @@ import { whenTrue } from "../project/rules/when-true.js";
 import type { Catalog, CatalogIndex, CatalogTable } from "../schema/catalog.js";
 import { type AccessPath, type Condition, chooseAccessPath } from "./access-path.js";
 import type { Comparison, Filter, ListRequest } from "./list-request.js";
-import { type Key, totalOrder } from "./order.js";
+import { type Key, rowid, totalOrder } from "./order.js";
 import { givenFilter, plannedFilter } from "./planned-filter.js";
 import type { GivenValues } from "./sql/fragment.js";
 
@@ -24,7 +24,6 @@ export interface ListPlan {
   /** Conditions that name no column of the row: decided once, before any row is visited. */
   readonly gates: readonly Expression[];
   readonly output: readonly Column[];
-  readonly limit: number;
   readonly scanLimit: number;
   /** Whether the statement reports what it examined. */
   readonly metered: boolean;
@@ -39,6 +38,7 @@ export interface ListPlan {
 export interface Grouping {
   readonly index: CatalogIndex;
   readonly columns: readonly ColumnName[];
+  readonly rowid: ColumnName;
 }
 
 /**
@@ -50,8 +50,6 @@ export interface Window {
   /** The last candidate of a counted window that ended before the table did. */
   readonly upTo: Key | null;
   readonly counted: boolean;
-  /** Authorized rows still to be skipped for `offset`. */
-  readonly skip: number;
 }
 
 /** `readRule` is what `ruleBeside` made of it. */
@@ -76,13 +74,19 @@ export function planList(
     totalOrder(table, request.sort, physical ?? { hasRowid: true, rowidAlias: null }),
     context.orderedOnly,
   );
+  const { catalog, scanLimit, metered, output, window, orderedOnly } = context;
+  // Nothing else of the request: it serves others too.
   return {
-    ...context,
+    catalog,
+    scanLimit,
+    metered,
+    output,
+    window,
+    orderedOnly,
     table,
     path,
     grouping: groupingOf(path, context.window, physical),
     gates: ruleTerms.filter((term) => !mentions(term, "row")),
-    limit: request.limit,
   };
 }
 
@@ -93,16 +97,17 @@ function groupingOf(
   physical: CatalogTable | undefined,
 ): Grouping | null {
   const isWhole = steered && ordered && served.length === 0 && rest.length > 0;
-  if (!isWhole || after !== null || upTo !== null || counted) return null;
+  if (!isWhole || after !== null || upTo !== null || counted || !physical?.hasRowid) return null;
   const judged = columnsJudged(rest);
   // In others, what is grouped may not be alike.
-  if (![...judged].every((column) => physical?.exactColumns.has(column))) return null;
-  const index = physical?.indexes.find(
+  if (![...judged].every((column) => physical.exactColumns.has(column))) return null;
+  const index = physical.indexes.find(
     ({ columns, unique }) =>
       columns.length >= judged.size + Number(unique) &&
       columns.slice(0, judged.size).every(({ name }) => judged.has(name)),
   );
-  return index === undefined ? null : { index, columns: [...judged] };
+  if (index === undefined) return null;
+  return { index, columns: [...judged], rowid: physical.rowidAlias ?? rowid.name };
 }
 
 /** Columns of the row that conditions read. */

@@ -16,8 +16,8 @@ import { type Key, type OrderColumn, type OrderTerm, rowid } from "./order.js";
 import { bindCounted, type Counted, type PlanChecks } from "./plan-check.js";
 import { filterShape, filterValues } from "./planned-filter.js";
 import { finishRows } from "./rows.js";
-import { bind, type GivenValues, Slot, type Sql } from "./sql/fragment.js";
-import { candidateBytesStatement, listStatement, windowEndStatement } from "./sql/list.js";
+import { bind, bindSingle, type GivenValues, Slot, type Sql } from "./sql/fragment.js";
+import { candidateBytesStatement, listStatement, pageValues, windowEndStatement } from "./sql/list.js";
 import { realOf } from "./sql/wire.js";
 import { fromJson } from "./values.js";
 
@@ -72,7 +72,7 @@ export async function listPage(state: CursorState, context: ListContext): Promis
   if (searchRefusal !== null) return searchRefusal;
   const { results, exact } = await context.plans.run(
     (statements) => ask(context, statements),
-    bindCounted(page, given),
+    bindCounted(page, given, bindSingle),
     context.nowMs,
   );
   const report = reportOf(results[0]!);
@@ -80,14 +80,15 @@ export async function listPage(state: CursorState, context: ListContext): Promis
   context.tally.add(exact ? rowsRead(plan, report, isTooMany) : null);
   if (isTooMany) return tooManyToSort(state, request, plan, context);
   if (report.rows === null && report.found > 0) return tooLarge;
-  const returned = Math.min(report.found, plan.limit);
-  const window = await windowAfter(list, report, context);
-  const { next, truncated } = continuation(state, plan, report, window);
+  const { limit } = request;
+  const returned = Math.min(report.found, limit);
+  const window = await windowAfter(list, limit, report, context);
+  const { next, truncated } = continuation(state, plan, limit, report, window);
   const total = state.total + (report.counted?.authorized ?? 0);
   return {
     data: finishRows(report.rows ?? "[]", plan.output),
     rowsReturned: returned,
-    limit: plan.limit,
+    limit,
     offset: state.offset,
     total,
     truncated,
@@ -123,7 +124,7 @@ async function searchTooLong(
     if (operator !== "contains" || !("value" in filter)) continue;
     const bytes = new TextEncoder().encode(String(filter.value)).length;
     if (bytes <= shortSearchBytes) continue;
-    const [result] = await ask(context, [bind(candidateBytesStatement(plan, column), given)]);
+    const [result] = await ask(context, [bindSingle(candidateBytesStatement(plan, column), given)]);
     const [held, candidates] = result!.rows[0] as [number, number];
     context.tally.add(candidates);
     if (held * bytes > searchWorkMax)
@@ -183,6 +184,7 @@ function prepare(request: ListRequest, state: CursorState, context: ListContext)
   const given = {
     ...context.given,
     ...filterValues(request.filters),
+    ...pageValues(request.limit, state.window.skip),
     ...keyValues("after", after),
     ...keyValues("upTo", upTo),
   };
@@ -204,11 +206,14 @@ function preparedBy(
   const { table, access } = context;
   const output = request.select ?? [...access.readable.values()];
   const keys = { after: slotsOf("after", after), upTo: slotsOf("upTo", upTo) };
+  const { catalog, scanLimit, metered } = context;
   const plan = planList(table, rule, request, {
-    ...context,
+    catalog,
+    scanLimit,
+    metered,
     orderedOnly,
     output,
-    window: { ...keys, counted: window.counted, skip: window.skip },
+    window: { ...keys, counted: window.counted },
   });
   // The order's columns depend on the path, and the path on the rules as they are now.
   if (after !== null && !isSameOrder(order, plan.path.order)) return outOfDate;
@@ -216,14 +221,10 @@ function preparedBy(
 }
 
 /** The same text for pages that differ in given values alone. */
-function shapeOf(
-  { filters, select, sort, limit }: ListRequest,
-  state: CursorState,
-  keys: WindowKeys,
-): string {
+function shapeOf({ filters, select, sort }: ListRequest, state: CursorState, keys: WindowKeys): string {
   const { window, order, orderedOnly } = state;
   return [
-    `${limit} ${window.skip} ${window.counted} ${orderedOnly} ${nulls(keys.after)} ${nulls(keys.upTo)}`,
+    `${window.counted} ${orderedOnly} ${nulls(keys.after)} ${nulls(keys.upTo)}`,
     select === null ? "*" : select.map(({ name }) => name).join(),
     sort.map(({ column, descending }) => `${column.name} ${descending}`).join(),
     order.join(),
@@ -281,7 +282,9 @@ interface Report {
     readonly candidates: number;
     readonly authorized: number;
     readonly probed: number;
-    /** No window has ended in it. */
+    /** Rows that were looked up to see whether a window would end in it. */
+    readonly sized: number;
+    /** None has. */
     readonly toTheEnd: boolean;
   } | null;
   readonly examined: { readonly candidates: number; readonly probed: number } | null;
@@ -291,7 +294,7 @@ interface Report {
 function reportOf({ rows: [row] }: Result): Report {
   const [rows, found, lastKey, counted, examined, gateVisits] = row!;
   const numbers = (text: unknown) => (text === null ? null : (JSON.parse(text as string) as number[]));
-  const [candidates, authorized, probed, toTheEnd] = numbers(counted) ?? [];
+  const [candidates, authorized, probed, sized = 0, toTheEnd] = numbers(counted) ?? [];
   const [pageCandidates, pageProbed] = numbers(examined) ?? [];
   return {
     rows: rows as string | null,
@@ -300,7 +303,7 @@ function reportOf({ rows: [row] }: Result): Report {
     counted:
       candidates === undefined
         ? null
-        : { candidates, authorized: authorized!, probed: probed!, toTheEnd: toTheEnd === 1 },
+        : { candidates, authorized: authorized!, probed: probed!, sized, toTheEnd: toTheEnd === 1 },
     examined: pageCandidates === undefined ? null : { candidates: pageCandidates, probed: pageProbed! },
     gateVisits: gateVisits as number,
   };
@@ -334,7 +337,7 @@ function rowsRead(plan: ListPlan, { counted, examined, gateVisits }: Report, isT
     part === null ? 0 : part.candidates + part.probed;
   // Where candidates have to be sorted, they are counted for every page before, and then read again.
   if (!plan.path.ordered) return pass(examined) * (isTooMany ? 1 : 2) + gateVisits;
-  return (plan.window.counted ? 0 : pass(counted)) + pass(examined) + gateVisits;
+  return (plan.window.counted ? 0 : pass(counted) + (counted?.sized ?? 0)) + pass(examined) + gateVisits;
 }
 
 /** Where the counted window ends, for a scan that may have met its limit. */
@@ -344,10 +347,11 @@ interface WindowEnd {
 
 async function windowAfter(
   { list: { plan }, given }: BoundList,
+  limit: number,
   report: Report,
   context: ListContext,
 ): Promise<WindowEnd> {
-  const { path, scanLimit, window, limit } = plan;
+  const { path, scanLimit, window } = plan;
   const isFull = report.found > limit;
   if (!path.ordered || window.upTo !== null || report.counted?.toTheEnd) return { upTo: null };
   const mayEnd = isFull
@@ -369,10 +373,12 @@ function isUnconditional({ path }: ListPlan): boolean {
 function continuation(
   state: CursorState,
   plan: ListPlan,
+  limit: number,
   report: Report,
   { upTo: found }: WindowEnd,
 ): { readonly next: WireWindow | null; readonly truncated: boolean } {
-  const { window, limit, scanLimit } = plan;
+  const { window } = state;
+  const { scanLimit } = plan;
   const upTo = state.window.upTo ?? found;
   const truncated = upTo !== null;
   if (report.found > limit)

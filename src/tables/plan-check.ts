@@ -23,9 +23,10 @@ export interface Counted<S> {
 
 export type CountedStatement = Counted<Statement>;
 
-export function bindCounted(counted: Counted<Sql>, given: GivenValues): CountedStatement {
+/** `binding` is `bindSingle` for what returns at most one row. */
+export function bindCounted(counted: Counted<Sql>, given: GivenValues, binding = bind): CountedStatement {
   const { statement, asked } = counted;
-  const bound = bind(statement, given);
+  const bound = binding(statement, given);
   return { ...counted, statement: bound, asked: asked === statement ? bound : asked && bind(asked, given) };
 }
 

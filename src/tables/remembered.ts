@@ -11,9 +11,9 @@ import type { WriteStatement } from "./sql/row.js";
 /** What requests under one schema have in common: it is worked out once, and goes with the schema. */
 export class Remembered {
   readonly accesses = new Memo<Access | Refusal | null>(1_000);
-  readonly lists = new Memo<PreparedList | Refusal | null>(1_000);
-  readonly reads = new Memo<Counted<Sql>>(1_000);
-  readonly writes = new Memo<WriteStatement>(1_000);
+  readonly lists = new Memo<PreparedList | Refusal | null>(300);
+  readonly reads = new Memo<Counted<Sql>>(300);
+  readonly writes = new Memo<WriteStatement>(300);
   readonly plans: PlanChecks;
 
   constructor(log: Log) {

@@ -8,7 +8,7 @@ import { type Access, denied } from "./access.js";
 import { constraintRefusal } from "./constraint-refusal.js";
 import { bindCounted, type Counted, type PlanChecks } from "./plan-check.js";
 import { finishRows } from "./rows.js";
-import { bind, type GivenValues, Slot, type Sql } from "./sql/fragment.js";
+import { bind, bindSingle, type GivenValues, Slot, type Sql } from "./sql/fragment.js";
 import {
   deleteStatement,
   getStatement,
@@ -67,7 +67,7 @@ export async function getRow(context: RowContext, key: RowValues): Promise<strin
   const get = reads.get(access.key, () =>
     getStatement(table, slots("key", key), access.rule, output, catalog),
   );
-  const bound = bindCounted(get, { ...given, ...valuesOf("key", key) });
+  const bound = bindCounted(get, { ...given, ...valuesOf("key", key) }, bindSingle);
   const { results, exact } = await tally.during(() =>
     plans.run((statements) => database.query(statements), bound, nowMs),
   );

@@ -7,7 +7,7 @@ import { openLibsql } from "../../src/node/libsql.js";
 
 export const rows = 100_000;
 export const rooms = 100;
-const usersPerRoom = 20;
+export const usersPerRoom = 20;
 
 export const person = { email: "ada@example.com", password: "correct horse" };
 

@@ -3,32 +3,17 @@ import { dirname } from "node:path";
 import { expect, test } from "vitest";
 import { figure, median } from "../support/figures.js";
 import { copyOf, login, makeChat } from "./chat.js";
-import { type Contestant, load, rate, startBare, startSvc, type Work } from "./contestant.js";
+import { load, rate, startBare, startSvc, type Work } from "./contestant.js";
+import { compare, connections, rounds, seconds, works } from "./works.js";
 
-/** `ROUNDS` and `SECONDS` prolong it. */
-const rounds = Number(process.env.ROUNDS ?? 5);
-const seconds = Number(process.env.SECONDS ?? 2);
-const connections = 16;
-
-const works: readonly (readonly [work: Work, name: string, atLeast: number])[] = [
-  ["point", "point read, owner rule", 0.5],
-  ["room", "50 of the 1,000 of a room, with total, membership rule", 0.8],
-  ["all", "50 of all 100,000, with total, membership rule", 0.8],
-  ["create", "create, membership rule", 1.5],
-  ["update", "update by key, owner rule", 1.5],
-  ["delete", "delete by key, owner rule", 1.5],
-];
-
-/** Requests a second of each, in turns, so that a noisy machine is noisy for all of them. */
-async function compare(contestants: readonly Contestant[], work: Work): Promise<readonly number[]> {
-  const rates = contestants.map((): number[] => []);
-  for (let round = -1; round < rounds; round++)
-    for (const [i, contestant] of contestants.entries()) {
-      const measured = await rate(contestant, work, { connections, duration: round < 0 ? 1 : seconds });
-      if (round >= 0) rates[i]!.push(measured);
-    }
-  return rates.map(median);
-}
+const atLeast: Readonly<Record<Work, number>> = {
+  point: 0.5,
+  room: 0.8,
+  all: 0.8,
+  create: 1.5,
+  update: 1.5,
+  delete: 1.5,
+};
 
 test("beside a bare server on the same data", async () => {
   const chat = await makeChat();
@@ -36,7 +21,7 @@ test("beside a bare server on the same data", async () => {
   const svc = await startSvc(chat);
   const bare = await startBare(copy, chat.userId);
   try {
-    for (const [work, name, atLeast] of works) {
+    for (const [work, name] of works) {
       const [ours, theirs] = await compare([svc, bare], work);
       figure(
         "speed",
@@ -44,7 +29,7 @@ test("beside a bare server on the same data", async () => {
         `${ours!.toFixed(0)} /s`,
         `${theirs!.toFixed(0)} /s`,
         ours! / theirs!,
-        `≥ ${atLeast}`,
+        `≥ ${atLeast[work]}`,
       );
     }
   } finally {

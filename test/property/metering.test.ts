@@ -102,7 +102,7 @@ function list(random: Random, chat: Chat, name: TableName, person: Person): Aske
     };
   const admitted = countList(
     table,
-    [{ kind: "judge", visitsOnce: 0, visits: null, holds: (row) => named(chat, row) }],
+    [{ kind: "judge", columns: ["grp"], visitsOnce: 0, visits: null, holds: (row) => named(chat, row) }],
     request,
   );
   return { ...base, expected: { ...expected, returned: admitted.returned }, total: admitted.total };

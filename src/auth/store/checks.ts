@@ -1,4 +1,5 @@
 import type { ResultValue, Statement } from "../../platform/database.js";
+import { Memo } from "../../platform/memo.js";
 import { instant, statement } from "./statement.js";
 
 // The columns of a check are called c0, c1 and so on, for `insist`.
@@ -42,4 +43,21 @@ export function insist(check: Statement, expected: readonly ResultValue[]): Stat
     ...expected,
     ...check.params,
   );
+}
+
+/** By the text of the check, of which there are three, and then by that of the statement. */
+const joinedTexts = new Map<string, Memo<string>>();
+
+/**
+ * A check and a statement of at most one row as one, the check's columns first and then one that is NULL where there is no
+ * row: another statement costs as much as looking up a row.
+ */
+export function withCheck(check: Statement, { sql, params }: Statement): Statement {
+  const texts = joinedTexts.get(check.sql) ?? new Memo<string>(300, 10_000);
+  joinedTexts.set(check.sql, texts);
+  const text = texts.get(
+    sql,
+    () => `SELECT * FROM (${check.sql}) LEFT JOIN (SELECT 1 AS _there, * FROM (${sql})) ON 1`,
+  );
+  return { sql: text, params: [...check.params, ...params] };
 }

@@ -21,11 +21,18 @@ export function specialise(expression: Expression, auth: AuthValues, nowSeconds:
 export function specialiseForRole(expression: Expression, role: string | null): Expression | null {
   const special = whenTrue(
     mapOperands(expression, (operand): Operand => {
-      if (operand.kind === "now") return { kind: "given", name: "now" };
-      if (operand.kind !== "auth") return operand;
-      return operand.field === "role" || role === null
-        ? { kind: "literal", value: role }
-        : { kind: "given", name: `auth.${operand.field}` };
+      switch (operand.kind) {
+        case "now":
+          return { kind: "given", name: "now" };
+        case "auth":
+          return operand.field === "role" || role === null
+            ? { kind: "literal", value: role }
+            : { kind: "given", name: `auth.${operand.field}` };
+        case "literal":
+        case "column":
+        case "given":
+          return operand;
+      }
     }),
   );
   return hangsOnGiven(special) ? null : special;

@@ -109,6 +109,11 @@ export function chain(terms: readonly Sql[], operator: Sql): Sql {
   return sql`(${chain(terms.slice(0, middle), operator)}${operator}${chain(terms.slice(middle), operator)})`;
 }
 
+/** The same of a SELECT of at most one row. */
+export function bindSingle(sql: Sql, given: GivenValues): Statement {
+  return { ...bind(sql, given), single: true };
+}
+
 /** The statement with its slots filled. Throws where a value is missing: it would be bound as NULL. */
 export function bind({ text, params }: Sql, given: GivenValues): Statement {
   return { sql: text, params: params.map((param) => (param instanceof Slot ? filled(param, given) : param)) };

@@ -15,8 +15,8 @@ export interface Judge {
   readonly passes: Sql;
   /** How many rows the probes of all candidates visited. */
   readonly probed: Sql;
-  /** The same where each candidate stands for `_w._n` of them. */
-  readonly probedByWeight: Sql;
+  /** The same if each of `_w._n` candidates had been judged by itself. */
+  readonly probedEach: Sql;
   readonly exact: boolean;
   readonly seeks: readonly Seek[];
 }
@@ -45,16 +45,14 @@ export function judgeOf(plan: ListPlan, gate: Gate, alsoFirst: readonly Sql[]): 
     cheap.length === 0
       ? sql`${value} AS ${probeName(i)}`
       : sql`CASE WHEN ${and(cheap)} THEN ${value} END AS ${probeName(i)}`;
-  const weights = nodes.map(
-    (_, i) => sql`ifnull(sum(_w._n) FILTER (WHERE _w.${probeName(i)} IS NOT NULL), 0)`,
-  );
+  const each = nodes.map((_, i) => sql`ifnull(sum(_w._n) FILTER (WHERE _w.${probeName(i)} IS NOT NULL), 0)`);
   const counts = nodes.map((_, i) => sql`count(_w.${probeName(i)})`);
   return {
     columns: [...columnsJudged(rest)].map(name),
     probes: probes.map(column),
     passes: and(rest.map((condition) => conditionSql(condition, scopeOver(sql`_w`)))),
     probed: sum(counts),
-    probedByWeight: sum(weights),
+    probedEach: sum(each),
     exact: probes.every(({ exact }) => exact),
     seeks: seeksOf(probes),
   };

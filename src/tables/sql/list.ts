@@ -4,11 +4,44 @@ import type { Grouping, ListPlan } from "../list-plan.js";
 import type { OrderTerm } from "../order.js";
 import type { Counted, Seek } from "../plan-check.js";
 import { armed, distinct, selectFrom, servedSql } from "./candidates.js";
-import { and, comma, join, name, param, physicalName, type Sql, sql } from "./fragment.js";
+import {
+  and,
+  comma,
+  type GivenValues,
+  join,
+  name,
+  param,
+  physicalName,
+  Slot,
+  type Sql,
+  sql,
+} from "./fragment.js";
 import { type Gate, gateOf } from "./gate.js";
 import { type Judge, judgeOf } from "./judge.js";
 import { behind, columnsOfAlias, notBehind, orderBy, stopAt } from "./place.js";
 import { jsonArray, jsonObject, storedBytes, wireValue } from "./wire.js";
+
+const slot = (name: string) => param(new Slot(name));
+
+/** Numbers of rows that differ from page to page. */
+const page = {
+  skip: slot("page.skip"),
+  limit: slot("page.limit"),
+  last: slot("page.last"),
+  more: slot("page.more"),
+  walked: slot("page.walked"),
+};
+
+/** What the slots of a page of `limit` rows behind `skip` others stand for. */
+export function pageValues(limit: number, skip: number): GivenValues {
+  return {
+    "page.skip": BigInt(skip),
+    "page.limit": BigInt(limit),
+    "page.last": BigInt(limit - 1),
+    "page.more": BigInt(limit + 1),
+    "page.walked": BigInt(skip + limit + 1),
+  };
+}
 
 /**
  * One page as one statement, so that the page and its total are of one moment. Its single row, in this order:
@@ -16,8 +49,8 @@ import { jsonArray, jsonObject, storedBytes, wireValue } from "./wire.js";
  * - the page's rows as a JSON array; NULL where they are more than an answer can hold;
  * - how many authorized rows were found, at most `limit + 1`;
  * - the key of the page's last row as a JSON array, where a row beyond the page was found;
- * - what was counted in the window as a JSON array `[candidates, authorized, probed]`, where it was counted; a fourth
- *   number says that it reached the end of the table;
+ * - what was counted in the window as a JSON array `[candidates, authorized, probed]`, where it was counted, or as
+ *   `groupedOr` has it;
  * - what the page examined as a JSON array `[candidates, probed]`; NULL where nobody asked;
  * - the rows that the gates' probes visited.
  *
@@ -31,13 +64,13 @@ export function listStatement(plan: ListPlan): Counted<Sql> {
     ...gate.ctes,
     ...(parts.counted === null ? [] : [sql`_counted AS MATERIALIZED (SELECT (${parts.counted}) AS counted)`]),
     sql`_page AS MATERIALIZED (${parts.page})`,
-    sql`_peeked AS (SELECT * FROM _page LIMIT 1 OFFSET ${param(BigInt(plan.limit))})`,
+    sql`_peeked AS (SELECT * FROM _page LIMIT 1 OFFSET ${page.limit})`,
   ];
   const row = jsonObject(plan.output, ({ name: column }) => sql`_page.${name(column)}`);
   const bytes = storedBytes(plan.output, ({ name: column }) => sql`_page.${name(column)}`);
   const fits = sql`(SELECT sum(${bytes}) FROM _page) <= ${param(BigInt(plan.catalog.answerBytesMax))}`;
-  const rows = sql`SELECT json_group_array(${row}) FROM (SELECT * FROM _page LIMIT ${param(BigInt(plan.limit))}) AS _page`;
-  const lastKey = sql`SELECT ${jsonArray(keys)} FROM _page WHERE EXISTS (SELECT 1 FROM _peeked) LIMIT 1 OFFSET ${param(BigInt(plan.limit - 1))}`;
+  const rows = sql`SELECT json_group_array(${row}) FROM (SELECT * FROM _page LIMIT ${page.limit}) AS _page`;
+  const lastKey = sql`SELECT ${jsonArray(keys)} FROM _page WHERE EXISTS (SELECT 1 FROM _peeked) LIMIT 1 OFFSET ${page.last}`;
   const counted = parts.counted === null || !plan.window.counted ? parts.countedValue : sql`NULL`;
   const statement = sql`WITH ${join(ctes, comma)} SELECT CASE WHEN ${fits} THEN (${rows}) END AS rows, (SELECT count(*) FROM _page) AS returned, (${lastKey}) AS last_key, ${counted} AS counted, ${parts.examined} AS examined, ${gate.visits} AS gate_visits`;
   return { statement, asked: statement, exact: parts.exact, seeks: [...ownSeek(plan), ...parts.seeks] };
@@ -106,14 +139,14 @@ function orderedParts(plan: ListPlan): Parts {
   const gate = gateOf(plan);
   const judge = judgeOf(plan, gate, []);
   const { order } = plan.path;
-  const { window, limit, scanLimit } = plan;
+  const { window, scanLimit } = plan;
   const limitClause = sql`LIMIT ${gate.limited(param(BigInt(scanLimit)))}`;
   const from = (columns: readonly Sql[], stop: Sql | null) =>
     armed(plan, selectFrom(plan, columns, judge.probes), limitClause, stop);
-  const page = sql`SELECT ${join(
+  const rows = sql`SELECT ${join(
     pageColumns(plan).map((c) => sql`_w.${c}`),
     comma,
-  )} FROM (${from(pageColumns(plan, judge.columns), null)}) AS _w WHERE ${judge.passes} LIMIT ${param(BigInt(limit + 1))} OFFSET ${param(BigInt(window.skip))}`;
+  )} FROM (${from(pageColumns(plan, judge.columns), null)}) AS _w WHERE ${judge.passes} LIMIT ${page.more} OFFSET ${page.skip}`;
   const judged = (stop: Sql | null) => from([...judge.columns, ...keyColumns(order)], stop);
   const peek = (column: OrderTerm["column"]) => sql`(SELECT ${name(column.name)} FROM _peeked)`;
   const unconditional = plan.path.rest.length === 0 && plan.path.served.length === 0 && window.after === null;
@@ -128,21 +161,21 @@ function orderedParts(plan: ListPlan): Parts {
         ? allAlike
         : plan.grouping === null
           ? oneByOne
-          : groupedOr(oneByOne, plan, plan.grouping, gate, judge);
+          : groupedOr(judged(null), plan, plan.grouping, gate, judge);
   const all =
     counted === null
       ? sql`SELECT json_array(count(*), ${judge.probed}) FROM (${judged(null)}) AS _w`
-      : sql`SELECT json_array(min(counted ->> 0, ${param(BigInt(scanLimit))}), counted ->> 2) FROM _counted`;
+      : sql`SELECT json_array(min(counted ->> 0, ${param(BigInt(scanLimit))}), ifnull(counted ->> 5, counted ->> 2)) FROM _counted`;
   const upToPeeked = sql`SELECT json_array(count(*), ${judge.probed}) FROM (${judged(stopAt(order, columnsOfAlias(sql`_t`), peek))}) AS _w WHERE ${notBehind(order, w, peek)}`;
   const whenPeeked = !plan.metered
     ? sql`NULL`
     : plan.path.rest.length === 0
-      ? sql`json_array(${param(BigInt(window.skip + limit + 1))}, 0)`
+      ? sql`json_array(${page.walked}, 0)`
       : sql`(${upToPeeked})`;
   return {
     gate,
     order,
-    page,
+    page: rows,
     counted,
     countedValue: countedValue(counted),
     examined: sql`CASE WHEN ${isPeeked} THEN ${whenPeeked} ELSE (${all}) END`,
@@ -155,7 +188,7 @@ function orderedParts(plan: ListPlan): Parts {
 function sortedParts(plan: ListPlan): Parts {
   const gate = gateOf(plan);
   const { order } = plan.path;
-  const { window, limit, scanLimit } = plan;
+  const { window, scanLimit } = plan;
   const place = window.after === null ? null : { order, key: window.after };
   const t = columnsOfAlias(sql`_t`);
   const judge = judgeOf(plan, gate, place === null ? [] : [behind(order, place.key, t)]);
@@ -167,14 +200,14 @@ function sortedParts(plan: ListPlan): Parts {
   const few = sql`CASE WHEN (SELECT counted ->> 0 FROM _counted) <= ${param(BigInt(scanLimit))} THEN -1 ELSE 0 END`;
   // Behind a closed gate nothing is counted, which is few as well.
   const guard = sql`LIMIT ${gate.limited(few)}`;
-  const page = sql`SELECT ${join(
+  const rows = sql`SELECT ${join(
     pageColumns(plan).map((c) => sql`_w.${c}`),
     comma,
-  )} FROM (${from(pageColumns(plan, judge.columns), guard)}) AS _w WHERE ${passes}${orderBy(order, w)} LIMIT ${param(BigInt(limit + 1))} OFFSET ${param(BigInt(window.skip))}`;
+  )} FROM (${from(pageColumns(plan, judge.columns), guard)}) AS _w WHERE ${passes}${orderBy(order, w)} LIMIT ${page.more} OFFSET ${page.skip}`;
   return {
     gate,
     order,
-    page,
+    page: rows,
     counted,
     countedValue: countedValue(counted),
     examined: sql`(SELECT json_array(counted ->> 0, counted ->> 2) FROM _counted)`,
@@ -188,29 +221,31 @@ function countedValue(counted: Sql | null): Sql {
 }
 
 /**
- * The count of a whole table that fits into the window: along an index, candidates that are alike are judged once. It tells
- * `[candidates, authorized, probed, 1]`, as if they had been judged one by one, and the last that no window ends in it.
+ * The count of a whole table whose rowids are too close for a window to end in it: along an index, candidates that are
+ * alike are judged once. It tells `[candidates, authorized, probed, rows looked up for their rowids, whether so,
+ * probed if each had been judged by itself]`, as the page does.
  */
 function groupedOr(
-  otherwise: Sql,
+  judged: Sql,
   plan: ListPlan,
-  { index, columns }: Grouping,
+  { index, columns, rowid }: Grouping,
   gate: Gate,
   judge: Judge,
 ): Sql {
-  const from = sql`${name(plan.table.name)} AS _t INDEXED BY ${physicalName(index.name)}`;
-  const none = gate.limited(param(-1n));
-  const isMore = sql`EXISTS (SELECT 1 FROM ${from} LIMIT ${gate.limited(param(1n))} OFFSET ${param(BigInt(plan.scanLimit))})`;
+  const table = name(plan.table.name);
+  const end = (which: Sql) => sql`(SELECT ${which}(_t.${name(rowid)}) FROM ${table} AS _t)`;
+  const span = gate.counted(sql`SELECT ${end(sql`max`)} - ${end(sql`min`)}`);
   const keys = columns.map((column) => sql`_t.${name(column)}`);
   const list = [
     sql`count(*) AS _n`,
     ...keys.map((key, i) => sql`${key} AS ${name(columns[i]!)}`),
     ...judge.probes,
   ];
-  const groups = sql`SELECT ${join(list, comma)} FROM ${from} GROUP BY ${join(keys, comma)} LIMIT ${none}`;
+  const groups = sql`SELECT ${join(list, comma)} FROM ${table} AS _t INDEXED BY ${physicalName(index.name)} GROUP BY ${join(keys, comma)} LIMIT ${gate.limited(param(-1n))}`;
   const authorized = sql`ifnull(sum(_w._n) FILTER (WHERE ${judge.passes}), 0)`;
-  const grouped = sql`SELECT json_array(ifnull(sum(_w._n), 0), ${authorized}, ${judge.probedByWeight}, 1) FROM (${groups}) AS _w`;
-  return sql`SELECT CASE WHEN ${isMore} THEN (${otherwise}) ELSE (${grouped}) END`;
+  const grouped = sql`SELECT json_array(ifnull(sum(_w._n), 0), ${authorized}, ${judge.probed}, 2 * (count(*) > 0), 1, ${judge.probedEach}) FROM (${groups}) AS _w`;
+  const oneByOne = sql`SELECT json_array(count(*), count(*) FILTER (WHERE ${judge.passes}), ${judge.probed}, 2, 0) FROM (${judged}) AS _w`;
+  return sql`SELECT CASE WHEN ${span} >= ${param(BigInt(plan.scanLimit))} THEN (${oneByOne}) ELSE (${grouped}) END`;
 }
 
 function keyColumns(order: readonly OrderTerm[]): readonly Sql[] {

@@ -182,6 +182,7 @@ export function readTerms(
         ? [
             {
               kind: "judge",
+              columns: ["room"],
               visitsOnce: 0,
               visits: (row) => membership(chat, row.room!, id),
               holds: (row) => isMember(chat, row.room!, id),
@@ -205,6 +206,7 @@ export function readTerms(
       return [
         {
           kind: "judge",
+          columns: key === undefined ? ["owner", "id"] : ["owner"],
           visitsOnce: key === undefined ? 0 : membership(chat, key.value, id),
           visits: key === undefined ? (row) => membership(chat, row.id!, id) : null,
           holds: (row) => row.owner === id || isMember(chat, row.id!, id),

@@ -32,6 +32,8 @@ export type Term =
       readonly kind: "judge";
       /** Of probes that depend on no row. */
       readonly visitsOnce: number;
+      /** Of the row, that it reads. */
+      readonly columns: readonly string[];
       /** Of probes that depend on the row; null for a rule without any. */
       readonly visits: ((row: Row) => number) | null;
       readonly holds: (row: Row) => boolean;
@@ -45,6 +47,7 @@ export interface ListRequest {
 }
 
 interface Condition {
+  readonly columns: readonly string[];
   readonly holds: (row: Row) => boolean;
   readonly equality: string | null;
   readonly membership: string | null;
@@ -54,7 +57,7 @@ interface Condition {
 
 function ofFilter(filter: OracleFilter): Condition {
   const { column, operator } = filter;
-  const base = { equality: null, membership: null, range: null, visits: null };
+  const base = { columns: [column], equality: null, membership: null, range: null, visits: null };
   switch (operator) {
     case "eq":
       return { ...base, equality: column, holds: (row) => same(row[column]!, filter.value) };
@@ -183,14 +186,22 @@ export function countList(table: OracleTable, terms: readonly Term[], request: L
     ...terms.flatMap((term): Condition[] => {
       const base = { membership: null, range: null, visits: null };
       if (term.kind === "equality")
-        return [{ ...base, equality: term.column, holds: (row) => same(row[term.column]!, term.value) }];
+        return [
+          {
+            ...base,
+            columns: [term.column],
+            equality: term.column,
+            holds: (row) => same(row[term.column]!, term.value),
+          },
+        ];
       return term.kind === "judge"
-        ? [{ ...base, equality: null, holds: term.holds, visits: term.visits }]
+        ? [{ ...base, columns: term.columns, equality: null, holds: term.holds, visits: term.visits }]
         : [];
     }),
   ];
   const order = totalOrder(table, request);
-  const { served, ordered } = bestPath(table, conditions, order);
+  const path = bestPath(table, conditions, order);
+  const { served, ordered } = path;
   const rest = conditions.filter((condition) => !served.includes(condition));
   const cheap = rest.filter(({ visits }) => visits === null);
   const candidates = table.rows
@@ -203,7 +214,14 @@ export function countList(table: OracleTable, terms: readonly Term[], request: L
       : 0;
   const visitsOf = (rows: readonly Row[]) => rows.reduce((sum, row) => sum + 1 + probed(row), 0);
   const authorized = candidates.filter((row) => rest.every(({ holds }) => holds(row)));
-  const counting = visitsOf(candidates);
+  const groups = groupsOf(table, path, rest);
+  // One of each group is judged for all; the first and the last row tell that there are not too many.
+  const counting =
+    groups === null
+      ? visitsOf(candidates)
+      : candidates.length +
+        groups.reduce((sum, row) => sum + probed(row), 0) +
+        2 * Number(candidates.length > 0);
   const { limit, offset } = request;
   const beyond = authorized[offset + limit];
   // In order, the page is walked up to and with the row that shows that there is a next one.
@@ -228,6 +246,23 @@ export function countList(table: OracleTable, terms: readonly Term[], request: L
     const end = authorized[offset + 2 * limit];
     return visitsOf(end === undefined ? behind : candidates.slice(last + 1, candidates.indexOf(end) + 1));
   }
+}
+
+/**
+ * A row of each group that is alike in all that conditions read, where an index brings them together; null where rows are
+ * judged one by one.
+ */
+function groupsOf(table: OracleTable, { served, ordered }: Path, rest: readonly Condition[]): Row[] | null {
+  const columns = [...new Set(rest.flatMap((condition) => condition.columns))];
+  const isServed = table.indexes.some(
+    (index) =>
+      index.columns.length >= columns.length + Number(index.unique) &&
+      index.columns.slice(0, columns.length).every(({ name }) => columns.includes(name)),
+  );
+  if (served.length > 0 || !ordered || rest.length === 0 || !isServed) return null;
+  return [
+    ...new Map(table.rows.map((row) => [columns.map((column) => String(row[column])).join(), row])).values(),
+  ];
 }
 
 /**
@@ -264,9 +299,10 @@ export function countWindow(
   const walked = path.ordered && beyond !== undefined ? window.indexOf(beyond) + 1 : window.length;
   const mayEnd = beyond === undefined ? window.length >= scanLimit : !isUnconditional && counted >= scanLimit;
   // Where the window ends has to be found, up to the row behind it.
+  const sized = groupsOf(table, path, rest) === null ? 0 : 2;
   const toItsEnd = path.ordered && mayEnd ? Math.min(candidates.length, scanLimit + 1) : 0;
   return {
-    rowsRead: before + counted + walked + toItsEnd,
+    rowsRead: before + counted + walked + toItsEnd + sized,
     page: {
       total: isUnconditional ? candidates.length : authorized.length,
       returned: authorized.slice(offset, offset + limit).length,

@@ -1,0 +1,36 @@
+// The benchmarks: `node test/bench/run.js [--pocketbase PATH] [FILE...]`. A path is a peer's binary; without files all run.
+import { spawnSync } from "node:child_process";
+import { statSync } from "node:fs";
+import { resolve } from "node:path";
+import { fileURLToPath } from "node:url";
+import { parseArgs } from "node:util";
+
+function fail(message) {
+  console.error(message);
+  process.exit(1);
+}
+
+function parsed() {
+  try {
+    return parseArgs({ options: { pocketbase: { type: "string" } }, allowPositionals: true });
+  } catch (error) {
+    return fail(`bench: ${error.message.split(". ")[0]}`);
+  }
+}
+
+/** In the environment of the benchmarks, which skip a peer that is not there. */
+function peers({ pocketbase }) {
+  if (pocketbase === undefined) return {};
+  const path = resolve(pocketbase);
+  if (!statSync(path, { throwIfNoEntry: false })?.isFile()) fail(`bench: there is no file ${path}`);
+  return { POCKETBASE: path };
+}
+
+const { values, positionals } = parsed();
+const vitest = fileURLToPath(new URL("../../node_modules/vitest/vitest.mjs", import.meta.url));
+const args = [vitest, "run", "--project", "bench", "--fileParallelism=false", ...positionals];
+const done = spawnSync(process.execPath, args, {
+  stdio: "inherit",
+  env: { ...process.env, ...peers(values) },
+});
+process.exitCode = done.status ?? 1;

@@ -1,0 +1,40 @@
+import { median } from "../support/figures.js";
+import { type Contestant, rate, type Work } from "./contestant.js";
+
+/** `ROUNDS` and `SECONDS` prolong it. */
+export const rounds = Number(process.env.ROUNDS ?? 5);
+export const seconds = Number(process.env.SECONDS ?? 2);
+export const connections = 16;
+export const works: readonly (readonly [work: Work, name: string])[] = [
+  ["point", "point read, owner rule"],
+  ["room", "50 of the 1,000 of a room, with total, membership rule"],
+  ["all", "50 of all 100,000, with total, membership rule"],
+  ["create", "create, membership rule"],
+  ["update", "update by key, owner rule"],
+  ["delete", "delete by key, owner rule"],
+];
+
+/** Requests a second of each, in turns, so that a noisy machine is noisy for all of them. */
+export async function compare(contestants: readonly Contestant[], work: Work): Promise<readonly number[]> {
+  const rates: number[][] = [];
+  for (const contestant of contestants) rates.push([await warmUp(contestant, work)]);
+  for (let round = 0; round < rounds; round++)
+    for (const [i, contestant] of contestants.entries())
+      rates[i]!.push(await rateOf(contestant, work, rates[i]!.at(-1)! * seconds));
+  return rates.map(([, ...measured]) => median(measured));
+}
+
+/** Twice as many requests each time, until they take half a second. */
+async function warmUp(contestant: Contestant, work: Work): Promise<number> {
+  for (let amount = connections; ; amount *= 2) {
+    const measured = await rateOf(contestant, work, amount);
+    if (amount / measured > 0.5) return measured;
+  }
+}
+
+/** Of so many requests, all of which are answered: what a slow server still works on would be noise for the next one. */
+function rateOf(contestant: Contestant, work: Work, requests: number): Promise<number> {
+  const amount = connections * Math.max(1, Math.round(requests / connections));
+  // The end is looked for every ten milliseconds; sixteen slow lists at once may take longer than the default of ten seconds.
+  return rate(contestant, work, { connections, amount, sampleInt: 10, timeout: 60 });
+}
