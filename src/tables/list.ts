@@ -1,25 +1,17 @@
-import { fromHex } from "../encoding/hex.js";
 import type { QueryParameter } from "../http/query-string.js";
-import { badRequest, isRefusal, Refusal } from "../http/refusal.js";
+import { badRequest, isRefusal, type Refusal } from "../http/refusal.js";
 import type { Tally } from "../metering/tally.js";
-import type { Database, Result, SqlValue, Statement } from "../platform/database.js";
-import type { Memo } from "../platform/memo.js";
-import type { Table } from "../project/model.js";
-import type { Expression } from "../project/rules/ast.js";
-import type { Catalog } from "../schema/catalog.js";
+import type { Database, Result, Statement } from "../platform/database.js";
 import type { Access } from "./access.js";
 import { equality } from "./access-path.js";
 import type { CursorState, WireWindow } from "./cursor.js";
-import { type ListPlan, openRuleBeside, planList, ruleBeside } from "./list-plan.js";
+import type { ListPlan } from "./list-plan.js";
 import { type ListRequest, parseListRequest } from "./list-request.js";
-import { type Key, type OrderColumn, type OrderTerm, rowid } from "./order.js";
-import { bindCounted, type Counted, type PlanChecks } from "./plan-check.js";
-import { filterShape, filterValues } from "./planned-filter.js";
+import { bindCounted, type PlanChecks } from "./plan-check.js";
+import { type BoundList, type PrepareContext, prepareList } from "./prepare-list.js";
 import { finishRows } from "./rows.js";
-import { bind, bindSingle, type GivenValues, Slot, type Sql } from "./sql/fragment.js";
-import { candidateBytesStatement, listStatement, pageValues, windowEndStatement } from "./sql/list.js";
-import { realOf } from "./sql/wire.js";
-import { fromJson } from "./values.js";
+import { bind, bindSingle } from "./sql/fragment.js";
+import { candidateBytesStatement, windowEndStatement } from "./sql/list.js";
 
 export interface Page {
   /** A JSON array. */
@@ -33,18 +25,10 @@ export interface Page {
   readonly next: CursorState | null;
 }
 
-export interface ListContext {
+export interface ListContext extends PrepareContext {
   readonly database: Database;
-  readonly table: Table;
-  readonly access: Access;
-  readonly catalog: Catalog;
-  readonly scanLimit: number;
-  readonly metered: boolean;
   readonly tally: Tally;
   readonly plans: Pick<PlanChecks, "run">;
-  readonly lists: Memo<PreparedList | Refusal | null>;
-  /** Who calls, and when. */
-  readonly given: GivenValues;
   readonly nowMs: number;
 }
 
@@ -64,7 +48,7 @@ export function firstState(parameters: readonly QueryParameter[], request: ListR
 export async function listPage(state: CursorState, context: ListContext): Promise<Page | Refusal> {
   const request = parseListRequest(state.parameters, context.access.readable);
   if (isRefusal(request)) return request;
-  const list = prepare(request, state, context);
+  const list = prepareList(request, state, context);
   if (isRefusal(list)) return list;
   const { given } = list;
   const { plan, page } = list.list;
@@ -147,129 +131,11 @@ async function tooManyToSort(
 ): Promise<Page | Refusal> {
   const isFirst = state.window.after === null && !state.orderedOnly;
   const inOrder: CursorState = { ...state, orderedOnly: true };
-  const other = isFirst ? prepare(request, inOrder, context) : null;
+  const other = isFirst ? prepareList(request, inOrder, context) : null;
   if (other === null || isRefusal(other) || !other.list.plan.path.ordered)
     return unservedSort(plan, context.access);
   const page = await listPage(inOrder, context);
   return isRefusal(page) ? unservedSort(plan, context.access) : page;
-}
-
-/** One page, ready to be sent as soon as its values are given. */
-export interface PreparedList {
-  readonly plan: ListPlan;
-  readonly page: Counted<Sql>;
-}
-
-interface BoundList {
-  readonly list: PreparedList;
-  readonly given: GivenValues;
-}
-
-/** Requests of one shape share their plan and its SQL, unless the values of their filters decide something in the rule. */
-function prepare(request: ListRequest, state: CursorState, context: ListContext): BoundList | Refusal {
-  const { table, access, catalog, lists } = context;
-  const physical = catalog.tables.get(table.name);
-  const columns = orderColumns(table, state.order);
-  if (columns === null) return outOfDate;
-  const after = keyOf(state.window.after, columns);
-  const upTo = keyOf(state.window.upTo, columns);
-  const make = (rule: Expression) => preparedBy(rule, request, state, { after, upTo }, context);
-  const shape = access.key && `${access.key}\n${shapeOf(request, state, { after, upTo })}`;
-  const shared = lists.get(shape, () => {
-    const rule = openRuleBeside(request.filters, access.rule, physical);
-    return rule && make(rule);
-  });
-  const list = shared ?? make(ruleBeside(request.filters, access.rule, physical, context.given));
-  if (isRefusal(list)) return list;
-  const given = {
-    ...context.given,
-    ...filterValues(request.filters),
-    ...pageValues(request.limit, state.window.skip),
-    ...keyValues("after", after),
-    ...keyValues("upTo", upTo),
-  };
-  return { list, given };
-}
-
-interface WindowKeys {
-  readonly after: readonly SqlValue[] | null;
-  readonly upTo: readonly SqlValue[] | null;
-}
-
-function preparedBy(
-  rule: Expression,
-  request: ListRequest,
-  { window, order, orderedOnly }: CursorState,
-  { after, upTo }: WindowKeys,
-  context: ListContext,
-): PreparedList | Refusal {
-  const { table, access } = context;
-  const output = request.select ?? [...access.readable.values()];
-  const keys = { after: slotsOf("after", after), upTo: slotsOf("upTo", upTo) };
-  const { catalog, scanLimit, metered } = context;
-  const plan = planList(table, rule, request, {
-    catalog,
-    scanLimit,
-    metered,
-    orderedOnly,
-    output,
-    window: { ...keys, counted: window.counted },
-  });
-  // The order's columns depend on the path, and the path on the rules as they are now.
-  if (after !== null && !isSameOrder(order, plan.path.order)) return outOfDate;
-  return { plan, page: listStatement(plan) };
-}
-
-/** The same text for pages that differ in given values alone. */
-function shapeOf({ filters, select, sort }: ListRequest, state: CursorState, keys: WindowKeys): string {
-  const { window, order, orderedOnly } = state;
-  return [
-    `${window.counted} ${orderedOnly} ${nulls(keys.after)} ${nulls(keys.upTo)}`,
-    select === null ? "*" : select.map(({ name }) => name).join(),
-    sort.map(({ column, descending }) => `${column.name} ${descending}`).join(),
-    order.join(),
-    ...filters.map(filterShape),
-  ].join("\n");
-}
-
-const nulls = (key: readonly SqlValue[] | null) =>
-  key === null ? null : key.map((value) => Number(value === null)).join("");
-
-type KeyName = keyof WindowKeys;
-const keySlot = (name: KeyName, i: number) => `${name}.${i}`;
-
-function slotsOf(name: KeyName, key: readonly SqlValue[] | null): Key | null {
-  return key === null ? null : key.map((value, i) => (value === null ? null : new Slot(keySlot(name, i))));
-}
-
-function keyValues(name: KeyName, key: readonly SqlValue[] | null): GivenValues {
-  return Object.fromEntries((key ?? []).map((value, i) => [keySlot(name, i), value]));
-}
-
-const outOfDate = new Refusal("invalid_cursor", "the rules have changed since the cursor was made");
-
-function isSameOrder(names: readonly string[], order: readonly OrderTerm[]): boolean {
-  return names.length === order.length && order.every(({ column }, i) => column.name === names[i]);
-}
-
-/** Null where there is no such column any more. */
-function orderColumns(table: Table, names: readonly string[]): readonly OrderColumn[] | null {
-  const columns = names.map((name) => (name === rowid.name ? rowid : table.columns.get(name)));
-  return columns.every((column) => column !== undefined) ? columns : null;
-}
-
-/** A key out of a cursor, which the server sealed: of its wire values, text of blobs is hexadecimal. */
-function keyOf(text: string | null, columns: readonly OrderColumn[]): readonly SqlValue[] | null {
-  if (text === null) return null;
-  const values: unknown[] = JSON.parse(text);
-  return columns.map((column, i) => {
-    const value = realOf(values[i]);
-    if (column.type === "blob" && typeof value === "string") return fromHex(value);
-    const parsed = fromJson(column, value);
-    if (parsed.ok) return parsed.value;
-    // A pulled table may hold values of another type than its column's.
-    return typeof value === "number" || typeof value === "string" ? value : null;
-  });
 }
 
 /** What the statement said. */
