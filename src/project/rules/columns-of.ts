@@ -1,5 +1,6 @@
 import type { ColumnName } from "../names.js";
 import type { ColumnReference, Expression, Operand } from "./ast.js";
+import { leavesOf } from "./leaves.js";
 
 /** The columns of `row` or `new` that a rule names, inside `exists` too. */
 export function columnsOf(expression: Expression, source: "row" | "new"): ReadonlySet<ColumnName> {
@@ -12,27 +13,18 @@ export function mentions(expression: Expression, source: "row" | "new"): boolean
 }
 
 function columnReferences(expression: Expression): readonly ColumnReference[] {
-  switch (expression.kind) {
-    case "literal":
-    case "column":
-    case "auth":
-    case "now":
-    case "given":
-      return columnsAmong([expression]);
-    case "compare":
-      return columnsAmong([expression.left, expression.right]);
-    case "in":
-      return columnsAmong([expression.value, ...expression.list]);
-    case "is_null":
-      return columnsAmong([expression.value]);
-    case "and":
-    case "or":
-      return expression.terms.flatMap(columnReferences);
-    case "not":
-      return columnReferences(expression.term);
-    case "exists":
-      return columnReferences(expression.where);
-  }
+  return leavesOf(expression).flatMap((leaf) => {
+    switch (leaf.kind) {
+      case "compare":
+        return columnsAmong([leaf.left, leaf.right]);
+      case "in":
+        return columnsAmong([leaf.value, ...leaf.list]);
+      case "is_null":
+        return columnsAmong([leaf.value]);
+      default:
+        return columnsAmong([leaf]);
+    }
+  });
 }
 
 function columnsAmong(operands: readonly Operand[]): readonly ColumnReference[] {
