@@ -19,8 +19,12 @@ rules.notes = { read = "authenticated", create = "authenticated" }
 /** A server whose database is a libSQL server, and what to do to that. */
 async function serveRemotely() {
   const sqld = await startSqld();
-  const database = openRemoteLibsql({ url: sqld.url, authToken: null, fetch, deadlineMs: 300 });
-  await applyChange(database, project.schema, { allowDestructive: false, now: 0 });
+  const at = { url: sqld.url, authToken: null, fetch };
+  // With all the time that it needs beside other tests.
+  const patient = openRemoteLibsql({ ...at, deadlineMs: 10_000 });
+  await applyChange(patient, project.schema, { allowDestructive: false, now: 0 });
+  await patient.close();
+  const database = openRemoteLibsql({ ...at, deadlineMs: 1_000 });
   return { server: await serve({ ...project, wrap: () => database }), sqld };
 }
 

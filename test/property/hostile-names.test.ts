@@ -339,13 +339,14 @@ test("a hostile value selects by what it says, and no statement differs by it", 
     `/api/notes?filter[body][in]=${encoded(JSON.stringify([value]))}`,
     `/api/notes?filter[id][in]=${encoded(JSON.stringify([value, "x"]))}`,
   ];
+  // The plan of a statement is looked at once: what a request sends beside it is another one then.
+  for (const path of [...text("h"), ...text("h".repeat(5_000))])
+    await ask(fixture, { method: "GET", path, headers });
   for (const value of hostile) {
     const paths = text(value);
     // As long as the other, for the length of a needle may decide how it is looked for.
     const harmless = text("h".repeat(value.length));
     for (const [i, path] of paths.entries()) {
-      // The plan of a statement is looked at once: what a request sends beside it is another one then.
-      await ask(fixture, { method: "GET", path: harmless[i]!, headers });
       const expected = await ask(fixture, { method: "GET", path: harmless[i]!, headers });
       const seen = await ask(fixture, { method: "GET", path, headers });
       expect(seen.status, path).toBe(expected.status);
