@@ -67,3 +67,14 @@ function parseLine(text: string): Line | null {
   const content = text.slice(9);
   return text[8] === " " && text.slice(0, 8) === checksum(content) ? (JSON.parse(content) as Line) : null;
 }
+
+const pieceCharacters = 32_768;
+
+/** Whole lines of a segment, some at a time: what lives while it is stored is not collected cheaply. */
+export function* piecesOf(text: string): Generator<string> {
+  for (let from = 0; from < text.length; ) {
+    const end = text.indexOf("\n", from + pieceCharacters) + 1 || text.length;
+    yield text.slice(from, end);
+    from = end;
+  }
+}

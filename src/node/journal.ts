@@ -16,7 +16,7 @@ import Libsql from "libsql";
 import { toHex } from "../encoding/hex.js";
 import type { Gap, Journal, JournalEntry } from "../platform/journal.js";
 import type { Clock, Random } from "../platform/platform.js";
-import { endLine, gapLine, readSegment, receiptLine, reservedLine } from "./journal-format.js";
+import { endLine, gapLine, piecesOf, readSegment, receiptLine, reservedLine } from "./journal-format.js";
 
 export interface FileJournalOptions {
   /** `usage.journal_dir` */
@@ -318,17 +318,6 @@ async function storeAll(store: FileJournalOptions["store"], { receipts, gaps }: 
   for (let at = 0; at < receipts.length; at += storedMax)
     await store({ receipts: receipts.slice(at, at + storedMax), gaps: [] });
   if (gaps.length > 0) await store({ receipts: [], gaps });
-}
-
-const pieceCharacters = 32_768;
-
-/** Whole lines, some at a time: what lives while it is stored is not collected cheaply. */
-function* piecesOf(text: string): Generator<string> {
-  for (let from = 0; from < text.length; ) {
-    const end = text.indexOf("\n", from + pieceCharacters) + 1 || text.length;
-    yield text.slice(from, end);
-    from = end;
-  }
 }
 
 async function directoriesIn(directory: string): Promise<readonly string[]> {

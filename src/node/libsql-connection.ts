@@ -9,6 +9,7 @@ import {
   type Statement,
   UnavailableError,
 } from "../platform/database.js";
+import { Memo } from "../platform/memo.js";
 import { checkParams, countPlaceholders } from "../platform/statement-text.js";
 import { Explainer } from "./libsql-explain.js";
 
@@ -40,6 +41,7 @@ function openFile(path: string): Libsql.Database {
 /** How long SQLite itself waits where blocking the event loop harms nobody: in a command, and while opening. */
 const blockingLockWaitMs = 5000;
 const cachedStatementsMax = 500;
+const newCache = () => new Memo<PreparedStatement>(cachedStatementsMax, Number.POSITIVE_INFINITY);
 
 interface PreparedStatement {
   readonly native: Libsql.Statement<[readonly SqlValue[]]>;
@@ -51,8 +53,8 @@ interface PreparedStatement {
 export class Connection {
   readonly #native: Libsql.Database;
   readonly #totalChangesStatement: Libsql.Statement;
-  /** By SQL text, the least recently used first. */
-  readonly #statements = new Map<string, PreparedStatement>();
+  /** By SQL text. */
+  #statements = newCache();
   readonly #explainer: Explainer;
 
   constructor(native: Libsql.Database, { path, synchronous, commandLine }: LibsqlOptions) {
@@ -142,7 +144,7 @@ export class Connection {
   }
 
   forgetStatements(): void {
-    this.#statements.clear();
+    this.#statements = newCache();
   }
 
   tryCheckpoint(): void {
@@ -179,16 +181,7 @@ export class Connection {
   }
 
   #prepare(sql: string): PreparedStatement {
-    const prepared = this.#statements.get(sql) ?? prepare(this.#native, sql);
-    this.#statements.delete(sql);
-    this.#statements.set(sql, prepared);
-    if (this.#statements.size > cachedStatementsMax) this.#forgetOldest();
-    return prepared;
-  }
-
-  #forgetOldest(): void {
-    const [oldest] = this.#statements.keys();
-    if (oldest !== undefined) this.#statements.delete(oldest);
+    return this.#statements.get(sql, () => prepare(this.#native, sql));
   }
 }
 

@@ -5,7 +5,7 @@ import type { Attempt } from "../metering/attempt.js";
 import type { Cipher, Random } from "../platform/platform.js";
 import { type CursorBinding, type CursorState, openCursor, sealCursor } from "./cursor.js";
 import { firstState, type ListContext, listPage } from "./list.js";
-import { parseListRequest } from "./list-request.js";
+import { type ListRequest, parseListRequest } from "./list-request.js";
 
 export interface ListResponseContext extends ListContext {
   readonly attempt: Pick<Attempt, "succeed">;
@@ -21,9 +21,9 @@ export async function listResponse(
 ): Promise<Response | Refusal> {
   const { cursors, attempt, nowMs, principal, schemaVersion } = context;
   const binding: CursorBinding = { principal, table: context.table.name, schemaVersion };
-  const state = await listState(request, context, binding);
-  if (isRefusal(state)) return state;
-  const page = await listPage(state, context);
+  const asked = await listAsked(request, context, binding);
+  if (isRefusal(asked)) return asked;
+  const page = await listPage(asked.list, asked.state, context);
   if (isRefusal(page)) return page;
   const { data, limit, offset, total, truncated, next, rowsReturned } = page;
   const cursor =
@@ -46,20 +46,29 @@ const cursorTooLong = badRequest(
   "the cursor of this list would be too long: fewer values in its filters, or shorter values of its sort, would help",
 );
 
-/** Where the page begins: as a cursor says, which comes alone, or where the list parameters say. */
-async function listState(
+interface Asked {
+  readonly list: ListRequest;
+  /** Where the page begins. */
+  readonly state: CursorState;
+}
+
+/** What a cursor says, which comes alone, or what the list parameters say. */
+async function listAsked(
   request: Request,
   { access, cursors, nowMs }: ListResponseContext,
   binding: CursorBinding,
-): Promise<CursorState | Refusal> {
+): Promise<Asked | Refusal> {
   const parameters = parseQueryString(request.url);
   if (isRefusal(parameters)) return parameters;
   const cursor = parameters.find(([name]) => name === "cursor");
   if (cursor === undefined) {
-    const parsed = parseListRequest(parameters, access.readable);
-    return isRefusal(parsed) ? parsed : firstState(parameters, parsed);
+    const list = parseListRequest(parameters, access.readable);
+    return isRefusal(list) ? list : { list, state: firstState(parameters, list) };
   }
   if (parameters.length > 1)
     return new Refusal("invalid_cursor", "a cursor comes alone, without other parameters");
-  return openCursor(cursors.cipher, cursor[1], binding, nowMs);
+  const state = await openCursor(cursors.cipher, cursor[1], binding, nowMs);
+  if (isRefusal(state)) return state;
+  const list = parseListRequest(state.parameters, access.readable);
+  return isRefusal(list) ? list : { list, state };
 }

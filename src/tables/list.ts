@@ -6,7 +6,7 @@ import type { Access } from "./access.js";
 import { equality } from "./access-path.js";
 import type { CursorState, WireWindow } from "./cursor.js";
 import type { ListPlan } from "./list-plan.js";
-import { type ListRequest, parseListRequest } from "./list-request.js";
+import type { ListRequest } from "./list-request.js";
 import { bindCounted, type PlanChecks } from "./plan-check.js";
 import { type BoundList, type PrepareContext, prepareList } from "./prepare-list.js";
 import { finishRows } from "./rows.js";
@@ -45,9 +45,11 @@ export function firstState(parameters: readonly QueryParameter[], request: ListR
 }
 
 /** One page: the first, or one that a cursor continues (interface, section 4). */
-export async function listPage(state: CursorState, context: ListContext): Promise<Page | Refusal> {
-  const request = parseListRequest(state.parameters, context.access.readable);
-  if (isRefusal(request)) return request;
+export async function listPage(
+  request: ListRequest,
+  state: CursorState,
+  context: ListContext,
+): Promise<Page | Refusal> {
   const list = prepareList(request, state, context);
   if (isRefusal(list)) return list;
   const { given } = list;
@@ -134,7 +136,7 @@ async function tooManyToSort(
   const other = isFirst ? prepareList(request, inOrder, context) : null;
   if (other === null || isRefusal(other) || !other.list.plan.path.ordered)
     return unservedSort(plan, context.access);
-  const page = await listPage(inOrder, context);
+  const page = await listPage(request, inOrder, context);
   return isRefusal(page) ? unservedSort(plan, context.access) : page;
 }
 

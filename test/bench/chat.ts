@@ -1,9 +1,8 @@
-import { spawnSync } from "node:child_process";
 import { cpSync, mkdirSync, mkdtempSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { expect } from "vitest";
 import { openLibsql } from "../../src/node/libsql.js";
+import { svc } from "../support/project-directory.js";
 
 export const rows = 100_000;
 export const rooms = 100;
@@ -109,13 +108,4 @@ export function copyOf({ file }: Chat): string {
   const copy = join(directory, "bare.db");
   cpSync(file, copy);
   return copy;
-}
-
-function svc(directory: string, args: readonly string[], input = ""): string {
-  const done = spawnSync(process.execPath, ["dist/svc/main.js", ...args, "--dir", directory], {
-    input,
-    encoding: "utf8",
-  });
-  expect(done.status, done.stderr).toBe(0);
-  return done.stdout;
 }

@@ -1,4 +1,3 @@
-import { spawnSync } from "node:child_process";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -6,11 +5,11 @@ import autocannon from "autocannon";
 import { expect, test } from "vitest";
 import { openLibsql } from "../../src/node/libsql.js";
 import { figure, median } from "../support/figures.js";
+import { svc } from "../support/project-directory.js";
 import { spawnServer } from "../support/spawned-server.js";
 
 const rounds = 5;
 const seconds = 3;
-const cli = "dist/svc/main.js";
 
 const schema = `
 messages:
@@ -33,12 +32,7 @@ async function start(config: string) {
   const directory = mkdtempSync(join(tmpdir(), "svc-bench-"));
   writeFileSync(join(directory, "svc.toml"), secret + config);
   writeFileSync(join(directory, "svc.schema.yaml"), schema);
-  const svc = (...args: string[]) => {
-    const done = spawnSync(process.execPath, [cli, ...args, "--dir", directory], { encoding: "utf8" });
-    expect(done.status, done.stderr).toBe(0);
-    return done.stdout;
-  };
-  svc("schema", "apply");
+  svc(directory, ["schema", "apply"]);
   const database = openLibsql({
     path: join(directory, ".svc/data.db"),
     synchronous: "normal",
@@ -52,7 +46,14 @@ async function start(config: string) {
     },
   ]);
   await database.close();
-  const key = svc("admin", "create-service-key", "--name", "bench", "--scope", "project:backend");
+  const key = svc(directory, [
+    "admin",
+    "create-service-key",
+    "--name",
+    "bench",
+    "--scope",
+    "project:backend",
+  ]);
   const server = await spawnServer(directory);
   const end = async () => {
     await server.end("SIGTERM");

@@ -1,11 +1,11 @@
 import { spawnSync } from "node:child_process";
 import { once } from "node:events";
-import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { type AddressInfo, createServer } from "node:net";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, it, onTestFinished, vi } from "vitest";
 import { figure } from "../support/figures.js";
+import { projectDirectory, svcDone } from "../support/project-directory.js";
 import { spawnServer } from "../support/spawned-server.js";
 
 /** `npm run test:faults` runs fifty. */
@@ -14,27 +14,9 @@ const writers = 8;
 vi.setConfig({ testTimeout: 60_000 + rounds * 10_000 });
 
 const cli = "dist/svc/main.js";
-
-function project(): string {
-  const directory = mkdtempSync(join(tmpdir(), "svc-faults-"));
-  onTestFinished(() => rmSync(directory, { recursive: true, force: true }));
-  cpSync("svc.toml", join(directory, "svc.toml"));
-  const schema = "notes: { columns: { id: { type: integer, primary_key: true }, body: { type: text } } }\n";
-  writeFileSync(join(directory, "svc.schema.yaml"), schema);
-  const config =
-    'auth = { allow_insecure_dev_secret = true, dev_secret = "a secret of the fault tests, 32 bytes" }\n';
-  writeFileSync(join(directory, "svc.toml"), config);
-  return directory;
-}
-
-function svc(directory: string, ...args: string[]) {
-  const done = spawnSync(process.execPath, [cli, ...args, "--dir", directory], {
-    encoding: "utf8",
-    maxBuffer: 2 ** 28,
-  });
-  expect(done.status, done.stderr).toBe(0);
-  return done;
-}
+const schema = "notes: { columns: { id: { type: integer, primary_key: true }, body: { type: text } } }\n";
+const project = () => projectDirectory(schema);
+const svc = (directory: string, ...args: string[]) => svcDone(directory, args);
 
 interface Counted {
   readonly meta: {

@@ -148,6 +148,13 @@ const taken: Refused = [409, "conflict"];
 const me: Asking = { ask: (world) => [by.user(world), "GET", "/auth/me"], usual: 200 };
 const meNoMore: Asking = { ...me, usual: unauthorized };
 
+/** What the last mail to an address offers, once. */
+const byLink = (path: string, address: string, password?: string): Asking => ({
+  ask: (world) => [world.anyone, "POST", path, { token: linkToken(world, address), password }],
+  usual: 200,
+  again: used,
+});
+
 /** By the user. */
 const rows = (method: string, path: string, usual: Usual, body?: unknown): Asking => ({
   ask: (world) => [by.user(world), method, path, body],
@@ -164,16 +171,7 @@ const account: readonly Asking[] = [
     usual: 202,
     mails: ada,
   },
-  {
-    ask: (world) => [
-      world.anyone,
-      "POST",
-      "/auth/email-verification/confirm",
-      { token: linkToken(world, ada) },
-    ],
-    usual: 200,
-    again: used,
-  },
+  byLink("/auth/email-verification/confirm", ada),
   { ...login(ada, "a wrong password"), usual: [401, "invalid_credentials"] },
   login(ada, first),
   me,
@@ -217,16 +215,7 @@ const session: readonly Asking[] = [
     usual: 202,
     mails: ada,
   },
-  {
-    ask: (world) => [
-      world.anyone,
-      "POST",
-      "/auth/password-reset/confirm",
-      { token: linkToken(world, ada), password: third },
-    ],
-    usual: 200,
-    again: used,
-  },
+  byLink("/auth/password-reset/confirm", ada, third),
   meNoMore,
 ];
 
@@ -242,16 +231,7 @@ const people: readonly Asking[] = [
     usual: 201,
     mails: eve,
   },
-  {
-    ask: (world) => [
-      world.anyone,
-      "POST",
-      "/auth/invitations/accept",
-      { token: linkToken(world, eve), password: first },
-    ],
-    usual: 200,
-    again: used,
-  },
+  byLink("/auth/invitations/accept", eve, first),
   {
     ...login(eve, first),
     learn: (world, answer) => {

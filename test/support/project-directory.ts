@@ -16,10 +16,15 @@ export function projectDirectory(schema: string): string {
   return directory;
 }
 
-/** What a command of the command line that must succeed has printed. */
-export function svc(directory: string, args: readonly string[], input = ""): string {
+/** A command of the command line that must succeed. */
+export function svcDone(directory: string, args: readonly string[], input = "") {
   const command = ["dist/svc/main.js", ...args, "--dir", directory];
-  const done = spawnSync(process.execPath, command, { encoding: "utf8", input });
+  const done = spawnSync(process.execPath, command, { encoding: "utf8", input, maxBuffer: 2 ** 28 });
   expect(done.status, done.stderr).toBe(0);
-  return done.stdout;
+  return done;
+}
+
+/** What it has printed. */
+export function svc(directory: string, args: readonly string[], input = ""): string {
+  return svcDone(directory, args, input).stdout;
 }

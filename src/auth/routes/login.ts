@@ -33,18 +33,18 @@ async function signIn(context: AuthContext, body: Credentials, address: string):
   if (isRefusal(checked)) return checked;
   const { account } = checked;
   if (account === null) return wrong;
-  return orForgive(platform.database, checked.forgive, () =>
-    opened(context, body, address, { ...checked, account }),
+  const answer = await orForgive(platform.database, checked.forgive, () =>
+    opened(context, body, { ...checked, account }),
   );
+  return answer ?? signIn(context, body, address);
 }
 
-/** What comes of a right password. */
+/** What comes of a right password; null where another login has replaced the imported hash meanwhile: it has to be checked again. */
 async function opened(
   context: AuthContext,
   body: Credentials,
-  address: string,
   { account, forgive, addressKey, schemaVersion }: PasswordCheck & { readonly account: Account },
-): Promise<Response | Refusal> {
+): Promise<Response | Refusal | null> {
   const { platform } = context;
   const unverified = await unverifiedRefusal(context, account, schemaVersion);
   if (unverified !== null) {
@@ -60,8 +60,7 @@ async function opened(
     ...forgive,
   ]);
   if (results[replace.length]!.rows.length > 0) return tokenResponse(context, account, session, 200);
-  // Where another login has replaced the imported hash meanwhile, the password is checked against the new one.
-  return replace.length > 0 ? signIn(context, body, address) : wrong;
+  return replace.length > 0 ? null : wrong;
 }
 
 /** Specification 4.1: told only to whoever knows the password. */

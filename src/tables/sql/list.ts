@@ -71,7 +71,8 @@ export function listStatement(plan: ListPlan): Counted<Sql> {
   const fits = sql`(SELECT sum(${bytes}) FROM _page) <= ${param(BigInt(plan.catalog.answerBytesMax))}`;
   const rows = sql`SELECT json_group_array(${row}) FROM (SELECT * FROM _page LIMIT ${page.limit}) AS _page`;
   const lastKey = sql`SELECT ${jsonArray(keys)} FROM _page WHERE EXISTS (SELECT 1 FROM _peeked) LIMIT 1 OFFSET ${page.last}`;
-  const counted = parts.counted === null || !plan.window.counted ? parts.countedValue : sql`NULL`;
+  const counted =
+    parts.counted === null || plan.window.counted ? sql`NULL` : sql`(SELECT counted FROM _counted)`;
   const statement = sql`WITH ${join(ctes, comma)} SELECT CASE WHEN ${fits} THEN (${rows}) END AS rows, (SELECT count(*) FROM _page) AS returned, (${lastKey}) AS last_key, ${counted} AS counted, ${parts.examined} AS examined, ${gate.visits} AS gate_visits`;
   return { statement, asked: statement, exact: parts.exact, seeks: [...ownSeek(plan), ...parts.seeks] };
 }
@@ -121,7 +122,6 @@ interface Parts {
   readonly order: readonly OrderTerm[];
   readonly page: Sql;
   readonly counted: Sql | null;
-  readonly countedValue: Sql;
   readonly examined: Sql;
   readonly exact: boolean;
   readonly seeks: readonly Seek[];
@@ -149,19 +149,17 @@ function orderedParts(plan: ListPlan): Parts {
   )} FROM (${from(pageColumns(plan, judge.columns), null)}) AS _w WHERE ${judge.passes} LIMIT ${page.more} OFFSET ${page.skip}`;
   const judged = (stop: Sql | null) => from([...judge.columns, ...keyColumns(order)], stop);
   const peek = (column: OrderTerm["column"]) => sql`(SELECT ${name(column.name)} FROM _peeked)`;
-  const unconditional = plan.path.rest.length === 0 && plan.path.served.length === 0 && window.after === null;
-  const oneByOne = sql`SELECT json_array(count(*), count(*) FILTER (WHERE ${judge.passes}), ${judge.probed}) FROM (${judged(null)}) AS _w`;
-  const allAlike = sql`SELECT json_array(count(*), count(*), 0) FROM (${armed(plan, selectFrom(plan, []), limitClause)}) AS _w`;
-  const whole = sql`SELECT json_array(_n, _n, 0) FROM (SELECT ${gate.counted(sql`SELECT count(*) FROM ${name(plan.table.name)}`)} AS _n)`;
-  const counted = window.counted
-    ? null
-    : unconditional
-      ? whole
-      : plan.path.rest.length === 0
-        ? allAlike
-        : plan.grouping === null
-          ? oneByOne
-          : groupedOr(judged(null), plan, plan.grouping, gate, judge);
+  const count = (): Sql => {
+    const { rest, served } = plan.path;
+    if (rest.length > 0)
+      return plan.grouping === null
+        ? sql`SELECT json_array(count(*), count(*) FILTER (WHERE ${judge.passes}), ${judge.probed}) FROM (${judged(null)}) AS _w`
+        : groupedOr(judged(null), plan, plan.grouping, gate, judge);
+    if (served.length > 0 || window.after !== null)
+      return sql`SELECT json_array(count(*), count(*), 0) FROM (${armed(plan, selectFrom(plan, []), limitClause)}) AS _w`;
+    return sql`SELECT json_array(_n, _n, 0) FROM (SELECT ${gate.counted(sql`SELECT count(*) FROM ${name(plan.table.name)}`)} AS _n)`;
+  };
+  const counted = window.counted ? null : count();
   const all =
     counted === null
       ? sql`SELECT json_array(count(*), ${judge.probed}) FROM (${judged(null)}) AS _w`
@@ -177,7 +175,6 @@ function orderedParts(plan: ListPlan): Parts {
     order,
     page: rows,
     counted,
-    countedValue: countedValue(counted),
     examined: sql`CASE WHEN ${isPeeked} THEN ${whenPeeked} ELSE (${all}) END`,
     exact: gate.exact && judge.exact,
     seeks: [...gate.seeks, ...judge.seeks],
@@ -209,15 +206,10 @@ function sortedParts(plan: ListPlan): Parts {
     order,
     page: rows,
     counted,
-    countedValue: countedValue(counted),
     examined: sql`(SELECT json_array(counted ->> 0, counted ->> 2) FROM _counted)`,
     exact: gate.exact && judge.exact,
     seeks: [...gate.seeks, ...judge.seeks],
   };
-}
-
-function countedValue(counted: Sql | null): Sql {
-  return counted === null ? sql`NULL` : sql`(SELECT counted FROM _counted)`;
 }
 
 /**
