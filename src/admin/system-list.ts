@@ -103,7 +103,7 @@ export function listSystemRows(
     tally: new Tally(),
     plans: noPlanChecks,
     lists: noMemo,
-    given: {},
+    given: new Map(),
     cursors: { cipher: cursorCipher, random },
     principal: principalOf(caller),
     schemaVersion: 0,

@@ -15,8 +15,8 @@ export interface AccessClaims {
 export interface AccessTokens {
   /** `id` is the token's own, its `jti`. */
   issue(claims: AccessClaims, id: string, now: number, lifetimeSeconds: number): Promise<string>;
-  /** Null for a token that is malformed, expired, of another key, algorithm, issuer or type. */
-  verify(token: string, now: number): Promise<AccessClaims | null>;
+  /** Null for a token that is malformed, expired, of another key, algorithm, issuer or type; at once for one that is known. */
+  verify(token: string, now: number): AccessClaims | null | Promise<AccessClaims | null>;
 }
 
 const algorithm = "HS256";
@@ -28,6 +28,13 @@ const rememberedMax = 10_000;
 export function createAccessTokens(key: Uint8Array): AccessTokens {
   // A signature that was found good stays good; only the clock can end it.
   const remembered = new Map<string, { claims: AccessClaims; expiresAtMs: number }>();
+  const verifyNew = async (token: string, now: number): Promise<AccessClaims | null> => {
+    const verified = await verifySignature(token, key, now);
+    if (verified === null) return null;
+    if (remembered.size >= rememberedMax) remembered.delete(remembered.keys().next().value!);
+    remembered.set(token, verified);
+    return verified.claims;
+  };
   return {
     issue: ({ userId, sessionId, email, role }, id, now, lifetimeSeconds) => {
       const issuedAt = Math.floor(now / 1000);
@@ -40,18 +47,12 @@ export function createAccessTokens(key: Uint8Array): AccessTokens {
         .setJti(id)
         .sign(key);
     },
-    verify: async (token, now) => {
+    verify: (token, now) => {
       const known = remembered.get(token);
-      if (known !== undefined) {
-        if (now < known.expiresAtMs) return known.claims;
-        remembered.delete(token);
-        return null;
-      }
-      const verified = await verifySignature(token, key, now);
-      if (verified === null) return null;
-      if (remembered.size >= rememberedMax) remembered.delete(remembered.keys().next().value!);
-      remembered.set(token, verified);
-      return verified.claims;
+      if (known === undefined) return verifyNew(token, now);
+      if (now < known.expiresAtMs) return known.claims;
+      remembered.delete(token);
+      return null;
     },
   };
 }

@@ -3,7 +3,7 @@ import { type Database, UnavailableError } from "../platform/database.js";
 import type { Clock } from "../platform/platform.js";
 import type { AccessTokens } from "./access-token.js";
 import { type CheckedRow, type Claim, callerOf, checkStatement, claimOf } from "./authenticate.js";
-import { checkedDatabase, UnexpectedRowError } from "./checked-database.js";
+import { CheckedDatabase, UnexpectedRowError } from "./checked-database.js";
 import { readCredential } from "./credential.js";
 import type { Caller } from "./principal.js";
 
@@ -106,7 +106,7 @@ export function createCallers({ database, clock, tokens, cookieMode }: CallerSer
         }
         const identity = identityOf(claim, row);
         if (isRefusal(identity)) return identity;
-        const checked = checkedDatabase(database, check, row);
+        const checked = new CheckedDatabase(database, check, row);
         try {
           const answer = await act(identity, checked);
           await checked.confirm();

@@ -17,72 +17,89 @@ export class UnexpectedRowError extends CallRefusedError {
   }
 }
 
-export interface CheckedDatabase extends Database {
-  /** For a request that has not come to ask the database anything. */
-  confirm(): Promise<void>;
-}
-
-function withoutCheck({ rows, rowsWritten }: Result, checkLength: number): Result {
-  const there = rows.filter((row) => row[checkLength] !== null);
-  return { rows: there.map((row) => row.slice(checkLength + 1)), rowsWritten };
-}
-
 /**
  * The database for one request whose caller is known from the credential alone: the first call takes the check along
  * and throws UnexpectedRowError where it returns another row. A write happens only if the check holds at that moment.
  */
-export function checkedDatabase(database: Database, check: Statement, expected: CheckedRow): CheckedDatabase {
-  let confirmed = false;
-  const compare = (found: CheckedRow): void => {
-    if (found.some((value, i) => value !== expected[i])) throw new UnexpectedRowError(found);
-    confirmed = true;
-  };
-  const ask = async (): Promise<void> => {
-    const [result] = await database.query([check]);
-    compare(result!.rows[0]!);
-  };
+export class CheckedDatabase implements Database {
+  readonly foreignKeysStayOn: boolean;
+  readonly answerBytesMax: number;
+  readonly #database: Database;
+  readonly #check: Statement;
+  readonly #expected: CheckedRow;
+  #confirmed = false;
+
+  constructor(database: Database, check: Statement, expected: CheckedRow) {
+    this.foreignKeysStayOn = database.foreignKeysStayOn;
+    this.answerBytesMax = database.answerBytesMax;
+    this.#database = database;
+    this.#check = check;
+    this.#expected = expected;
+  }
+
+  async query(statements: readonly Statement[]): Promise<readonly Result[]> {
+    if (this.#confirmed) return this.#database.query(statements);
+    const [only] = statements;
+    const isJoined = statements.length === 1 && only!.single === true;
+    const sent = isJoined ? [withCheck(this.#check, only!)] : [this.#check, ...statements];
+    try {
+      const [first, ...others] = await this.#database.query(sent);
+      this.#compare(first!.rows[0]!);
+      return isJoined ? [withoutCheck(first!, this.#expected.length)] : others;
+    } catch (error) {
+      return this.#orAsk(error);
+    }
+  }
+
+  async batch(statements: readonly Statement[]): Promise<readonly Result[]> {
+    if (this.#confirmed) return this.#database.batch(statements);
+    try {
+      const sent = [insist(this.#check, this.#expected), ...statements];
+      const [, ...results] = await this.#database.batch(sent);
+      this.#confirmed = true;
+      return results;
+    } catch (error) {
+      return this.#orAsk(error);
+    }
+  }
+
+  async migrate(statements: readonly Statement[]): Promise<void> {
+    await this.confirm();
+    return this.#database.migrate(statements);
+  }
+
+  close(): Promise<void> {
+    return this.#database.close();
+  }
+
+  /** For a request that has not come to ask the database anything. */
+  async confirm(): Promise<void> {
+    if (this.#confirmed) return;
+    const [result] = await this.#database.query([this.#check]);
+    this.#compare(result!.rows[0]!);
+  }
+
+  /** Of a row that begins with that of the check. */
+  #compare(row: Result["rows"][number]): void {
+    if (this.#expected.some((value, i) => value !== row[i]))
+      throw new UnexpectedRowError(row.slice(0, this.#expected.length));
+    this.#confirmed = true;
+  }
+
   /**
    * A statement made for another schema than the one in force may be none at all, and the check itself fails as one. Of any
    * other error it is not known whether the batch was carried out, and it is not run again.
    */
-  const orAsk = async <T>(work: () => Promise<T>): Promise<T> => {
-    try {
-      return await work();
-    } catch (error) {
-      if (error instanceof StatementError) await ask();
-      // A constraint is checked behind the caller.
-      if (error instanceof ConstraintError) confirmed = true;
-      throw error;
-    }
-  };
-  return {
-    foreignKeysStayOn: database.foreignKeysStayOn,
-    answerBytesMax: database.answerBytesMax,
-    query: async (statements) => {
-      if (confirmed) return database.query(statements);
-      const [only] = statements;
-      if (statements.length === 1 && only!.single) {
-        const [joined] = await orAsk(() => database.query([withCheck(check, only!)]));
-        compare(joined!.rows[0]!.slice(0, expected.length));
-        return [withoutCheck(joined!, expected.length)];
-      }
-      const [checked, ...results] = await orAsk(() => database.query([check, ...statements]));
-      compare(checked!.rows[0]!);
-      return results;
-    },
-    batch: async (statements) => {
-      if (confirmed) return database.batch(statements);
-      const [, ...results] = await orAsk(() => database.batch([insist(check, expected), ...statements]));
-      confirmed = true;
-      return results;
-    },
-    migrate: async (statements) => {
-      if (!confirmed) await ask();
-      return database.migrate(statements);
-    },
-    close: () => database.close(),
-    confirm: async () => {
-      if (!confirmed) await ask();
-    },
-  };
+  async #orAsk(error: unknown): Promise<never> {
+    if (error instanceof StatementError) await this.confirm();
+    // A constraint is checked behind the caller.
+    if (error instanceof ConstraintError) this.#confirmed = true;
+    throw error;
+  }
+}
+
+/** Of `withCheck`, a single row. */
+function withoutCheck({ rows: [row], rowsWritten }: Result, checkLength: number): Result {
+  const isThere = row![checkLength] !== null;
+  return { rows: isThere ? [row!.slice(checkLength + 1)] : [], rowsWritten };
 }

@@ -29,10 +29,12 @@ const texts = new WeakMap<Request, string | Refusal>();
  * Reads a body to its end, so that nobody can let time pass between the moment at which they were found to be allowed
  * something and the one at which they say what. Whatever reads it later reads the same.
  */
-export async function readAhead(request: Request, bodyBytesMax: number): Promise<void> {
+export function readAhead(request: Request, bodyBytesMax: number): Promise<void> | undefined {
   // Of these nothing is read.
-  if (request.method === "GET" || request.method === "HEAD" || request.method === "DELETE") return;
-  texts.set(request, await readNow(request, bodyBytesMax));
+  if (request.method === "GET" || request.method === "HEAD" || request.method === "DELETE") return undefined;
+  return readNow(request, bodyBytesMax).then((text) => {
+    texts.set(request, text);
+  });
 }
 
 /** A body as UTF-8 text, read no further than the limit, of which servers hold a declared length to what it says. */

@@ -9,7 +9,8 @@ export type QueryParameter = readonly [name: string, value: string];
  */
 export function parseQueryString(url: string): readonly QueryParameter[] | Refusal {
   const start = url.indexOf("?");
-  const text = start === -1 ? "" : url.slice(start + 1).replace(/#.*$/s, "");
+  if (start === -1) return [];
+  const text = url.slice(start + 1).replace(/#.*$/s, "");
   const parameters: QueryParameter[] = [];
   const seen = new Set<string>();
   for (const part of text.split("&")) {
@@ -28,7 +29,8 @@ export function parseQueryString(url: string): readonly QueryParameter[] | Refus
 /** A component of a path or a query string, or null where it is malformed. */
 export function decode(component: string, plusIsSpace = true): string | null {
   try {
-    const text = decodeURIComponent(plusIsSpace ? component.replaceAll("+", " ") : component);
+    const encoded = plusIsSpace ? component.replaceAll("+", " ") : component;
+    const text = encoded.includes("%") ? decodeURIComponent(encoded) : encoded;
     return text.includes("\0") ? null : text;
   } catch {
     return null;

@@ -16,8 +16,8 @@ export interface Attempt {
   begin(subject: Subject): Tally;
   /** Of a success that is about to be answered: its receipt is durable, or the answer says that it is not. */
   succeed(status: number, rowsReturned: number): Promise<MeteringMeta>;
-  /** Of an answer that is an error: its work is metered all the same. */
-  end(status: number): Promise<void>;
+  /** Of an answer that is an error: its work is metered all the same. At once where nothing is left to be done. */
+  end(status: number): Promise<unknown> | undefined;
 }
 
 export type Meter = (method: string) => Attempt;
@@ -25,7 +25,7 @@ export type Meter = (method: string) => Attempt;
 const unmetered: Attempt = {
   begin: () => new Tally(),
   succeed: async () => ({}),
-  end: async () => {},
+  end: () => undefined,
 };
 
 export interface MeterServices extends Pick<Platform, "clock" | "random"> {
@@ -41,14 +41,16 @@ export function createMeter(services: MeterServices | null): Meter {
     let subject: Subject | null = null;
     let tally = new Tally();
     let settled = false;
-    const settle = async (status: number, rowsReturned: number) => {
+    const settle = (status: number, rowsReturned: number): Receipt => {
       settled = true;
       const atMs = clock.now();
       const { rowsRead, rowsWritten } = tally;
+      const { principalKind, principalId, table, action } = subject!;
+      const did = { principalKind, principalId, method, table, action };
       const attemptId = uuidV7(atMs, random.bytes(10));
-      const receipt = { attemptId, atMs, method, status, rowsRead, rowsWritten, rowsReturned, ...subject! };
+      const receipt = { attemptId, atMs, ...did, status, rowsRead, rowsWritten, rowsReturned };
       counted(receipt);
-      return { receipt, recorded: await recorder.record(receipt) };
+      return receipt;
     };
     return {
       begin: (of) => {
@@ -57,7 +59,8 @@ export function createMeter(services: MeterServices | null): Meter {
         return tally;
       },
       succeed: async (status, rowsReturned) => {
-        const { receipt, recorded } = await settle(status, rowsReturned);
+        const receipt = settle(status, rowsReturned);
+        const recorded = await recorder.record(receipt);
         return {
           rows_read: receipt.rowsRead,
           rows_written: receipt.rowsWritten,
@@ -65,9 +68,8 @@ export function createMeter(services: MeterServices | null): Meter {
           metering: { version: 1, attempt_id: receipt.attemptId, status: recorded },
         };
       },
-      end: async (status) => {
-        if (!settled && subject !== null && tally.touched) await settle(status, 0);
-      },
+      end: (status) =>
+        settled || subject === null || !tally.touched ? undefined : recorder.record(settle(status, 0)),
     };
   };
 }

@@ -14,8 +14,8 @@ interface Latency {
 const areas = ["api", "auth", "admin"] as const;
 
 function areaOf(url: string): string {
-  const [, first] = /^\w+:\/\/[^/]*\/(\w*)/.exec(url) ?? [];
-  return areas.find((area) => area === first) ?? "other";
+  const path = url.indexOf("/", url.indexOf("://") + 3);
+  return areas.find((area) => url.startsWith(`/${area}/`, path)) ?? "other";
 }
 
 /** Since the start of the process or the isolate, which is where they are kept. */

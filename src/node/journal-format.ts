@@ -12,13 +12,13 @@ import {
  * A segment of the journal is lines of text, each with its checksum (CRC-32, in hexadecimal) and JSON:
  *
  * - `{"reserved":[from,to]}`: these sequence numbers may be used from now on, `to` not among them. Durable before they are;
- * - `{"seq":n,"receipt":[…]}`;
+ * - `{"seq":n,"receipts":[[…],…]}`: the first has the number `n`, the next the next;
  * - `{"gap":{…}}`: one that the running process found;
  * - `{"end":n}`: no number from `n` on was used.
  */
 type Line =
   | { readonly reserved: readonly [from: number, to: number] }
-  | { readonly seq: number; readonly receipt: ReceiptValues }
+  | { readonly seq: number; readonly receipts: readonly ReceiptValues[] }
   | { readonly gap: Gap }
   | { readonly end: number };
 
@@ -26,8 +26,8 @@ export const reservedLine = (from: number, to: number): string => line({ reserve
 export const gapLine = (gap: Gap): string => line({ gap });
 export const endLine = (next: number): string => line({ end: next });
 
-export function receiptLine(seq: number, receipt: Receipt): string {
-  return line({ seq, receipt: receiptValues(receipt) });
+export function receiptsLine(seq: number, receipts: readonly Receipt[]): string {
+  return line({ seq, receipts: receipts.map(receiptValues) });
 }
 
 function line(content: Line): string {
@@ -55,7 +55,10 @@ export function readSegment(text: string): ReadSegment {
     if ("reserved" in content) {
       from ??= content.reserved[0];
       to = content.reserved[1];
-    } else if ("receipt" in content) receipts.set(content.seq, receiptOf(content.receipt));
+    } else if ("receipts" in content)
+      content.receipts.forEach((values, i) => {
+        receipts.set(content.seq + i, receiptOf(values));
+      });
     else if ("gap" in content) gaps.push(content.gap);
     else to = content.end;
   }

@@ -16,7 +16,7 @@ import Libsql from "libsql";
 import { toHex } from "../encoding/hex.js";
 import type { Gap, Journal, JournalEntry } from "../platform/journal.js";
 import type { Clock, Random } from "../platform/platform.js";
-import { endLine, gapLine, piecesOf, readSegment, receiptLine, reservedLine } from "./journal-format.js";
+import { endLine, gapLine, piecesOf, readSegment, receiptsLine, reservedLine } from "./journal-format.js";
 
 export interface FileJournalOptions {
   /** `usage.journal_dir` */
@@ -41,7 +41,8 @@ interface Segment {
   readonly file: number;
   readonly name: string;
   bytes: number;
-  receipts: number;
+  /** Anything but what it began with. */
+  written: boolean;
   /** Numbers below it are reserved, and that is durable. */
   reserved: number;
 }
@@ -145,7 +146,7 @@ export class FileJournal implements Journal {
       rmSync(join(this.#directory, name), { force: true });
       throw error;
     }
-    return { file, name, bytes: text.length, receipts: 0, reserved };
+    return { file, name, bytes: text.length, written: false, reserved };
   }
 
   /** One write for all that has come since the last. */
@@ -172,16 +173,11 @@ export class FileJournal implements Journal {
     if (fstatSync(segment.file).nlink === 0) throw new Error("the journal's segment has been removed");
     const receipts = entries.flatMap((entry) => entry.receipts);
     if (this.#next + receipts.length > segment.reserved) this.#reserveNow(segment, receipts.length);
-    const first = this.#next;
-    const lines = [
-      ...receipts.map((receipt, i) => receiptLine(first + i, receipt)),
-      ...entries.flatMap(({ gaps }) => gaps.map(gapLine)),
-    ];
-    const text = lines.join("");
+    const gaps = entries.flatMap((entry) => entry.gaps);
+    const lines = receipts.length === 0 ? "" : receiptsLine(this.#next, receipts);
     this.#next += receipts.length;
-    writeAll(segment.file, text);
-    segment.receipts += lines.length;
-    segment.bytes += Buffer.byteLength(text);
+    segment.bytes += writeAll(segment.file, lines + gaps.map(gapLine).join(""));
+    segment.written = true;
     if (!this.#syncDue) setTimeout(() => this.#sync(), syncEveryMs).unref();
     this.#syncDue = true;
     if (segment.bytes > segmentBytesMax) this.#endSegment();
@@ -238,7 +234,7 @@ export class FileJournal implements Journal {
 
   async #collectNow(): Promise<void> {
     this.#flush();
-    if (this.#segment !== null && this.#segment.receipts > 0) {
+    if (this.#segment?.written) {
       this.#endSegment();
       this.open();
     }
@@ -367,9 +363,11 @@ function lock(directory: string): Lock | null {
   }
 }
 
-function writeAll(file: number, text: string): void {
+/** How many bytes it took. */
+function writeAll(file: number, text: string): number {
   const bytes = Buffer.from(text);
   for (let at = 0; at < bytes.length; ) at += writeSync(file, bytes, at);
+  return bytes.length;
 }
 
 function syncDirectory(directory: string): void {

@@ -18,32 +18,52 @@ export interface Receipt {
 }
 
 /** The order in which a receipt is written as a list of values: in files, in the database, in an export. */
-const receiptFields = [
-  "attemptId",
-  "atMs",
-  "principalKind",
-  "principalId",
-  "method",
-  "table",
-  "action",
-  "status",
-  "rowsRead",
-  "rowsWritten",
-  "rowsReturned",
-] as const satisfies readonly (keyof Receipt)[];
+export type ReceiptValues = readonly [
+  attemptId: Receipt["attemptId"],
+  atMs: Receipt["atMs"],
+  principalKind: Receipt["principalKind"],
+  principalId: Receipt["principalId"],
+  method: Receipt["method"],
+  table: Receipt["table"],
+  action: Receipt["action"],
+  status: Receipt["status"],
+  rowsRead: Receipt["rowsRead"],
+  rowsWritten: Receipt["rowsWritten"],
+  rowsReturned: Receipt["rowsReturned"],
+];
 
-export type ReceiptValues = readonly (string | number | null)[];
-
-export function receiptValues(receipt: Receipt): ReceiptValues {
-  return receiptFields.map((field) => receipt[field]);
+export function receiptValues({
+  attemptId,
+  atMs,
+  principalKind,
+  principalId,
+  method,
+  table,
+  action,
+  status,
+  rowsRead,
+  rowsWritten,
+  rowsReturned,
+}: Receipt): ReceiptValues {
+  const who = [principalKind, principalId] as const;
+  return [attemptId, atMs, ...who, method, table, action, status, rowsRead, rowsWritten, rowsReturned];
 }
 
-export function receiptOf(values: ReceiptValues): Receipt {
-  const receipt: Partial<Record<keyof Receipt, ReceiptValues[number]>> = {};
-  receiptFields.forEach((field, i) => {
-    receipt[field] = values[i]!;
-  });
-  return receipt as Receipt;
+export function receiptOf([
+  attemptId,
+  atMs,
+  principalKind,
+  principalId,
+  method,
+  table,
+  action,
+  status,
+  rowsRead,
+  rowsWritten,
+  rowsReturned,
+]: ReceiptValues): Receipt {
+  const who = { principalKind, principalId };
+  return { attemptId, atMs, ...who, method, table, action, status, rowsRead, rowsWritten, rowsReturned };
 }
 
 /** Attempts whose receipts are missing, or may be. Nothing is known of them, and nothing is estimated. */

@@ -8,7 +8,8 @@ import type { LiveProject } from "./live-project.js";
 
 /** The project of the schema in force, loaded anew when a request finds another version of it in the database. */
 export interface ProjectSource {
-  current(version: number | null): Promise<LiveProject | Refusal>;
+  /** At once, where nothing has to be loaded. */
+  current(version: number | null): LiveProject | Refusal | Promise<LiveProject | Refusal>;
 }
 
 const noSchema = new Refusal("unavailable", "no schema has been applied to the database yet");
@@ -34,7 +35,7 @@ export function createProjectSource(rules: RulesSource, database: Database, log:
     return project;
   };
   return {
-    current: async (version) => {
+    current: (version) => {
       if (version === null) return noSchema;
       return current?.version === version ? current.project : load(version);
     },

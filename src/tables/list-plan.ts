@@ -142,7 +142,7 @@ export function ruleBeside(
   given: GivenValues,
 ): Expression {
   const closed = mapOperands(rule, (operand) =>
-    operand.kind === "given" ? literalOf(given[operand.name]!) : operand,
+    operand.kind === "given" ? literalOf(given.get(operand.name)!) : operand,
   );
   return ruleWith(filters, closed, physical, ({ column, value }) =>
     literalOf(column.type === "boolean" ? value === 1n : value),

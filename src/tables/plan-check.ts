@@ -27,7 +27,8 @@ export type CountedStatement = Counted<Statement>;
 export function bindCounted(counted: Counted<Sql>, given: GivenValues, binding = bind): CountedStatement {
   const { statement, asked } = counted;
   const bound = binding(statement, given);
-  return { ...counted, statement: bound, asked: asked === statement ? bound : asked && bind(asked, given) };
+  const { exact, seeks } = counted;
+  return { statement: bound, asked: asked === statement ? bound : asked && bind(asked, given), exact, seeks };
 }
 
 /** Where nothing is metered, nothing is asked, and nothing is known. */

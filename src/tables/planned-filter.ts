@@ -3,7 +3,7 @@ import { isPlainReal, realText } from "../platform/real-scale.js";
 import type { Column } from "../project/model.js";
 import type { Given } from "../project/rules/ast.js";
 import type { Comparison, Filter } from "./list-request.js";
-import { type Param, Slot } from "./sql/fragment.js";
+import { type GivenValues, type Param, Slot } from "./sql/fragment.js";
 
 /** A filter as plans know it: what it compares with is given later. */
 export type PlannedFilter =
@@ -33,11 +33,11 @@ export function plannedFilter(filter: Filter, i: number): PlannedFilter {
 }
 
 /** What the slots of planned filters stand for. */
-export function filterValues(filters: readonly Filter[]): Record<string, SqlValue> {
-  const values: Record<string, SqlValue> = {};
+export function filterValues(filters: readonly Filter[]): GivenValues {
+  const values = new Map<string, SqlValue>();
   filters.forEach((filter, i) => {
-    if (filter.operator === "in") values[slotName(i)] = `[${filter.values.map(jsonItem).join(",")}]`;
-    else if (filter.operator !== "is_null") values[slotName(i)] = filter.value;
+    if (filter.operator === "in") values.set(slotName(i), `[${filter.values.map(jsonItem).join(",")}]`);
+    else if (filter.operator !== "is_null") values.set(slotName(i), filter.value);
   });
   return values;
 }

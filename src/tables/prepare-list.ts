@@ -59,13 +59,13 @@ export function prepareList(
   });
   const list = shared ?? make(ruleBeside(request.filters, access.rule, physical, context.given));
   if (isRefusal(list)) return list;
-  const given = {
+  const given = new Map([
     ...context.given,
     ...filterValues(request.filters),
     ...pageValues(request.limit, state.window.skip),
     ...keyValues("after", after),
     ...keyValues("upTo", upTo),
-  };
+  ]);
   return { list, given };
 }
 
@@ -121,7 +121,7 @@ function slotsOf(name: KeyName, key: readonly SqlValue[] | null): Key | null {
 }
 
 function keyValues(name: KeyName, key: readonly SqlValue[] | null): GivenValues {
-  return Object.fromEntries((key ?? []).map((value, i) => [keySlot(name, i), value]));
+  return new Map((key ?? []).map((value, i) => [keySlot(name, i), value]));
 }
 
 const outOfDate = new Refusal("invalid_cursor", "the rules have changed since the cursor was made");

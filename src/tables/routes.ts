@@ -1,4 +1,4 @@
-import type { Context } from "hono";
+import type { Context, MiddlewareHandler } from "hono";
 import type { Callers } from "../auth/callers.js";
 import { authValues, type Caller, principalOf } from "../auth/principal.js";
 import { readAhead, readJsonObject } from "../http/body.js";
@@ -7,7 +7,7 @@ import { badRequest, isRefusal, methodNotAllowed, Refusal } from "../http/refusa
 import { jsonText } from "../http/respond.js";
 import { router } from "../http/router.js";
 import type { Attempt, Subject } from "../metering/attempt.js";
-import type { Database } from "../platform/database.js";
+import type { Database, SqlValue } from "../platform/database.js";
 import type { Cipher, Platform } from "../platform/platform.js";
 import type { Config } from "../project/config.js";
 import { isMetered } from "../project/is-metered.js";
@@ -38,9 +38,10 @@ export interface TableServices {
 /** The eight endpoints of specification 4.2. */
 export function tableRoutes(services: TableServices) {
   const routes = router<TableEnv>();
-  const run = async (c: Context<TableEnv>, act: (request: TableRequest) => Promise<Response | Refusal>) => {
+  const run = async (c: Context<TableEnv>, act: (request: TableRequest) => Answer) => {
     await readAhead(c.req.raw, services.config.api.max_body_bytes);
-    const { attempt } = c.var;
+    // Not of c.var, which copies all of them.
+    const attempt = c.get("attempt");
     const answer = await services.callers.run(c.req.raw.headers, async (identity, database) => {
       const project = await services.projects.current(identity.schemaVersion);
       if (isRefusal(project)) return project;
@@ -61,18 +62,22 @@ export function tableRoutes(services: TableServices) {
     (...allowed: readonly string[]) =>
     (c: Context<TableEnv>) =>
       run(c, async () => methodNotAllowed(...allowed));
-  const one = "/:table/:id";
-  const oneByCompositeKey = "/:table/_svc/key";
   routes.get("/:table", on("list", list));
   routes.post("/:table", on("create", create));
-  routes.get(one, on("get", keyed(pathKey, get)));
-  routes.patch(one, on("update", keyed(pathKey, update)));
-  routes.delete(one, on("delete", keyed(pathKey, remove)));
-  routes.get(oneByCompositeKey, on("get", keyed(queryKey, get)));
-  routes.patch(oneByCompositeKey, on("update", keyed(queryKey, update)));
-  routes.delete(oneByCompositeKey, on("delete", keyed(queryKey, remove)));
   routes.all("/:table", otherMethod("GET", "POST"));
-  for (const path of [one, oneByCompositeKey]) routes.all(path, otherMethod("GET", "PATCH", "DELETE"));
+  // The router of regular expressions takes no `_svc` beside `:id`.
+  const compositeKey: MiddlewareHandler<TableEnv> = (c, next) =>
+    c.req.param("id") === "_svc" ? next() : Promise.resolve(c.notFound());
+  routes.use("/:table/:id/key", compositeKey);
+  for (const [path, keyOf] of [
+    ["/:table/:id", pathKey],
+    ["/:table/:id/key", queryKey],
+  ] as const) {
+    routes.get(path, on("get", keyed(keyOf, get)));
+    routes.patch(path, on("update", keyed(keyOf, update)));
+    routes.delete(path, on("delete", keyed(keyOf, remove)));
+    routes.all(path, otherMethod("GET", "PATCH", "DELETE"));
+  }
   return routes;
 }
 
@@ -94,8 +99,10 @@ interface Operation extends TableRequest, RowContext {
   readonly lists: ListContext["lists"];
 }
 
-type Handler = (operation: Operation) => Promise<Response | Refusal>;
-type KeyHandler = (operation: Operation, key: RowValues) => Promise<Response | Refusal>;
+/** At once, where nothing has to be asked for it. */
+type Answer = Response | Refusal | Promise<Response | Refusal>;
+type Handler = (operation: Operation) => Answer;
+type KeyHandler = (operation: Operation, key: RowValues) => Answer;
 
 const noSuchTable = new Refusal("not_found", "no such table");
 const readOnly = methodNotAllowed("GET");
@@ -142,7 +149,11 @@ function operationOf(request: TableRequest, action: Action): Operation | Refusal
 
 function givenBy(caller: Caller, nowSeconds: number): GivenValues {
   const { id, email } = authValues(caller);
-  return { "auth.id": id, "auth.email": email, now: BigInt(nowSeconds) };
+  return new Map<string, SqlValue>([
+    ["auth.id", id],
+    ["auth.email", email],
+    ["now", BigInt(nowSeconds)],
+  ]);
 }
 
 function list(operation: Operation): Promise<Response | Refusal> {
@@ -195,7 +206,7 @@ function bodyOf({ request, services }: Operation): Promise<Body | Refusal> {
 }
 
 function keyed(keyOf: (operation: Operation) => RowValues | Refusal, handle: KeyHandler): Handler {
-  return async (operation) => {
+  return (operation) => {
     const key = keyOf(operation);
     return isRefusal(key) ? key : handle(operation, key);
   };
@@ -209,7 +220,8 @@ function pathKey({ table, request }: Operation): RowValues | Refusal {
 
 /** Of the path, as it was sent. */
 function lastSegment(url: string): string {
-  const path = url.replace(/[?#].*$/s, "");
+  const end = url.search(/[?#]/);
+  const path = end === -1 ? url : url.slice(0, end);
   return path.slice(path.lastIndexOf("/") + 1);
 }
 

@@ -38,17 +38,15 @@ export interface RowContext {
 /** Columns and what a request says of them. */
 export type RowValues = ReadonlyMap<Column, SqlValue>;
 
-/** By whom a value is given: the path, or the body. */
-type Part = "key" | "new";
-
-function slots(part: Part, values: RowValues): Values {
-  return new Map([...values.keys()].map((column) => [column, new Slot(`${part}.${column.name}`)]));
+function slots(values: RowValues): Values {
+  return new Map([...values.keys()].map((column) => [column, new Slot(column)]));
 }
 
-function valuesOf(part: Part, values: RowValues): GivenValues {
-  const given: Record<string, SqlValue> = {};
-  for (const [{ name }, value] of values) given[`${part}.${name}`] = value;
-  return given;
+/** No column is of the key and of what is new at once. */
+function withRow(given: GivenValues, ...rows: readonly RowValues[]): GivenValues {
+  const all = new Map(given);
+  for (const row of rows) for (const [column, value] of row) all.set(column, value);
+  return all;
 }
 
 /** Requests that write the same columns differ in given values alone. */
@@ -64,10 +62,8 @@ const notFound = new Refusal("not_found", "no such row");
 export async function getRow(context: RowContext, key: RowValues): Promise<string | Refusal> {
   const { database, table, access, catalog, tally, plans, reads, given, nowMs } = context;
   const output = [...access.readable.values()];
-  const get = reads.get(access.key, () =>
-    getStatement(table, slots("key", key), access.rule, output, catalog),
-  );
-  const bound = bindCounted(get, { ...given, ...valuesOf("key", key) }, bindSingle);
+  const get = reads.get(access.key, () => getStatement(table, slots(key), access.rule, output, catalog));
+  const bound = bindCounted(get, withRow(given, key), bindSingle);
   const { results, exact } = await tally.during(() =>
     plans.run((statements) => database.query(statements), bound, nowMs),
   );
@@ -85,9 +81,9 @@ export async function getRow(context: RowContext, key: RowValues): Promise<strin
 export async function createRow(context: RowContext, values: RowValues): Promise<string | Refusal> {
   const { table, access, catalog, writes } = context;
   const insert = writes.get(shapeOf(access, values), () =>
-    insertStatement(table, slots("new", values), access.rule, returnedOf(context, values), catalog),
+    insertStatement(table, slots(values), access.rule, returnedOf(context, values), catalog),
   );
-  const written = await write(context, insert, valuesOf("new", values), "insert");
+  const written = await write(context, insert, [values], "insert");
   return typeof written === "boolean" ? denied : written;
 }
 
@@ -99,19 +95,16 @@ export async function updateRow(
   const { table, access, catalog, writes } = context;
   const update = writes.get(shapeOf(access, patch), () => {
     const returned = returnedOf(context, patch);
-    return updateStatement(table, slots("key", key), slots("new", patch), access, returned, catalog);
+    return updateStatement(table, slots(key), slots(patch), access, returned, catalog);
   });
-  const values = { ...valuesOf("key", key), ...valuesOf("new", patch) };
-  const written = await write(context, update, values, "update");
+  const written = await write(context, update, [key, patch], "update");
   return typeof written === "boolean" ? deniedOrMissing(context, key, written) : written;
 }
 
 export async function deleteRow(context: RowContext, key: RowValues): Promise<string | Refusal> {
   const { table, access, catalog, writes } = context;
-  const statement = writes.get(access.key, () =>
-    deleteStatement(table, slots("key", key), access.rule, catalog),
-  );
-  const written = await write(context, statement, valuesOf("key", key), "delete");
+  const statement = writes.get(access.key, () => deleteStatement(table, slots(key), access.rule, catalog));
+  const written = await write(context, statement, [key], "delete");
   return typeof written === "boolean" ? deniedOrMissing(context, key, written) : written;
 }
 
@@ -122,14 +115,14 @@ export async function deleteRow(context: RowContext, key: RowValues): Promise<st
 async function write(
   { database, table, access, catalog, tally, plans, given, nowMs }: RowContext,
   statement: WriteStatement,
-  values: GivenValues,
+  rows: readonly RowValues[],
   kind: "insert" | "update" | "delete",
 ): Promise<string | Refusal | boolean> {
   const triggers = catalog.tables.get(table.name)!.triggers[kind];
   // An insert visits no row of its table; the others the one that they look up.
   const own = kind === "insert" ? 0 : 1;
   const { probes } = statement;
-  const all = { ...given, ...values };
+  const all = withRow(given, ...rows);
   const bound = bindCounted(statement, all);
   try {
     const before = probes === null ? [] : [bind(probes, all)];
@@ -172,7 +165,7 @@ async function deniedOrMissing(
     tally.add(1);
     return denied;
   }
-  const [result] = await tally.during(() => database.query([bind(presenceStatement(table, key), {})]));
+  const [result] = await tally.during(() => database.query([bind(presenceStatement(table, key), new Map())]));
   const found = result!.rows.length > 0;
   // Once by the write itself, and once more to tell the two apart.
   tally.add(found ? 2 : 0);

@@ -20,6 +20,11 @@ const binaries: Plugin = {
   },
 };
 
+const ownRouter: Plugin = {
+  name: "own router",
+  resolveId: { filter: { id: /\/http\/router\.js$/ }, handler: () => join(import.meta.dirname, "router.js") },
+};
+
 /** A module of one class: whoever calls it all the same is thrown at. */
 const unusedClass = "virtual:unused";
 const one: Plugin = {
@@ -62,7 +67,7 @@ const bundle = await rolldown({
     conditionNames: ["workerd", "worker", "browser"],
     extensionAlias: { ".js": [".ts", ".js"] },
   },
-  plugins: [binaries, one, unused],
+  plugins: [binaries, ownRouter, one, unused],
   // No module is imported for what it does when it is loaded.
   treeshake: { moduleSideEffects: false, propertyReadSideEffects: false },
 });

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { databaseJournal, storeEntry } from "../../src/metering/database-journal.js";
 import { FileJournal, readJournals, recoverJournals } from "../../src/node/journal.js";
-import { endLine, readSegment, receiptLine, reservedLine } from "../../src/node/journal-format.js";
+import { endLine, readSegment, receiptsLine, reservedLine } from "../../src/node/journal-format.js";
 import { openLibsql } from "../../src/node/libsql.js";
 import { systemClock, systemRandom } from "../../src/node/system.js";
 import type { Database } from "../../src/platform/database.js";
@@ -130,7 +130,7 @@ describe("a journal of files", () => {
     const directory = temporary();
     for (const gone of ["one", "two", "three"]) {
       mkdirSync(join(directory, gone), { recursive: true });
-      const lines = [reservedLine(1, 11), receiptLine(1, receipt(gone)), endLine(2)];
+      const lines = [reservedLine(1, 11), receiptsLine(1, [receipt(gone)]), endLine(2)];
       writeFileSync(join(directory, gone, "00000001.log"), lines.join(""));
     }
     await Promise.all(Array.from({ length: 8 }, () => recoverJournals(optionsOf(directory, database))));
@@ -153,10 +153,10 @@ describe("a journal of files", () => {
     const database = await storage();
     const directory = temporary();
     mkdirSync(join(directory, "gone"), { recursive: true });
-    const lines = [reservedLine(1, 1001), receiptLine(1, receipt("a")), receiptLine(2, receipt("b"))];
+    const lines = [reservedLine(1, 1001), receiptsLine(1, [receipt("a"), receipt("b")])];
     writeFileSync(
       join(directory, "gone", "00000001.log"),
-      lines.join("") + receiptLine(3, receipt("c")).slice(0, 40),
+      lines.join("") + receiptsLine(3, [receipt("c")]).slice(0, 40),
     );
     const recovered = await recoverJournals(optionsOf(directory, database));
     expect(recovered).toEqual({
@@ -254,7 +254,7 @@ describe("a journal of files", () => {
   );
 
   it("takes a line that was not written whole for none", () => {
-    const text = reservedLine(1, 11) + receiptLine(1, receipt("a"));
+    const text = reservedLine(1, 11) + receiptsLine(1, [receipt("a")]);
     const reservedLength = reservedLine(1, 11).length;
     for (let length = 0; length < text.length - 1; length++) {
       const { receipts, missing } = readSegment(text.slice(0, length));

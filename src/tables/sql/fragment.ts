@@ -1,4 +1,5 @@
 import type { SqlValue, Statement } from "../../platform/database.js";
+import type { Column } from "../../project/model.js";
 import type { ColumnName, TableName } from "../../project/names.js";
 
 /**
@@ -14,11 +15,14 @@ export type Param = SqlValue | Slot;
 
 /** The place of a value that is given when the statement is sent, so that requests of one shape share their SQL. */
 export class Slot {
-  constructor(readonly name: string) {}
+  constructor(readonly name: SlotName) {}
 }
 
+/** The column itself, where a request gives a row's value of it. */
+export type SlotName = string | Column;
+
 /** By the name of their slot. */
-export type GivenValues = Readonly<Record<string, SqlValue>>;
+export type GivenValues = ReadonlyMap<SlotName, SqlValue>;
 
 /** Literal SQL around fragments: sql`SELECT ${a} FROM ${b}`. Nothing but a fragment can be embedded. */
 export function sql(strings: TemplateStringsArray, ...parts: readonly Sql[]): Sql {
@@ -111,16 +115,22 @@ export function chain(terms: readonly Sql[], operator: Sql): Sql {
 
 /** The same of a SELECT of at most one row. */
 export function bindSingle(sql: Sql, given: GivenValues): Statement {
-  return { ...bind(sql, given), single: true };
+  return { sql: sql.text, params: filled(sql.params, given), single: true };
 }
 
 /** The statement with its slots filled. Throws where a value is missing: it would be bound as NULL. */
 export function bind({ text, params }: Sql, given: GivenValues): Statement {
-  return { sql: text, params: params.map((param) => (param instanceof Slot ? filled(param, given) : param)) };
+  return { sql: text, params: filled(params, given) };
 }
 
-function filled({ name }: Slot, given: GivenValues): SqlValue {
-  const value = given[name];
-  if (value === undefined) throw new Error(`nothing is given for ${name}`);
-  return value;
+function filled(params: readonly Param[], given: GivenValues): readonly SqlValue[] {
+  return params.map((param) => {
+    if (!(param instanceof Slot)) return param;
+    const value = given.get(param.name);
+    if (value === undefined)
+      throw new Error(
+        `nothing is given for ${typeof param.name === "string" ? param.name : param.name.name}`,
+      );
+    return value;
+  });
 }

@@ -34,13 +34,13 @@ const page = {
 
 /** What the slots of a page of `limit` rows behind `skip` others stand for. */
 export function pageValues(limit: number, skip: number): GivenValues {
-  return {
-    "page.skip": BigInt(skip),
-    "page.limit": BigInt(limit),
-    "page.last": BigInt(limit - 1),
-    "page.more": BigInt(limit + 1),
-    "page.walked": BigInt(skip + limit + 1),
-  };
+  return new Map([
+    ["page.skip", BigInt(skip)],
+    ["page.limit", BigInt(limit)],
+    ["page.last", BigInt(limit - 1)],
+    ["page.more", BigInt(limit + 1)],
+    ["page.walked", BigInt(skip + limit + 1)],
+  ]);
 }
 
 /**

@@ -7,6 +7,7 @@ import type { Counted, Seek } from "../plan-check.js";
 import {
   and,
   comma,
+  empty,
   internalName,
   join,
   name,
@@ -72,7 +73,9 @@ export function getStatement(
   ];
   const probed = nodes.map((_, i) => sql`(_w.${probeName(i)} IS NOT NULL)`);
   const row = jsonWithin(catalog, output, (column) => sql`_w.${name(column.name)}`, sql`NULL`);
-  const found = sql`SELECT ${join(list, comma)} FROM ${name(table.name)} AS _t WHERE ${keyIs(key, sql`_t`)} LIMIT 1`;
+  // What probes find is found once: behind a limit, SQLite does not merge the two queries. Without one it makes no table of it.
+  const once = probes.length === 0 ? empty : sql` LIMIT 1`;
+  const found = sql`SELECT ${join(list, comma)} FROM ${name(table.name)} AS _t WHERE ${keyIs(key, sql`_t`)}${once}`;
   const admitted = sql`CASE WHEN ${predicate(rule, outer)} THEN 1 ELSE 0 END`;
   const statement = sql`SELECT ${row} AS row, ${admitted} AS admitted, ${sum(probed)} AS probed FROM (${found}) AS _w`;
   return {
