@@ -71,4 +71,10 @@ const bundle = await rolldown({
   // No module is imported for what it does when it is loaded.
   treeshake: { moduleSideEffects: false, propertyReadSideEffects: false },
 });
-await bundle.write({ dir: directory, minify: true, sourcemap: "hidden", codeSplitting: false });
+await bundle.write({
+  dir: directory,
+  minify: true,
+  comments: false,
+  sourcemap: "hidden",
+  codeSplitting: false,
+});
