@@ -53,11 +53,14 @@ export class CheckedDatabase implements Database {
 
   async batch(statements: readonly Statement[]): Promise<readonly Result[]> {
     if (this.#confirmed) return this.#database.batch(statements);
+    const holds = insist(this.#check, this.#expected);
+    const [question, ...others] = statements;
+    const isJoined = question?.single === true;
     try {
-      const sent = [insist(this.#check, this.#expected), ...statements];
-      const [, ...results] = await this.#database.batch(sent);
+      const sent = isJoined ? [withCheck(holds, question), ...others] : [holds, ...statements];
+      const [first, ...results] = await this.#database.batch(sent);
       this.#confirmed = true;
-      return results;
+      return isJoined ? [withoutCheck(first!, 1), ...results] : results;
     } catch (error) {
       return this.#orAsk(error);
     }

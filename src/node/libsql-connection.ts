@@ -56,6 +56,8 @@ export class Connection {
   /** By SQL text. */
   #statements = newCache();
   readonly #explainer: Explainer;
+  /** What the last statement of the transaction left in `total_changes()`. */
+  #changes = 0;
 
   constructor(native: Libsql.Database, { path, synchronous, commandLine }: LibsqlOptions) {
     this.#explainer = new Explainer(path, native);
@@ -84,6 +86,7 @@ export class Connection {
 
   begin(): void {
     this.#native.exec("BEGIN IMMEDIATE");
+    this.#changes = this.#totalChanges();
   }
 
   commit(): void {
@@ -104,6 +107,7 @@ export class Connection {
     if (!this.inTransaction) return;
     try {
       this.#native.exec("ROLLBACK TO job; RELEASE job");
+      this.#changes = this.#totalChanges();
     } catch {
       this.rollback();
     }
@@ -115,14 +119,13 @@ export class Connection {
     return { rows: this.#rows(statement), rowsWritten: 0 };
   }
 
+  /** In a transaction that `begin` has begun. */
   write(statements: readonly Statement[]): readonly Result[] {
-    let before = this.#totalChanges();
     return statements.map((statement) => {
+      const before = this.#changes;
       const rows = this.#rows(statement);
-      const after = /^SELECT\b/i.test(statement.sql) ? before : this.#totalChanges();
-      const result = { rows, rowsWritten: after - before };
-      before = after;
-      return result;
+      if (!statement.sql.startsWith("SELECT ")) this.#changes = this.#totalChanges();
+      return { rows, rowsWritten: this.#changes - before };
     });
   }
 

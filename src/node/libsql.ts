@@ -169,7 +169,25 @@ class LibsqlDatabase implements Database {
     }
   }
 
+  /** Few jobs fail, so there is no savepoint to go back to before one has. */
   #runTogether(group: readonly Job[]): void {
+    this.#connection.begin();
+    const endsAtMs = performance.now() + groupMsMax;
+    const outcomes: Outcome[] = [];
+    for (const job of group) {
+      try {
+        outcomes.push({ results: this.#connection.write(job.statements) });
+      } catch {
+        this.#connection.rollback();
+        this.#runInSavepoints(group);
+        return;
+      }
+      if (performance.now() >= endsAtMs) break;
+    }
+    this.#commitFirst(group, outcomes);
+  }
+
+  #runInSavepoints(group: readonly Job[]): void {
     this.#connection.begin();
     const endsAtMs = performance.now() + groupMsMax;
     const outcomes: Outcome[] = [];
@@ -182,6 +200,11 @@ class LibsqlDatabase implements Database {
       outcomes.push(outcome);
       if (performance.now() >= endsAtMs) break;
     }
+    this.#commitFirst(group, outcomes);
+  }
+
+  /** Those that have an outcome; the others wait for the next turn. */
+  #commitFirst(group: readonly Job[], outcomes: readonly Outcome[]): void {
     this.#queue.unshift(...group.slice(outcomes.length));
     this.#commitTogether(group.slice(0, outcomes.length), outcomes);
   }
@@ -230,7 +253,7 @@ class LibsqlDatabase implements Database {
 
 /** A pragma such as `defer_foreign_keys` holds until COMMIT, for other jobs of the group too. */
 function isPragma(statement: Statement): boolean {
-  return /^\s*pragma\b/i.test(statement.sql);
+  return statement.sql.startsWith("PRAGMA ");
 }
 
 function settle(job: Job, outcome: Outcome): void {

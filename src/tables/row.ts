@@ -125,7 +125,7 @@ async function write(
   const all = withRow(given, ...rows);
   const bound = bindCounted(statement, all);
   try {
-    const before = probes === null ? [] : [bind(probes, all)];
+    const before = probes === null ? [] : [bindSingle(probes, all)];
     const { results, exact } = await tally.during(() =>
       plans.run((statements) => database.batch(statements), bound, nowMs, before),
     );
