@@ -8,6 +8,8 @@ export type Credential =
   | { readonly kind: "api_key"; readonly secret: string }
   | { readonly kind: "malformed" };
 
+const scheme = "bearer ";
+
 /**
  * RFC 6750, section 2.1, `X-API-Key` for keys (interface, section 6), and in cookie mode the access cookie, over which
  * a header wins. Another scheme is a credential that is not accepted, not the absence of one.
@@ -20,8 +22,9 @@ export function readCredential(headers: Headers, cookieMode: boolean): Credentia
     const token = cookieMode ? accessCookie(headers) : null;
     return token === null ? { kind: "none" } : { kind: "access_token", token };
   }
-  const [, token] = /^bearer +([^\s,]+)$/i.exec(authorization) ?? [];
-  if (token === undefined) return { kind: "malformed" };
+  if (authorization.slice(0, scheme.length).toLowerCase() !== scheme) return { kind: "malformed" };
+  // What no token looks like is refused by whoever verifies it.
+  const token = authorization.slice(scheme.length).trimStart();
   return looksLikeApiKey(token) ? apiKey(token) : { kind: "access_token", token };
 }
 

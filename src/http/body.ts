@@ -41,9 +41,12 @@ export function readAhead(request: Request, bodyBytesMax: number): Promise<void>
 export async function readText(request: Request, bodyBytesMax: number): Promise<string | Refusal> {
   const text = texts.get(request);
   if (text === undefined) return readNow(request, bodyBytesMax);
-  return typeof text === "string" && new TextEncoder().encode(text).length > bodyBytesMax
-    ? tooLarge(bodyBytesMax)
-    : text;
+  return typeof text === "string" && bytesOver(text, bodyBytesMax) ? tooLarge(bodyBytesMax) : text;
+}
+
+/** A unit of UTF-16 takes three bytes at most. */
+function bytesOver(text: string, bytesMax: number): boolean {
+  return text.length * 3 > bytesMax && new TextEncoder().encode(text).length > bytesMax;
 }
 
 function tooLarge(bodyBytesMax: number): Refusal {

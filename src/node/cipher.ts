@@ -1,4 +1,5 @@
-import { createCipheriv, createDecipheriv } from "node:crypto";
+import { createCipheriv, createDecipheriv, createSecretKey } from "node:crypto";
+import { fromBase64Url } from "../encoding/base64.js";
 import type { Cipher } from "../platform/platform.js";
 
 const algorithm = "aes-256-gcm";
@@ -6,15 +7,17 @@ const ivBytes = 12;
 const tagBytes = 16;
 
 /** At once: a page of a list waits longer for another thread than a cursor takes. */
-export function nodeCipher(key: Uint8Array): Cipher {
+export function nodeCipher(bytes: Uint8Array): Cipher {
+  const key = createSecretKey(bytes);
   return {
     seal: (plain, associated, iv) => {
       const cipher = createCipheriv(algorithm, key, iv).setAAD(Buffer.from(associated));
       const sealed = [iv, cipher.update(plain, "utf8"), cipher.final()];
-      return Buffer.concat([...sealed, cipher.getAuthTag()]);
+      return Buffer.concat([...sealed, cipher.getAuthTag()]).toString("base64url");
     },
-    open: (sealed, associated) => {
-      if (sealed.length < ivBytes + tagBytes) return null;
+    open: (text, associated) => {
+      const sealed = fromBase64Url(text);
+      if (sealed === null || sealed.length < ivBytes + tagBytes) return null;
       const end = sealed.length - tagBytes;
       const options = { authTagLength: tagBytes };
       const decipher = createDecipheriv(algorithm, key, sealed.subarray(0, ivBytes), options)

@@ -83,12 +83,12 @@ export interface Random {
   bytes(length: number): Uint8Array<ArrayBuffer>;
 }
 
-/** AES-256-GCM. What is sealed is the initialisation vector, the text and the tag, in one piece. */
+/** AES-256-GCM. What is sealed is the initialisation vector, the text and the tag, in one piece, as base64url. */
 export interface Cipher {
   /** `iv` are 12 bytes, never used twice. */
-  seal(plain: string, associated: string, iv: Uint8Array<ArrayBuffer>): Uint8Array | Promise<Uint8Array>;
-  /** Null where the key, the associated data or the bytes are not those of `seal`. */
-  open(sealed: Uint8Array<ArrayBuffer>, associated: string): string | null | Promise<string | null>;
+  seal(plain: string, associated: string, iv: Uint8Array<ArrayBuffer>): string | Promise<string>;
+  /** Null where the key, the associated data or the text are not those of `seal`. */
+  open(sealed: string, associated: string): string | null | Promise<string | null>;
 }
 
 export interface Log {

@@ -1,4 +1,3 @@
-import { fromBase64Url, toBase64Url } from "../encoding/base64.js";
 import type { QueryParameter } from "../http/query-string.js";
 import { Refusal } from "../http/refusal.js";
 import type { Cipher } from "../platform/platform.js";
@@ -45,8 +44,10 @@ export async function sealCursor(
   now: number,
   iv: Uint8Array<ArrayBuffer>,
 ): Promise<string> {
-  const plain = JSON.stringify({ ...state, expiresAtMs: now + cursorLifetimeMs });
-  return toBase64Url(await cipher.seal(plain, associated(binding), iv));
+  const { parameters, window, offset, total, orderedOnly, order } = state;
+  const expiresAtMs = now + cursorLifetimeMs;
+  const plain = JSON.stringify({ parameters, window, offset, total, orderedOnly, order, expiresAtMs });
+  return cipher.seal(plain, associated(binding), iv);
 }
 
 export async function openCursor(
@@ -55,8 +56,7 @@ export async function openCursor(
   binding: CursorBinding,
   now: number,
 ): Promise<CursorState | Refusal> {
-  const bytes = fromBase64Url(text);
-  const plain = bytes === null ? null : await cipher.open(bytes, associated(binding));
+  const plain = await cipher.open(text, associated(binding));
   if (plain === null) return invalid;
   const { expiresAtMs, ...state }: CursorState & { expiresAtMs: number } = JSON.parse(plain);
   return now < expiresAtMs ? state : invalid;

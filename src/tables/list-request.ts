@@ -48,7 +48,8 @@ export function parseListRequest(
     if ("operator" in part) filters.push(part);
     else request = { ...request, ...part };
   }
-  return repeatedFilter(filters) ?? { ...request, filters };
+  const { select, sort, limit, offset } = request;
+  return repeatedFilter(filters) ?? { select, sort, limit, offset, filters };
 }
 
 type Parser = (text: string, readable: ReadonlyMap<string, Column>) => Partial<ListRequest> | Refusal;

@@ -33,8 +33,8 @@ export async function listResponse(
     limit,
     offset,
     total,
-    ...(cursor === null ? {} : { next_cursor: cursor }),
-    ...(truncated ? { truncated: true } : {}),
+    next_cursor: cursor ?? undefined,
+    truncated: truncated || undefined,
     ...(await attempt.succeed(200, rowsReturned)),
   };
   return jsonText(`{"data":${data},"meta":${JSON.stringify(meta)}}`);

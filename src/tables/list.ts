@@ -82,10 +82,11 @@ export async function listPage(
       next === null
         ? null
         : {
-            ...state,
+            parameters: state.parameters,
             window: next,
             offset: state.offset + returned,
             total,
+            orderedOnly: state.orderedOnly,
             order: plan.path.order.map(({ column }) => column.name),
           },
   };
@@ -106,9 +107,10 @@ async function searchTooLong(
   { list: { plan }, given }: BoundList,
   context: ListContext,
 ): Promise<Refusal | null> {
-  for (const { operator, column, ...filter } of filters) {
-    if (operator !== "contains" || !("value" in filter)) continue;
-    const bytes = new TextEncoder().encode(String(filter.value)).length;
+  for (const filter of filters) {
+    if (filter.operator !== "contains") continue;
+    const { column, value } = filter;
+    const bytes = new TextEncoder().encode(value).length;
     if (bytes <= shortSearchBytes) continue;
     const [result] = await ask(context, [bindSingle(candidateBytesStatement(plan, column), given)]);
     const [held, candidates] = result!.rows[0] as [number, number];

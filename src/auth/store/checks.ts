@@ -35,17 +35,19 @@ export function apiKeyCheck(hash: string, now: number): Statement {
  * JSON is none.
  */
 export function insist(check: Statement, expected: readonly ResultValue[]): Statement {
-  const columns = expected.map((_, i) => `c${i}`).join();
-  const values = expected.map(() => "?").join();
-  return statement(
-    `SELECT CASE WHEN (${columns}) IS (${values}) THEN 1 ELSE json('{' || ifnull(c0, '')) END AS holds
-    FROM (${check.sql})`,
-    ...expected,
-    ...check.params,
-  );
+  const sql = insisting.get(check.sql, () => {
+    const columns = expected.map((_, i) => `c${i}`).join();
+    const values = expected.map(() => "?").join();
+    return `SELECT CASE WHEN (${columns}) IS (${values}) THEN 1 ELSE json('{' || ifnull(c0, '')) END AS holds
+    FROM (${check.sql})`;
+  });
+  return { sql, params: [...expected, ...check.params] };
 }
 
-/** By the text of the check, of which there are three, and then by that of the statement. */
+/** By the text of the check, of which there are three. */
+const insisting = new Memo<string>(10);
+
+/** By the text of the check, of which there are six, and then by that of the statement. */
 const joinedTexts = new Map<string, Memo<string>>();
 
 /**
