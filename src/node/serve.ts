@@ -1,5 +1,4 @@
 import { readFile } from "node:fs/promises";
-import { createServer } from "node:https";
 import type { AddressInfo } from "node:net";
 import { join, resolve } from "node:path";
 import { createAdaptorServer } from "@hono/node-server";
@@ -87,11 +86,12 @@ export async function serve(project: ProjectDirectory, options: ServeOptions): P
     await warnOfSignIn(schema?.auth.providers ?? [], platform, baseUrl ?? options.host);
     // Which port 0 becomes, and with it the server's own URL, is known only once it is bound.
     let app: Awaited<ReturnType<typeof createApp>> | undefined;
+    // Loaded late: with it comes what few servers need.
+    const https = tls && (await import("node:https"));
     const server = createAdaptorServer({
       fetch: (request, env) => app?.fetch(request, env) ?? new Response(null, { status: 503 }),
-      ...(tls === null
-        ? { serverOptions: { maxHeaderSize: headerBytesMax } }
-        : { createServer, serverOptions: { ...tls, maxHeaderSize: headerBytesMax } }),
+      ...(https && { createServer: https.createServer }),
+      serverOptions: { ...tls, maxHeaderSize: headerBytesMax },
     });
     await new Promise<void>((listening, failed) => {
       server.once("error", failed);

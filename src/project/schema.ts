@@ -9,8 +9,22 @@ import { type Problem, shown } from "./problem.js";
 import { schemaProblems } from "./schema-problems.js";
 import { isPlainObject, mapOf, mapWith, problemsOf } from "./valibot-problems.js";
 
+export interface ParsedSchema {
+  /** Null where there are problems. */
+  readonly schema: Schema | null;
+  readonly problems: readonly Problem[];
+}
+
 /** svc.schema.yaml as a value, or every problem of it at once (interface, section 3). */
-export function parseSchema(text: string): { schema: Schema | null; problems: readonly Problem[] } {
+export function parseSchema(text: string): ParsedSchema {
+  if (last?.text !== text) last = { text, parsed: parse(text) };
+  return last.parsed;
+}
+
+/** A start reads one text as the file, as what is proposed, and as what is in force. */
+let last: { readonly text: string; readonly parsed: ParsedSchema } | undefined;
+
+function parse(text: string): ParsedSchema {
   const source = readYaml(text);
   if ("problems" in source) return { schema: null, problems: source.problems };
   const problems: Problem[] = [];
