@@ -1,4 +1,5 @@
 import { errors, jwtVerify, SignJWT } from "jose";
+import type { AtOnce } from "../platform/at-once.js";
 
 /** Claims of an access token (RFC 9068 in spirit: `typ` is `at+jwt`). */
 export interface AccessClaims {
@@ -16,7 +17,7 @@ export interface AccessTokens {
   /** `id` is the token's own, its `jti`. */
   issue(claims: AccessClaims, id: string, now: number, lifetimeSeconds: number): Promise<string>;
   /** Null for a token that is malformed, expired, of another key, algorithm, issuer or type; at once for one that is known. */
-  verify(token: string, now: number): AccessClaims | null | Promise<AccessClaims | null>;
+  verify(token: string, now: number): AtOnce<AccessClaims | null>;
 }
 
 const algorithm = "HS256";

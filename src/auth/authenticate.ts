@@ -1,4 +1,5 @@
 import { Refusal } from "../http/refusal.js";
+import { type AtOnce, whenThere } from "../platform/at-once.js";
 import type { Result, Statement } from "../platform/database.js";
 import type { AccessClaims, AccessTokens } from "./access-token.js";
 import { hashSecret } from "./api-key.js";
@@ -14,22 +15,18 @@ export type Claim =
 
 export const unauthorized = new Refusal("unauthorized", "the credential is malformed, expired or revoked");
 
-export async function claimOf(
-  credential: Credential,
-  tokens: AccessTokens,
-  now: number,
-): Promise<Claim | Refusal> {
+export function claimOf(credential: Credential, tokens: AccessTokens, now: number): AtOnce<Claim | Refusal> {
   switch (credential.kind) {
     case "none":
       return { kind: "anonymous" };
     case "malformed":
       return unauthorized;
     case "api_key":
-      return { kind: "key", hash: await hashSecret(credential.secret) };
-    case "access_token": {
-      const claims = await tokens.verify(credential.token, now);
-      return claims === null ? unauthorized : { kind: "user", claims };
-    }
+      return whenThere(hashSecret(credential.secret), (hash) => ({ kind: "key", hash }));
+    case "access_token":
+      return whenThere(tokens.verify(credential.token, now), (claims) =>
+        claims === null ? unauthorized : { kind: "user", claims },
+      );
   }
 }
 

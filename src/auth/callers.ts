@@ -1,4 +1,5 @@
 import { isRefusal, type Refusal } from "../http/refusal.js";
+import type { AtOnce } from "../platform/at-once.js";
 import { type Database, UnavailableError } from "../platform/database.js";
 import type { Clock } from "../platform/platform.js";
 import type { AccessTokens } from "./access-token.js";
@@ -25,7 +26,7 @@ export interface Callers {
    */
   run(
     headers: Headers,
-    act: (identity: Identity, database: Database) => Promise<Response | Refusal>,
+    act: (identity: Identity, database: Database) => AtOnce<Response | Refusal>,
   ): Promise<Response | Refusal>;
 }
 
@@ -82,11 +83,11 @@ export function createCallers({ database, clock, tokens, cookieMode }: CallerSer
     return isRefusal(caller) ? caller : { caller, schemaVersion: row[0] as number | null };
   };
 
-  const read = (headers: Headers) => claimOf(readCredential(headers, cookieMode), tokens, clock.now());
+  const claimIn = (headers: Headers) => claimOf(readCredential(headers, cookieMode), tokens, clock.now());
 
   return {
     identify: async (headers) => {
-      const claim = await read(headers);
+      const claim = await claimIn(headers);
       if (isRefusal(claim)) return claim;
       const [result] = await database.query([checkStatement(claim, clock.now())]);
       const [row] = result!.rows;
@@ -94,7 +95,8 @@ export function createCallers({ database, clock, tokens, cookieMode }: CallerSer
     },
 
     run: async (headers, act) => {
-      const claim = await read(headers);
+      const read = claimIn(headers);
+      const claim = read instanceof Promise ? await read : read;
       if (isRefusal(claim)) return claim;
       const check = checkStatement(claim, clock.now());
       let row = expectedRow(claim);

@@ -1,4 +1,4 @@
-import type { MiddlewareHandler } from "hono";
+import type { Context, MiddlewareHandler, Next } from "hono";
 import { allowOrigin, type OriginPolicy } from "./origin.js";
 
 const preflightSeconds = "600";
@@ -8,9 +8,7 @@ const preflightSeconds = "600";
  * all. Requests without `Origin` pass untouched.
  */
 export function cors(policy: OriginPolicy): MiddlewareHandler {
-  return async (c, next) => {
-    const origin = c.req.header("Origin");
-    if (origin === undefined) return next();
+  const withOrigin = async (c: Context, next: Next, origin: string): Promise<Response | undefined> => {
     const headers = headersFor(policy, origin);
     const isPreflight =
       c.req.method === "OPTIONS" && c.req.header("Access-Control-Request-Method") !== undefined;
@@ -18,6 +16,10 @@ export function cors(policy: OriginPolicy): MiddlewareHandler {
     await next();
     for (const [name, value] of Object.entries(headers)) c.res.headers.set(name, value);
     return undefined;
+  };
+  return (c, next) => {
+    const origin = c.req.header("Origin");
+    return origin === undefined ? next() : withOrigin(c, next, origin);
   };
 }
 

@@ -1,3 +1,4 @@
+import type { AtOnce } from "./at-once.js";
 import type { Database } from "./database.js";
 import type { Journal } from "./journal.js";
 
@@ -86,9 +87,9 @@ export interface Random {
 /** AES-256-GCM. What is sealed is the initialisation vector, the text and the tag, in one piece, as base64url. */
 export interface Cipher {
   /** `iv` are 12 bytes, never used twice. */
-  seal(plain: string, associated: string, iv: Uint8Array<ArrayBuffer>): string | Promise<string>;
+  seal(plain: string, associated: string, iv: Uint8Array<ArrayBuffer>): AtOnce<string>;
   /** Null where the key, the associated data or the text are not those of `seal`. */
-  open(sealed: string, associated: string): string | null | Promise<string | null>;
+  open(sealed: string, associated: string): AtOnce<string | null>;
 }
 
 export interface Log {

@@ -1,4 +1,5 @@
 import { Refusal } from "../http/refusal.js";
+import type { AtOnce } from "../platform/at-once.js";
 import type { Database } from "../platform/database.js";
 import type { Log } from "../platform/platform.js";
 import { formatProblem } from "../project/problem.js";
@@ -9,7 +10,7 @@ import type { LiveProject } from "./live-project.js";
 /** The project of the schema in force, loaded anew when a request finds another version of it in the database. */
 export interface ProjectSource {
   /** At once, where nothing has to be loaded. */
-  current(version: number | null): LiveProject | Refusal | Promise<LiveProject | Refusal>;
+  current(version: number | null): AtOnce<LiveProject | Refusal>;
 }
 
 const noSchema = new Refusal("unavailable", "no schema has been applied to the database yet");

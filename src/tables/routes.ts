@@ -7,6 +7,7 @@ import { badRequest, isRefusal, methodNotAllowed, Refusal } from "../http/refusa
 import { jsonText } from "../http/respond.js";
 import { router } from "../http/router.js";
 import type { Attempt, Subject } from "../metering/attempt.js";
+import { type AtOnce, whenThere } from "../platform/at-once.js";
 import type { Database, SqlValue } from "../platform/database.js";
 import type { Cipher, Platform } from "../platform/platform.js";
 import type { Config } from "../project/config.js";
@@ -39,29 +40,30 @@ export interface TableServices {
 export function tableRoutes(services: TableServices) {
   const routes = router<TableEnv>();
   const run = async (c: Context<TableEnv>, act: (request: TableRequest) => Answer) => {
-    await readAhead(c.req.raw, services.config.api.max_body_bytes);
+    const read = readAhead(c.req.raw, services.config.api.max_body_bytes);
+    if (read !== undefined) await read;
     // Not of c.var, which copies all of them.
     const attempt = c.get("attempt");
-    const answer = await services.callers.run(c.req.raw.headers, async (identity, database) => {
-      const project = await services.projects.current(identity.schemaVersion);
-      if (isRefusal(project)) return project;
-      const table = project.schema.tables.get(c.req.param("table") ?? "");
-      const { caller } = identity;
-      return table === undefined
-        ? noSuchTable
-        : act({ services, request: c.req.raw, attempt, caller, project, database, table });
-    });
+    const answer = await services.callers.run(c.req.raw.headers, ({ caller, schemaVersion }, database) =>
+      whenThere(services.projects.current(schemaVersion), (project) => {
+        if (isRefusal(project)) return project;
+        const table = project.schema.tables.get(c.req.param("table") ?? "");
+        return table === undefined
+          ? noSuchTable
+          : act({ services, request: c.req.raw, attempt, caller, project, database, table });
+      }),
+    );
     return isRefusal(answer) ? answer.toResponse() : answer;
   };
   const on = (action: Action, handle: Handler) => (c: Context<TableEnv>) =>
-    run(c, async (request) => {
+    run(c, (request) => {
       const operation = operationOf(request, action);
       return isRefusal(operation) ? operation : handle(operation);
     });
   const otherMethod =
     (...allowed: readonly string[]) =>
     (c: Context<TableEnv>) =>
-      run(c, async () => methodNotAllowed(...allowed));
+      run(c, () => methodNotAllowed(...allowed));
   routes.get("/:table", on("list", list));
   routes.post("/:table", on("create", create));
   routes.all("/:table", otherMethod("GET", "POST"));
@@ -99,8 +101,7 @@ interface Operation extends TableRequest, RowContext {
   readonly lists: ListContext["lists"];
 }
 
-/** At once, where nothing has to be asked for it. */
-type Answer = Response | Refusal | Promise<Response | Refusal>;
+type Answer = AtOnce<Response | Refusal>;
 type Handler = (operation: Operation) => Answer;
 type KeyHandler = (operation: Operation, key: RowValues) => Answer;
 
