@@ -43,9 +43,10 @@ export class CheckedDatabase implements Database {
     const isJoined = statements.length === 1 && only!.single === true;
     const sent = isJoined ? [withCheck(this.#check, only!)] : [this.#check, ...statements];
     try {
-      const [first, ...others] = await this.#database.query(sent);
-      this.#compare(first!.rows[0]!);
-      return isJoined ? [withoutCheck(first!, this.#expected.length)] : others;
+      const results = await this.#database.query(sent);
+      const first = results[0]!;
+      this.#compare(first.rows[0]!);
+      return isJoined ? [withoutCheck(first, this.#expected.length)] : results.slice(1);
     } catch (error) {
       return this.#orAsk(error);
     }

@@ -1,9 +1,9 @@
 const pairs = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, "0"));
 
 /** Lower-case hexadecimal. */
-export function toHex(bytes: ArrayLike<number>): string {
+export function toHex(bytes: ArrayLike<number>, from = 0, to = bytes.length): string {
   let text = "";
-  for (let i = 0; i < bytes.length; i++) text += pairs[bytes[i]!];
+  for (let i = from; i < to; i++) text += pairs[bytes[i]!];
   return text;
 }
 

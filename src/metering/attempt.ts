@@ -7,15 +7,18 @@ import { uuidV7 } from "./uuid.js";
 /** What a receipt says of who did what, once that is known. */
 export type Subject = Pick<Receipt, "principalKind" | "principalId" | "table" | "action">;
 
-/** The metering part of a response's `meta`; empty where the project has opted out (specification, section 8). */
-export type MeteringMeta = Readonly<Record<string, unknown>>;
+/**
+ * The metering part of a response's `meta` as JSON text: members without the braces around them, or nothing where the project
+ * has opted out (specification, section 8).
+ */
+export type MeteringMembers = string;
 
 /** One CRUD request, from its begin to its receipt. */
 export interface Attempt {
   /** Begins anew: nothing that was counted before is of this attempt. */
   begin(subject: Subject): Tally;
   /** Of a success that is about to be answered: its receipt is durable, or the answer says that it is not. */
-  succeed(status: number, rowsReturned: number): Promise<MeteringMeta>;
+  succeed(status: number, rowsReturned: number): Promise<MeteringMembers>;
   /** Of an answer that is an error: its work is metered all the same. At once where nothing is left to be done. */
   end(status: number): Promise<unknown> | undefined;
 }
@@ -24,7 +27,7 @@ export type Meter = (method: string) => Attempt;
 
 const unmetered: Attempt = {
   begin: () => new Tally(),
-  succeed: async () => ({}),
+  succeed: async () => "",
   end: () => undefined,
 };
 
@@ -61,12 +64,9 @@ export function createMeter(services: MeterServices | null): Meter {
       succeed: async (status, rowsReturned) => {
         const receipt = settle(status, rowsReturned);
         const recorded = await recorder.record(receipt);
-        return {
-          rows_read: receipt.rowsRead,
-          rows_written: receipt.rowsWritten,
-          rows_returned: rowsReturned,
-          metering: { version: 1, attempt_id: receipt.attemptId, status: recorded },
-        };
+        const { attemptId, rowsRead, rowsWritten } = receipt;
+        const rows = `"rows_read":${rowsRead},"rows_written":${rowsWritten},"rows_returned":${rowsReturned}`;
+        return `${rows},"metering":{"version":1,"attempt_id":"${attemptId}","status":"${recorded}"}`;
       },
       end: (status) =>
         settled || subject === null || !tally.touched ? undefined : recorder.record(settle(status, 0)),

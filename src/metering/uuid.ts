@@ -7,6 +7,6 @@ export function uuidV7(now: number, random: Uint8Array): string {
   bytes.set(random, 6);
   bytes[6] = (bytes[6]! & 0x0f) | 0x70;
   bytes[8] = (bytes[8]! & 0x3f) | 0x80;
-  const hex = toHex(bytes);
-  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`;
+  const time = `${toHex(bytes, 0, 4)}-${toHex(bytes, 4, 6)}`;
+  return `${time}-${toHex(bytes, 6, 8)}-${toHex(bytes, 8, 10)}-${toHex(bytes, 10)}`;
 }

@@ -29,15 +29,16 @@ export async function listResponse(
   const cursor =
     next === null ? null : await sealCursor(cursors.cipher, next, binding, nowMs, cursors.random.bytes(12));
   if (cursor !== null && cursor.length > cursorLengthMax) return cursorTooLong;
-  const meta = {
+  const listed = {
     limit,
     offset,
     total,
     next_cursor: cursor ?? undefined,
     truncated: truncated || undefined,
-    ...(await attempt.succeed(200, rowsReturned)),
   };
-  return jsonText(`{"data":${data},"meta":${JSON.stringify(meta)}}`);
+  const metered = await attempt.succeed(200, rowsReturned);
+  const members = JSON.stringify(listed).slice(1, -1);
+  return jsonText(`{"data":${data},"meta":{${metered === "" ? members : `${members},${metered}`}}}`);
 }
 
 /** Of what a header line can carry, with room for the rest of it. */

@@ -1,6 +1,6 @@
 import type { Result, Statement } from "../platform/database.js";
 import type { Log } from "../platform/platform.js";
-import { bind, type GivenValues, type Sql } from "./sql/fragment.js";
+import { bind, type Given, type Sql } from "./sql/fragment.js";
 
 /** How a counted statement finds the rows of an alias: all of these columns are part of the seek; none: it scans. */
 export interface Seek {
@@ -24,7 +24,7 @@ export interface Counted<S> {
 export type CountedStatement = Counted<Statement>;
 
 /** `binding` is `bindSingle` for what returns at most one row. */
-export function bindCounted(counted: Counted<Sql>, given: GivenValues, binding = bind): CountedStatement {
+export function bindCounted(counted: Counted<Sql>, given: Given, binding = bind): CountedStatement {
   const { statement, asked } = counted;
   const bound = binding(statement, given);
   const { exact, seeks } = counted;

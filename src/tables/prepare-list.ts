@@ -12,7 +12,7 @@ import type { ListRequest } from "./list-request.js";
 import { type Key, type OrderColumn, type OrderTerm, rowid } from "./order.js";
 import type { Counted } from "./plan-check.js";
 import { filterShape, filterValues } from "./planned-filter.js";
-import { type GivenValues, Slot, type Sql } from "./sql/fragment.js";
+import { type Given, type GivenValues, Slot, type Sql } from "./sql/fragment.js";
 import { listStatement, pageValues } from "./sql/list.js";
 import { realOf } from "./sql/wire.js";
 import { fromJson } from "./values.js";
@@ -36,7 +36,7 @@ export interface PreparedList {
 
 export interface BoundList {
   readonly list: PreparedList;
-  readonly given: GivenValues;
+  readonly given: Given;
 }
 
 /** Requests of one shape share their plan and its SQL, unless the values of their filters decide something in the rule. */
@@ -59,13 +59,13 @@ export function prepareList(
   });
   const list = shared ?? make(ruleBeside(request.filters, access.rule, physical, context.given));
   if (isRefusal(list)) return list;
-  const given = new Map([
-    ...context.given,
-    ...filterValues(request.filters),
-    ...pageValues(request.limit, state.window.skip),
-    ...keyValues("after", after),
-    ...keyValues("upTo", upTo),
-  ]);
+  const given = [
+    context.given,
+    filterValues(request.filters),
+    pageValues(request.limit, state.window.skip),
+    keyValues("after", after),
+    keyValues("upTo", upTo),
+  ];
   return { list, given };
 }
 

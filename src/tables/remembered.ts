@@ -24,7 +24,9 @@ export class Remembered {
 const remembered = new WeakMap<LiveProject, Remembered>();
 
 export function rememberedOf(project: LiveProject, log: Log): Remembered {
-  const known = remembered.get(project) ?? new Remembered(log);
-  remembered.set(project, known);
-  return known;
+  const known = remembered.get(project);
+  if (known !== undefined) return known;
+  const made = new Remembered(log);
+  remembered.set(project, made);
+  return made;
 }

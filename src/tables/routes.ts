@@ -6,7 +6,7 @@ import { decode, parseQueryString } from "../http/query-string.js";
 import { badRequest, isRefusal, methodNotAllowed, Refusal } from "../http/refusal.js";
 import { jsonText } from "../http/respond.js";
 import { router } from "../http/router.js";
-import type { Attempt, Subject } from "../metering/attempt.js";
+import type { Attempt, MeteringMembers, Subject } from "../metering/attempt.js";
 import { type AtOnce, whenThere } from "../platform/at-once.js";
 import type { Database, SqlValue } from "../platform/database.js";
 import type { Cipher, Platform } from "../platform/platform.js";
@@ -248,7 +248,6 @@ async function rowResponse(
 }
 
 /** `data` is JSON text already, made by SQLite. */
-function jsonResponse(data: string, meta: Readonly<Record<string, unknown>>, status: 200 | 201): Response {
-  const tail = Object.keys(meta).length === 0 ? "" : `,"meta":${JSON.stringify(meta)}`;
-  return jsonText(`{"data":${data}${tail}}`, status);
+function jsonResponse(data: string, meta: MeteringMembers, status: 200 | 201): Response {
+  return jsonText(meta === "" ? `{"data":${data}}` : `{"data":${data},"meta":{${meta}}}`, status);
 }

@@ -42,13 +42,6 @@ function slots(values: RowValues): Values {
   return new Map([...values.keys()].map((column) => [column, new Slot(column)]));
 }
 
-/** No column is of the key and of what is new at once. */
-function withRow(given: GivenValues, ...rows: readonly RowValues[]): GivenValues {
-  const all = new Map(given);
-  for (const row of rows) for (const [column, value] of row) all.set(column, value);
-  return all;
-}
-
 /** Requests that write the same columns differ in given values alone. */
 function shapeOf({ key }: Access, values: RowValues): string | null {
   return key && `${key}\n${[...values.keys()].map(({ name }) => name).join()}`;
@@ -63,7 +56,7 @@ export async function getRow(context: RowContext, key: RowValues): Promise<strin
   const { database, table, access, catalog, tally, plans, reads, given, nowMs } = context;
   const output = [...access.readable.values()];
   const get = reads.get(access.key, () => getStatement(table, slots(key), access.rule, output, catalog));
-  const bound = bindCounted(get, withRow(given, key), bindSingle);
+  const bound = bindCounted(get, [given, key], bindSingle);
   const { results, exact } = await tally.during(() =>
     plans.run((statements) => database.query(statements), bound, nowMs),
   );
@@ -122,7 +115,7 @@ async function write(
   // An insert visits no row of its table; the others the one that they look up.
   const own = kind === "insert" ? 0 : 1;
   const { probes } = statement;
-  const all = withRow(given, ...rows);
+  const all = [given, ...rows];
   const bound = bindCounted(statement, all);
   try {
     const before = probes === null ? [] : [bindSingle(probes, all)];
@@ -165,7 +158,7 @@ async function deniedOrMissing(
     tally.add(1);
     return denied;
   }
-  const [result] = await tally.during(() => database.query([bind(presenceStatement(table, key), new Map())]));
+  const [result] = await tally.during(() => database.query([bind(presenceStatement(table, key), [])]));
   const found = result!.rows.length > 0;
   // Once by the write itself, and once more to tell the two apart.
   tally.add(found ? 2 : 0);

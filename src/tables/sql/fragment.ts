@@ -24,6 +24,9 @@ export type SlotName = string | Column;
 /** By the name of their slot. */
 export type GivenValues = ReadonlyMap<SlotName, SqlValue>;
 
+/** In parts that have no slot in common. */
+export type Given = readonly GivenValues[];
+
 /** Literal SQL around fragments: sql`SELECT ${a} FROM ${b}`. Nothing but a fragment can be embedded. */
 export function sql(strings: TemplateStringsArray, ...parts: readonly Sql[]): Sql {
   if (parts.length === 0) return { text: strings[0]!, params: none };
@@ -114,23 +117,23 @@ export function chain(terms: readonly Sql[], operator: Sql): Sql {
 }
 
 /** The same of a SELECT of at most one row. */
-export function bindSingle(sql: Sql, given: GivenValues): Statement {
+export function bindSingle(sql: Sql, given: Given): Statement {
   return { sql: sql.text, params: filled(sql.params, given), single: true };
 }
 
 /** The statement with its slots filled. Throws where a value is missing: it would be bound as NULL. */
-export function bind({ text, params }: Sql, given: GivenValues): Statement {
+export function bind({ text, params }: Sql, given: Given): Statement {
   return { sql: text, params: filled(params, given) };
 }
 
-function filled(params: readonly Param[], given: GivenValues): readonly SqlValue[] {
-  return params.map((param) => {
-    if (!(param instanceof Slot)) return param;
-    const value = given.get(param.name);
-    if (value === undefined)
-      throw new Error(
-        `nothing is given for ${typeof param.name === "string" ? param.name : param.name.name}`,
-      );
-    return value;
-  });
+function filled(params: readonly Param[], given: Given): readonly SqlValue[] {
+  return params.map((param) => (param instanceof Slot ? valueOf(param, given) : param));
+}
+
+function valueOf({ name }: Slot, given: Given): SqlValue {
+  for (const values of given) {
+    const value = values.get(name);
+    if (value !== undefined) return value;
+  }
+  throw new Error(`nothing is given for ${typeof name === "string" ? name : name.name}`);
 }
