@@ -127,10 +127,10 @@ export function bind({ text, params }: Sql, given: Given): Statement {
 }
 
 function filled(params: readonly Param[], given: Given): readonly SqlValue[] {
-  return params.map((param) => (param instanceof Slot ? valueOf(param, given) : param));
+  return params.map((param) => (param instanceof Slot ? slotValue(param, given) : param));
 }
 
-function valueOf({ name }: Slot, given: Given): SqlValue {
+function slotValue({ name }: Slot, given: Given): SqlValue {
   for (const values of given) {
     const value = values.get(name);
     if (value !== undefined) return value;
