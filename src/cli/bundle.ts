@@ -17,4 +17,10 @@ const bundle = await rolldown({
   platform: "node",
   external: ["libsql", "@libsql/client/web", "nodemailer", "tar-stream"],
 });
-await bundle.write({ dir: directory, entryFileNames: "[name].js", chunkFileNames: "[name]-[hash].js" });
+await bundle.write({
+  dir: directory,
+  entryFileNames: "[name].js",
+  chunkFileNames: "[name]-[hash].js",
+  // What most commands share is one file.
+  codeSplitting: { groups: [{ name: "shared", minShareCount: 3 }] },
+});

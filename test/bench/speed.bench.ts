@@ -1,5 +1,5 @@
-import { readFileSync, rmSync } from "node:fs";
-import { dirname } from "node:path";
+import { closeSync, fsyncSync, openSync, readFileSync, rmSync, writeSync } from "node:fs";
+import { dirname, join } from "node:path";
 import { expect, test } from "vitest";
 import { figure, median } from "../support/figures.js";
 import { copyOf, login, makeChat } from "./chat.js";
@@ -32,6 +32,7 @@ test("beside a bare server on the same data", async () => {
         `≥ ${atLeast[work]}`,
       );
     }
+    figure("speed", "one fsync of this disk", `${fsyncMs(chat.directory).toFixed(2)} ms`, "", "", "");
   } finally {
     await svc.end();
     await bare.end();
@@ -64,6 +65,20 @@ test("reads at half of the rate that they can have, while four users sign in a s
     rmSync(chat.directory, { recursive: true, force: true });
   }
 });
+
+/** The median, behind a write of two pages. Writes of the bare server each wait for one, those of svc that wait together share one. */
+function fsyncMs(directory: string): number {
+  const file = openSync(join(directory, "fsync"), "w");
+  const pages = Buffer.alloc(8192);
+  const times = Array.from({ length: 200 }, () => {
+    writeSync(file, pages);
+    const from = performance.now();
+    fsyncSync(file);
+    return performance.now() - from;
+  });
+  closeSync(file);
+  return median(times);
+}
 
 /** Resident. */
 function peakMb(pid: number): string {

@@ -1,4 +1,4 @@
-import { spawn } from "node:child_process";
+import { spawn, spawnSync } from "node:child_process";
 import { cpSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -11,19 +11,21 @@ const repetitions = 10;
 test("from the start of the process to the first answer", async () => {
   const empty: number[] = [];
   const existing: number[] = [];
+  const nothing: number[] = [];
   for (let i = 0; i < repetitions; i++) {
     const directory = mkdtempSync(join(tmpdir(), "svc-start-"));
     for (const file of ["svc.toml", "svc.schema.yaml"]) cpSync(file, join(directory, file));
     empty.push(await timed(() => firstAnswer(directory)));
     existing.push(await timed(() => firstAnswer(directory)));
     rmSync(directory, { recursive: true });
+    nothing.push(await timed(async () => spawnSync(process.execPath, ["-e", "0"])));
   }
   const name = "start of the process to its first answer";
   figure(
     "speed",
     name,
     `${median(existing).toFixed(0)} ms`,
-    `${median(empty).toFixed(0)} ms on no database`,
+    `${median(empty).toFixed(0)} ms on no database, ${median(nothing).toFixed(0)} ms of Node alone`,
     "",
     "< 400 ms",
   );
