@@ -30,6 +30,8 @@ export function createAccessTokens(key: Uint8Array): AccessTokens {
   // A signature that was found good stays good; only the clock can end it.
   const remembered = new Map<string, { claims: AccessClaims; expiresAtMs: number }>();
   const verifyNew = async (token: string, now: number): Promise<AccessClaims | null> => {
+    // jose reads more spellings of one token than one, and each would be remembered.
+    if (!/^[\w-]+\.[\w-]+\.[\w-]+$/.test(token)) return null;
     const verified = await verifySignature(token, key, now);
     if (verified === null) return null;
     if (remembered.size >= rememberedMax) remembered.delete(remembered.keys().next().value!);

@@ -1,6 +1,6 @@
 import { isRefusal, type Refusal } from "../http/refusal.js";
 import type { AtOnce } from "../platform/at-once.js";
-import { type Database, UnavailableError } from "../platform/database.js";
+import { type Database, type Statements, UnavailableError } from "../platform/database.js";
 import type { Clock } from "../platform/platform.js";
 import type { AccessTokens } from "./access-token.js";
 import { type CheckedRow, type Claim, callerOf, checkStatement, claimOf } from "./authenticate.js";
@@ -26,7 +26,7 @@ export interface Callers {
    */
   run(
     headers: Headers,
-    act: (identity: Identity, database: Database) => AtOnce<Response | Refusal>,
+    act: (identity: Identity, database: Statements) => AtOnce<Response | Refusal>,
   ): Promise<Response | Refusal>;
 }
 

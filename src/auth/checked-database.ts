@@ -1,10 +1,10 @@
 import {
   CallRefusedError,
   ConstraintError,
-  type Database,
   type Result,
   type Statement,
   StatementError,
+  type Statements,
 } from "../platform/database.js";
 import type { CheckedRow } from "./authenticate.js";
 import { insist, withCheck } from "./store/checks.js";
@@ -21,17 +21,13 @@ export class UnexpectedRowError extends CallRefusedError {
  * The database for one request whose caller is known from the credential alone: the first call takes the check along
  * and throws UnexpectedRowError where it returns another row. A write happens only if the check holds at that moment.
  */
-export class CheckedDatabase implements Database {
-  readonly foreignKeysStayOn: boolean;
-  readonly answerBytesMax: number;
-  readonly #database: Database;
+export class CheckedDatabase implements Statements {
+  readonly #database: Statements;
   readonly #check: Statement;
   readonly #expected: CheckedRow;
   #confirmed = false;
 
-  constructor(database: Database, check: Statement, expected: CheckedRow) {
-    this.foreignKeysStayOn = database.foreignKeysStayOn;
-    this.answerBytesMax = database.answerBytesMax;
+  constructor(database: Statements, check: Statement, expected: CheckedRow) {
     this.#database = database;
     this.#check = check;
     this.#expected = expected;
@@ -65,15 +61,6 @@ export class CheckedDatabase implements Database {
     } catch (error) {
       return this.#orAsk(error);
     }
-  }
-
-  async migrate(statements: readonly Statement[]): Promise<void> {
-    await this.confirm();
-    return this.#database.migrate(statements);
-  }
-
-  close(): Promise<void> {
-    return this.#database.close();
   }
 
   /** For a request that has not come to ask the database anything. */

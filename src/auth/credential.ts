@@ -23,8 +23,7 @@ export function readCredential(headers: Headers, cookieMode: boolean): Credentia
     return token === null ? { kind: "none" } : { kind: "access_token", token };
   }
   if (authorization.slice(0, scheme.length).toLowerCase() !== scheme) return { kind: "malformed" };
-  // What no token looks like is refused by whoever verifies it.
-  const token = authorization.slice(scheme.length).trimStart();
+  const token = authorization.slice(scheme.length).replace(/^ +/, "");
   return looksLikeApiKey(token) ? apiKey(token) : { kind: "access_token", token };
 }
 

@@ -60,7 +60,7 @@ export function readSegment(text: string): ReadSegment {
         receipts.set(content.seq + i, receiptOf(values));
       });
     else if ("gap" in content) gaps.push(content.gap);
-    else to = content.end;
+    else if ("end" in content) to = content.end;
   }
   const missing = Math.max(0, to - (from ?? to) - receipts.size);
   return { receipts: [...receipts.values()], gaps, missing };

@@ -85,8 +85,8 @@ export class Connection {
   }
 
   begin(): void {
-    this.#native.exec("BEGIN IMMEDIATE");
     this.#changes = this.#totalChanges();
+    this.#native.exec("BEGIN IMMEDIATE");
   }
 
   commit(): void {

@@ -19,6 +19,8 @@ const lockWaitMs = 4000;
 const groupJobsMax = 64;
 /** Bounds the time that a group keeps reads waiting. */
 const groupMsMax = 20;
+/** Groups behind a failure that expect another one. */
+const carefulGroups = 100;
 
 interface Job {
   readonly kind: "batch" | "migration";
@@ -46,6 +48,8 @@ class LibsqlDatabase implements Database {
   readonly #checkpointOnClose: boolean;
   readonly #queue: Job[] = [];
   #draining: Promise<void> | undefined;
+  /** How many groups still have a savepoint for each job. */
+  #careful = 0;
   #closing: Promise<void> | undefined;
 
   constructor(connection: Connection, commandLine: boolean) {
@@ -169,27 +173,34 @@ class LibsqlDatabase implements Database {
     }
   }
 
-  /** Few jobs fail, so there is no savepoint to go back to before one has. */
+  /** Where few jobs fail, there is no savepoint to go back to before one has. */
   #runTogether(group: readonly Job[]): void {
-    this.#connection.begin();
     const endsAtMs = performance.now() + groupMsMax;
+    if (this.#careful === 0 && this.#runAsOne(group, endsAtMs)) return;
+    this.#careful--;
+    this.#runInSavepoints(group, endsAtMs);
+  }
+
+  /** False where a job has failed, and nothing was done. */
+  #runAsOne(group: readonly Job[], endsAtMs: number): boolean {
+    this.#connection.begin();
     const outcomes: Outcome[] = [];
     for (const job of group) {
       try {
         outcomes.push({ results: this.#connection.write(job.statements) });
       } catch {
         this.#connection.rollback();
-        this.#runInSavepoints(group);
-        return;
+        this.#careful = carefulGroups;
+        return false;
       }
       if (performance.now() >= endsAtMs) break;
     }
     this.#commitFirst(group, outcomes);
+    return true;
   }
 
-  #runInSavepoints(group: readonly Job[]): void {
+  #runInSavepoints(group: readonly Job[], endsAtMs: number): void {
     this.#connection.begin();
-    const endsAtMs = performance.now() + groupMsMax;
     const outcomes: Outcome[] = [];
     for (const job of group) {
       const outcome = this.#runInSavepoint(job);

@@ -30,6 +30,9 @@ export interface Database {
   close(): Promise<void>;
 }
 
+/** What a request may do with it. */
+export type Statements = Pick<Database, "query" | "batch">;
+
 /**
  * Text with positional `?` placeholders, and a parameter for each. Text never holds a caller's string. The columns of
  * what it returns have names of their own, none of which reads as a number: rows of D1 are objects.

@@ -12,7 +12,7 @@ export class Memo<T> {
 
   /** A null key is nobody else's. */
   get(key: string | null, make: () => T): T {
-    if (key === null || key.length > this.keyLengthMax) return make();
+    if (key === null || key.length > this.keyLengthMax || this.max === 0) return make();
     const known = this.#recent.get(key);
     return known === undefined ? this.#remember(key, make) : known;
   }

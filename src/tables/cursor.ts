@@ -33,6 +33,10 @@ export interface CursorBinding {
 
 export const cursorLifetimeMs = 3_600_000;
 
+interface Carried extends CursorState {
+  readonly expiresAtMs: number;
+}
+
 /**
  * Sealed with the binding as associated data: another caller's cursor, one of another table or of an older schema
  * does not open (interface, section 4). `now` is in milliseconds, `iv` 12 random bytes.
@@ -46,8 +50,8 @@ export async function sealCursor(
 ): Promise<string> {
   const { parameters, window, offset, total, orderedOnly, order } = state;
   const expiresAtMs = now + cursorLifetimeMs;
-  const plain = JSON.stringify({ parameters, window, offset, total, orderedOnly, order, expiresAtMs });
-  return cipher.seal(plain, associated(binding), iv);
+  const carried: Carried = { parameters, window, offset, total, orderedOnly, order, expiresAtMs };
+  return cipher.seal(JSON.stringify(carried), associated(binding), iv);
 }
 
 export async function openCursor(
@@ -58,7 +62,7 @@ export async function openCursor(
 ): Promise<CursorState | Refusal> {
   const plain = await cipher.open(text, associated(binding));
   if (plain === null) return invalid;
-  const { expiresAtMs, ...state }: CursorState & { expiresAtMs: number } = JSON.parse(plain);
+  const { expiresAtMs, ...state }: Carried = JSON.parse(plain);
   return now < expiresAtMs ? state : invalid;
 }
 

@@ -1,7 +1,7 @@
 import type { QueryParameter } from "../http/query-string.js";
 import { badRequest, isRefusal, type Refusal } from "../http/refusal.js";
 import type { Tally } from "../metering/tally.js";
-import type { Database, Result, Statement } from "../platform/database.js";
+import type { Result, Statement, Statements } from "../platform/database.js";
 import type { Access } from "./access.js";
 import { equality } from "./access-path.js";
 import type { CursorState, WireWindow } from "./cursor.js";
@@ -26,7 +26,7 @@ export interface Page {
 }
 
 export interface ListContext extends PrepareContext {
-  readonly database: Database;
+  readonly database: Statements;
   readonly tally: Tally;
   readonly plans: Pick<PlanChecks, "run">;
   readonly nowMs: number;

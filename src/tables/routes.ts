@@ -8,7 +8,7 @@ import { jsonText } from "../http/respond.js";
 import { router } from "../http/router.js";
 import type { Attempt, MeteringMembers, Subject } from "../metering/attempt.js";
 import { type AtOnce, whenThere } from "../platform/at-once.js";
-import type { Database, SqlValue } from "../platform/database.js";
+import type { SqlValue, Statements } from "../platform/database.js";
 import type { Cipher, Platform } from "../platform/platform.js";
 import type { Config } from "../project/config.js";
 import { isMetered } from "../project/is-metered.js";
@@ -68,9 +68,9 @@ export function tableRoutes(services: TableServices) {
   routes.post("/:table", on("create", create));
   routes.all("/:table", otherMethod("GET", "POST"));
   // The router of regular expressions takes no `_svc` beside `:id`.
-  const compositeKey: MiddlewareHandler<TableEnv> = (c, next) =>
-    c.req.param("id") === "_svc" ? next() : Promise.resolve(c.notFound());
-  routes.use("/:table/:id/key", compositeKey);
+  const underSvc: MiddlewareHandler<TableEnv> = async (c, next) =>
+    c.req.param("id") === "_svc" ? next() : c.notFound();
+  routes.use("/:table/:id/key", underSvc);
   for (const [path, keyOf] of [
     ["/:table/:id", pathKey],
     ["/:table/:id/key", queryKey],
@@ -91,7 +91,7 @@ interface TableRequest {
   readonly caller: Caller;
   readonly project: LiveProject;
   /** Checks the caller with its first round trip. */
-  readonly database: Database;
+  readonly database: Statements;
   readonly table: Table;
 }
 

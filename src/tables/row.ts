@@ -1,6 +1,6 @@
 import { badRequest, Refusal } from "../http/refusal.js";
 import type { Tally } from "../metering/tally.js";
-import { ConstraintError, type Database, type SqlValue } from "../platform/database.js";
+import { ConstraintError, type SqlValue, type Statements } from "../platform/database.js";
 import type { Memo } from "../platform/memo.js";
 import type { Column, Table } from "../project/model.js";
 import type { Catalog } from "../schema/catalog.js";
@@ -22,7 +22,7 @@ import {
 } from "./sql/row.js";
 
 export interface RowContext {
-  readonly database: Database;
+  readonly database: Statements;
   readonly table: Table;
   readonly access: Access;
   readonly catalog: Catalog;

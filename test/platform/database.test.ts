@@ -88,6 +88,25 @@ describe("openLibsql", () => {
     expect(await ids()).toEqual([1, 2, 3]);
   });
 
+  it("runs nothing twice and counts no row twice where one of many fails, again and again", async () => {
+    await database.migrate([
+      sql("CREATE TABLE log (id INTEGER)"),
+      sql("CREATE TRIGGER logs AFTER INSERT ON item BEGIN INSERT INTO log VALUES (new.id); END"),
+    ]);
+    const add = (id: number) => database.batch([sql("INSERT INTO item VALUES (?, NULL)", BigInt(id))]);
+    for (const first of [0, 10, 20]) {
+      const given = [0, 1, 2, 2, 3, 0, 4].map((i) => add(first + i));
+      const outcomes = await Promise.allSettled(given);
+      const written = outcomes.map((each) =>
+        each.status === "fulfilled" ? each.value[0]!.rowsWritten : null,
+      );
+      expect(written).toEqual([2, 2, 2, null, 2, null, 2]);
+    }
+    const all = [0, 10, 20].flatMap((first) => [0, 1, 2, 3, 4].map((i) => first + i));
+    expect(await ids()).toEqual(all);
+    expect((await database.query([sql("SELECT id FROM log ORDER BY id")]))[0]!.rows.flat()).toEqual(all);
+  });
+
   it("sees what another connection changed, rows and columns", async () => {
     const all = sql("SELECT * FROM item");
     expect((await database.query([all]))[0]!.rows).toEqual([]);

@@ -1,6 +1,7 @@
 import { chmodSync, mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { crc32 } from "node:zlib";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { databaseJournal, storeEntry } from "../../src/metering/database-journal.js";
 import { FileJournal, readJournals, recoverJournals } from "../../src/node/journal.js";
@@ -25,6 +26,11 @@ const receipt = (attemptId: string, more: Partial<Receipt> = {}): Receipt => ({
   rowsReturned: 2,
   ...more,
 });
+
+/** Whole, of another release. */
+const unknownLine = ((text: string) => `${crc32(text).toString(16).padStart(8, "0")} ${text}\n`)(
+  JSON.stringify({ seq: 1, other: [] }),
+);
 
 const entry = (...ids: string[]) => ({ receipts: ids.map((id) => receipt(id)), gaps: [] });
 
@@ -254,13 +260,22 @@ describe("a journal of files", () => {
   );
 
   it("takes a line that was not written whole for none", () => {
-    const text = reservedLine(1, 11) + receiptsLine(1, [receipt("a")]);
+    const text = reservedLine(1, 11) + receiptsLine(1, [receipt("a"), receipt("b")]);
     const reservedLength = reservedLine(1, 11).length;
     for (let length = 0; length < text.length - 1; length++) {
       const { receipts, missing } = readSegment(text.slice(0, length));
       expect(receipts).toEqual([]);
       expect(missing).toBe(length < reservedLength - 1 ? 0 : 10);
     }
+    expect(readSegment(text).receipts.map(({ attemptId }) => attemptId)).toEqual(["a", "b"]);
     expect(readSegment(text.replace("ada", "eve")).receipts).toEqual([]);
+  });
+
+  it("skips a line that it does not know", () => {
+    const { receipts, missing } = readSegment(
+      reservedLine(1, 11) + unknownLine + receiptsLine(2, [receipt("b")]),
+    );
+    expect(receipts.map(({ attemptId }) => attemptId)).toEqual(["b"]);
+    expect(missing).toBe(9);
   });
 });

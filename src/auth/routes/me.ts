@@ -1,11 +1,11 @@
 import { Refusal } from "../../http/refusal.js";
 import { json } from "../../http/respond.js";
-import type { Database, Result } from "../../platform/database.js";
+import type { Result, Statements } from "../../platform/database.js";
 import type { Caller } from "../principal.js";
 import { userById } from "../store/users.js";
 
 /** GET /auth/me: the user of the access token. An API key is no user. */
-export async function me(caller: Caller, database: Database): Promise<Response | Refusal> {
+export async function me(caller: Caller, database: Statements): Promise<Response | Refusal> {
   if (caller.kind === "anonymous") return new Refusal("unauthorized", "sign in to do this");
   if (caller.kind === "key") return new Refusal("forbidden", "an API key is not a user");
   const [found] = await database.query([userById(caller.id)]);

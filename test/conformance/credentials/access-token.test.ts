@@ -77,6 +77,10 @@ describe("an access token", () => {
       `${header}.${payload}.${signature}.${signature}`,
       ` ${header}.${payload}.${signature} x`,
       `${header}.${payload}.${signature},x`,
+      `${header}.${payload}. ${signature}`,
+      `${header}.${payload}.${signature.slice(0, 5)}${" ".repeat(50)}${signature.slice(5)}`,
+      `${header}.${payload}.${signature.slice(0, 5)}\t${signature.slice(5)}`,
+      `${header}.${payload}.${signature}=`,
       "a.b.c",
       "..",
     ])
