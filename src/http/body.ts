@@ -61,13 +61,15 @@ async function readNow(request: Request, bodyBytesMax: number): Promise<string |
   const bytes = await request.arrayBuffer();
   if (bytes.byteLength > bodyBytesMax) return tooLarge(bodyBytesMax);
   try {
-    return utf8().decode(bytes);
+    return whole.decode(bytes);
   } catch {
     return notUtf8;
   }
 }
 
 const utf8 = () => new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
+/** For what is decoded at once. */
+const whole = utf8();
 const notUtf8 = badRequest("the body is not valid UTF-8");
 
 async function readStream(request: Request, bodyBytesMax: number): Promise<string | Refusal> {

@@ -105,10 +105,14 @@ class LibsqlDatabase implements Database {
     });
   }
 
-  /** Runs what is queued, a group each turn: what arrives together through the network shares a COMMIT. */
+  /**
+   * Runs what is queued, a group every second turn: what arrives together through the network shares a COMMIT, also with what
+   * comes while the last answers are being recorded.
+   */
   async #drain(): Promise<void> {
     let attempt = 0;
     while (this.#queue.length > 0) {
+      await nextTurn();
       await nextTurn();
       const group = this.#takeGroup();
       try {
