@@ -17,14 +17,6 @@ export interface ParsedSchema {
 
 /** svc.schema.yaml as a value, or every problem of it at once (interface, section 3). */
 export function parseSchema(text: string): ParsedSchema {
-  if (last?.text !== text) last = { text, parsed: parse(text) };
-  return last.parsed;
-}
-
-/** A start reads one text as the file, as what is proposed, and as what is in force. */
-let last: { readonly text: string; readonly parsed: ParsedSchema } | undefined;
-
-function parse(text: string): ParsedSchema {
   const source = readYaml(text);
   if ("problems" in source) return { schema: null, problems: source.problems };
   const problems: Problem[] = [];

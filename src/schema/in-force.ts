@@ -2,7 +2,7 @@ import { type Database, NotSetUpError, type Statement } from "../platform/databa
 import type { Physical } from "../project/migration/physical.js";
 import type { Schema } from "../project/model.js";
 import { ProblemsError } from "../project/problem.js";
-import { parseSchema } from "../project/schema.js";
+import { type ParsedSchema, parseSchema } from "../project/schema.js";
 import { type Catalog, catalogOf } from "./catalog.js";
 import { loadPhysical, loadPhysicalAfter } from "./load-physical.js";
 
@@ -52,9 +52,17 @@ export async function loadState(database: Database): Promise<SchemaState> {
   };
 }
 
+/** The last text is not parsed again: a start reads it as what is proposed, as what is in force, and for its first request. */
+export function parseOnce(text: string): ParsedSchema {
+  if (last?.text !== text) last = { text, parsed: parseSchema(text) };
+  return last.parsed;
+}
+
+let last: { readonly text: string; readonly parsed: ParsedSchema } | undefined;
+
 /** A text that was applied parses, unless it was applied by another release of the server. */
 function parsed(text: string): Schema {
-  const { schema, problems } = parseSchema(text);
+  const { schema, problems } = parseOnce(text);
   if (schema === null) throw new ProblemsError(problems);
   return schema;
 }

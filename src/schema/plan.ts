@@ -6,8 +6,8 @@ import { type Physical, physicalTable, sameName } from "../project/migration/phy
 import { assess, countQueries, type PlannedStep, type Step } from "../project/migration/steps.js";
 import type { Schema, Table } from "../project/model.js";
 import type { Problem } from "../project/problem.js";
-import { parseSchema, schemaFile } from "../project/schema.js";
-import { loadState } from "./in-force.js";
+import { schemaFile } from "../project/schema.js";
+import { loadState, parseOnce } from "./in-force.js";
 import { countInvalidTexts } from "./value-checks.js";
 
 /** What would carry the database from the schema in force to a proposal. */
@@ -36,7 +36,7 @@ export async function planChange(
   proposedText: string,
   options: DiffOptions = {},
 ): Promise<PlanOutcome> {
-  const { schema, problems } = parseSchema(proposedText);
+  const { schema, problems } = parseOnce(proposedText);
   if (schema === null) return { outcome: "invalid", problems };
   const { inForce, physical } = await loadState(database);
   const { foreignKeysStayOn } = database;
