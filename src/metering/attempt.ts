@@ -49,9 +49,19 @@ export function createMeter(services: MeterServices | null): Meter {
       const atMs = clock.now();
       const { rowsRead, rowsWritten } = tally;
       const { principalKind, principalId, table, action } = subject!;
-      const did = { principalKind, principalId, method, table, action };
-      const attemptId = uuidV7(atMs, random.bytes(10));
-      const receipt = { attemptId, atMs, ...did, status, rowsRead, rowsWritten, rowsReturned };
+      const receipt: Receipt = {
+        attemptId: uuidV7(atMs, random.bytes(10)),
+        atMs,
+        principalKind,
+        principalId,
+        method,
+        table,
+        action,
+        status,
+        rowsRead,
+        rowsWritten,
+        rowsReturned,
+      };
       counted(receipt);
       return receipt;
     };

@@ -180,42 +180,34 @@ class LibsqlDatabase implements Database {
   /** Where few jobs fail, there is no savepoint to go back to before one has. */
   #runTogether(group: readonly Job[]): void {
     const endsAtMs = performance.now() + groupMsMax;
-    if (this.#careful === 0 && this.#runAsOne(group, endsAtMs)) return;
+    if (this.#careful === 0 && this.#runEach(group, endsAtMs, (job) => this.#runPlainly(job))) return;
     this.#careful--;
-    this.#runInSavepoints(group, endsAtMs);
+    this.#runEach(group, endsAtMs, (job) => this.#runInSavepoint(job, group));
   }
 
-  /** False where a job has failed, and nothing was done. */
-  #runAsOne(group: readonly Job[], endsAtMs: number): boolean {
+  /** False where `run` has ended the transaction, and had no outcome to tell. */
+  #runEach(group: readonly Job[], endsAtMs: number, run: (job: Job) => Outcome | null): boolean {
     this.#connection.begin();
     const outcomes: Outcome[] = [];
     for (const job of group) {
-      try {
-        outcomes.push({ results: this.#connection.write(job.statements) });
-      } catch {
-        this.#connection.rollback();
-        this.#careful = carefulGroups;
-        return false;
-      }
+      const outcome = run(job);
+      if (outcome === null) return false;
+      outcomes.push(outcome);
       if (performance.now() >= endsAtMs) break;
     }
     this.#commitFirst(group, outcomes);
     return true;
   }
 
-  #runInSavepoints(group: readonly Job[], endsAtMs: number): void {
-    this.#connection.begin();
-    const outcomes: Outcome[] = [];
-    for (const job of group) {
-      const outcome = this.#runInSavepoint(job);
-      if (!this.#connection.inTransaction) {
-        this.#repeatWithout(job, group, outcome);
-        return;
-      }
-      outcomes.push(outcome);
-      if (performance.now() >= endsAtMs) break;
+  /** Null where it failed, and with it the whole group. */
+  #runPlainly(job: Job): Outcome | null {
+    try {
+      return { results: this.#connection.write(job.statements) };
+    } catch {
+      this.#connection.rollback();
+      this.#careful = carefulGroups;
+      return null;
     }
-    this.#commitFirst(group, outcomes);
   }
 
   /** Those that have an outcome; the others wait for the next turn. */
@@ -224,7 +216,15 @@ class LibsqlDatabase implements Database {
     this.#commitTogether(group.slice(0, outcomes.length), outcomes);
   }
 
-  #runInSavepoint(job: Job): Outcome {
+  /** Null where the whole transaction is gone: then each is settled or queued again. */
+  #runInSavepoint(job: Job, group: readonly Job[]): Outcome | null {
+    const outcome = this.#tryInSavepoint(job);
+    if (this.#connection.inTransaction) return outcome;
+    this.#repeatWithout(job, group, outcome);
+    return null;
+  }
+
+  #tryInSavepoint(job: Job): Outcome {
     try {
       this.#connection.exec("SAVEPOINT job");
       const results = this.#connection.write(job.statements);

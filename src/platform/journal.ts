@@ -32,38 +32,36 @@ export type ReceiptValues = readonly [
   rowsReturned: Receipt["rowsReturned"],
 ];
 
-export function receiptValues({
-  attemptId,
-  atMs,
-  principalKind,
-  principalId,
-  method,
-  table,
-  action,
-  status,
-  rowsRead,
-  rowsWritten,
-  rowsReturned,
-}: Receipt): ReceiptValues {
-  const who = [principalKind, principalId] as const;
-  return [attemptId, atMs, ...who, method, table, action, status, rowsRead, rowsWritten, rowsReturned];
+export function receiptValues(receipt: Receipt): ReceiptValues {
+  return [
+    receipt.attemptId,
+    receipt.atMs,
+    receipt.principalKind,
+    receipt.principalId,
+    receipt.method,
+    receipt.table,
+    receipt.action,
+    receipt.status,
+    receipt.rowsRead,
+    receipt.rowsWritten,
+    receipt.rowsReturned,
+  ];
 }
 
-export function receiptOf([
-  attemptId,
-  atMs,
-  principalKind,
-  principalId,
-  method,
-  table,
-  action,
-  status,
-  rowsRead,
-  rowsWritten,
-  rowsReturned,
-]: ReceiptValues): Receipt {
-  const who = { principalKind, principalId };
-  return { attemptId, atMs, ...who, method, table, action, status, rowsRead, rowsWritten, rowsReturned };
+export function receiptOf(values: ReceiptValues): Receipt {
+  return {
+    attemptId: values[0],
+    atMs: values[1],
+    principalKind: values[2],
+    principalId: values[3],
+    method: values[4],
+    table: values[5],
+    action: values[6],
+    status: values[7],
+    rowsRead: values[8],
+    rowsWritten: values[9],
+    rowsReturned: values[10],
+  };
 }
 
 /** Attempts whose receipts are missing, or may be. Nothing is known of them, and nothing is estimated. */

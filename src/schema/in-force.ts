@@ -1,4 +1,5 @@
 import { type Database, NotSetUpError, type Statement } from "../platform/database.js";
+import { Memo } from "../platform/memo.js";
 import type { Physical } from "../project/migration/physical.js";
 import type { Schema } from "../project/model.js";
 import { ProblemsError } from "../project/problem.js";
@@ -52,13 +53,12 @@ export async function loadState(database: Database): Promise<SchemaState> {
   };
 }
 
-/** The last text is not parsed again: a start reads it as what is proposed, as what is in force, and for its first request. */
+/** A start reads one text as what is proposed, as what is in force, and for its first request. */
 export function parseOnce(text: string): ParsedSchema {
-  if (last?.text !== text) last = { text, parsed: parseSchema(text) };
-  return last.parsed;
+  return parsedTexts.get(text, () => parseSchema(text));
 }
 
-let last: { readonly text: string; readonly parsed: ParsedSchema } | undefined;
+const parsedTexts = new Memo<ParsedSchema>(2, Number.POSITIVE_INFINITY);
 
 /** A text that was applied parses, unless it was applied by another release of the server. */
 function parsed(text: string): Schema {

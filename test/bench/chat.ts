@@ -47,6 +47,10 @@ delete = "row.author_id = auth.id"
 read = "row.owner_id = auth.id"
 `;
 
+/** From 0 on, so many, as `i` of the table `n`. */
+export const numbers = (howMany: number) =>
+  `WITH RECURSIVE n(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < ${howMany - 1})`;
+
 export interface Chat {
   readonly directory: string;
   /** Its database; a copy of it is a peer's. */
@@ -67,8 +71,6 @@ export async function makeChat(more = ""): Promise<Chat> {
   }[];
   const file = join(directory, ".svc/data.db");
   const database = openLibsql({ path: file, synchronous: "normal", commandLine: true });
-  const numbers = (to: number) =>
-    `WITH RECURSIVE n(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < ${to - 1})`;
   const insert = (text: string, ...params: string[]) => ({ sql: text, params });
   await database.batch([
     insert(`${numbers(rooms)} INSERT INTO rooms SELECT i, 'room ' || i FROM n`),

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { openLibsql } from "../../src/node/libsql.js";
 import { freePort } from "../support/free-port.js";
-import { person, rooms, rows, usersPerRoom } from "./chat.js";
+import { numbers, person, rooms, rows, usersPerRoom } from "./chat.js";
 import {
   anyId,
   anyRoom,
@@ -154,8 +154,6 @@ async function makeCollections(url: string): Promise<string> {
 /** Straight into the file of a PocketBase that is stopped: 200,000 requests would take minutes. */
 async function fill(file: string, userId: string): Promise<void> {
   const database = openLibsql({ path: file, synchronous: "normal", commandLine: true });
-  const numbers = (to: number) =>
-    `WITH RECURSIVE n(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < ${to - 1})`;
   const createdAt = "strftime('%Y-%m-%d %H:%M:%fZ', 1700000000 + i, 'unixepoch')";
   const room = sqlId(`i % ${rooms}`);
   const insert = (table: string, to: number, select: string, ...params: string[]) => ({
