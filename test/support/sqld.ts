@@ -56,6 +56,9 @@ export async function startSqld(): Promise<Sqld> {
   // Should this process be killed, the server ends by itself.
   const options = ["--no-welcome", "--db-path", directory, "--http-listen-addr", `127.0.0.1:${port}`];
   options.push("--idle-shutdown-timeout-s", "120");
+  // A test may ask for more at once than a server takes by default (128 run, 128 wait, fewer where memory is short);
+  // the rest it refuses with 429.
+  options.push("--disable-intelligent-throttling", "--max-concurrent-requests", "1024");
   const child = spawn(binary, options, { stdio: "ignore", env: { RUST_LOG: "off" } });
   const kill = () => child.kill("SIGKILL");
   process.once("exit", kill);
