@@ -30,6 +30,8 @@ export interface ListPlan {
   readonly window: Window;
   /** The path that serves most offers too many rows to sort: another one has to yield the order. */
   readonly orderedOnly: boolean;
+  /** By which of its names the rowid goes; null where there is none. */
+  readonly rowid: ColumnName | null;
   /** Null: the candidates are counted one by one. */
   readonly grouping: Grouping | null;
 }
@@ -85,9 +87,14 @@ export function planList(
     orderedOnly,
     table,
     path,
+    rowid: rowidOf(physical),
     grouping: groupingOf(path, context.window, physical),
     gates: ruleTerms.filter((term) => !mentions(term, "row")),
   };
+}
+
+function rowidOf(physical: CatalogTable | undefined): ColumnName | null {
+  return physical?.hasRowid ? (physical.rowidAlias ?? rowid.name) : null;
 }
 
 /** For the first window over a whole table. */
@@ -97,7 +104,8 @@ function groupingOf(
   physical: CatalogTable | undefined,
 ): Grouping | null {
   const isWhole = steered && ordered && served.length === 0 && rest.length > 0;
-  if (!isWhole || after !== null || upTo !== null || counted || !physical?.hasRowid) return null;
+  const rowid = rowidOf(physical);
+  if (!isWhole || after !== null || upTo !== null || counted || !physical || rowid === null) return null;
   const judged = columnsJudged(rest);
   // In others, what is grouped may not be alike.
   if (![...judged].every((column) => physical.exactColumns.has(column))) return null;
@@ -107,7 +115,7 @@ function groupingOf(
       columns.slice(0, judged.size).every(({ name }) => judged.has(name)),
   );
   if (index === undefined) return null;
-  return { index, columns: [...judged], rowid: physical.rowidAlias ?? rowid.name };
+  return { index, columns: [...judged], rowid };
 }
 
 /** Columns of the row that conditions read. */

@@ -11,10 +11,10 @@ import { bindCounted, type PlanChecks } from "./plan-check.js";
 import { type BoundList, type PrepareContext, prepareList } from "./prepare-list.js";
 import { finishRows } from "./rows.js";
 import { bind, bindSingle } from "./sql/fragment.js";
-import { candidateBytesStatement, windowEndStatement } from "./sql/list.js";
+import { candidateBytesStatement, rowSeparator, windowEndStatement } from "./sql/list.js";
 
 export interface Page {
-  /** A JSON array. */
+  /** A JSON array, a row on each line. */
   readonly data: string;
   readonly rowsReturned: number;
   readonly limit: number;
@@ -61,7 +61,7 @@ export async function listPage(
     bindCounted(page, given, bindSingle),
     context.nowMs,
   );
-  const report = reportOf(results[0]!);
+  const report = reportOf(results[0]!, plan, request.limit, state.window.skip);
   const isTooMany = !plan.path.ordered && report.examined!.candidates > plan.scanLimit;
   context.tally.add(exact ? rowsRead(plan, report, isTooMany) : null);
   if (isTooMany) return tooManyToSort(state, request, plan, context);
@@ -72,7 +72,7 @@ export async function listPage(
   const { next, truncated } = continuation(state, plan, limit, report, window);
   const total = state.total + (report.counted?.authorized ?? 0);
   return {
-    data: finishRows(report.rows ?? "[]", plan.output),
+    data: finishRows(`[${pageRows(report, limit)}]`, plan.output),
     rowsReturned: returned,
     limit,
     offset: state.offset,
@@ -90,6 +90,12 @@ export async function listPage(
             order: plan.path.order.map(({ column }) => column.name),
           },
   };
+}
+
+/** Without the one beyond them. */
+function pageRows({ rows, found }: Report, limit: number): string {
+  if (rows === null || found <= limit) return rows ?? "";
+  return rows.slice(0, rows.lastIndexOf(rowSeparator));
 }
 
 function ask({ database, tally }: ListContext, statements: readonly Statement[]) {
@@ -152,31 +158,48 @@ interface Report {
     readonly candidates: number;
     readonly authorized: number;
     readonly probed: number;
-    /** Rows that were looked up to see whether a window would end in it. */
-    readonly sized: number;
-    /** None has. */
+    /** Whether it is known that no window ends in the table. */
     readonly toTheEnd: boolean;
   } | null;
   readonly examined: { readonly candidates: number; readonly probed: number } | null;
   readonly gateVisits: number;
 }
 
-function reportOf({ rows: [row] }: Result): Report {
+function reportOf({ rows: [row] }: Result, plan: ListPlan, limit: number, skip: number): Report {
   const [rows, found, lastKey, counted, examined, gateVisits] = row!;
-  const numbers = (text: unknown) => (text === null ? null : (JSON.parse(text as string) as number[]));
-  const [candidates, authorized, probed, sized = 0, toTheEnd] = numbers(counted) ?? [];
-  const [pageCandidates, pageProbed] = numbers(examined) ?? [];
-  return {
+  const report = {
     rows: rows as string | null,
     found: found as number,
     lastKey: lastKey as string | null,
-    counted:
-      candidates === undefined
-        ? null
-        : { candidates, authorized: authorized!, probed: probed!, sized, toTheEnd: toTheEnd === 1 },
-    examined: pageCandidates === undefined ? null : { candidates: pageCandidates, probed: pageProbed! },
+    counted: countedOf(counted as string | number | null),
     gateVisits: gateVisits as number,
   };
+  return { ...report, examined: examinedOf(examined as string | null, report, plan, limit, skip) };
+}
+
+function countedOf(counted: string | number | null): Report["counted"] {
+  if (counted === null) return null;
+  if (typeof counted === "number")
+    return { candidates: counted, authorized: counted, probed: 0, toTheEnd: false };
+  const [candidates, authorized, probed, toTheEnd] = JSON.parse(counted) as number[];
+  return { candidates: candidates!, authorized: authorized!, probed: probed!, toTheEnd: toTheEnd === 1 };
+}
+
+/** Where each candidate is authorized, a page examines those up to the row behind it, or all that were counted. */
+function examinedOf(
+  examined: string | null,
+  { found, counted }: Pick<Report, "found" | "counted">,
+  { path, scanLimit }: ListPlan,
+  limit: number,
+  skip: number,
+): Report["examined"] {
+  if (examined !== null) {
+    const [candidates, probed] = JSON.parse(examined) as number[];
+    return { candidates: candidates!, probed: probed! };
+  }
+  if (!path.ordered || path.rest.length > 0) return null;
+  if (found > limit) return { candidates: skip + limit + 1, probed: 0 };
+  return { candidates: Math.min(counted!.candidates, scanLimit), probed: 0 };
 }
 
 /** Candidates that only a sort can order are all examined, so there may be no more of them than the scan limit. */
@@ -207,7 +230,7 @@ function rowsRead(plan: ListPlan, { counted, examined, gateVisits }: Report, isT
     part === null ? 0 : part.candidates + part.probed;
   // Where candidates have to be sorted, they are counted for every page before, and then read again.
   if (!plan.path.ordered) return pass(examined) * (isTooMany ? 1 : 2) + gateVisits;
-  return (plan.window.counted ? 0 : pass(counted) + (counted?.sized ?? 0)) + pass(examined) + gateVisits;
+  return (plan.window.counted ? 0 : pass(counted)) + pass(examined) + gateVisits;
 }
 
 /** Where the counted window ends, for a scan that may have met its limit. */

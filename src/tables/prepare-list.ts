@@ -62,7 +62,7 @@ export function prepareList(
   const given = [
     context.given,
     filterValues(request.filters),
-    pageValues(request.limit, state.window.skip),
+    pageValues(request.limit, state.window.skip, context.scanLimit),
     keyValues("after", after),
     keyValues("upTo", upTo),
   ];

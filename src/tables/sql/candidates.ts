@@ -16,7 +16,7 @@ export function selectFrom(plan: ListPlan, columns: readonly Sql[], probes: read
 }
 
 /** The table, by the way that the plan chose and no other. */
-function tableSource({ table, path }: ListPlan): Sql {
+export function tableSource({ table, path }: ListPlan): Sql {
   const from = sql`${name(table.name)} AS _t`;
   if (!path.steered) return from;
   return path.index === null

@@ -31,21 +31,19 @@ export function gateOf(plan: ListPlan): Gate {
       exists: () => null,
     };
   const probes = nodes.map((node) => probe(node, rowlessScope, plan.catalog));
-  const scope: Scope = { ...rowlessScope, exists: (node) => gateValue(nodes.indexOf(node)) };
+  const scope: Scope = { ...rowlessScope, exists: (node) => probeMatched(gateName(nodes.indexOf(node))) };
+  const open = sql`${and(plan.gates.map((gate) => predicate(gate, scope)))} AS open`;
   const values = probes.map(({ value }, i) => sql`${value} AS ${gateName(i)}`);
-  const visits = probes.map((_, i) => sql`(SELECT ${gateName(i)} IS NOT NULL FROM _gates)`);
-  const open = plan.gates.map((gate) => predicate(gate, scope));
+  const row = values.length === 0 ? open : sql`*, ${open} FROM (SELECT ${join(values, comma)})`;
   return {
-    ctes: [
-      ...(values.length === 0 ? [] : [sql`_gates AS MATERIALIZED (SELECT ${join(values, comma)})`]),
-      sql`_gate AS MATERIALIZED (SELECT ${and(open)} AS open)`,
-    ],
-    limited: (limit) => sql`CASE WHEN (SELECT open FROM _gate) THEN ${limit} ELSE 0 END`,
-    counted: (count) => sql`CASE WHEN (SELECT open FROM _gate) THEN (${count}) ELSE 0 END`,
-    visits: sum(visits),
+    ctes: [sql`_gates AS MATERIALIZED (SELECT ${row})`],
+    limited: (limit) => sql`CASE WHEN (SELECT open FROM _gates) THEN ${limit} ELSE 0 END`,
+    counted: (count) => sql`CASE WHEN (SELECT open FROM _gates) THEN (${count}) ELSE 0 END`,
+    visits: sum(probes.map((_, i) => sql`(SELECT ${gateName(i)} IS NOT NULL FROM _gates)`)),
     exact: probes.every(({ exact }) => exact),
     seeks: seeksOf(probes),
-    exists: (node) => (nodes.includes(node) ? gateValue(nodes.indexOf(node)) : null),
+    exists: (node) =>
+      nodes.includes(node) ? probeMatched(sql`(SELECT ${gateName(nodes.indexOf(node))} FROM _gates)`) : null,
   };
 }
 
@@ -63,7 +61,6 @@ export function isRowless(exists: Exists): boolean {
 }
 
 const gateName = (i: number): Sql => internalName("g", i);
-const gateValue = (i: number): Sql => probeMatched(sql`(SELECT ${gateName(i)} FROM _gates)`);
 
 /** A gate names no column of a row. */
 const rowlessScope: Scope = { ...noScope, exists: (node) => existsSql(node, rowlessScope) };

@@ -1,9 +1,10 @@
 import type { Column } from "../../project/model.js";
+import type { ColumnName } from "../../project/names.js";
 import { equality } from "../access-path.js";
 import type { Grouping, ListPlan } from "../list-plan.js";
 import type { OrderTerm } from "../order.js";
 import type { Counted, Seek } from "../plan-check.js";
-import { armed, distinct, selectFrom, servedSql } from "./candidates.js";
+import { armed, distinct, selectFrom, servedSql, tableSource } from "./candidates.js";
 import {
   and,
   comma,
@@ -29,29 +30,31 @@ const page = {
   limit: slot("page.limit"),
   last: slot("page.last"),
   more: slot("page.more"),
-  walked: slot("page.walked"),
+  inWindow: slot("page.inWindow"),
 };
 
 /** What the slots of a page of `limit` rows behind `skip` others stand for. */
-export function pageValues(limit: number, skip: number): GivenValues {
+export function pageValues(limit: number, skip: number, scanLimit: number): GivenValues {
   return new Map([
     ["page.skip", BigInt(skip)],
     ["page.limit", BigInt(limit)],
     ["page.last", BigInt(limit - 1)],
     ["page.more", BigInt(limit + 1)],
-    ["page.walked", BigInt(skip + limit + 1)],
+    ["page.inWindow", BigInt(Math.max(0, Math.min(limit + 1, scanLimit - skip)))],
   ]);
 }
 
 /**
  * One page as one statement, so that the page and its total are of one moment. Its single row, in this order:
  *
- * - the page's rows as a JSON array; NULL where they are more than an answer can hold;
+ * - the page's rows as JSON with a row beyond them, if there is one, each behind `rowSeparator`; NULL where there are none or
+ *   they are more than an answer can hold;
  * - how many authorized rows were found, at most `limit + 1`;
  * - the key of the page's last row as a JSON array, where a row beyond the page was found;
- * - what was counted in the window as a JSON array `[candidates, authorized, probed]`, where it was counted, or as
- *   `groupedOr` has it;
- * - what the page examined as a JSON array `[candidates, probed]`; NULL where nobody asked;
+ * - what was counted in the window, where it was counted: the number of candidates, or as a JSON array
+ *   `[candidates, authorized, probed]`, or as `groupedOr` has it;
+ * - what the page examined as a JSON array `[candidates, probed]`; NULL where nobody asked, or where each candidate is
+ *   authorized and numbers tell it;
  * - the rows that the gates' probes visited.
  *
  * `exact` is false where an `exists` examines a number of rows that nothing reports.
@@ -60,22 +63,18 @@ export function listStatement(plan: ListPlan): Counted<Sql> {
   const parts = partsOf(plan);
   const { gate, order } = parts;
   const keys = order.map(({ column }) => wireValue(column, sql`_page.${name(column.name)}`));
-  const ctes = [
-    ...gate.ctes,
-    ...(parts.counted === null ? [] : [sql`_counted AS MATERIALIZED (SELECT (${parts.counted}) AS counted)`]),
-    sql`_page AS MATERIALIZED (${parts.page})`,
-    sql`_peeked AS (SELECT * FROM _page LIMIT 1 OFFSET ${page.limit})`,
-  ];
+  const ctes = [...gate.ctes, ...parts.ctes, sql`_page AS MATERIALIZED (${parts.page})`];
   const row = jsonObject(plan.output, ({ name: column }) => sql`_page.${name(column)}`);
   const bytes = storedBytes(plan.output, ({ name: column }) => sql`_page.${name(column)}`);
-  const fits = sql`(SELECT sum(${bytes}) FROM _page) <= ${param(BigInt(plan.catalog.answerBytesMax))}`;
-  const rows = sql`SELECT json_group_array(${row}) FROM (SELECT * FROM _page LIMIT ${page.limit}) AS _page`;
-  const lastKey = sql`SELECT ${jsonArray(keys)} FROM _page WHERE EXISTS (SELECT 1 FROM _peeked) LIMIT 1 OFFSET ${page.last}`;
-  const counted =
-    parts.counted === null || plan.window.counted ? sql`NULL` : sql`(SELECT counted FROM _counted)`;
-  const statement = sql`WITH ${join(ctes, comma)} SELECT CASE WHEN ${fits} THEN (${rows}) END AS rows, (SELECT count(*) FROM _page) AS returned, (${lastKey}) AS last_key, ${counted} AS counted, ${parts.examined} AS examined, ${gate.visits} AS gate_visits`;
+  const rows = sql`SELECT group_concat(${row}, ${param(rowSeparator)}) FROM _page`;
+  const lastKey = sql`SELECT ${jsonArray(keys)} FROM _page LIMIT 1 OFFSET ${page.last}`;
+  const fits = sql`_size.bytes <= ${param(BigInt(plan.catalog.answerBytesMax))}`;
+  const statement = sql`WITH ${join(ctes, comma)} SELECT CASE WHEN ${fits} THEN (${rows}) END AS rows, _size.found AS found, CASE WHEN ${isPeeked} THEN (${lastKey}) END AS last_key, ${parts.counted} AS counted, ${parts.examined} AS examined, ${gate.visits} AS gate_visits FROM (SELECT sum(${bytes}) AS bytes, count(*) AS found FROM _page) AS _size`;
   return { statement, asked: statement, exact: parts.exact, seeks: [...ownSeek(plan), ...parts.seeks] };
 }
+
+/** JSON that SQLite makes has no line break elsewhere: in a text it is escaped. */
+export const rowSeparator = ",\n";
 
 /** Of the table itself, where it is not one that no hint can steer, and where SQLite does not know that there is no such row. */
 function ownSeek({ path, table }: ListPlan): readonly Seek[] {
@@ -120,22 +119,60 @@ export function candidateBytesStatement(plan: ListPlan, column: Column): Sql {
 interface Parts {
   readonly gate: Gate;
   readonly order: readonly OrderTerm[];
+  readonly ctes: readonly Sql[];
   readonly page: Sql;
-  readonly counted: Sql | null;
+  readonly counted: Sql;
   readonly examined: Sql;
   readonly exact: boolean;
   readonly seeks: readonly Seek[];
 }
 
 function partsOf(plan: ListPlan): Parts {
-  return plan.path.ordered ? orderedParts(plan) : sortedParts(plan);
+  if (!plan.path.ordered) return sortedParts(plan);
+  return plan.path.rest.length === 0 ? unjudgedParts(plan) : judgedParts(plan);
 }
 
 const w = columnsOfAlias(sql`_w`);
-const isPeeked = sql`EXISTS (SELECT 1 FROM _peeked)`;
+/** Whether a row beyond the page was found. */
+const isPeeked = sql`_size.found > ${page.limit}`;
+const countedCte = (counted: Sql) => sql`_counted AS MATERIALIZED (SELECT (${counted}) AS counted)`;
+const fromCounted = sql`(SELECT counted FROM _counted)`;
+
+/** Candidates come in the order asked for, and each is authorized. */
+function unjudgedParts(plan: ListPlan): Parts {
+  const gate = gateOf(plan);
+  const { order, served } = plan.path;
+  const { window, rowid } = plan;
+  const limitClause = sql`LIMIT ${gate.limited(param(BigInt(plan.scanLimit)))}`;
+  const candidates = (columns: readonly Sql[]) => armed(plan, selectFrom(plan, columns), limitClause);
+  const columns = pageColumns(plan);
+  const isFirst = window.after === null;
+  const rows = isFirst
+    ? armed(plan, selectFrom(plan, columns), sql`LIMIT ${gate.limited(page.inWindow)} OFFSET ${page.skip}`)
+    : sql`SELECT * FROM (${candidates(columns)}) LIMIT ${page.more} OFFSET ${page.skip}`;
+  const count = () => {
+    const all = gate.counted(sql`SELECT count(*) FROM ${tableSource(plan)} WHERE ${servedSql(served)}`);
+    if (isFirst && served.length === 0) return all;
+    const inWindow = sql`(SELECT count(*) FROM (${candidates([])}) AS _w)`;
+    return isFirst && window.upTo === null && rowid !== null
+      ? sql`CASE WHEN ${fitsIntoWindow(plan, rowid)} THEN ${all} ELSE ${inWindow} END`
+      : inWindow;
+  };
+  const toTheEnd = sql`SELECT json_array(count(*), 0) FROM (${candidates([])}) AS _w`;
+  return {
+    gate,
+    order,
+    ctes: [],
+    page: rows,
+    counted: window.counted ? sql`NULL` : count(),
+    examined: window.counted ? sql`CASE WHEN NOT ${isPeeked} THEN (${toTheEnd}) END` : sql`NULL`,
+    exact: gate.exact,
+    seeks: gate.seeks,
+  };
+}
 
 /** Candidates come in the order asked for: the page ends the scan. */
-function orderedParts(plan: ListPlan): Parts {
+function judgedParts(plan: ListPlan): Parts {
   const gate = gateOf(plan);
   const judge = judgeOf(plan, gate, []);
   const { order } = plan.path;
@@ -149,32 +186,24 @@ function orderedParts(plan: ListPlan): Parts {
   )} FROM (${from(pageColumns(plan, judge.columns), null)}) AS _w WHERE ${judge.passes} LIMIT ${page.more} OFFSET ${page.skip}`;
   const judged = (stop: Sql | null) => from([...judge.columns, ...keyColumns(order)], stop);
   const peek = (column: OrderTerm["column"]) => sql`(SELECT ${name(column.name)} FROM _peeked)`;
-  const count = (): Sql => {
-    const { rest, served } = plan.path;
-    if (rest.length > 0)
-      return plan.grouping === null
-        ? sql`SELECT json_array(count(*), count(*) FILTER (WHERE ${judge.passes}), ${judge.probed}) FROM (${judged(null)}) AS _w`
-        : groupedOr(judged(null), plan, plan.grouping, gate, judge);
-    if (served.length > 0 || window.after !== null)
-      return sql`SELECT json_array(count(*), count(*), 0) FROM (${armed(plan, selectFrom(plan, []), limitClause)}) AS _w`;
-    return sql`SELECT json_array(_n, _n, 0) FROM (SELECT ${gate.counted(sql`SELECT count(*) FROM ${name(plan.table.name)}`)} AS _n)`;
-  };
-  const counted = window.counted ? null : count();
-  const all =
-    counted === null
-      ? sql`SELECT json_array(count(*), ${judge.probed}) FROM (${judged(null)}) AS _w`
-      : sql`SELECT json_array(min(counted ->> 0, ${param(BigInt(scanLimit))}), ifnull(counted ->> 5, counted ->> 2)) FROM _counted`;
+  const count = () =>
+    plan.grouping === null
+      ? sql`SELECT json_array(count(*), count(*) FILTER (WHERE ${judge.passes}), ${judge.probed}) FROM (${judged(null)}) AS _w`
+      : groupedOr(judged(null), plan, plan.grouping, gate, judge);
+  const all = window.counted
+    ? sql`SELECT json_array(count(*), ${judge.probed}) FROM (${judged(null)}) AS _w`
+    : sql`SELECT json_array(min(counted ->> 0, ${param(BigInt(scanLimit))}), ifnull(counted ->> 4, counted ->> 2)) FROM _counted`;
   const upToPeeked = sql`SELECT json_array(count(*), ${judge.probed}) FROM (${judged(stopAt(order, columnsOfAlias(sql`_t`), peek))}) AS _w WHERE ${notBehind(order, w, peek)}`;
-  const whenPeeked = !plan.metered
-    ? sql`NULL`
-    : plan.path.rest.length === 0
-      ? sql`json_array(${page.walked}, 0)`
-      : sql`(${upToPeeked})`;
+  const whenPeeked = plan.metered ? sql`(${upToPeeked})` : sql`NULL`;
   return {
     gate,
     order,
+    ctes: [
+      ...(window.counted ? [] : [countedCte(count())]),
+      sql`_peeked AS (SELECT * FROM _page LIMIT 1 OFFSET ${page.limit})`,
+    ],
     page: rows,
-    counted,
+    counted: window.counted ? sql`NULL` : fromCounted,
     examined: sql`CASE WHEN ${isPeeked} THEN ${whenPeeked} ELSE (${all}) END`,
     exact: gate.exact && judge.exact,
     seeks: [...gate.seeks, ...judge.seeks],
@@ -204,8 +233,9 @@ function sortedParts(plan: ListPlan): Parts {
   return {
     gate,
     order,
+    ctes: [countedCte(counted)],
     page: rows,
-    counted,
+    counted: window.counted ? sql`NULL` : fromCounted,
     examined: sql`(SELECT json_array(counted ->> 0, counted ->> 2) FROM _counted)`,
     exact: gate.exact && judge.exact,
     seeks: [...gate.seeks, ...judge.seeks],
@@ -213,9 +243,17 @@ function sortedParts(plan: ListPlan): Parts {
 }
 
 /**
- * The count of a whole table whose rowids are too close for a window to end in it: along an index, candidates that are
- * alike are judged once. It tells `[candidates, authorized, probed, rows looked up for their rowids, whether so,
- * probed if each had been judged by itself]`, as the page does.
+ * Whether the table's first and last rowid are so close that no window ends in it. The server asks for its own sake, so
+ * that these two are no reads of the request.
+ */
+function fitsIntoWindow({ table, scanLimit }: ListPlan, rowid: ColumnName): Sql {
+  const end = (which: Sql) => sql`(SELECT ${which}(_e.${name(rowid)}) FROM ${name(table.name)} AS _e)`;
+  return sql`${end(sql`max`)} - ${end(sql`min`)} < ${param(BigInt(scanLimit))}`;
+}
+
+/**
+ * The count of a whole table where no window ends in it: along an index, candidates that are alike are judged once. It
+ * tells `[candidates, authorized, probed, whether so, probed if each had been judged by itself]`, as the page does.
  */
 function groupedOr(
   judged: Sql,
@@ -224,20 +262,17 @@ function groupedOr(
   gate: Gate,
   judge: Judge,
 ): Sql {
-  const table = name(plan.table.name);
-  const end = (which: Sql) => sql`(SELECT ${which}(_t.${name(rowid)}) FROM ${table} AS _t)`;
-  const span = gate.counted(sql`SELECT ${end(sql`max`)} - ${end(sql`min`)}`);
   const keys = columns.map((column) => sql`_t.${name(column)}`);
   const list = [
     sql`count(*) AS _n`,
     ...keys.map((key, i) => sql`${key} AS ${name(columns[i]!)}`),
     ...judge.probes,
   ];
-  const groups = sql`SELECT ${join(list, comma)} FROM ${table} AS _t INDEXED BY ${physicalName(index.name)} GROUP BY ${join(keys, comma)} LIMIT ${gate.limited(param(-1n))}`;
+  const groups = sql`SELECT ${join(list, comma)} FROM ${name(plan.table.name)} AS _t INDEXED BY ${physicalName(index.name)} GROUP BY ${join(keys, comma)} LIMIT ${gate.limited(param(-1n))}`;
   const authorized = sql`ifnull(sum(_w._n) FILTER (WHERE ${judge.passes}), 0)`;
-  const grouped = sql`SELECT json_array(ifnull(sum(_w._n), 0), ${authorized}, ${judge.probed}, 2 * (count(*) > 0), 1, ${judge.probedEach}) FROM (${groups}) AS _w`;
-  const oneByOne = sql`SELECT json_array(count(*), count(*) FILTER (WHERE ${judge.passes}), ${judge.probed}, 2, 0) FROM (${judged}) AS _w`;
-  return sql`SELECT CASE WHEN ${span} >= ${param(BigInt(plan.scanLimit))} THEN (${oneByOne}) ELSE (${grouped}) END`;
+  const grouped = sql`SELECT json_array(ifnull(sum(_w._n), 0), ${authorized}, ${judge.probed}, 1, ${judge.probedEach}) FROM (${groups}) AS _w`;
+  const oneByOne = sql`SELECT json_array(count(*), count(*) FILTER (WHERE ${judge.passes}), ${judge.probed}) FROM (${judged}) AS _w`;
+  return sql`SELECT CASE WHEN ${fitsIntoWindow(plan, rowid)} THEN (${grouped}) ELSE (${oneByOne}) END`;
 }
 
 function keyColumns(order: readonly OrderTerm[]): readonly Sql[] {

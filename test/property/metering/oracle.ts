@@ -215,13 +215,11 @@ export function countList(table: OracleTable, terms: readonly Term[], request: L
   const visitsOf = (rows: readonly Row[]) => rows.reduce((sum, row) => sum + 1 + probed(row), 0);
   const authorized = candidates.filter((row) => rest.every(({ holds }) => holds(row)));
   const groups = groupsOf(table, path, rest);
-  // One of each group is judged for all; the first and the last row tell that there are not too many.
+  // One of each group is judged for all.
   const counting =
     groups === null
       ? visitsOf(candidates)
-      : candidates.length +
-        groups.reduce((sum, row) => sum + probed(row), 0) +
-        2 * Number(candidates.length > 0);
+      : candidates.length + groups.reduce((sum, row) => sum + probed(row), 0);
   const { limit, offset } = request;
   const beyond = authorized[offset + limit];
   // In order, the page is walked up to and with the row that shows that there is a next one.
@@ -299,10 +297,9 @@ export function countWindow(
   const walked = path.ordered && beyond !== undefined ? window.indexOf(beyond) + 1 : window.length;
   const mayEnd = beyond === undefined ? window.length >= scanLimit : !isUnconditional && counted >= scanLimit;
   // Where the window ends has to be found, up to the row behind it.
-  const sized = groupsOf(table, path, rest) === null ? 0 : 2;
   const toItsEnd = path.ordered && mayEnd ? Math.min(candidates.length, scanLimit + 1) : 0;
   return {
-    rowsRead: before + counted + walked + toItsEnd + sized,
+    rowsRead: before + counted + walked + toItsEnd,
     page: {
       total: isUnconditional ? candidates.length : authorized.length,
       returned: authorized.slice(offset, offset + limit).length,
