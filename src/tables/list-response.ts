@@ -29,16 +29,14 @@ export async function listResponse(
   const cursor =
     next === null ? null : await sealCursor(cursors.cipher, next, binding, nowMs, cursors.random.bytes(12));
   if (cursor !== null && cursor.length > cursorLengthMax) return cursorTooLong;
-  const listed = {
-    limit,
-    offset,
-    total,
-    next_cursor: cursor ?? undefined,
-    truncated: truncated || undefined,
-  };
   const metered = await attempt.succeed(200, rowsReturned);
-  const members = JSON.stringify(listed).slice(1, -1);
-  return jsonText(`{"data":${data},"meta":{${metered === "" ? members : `${members},${metered}`}}}`);
+  const members = [
+    `"limit":${limit},"offset":${offset},"total":${total}`,
+    cursor === null ? "" : `,"next_cursor":"${cursor}"`,
+    truncated ? `,"truncated":true` : "",
+    metered === "" ? "" : `,${metered}`,
+  ];
+  return jsonText(`{"data":${data},"meta":{${members.join("")}}}`);
 }
 
 /** Of what a header line can carry, with room for the rest of it. */
