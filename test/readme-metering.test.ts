@@ -65,7 +65,7 @@ const shapes: readonly (readonly [who: "key" | "ada", request: string, why: stri
   [
     "ada",
     "GET /api/messages?limit=10",
-    "1,000, a membership for each of her two rooms, and the first and the last row for `total`; 51 and 11 memberships to the eleventh of hers",
+    "1,000, and a membership for each of her two rooms, for `total`; 51 and 11 memberships to the eleventh of hers",
   ],
   ["ada", "GET /api/rooms", "10 rooms and her two memberships, twice"],
   ["ada", "GET /api/members", "its `exists` is served by no index"],

@@ -48,9 +48,7 @@ export async function sealCursor(
   now: number,
   iv: Uint8Array<ArrayBuffer>,
 ): Promise<string> {
-  const { parameters, window, offset, total, orderedOnly, order } = state;
-  const expiresAtMs = now + cursorLifetimeMs;
-  const carried: Carried = { parameters, window, offset, total, orderedOnly, order, expiresAtMs };
+  const carried: Carried = { ...state, expiresAtMs: now + cursorLifetimeMs };
   return cipher.seal(JSON.stringify(carried), associated(binding), iv);
 }
 

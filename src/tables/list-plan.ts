@@ -40,7 +40,6 @@ export interface ListPlan {
 export interface Grouping {
   readonly index: CatalogIndex;
   readonly columns: readonly ColumnName[];
-  readonly rowid: ColumnName;
 }
 
 /**
@@ -54,7 +53,7 @@ export interface Window {
   readonly counted: boolean;
 }
 
-/** `readRule` is what `ruleBeside` made of it. */
+/** `readRule` is what `ruleBeside` made of it. `context` is kept: it holds nothing that is this request's alone. */
 export function planList(
   table: Table,
   readRule: Expression,
@@ -76,25 +75,14 @@ export function planList(
     totalOrder(table, request.sort, physical ?? { hasRowid: true, rowidAlias: null }),
     context.orderedOnly,
   );
-  const { catalog, scanLimit, metered, output, window, orderedOnly } = context;
-  // Nothing else of the request: it serves others too.
   return {
-    catalog,
-    scanLimit,
-    metered,
-    output,
-    window,
-    orderedOnly,
+    ...context,
     table,
     path,
-    rowid: rowidOf(physical),
+    rowid: physical?.hasRowid ? (physical.rowidAlias ?? rowid.name) : null,
     grouping: groupingOf(path, context.window, physical),
     gates: ruleTerms.filter((term) => !mentions(term, "row")),
   };
-}
-
-function rowidOf(physical: CatalogTable | undefined): ColumnName | null {
-  return physical?.hasRowid ? (physical.rowidAlias ?? rowid.name) : null;
 }
 
 /** For the first window over a whole table. */
@@ -104,8 +92,7 @@ function groupingOf(
   physical: CatalogTable | undefined,
 ): Grouping | null {
   const isWhole = steered && ordered && served.length === 0 && rest.length > 0;
-  const rowid = rowidOf(physical);
-  if (!isWhole || after !== null || upTo !== null || counted || !physical || rowid === null) return null;
+  if (!isWhole || after !== null || upTo !== null || counted || !physical?.hasRowid) return null;
   const judged = columnsJudged(rest);
   // In others, what is grouped may not be alike.
   if (![...judged].every((column) => physical.exactColumns.has(column))) return null;
@@ -115,7 +102,7 @@ function groupingOf(
       columns.slice(0, judged.size).every(({ name }) => judged.has(name)),
   );
   if (index === undefined) return null;
-  return { index, columns: [...judged], rowid };
+  return { index, columns: [...judged] };
 }
 
 /** Columns of the row that conditions read. */

@@ -165,41 +165,43 @@ interface Report {
   readonly gateVisits: number;
 }
 
-function reportOf({ rows: [row] }: Result, plan: ListPlan, limit: number, skip: number): Report {
-  const [rows, found, lastKey, counted, examined, gateVisits] = row!;
-  const report = {
-    rows: rows as string | null,
-    found: found as number,
-    lastKey: lastKey as string | null,
-    counted: countedOf(counted as string | number | null),
-    gateVisits: gateVisits as number,
-  };
-  return { ...report, examined: examinedOf(examined as string | null, report, plan, limit, skip) };
-}
-
-function countedOf(counted: string | number | null): Report["counted"] {
-  if (counted === null) return null;
-  if (typeof counted === "number")
-    return { candidates: counted, authorized: counted, probed: 0, toTheEnd: false };
-  const [candidates, authorized, probed, toTheEnd] = JSON.parse(counted) as number[];
-  return { candidates: candidates!, authorized: authorized!, probed: probed!, toTheEnd: toTheEnd === 1 };
-}
-
-/** Where each candidate is authorized, a page examines those up to the row behind it, or all that were counted. */
-function examinedOf(
-  examined: string | null,
-  { found, counted }: Pick<Report, "found" | "counted">,
+function reportOf(
+  { rows: [row] }: Result,
   { path, scanLimit }: ListPlan,
   limit: number,
   skip: number,
-): Report["examined"] {
-  if (examined !== null) {
-    const [candidates, probed] = JSON.parse(examined) as number[];
-    return { candidates: candidates!, probed: probed! };
-  }
-  if (!path.ordered || path.rest.length > 0) return null;
-  if (found > limit) return { candidates: skip + limit + 1, probed: 0 };
-  return { candidates: Math.min(counted!.candidates, scanLimit), probed: 0 };
+): Report {
+  const [rows, found, lastKey, counted, examined, gateVisits] = row as ReportRow;
+  const [candidates, authorized = candidates, probed = 0, toTheEnd] = numbers(counted);
+  // Where each candidate is authorized, a page examines those up to the row behind it, or all that were counted.
+  const unjudged = found > limit ? skip + limit + 1 : Math.min(candidates!, scanLimit);
+  const isUnjudged = path.ordered && path.rest.length === 0;
+  const [walked = isUnjudged ? unjudged : undefined, walkedProbed = 0] = numbers(examined);
+  return {
+    rows,
+    found,
+    lastKey,
+    counted:
+      candidates === undefined
+        ? null
+        : { candidates, authorized: authorized!, probed, toTheEnd: toTheEnd === 1 },
+    examined: walked === undefined ? null : { candidates: walked, probed: walkedProbed },
+    gateVisits,
+  };
+}
+
+/** In the order of `listStatement`. */
+type ReportRow = readonly [
+  rows: string | null,
+  found: number,
+  lastKey: string | null,
+  counted: string | number | null,
+  examined: string | null,
+  gateVisits: number,
+];
+
+function numbers(value: string | number | null): readonly number[] {
+  return value === null ? [] : [JSON.parse(String(value))].flat();
 }
 
 /** Candidates that only a sort can order are all examined, so there may be no more of them than the scan limit. */

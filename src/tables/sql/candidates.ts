@@ -1,6 +1,6 @@
 import type { Condition } from "../access-path.js";
 import type { ListPlan } from "../list-plan.js";
-import { and, comma, join, name, physicalName, type Sql, sql } from "./fragment.js";
+import { and, commaList, join, name, physicalName, type Sql, sql } from "./fragment.js";
 import { type Arm, armsBehind, columnsOfAlias, notBehind, orderBy, placeOf, stopAt } from "./place.js";
 import { conditionSql, noScope, type Scope } from "./predicate.js";
 
@@ -12,7 +12,7 @@ export function distinct(columns: readonly Sql[]): readonly Sql[] {
 export function selectFrom(plan: ListPlan, columns: readonly Sql[], probes: readonly Sql[] = []): Sql {
   // Qualified: a bare name in double quotes that is no column would be read as a text.
   const list = [...distinct(columns).map((column) => sql`_t.${column} AS ${column}`), ...probes];
-  return sql`SELECT ${list.length === 0 ? sql`1` : join(list, comma)} FROM ${tableSource(plan)}`;
+  return sql`SELECT ${list.length === 0 ? sql`1` : commaList(list)} FROM ${tableSource(plan)}`;
 }
 
 /** The table, by the way that the plan chose and no other. */

@@ -47,6 +47,10 @@ export function param(value: Param): Sql {
   return { text: "?", params: [value] };
 }
 
+export function integer(value: number): Sql {
+  return param(BigInt(value));
+}
+
 export function name(value: TableName | ColumnName): Sql {
   return { text: `"${value}"`, params: none };
 }
@@ -89,7 +93,9 @@ export function join(parts: readonly Sql[], separator: Sql): Sql {
   return { text, params };
 }
 
-export const comma = sql`, `;
+export function commaList(parts: readonly Sql[]): Sql {
+  return join(parts, sql`, `);
+}
 
 /** Conjunction; of nothing it is TRUE. */
 export function and(terms: readonly Sql[]): Sql {

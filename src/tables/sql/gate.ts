@@ -2,7 +2,7 @@ import type { Exists } from "../../project/rules/ast.js";
 import { columnsOf } from "../../project/rules/columns-of.js";
 import type { ListPlan } from "../list-plan.js";
 import type { Seek } from "../plan-check.js";
-import { and, comma, internalName, join, type Sql, sql, sum } from "./fragment.js";
+import { and, commaList, internalName, type Sql, sql, sum } from "./fragment.js";
 import { existsSql, noScope, predicate, type Scope } from "./predicate.js";
 import { outermostExists, probe, probeMatched, seeksOf } from "./probe.js";
 
@@ -34,7 +34,7 @@ export function gateOf(plan: ListPlan): Gate {
   const scope: Scope = { ...rowlessScope, exists: (node) => probeMatched(gateName(nodes.indexOf(node))) };
   const open = sql`${and(plan.gates.map((gate) => predicate(gate, scope)))} AS open`;
   const values = probes.map(({ value }, i) => sql`${value} AS ${gateName(i)}`);
-  const row = values.length === 0 ? open : sql`*, ${open} FROM (SELECT ${join(values, comma)})`;
+  const row = values.length === 0 ? open : sql`*, ${open} FROM (SELECT ${commaList(values)})`;
   return {
     ctes: [sql`_gates AS MATERIALIZED (SELECT ${row})`],
     limited: (limit) => sql`CASE WHEN (SELECT open FROM _gates) THEN ${limit} ELSE 0 END`,

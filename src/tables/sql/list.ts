@@ -1,5 +1,4 @@
 import type { Column } from "../../project/model.js";
-import type { ColumnName } from "../../project/names.js";
 import { equality } from "../access-path.js";
 import type { Grouping, ListPlan } from "../list-plan.js";
 import type { OrderTerm } from "../order.js";
@@ -7,9 +6,9 @@ import type { Counted, Seek } from "../plan-check.js";
 import { armed, distinct, selectFrom, servedSql, tableSource } from "./candidates.js";
 import {
   and,
-  comma,
+  commaList,
   type GivenValues,
-  join,
+  integer,
   name,
   param,
   physicalName,
@@ -19,7 +18,7 @@ import {
 } from "./fragment.js";
 import { type Gate, gateOf } from "./gate.js";
 import { type Judge, judgeOf } from "./judge.js";
-import { behind, columnsOfAlias, notBehind, orderBy, stopAt } from "./place.js";
+import { behind, columnsOfAlias, notBehind, orderBy, type Refer, stopAt } from "./place.js";
 import { jsonArray, jsonObject, storedBytes, wireValue } from "./wire.js";
 
 const slot = (name: string) => param(new Slot(name));
@@ -28,8 +27,6 @@ const slot = (name: string) => param(new Slot(name));
 const page = {
   skip: slot("page.skip"),
   limit: slot("page.limit"),
-  last: slot("page.last"),
-  more: slot("page.more"),
   inWindow: slot("page.inWindow"),
 };
 
@@ -38,8 +35,6 @@ export function pageValues(limit: number, skip: number, scanLimit: number): Give
   return new Map([
     ["page.skip", BigInt(skip)],
     ["page.limit", BigInt(limit)],
-    ["page.last", BigInt(limit - 1)],
-    ["page.more", BigInt(limit + 1)],
     ["page.inWindow", BigInt(Math.max(0, Math.min(limit + 1, scanLimit - skip)))],
   ]);
 }
@@ -60,17 +55,26 @@ export function pageValues(limit: number, skip: number, scanLimit: number): Give
  * `exact` is false where an `exists` examines a number of rows that nothing reports.
  */
 export function listStatement(plan: ListPlan): Counted<Sql> {
-  const parts = partsOf(plan);
-  const { gate, order } = parts;
+  const { order, ordered, rest } = plan.path;
+  const gate = gateOf(plan);
+  const judge = judgeOf(plan, gate, behindPage(plan, columnsOfAlias(sql`_t`)));
+  const partsOf = !ordered ? sortedParts : rest.length === 0 ? unjudgedParts : judgedParts;
+  const parts = partsOf(plan, gate, judge);
   const keys = order.map(({ column }) => wireValue(column, sql`_page.${name(column.name)}`));
   const ctes = [...gate.ctes, ...parts.ctes, sql`_page AS MATERIALIZED (${parts.page})`];
   const row = jsonObject(plan.output, ({ name: column }) => sql`_page.${name(column)}`);
   const bytes = storedBytes(plan.output, ({ name: column }) => sql`_page.${name(column)}`);
   const rows = sql`SELECT group_concat(${row}, ${param(rowSeparator)}) FROM _page`;
-  const lastKey = sql`SELECT ${jsonArray(keys)} FROM _page LIMIT 1 OFFSET ${page.last}`;
-  const fits = sql`_size.bytes <= ${param(BigInt(plan.catalog.answerBytesMax))}`;
-  const statement = sql`WITH ${join(ctes, comma)} SELECT CASE WHEN ${fits} THEN (${rows}) END AS rows, _size.found AS found, CASE WHEN ${isPeeked} THEN (${lastKey}) END AS last_key, ${parts.counted} AS counted, ${parts.examined} AS examined, ${gate.visits} AS gate_visits FROM (SELECT sum(${bytes}) AS bytes, count(*) AS found FROM _page) AS _size`;
-  return { statement, asked: statement, exact: parts.exact, seeks: [...ownSeek(plan), ...parts.seeks] };
+  const lastKey = sql`SELECT ${jsonArray(keys)} FROM _page LIMIT 1 OFFSET ${page.limit} - 1`;
+  const fits = sql`_size.bytes <= ${integer(plan.catalog.answerBytesMax)}`;
+  const counted = plan.window.counted ? sql`NULL` : parts.counted;
+  const statement = sql`WITH ${commaList(ctes)} SELECT CASE WHEN ${fits} THEN (${rows}) END AS rows, _size.found AS found, CASE WHEN ${isPeeked} THEN (${lastKey}) END AS last_key, ${counted} AS counted, ${parts.examined} AS examined, ${gate.visits} AS gate_visits FROM (SELECT sum(${bytes}) AS bytes, count(*) AS found FROM _page) AS _size`;
+  return {
+    statement,
+    asked: statement,
+    exact: gate.exact && judge.exact,
+    seeks: [...ownSeek(plan), ...gate.seeks, ...judge.seeks],
+  };
 }
 
 /** JSON that SQLite makes has no line break elsewhere: in a text it is escaped. */
@@ -100,16 +104,16 @@ export function windowEndStatement(plan: ListPlan): Sql {
   const candidates = armed(
     plan,
     selectFrom(plan, keyColumns(order)),
-    sql`LIMIT ${param(BigInt(plan.scanLimit + 1))}`,
+    sql`LIMIT ${integer(plan.scanLimit + 1)}`,
   );
   const keys = order.map(({ column }) => wireValue(column, sql`_w.${name(column.name)}`));
-  return sql`SELECT ${jsonArray(keys)} FROM (${candidates}) AS _w LIMIT 2 OFFSET ${param(BigInt(plan.scanLimit - 1))}`;
+  return sql`SELECT ${jsonArray(keys)} FROM (${candidates}) AS _w LIMIT 2 OFFSET ${integer(plan.scanLimit - 1)}`;
 }
 
 /** How many bytes of a column the window's candidates hold, and how many they are: one row of two numbers. */
 export function candidateBytesStatement(plan: ListPlan, column: Column): Sql {
   const source = selectFrom(plan, [name(column.name)]);
-  const limit = sql`LIMIT ${param(BigInt(plan.scanLimit + 1))}`;
+  const limit = sql`LIMIT ${integer(plan.scanLimit + 1)}`;
   const candidates = plan.path.ordered
     ? armed(plan, source, limit)
     : sql`${source} WHERE ${servedSql(plan.path.served)} ${limit}`;
@@ -117,19 +121,10 @@ export function candidateBytesStatement(plan: ListPlan, column: Column): Sql {
 }
 
 interface Parts {
-  readonly gate: Gate;
-  readonly order: readonly OrderTerm[];
   readonly ctes: readonly Sql[];
   readonly page: Sql;
   readonly counted: Sql;
   readonly examined: Sql;
-  readonly exact: boolean;
-  readonly seeks: readonly Seek[];
-}
-
-function partsOf(plan: ListPlan): Parts {
-  if (!plan.path.ordered) return sortedParts(plan);
-  return plan.path.rest.length === 0 ? unjudgedParts(plan) : judgedParts(plan);
 }
 
 const w = columnsOfAlias(sql`_w`);
@@ -139,116 +134,102 @@ const countedCte = (counted: Sql) => sql`_counted AS MATERIALIZED (SELECT (${cou
 const fromCounted = sql`(SELECT counted FROM _counted)`;
 
 /** Candidates come in the order asked for, and each is authorized. */
-function unjudgedParts(plan: ListPlan): Parts {
-  const gate = gateOf(plan);
-  const { order, served } = plan.path;
+function unjudgedParts(plan: ListPlan, gate: Gate): Parts {
   const { window, rowid } = plan;
-  const limitClause = sql`LIMIT ${gate.limited(param(BigInt(plan.scanLimit)))}`;
-  const candidates = (columns: readonly Sql[]) => armed(plan, selectFrom(plan, columns), limitClause);
+  const { served } = plan.path;
   const columns = pageColumns(plan);
+  const candidates = (list: readonly Sql[]) => armed(plan, selectFrom(plan, list), scanLimited(plan, gate));
   const isFirst = window.after === null;
-  const rows = isFirst
-    ? armed(plan, selectFrom(plan, columns), sql`LIMIT ${gate.limited(page.inWindow)} OFFSET ${page.skip}`)
-    : sql`SELECT * FROM (${candidates(columns)}) LIMIT ${page.more} OFFSET ${page.skip}`;
-  const count = () => {
-    const all = gate.counted(sql`SELECT count(*) FROM ${tableSource(plan)} WHERE ${servedSql(served)}`);
-    if (isFirst && served.length === 0) return all;
-    const inWindow = sql`(SELECT count(*) FROM (${candidates([])}) AS _w)`;
-    return isFirst && window.upTo === null && rowid !== null
-      ? sql`CASE WHEN ${fitsIntoWindow(plan, rowid)} THEN ${all} ELSE ${inWindow} END`
-      : inWindow;
-  };
-  const toTheEnd = sql`SELECT json_array(count(*), 0) FROM (${candidates([])}) AS _w`;
+  const inWindow = sql`(SELECT count(*) FROM (${candidates([])}) AS _w)`;
+  const count = sql`SELECT count(*) FROM ${tableSource(plan)} WHERE ${servedSql(served)}`;
+  const firstCount =
+    served.length === 0
+      ? gate.counted(sql`SELECT count(*) FROM ${name(plan.table.name)}`)
+      : rowid === null || window.upTo !== null
+        ? inWindow
+        : sql`CASE WHEN ${fitsIntoWindow(plan)} THEN ${gate.counted(count)} ELSE ${inWindow} END`;
   return {
-    gate,
-    order,
     ctes: [],
-    page: rows,
-    counted: window.counted ? sql`NULL` : count(),
-    examined: window.counted ? sql`CASE WHEN NOT ${isPeeked} THEN (${toTheEnd}) END` : sql`NULL`,
-    exact: gate.exact,
-    seeks: gate.seeks,
+    page: isFirst
+      ? armed(plan, selectFrom(plan, columns), sql`LIMIT ${gate.limited(page.inWindow)} OFFSET ${page.skip}`)
+      : pageOf(plan, candidates(columns), sql`1`),
+    counted: isFirst ? firstCount : inWindow,
+    examined: window.counted ? sql`CASE WHEN NOT ${isPeeked} THEN ${inWindow} END` : sql`NULL`,
   };
 }
 
 /** Candidates come in the order asked for: the page ends the scan. */
-function judgedParts(plan: ListPlan): Parts {
-  const gate = gateOf(plan);
-  const judge = judgeOf(plan, gate, []);
+function judgedParts(plan: ListPlan, gate: Gate, judge: Judge): Parts {
   const { order } = plan.path;
-  const { window, scanLimit } = plan;
-  const limitClause = sql`LIMIT ${gate.limited(param(BigInt(scanLimit)))}`;
+  const { window, grouping } = plan;
   const from = (columns: readonly Sql[], stop: Sql | null) =>
-    armed(plan, selectFrom(plan, columns, judge.probes), limitClause, stop);
-  const rows = sql`SELECT ${join(
-    pageColumns(plan).map((c) => sql`_w.${c}`),
-    comma,
-  )} FROM (${from(pageColumns(plan, judge.columns), null)}) AS _w WHERE ${judge.passes} LIMIT ${page.more} OFFSET ${page.skip}`;
+    armed(plan, selectFrom(plan, columns, judge.probes), scanLimited(plan, gate), stop);
   const judged = (stop: Sql | null) => from([...judge.columns, ...keyColumns(order)], stop);
   const peek = (column: OrderTerm["column"]) => sql`(SELECT ${name(column.name)} FROM _peeked)`;
-  const count = () =>
-    plan.grouping === null
-      ? sql`SELECT json_array(count(*), count(*) FILTER (WHERE ${judge.passes}), ${judge.probed}) FROM (${judged(null)}) AS _w`
-      : groupedOr(judged(null), plan, plan.grouping, gate, judge);
+  const oneByOne = countOf(judged(null), judge.passes, judge);
+  const counted = grouping === null ? oneByOne : groupedOr(oneByOne, plan, grouping, gate, judge);
+  const visits = (stop: Sql | null, where: Sql) =>
+    sql`SELECT json_array(count(*), ${judge.probed}) FROM (${judged(stop)}) AS _w WHERE ${where}`;
   const all = window.counted
-    ? sql`SELECT json_array(count(*), ${judge.probed}) FROM (${judged(null)}) AS _w`
-    : sql`SELECT json_array(min(counted ->> 0, ${param(BigInt(scanLimit))}), ifnull(counted ->> 4, counted ->> 2)) FROM _counted`;
-  const upToPeeked = sql`SELECT json_array(count(*), ${judge.probed}) FROM (${judged(stopAt(order, columnsOfAlias(sql`_t`), peek))}) AS _w WHERE ${notBehind(order, w, peek)}`;
+    ? visits(null, sql`1`)
+    : sql`SELECT json_array(min(counted ->> 0, ${integer(plan.scanLimit)}), ifnull(counted ->> 4, counted ->> 2)) FROM _counted`;
+  const upToPeeked = visits(stopAt(order, columnsOfAlias(sql`_t`), peek), notBehind(order, w, peek));
   const whenPeeked = plan.metered ? sql`(${upToPeeked})` : sql`NULL`;
   return {
-    gate,
-    order,
     ctes: [
-      ...(window.counted ? [] : [countedCte(count())]),
+      ...(window.counted ? [] : [countedCte(counted)]),
       sql`_peeked AS (SELECT * FROM _page LIMIT 1 OFFSET ${page.limit})`,
     ],
-    page: rows,
-    counted: window.counted ? sql`NULL` : fromCounted,
+    page: pageOf(plan, from(pageColumns(plan, judge.columns), null), judge.passes),
+    counted: fromCounted,
     examined: sql`CASE WHEN ${isPeeked} THEN ${whenPeeked} ELSE (${all}) END`,
-    exact: gate.exact && judge.exact,
-    seeks: [...gate.seeks, ...judge.seeks],
   };
 }
 
 /** Candidates have to be sorted: all of them are examined, and there may be no more of them than `scanLimit`. */
-function sortedParts(plan: ListPlan): Parts {
-  const gate = gateOf(plan);
-  const { order } = plan.path;
-  const { window, scanLimit } = plan;
-  const place = window.after === null ? null : { order, key: window.after };
-  const t = columnsOfAlias(sql`_t`);
-  const judge = judgeOf(plan, gate, place === null ? [] : [behind(order, place.key, t)]);
-  const passes = place === null ? judge.passes : and([behind(order, place.key, w), judge.passes]);
-  const from = (columns: readonly Sql[], limitClause: Sql) =>
-    sql`${selectFrom(plan, columns, judge.probes)} WHERE ${servedSql(plan.path.served)} ${limitClause}`;
-  const countLimit = sql`LIMIT ${gate.limited(param(BigInt(scanLimit + 1)))}`;
-  const counted = sql`SELECT json_array(count(*), count(*) FILTER (WHERE ${passes}), ${judge.probed}) FROM (${from([...judge.columns, ...keyColumns(order)], countLimit)}) AS _w`;
-  const few = sql`CASE WHEN (SELECT counted ->> 0 FROM _counted) <= ${param(BigInt(scanLimit))} THEN -1 ELSE 0 END`;
+function sortedParts(plan: ListPlan, gate: Gate, judge: Judge): Parts {
+  const { order, served } = plan.path;
+  const { scanLimit } = plan;
+  const passes = and([...behindPage(plan, w), judge.passes]);
+  const from = (columns: readonly Sql[], limit: Sql) =>
+    sql`${selectFrom(plan, columns, judge.probes)} WHERE ${servedSql(served)} LIMIT ${gate.limited(limit)}`;
+  const counted = from([...judge.columns, ...keyColumns(order)], integer(scanLimit + 1));
   // Behind a closed gate nothing is counted, which is few as well.
-  const guard = sql`LIMIT ${gate.limited(few)}`;
-  const rows = sql`SELECT ${join(
-    pageColumns(plan).map((c) => sql`_w.${c}`),
-    comma,
-  )} FROM (${from(pageColumns(plan, judge.columns), guard)}) AS _w WHERE ${passes}${orderBy(order, w)} LIMIT ${page.more} OFFSET ${page.skip}`;
+  const few = sql`CASE WHEN (SELECT counted ->> 0 FROM _counted) <= ${integer(scanLimit)} THEN -1 ELSE 0 END`;
   return {
-    gate,
-    order,
-    ctes: [countedCte(counted)],
-    page: rows,
-    counted: window.counted ? sql`NULL` : fromCounted,
+    ctes: [countedCte(countOf(counted, passes, judge))],
+    page: pageOf(plan, from(pageColumns(plan, judge.columns), few), sql`${passes}${orderBy(order, w)}`),
+    counted: fromCounted,
     examined: sql`(SELECT json_array(counted ->> 0, counted ->> 2) FROM _counted)`,
-    exact: gate.exact && judge.exact,
-    seeks: [...gate.seeks, ...judge.seeks],
   };
+}
+
+/** Where candidates come in another order, those behind the page before have to be told apart. */
+function behindPage({ path, window }: ListPlan, refer: Refer): readonly Sql[] {
+  return path.ordered || window.after === null ? [] : [behind(path.order, window.after, refer)];
+}
+
+function scanLimited({ scanLimit }: ListPlan, gate: Gate): Sql {
+  return sql`LIMIT ${gate.limited(integer(scanLimit))}`;
+}
+
+function pageOf(plan: ListPlan, candidates: Sql, passes: Sql): Sql {
+  const columns = pageColumns(plan).map((column) => sql`_w.${column}`);
+  return sql`SELECT ${commaList(columns)} FROM (${candidates}) AS _w WHERE ${passes} LIMIT ${page.limit} + 1 OFFSET ${page.skip}`;
+}
+
+/** `[candidates, authorized, probed]`. */
+function countOf(candidates: Sql, passes: Sql, judge: Judge): Sql {
+  return sql`SELECT json_array(count(*), count(*) FILTER (WHERE ${passes}), ${judge.probed}) FROM (${candidates}) AS _w`;
 }
 
 /**
  * Whether the table's first and last rowid are so close that no window ends in it. The server asks for its own sake, so
  * that these two are no reads of the request.
  */
-function fitsIntoWindow({ table, scanLimit }: ListPlan, rowid: ColumnName): Sql {
-  const end = (which: Sql) => sql`(SELECT ${which}(_e.${name(rowid)}) FROM ${name(table.name)} AS _e)`;
-  return sql`${end(sql`max`)} - ${end(sql`min`)} < ${param(BigInt(scanLimit))}`;
+function fitsIntoWindow({ table, rowid, scanLimit }: ListPlan): Sql {
+  const end = (which: Sql) => sql`(SELECT ${which}(_e.${name(rowid!)}) FROM ${name(table.name)} AS _e)`;
+  return sql`${end(sql`max`)} - ${end(sql`min`)} < ${integer(scanLimit)}`;
 }
 
 /**
@@ -256,9 +237,9 @@ function fitsIntoWindow({ table, scanLimit }: ListPlan, rowid: ColumnName): Sql 
  * tells `[candidates, authorized, probed, whether so, probed if each had been judged by itself]`, as the page does.
  */
 function groupedOr(
-  judged: Sql,
+  oneByOne: Sql,
   plan: ListPlan,
-  { index, columns, rowid }: Grouping,
+  { index, columns }: Grouping,
   gate: Gate,
   judge: Judge,
 ): Sql {
@@ -268,11 +249,10 @@ function groupedOr(
     ...keys.map((key, i) => sql`${key} AS ${name(columns[i]!)}`),
     ...judge.probes,
   ];
-  const groups = sql`SELECT ${join(list, comma)} FROM ${name(plan.table.name)} AS _t INDEXED BY ${physicalName(index.name)} GROUP BY ${join(keys, comma)} LIMIT ${gate.limited(param(-1n))}`;
+  const groups = sql`SELECT ${commaList(list)} FROM ${name(plan.table.name)} AS _t INDEXED BY ${physicalName(index.name)} GROUP BY ${commaList(keys)} LIMIT ${gate.limited(param(-1n))}`;
   const authorized = sql`ifnull(sum(_w._n) FILTER (WHERE ${judge.passes}), 0)`;
   const grouped = sql`SELECT json_array(ifnull(sum(_w._n), 0), ${authorized}, ${judge.probed}, 1, ${judge.probedEach}) FROM (${groups}) AS _w`;
-  const oneByOne = sql`SELECT json_array(count(*), count(*) FILTER (WHERE ${judge.passes}), ${judge.probed}) FROM (${judged}) AS _w`;
-  return sql`SELECT CASE WHEN ${fitsIntoWindow(plan, rowid)} THEN (${grouped}) ELSE (${oneByOne}) END`;
+  return sql`SELECT CASE WHEN ${fitsIntoWindow(plan)} THEN (${grouped}) ELSE (${oneByOne}) END`;
 }
 
 function keyColumns(order: readonly OrderTerm[]): readonly Sql[] {

@@ -1,5 +1,5 @@
 import type { Key, OrderTerm } from "../order.js";
-import { and, comma, join, name, or, type Param, param, type Sql, sql } from "./fragment.js";
+import { and, commaList, name, or, type Param, param, type Sql, sql } from "./fragment.js";
 
 /** A column of the row at hand. */
 export type Refer = (column: OrderTerm["column"]) => Sql;
@@ -9,7 +9,7 @@ export function orderBy(order: readonly OrderTerm[], refer: Refer): Sql {
   const terms = order.map(({ column, descending }) =>
     descending ? sql`${refer(column)} DESC` : refer(column),
   );
-  return sql` ORDER BY ${join(terms, comma)}`;
+  return sql` ORDER BY ${commaList(terms)}`;
 }
 
 /**
@@ -83,14 +83,8 @@ export function stopAt(order: readonly OrderTerm[], refer: Refer, place: Refer):
   if (first === undefined || first.nullable) return null;
   const uniform = order.every(({ nullable, descending }) => !nullable && descending === first.descending);
   if (!uniform || order.length === 1) return notBeyond(first, refer(first.column), place(first.column));
-  const mine = join(
-    order.map(({ column }) => refer(column)),
-    comma,
-  );
-  const its = join(
-    order.map(({ column }) => place(column)),
-    comma,
-  );
+  const mine = commaList(order.map(({ column }) => refer(column)));
+  const its = commaList(order.map(({ column }) => place(column)));
   return first.descending ? sql`(${mine}) >= (${its})` : sql`(${mine}) <= (${its})`;
 }
 

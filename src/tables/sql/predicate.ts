@@ -3,7 +3,7 @@ import type { ColumnName } from "../../project/names.js";
 import type { ColumnReference, Exists, Expression, Operand } from "../../project/rules/ast.js";
 import type { Condition } from "../access-path.js";
 import type { PlannedFilter } from "../planned-filter.js";
-import { aliasName, and, comma, join, name, or, type Param, param, Slot, type Sql, sql } from "./fragment.js";
+import { aliasName, and, commaList, name, or, type Param, param, Slot, type Sql, sql } from "./fragment.js";
 
 /** What the names in a rule stand for at the place where its SQL will be. */
 export interface Scope {
@@ -37,7 +37,7 @@ export function predicate(expression: Expression, scope: Scope): Sql {
     }
     case "in": {
       const list = expression.list.map((item) => operand(item, scope));
-      return sql`${operand(expression.value, scope)} IN (${join(list, comma)})`;
+      return sql`${operand(expression.value, scope)} IN (${commaList(list)})`;
     }
     case "is_null":
       return expression.negated

@@ -6,10 +6,10 @@ import type { Catalog, CatalogTable } from "../../schema/catalog.js";
 import type { Counted, Seek } from "../plan-check.js";
 import {
   and,
-  comma,
+  commaList,
   empty,
+  integer,
   internalName,
-  join,
   name,
   ownersSql,
   type Param,
@@ -75,7 +75,7 @@ export function getStatement(
   const row = jsonWithin(catalog, output, (column) => sql`_w.${name(column.name)}`, sql`NULL`);
   // What probes find is found once: behind a limit, SQLite does not merge the two queries. Without one it makes no table of it.
   const once = probes.length === 0 ? empty : sql` LIMIT 1`;
-  const found = sql`SELECT ${join(list, comma)} FROM ${name(table.name)} AS _t WHERE ${keyIs(key, sql`_t`)}${once}`;
+  const found = sql`SELECT ${commaList(list)} FROM ${name(table.name)} AS _t WHERE ${keyIs(key, sql`_t`)}${once}`;
   const admitted = sql`CASE WHEN ${predicate(rule, outer)} THEN 1 ELSE 0 END`;
   const statement = sql`SELECT ${row} AS row, ${admitted} AS admitted, ${sum(probed)} AS probed FROM (${found}) AS _w`;
   return {
@@ -110,7 +110,7 @@ export function insertStatement(
     const source =
       columns.length === 0
         ? sql`DEFAULT VALUES`
-        : sql`(${join(columns, comma)}) VALUES (${join([...values.values()].map(param), comma)})`;
+        : sql`(${commaList(columns)}) VALUES (${commaList([...values.values()].map(param))})`;
     return {
       statement: sql`INSERT OR ABORT INTO ${target} ${source} RETURNING ${returning.row}`,
       probes: null,
@@ -127,11 +127,8 @@ export function insertStatement(
   // A rule that reads no column still guards the statement; one column is enough to insert by.
   if (columns.length === 0) columns.push([...table.columns.values()][0]!);
   const sources = columns.map((column) => sql`${given(column, values)} AS ${name(column.name)}`);
-  const names = join(
-    columns.map((column) => name(column.name)),
-    comma,
-  );
-  const row = sql`WITH _n AS MATERIALIZED (SELECT ${join(sources, comma)})`;
+  const names = commaList(columns.map((column) => name(column.name)));
+  const row = sql`WITH _n AS MATERIALIZED (SELECT ${commaList(sources)})`;
   const probes = guard.measured(row, sql`_n`);
   return {
     statement: sql`${row} INSERT OR ABORT INTO ${target} (${names}) SELECT ${names} FROM _n WHERE ${guard.condition} RETURNING ${returning.row}`,
@@ -189,7 +186,7 @@ export function updateStatement(
   const returning = returningOf(table, returned, catalog);
   const probes = guard.measured(sql``, target, keyIs(key, target));
   return {
-    statement: sql`UPDATE OR ABORT ${target} SET ${join(assignments, comma)} WHERE ${and([keyIs(key, target), guard.condition])} RETURNING ${returning.row}`,
+    statement: sql`UPDATE OR ABORT ${target} SET ${commaList(assignments)} WHERE ${and([keyIs(key, target), guard.condition])} RETURNING ${returning.row}`,
     probes,
     asked: probes,
     exact: guard.exact && returning.exact,
@@ -243,10 +240,7 @@ function guardOf(parts: readonly GuardPart[], catalog: Catalog): Guard {
     return predicate(rule, { ...scope, exists });
   });
   if (probes.length === 0) return { condition: and(terms), exact: true, seeks: [], measured: () => null };
-  const values = join(
-    probes.map(({ value }, i) => sql`${value} AS ${probeName(i)}`),
-    comma,
-  );
+  const values = commaList(probes.map(({ value }, i) => sql`${value} AS ${probeName(i)}`));
   const visits = sum(probes.map((_, i) => sql`(_g.${probeName(i)} IS NOT NULL)`));
   return {
     // Neither LIMIT nor WHERE could be left out: they keep SQLite from evaluating a probe where it is used.
@@ -286,7 +280,7 @@ function returningOf(
   const values = probes.map(({ value }, i) => sql`${value} AS ${probeName(i)}`);
   const visits = sum(probes.map((_, i) => sql`(_r.${probeName(i)} IS NOT NULL)`));
   return {
-    row: sql`(SELECT (${visits}) || ${shown} FROM (SELECT ${join(values, comma)} LIMIT 1) AS _r WHERE 1) AS row`,
+    row: sql`(SELECT (${visits}) || ${shown} FROM (SELECT ${commaList(values)} LIMIT 1) AS _r WHERE 1) AS row`,
     exact: probes.every((each) => each.exact),
     seeks: seeksOf(probes),
   };
@@ -308,7 +302,7 @@ function jsonWithin(
   const bytes = storedBytes(columns, refer);
   const row = jsonObject(columns, refer);
   if (bytes.text === "0") return row;
-  return sql`CASE WHEN ${bytes} <= ${param(BigInt(answerBytesMax))} THEN ${row} ELSE ${otherwise} END`;
+  return sql`CASE WHEN ${bytes} <= ${integer(answerBytesMax)} THEN ${row} ELSE ${otherwise} END`;
 }
 
 function keyOf(table: Table): readonly Column[] {

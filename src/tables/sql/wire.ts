@@ -1,6 +1,6 @@
 import { isPlainSql, scaledSql, unscaled } from "../../platform/real-scale.js";
 import type { Column } from "../../project/model.js";
-import { chain, comma, join, type Sql, sql, sum, textLiteral } from "./fragment.js";
+import { chain, commaList, type Sql, sql, sum, textLiteral } from "./fragment.js";
 
 /**
  * JSON text made by SQLite (interface, section 3: column types and their JSON). Reals carry 17 digits and blobs are
@@ -9,11 +9,11 @@ import { chain, comma, join, type Sql, sql, sum, textLiteral } from "./fragment.
 export function jsonObject(columns: readonly Column[], refer: (column: Column) => Sql): Sql {
   if (columns.length > jsonObjectPairsMax) return concatenatedObject(columns, refer);
   const pairs = columns.flatMap((column) => [textLiteral(column.name), wireValue(column, refer(column))]);
-  return sql`json_object(${join(pairs, comma)})`;
+  return sql`json_object(${commaList(pairs)})`;
 }
 
 export function jsonArray(values: readonly Sql[]): Sql {
-  return sql`json_array(${join(values, comma)})`;
+  return sql`json_array(${commaList(values)})`;
 }
 
 /** How many bytes these columns of a row hold; text that SQLite need not read to know. */
