@@ -9,7 +9,7 @@ import { projectDirectory, svcDone } from "../support/project-directory.js";
 import { spawnServer } from "../support/spawned-server.js";
 
 /** `npm run test:faults` runs fifty. */
-const rounds = Number(process.env.ROUNDS ?? 5);
+const rounds = Number(process.env.ROUNDS ?? 3);
 const writers = 8;
 vi.setConfig({ testTimeout: 60_000 + rounds * 10_000 });
 
