@@ -26,7 +26,8 @@ export function openConnection(options: LibsqlOptions): Connection {
   try {
     return new Connection(openFile(options.path), options);
   } catch (error) {
-    throw new UnavailableError("the database cannot be opened", { cause: error });
+    const why = error instanceof Error ? error.message : String(error);
+    throw new UnavailableError(`the database ${options.path} cannot be opened: ${why}`, { cause: error });
   }
 }
 
