@@ -1,4 +1,5 @@
 #!/usr/bin/env node
+import { readFileSync } from "node:fs";
 import { UnavailableError } from "../platform/database.js";
 import { didYouMean } from "../project/did-you-mean.js";
 import { ProblemsError } from "../project/problem.js";
@@ -38,8 +39,12 @@ async function main(args: readonly string[]): Promise<ExitCode> {
   }
 }
 
-/** `svc`, `svc help` and words that no command begins with. */
+/** `svc`, `svc help`, `svc --version` and words that no command begins with. */
 async function withoutCommand([word]: readonly string[]): Promise<ExitCode> {
+  if (word === "--version") {
+    console.log(version());
+    return 0;
+  }
   if (word !== undefined && !["help", "--help", "-h"].includes(word)) {
     const meant = didYouMean(word, Object.keys(groups));
     console.error(`svc: unknown command: ${word}${meant}\nsvc --help lists them all`);
@@ -48,6 +53,12 @@ async function withoutCommand([word]: readonly string[]): Promise<ExitCode> {
   const all = await Promise.all(Object.values(groups).map((load) => load()));
   console.log(overview(all.flatMap(({ commands }) => commands)));
   return 0;
+}
+
+/** The package's, whose root is as far away from the sources as from the build. */
+function version(): string {
+  const text = readFileSync(new URL("../../package.json", import.meta.url), "utf8");
+  return (JSON.parse(text) as { readonly version: string }).version;
 }
 
 function withinGroup(commands: readonly Command[], args: readonly string[]): ExitCode {
@@ -76,6 +87,7 @@ function overview(commands: readonly Command[]): string {
     ...lines,
     "",
     "Every command takes --dir DIR, where svc.toml and svc.schema.yaml are (default: here), and --help.",
+    "svc --version prints the version.",
   ].join("\n");
 }
 

@@ -41,6 +41,11 @@ describe("help", () => {
     expect(one.stdout).toContain("--allow-destructive");
   });
 
+  it("says the package's version", () => {
+    const { version } = JSON.parse(readFileSync("package.json", "utf8")) as { readonly version: string };
+    expect(commandLine(["--version"])).toMatchObject({ status: 0, stdout: `${version}\n`, stderr: "" });
+  });
+
   it.each([
     [["no-such-command"]],
     [["serve", "--port", "x"]],
