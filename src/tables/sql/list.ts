@@ -48,8 +48,8 @@ export function pageValues(limit: number, skip: number, scanLimit: number): Give
  * - the key of the page's last row as a JSON array, where a row beyond the page was found;
  * - what was counted in the window, where it was counted: the number of candidates, or as a JSON array
  *   `[candidates, authorized, probed]`, or as `groupedOr` has it;
- * - what the page examined as a JSON array `[candidates, probed]`; NULL where nobody asked, or where each candidate is
- *   authorized and numbers tell it;
+ * - what the page examined: the number of candidates, or as a JSON array `[candidates, probed]`; NULL where nobody asked, or
+ *   where each candidate is authorized and the numbers before tell it;
  * - the rows that the gates' probes visited.
  *
  * `exact` is false where an `exists` examines a number of rows that nothing reports.
