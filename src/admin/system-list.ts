@@ -46,8 +46,7 @@ export function systemList(name: string, columns: Readonly<Record<string, Column
         [
           tableName,
           {
-            hasRowid: true,
-            rowidAlias: null,
+            rowid: systemColumnName("_rowid_"),
             exactColumns: new Set<string>(),
             collations: new Map<string, string>(),
             indexes: [primaryKeyIndex],

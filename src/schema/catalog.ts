@@ -1,7 +1,14 @@
 import type { Database } from "../platform/database.js";
-import { type Physical, type PhysicalTable, rowidAlias } from "../project/migration/physical.js";
+import { type Physical, type PhysicalTable, rowidAlias, rowidName } from "../project/migration/physical.js";
 import { parseTableDdl } from "../project/migration/table-ddl.js";
-import { type ColumnName, columnName, isName, type TableName, tableName } from "../project/names.js";
+import {
+  type ColumnName,
+  columnName,
+  isName,
+  systemColumnName,
+  type TableName,
+  tableName,
+} from "../project/names.js";
 import { loadPhysical } from "./load-physical.js";
 import { triggersReached, type WriteTriggers } from "./triggers-reached.js";
 
@@ -15,10 +22,11 @@ export interface Catalog {
 }
 
 export interface CatalogTable {
-  /** False for WITHOUT ROWID. */
-  readonly hasRowid: boolean;
-  /** The INTEGER PRIMARY KEY column, which is the rowid. */
-  readonly rowidAlias: ColumnName | null;
+  /**
+   * The INTEGER PRIMARY KEY column, which is the rowid, or else a name of it that no column has taken; null WITHOUT ROWID, and
+   * where all of its names are taken.
+   */
+  readonly rowid: ColumnName | null;
   /**
    * Columns in which equal means the same: STRICT, and compared by BINARY. In others a value can equal one that it is
    * not, by collation or affinity.
@@ -59,8 +67,7 @@ export function catalogOf(physical: Physical, { answerBytesMax }: Pick<Database,
       named.map((table) => [
         tableName(table.name),
         {
-          hasRowid: table.hasRowid,
-          rowidAlias: aliasOf(table),
+          rowid: rowidOf(table),
           exactColumns: exactColumnsOf(table),
           collations: collationsOf(table),
           indexes: indexesOf(table),
@@ -71,9 +78,11 @@ export function catalogOf(physical: Physical, { answerBytesMax }: Pick<Database,
   };
 }
 
-function aliasOf(table: PhysicalTable): ColumnName | null {
+function rowidOf(table: PhysicalTable): ColumnName | null {
   const alias = rowidAlias(table);
-  return alias !== null && isName(alias) ? columnName(alias) : null;
+  const name =
+    alias !== null && isName(alias) ? alias : rowidName(table.columns.map((column) => column.name));
+  return table.hasRowid && name !== null ? systemColumnName(name) : null;
 }
 
 function exactColumnsOf(table: PhysicalTable): ReadonlySet<string> {

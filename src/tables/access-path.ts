@@ -1,7 +1,7 @@
 import type { Table } from "../project/model.js";
 import type { Expression, Operand } from "../project/rules/ast.js";
 import type { Catalog, CatalogIndex, CatalogTable } from "../schema/catalog.js";
-import { type OrderTerm, rowid } from "./order.js";
+import type { OrderTerm } from "./order.js";
 import type { PlannedFilter } from "./planned-filter.js";
 
 /** One term of the conjunction that a row has to pass: the caller's filter, or a conjunct of the rule. */
@@ -23,6 +23,11 @@ export interface AccessPath {
   readonly ordered: boolean;
   /** The order without the columns that an equality holds constant. */
   readonly order: readonly OrderTerm[];
+}
+
+/** Candidates come in order, and each of them is authorized. */
+export function isUnjudged({ ordered, rest }: AccessPath): boolean {
+  return ordered && rest.length === 0;
 }
 
 /**
@@ -58,14 +63,14 @@ interface Walk {
 function walks(table: Table, physical: CatalogTable): Walk[] {
   const ascending = (name: string) => ({ name, descending: false });
   const key = table.primaryKey.map(ascending);
-  const rowKey = physical.hasRowid ? [ascending(physical.rowidAlias ?? rowid.name)] : key;
+  const rowKey = physical.rowid === null ? key : [ascending(physical.rowid)];
   const tableItself: Walk = {
     index: null,
     columns: rowKey,
-    seekable: physical.hasRowid && physical.rowidAlias === null ? 0 : rowKey.length,
+    seekable: rowKey.length,
   };
   const indexes = physical.indexes
-    .filter(({ columns }) => physical.hasRowid || !isSameList(columns, key))
+    .filter(({ columns }) => physical.rowid !== null || !isSameList(columns, key))
     .map((index) => ({
       index,
       columns: [

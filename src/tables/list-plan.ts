@@ -12,7 +12,7 @@ import { whenTrue } from "../project/rules/when-true.js";
 import type { Catalog, CatalogIndex, CatalogTable } from "../schema/catalog.js";
 import { type AccessPath, type Condition, chooseAccessPath } from "./access-path.js";
 import type { Comparison, Filter, ListRequest } from "./list-request.js";
-import { type Key, rowid, totalOrder } from "./order.js";
+import { type Key, totalOrder } from "./order.js";
 import { givenFilter, plannedFilter } from "./planned-filter.js";
 import type { GivenValues } from "./sql/fragment.js";
 
@@ -30,7 +30,7 @@ export interface ListPlan {
   readonly window: Window;
   /** The path that serves most offers too many rows to sort: another one has to yield the order. */
   readonly orderedOnly: boolean;
-  /** By which of its names the rowid goes; null where there is none. */
+  /** See `CatalogTable`. */
   readonly rowid: ColumnName | null;
   /** Null: the candidates are counted one by one. */
   readonly grouping: Grouping | null;
@@ -40,6 +40,7 @@ export interface ListPlan {
 export interface Grouping {
   readonly index: CatalogIndex;
   readonly columns: readonly ColumnName[];
+  readonly rowid: ColumnName;
 }
 
 /**
@@ -72,14 +73,14 @@ export function planList(
     table,
     context.catalog,
     conditions,
-    totalOrder(table, request.sort, physical ?? { hasRowid: true, rowidAlias: null }),
+    totalOrder(table, request.sort, physical),
     context.orderedOnly,
   );
   return {
     ...context,
     table,
     path,
-    rowid: physical?.hasRowid ? (physical.rowidAlias ?? rowid.name) : null,
+    rowid: physical?.rowid ?? null,
     grouping: groupingOf(path, context.window, physical),
     gates: ruleTerms.filter((term) => !mentions(term, "row")),
   };
@@ -92,7 +93,7 @@ function groupingOf(
   physical: CatalogTable | undefined,
 ): Grouping | null {
   const isWhole = steered && ordered && served.length === 0 && rest.length > 0;
-  if (!isWhole || after !== null || upTo !== null || counted || !physical?.hasRowid) return null;
+  if (!isWhole || after !== null || upTo !== null || counted || !physical?.rowid) return null;
   const judged = columnsJudged(rest);
   // In others, what is grouped may not be alike.
   if (![...judged].every((column) => physical.exactColumns.has(column))) return null;
@@ -102,7 +103,7 @@ function groupingOf(
       columns.slice(0, judged.size).every(({ name }) => judged.has(name)),
   );
   if (index === undefined) return null;
-  return { index, columns: [...judged] };
+  return { index, columns: [...judged], rowid: physical.rowid };
 }
 
 /** Columns of the row that conditions read. */

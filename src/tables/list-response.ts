@@ -32,11 +32,11 @@ export async function listResponse(
   const metered = await attempt.succeed(200, rowsReturned);
   const members = [
     `"limit":${limit},"offset":${offset},"total":${total}`,
-    cursor === null ? "" : `,"next_cursor":"${cursor}"`,
-    truncated ? `,"truncated":true` : "",
-    metered === "" ? "" : `,${metered}`,
+    cursor && `"next_cursor":"${cursor}"`,
+    truncated && `"truncated":true`,
+    metered,
   ];
-  return jsonText(`{"data":${data},"meta":{${members.join("")}}}`);
+  return jsonText(`{"data":${data},"meta":{${members.filter(Boolean).join()}}}`);
 }
 
 /** Of what a header line can carry, with room for the rest of it. */

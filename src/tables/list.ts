@@ -3,7 +3,7 @@ import { badRequest, isRefusal, type Refusal } from "../http/refusal.js";
 import type { Tally } from "../metering/tally.js";
 import type { Result, Statement, Statements } from "../platform/database.js";
 import type { Access } from "./access.js";
-import { equality } from "./access-path.js";
+import { equality, isUnjudged } from "./access-path.js";
 import type { CursorState, WireWindow } from "./cursor.js";
 import type { ListPlan } from "./list-plan.js";
 import type { ListRequest } from "./list-request.js";
@@ -14,7 +14,7 @@ import { bind, bindSingle } from "./sql/fragment.js";
 import { candidateBytesStatement, rowSeparator, windowEndStatement } from "./sql/list.js";
 
 export interface Page {
-  /** A JSON array, a row on each line. */
+  /** A JSON array. */
   readonly data: string;
   readonly rowsReturned: number;
   readonly limit: number;
@@ -78,17 +78,13 @@ export async function listPage(
     offset: state.offset,
     total,
     truncated,
-    next:
-      next === null
-        ? null
-        : {
-            parameters: state.parameters,
-            window: next,
-            offset: state.offset + returned,
-            total,
-            orderedOnly: state.orderedOnly,
-            order: plan.path.order.map(({ column }) => column.name),
-          },
+    next: next && {
+      ...state,
+      window: next,
+      offset: state.offset + returned,
+      total,
+      order: plan.path.order.map(({ column }) => column.name),
+    },
   };
 }
 
@@ -174,9 +170,8 @@ function reportOf(
   const [rows, found, lastKey, counted, examined, gateVisits] = row as ReportRow;
   const [candidates, authorized = candidates, probed = 0, toTheEnd] = numbers(counted);
   // Where each candidate is authorized, a page examines those up to the row behind it, or all that were counted.
-  const unjudged = found > limit ? skip + limit + 1 : Math.min(candidates!, scanLimit);
-  const isUnjudged = path.ordered && path.rest.length === 0;
-  const [walked = isUnjudged ? unjudged : undefined, walkedProbed = 0] = numbers(examined);
+  const reached = found > limit ? skip + limit + 1 : Math.min(candidates ?? 0, scanLimit);
+  const [walked = isUnjudged(path) ? reached : undefined, walkedProbed = 0] = numbers(examined);
   return {
     rows,
     found,
@@ -200,8 +195,9 @@ type ReportRow = readonly [
   gateVisits: number,
 ];
 
+/** One number, an array of them, or none at all. */
 function numbers(value: string | number | null): readonly number[] {
-  return value === null ? [] : [JSON.parse(String(value))].flat();
+  return [JSON.parse(String(value)) ?? []].flat();
 }
 
 /** Candidates that only a sort can order are all examined, so there may be no more of them than the scan limit. */

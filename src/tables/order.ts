@@ -1,5 +1,5 @@
 import type { Column, Table } from "../project/model.js";
-import { systemColumnName } from "../project/names.js";
+import type { ColumnName } from "../project/names.js";
 import type { CatalogTable } from "../schema/catalog.js";
 import type { SortTerm } from "./list-request.js";
 import type { Param } from "./sql/fragment.js";
@@ -18,29 +18,28 @@ export type OrderColumn = Pick<Column, "name" | "type">;
 /** A place in the order: a value for each of its terms. NULL is NULL already; what else it is may be given later. */
 export type Key = readonly Param[];
 
-/**
- * The rowid as a column. SQLite gives it three names, and no column of a project can be called `_rowid_`, as names
- * begin with a letter.
- */
-export const rowid: OrderColumn = { name: systemColumnName("_rowid_"), type: "integer" };
+export function rowidColumn(name: ColumnName): OrderColumn {
+  return { name, type: "integer" };
+}
 
 /** The order that was asked for, made total by the primary key, ascending (interface, section 4). */
 export function totalOrder(
   table: Table,
   sort: readonly SortTerm[],
-  physical: Pick<CatalogTable, "hasRowid" | "rowidAlias">,
+  physical: Pick<CatalogTable, "rowid"> | undefined,
 ): readonly OrderTerm[] {
+  const rowid = physical?.rowid ?? null;
   const isNullable = (column: OrderColumn) =>
-    column !== rowid && column.name !== physical.rowidAlias && !table.columns.get(column.name)!.notNull;
+    column.name !== rowid && !table.columns.get(column.name)!.notNull;
   const key: readonly OrderColumn[] = table.primaryKey.map((column) => table.columns.get(column)!);
   // A key that may be NULL, as old tables allow, is none: NULLs do not equal one another.
-  const isTotal = key.length > 0 && (!physical.hasRowid || !key.some(isNullable));
+  const isTotal = key.length > 0 && (rowid === null || !key.some(isNullable));
   const terms: OrderTerm[] = sort.map(({ column, descending }) => ({
     column,
     descending,
     nullable: isNullable(column),
   }));
-  for (const column of isTotal ? key : [...key, rowid])
+  for (const column of isTotal || rowid === null ? key : [...key, rowidColumn(rowid)])
     if (!terms.some((term) => term.column.name === column.name))
       terms.push({ column, descending: false, nullable: isNullable(column) });
   return isTotal ? withoutRedundantTail(table, terms) : terms;

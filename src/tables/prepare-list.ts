@@ -3,13 +3,14 @@ import { isRefusal, Refusal } from "../http/refusal.js";
 import type { SqlValue } from "../platform/database.js";
 import type { Memo } from "../platform/memo.js";
 import type { Table } from "../project/model.js";
+import type { ColumnName } from "../project/names.js";
 import type { Expression } from "../project/rules/ast.js";
 import type { Catalog } from "../schema/catalog.js";
 import type { Access } from "./access.js";
 import type { CursorState } from "./cursor.js";
 import { type ListPlan, openRuleBeside, planList, ruleBeside } from "./list-plan.js";
 import type { ListRequest } from "./list-request.js";
-import { type Key, type OrderColumn, type OrderTerm, rowid } from "./order.js";
+import { type Key, type OrderColumn, type OrderTerm, rowidColumn } from "./order.js";
 import type { Counted } from "./plan-check.js";
 import { filterShape, filterValues } from "./planned-filter.js";
 import { type Given, type GivenValues, Slot, type Sql } from "./sql/fragment.js";
@@ -47,7 +48,7 @@ export function prepareList(
 ): BoundList | Refusal {
   const { table, access, catalog, lists } = context;
   const physical = catalog.tables.get(table.name);
-  const columns = orderColumns(table, state.order);
+  const columns = orderColumns(table, state.order, physical?.rowid);
   if (columns === null) return outOfDate;
   const after = keyOf(state.window.after, columns);
   const upTo = keyOf(state.window.upTo, columns);
@@ -131,8 +132,14 @@ function isSameOrder(names: readonly string[], order: readonly OrderTerm[]): boo
 }
 
 /** Null where there is no such column any more. */
-function orderColumns(table: Table, names: readonly string[]): readonly OrderColumn[] | null {
-  const columns = names.map((name) => (name === rowid.name ? rowid : table.columns.get(name)));
+function orderColumns(
+  table: Table,
+  names: readonly string[],
+  rowid: ColumnName | null | undefined,
+): readonly OrderColumn[] | null {
+  const columns = names.map(
+    (name) => table.columns.get(name) ?? (name === rowid ? rowidColumn(rowid) : undefined),
+  );
   return columns.every((column) => column !== undefined) ? columns : null;
 }
 

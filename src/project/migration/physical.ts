@@ -87,6 +87,12 @@ export function physicalKey(table: PhysicalTable): string[] {
     .map(({ name }) => name);
 }
 
+/** The rowid under a name of SQLite's that no column has taken; null where all three are. */
+export function rowidName(columns: readonly string[]): string | null {
+  const taken = columns.map((name) => name.toLowerCase());
+  return ["_rowid_", "rowid", "oid"].find((name) => !taken.includes(name)) ?? null;
+}
+
 /** The INTEGER PRIMARY KEY column, which is the rowid (SQLite, "ROWIDs and the INTEGER PRIMARY KEY"). */
 export function rowidAlias(table: PhysicalTable): string | null {
   const key = table.columns.filter(({ keyPosition }) => keyPosition > 0);

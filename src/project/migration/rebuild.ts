@@ -16,6 +16,7 @@ import {
   type PhysicalTrigger,
   type PhysicalView,
   rowidAlias,
+  rowidName,
   sameName,
 } from "./physical.js";
 import { mentions, quoteName, quoteText } from "./sql-tokens.js";
@@ -114,21 +115,14 @@ function copyRows({ current, target, physical }: TableChange, kept: Keepsakes, t
   const columns = [...target.columns.values()];
   const names = columns.map(({ name }) => quoteName(name));
   const values = columns.map((column) => valueAfter(column, current));
-  const rowid = physical.hasRowid && !kept.withoutRowid ? rowidName(physical, target) : null;
+  const taken = [...physical.columns.map(({ name }) => name), ...target.columns.keys()];
+  const rowid = physical.hasRowid && !kept.withoutRowid ? rowidName(taken) : null;
   if (rowid !== null && inlineKey(target, kept) === null) {
     names.unshift(rowid);
     values.unshift(rowid);
   }
   const order = rowid === null ? "" : ` ORDER BY ${rowid}`;
   return `INSERT INTO ${quoteName(temporary)} (${names.join(", ")}) SELECT ${values.join(", ")} FROM ${quoteName(current.name)}${order}`;
-}
-
-/** The rowid under a name that no column has taken. */
-function rowidName(physical: PhysicalTable, target: Table): string | null {
-  const taken = [...physical.columns.map(({ name }) => name), ...target.columns.keys()].map((name) =>
-    name.toLowerCase(),
-  );
-  return ["rowid", "_rowid_", "oid"].find((name) => !taken.includes(name)) ?? null;
 }
 
 /** AUTOINCREMENT never gives a number twice, also that of a row that is gone. */

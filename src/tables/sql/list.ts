@@ -1,5 +1,6 @@
 import type { Column } from "../../project/model.js";
-import { equality } from "../access-path.js";
+import type { ColumnName } from "../../project/names.js";
+import { equality, isUnjudged } from "../access-path.js";
 import type { Grouping, ListPlan } from "../list-plan.js";
 import type { OrderTerm } from "../order.js";
 import type { Counted, Seek } from "../plan-check.js";
@@ -55,10 +56,10 @@ export function pageValues(limit: number, skip: number, scanLimit: number): Give
  * `exact` is false where an `exists` examines a number of rows that nothing reports.
  */
 export function listStatement(plan: ListPlan): Counted<Sql> {
-  const { order, ordered, rest } = plan.path;
+  const { order, ordered } = plan.path;
   const gate = gateOf(plan);
   const judge = judgeOf(plan, gate, behindPage(plan, columnsOfAlias(sql`_t`)));
-  const partsOf = !ordered ? sortedParts : rest.length === 0 ? unjudgedParts : judgedParts;
+  const partsOf = isUnjudged(plan.path) ? unjudgedParts : ordered ? judgedParts : sortedParts;
   const parts = partsOf(plan, gate, judge);
   const keys = order.map(({ column }) => wireValue(column, sql`_page.${name(column.name)}`));
   const ctes = [...gate.ctes, ...parts.ctes, sql`_page AS MATERIALIZED (${parts.page})`];
@@ -135,27 +136,28 @@ const fromCounted = sql`(SELECT counted FROM _counted)`;
 
 /** Candidates come in the order asked for, and each is authorized. */
 function unjudgedParts(plan: ListPlan, gate: Gate): Parts {
-  const { window, rowid } = plan;
-  const { served } = plan.path;
+  const { window } = plan;
   const columns = pageColumns(plan);
   const candidates = (list: readonly Sql[]) => armed(plan, selectFrom(plan, list), scanLimited(plan, gate));
-  const isFirst = window.after === null;
   const inWindow = sql`(SELECT count(*) FROM (${candidates([])}) AS _w)`;
-  const count = sql`SELECT count(*) FROM ${tableSource(plan)} WHERE ${servedSql(served)}`;
-  const firstCount =
-    served.length === 0
-      ? gate.counted(sql`SELECT count(*) FROM ${name(plan.table.name)}`)
-      : rowid === null || window.upTo !== null
-        ? inWindow
-        : sql`CASE WHEN ${fitsIntoWindow(plan)} THEN ${gate.counted(count)} ELSE ${inWindow} END`;
+  const isFirst = window.after === null;
   return {
     ctes: [],
     page: isFirst
       ? armed(plan, selectFrom(plan, columns), sql`LIMIT ${gate.limited(page.inWindow)} OFFSET ${page.skip}`)
       : pageOf(plan, candidates(columns), sql`1`),
-    counted: isFirst ? firstCount : inWindow,
+    counted: isFirst ? firstCount(plan, gate, inWindow) : inWindow,
     examined: window.counted ? sql`CASE WHEN NOT ${isPeeked} THEN ${inWindow} END` : sql`NULL`,
   };
+}
+
+/** Without a limit where there is no condition, and where no window can end in the table. */
+function firstCount(plan: ListPlan, gate: Gate, inWindow: Sql): Sql {
+  const { served } = plan.path;
+  if (served.length === 0) return gate.counted(sql`SELECT count(*) FROM ${name(plan.table.name)}`);
+  if (plan.rowid === null) return inWindow;
+  const all = gate.counted(sql`SELECT count(*) FROM ${tableSource(plan)} WHERE ${servedSql(served)}`);
+  return sql`CASE WHEN ${fitsIntoWindow(plan, plan.rowid)} THEN ${all} ELSE ${inWindow} END`;
 }
 
 /** Candidates come in the order asked for: the page ends the scan. */
@@ -227,19 +229,19 @@ function countOf(candidates: Sql, passes: Sql, judge: Judge): Sql {
  * Whether the table's first and last rowid are so close that no window ends in it. The server asks for its own sake, so
  * that these two are no reads of the request.
  */
-function fitsIntoWindow({ table, rowid, scanLimit }: ListPlan): Sql {
-  const end = (which: Sql) => sql`(SELECT ${which}(_e.${name(rowid!)}) FROM ${name(table.name)} AS _e)`;
+function fitsIntoWindow({ table, scanLimit }: ListPlan, rowid: ColumnName): Sql {
+  const end = (which: Sql) => sql`(SELECT ${which}(_e.${name(rowid)}) FROM ${name(table.name)} AS _e)`;
   return sql`${end(sql`max`)} - ${end(sql`min`)} < ${integer(scanLimit)}`;
 }
 
 /**
- * The count of a whole table where no window ends in it: along an index, candidates that are alike are judged once. It
- * tells `[candidates, authorized, probed, whether so, probed if each had been judged by itself]`, as the page does.
+ * The count of a whole table where no window ends in it: along an index, candidates that are alike are judged once, and it
+ * tells `[candidates, authorized, probed, 1, probed if each had been judged by itself]`, as the page does. Else `oneByOne`.
  */
 function groupedOr(
   oneByOne: Sql,
   plan: ListPlan,
-  { index, columns }: Grouping,
+  { index, columns, rowid }: Grouping,
   gate: Gate,
   judge: Judge,
 ): Sql {
@@ -252,7 +254,7 @@ function groupedOr(
   const groups = sql`SELECT ${commaList(list)} FROM ${name(plan.table.name)} AS _t INDEXED BY ${physicalName(index.name)} GROUP BY ${commaList(keys)} LIMIT ${gate.limited(param(-1n))}`;
   const authorized = sql`ifnull(sum(_w._n) FILTER (WHERE ${judge.passes}), 0)`;
   const grouped = sql`SELECT json_array(ifnull(sum(_w._n), 0), ${authorized}, ${judge.probed}, 1, ${judge.probedEach}) FROM (${groups}) AS _w`;
-  return sql`SELECT CASE WHEN ${fitsIntoWindow(plan)} THEN (${grouped}) ELSE (${oneByOne}) END`;
+  return sql`SELECT CASE WHEN ${fitsIntoWindow(plan, rowid)} THEN (${grouped}) ELSE (${oneByOne}) END`;
 }
 
 function keyColumns(order: readonly OrderTerm[]): readonly Sql[] {

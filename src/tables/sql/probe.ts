@@ -85,8 +85,8 @@ function seekOf(
   if (table === "$users") return columns.has("id") ? { columns: ["id"], hint: sql`` } : null;
   const physical = catalog.tables.get(table);
   if (physical === undefined) return null;
-  if (physical.rowidAlias !== null && columns.has(physical.rowidAlias))
-    return { columns: [physical.rowidAlias], hint: sql`NOT INDEXED` };
+  if (physical.rowid !== null && columns.has(physical.rowid))
+    return { columns: [physical.rowid], hint: sql`NOT INDEXED` };
   for (const index of physical.indexes) {
     const key = index.columns.map((column) => column.name);
     const served = key.slice(0, leadingCount(key, columns));

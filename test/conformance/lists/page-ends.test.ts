@@ -44,14 +44,21 @@ describe("where a page ends", () => {
 
   it.each<[string, readonly number[]]>([
     ["close", [0, 1, 2, 3, 4, 5, 6, 7, 8, 9]],
+    ["one fewer than a window", [0, 1, 2, 3, 4, 5, 6, 7, 8]],
+    ["one more than a window", [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10]],
     ["one too far apart", [0, 1, 2, 3, 4, 5, 6, 7, 8, 10]],
-    ["more than a window", Array.from({ length: 25 }, (_, i) => i)],
+    ["many more than a window", Array.from({ length: 25 }, (_, i) => i)],
     ["negative", [-12, -11, -10, -9, -8]],
     ["sparse", Array.from({ length: 12 }, (_, i) => i * 1_000_003)],
   ])("holds for rowids that are %s", async (_name, ids) => {
     const key = await caller([ids.map((id) => `(${id}, 1)`).join(", ")]);
 
-    for (const query of ["where[kind]=1&", "where[kind]=1&offset=3&", "filter[id][gte]=-20&"]) {
+    for (const query of [
+      "where[kind]=1&",
+      "where[kind]=1&offset=3&",
+      "filter[id][gte]=-20&",
+      "filter[kind][ne]=7&",
+    ]) {
       const pages = await pagesOf(key, `/api/things?${query}limit=4&select=id`);
       const found = pages.flatMap(({ data }) => data.map(({ id }) => id));
       expect(found).toEqual(ids.slice(query.includes("offset") ? 3 : 0));

@@ -14,10 +14,14 @@ import { countOf, rowsOf, run } from "../../support/people.js";
 import { apiKey, serve, type TestServer } from "../../support/server.js";
 
 /** Tables that another program made, pulled and adopted while the server runs. */
-async function adopted(...sql: string[]): Promise<{ server: TestServer; key: Client }> {
+function adopted(...sql: string[]): Promise<{ server: TestServer; key: Client }> {
+  return adoptedWith("", ...sql);
+}
+
+async function adoptedWith(config: string, ...sql: string[]): Promise<{ server: TestServer; key: Client }> {
   const server = await serve({
     schema: "first: { columns: { id: { type: integer, primary_key: true } } }",
-    config: "usage.enabled = false",
+    config: `usage.enabled = false\n${config}`,
   });
   for (const each of sql) await run(server, each);
   const { text } = await pullSchema(server.database);
@@ -153,5 +157,29 @@ describe("a table that is not STRICT", () => {
     expect(dataOf(await key.get("/api/uses/_svc/key?code=a&n=2"))).toEqual({ code: "a", n: 2 });
     expectAnswer(await key.delete("/api/codes/a"), 200, { data: { code: "a" } });
     expect(await rowsOf(server, "SELECT * FROM uses")).toEqual([["b", 1]]);
+  });
+});
+
+describe("a column that goes by a name of the rowid", () => {
+  const numbers = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 20)";
+  const all = Array.from({ length: 20 }, (_, i) => `k${String(i + 1).padStart(2, "0")}`);
+
+  it.each([
+    ["_rowid_", "id TEXT NOT NULL PRIMARY KEY", "where[owner]=x&limit=3"],
+    ["_ROWID_", "id TEXT NOT NULL PRIMARY KEY", "filter[owner][contains]=x&limit=50"],
+    ["_rowid_", "id TEXT", "limit=3"],
+    ["_rowid_", "id TEXT", "sort=owner&limit=50"],
+  ])("is a column (%s beside %s, ?%s)", async (name, id, query) => {
+    const { key } = await adoptedWith(
+      "api.scan_limit = 5",
+      `CREATE TABLE t (${id}, owner TEXT, "${name}" INTEGER DEFAULT 0) STRICT`,
+      "CREATE INDEX o ON t (owner, id)",
+      "CREATE INDEX owners ON t (owner)",
+      `${numbers} INSERT INTO t (id, owner) SELECT format('k%02d', i), 'x' FROM n`,
+    );
+    const pages = await pagesOf(key, `/api/t?${query}&select=id`);
+    expect(pages.flatMap(({ data }) => data.map((row) => row.id))).toEqual(all);
+    expect(pages.at(-1)!.meta.total).toBe(20);
+    if (/where|filter/.test(query)) expect(pages[0]!.meta).toMatchObject({ total: 5, truncated: true });
   });
 });

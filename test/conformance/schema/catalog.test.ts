@@ -33,8 +33,7 @@ it("has the indexes that a scan can use, the rowid and its alias", async () => {
   const up = (...names: string[]) => names.map((name) => ({ name, descending: false }));
   expect(Object.fromEntries(tables)).toEqual({
     a: {
-      hasRowid: true,
-      rowidAlias: "id",
+      rowid: "id",
       exactColumns: new Set(),
       collations: new Map([["d", "NOCASE"]]),
       triggers: none,
@@ -46,24 +45,21 @@ it("has the indexes that a scan can use, the rowid and its alias", async () => {
       ],
     },
     w: {
-      hasRowid: false,
-      rowidAlias: null,
+      rowid: null,
       exactColumns: new Set(),
       collations: new Map(),
       triggers: none,
       indexes: [{ name: "sqlite_autoindex_w_1", columns: up("y", "x"), unique: true }],
     },
     i: {
-      hasRowid: true,
-      rowidAlias: null,
+      rowid: "_rowid_",
       exactColumns: new Set(),
       collations: new Map(),
       triggers: none,
       indexes: [{ name: "sqlite_autoindex_i_1", columns: up("id"), unique: true }],
     },
     d: {
-      hasRowid: true,
-      rowidAlias: null,
+      rowid: "_rowid_",
       exactColumns: new Set(),
       collations: new Map(),
       triggers: none,
@@ -140,7 +136,7 @@ it("of chinook has its keys and indexes", async () => {
   const database = chinook();
   const { tables } = await loadCatalog(database);
   expect(tables.size).toBe(11);
-  expect(tables.get(tableName("Track"))).toMatchObject({ hasRowid: true, rowidAlias: "TrackId" });
+  expect(tables.get(tableName("Track"))).toMatchObject({ rowid: "TrackId" });
   expect(tables.get(tableName("PlaylistTrack"))!.indexes.map(({ name }) => name)).toEqual([
     "IFK_PlaylistTrackPlaylistId",
     "IFK_PlaylistTrackTrackId",
