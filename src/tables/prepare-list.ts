@@ -63,7 +63,7 @@ export function prepareList(
   const given = [
     context.given,
     filterValues(request.filters),
-    pageValues(request.limit, state.window.skip, context.scanLimit),
+    pageValues(request.limit, state.window.skip),
     keyValues("after", after),
     keyValues("upTo", upTo),
   ];

@@ -28,15 +28,13 @@ const slot = (name: string) => param(new Slot(name));
 const page = {
   skip: slot("page.skip"),
   limit: slot("page.limit"),
-  inWindow: slot("page.inWindow"),
 };
 
 /** What the slots of a page of `limit` rows behind `skip` others stand for. */
-export function pageValues(limit: number, skip: number, scanLimit: number): GivenValues {
+export function pageValues(limit: number, skip: number): GivenValues {
   return new Map([
     ["page.skip", BigInt(skip)],
     ["page.limit", BigInt(limit)],
-    ["page.inWindow", BigInt(Math.max(0, Math.min(limit + 1, scanLimit - skip)))],
   ]);
 }
 
@@ -141,10 +139,11 @@ function unjudgedParts(plan: ListPlan, gate: Gate): Parts {
   const candidates = (list: readonly Sql[]) => armed(plan, selectFrom(plan, list), scanLimited(plan, gate));
   const inWindow = sql`(SELECT count(*) FROM (${candidates([])}) AS _w)`;
   const isFirst = window.after === null;
+  const leftInWindow = sql`max(0, min(${page.limit} + 1, ${integer(plan.scanLimit)} - ${page.skip}))`;
   return {
     ctes: [],
     page: isFirst
-      ? armed(plan, selectFrom(plan, columns), sql`LIMIT ${gate.limited(page.inWindow)} OFFSET ${page.skip}`)
+      ? armed(plan, selectFrom(plan, columns), sql`LIMIT ${gate.limited(leftInWindow)} OFFSET ${page.skip}`)
       : pageOf(plan, candidates(columns), sql`1`),
     counted: isFirst ? firstCount(plan, gate, inWindow) : inWindow,
     examined: window.counted ? sql`CASE WHEN NOT ${isPeeked} THEN ${inWindow} END` : sql`NULL`,
