@@ -79,10 +79,11 @@ export function catalogOf(physical: Physical, { answerBytesMax }: Pick<Database,
 }
 
 function rowidOf(table: PhysicalTable): ColumnName | null {
+  if (!table.hasRowid) return null;
   const alias = rowidAlias(table);
-  const name =
-    alias !== null && isName(alias) ? alias : rowidName(table.columns.map((column) => column.name));
-  return table.hasRowid && name !== null ? systemColumnName(name) : null;
+  if (alias !== null && isName(alias)) return columnName(alias);
+  const free = rowidName(table.columns.map(({ name }) => name));
+  return free === null ? null : systemColumnName(free);
 }
 
 function exactColumnsOf(table: PhysicalTable): ReadonlySet<string> {

@@ -30,8 +30,6 @@ export interface ListPlan {
   readonly window: Window;
   /** The path that serves most offers too many rows to sort: another one has to yield the order. */
   readonly orderedOnly: boolean;
-  /** See `CatalogTable`. */
-  readonly rowid: ColumnName | null;
   /** Null: the candidates are counted one by one. */
   readonly grouping: Grouping | null;
 }
@@ -40,7 +38,6 @@ export interface ListPlan {
 export interface Grouping {
   readonly index: CatalogIndex;
   readonly columns: readonly ColumnName[];
-  readonly rowid: ColumnName;
 }
 
 /**
@@ -80,7 +77,6 @@ export function planList(
     ...context,
     table,
     path,
-    rowid: physical?.rowid ?? null,
     grouping: groupingOf(path, context.window, physical),
     gates: ruleTerms.filter((term) => !mentions(term, "row")),
   };
@@ -103,7 +99,7 @@ function groupingOf(
       columns.slice(0, judged.size).every(({ name }) => judged.has(name)),
   );
   if (index === undefined) return null;
-  return { index, columns: [...judged], rowid: physical.rowid };
+  return { index, columns: [...judged] };
 }
 
 /** Columns of the row that conditions read. */

@@ -54,6 +54,7 @@ export async function listPage(
   if (isRefusal(list)) return list;
   const { given } = list;
   const { plan, page } = list.list;
+  const { limit } = request;
   const searchRefusal = await searchTooLong(request, list, context);
   if (searchRefusal !== null) return searchRefusal;
   const { results, exact } = await context.plans.run(
@@ -61,12 +62,11 @@ export async function listPage(
     bindCounted(page, given, bindSingle),
     context.nowMs,
   );
-  const report = reportOf(results[0]!, plan, request.limit, state.window.skip);
+  const report = reportOf(results[0]!, plan, limit, state.window.skip);
   const isTooMany = !plan.path.ordered && report.examined!.candidates > plan.scanLimit;
   context.tally.add(exact ? rowsRead(plan, report, isTooMany) : null);
   if (isTooMany) return tooManyToSort(state, request, plan, context);
   if (report.rows === null && report.found > 0) return tooLarge;
-  const { limit } = request;
   const returned = Math.min(report.found, limit);
   const window = await windowAfter(list, limit, report, context);
   const { next, truncated } = continuation(state, plan, limit, report, window);

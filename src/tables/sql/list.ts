@@ -1,5 +1,4 @@
 import type { Column } from "../../project/model.js";
-import type { ColumnName } from "../../project/names.js";
 import { equality, isUnjudged } from "../access-path.js";
 import type { Grouping, ListPlan } from "../list-plan.js";
 import type { OrderTerm } from "../order.js";
@@ -154,9 +153,8 @@ function unjudgedParts(plan: ListPlan, gate: Gate): Parts {
 function firstCount(plan: ListPlan, gate: Gate, inWindow: Sql): Sql {
   const { served } = plan.path;
   if (served.length === 0) return gate.counted(sql`SELECT count(*) FROM ${name(plan.table.name)}`);
-  if (plan.rowid === null) return inWindow;
   const all = gate.counted(sql`SELECT count(*) FROM ${tableSource(plan)} WHERE ${servedSql(served)}`);
-  return sql`CASE WHEN ${fitsIntoWindow(plan, plan.rowid)} THEN ${all} ELSE ${inWindow} END`;
+  return sql`CASE WHEN ${fitsIntoWindow(plan)} THEN ${all} ELSE ${inWindow} END`;
 }
 
 /** Candidates come in the order asked for: the page ends the scan. */
@@ -228,7 +226,10 @@ function countOf(candidates: Sql, passes: Sql, judge: Judge): Sql {
  * Whether the table's first and last rowid are so close that no window ends in it. The server asks for its own sake, so
  * that these two are no reads of the request.
  */
-function fitsIntoWindow({ table, scanLimit }: ListPlan, rowid: ColumnName): Sql {
+function fitsIntoWindow({ table, catalog, scanLimit }: ListPlan): Sql {
+  const rowid = catalog.tables.get(table.name)?.rowid ?? null;
+  // WITHOUT ROWID nobody knows.
+  if (rowid === null) return sql`0`;
   const end = (which: Sql) => sql`(SELECT ${which}(_e.${name(rowid)}) FROM ${name(table.name)} AS _e)`;
   return sql`${end(sql`max`)} - ${end(sql`min`)} < ${integer(scanLimit)}`;
 }
@@ -240,7 +241,7 @@ function fitsIntoWindow({ table, scanLimit }: ListPlan, rowid: ColumnName): Sql 
 function groupedOr(
   oneByOne: Sql,
   plan: ListPlan,
-  { index, columns, rowid }: Grouping,
+  { index, columns }: Grouping,
   gate: Gate,
   judge: Judge,
 ): Sql {
@@ -253,7 +254,7 @@ function groupedOr(
   const groups = sql`SELECT ${commaList(list)} FROM ${name(plan.table.name)} AS _t INDEXED BY ${physicalName(index.name)} GROUP BY ${commaList(keys)} LIMIT ${gate.limited(param(-1n))}`;
   const authorized = sql`ifnull(sum(_w._n) FILTER (WHERE ${judge.passes}), 0)`;
   const grouped = sql`SELECT json_array(ifnull(sum(_w._n), 0), ${authorized}, ${judge.probed}, 1, ${judge.probedEach}) FROM (${groups}) AS _w`;
-  return sql`SELECT CASE WHEN ${fitsIntoWindow(plan, rowid)} THEN (${grouped}) ELSE (${oneByOne}) END`;
+  return sql`SELECT CASE WHEN ${fitsIntoWindow(plan)} THEN (${grouped}) ELSE (${oneByOne}) END`;
 }
 
 function keyColumns(order: readonly OrderTerm[]): readonly Sql[] {
