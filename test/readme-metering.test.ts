@@ -2,6 +2,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { expect, it } from "vitest";
 import { client } from "./support/client.js";
 import { member, run } from "./support/people.js";
+import { receiptRows } from "./support/receipts.js";
 import { apiKey, serve } from "./support/server.js";
 
 // `UPDATE_README=1 npx vitest run test/readme-metering.test.ts` writes the table anew.
@@ -99,7 +100,7 @@ async function table(): Promise<string> {
     const headers = { "Content-Type": "application/json" };
     server.clock.advance(1);
     await callers[who].send(method!, path!, body === undefined ? {} : { headers, body });
-    const sql = "SELECT rows_read, rows_written, rows_returned FROM _usage WHERE at = ?";
+    const sql = `SELECT rows_read, rows_written, rows_returned FROM ${receiptRows} WHERE at = ?`;
     const [found] = await server.database.query([{ sql, params: [BigInt(server.clock.now())] }]);
     const counts = found!.rows[0]!.map((count) => (count === null ? "`null`" : String(count)));
     lines.push(`| ${[who, `\`${request}\``, ...counts, why].join(" | ")} |`);

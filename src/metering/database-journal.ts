@@ -1,6 +1,6 @@
 import type { Database } from "../platform/database.js";
 import type { Journal, JournalEntry } from "../platform/journal.js";
-import { insertGaps, insertReceipts } from "./store.js";
+import { insertEntries, insertGaps } from "./store.js";
 
 /**
  * The database as the journal, in statements of their own behind the customer's: a receipt that cannot be written undoes
@@ -8,16 +8,24 @@ import { insertGaps, insertReceipts } from "./store.js";
  */
 export function databaseJournal(database: Database): Journal {
   return {
-    append: (entry) => storeEntry(database, entry),
+    // Each by itself: of what was taken without a word, and comes again, some may be there.
+    append: ({ receipts, gaps }) =>
+      storeEntries(database, [
+        ...receipts.map((receipt) => ({ receipts: [receipt], gaps: [] })),
+        { receipts: [], gaps },
+      ]),
     collect: async () => {},
     close: async () => {},
   };
 }
 
-/** Each receipt and each gap once, however often they are stored. */
-export async function storeEntry(database: Database, { receipts, gaps }: JournalEntry): Promise<void> {
-  await database.batch([
-    ...(receipts.length === 0 ? [] : [insertReceipts(receipts)]),
+/** Each entry and each gap once, however often they are stored. */
+export async function storeEntries(database: Database, entries: readonly JournalEntry[]): Promise<void> {
+  const receipts = entries.flatMap((entry) => (entry.receipts.length === 0 ? [] : [entry.receipts]));
+  const gaps = entries.flatMap((entry) => entry.gaps);
+  const statements = [
+    ...(receipts.length === 0 ? [] : insertEntries(receipts)),
     ...(gaps.length === 0 ? [] : [insertGaps(gaps)]),
-  ]);
+  ];
+  if (statements.length > 0) await database.batch(statements);
 }

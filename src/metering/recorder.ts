@@ -25,8 +25,8 @@ export interface Recorder {
 
 /** Some 3 MB of memory. */
 const waitingMaxDefault = 10_000;
-/** So many go into one entry, which has to fit into a statement of D1. */
-const entryMax = 500;
+/** So many go along at once: D1 has each stored by a statement, of which a request may send fifty. */
+const entryMax = 25;
 const nothing: JournalEntry = { receipts: [], gaps: [] };
 
 /**

@@ -1,33 +1,40 @@
 import type { Statement } from "../platform/database.js";
 import { type Gap, type Receipt, receiptValues } from "../platform/journal.js";
+import { byDay, dayMs, dayOf, sumOfDay } from "./day-sums.js";
 
 function statement(sql: string, ...params: Statement["params"]): Statement {
   return { sql, params };
 }
 
-/** In the order of `receiptValues`. */
-const receiptColumns = [
-  "attempt_id",
-  "at",
-  "principal_kind",
-  "principal_id",
-  "method",
-  "table_name",
-  "action",
-  "status",
-  "rows_read",
-  "rows_written",
-  "rows_returned",
-];
-
-/** Each attempt once, however often it is inserted. */
-export function insertReceipts(receipts: readonly Receipt[]): Statement {
-  return statement(
-    `INSERT INTO _usage (${receiptColumns.join(", ")})
-    SELECT ${receiptColumns.map((_, i) => `value ->> ${i}`).join(", ")} FROM json_each(?) WHERE true
-    ON CONFLICT (attempt_id) DO NOTHING`,
-    JSON.stringify(receipts.map(receiptValues)),
+/**
+ * Each list of receipts is an entry of its own, stored as it is and counted in the sums of its day: a row for each receipt would
+ * cost many times as much. An entry is known by its first attempt, and stored once, however often it comes.
+ */
+export function insertEntries(entries: readonly (readonly Receipt[])[]): readonly Statement[] {
+  const ofDays = entries.flatMap((entry) => [...byDay(entry)]);
+  const sums = ofDays.flatMap(([day, receipts]) =>
+    sumOfDay(day, receipts).map((sum) => [receipts[0]!.attemptId, ...sum]),
   );
+  return [
+    statement(
+      `INSERT INTO _usage_days (day, table_name, principal_kind, principal_id, requests, rows_read, rows_written,
+        rows_returned, unknown_reads)
+      SELECT ${[1, 2, 3, 4, 5, 6, 7, 8, 9].map((i) => `value ->> ${i}`).join(", ")} FROM json_each(?)
+      WHERE NOT EXISTS (SELECT 1 FROM _usage_entries WHERE day = value ->> 1 AND id = value ->> 0)
+      ON CONFLICT DO UPDATE SET requests = requests + excluded.requests, rows_read = rows_read + excluded.rows_read,
+        rows_written = rows_written + excluded.rows_written, rows_returned = rows_returned + excluded.rows_returned,
+        unknown_reads = unknown_reads + excluded.unknown_reads`,
+      JSON.stringify(sums),
+    ),
+    ...ofDays.map(([day, receipts]) =>
+      statement(
+        "INSERT INTO _usage_entries (day, id, receipts) VALUES (?, ?, ?) ON CONFLICT DO NOTHING",
+        day,
+        receipts[0]!.attemptId,
+        JSON.stringify(receipts.map(receiptValues)),
+      ),
+    ),
+  ];
 }
 
 export function insertGaps(gaps: readonly Gap[]): Statement {
@@ -48,32 +55,36 @@ export interface Range {
 
 export type Grouping = "table" | "principal" | "day";
 
-const day = "strftime('%Y-%m-%d', at / 1000, 'unixepoch')";
 const principal = "principal_kind || ifnull(':' || nullif(principal_id, ''), '')";
 
-/** Of receipts, and of the daily sums that older ones have become. */
-const keys: Readonly<Record<Grouping, readonly [ofReceipt: string, ofDay: string]>> = {
-  table: ["table_name", "table_name"],
-  principal: [principal, principal],
-  day: [day, "day"],
-};
+const keys: Readonly<Record<Grouping, string>> = { table: "table_name", principal, day: "day" };
 
-/** `[key, requests, rows_read, rows_written, rows_returned, unknown_reads]`; sums leave out what is unknown. */
-export function sumUsage({ fromMs, toMs }: Range, grouping: Grouping): Statement {
-  const [ofReceipt, ofDay] = keys[grouping];
+/**
+ * `[key, requests, rows_read, rows_written, rows_returned, unknown_reads]`; sums leave out what is unknown. A day that is in
+ * the range in part is summed from its receipts; where those are gone, as those of days before `keptFromMs` may be, it
+ * counts whole.
+ */
+export function sumUsage({ fromMs, toMs }: Range, grouping: Grouping, keptFromMs: number): Statement {
+  const inPart = [fromMs, toMs].filter((ms) => ms % dayMs !== 0 && ms >= keptFromMs).map(dayOf);
+  const [first, last] = [inPart[0] ?? "", inPart[1] ?? ""];
   return statement(
-    `SELECT key, sum(requests), sum(rows_read), sum(rows_written), sum(rows_returned), sum(unknown_reads) AS unknown FROM (
-      SELECT ${ofReceipt} AS key, 1 AS requests, ifnull(rows_read, 0) AS rows_read, ifnull(rows_written, 0) AS rows_written,
-        ifnull(rows_returned, 0) AS rows_returned, rows_read IS NULL AS unknown_reads
-      FROM _usage WHERE at >= ? AND at < ?
+    `SELECT ${keys[grouping]} AS key, sum(requests), sum(rows_read), sum(rows_written), sum(rows_returned),
+      sum(unknown_reads) AS unknown
+    FROM (
+      SELECT * FROM _usage_days WHERE day >= ? AND day <= ? AND day NOT IN (?, ?)
       UNION ALL
-      SELECT ${ofDay}, requests, rows_read, rows_written, rows_returned, unknown_reads
-      FROM _usage_days WHERE day >= ? AND day < ?
+      SELECT day, value ->> 5, value ->> 2, ifnull(value ->> 3, ''), 1, ifnull(value ->> 8, 0), ifnull(value ->> 9, 0),
+        ifnull(value ->> 10, 0), value ->> 8 IS NULL
+      FROM _usage_entries, json_each(receipts) WHERE day IN (?, ?) AND value ->> 1 >= ? AND value ->> 1 < ?
     ) GROUP BY key ORDER BY key`,
+    dayOf(fromMs),
+    dayOf(toMs - 1),
+    first,
+    last,
+    first,
+    last,
     BigInt(fromMs),
     BigInt(toMs),
-    dayOf(fromMs),
-    dayOf(toMs),
   );
 }
 
@@ -86,42 +97,26 @@ export function listGaps({ fromMs, toMs }: Range): Statement {
   );
 }
 
-/** UTC. */
-export function dayOf(ms: number): string {
-  return new Date(ms).toISOString().slice(0, 10);
-}
-
-/** The values of `receiptOf`; a page of those behind `after`. */
-export function listReceipts({ fromMs, toMs }: Range, after: string, limit: number): Statement {
+/** `[day, id, receipts]`, a page of what is behind the entry `after`. `receipts` is a JSON array of `ReceiptValues`. */
+export function listEntries(
+  fromMs: number,
+  [day, id]: readonly [day: string, id: string],
+  limit: number,
+): Statement {
   return statement(
-    `SELECT ${receiptColumns.join(", ")} FROM _usage
-    WHERE at >= ? AND at < ? AND attempt_id > ? ORDER BY attempt_id LIMIT ?`,
-    BigInt(fromMs),
-    BigInt(toMs),
-    after,
+    `SELECT day, id, receipts FROM _usage_entries WHERE day >= ? AND (day, id) > (?, ?) ORDER BY day, id LIMIT ?`,
+    dayOf(fromMs),
+    day,
+    id,
     BigInt(limit),
   );
 }
 
-/**
- * Receipts of whole days before `beforeMs` become sums of their day, a few at a time. The second statement counts those
- * that it removes.
- */
-export function foldReceipts(beforeMs: number, rowsMax: number): readonly Statement[] {
-  const oldest = "SELECT attempt_id FROM _usage WHERE at < ? ORDER BY at LIMIT ?";
-  const which = [BigInt(beforeMs), BigInt(rowsMax)];
-  return [
-    statement(
-      `INSERT INTO _usage_days (day, table_name, principal_kind, principal_id, requests, rows_read, rows_written,
-        rows_returned, unknown_reads)
-      SELECT ${day}, table_name, principal_kind, ifnull(principal_id, ''), count(*), total(rows_read), total(rows_written),
-        total(rows_returned), count(*) - count(rows_read)
-      FROM _usage WHERE attempt_id IN (${oldest}) GROUP BY 1, 2, 3, 4
-      ON CONFLICT DO UPDATE SET requests = requests + excluded.requests, rows_read = rows_read + excluded.rows_read,
-        rows_written = rows_written + excluded.rows_written, rows_returned = rows_returned + excluded.rows_returned,
-        unknown_reads = unknown_reads + excluded.unknown_reads`,
-      ...which,
-    ),
-    statement(`DELETE FROM _usage WHERE attempt_id IN (${oldest})`, ...which),
-  ];
+/** A few entries of days before that one; their sums stay. */
+export function deleteEntries(beforeDay: string, entriesMax: number): Statement {
+  return statement(
+    `DELETE FROM _usage_entries WHERE (day, id) IN (SELECT day, id FROM _usage_entries WHERE day < ? ORDER BY day, id LIMIT ?)`,
+    beforeDay,
+    BigInt(entriesMax),
+  );
 }

@@ -44,13 +44,14 @@ export interface ReadSegment extends JournalEntry {
   readonly missing: number;
 }
 
-/** What a segment holds. Lines that are torn, or not what was written, are left out. */
+/** What a segment, or whole lines of it, holds. Lines that are torn, or not what was written, are left out. */
 export function readSegment(text: string): ReadSegment {
   const receipts = new Map<number, Receipt>();
   const gaps: Gap[] = [];
   let from: number | null = null;
   let to = 0;
-  for (const content of text.split("\n").map(parseLine)) {
+  // Behind the last line break is nothing, or what was not written to its end.
+  for (const content of text.split("\n").slice(0, -1).map(parseLine)) {
     if (content === null) continue;
     if ("reserved" in content) {
       from ??= content.reserved[0];
@@ -73,7 +74,10 @@ function parseLine(text: string): Line | null {
 
 const pieceCharacters = 32_768;
 
-/** Whole lines of a segment, some at a time: what lives while it is stored is not collected cheaply. */
+/**
+ * Whole lines of a segment, some at a time: what lives while it is stored is not collected cheaply. Always the same ones, as
+ * what a piece holds is stored once.
+ */
 export function* piecesOf(text: string): Generator<string> {
   for (let from = 0; from < text.length; ) {
     const end = text.indexOf("\n", from + pieceCharacters) + 1 || text.length;

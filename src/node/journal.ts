@@ -21,7 +21,7 @@ import { endLine, gapLine, piecesOf, readSegment, receiptsLine, reservedLine } f
 export interface FileJournalOptions {
   /** `usage.journal_dir` */
   readonly directory: string;
-  /** Where receipts are exported from. Each is stored once, however often it comes. */
+  /** Where receipts are exported from. What comes together comes together again, and is stored once. */
   readonly store: (entry: JournalEntry) => Promise<void>;
   readonly clock: Clock;
   readonly random: Random;
@@ -34,8 +34,6 @@ const segmentBytesMax = 524_288;
 const syncEveryMs = 1_000;
 /** A journal that does not work is tried again no more often than that. */
 const reopenAfterMs = 250;
-/** Receipts that are stored at once. */
-const storedMax = 500;
 
 interface Segment {
   readonly file: number;
@@ -162,6 +160,12 @@ export class FileJournal implements Journal {
       return;
     }
     for (const { resolve } of group) resolve();
+    try {
+      this.#prepareNext(this.#segment!);
+    } catch {
+      // The group is written: whoever were told otherwise would append it again.
+      this.#abandon();
+    }
   }
 
   #write(entries: readonly JournalEntry[]): void {
@@ -178,6 +182,9 @@ export class FileJournal implements Journal {
     this.#next += receipts.length;
     segment.bytes += writeAll(segment.file, lines + gaps.map(gapLine).join(""));
     segment.written = true;
+  }
+
+  #prepareNext(segment: Segment): void {
     if (!this.#syncDue) setTimeout(() => this.#sync(), syncEveryMs).unref();
     this.#syncDue = true;
     if (segment.bytes > segmentBytesMax) this.#endSegment();
@@ -243,8 +250,7 @@ export class FileJournal implements Journal {
     for (const name of await segmentsIn(this.#directory)) {
       if (name === this.#segment?.name) continue;
       const path = join(this.#directory, name);
-      for (const piece of piecesOf(await readFile(path, "utf8")))
-        await storeAll(this.#options.store, readSegment(piece));
+      await storeSegment(this.#options.store, await readFile(path, "utf8"));
       await rm(path);
     }
   }
@@ -285,12 +291,14 @@ async function recoverSegment(
   name: string,
 ): Promise<Recovered> {
   const path = join(directory, left, name);
-  const { receipts, gaps, missing } = readSegment(await readFile(path, "utf8"));
+  const text = await readFile(path, "utf8");
+  const { receipts, missing } = readSegment(text);
   const found: Gap[] =
     missing === 0
       ? []
       : [{ id: `${left}/${name}`, atMs: clock.now(), reason: "crash", attemptsMax: missing }];
-  await storeAll(store, { receipts, gaps: [...gaps, ...found] });
+  await storeSegment(store, text);
+  await store({ receipts: [], gaps: found });
   await rm(path);
   return { receipts: receipts.length, gaps: found };
 }
@@ -310,10 +318,8 @@ export async function readJournals(directory: string): Promise<JournalEntry> {
   };
 }
 
-async function storeAll(store: FileJournalOptions["store"], { receipts, gaps }: JournalEntry): Promise<void> {
-  for (let at = 0; at < receipts.length; at += storedMax)
-    await store({ receipts: receipts.slice(at, at + storedMax), gaps: [] });
-  if (gaps.length > 0) await store({ receipts: [], gaps });
+async function storeSegment(store: FileJournalOptions["store"], text: string): Promise<void> {
+  for (const piece of piecesOf(text)) await store(readSegment(piece));
 }
 
 async function directoriesIn(directory: string): Promise<readonly string[]> {

@@ -10,7 +10,7 @@ import { createProviders } from "../auth/oauth/providers.js";
 import { lastForwarded } from "../http/client-address.js";
 import { isLoopbackHost } from "../http/loopback.js";
 import { noJournal } from "../metering/attempt.js";
-import { storeEntry } from "../metering/database-journal.js";
+import { storeEntries } from "../metering/database-journal.js";
 import type { Database } from "../platform/database.js";
 import type { Journal, JournalEntry } from "../platform/journal.js";
 import type { Log, Platform } from "../platform/platform.js";
@@ -146,7 +146,7 @@ async function openJournal(
   if (!isMetered(config)) return noJournal;
   const options = {
     directory: resolve(directory, config.usage.journal_dir),
-    store: (entry: JournalEntry) => storeEntry(database, entry),
+    store: (entry: JournalEntry) => storeEntries(database, [entry]),
     clock: systemClock,
     random: systemRandom,
   };

@@ -83,8 +83,8 @@ export interface JournalEntry {
 /** Where receipts are durable before their answers leave. */
 export interface Journal {
   /**
-   * Resolves once the entry survives the death of the process, and rejects where it may not. A receipt may be appended
-   * again: whoever reads the journal keeps each attempt once.
+   * Resolves once the entry survives the death of the process, and rejects where it may not. What was rejected may be appended
+   * again, with others or alone: whoever reads the journal finds each attempt once.
    */
   append(entry: JournalEntry): Promise<void>;
 

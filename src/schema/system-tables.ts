@@ -134,20 +134,13 @@ export const systemTables: readonly string[] = [
   ) STRICT`,
   "CREATE INDEX IF NOT EXISTS _outbox_next_attempt_at ON _outbox (next_attempt_at)",
 
-  `CREATE TABLE IF NOT EXISTS _usage (
-    attempt_id TEXT PRIMARY KEY NOT NULL,
-    at INTEGER NOT NULL,
-    principal_kind TEXT NOT NULL,
-    principal_id TEXT,
-    method TEXT NOT NULL,
-    table_name TEXT NOT NULL,
-    action TEXT NOT NULL,
-    status INTEGER NOT NULL,
-    rows_read INTEGER,
-    rows_written INTEGER,
-    rows_returned INTEGER
+  // Receipts as they were journalled, a JSON array of `receiptValues`. A row for each would cost many times as much.
+  `CREATE TABLE IF NOT EXISTS _usage_entries (
+    day TEXT NOT NULL,
+    id TEXT NOT NULL,
+    receipts TEXT NOT NULL,
+    PRIMARY KEY (day, id)
   ) STRICT, WITHOUT ROWID`,
-  "CREATE INDEX IF NOT EXISTS _usage_at ON _usage (at)",
 
   `CREATE TABLE IF NOT EXISTS _usage_days (
     day TEXT NOT NULL,

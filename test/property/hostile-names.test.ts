@@ -192,7 +192,7 @@ async function dump({ server }: Fixture): Promise<string> {
   const tables = names[0]!.rows.filter(([name, sql]) => sql !== null && !/index|sqlite_/i.test(String(name)));
   const contents = await server.database.query(
     tables
-      .filter(([name, sql]) => /^CREATE TABLE/i.test(String(sql)) && name !== "_usage")
+      .filter(([name, sql]) => /^CREATE TABLE/i.test(String(sql)) && !String(name).startsWith("_usage"))
       .map(([name]) => ({ sql: `SELECT * FROM "${name}"`, params: [] })),
   );
   return JSON.stringify([names[0]!.rows, contents.map(({ rows }) => rows)]);

@@ -1,4 +1,5 @@
 import { expect, test, vi } from "vitest";
+import { receiptRows } from "../support/receipts.js";
 import {
   type Action,
   type Chat,
@@ -261,7 +262,7 @@ function json(row: Row): string {
 async function receiptNow({ server }: Chat): Promise<readonly unknown[]> {
   const [found] = await server.database.query([
     {
-      sql: "SELECT status, rows_read, rows_written, rows_returned FROM _usage WHERE at = ?",
+      sql: `SELECT status, rows_read, rows_written, rows_returned FROM ${receiptRows} WHERE at = ?`,
       params: [BigInt(server.clock.now())],
     },
   ]);

@@ -1,7 +1,7 @@
 import { resolve } from "node:path";
 import { parseInstant } from "../../encoding/instant.js";
-import { storeEntry } from "../../metering/database-journal.js";
-import { listGaps, listReceipts, type Range } from "../../metering/store.js";
+import { storeEntries } from "../../metering/database-journal.js";
+import { listEntries, listGaps } from "../../metering/store.js";
 import { readJournals, recoverJournals } from "../../node/journal.js";
 import { type ProjectDirectory, readProject } from "../../node/project-directory.js";
 import { systemClock, systemRandom } from "../../node/system.js";
@@ -11,7 +11,8 @@ import { createSystemTables } from "../../schema/apply.js";
 import { type Command, type Invocation, UsageError } from "../command.js";
 import { withDatabase } from "../local-database.js";
 
-const pageSize = 1000;
+/** Entries, each of some hundred receipts. */
+const pageSize = 100;
 
 /** Interface, section 8. */
 const usageExport: Command = {
@@ -27,24 +28,24 @@ const usageExport: Command = {
   ],
   positionals: [],
   run: async (invocation) => {
-    const range = { fromMs: since(invocation), toMs: Number.MAX_SAFE_INTEGER };
+    const fromMs = since(invocation);
     const print = printer(invocation);
     const project = readProject(invocation.directory);
     // First: what a server moves meanwhile is then in the one or the other.
     const journal = await readJournals(journalDirectory(project));
     const waiting = new Map(
       journal.receipts
-        .filter(({ atMs }) => atMs >= range.fromMs)
+        .filter(({ atMs }) => atMs >= fromMs)
         .map((receipt) => [receipt.attemptId, shown(receiptValues(receipt))]),
     );
     await withDatabase(project, async (database) => {
       await createSystemTables(database);
-      for await (const receipt of stored(database, range)) {
+      for await (const receipt of stored(database, fromMs)) {
         waiting.delete(receipt.attempt_id as string);
         print(receipt);
       }
       for (const receipt of waiting.values()) print(receipt);
-      const [gaps] = await database.query([listGaps(range)]);
+      const [gaps] = await database.query([listGaps({ fromMs, toMs: Number.MAX_SAFE_INTEGER })]);
       for (const [atMs, reason, attemptsMax] of gaps!.rows)
         console.error(`gap: ${instant(atMs as number)} ${reason}, up to ${attemptsMax} receipts`);
     });
@@ -65,7 +66,7 @@ const usageRecover: Command = {
       await createSystemTables(database);
       return recoverJournals({
         directory: journalDirectory(project),
-        store: (entry) => storeEntry(database, entry),
+        store: (entry) => storeEntries(database, [entry]),
         clock: systemClock,
         random: systemRandom,
       });
@@ -119,12 +120,16 @@ function csvField(value: unknown): string {
   return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }
 
-async function* stored(database: Database, range: Range): AsyncGenerator<Shown> {
-  for (let after = ""; ; ) {
-    const [page] = await database.query([listReceipts(range, after, pageSize)]);
-    yield* page!.rows.map((row) => shown(row as ReceiptValues));
-    if (page!.rows.length < pageSize) return;
-    after = page!.rows.at(-1)![0] as string;
+async function* stored(database: Database, fromMs: number): AsyncGenerator<Shown> {
+  for (let after: [string, string] = ["", ""]; ; ) {
+    const [page] = await database.query([listEntries(fromMs, after, pageSize)]);
+    const entries = page!.rows as readonly (readonly [day: string, id: string, receipts: string])[];
+    for (const [, , receipts] of entries)
+      for (const values of JSON.parse(receipts) as ReceiptValues[])
+        if (values[1] >= fromMs) yield shown(values);
+    const last = entries.at(-1);
+    if (last === undefined) return;
+    after = [last[0], last[1]];
   }
 }
 

@@ -1,8 +1,10 @@
 import { describe, expect, it } from "vitest";
-import type { Journal } from "../../../src/platform/journal.js";
+import { storeEntries } from "../../../src/metering/database-journal.js";
+import type { Journal, Receipt } from "../../../src/platform/journal.js";
 import { client, dataOf, expectAnswer, expectRefusal } from "../../support/client.js";
 import { switchboard } from "../../support/faulty-database.js";
 import { countOf, member, rowsOf, run } from "../../support/people.js";
+import { receiptRows } from "../../support/receipts.js";
 import { apiKey, serve } from "../../support/server.js";
 import { SwitchableJournal } from "../../support/switchable-journal.js";
 
@@ -25,7 +27,13 @@ delete = "row.owner = auth.id"
 `;
 
 async function people(more = "", journal?: Journal) {
-  const server = await serve({ schema, config: more + config, ...(journal && { journal }) });
+  const board = switchboard();
+  const server = await serve({
+    schema,
+    config: more + config,
+    wrap: board.wrap,
+    ...(journal && { journal }),
+  });
   const [ada, bob, root] = await Promise.all([
     member(server, "ada"),
     member(server, "bob"),
@@ -35,6 +43,7 @@ async function people(more = "", journal?: Journal) {
   const [[keyId]] = (await rowsOf(server, "SELECT id FROM _service_keys")) as [[string]];
   return {
     server,
+    board,
     ada: client(server, ada.bearer),
     bob: client(server, bob.bearer),
     root: client(server, root.bearer),
@@ -46,11 +55,13 @@ async function people(more = "", journal?: Journal) {
 
 type People = Awaited<ReturnType<typeof people>>;
 
+const dayMs = 86_400_000;
+
 const receipts = ({ server }: People) =>
   rowsOf(
     server,
     `SELECT principal_kind, principal_id, method, table_name, action, status, rows_read, rows_written, rows_returned
-    FROM _usage ORDER BY attempt_id`,
+    FROM ${receiptRows} ORDER BY attempt_id`,
   );
 
 describe("a receipt", () => {
@@ -87,9 +98,10 @@ describe("a receipt", () => {
       ["user", "ada", "PATCH", "notes", "update", 403, 2, 0, 0],
       ["key", keyId, "DELETE", "notes", "delete", 200, 1, 1, 1],
     ]);
-    const [[first, at]] = (await rowsOf(server, "SELECT attempt_id, at FROM _usage ORDER BY attempt_id")) as [
-      [string, number],
-    ];
+    const [[first, at]] = (await rowsOf(
+      server,
+      `SELECT attempt_id, at FROM ${receiptRows} ORDER BY attempt_id`,
+    )) as [[string, number]];
     const { meta } = made.body as { meta: { metering: { attempt_id: string } } };
     expect([first, at]).toEqual([meta.metering.attempt_id, began]);
   });
@@ -126,14 +138,14 @@ describe("the receipt of a request that failed", () => {
     const server = await serve({ schema, config, wrap: board.wrap });
     const key = client(server, await apiKey(server, "project:backend"));
     await key.get("/api/notes");
-    await run(server, "DELETE FROM _usage");
+    await run(server, "DELETE FROM _usage_entries");
     board.failing = (statements) => statements.some(({ sql }) => sql.includes('"notes"'));
     for (const path of ["/api/notes", "/api/notes/1"]) {
       server.clock.advance(1);
       expectRefusal(await key.get(path), 503, "unavailable");
     }
     expect(
-      await rowsOf(server, "SELECT action, status, rows_read, rows_written FROM _usage ORDER BY at"),
+      await rowsOf(server, `SELECT action, status, rows_read, rows_written FROM ${receiptRows} ORDER BY at`),
     ).toEqual([
       ["list", 503, null, null],
       ["get", 503, null, null],
@@ -159,20 +171,21 @@ read = "exists(owners o where o.user = row.user)"
     await run(server, "INSERT INTO owners VALUES (1, 'ada')");
     const ada = client(server, (await member(server, "ada")).bearer);
     expectRefusal(await ada.post("/api/things", { user: "ada", owner: 9 }), 409, "conflict");
-    expect(await rowsOf(server, "SELECT rows_read, rows_written FROM _usage")).toEqual([[null, 0]]);
+    expect(await rowsOf(server, `SELECT rows_read, rows_written FROM ${receiptRows}`)).toEqual([[null, 0]]);
   });
 });
 
 describe("GET /admin/api/usage", () => {
   it("sums by table, principal and day, and says of how many reads nothing is known", async () => {
     const all = await people();
-    const { server, ada, key, keyId, root } = all;
+    const { server, board, ada, key, keyId, root } = all;
     await ada.post("/api/notes", { id: 1, owner: "ada" });
     await ada.get("/api/notes/1");
     await key.post("/api/pairs", { a: 1, b: 1 });
     server.clock.advance(600_000);
-    await key.get("/api/pairs");
-    await run(server, "UPDATE _usage SET rows_read = NULL WHERE action = 'list'");
+    board.failing = (statements) => statements.some(({ sql }) => sql.includes('"pairs"'));
+    expectRefusal(await key.get("/api/pairs"), 503, "unavailable");
+    board.failing = null;
     const sum = (name: string, ...counts: number[]) => ({
       key: name,
       requests: counts[0],
@@ -182,21 +195,56 @@ describe("GET /admin/api/usage", () => {
       unknown_reads: counts[4],
     });
     expectAnswer(await root.get("/admin/api/usage"), 200, {
-      data: [sum("notes", 2, 1, 1, 2, 0), sum("pairs", 2, 0, 1, 2, 1)],
+      data: [sum("notes", 2, 1, 1, 2, 0), sum("pairs", 2, 0, 1, 1, 1)],
       meta: { gaps: [] },
     });
     expect(dataOf(await key.get("/admin/api/usage?group_by=principal"))).toEqual([
-      sum(`key:${keyId}`, 2, 0, 1, 2, 1),
+      sum(`key:${keyId}`, 2, 0, 1, 1, 1),
       sum("user:ada", 2, 1, 1, 2, 0),
     ]);
     const day = new Date(server.clock.now()).toISOString().slice(0, 10);
-    expect(dataOf(await root.get("/admin/api/usage?group_by=day"))).toEqual([sum(day, 4, 1, 2, 4, 1)]);
+    expect(dataOf(await root.get("/admin/api/usage?group_by=day"))).toEqual([sum(day, 4, 1, 2, 3, 1)]);
     const before = new Date(server.clock.now()).toISOString();
     expect(dataOf(await root.get(`/admin/api/usage?to=${before}&group_by=table`))).toEqual([
       sum("notes", 2, 1, 1, 2, 0),
       sum("pairs", 1, 0, 1, 1, 0),
     ]);
-    expect(dataOf(await root.get(`/admin/api/usage?from=${before}`))).toEqual([sum("pairs", 1, 0, 0, 1, 1)]);
+    expect(dataOf(await root.get(`/admin/api/usage?from=${before}`))).toEqual([sum("pairs", 1, 0, 0, 0, 1)]);
+  });
+
+  it("sums a part of a day as it does whole ones, and adds both", async () => {
+    const { server, key } = await people();
+    const at = (ms: number) => server.clock.advance(ms - server.clock.now());
+    const midnight = Math.ceil(server.clock.now() / dayMs) * dayMs;
+    for (const [i, hours] of [1, 13, 25, 37, 49, 61].entries()) {
+      at(midnight + hours * 3_600_000);
+      await key.post("/api/notes", { id: i, owner: "ada" });
+    }
+    const requests = async (fromHours: number, toHours: number) => {
+      const [from, to] = [fromHours, toHours].map((hours) =>
+        new Date(midnight + hours * 3_600_000).toISOString(),
+      );
+      const sums = (await Promise.all(
+        ["table", "principal", "day"].map(async (grouping) =>
+          dataOf(await key.get(`/admin/api/usage?from=${from}&to=${to}&group_by=${grouping}`)),
+        ),
+      )) as { requests: number; rows_written: number }[][];
+      const counts = sums.map((groups) => groups.reduce((sum, group) => sum + group.requests, 0));
+      expect(new Set(counts).size).toBe(1);
+      expect(sums[0]!.reduce((sum, group) => sum + group.rows_written, 0)).toBe(counts[0]);
+      return counts[0];
+    };
+    expect(await requests(0, 72)).toBe(6);
+    expect(await requests(12, 72)).toBe(5);
+    expect(await requests(12, 60)).toBe(4);
+    expect(await requests(0, 60)).toBe(5);
+    expect(await requests(26, 38)).toBe(1);
+    expect(await requests(24, 48)).toBe(2);
+    expect(await requests(13, 13.5)).toBe(1);
+    expect(await requests(12, 13)).toBe(0);
+    expect(await requests(38, 26)).toBe(0);
+    expect(await requests(61, 10_000)).toBe(1);
+    expect(await requests(62, 63)).toBe(0);
   });
 
   it("is for admins and project:backend keys, and refuses what it does not know", async () => {
@@ -227,14 +275,24 @@ describe("GET /admin/api/usage", () => {
     const before = await sums();
     server.clock.advance(2 * 86_400_000 - 1);
     await server.upkeep.purge();
-    expect(await countOf(server, "_usage")).toBe(2);
+    expect(await rowsOf(server, `SELECT count(*) FROM ${receiptRows}`)).toEqual([[2]]);
     server.clock.advance(86_400_001);
-    await run(
-      server,
-      "INSERT INTO _usage SELECT 'late', at, principal_kind, principal_id, method, table_name, action, status, NULL, 1, 1 FROM _usage LIMIT 1",
-    );
+    const late: Receipt = {
+      attemptId: "late",
+      atMs: server.clock.now() - 3 * dayMs,
+      principalKind: "user",
+      principalId: "ada",
+      method: "POST",
+      table: "notes",
+      action: "create",
+      status: 201,
+      rowsRead: null,
+      rowsWritten: 1,
+      rowsReturned: 1,
+    };
+    await storeEntries(server.database, [{ receipts: [late], gaps: [] }]);
     await server.upkeep.purge();
-    expect(await countOf(server, "_usage")).toBe(0);
+    expect(await countOf(server, "_usage_entries")).toBe(0);
     const after = await sums();
     expect(after[0]).toEqual([
       { ...(before[0] as [object])[0], requests: 3, rows_written: 2, rows_returned: 3, unknown_reads: 1 },
