@@ -2,32 +2,26 @@ import { parseInstant } from "../encoding/instant.js";
 import { parseQueryString, type QueryParameter, quoted } from "../http/query-string.js";
 import { badRequest, isRefusal, type Refusal } from "../http/refusal.js";
 import { json } from "../http/respond.js";
-import { dayMs } from "../metering/day-sums.js";
-import { keptFrom } from "../metering/retention.js";
 import { type Grouping, listGaps, type Range, sumUsage } from "../metering/store.js";
 import type { AdminServices } from "./routes.js";
 
 const groupings: readonly Grouping[] = ["table", "principal", "day"];
 
+/** A midnight, as everything that is ISO 8601 is before it: days that are asked for whole are summed already. */
+const endOfTime = Date.UTC(10_000, 0);
+
 /** GET /admin/api/usage?from=&to=&group_by=table|principal|day (interface, section 8). */
-export async function getUsage(
-  request: Request,
-  { platform, config }: AdminServices,
-): Promise<Response | Refusal> {
+export async function getUsage(request: Request, { platform }: AdminServices): Promise<Response | Refusal> {
   const parameters = parseQueryString(request.url);
   if (isRefusal(parameters)) return parameters;
-  const nowMs = platform.clock.now();
-  const asked = readParameters(parameters, nowMs);
+  const asked = readParameters(parameters);
   if (isRefusal(asked)) return asked;
   // What the journal still holds belongs to the sums; one that does not work leaves them as they are.
   await platform.journal
     .collect()
     .catch((error: unknown) => platform.log.error("the journal cannot be read", error));
   const { range, grouping } = asked;
-  const [sums, gaps] = await platform.database.query([
-    sumUsage(range, grouping, keptFrom(nowMs, config.usage.retention_days)),
-    listGaps(range),
-  ]);
+  const [sums, gaps] = await platform.database.query([sumUsage(range, grouping), listGaps(range)]);
   const data = sums!.rows.map(([key, requests, rowsRead, rowsWritten, rowsReturned, unknownReads]) => ({
     key,
     requests,
@@ -45,7 +39,6 @@ function gapOf([atMs, reason, attemptsMax]: readonly unknown[]) {
 
 function readParameters(
   parameters: readonly QueryParameter[],
-  nowMs: number,
 ): { readonly range: Range; readonly grouping: Grouping } | Refusal {
   const given = new Map(parameters);
   for (const name of given.keys())
@@ -54,12 +47,11 @@ function readParameters(
   const instantOf = (name: string, otherwise: number) =>
     given.has(name) ? parseInstant(given.get(name)!) : otherwise;
   const fromMs = instantOf("from", 0);
-  const tomorrowMs = (Math.floor(nowMs / dayMs) + 1) * dayMs;
-  const toMs = instantOf("to", tomorrowMs);
+  const toMs = instantOf("to", endOfTime);
   if (fromMs === null || toMs === null)
     return badRequest("from, to: expected ISO 8601, as 2026-01-31 or 2026-01-31T12:00:00Z");
   const grouping = groupings.find((name) => name === (given.get("group_by") ?? "table"));
   return grouping === undefined
     ? badRequest(`group_by: expected one of ${groupings.join(", ")}`)
-    : { range: { fromMs, toMs: nowMs < toMs ? Math.max(toMs, tomorrowMs) : toMs }, grouping };
+    : { range: { fromMs, toMs }, grouping };
 }

@@ -21,11 +21,8 @@ export function databaseJournal(database: Database): Journal {
 
 /** Each entry and each gap once, however often they are stored. */
 export async function storeEntries(database: Database, entries: readonly JournalEntry[]): Promise<void> {
-  const receipts = entries.flatMap((entry) => (entry.receipts.length === 0 ? [] : [entry.receipts]));
-  const gaps = entries.flatMap((entry) => entry.gaps);
-  const statements = [
-    ...(receipts.length === 0 ? [] : insertEntries(receipts)),
-    ...(gaps.length === 0 ? [] : [insertGaps(gaps)]),
-  ];
-  if (statements.length > 0) await database.batch(statements);
+  await database.batch([
+    ...insertEntries(entries.map(({ receipts }) => receipts)),
+    ...insertGaps(entries.flatMap(({ gaps }) => gaps)),
+  ]);
 }

@@ -8,7 +8,18 @@ export function dayOf(ms: number): string {
   return new Date(ms).toISOString().slice(0, 10);
 }
 
-/** What one principal did with one table on one day, in the order of `_usage_days`. Sums leave out what is unknown. */
+/** Receipts of each day, in their order. */
+export function byDay(receipts: readonly Receipt[]): (readonly [day: string, readonly Receipt[]])[] {
+  const days: Record<string, Receipt[]> = {};
+  for (const receipt of receipts) {
+    const day = dayOf(receipt.atMs);
+    days[day] ??= [];
+    days[day].push(receipt);
+  }
+  return Object.entries(days);
+}
+
+/** What one principal did with one table on one day, as `_usage_days` has it. Sums leave out what is unknown. */
 export type DaySum = [
   day: string,
   table: string,
@@ -22,32 +33,17 @@ export type DaySum = [
 ];
 
 /** Of receipts of one day. */
-export function sumOfDay(day: string, receipts: readonly Receipt[]): readonly DaySum[] {
-  const sums = new Map<string, DaySum>();
+export function sumsOf([day, receipts]: readonly [day: string, readonly Receipt[]]): readonly DaySum[] {
+  const sums: Record<string, DaySum> = {};
   for (const { table, principalKind, principalId, rowsRead, rowsWritten, rowsReturned } of receipts) {
     const key = JSON.stringify([table, principalKind, principalId]);
-    let sum = sums.get(key);
-    if (sum === undefined) {
-      sum = [day, table, principalKind, principalId ?? "", 0, 0, 0, 0, 0];
-      sums.set(key, sum);
-    }
+    sums[key] ??= [day, table, principalKind, principalId ?? "", 0, 0, 0, 0, 0];
+    const sum = sums[key];
     sum[4]++;
     sum[5] += rowsRead ?? 0;
     sum[6] += rowsWritten ?? 0;
     sum[7] += rowsReturned ?? 0;
     if (rowsRead === null) sum[8]++;
   }
-  return [...sums.values()];
-}
-
-/** Receipts of each day, in their order. */
-export function byDay(receipts: readonly Receipt[]): ReadonlyMap<string, readonly Receipt[]> {
-  const days = new Map<number, Receipt[]>();
-  for (const receipt of receipts) {
-    const day = Math.floor(receipt.atMs / dayMs);
-    const others = days.get(day);
-    if (others === undefined) days.set(day, [receipt]);
-    else others.push(receipt);
-  }
-  return new Map([...days].map(([day, those]) => [dayOf(day * dayMs), those]));
+  return Object.values(sums);
 }

@@ -1,6 +1,6 @@
 import type { Statement } from "../platform/database.js";
 import { type Gap, type Receipt, receiptValues } from "../platform/journal.js";
-import { byDay, dayMs, dayOf, sumOfDay } from "./day-sums.js";
+import { byDay, dayMs, dayOf, sumsOf } from "./day-sums.js";
 
 function statement(sql: string, ...params: Statement["params"]): Statement {
   return { sql, params };
@@ -11,16 +11,12 @@ function statement(sql: string, ...params: Statement["params"]): Statement {
  * cost many times as much. An entry is known by its first attempt, and stored once, however often it comes.
  */
 export function insertEntries(entries: readonly (readonly Receipt[])[]): readonly Statement[] {
-  const ofDays = entries.flatMap((entry) => [...byDay(entry)]);
-  const sums = ofDays.flatMap(([day, receipts]) =>
-    sumOfDay(day, receipts).map((sum) => [receipts[0]!.attemptId, ...sum]),
-  );
+  const ofDays = entries.flatMap(byDay);
+  const sums = ofDays.flatMap((entry) => sumsOf(entry).map((sum) => [...sum, entry[1][0]!.attemptId]));
   return [
     statement(
-      `INSERT INTO _usage_days (day, table_name, principal_kind, principal_id, requests, rows_read, rows_written,
-        rows_returned, unknown_reads)
-      SELECT ${[1, 2, 3, 4, 5, 6, 7, 8, 9].map((i) => `value ->> ${i}`).join(", ")} FROM json_each(?)
-      WHERE NOT EXISTS (SELECT 1 FROM _usage_entries WHERE day = value ->> 1 AND id = value ->> 0)
+      `INSERT INTO _usage_days SELECT value ->> 0, value ->> 1, value ->> 2, value ->> 3, value ->> 4, value ->> 5, value ->> 6, value ->> 7, value ->> 8
+      FROM json_each(?) WHERE NOT EXISTS (SELECT 1 FROM _usage_entries WHERE day = value ->> 0 AND id = value ->> 9)
       ON CONFLICT DO UPDATE SET requests = requests + excluded.requests, rows_read = rows_read + excluded.rows_read,
         rows_written = rows_written + excluded.rows_written, rows_returned = rows_returned + excluded.rows_returned,
         unknown_reads = unknown_reads + excluded.unknown_reads`,
@@ -28,7 +24,7 @@ export function insertEntries(entries: readonly (readonly Receipt[])[]): readonl
     ),
     ...ofDays.map(([day, receipts]) =>
       statement(
-        "INSERT INTO _usage_entries (day, id, receipts) VALUES (?, ?, ?) ON CONFLICT DO NOTHING",
+        "INSERT INTO _usage_entries VALUES (?, ?, ?) ON CONFLICT DO NOTHING",
         day,
         receipts[0]!.attemptId,
         JSON.stringify(receipts.map(receiptValues)),
@@ -37,13 +33,15 @@ export function insertEntries(entries: readonly (readonly Receipt[])[]): readonl
   ];
 }
 
-export function insertGaps(gaps: readonly Gap[]): Statement {
-  const rows = gaps.map(({ id, atMs, reason, attemptsMax }) => [id, atMs, reason, attemptsMax]);
-  return statement(
-    `INSERT INTO _usage_gaps (id, at, reason, attempts_max)
-    SELECT value ->> 0, value ->> 1, value ->> 2, value ->> 3 FROM json_each(?) WHERE true
-    ON CONFLICT (id) DO NOTHING`,
-    JSON.stringify(rows),
+export function insertGaps(gaps: readonly Gap[]): readonly Statement[] {
+  return gaps.map(({ id, atMs, reason, attemptsMax }) =>
+    statement(
+      "INSERT INTO _usage_gaps VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING",
+      id,
+      BigInt(atMs),
+      reason,
+      BigInt(attemptsMax),
+    ),
   );
 }
 
@@ -61,28 +59,25 @@ const keys: Readonly<Record<Grouping, string>> = { table: "table_name", principa
 
 /**
  * `[key, requests, rows_read, rows_written, rows_returned, unknown_reads]`; sums leave out what is unknown. A day that is in
- * the range in part is summed from its receipts; where those are gone, as those of days before `keptFromMs` may be, it
- * counts whole.
+ * the range in part is summed from its receipts; where those are gone, it counts whole.
  */
-export function sumUsage({ fromMs, toMs }: Range, grouping: Grouping, keptFromMs: number): Statement {
-  const inPart = [fromMs, toMs].filter((ms) => ms % dayMs !== 0 && ms >= keptFromMs).map(dayOf);
-  const [first, last] = [inPart[0] ?? "", inPart[1] ?? ""];
+export function sumUsage({ fromMs, toMs }: Range, grouping: Grouping): Statement {
+  const inPart = [fromMs, toMs].map((ms) => (ms % dayMs === 0 ? "" : dayOf(ms)));
   return statement(
-    `SELECT ${keys[grouping]} AS key, sum(requests), sum(rows_read), sum(rows_written), sum(rows_returned),
-      sum(unknown_reads) AS unknown
+    `SELECT ${keys[grouping]} AS key, sum(requests), total(rows_read), total(rows_written), total(rows_returned),
+      sum(unknown_reads)
     FROM (
-      SELECT * FROM _usage_days WHERE day >= ? AND day <= ? AND day NOT IN (?, ?)
+      SELECT * FROM _usage_days AS d WHERE day >= ? AND day <= ?
+        AND NOT (day IN (?, ?) AND EXISTS (SELECT 1 FROM _usage_entries WHERE day = d.day))
       UNION ALL
-      SELECT day, value ->> 5, value ->> 2, ifnull(value ->> 3, ''), 1, ifnull(value ->> 8, 0), ifnull(value ->> 9, 0),
-        ifnull(value ->> 10, 0), value ->> 8 IS NULL
+      SELECT day, value ->> 5, value ->> 2, ifnull(value ->> 3, ''), 1, value ->> 8, value ->> 9, value ->> 10,
+        value ->> 8 IS NULL
       FROM _usage_entries, json_each(receipts) WHERE day IN (?, ?) AND value ->> 1 >= ? AND value ->> 1 < ?
     ) GROUP BY key ORDER BY key`,
     dayOf(fromMs),
     dayOf(toMs - 1),
-    first,
-    last,
-    first,
-    last,
+    ...inPart,
+    ...inPart,
     BigInt(fromMs),
     BigInt(toMs),
   );
