@@ -181,7 +181,7 @@ export async function createApp(options: AppOptions) {
     deliverMail: () => outbox().deliverDue(),
     purge: async () => {
       await purge(platform, config);
-      // Folded receipts are known no more: whatever is stored once more has to be stored before.
+      // What is deleted is known no more: whatever of it comes once more has to come before.
       await platform.journal.collect();
       await retireReceipts(platform, config.usage.retention_days);
     },

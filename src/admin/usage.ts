@@ -53,5 +53,5 @@ function readParameters(
   const grouping = groupings.find((name) => name === (given.get("group_by") ?? "table"));
   return grouping === undefined
     ? badRequest(`group_by: expected one of ${groupings.join(", ")}`)
-    : { range: { fromMs, toMs }, grouping };
+    : { range: { fromMs, toMs: Math.min(toMs, endOfTime) }, grouping };
 }

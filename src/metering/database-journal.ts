@@ -1,6 +1,6 @@
 import type { Database } from "../platform/database.js";
 import type { Journal, JournalEntry } from "../platform/journal.js";
-import { insertEntries, insertGaps } from "./store.js";
+import { insertEntries, insertGap } from "./store.js";
 
 /**
  * The database as the journal, in statements of their own behind the customer's: a receipt that cannot be written undoes
@@ -23,6 +23,6 @@ export function databaseJournal(database: Database): Journal {
 export async function storeEntries(database: Database, entries: readonly JournalEntry[]): Promise<void> {
   await database.batch([
     ...insertEntries(entries.map(({ receipts }) => receipts)),
-    ...insertGaps(entries.flatMap(({ gaps }) => gaps)),
+    ...entries.flatMap(({ gaps }) => gaps.map(insertGap)),
   ]);
 }

@@ -8,20 +8,21 @@ export function dayOf(ms: number): string {
   return new Date(ms).toISOString().slice(0, 10);
 }
 
-/** Receipts of each day, in their order. */
-export function byDay(receipts: readonly Receipt[]): (readonly [day: string, readonly Receipt[]])[] {
-  const days: Record<string, Receipt[]> = {};
+/** Receipts of each day, in their order, by the attempt that is the first of them. */
+export function byDay(receipts: readonly Receipt[]): readonly DayReceipts[] {
+  const days: Record<string, [string, string, Receipt[]]> = {};
   for (const receipt of receipts) {
     const day = dayOf(receipt.atMs);
-    days[day] ??= [];
-    days[day].push(receipt);
+    days[day] ??= [day, receipt.attemptId, []];
+    days[day][2].push(receipt);
   }
-  return Object.entries(days);
+  return Object.values(days);
 }
 
-/** What one principal did with one table on one day, as `_usage_days` has it. Sums leave out what is unknown. */
-export type DaySum = [
-  day: string,
+export type DayReceipts = readonly [day: string, first: string, receipts: readonly Receipt[]];
+
+/** What one principal did with one table, as `_usage_days` has it behind the day. Sums leave out what is unknown. */
+export type UsageSum = [
   table: string,
   principalKind: Receipt["principalKind"],
   principalId: string,
@@ -32,18 +33,18 @@ export type DaySum = [
   unknownReads: number,
 ];
 
-/** Of receipts of one day. */
-export function sumsOf([day, receipts]: readonly [day: string, readonly Receipt[]]): readonly DaySum[] {
-  const sums: Record<string, DaySum> = {};
+export function sumsOf(receipts: readonly Receipt[]): readonly UsageSum[] {
+  const sums: Record<string, UsageSum> = {};
   for (const { table, principalKind, principalId, rowsRead, rowsWritten, rowsReturned } of receipts) {
-    const key = JSON.stringify([table, principalKind, principalId]);
-    sums[key] ??= [day, table, principalKind, principalId ?? "", 0, 0, 0, 0, 0];
+    const subject = [table, principalKind, principalId ?? ""] as const;
+    const key = subject.join("\0");
+    sums[key] ??= [...subject, 0, 0, 0, 0, 0];
     const sum = sums[key];
-    sum[4]++;
-    sum[5] += rowsRead ?? 0;
-    sum[6] += rowsWritten ?? 0;
-    sum[7] += rowsReturned ?? 0;
-    if (rowsRead === null) sum[8]++;
+    sum[3]++;
+    sum[4] += rowsRead ?? 0;
+    sum[5] += rowsWritten ?? 0;
+    sum[6] += rowsReturned ?? 0;
+    if (rowsRead === null) sum[7]++;
   }
   return Object.values(sums);
 }

@@ -25,9 +25,8 @@ export interface Recorder {
 
 /** Some 3 MB of memory. */
 const waitingMaxDefault = 10_000;
-/** So many go along at once: D1 has each stored by a statement, of which a request may send fifty. */
-const entryMax = 25;
-const nothing: JournalEntry = { receipts: [], gaps: [] };
+/** So many go along at once: on D1 a statement stores each, of which a request may send fifty. */
+const entryMax = 30;
 
 /**
  * Brings receipts into the journal. A journal that does not work holds up nobody: the receipt then waits in memory, and
@@ -52,11 +51,17 @@ export function createRecorder(
   };
 
   /** The next of what waits, and what could not even wait. */
-  const takeWaiting = (max: number): JournalEntry => {
-    const attemptsMax = lostUnsaid;
+  const takeWaiting = (): JournalEntry => {
+    const gaps: Gap[] = [];
+    if (lostUnsaid > 0)
+      gaps.push({
+        id: toHex(random.bytes(16)),
+        atMs: clock.now(),
+        reason: "overflow",
+        attemptsMax: lostUnsaid,
+      });
     lostUnsaid = 0;
-    const gap: Gap = { id: toHex(random.bytes(16)), atMs: clock.now(), reason: "overflow", attemptsMax };
-    return { receipts: waiting.splice(0, max), gaps: attemptsMax === 0 ? [] : [gap] };
+    return { receipts: waiting.splice(0, entryMax), gaps };
   };
   const putBack = ({ receipts, gaps }: JournalEntry): void => {
     waiting.unshift(...receipts);
@@ -64,7 +69,7 @@ export function createRecorder(
   };
   const drainInto = async (target: Pick<Journal, "append">): Promise<void> => {
     while (waiting.length > 0 || lostUnsaid > 0) {
-      const entry = takeWaiting(entryMax);
+      const entry = takeWaiting();
       try {
         await target.append(entry);
         succeeded();
@@ -79,7 +84,7 @@ export function createRecorder(
   return {
     record: async (receipt) => {
       // What waits goes along: on a Worker nobody else may come by before the isolate is gone.
-      const others = waiting.length > 0 || lostUnsaid > 0 ? takeWaiting(entryMax) : nothing;
+      const others = takeWaiting();
       try {
         await journal.append({ receipts: [receipt, ...others.receipts], gaps: others.gaps });
         succeeded();

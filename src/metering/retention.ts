@@ -2,7 +2,7 @@ import type { Platform } from "../platform/platform.js";
 import { dayMs, dayOf } from "./day-sums.js";
 import { deleteEntries } from "./store.js";
 
-const entriesMax = 2_000;
+const entriesMax = 500;
 /** In one call. */
 const roundsMax = 50;
 

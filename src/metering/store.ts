@@ -8,40 +8,40 @@ function statement(sql: string, ...params: Statement["params"]): Statement {
 
 /**
  * Each list of receipts is an entry of its own, stored as it is and counted in the sums of its day: a row for each receipt would
- * cost many times as much. An entry is known by its first attempt, and stored once, however often it comes.
+ * cost many times as much. An entry is known by its day and its first attempt: it is stored once, however often it comes, but
+ * not twice in one call.
  */
-export function insertEntries(entries: readonly (readonly Receipt[])[]): readonly Statement[] {
-  const ofDays = entries.flatMap(byDay);
-  const sums = ofDays.flatMap((entry) => sumsOf(entry).map((sum) => [...sum, entry[1][0]!.attemptId]));
+export function insertEntries(lists: readonly (readonly Receipt[])[]): readonly Statement[] {
+  const entries = lists.flatMap(byDay);
   return [
     statement(
-      `INSERT INTO _usage_days SELECT value ->> 0, value ->> 1, value ->> 2, value ->> 3, value ->> 4, value ->> 5, value ->> 6, value ->> 7, value ->> 8
-      FROM json_each(?) WHERE NOT EXISTS (SELECT 1 FROM _usage_entries WHERE day = value ->> 0 AND id = value ->> 9)
+      `INSERT INTO _usage_days SELECT e.value ->> 0, s.value ->> 0, s.value ->> 1, s.value ->> 2, s.value ->> 3, s.value ->> 4,
+        s.value ->> 5, s.value ->> 6, s.value ->> 7
+      FROM json_each(?) AS e, json_each(e.value ->> 2) AS s
+      WHERE NOT EXISTS (SELECT 1 FROM _usage_entries WHERE day = e.value ->> 0 AND id = e.value ->> 1)
       ON CONFLICT DO UPDATE SET requests = requests + excluded.requests, rows_read = rows_read + excluded.rows_read,
         rows_written = rows_written + excluded.rows_written, rows_returned = rows_returned + excluded.rows_returned,
         unknown_reads = unknown_reads + excluded.unknown_reads`,
-      JSON.stringify(sums),
+      JSON.stringify(entries.map(([day, first, receipts]) => [day, first, sumsOf(receipts)])),
     ),
-    ...ofDays.map(([day, receipts]) =>
+    ...entries.map(([day, first, receipts]) =>
       statement(
         "INSERT INTO _usage_entries VALUES (?, ?, ?) ON CONFLICT DO NOTHING",
         day,
-        receipts[0]!.attemptId,
+        first,
         JSON.stringify(receipts.map(receiptValues)),
       ),
     ),
   ];
 }
 
-export function insertGaps(gaps: readonly Gap[]): readonly Statement[] {
-  return gaps.map(({ id, atMs, reason, attemptsMax }) =>
-    statement(
-      "INSERT INTO _usage_gaps VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING",
-      id,
-      BigInt(atMs),
-      reason,
-      BigInt(attemptsMax),
-    ),
+export function insertGap({ id, atMs, reason, attemptsMax }: Gap): Statement {
+  return statement(
+    "INSERT INTO _usage_gaps VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING",
+    id,
+    BigInt(atMs),
+    reason,
+    BigInt(attemptsMax),
   );
 }
 
@@ -53,7 +53,8 @@ export interface Range {
 
 export type Grouping = "table" | "principal" | "day";
 
-const principal = "principal_kind || ifnull(':' || nullif(principal_id, ''), '')";
+/** Nobody's identifier ends with a colon. */
+const principal = "rtrim(principal_kind || ':' || principal_id, ':')";
 
 const keys: Readonly<Record<Grouping, string>> = { table: "table_name", principal, day: "day" };
 
@@ -67,8 +68,8 @@ export function sumUsage({ fromMs, toMs }: Range, grouping: Grouping): Statement
     `SELECT ${keys[grouping]} AS key, sum(requests), total(rows_read), total(rows_written), total(rows_returned),
       sum(unknown_reads)
     FROM (
-      SELECT * FROM _usage_days AS d WHERE day >= ? AND day <= ?
-        AND NOT (day IN (?, ?) AND EXISTS (SELECT 1 FROM _usage_entries WHERE day = d.day))
+      SELECT * FROM _usage_days AS d WHERE day BETWEEN ? AND ?
+        AND (day NOT IN (?, ?) OR NOT EXISTS (SELECT 1 FROM _usage_entries WHERE day = d.day))
       UNION ALL
       SELECT day, value ->> 5, value ->> 2, ifnull(value ->> 3, ''), 1, value ->> 8, value ->> 9, value ->> 10,
         value ->> 8 IS NULL
@@ -93,16 +94,10 @@ export function listGaps({ fromMs, toMs }: Range): Statement {
 }
 
 /** `[day, id, receipts]`, a page of what is behind the entry `after`. `receipts` is a JSON array of `ReceiptValues`. */
-export function listEntries(
-  fromMs: number,
-  [day, id]: readonly [day: string, id: string],
-  limit: number,
-): Statement {
+export function listEntries(after: readonly [day: string, id: string], limit: number): Statement {
   return statement(
-    `SELECT day, id, receipts FROM _usage_entries WHERE day >= ? AND (day, id) > (?, ?) ORDER BY day, id LIMIT ?`,
-    dayOf(fromMs),
-    day,
-    id,
+    "SELECT day, id, receipts FROM _usage_entries WHERE (day, id) > (?, ?) ORDER BY day, id LIMIT ?",
+    ...after,
     BigInt(limit),
   );
 }
@@ -110,7 +105,7 @@ export function listEntries(
 /** A few entries of days before that one; their sums stay. */
 export function deleteEntries(beforeDay: string, entriesMax: number): Statement {
   return statement(
-    `DELETE FROM _usage_entries WHERE (day, id) IN (SELECT day, id FROM _usage_entries WHERE day < ? ORDER BY day, id LIMIT ?)`,
+    `DELETE FROM _usage_entries WHERE (day, id) IN (SELECT day, id FROM _usage_entries WHERE day < ? LIMIT ?)`,
     beforeDay,
     BigInt(entriesMax),
   );

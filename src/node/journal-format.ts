@@ -12,22 +12,20 @@ import {
  * A segment of the journal is lines of text, each with its checksum (CRC-32, in hexadecimal) and JSON:
  *
  * - `{"reserved":[from,to]}`: these sequence numbers may be used from now on, `to` not among them. Durable before they are;
- * - `{"seq":n,"receipts":[[…],…]}`: the first has the number `n`, the next the next;
- * - `{"gap":{…}}`: one that the running process found;
+ * - `{"seq":n,"receipts":[[…],…],"gaps":[{…},…]}`: the first receipt has the number `n`, the next the next;
  * - `{"end":n}`: no number from `n` on was used.
  */
 type Line =
   | { readonly reserved: readonly [from: number, to: number] }
-  | { readonly seq: number; readonly receipts: readonly ReceiptValues[] }
-  | { readonly gap: Gap }
+  | { readonly seq: number; readonly receipts: readonly ReceiptValues[]; readonly gaps: readonly Gap[] }
   | { readonly end: number };
 
 export const reservedLine = (from: number, to: number): string => line({ reserved: [from, to] });
-export const gapLine = (gap: Gap): string => line({ gap });
 export const endLine = (next: number): string => line({ end: next });
 
-export function receiptsLine(seq: number, receipts: readonly Receipt[]): string {
-  return line({ seq, receipts: receipts.map(receiptValues) });
+/** One line: of what is refused as a whole, no part may be read. */
+export function entryLine(seq: number, { receipts, gaps }: JournalEntry): string {
+  return line({ seq, receipts: receipts.map(receiptValues), gaps });
 }
 
 function line(content: Line): string {
@@ -56,12 +54,12 @@ export function readSegment(text: string): ReadSegment {
     if ("reserved" in content) {
       from ??= content.reserved[0];
       to = content.reserved[1];
-    } else if ("receipts" in content)
+    } else if ("receipts" in content) {
       content.receipts.forEach((values, i) => {
         receipts.set(content.seq + i, receiptOf(values));
       });
-    else if ("gap" in content) gaps.push(content.gap);
-    else if ("end" in content) to = content.end;
+      gaps.push(...content.gaps);
+    } else if ("end" in content) to = content.end;
   }
   const missing = Math.max(0, to - (from ?? to) - receipts.size);
   return { receipts: [...receipts.values()], gaps, missing };
@@ -72,11 +70,12 @@ function parseLine(text: string): Line | null {
   return text[8] === " " && text.slice(0, 8) === checksum(content) ? (JSON.parse(content) as Line) : null;
 }
 
+/** Of another length, what was stored of a segment before a crash would be stored again by the next release. */
 const pieceCharacters = 32_768;
 
 /**
  * Whole lines of a segment, some at a time: what lives while it is stored is not collected cheaply. Always the same ones, as
- * what a piece holds is stored once.
+ * a piece is what is stored once.
  */
 export function* piecesOf(text: string): Generator<string> {
   for (let from = 0; from < text.length; ) {

@@ -16,7 +16,7 @@ import Libsql from "libsql";
 import { toHex } from "../encoding/hex.js";
 import type { Gap, Journal, JournalEntry } from "../platform/journal.js";
 import type { Clock, Random } from "../platform/platform.js";
-import { endLine, gapLine, piecesOf, readSegment, receiptsLine, reservedLine } from "./journal-format.js";
+import { endLine, entryLine, piecesOf, readSegment, reservedLine } from "./journal-format.js";
 
 export interface FileJournalOptions {
   /** `usage.journal_dir` */
@@ -163,7 +163,7 @@ export class FileJournal implements Journal {
     try {
       this.#prepareNext(this.#segment!);
     } catch {
-      // The group is written: whoever were told otherwise would append it again.
+      // The group is written: whoever was told otherwise would append it again.
       this.#abandon();
     }
   }
@@ -178,9 +178,9 @@ export class FileJournal implements Journal {
     const receipts = entries.flatMap((entry) => entry.receipts);
     if (this.#next + receipts.length > segment.reserved) this.#reserveNow(segment, receipts.length);
     const gaps = entries.flatMap((entry) => entry.gaps);
-    const lines = receipts.length === 0 ? "" : receiptsLine(this.#next, receipts);
+    const line = entryLine(this.#next, { receipts, gaps });
     this.#next += receipts.length;
-    segment.bytes += writeAll(segment.file, lines + gaps.map(gapLine).join(""));
+    segment.bytes += writeAll(segment.file, line);
     segment.written = true;
   }
 

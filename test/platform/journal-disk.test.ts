@@ -73,6 +73,19 @@ it("what a full disk took half of is not in the journal, and may come again", as
   expect(stored.toSorted()).toEqual(["a", "b", "c"]);
 });
 
+it("what a full disk took half of is no receipt, where a gap comes with it", async () => {
+  const { journal, stored, time } = open();
+  await journal.append(entry("a"));
+  disk.full = true;
+  const gaps = [{ id: "g".repeat(200), atMs: 1, reason: "overflow", attemptsMax: 7 }] as const;
+  await expect(journal.append({ ...entry("b"), gaps })).rejects.toThrow("no space");
+  disk.full = false;
+  time.elapsed += 1_000;
+  await journal.append({ ...entry("b"), gaps });
+  await journal.collect();
+  expect(stored).toEqual(["a", "b"]);
+});
+
 it("what is written is not refused because the disk fails afterwards", async () => {
   const { journal, stored } = open();
   await journal.append(entry("a"));

@@ -5,7 +5,7 @@ import { crc32 } from "node:zlib";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { databaseJournal, storeEntries } from "../../src/metering/database-journal.js";
 import { FileJournal, readJournals, recoverJournals } from "../../src/node/journal.js";
-import { endLine, readSegment, receiptsLine, reservedLine } from "../../src/node/journal-format.js";
+import { endLine, entryLine, readSegment, reservedLine } from "../../src/node/journal-format.js";
 import { openLibsql } from "../../src/node/libsql.js";
 import { systemClock, systemRandom } from "../../src/node/system.js";
 import type { Database } from "../../src/platform/database.js";
@@ -155,7 +155,7 @@ describe("a journal of files", () => {
     const directory = temporary();
     for (const gone of ["one", "two", "three"]) {
       mkdirSync(join(directory, gone), { recursive: true });
-      const lines = [reservedLine(1, 11), receiptsLine(1, [receipt(gone)]), endLine(2)];
+      const lines = [reservedLine(1, 11), entryLine(1, entry(gone)), endLine(2)];
       writeFileSync(join(directory, gone, "00000001.log"), lines.join(""));
     }
     await Promise.all(Array.from({ length: 8 }, () => recoverJournals(optionsOf(directory, database))));
@@ -178,10 +178,10 @@ describe("a journal of files", () => {
     const database = await storage();
     const directory = temporary();
     mkdirSync(join(directory, "gone"), { recursive: true });
-    const lines = [reservedLine(1, 1001), receiptsLine(1, [receipt("a"), receipt("b")])];
+    const lines = [reservedLine(1, 1001), entryLine(1, entry("a", "b"))];
     writeFileSync(
       join(directory, "gone", "00000001.log"),
-      lines.join("") + receiptsLine(3, [receipt("c")]).slice(0, 40),
+      lines.join("") + entryLine(3, entry("c")).slice(0, 40),
     );
     const recovered = await recoverJournals(optionsOf(directory, database));
     expect(recovered).toEqual({
@@ -310,7 +310,7 @@ describe("a journal of files", () => {
   );
 
   it("takes a line that was not written whole for none", () => {
-    const text = reservedLine(1, 11) + receiptsLine(1, [receipt("a"), receipt("b")]);
+    const text = reservedLine(1, 11) + entryLine(1, entry("a", "b"));
     const reservedLength = reservedLine(1, 11).length;
     for (let length = 0; length < text.length; length++) {
       const { receipts, missing } = readSegment(text.slice(0, length));
@@ -322,9 +322,7 @@ describe("a journal of files", () => {
   });
 
   it("skips a line that it does not know", () => {
-    const { receipts, missing } = readSegment(
-      reservedLine(1, 11) + unknownLine + receiptsLine(2, [receipt("b")]),
-    );
+    const { receipts, missing } = readSegment(reservedLine(1, 11) + unknownLine + entryLine(2, entry("b")));
     expect(receipts.map(({ attemptId }) => attemptId)).toEqual(["b"]);
     expect(missing).toBe(9);
   });

@@ -1,6 +1,7 @@
 import { resolve } from "node:path";
 import { parseInstant } from "../../encoding/instant.js";
 import { storeEntries } from "../../metering/database-journal.js";
+import { dayOf } from "../../metering/day-sums.js";
 import { listEntries, listGaps } from "../../metering/store.js";
 import { readJournals, recoverJournals } from "../../node/journal.js";
 import { type ProjectDirectory, readProject } from "../../node/project-directory.js";
@@ -11,8 +12,8 @@ import { createSystemTables } from "../../schema/apply.js";
 import { type Command, type Invocation, UsageError } from "../command.js";
 import { withDatabase } from "../local-database.js";
 
-/** Entries, each of some hundred receipts. */
-const pageSize = 100;
+/** Entries: of one receipt as a Worker stores them, of some hundred otherwise. */
+const pageSize = 250;
 
 /** Interface, section 8. */
 const usageExport: Command = {
@@ -121,8 +122,8 @@ function csvField(value: unknown): string {
 }
 
 async function* stored(database: Database, fromMs: number): AsyncGenerator<Shown> {
-  for (let after: [string, string] = ["", ""]; ; ) {
-    const [page] = await database.query([listEntries(fromMs, after, pageSize)]);
+  for (let after: [string, string] = [dayOf(fromMs), ""]; ; ) {
+    const [page] = await database.query([listEntries(after, pageSize)]);
     const entries = page!.rows as readonly (readonly [day: string, id: string, receipts: string])[];
     for (const [, , receipts] of entries)
       for (const values of JSON.parse(receipts) as ReceiptValues[])
