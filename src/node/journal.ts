@@ -298,7 +298,7 @@ async function recoverSegment(
       ? []
       : [{ id: `${left}/${name}`, atMs: clock.now(), reason: "crash", attemptsMax: missing }];
   await storeSegment(store, text);
-  await store({ receipts: [], gaps: found });
+  await storeSome(store, { receipts: [], gaps: found });
   await rm(path);
   return { receipts: receipts.length, gaps: found };
 }
@@ -319,7 +319,12 @@ export async function readJournals(directory: string): Promise<JournalEntry> {
 }
 
 async function storeSegment(store: FileJournalOptions["store"], text: string): Promise<void> {
-  for (const piece of piecesOf(text)) await store(readSegment(piece));
+  for (const piece of piecesOf(text)) await storeSome(store, readSegment(piece));
+}
+
+/** Nothing is no reason to write. */
+async function storeSome(store: FileJournalOptions["store"], entry: JournalEntry): Promise<void> {
+  if (entry.receipts.length > 0 || entry.gaps.length > 0) await store(entry);
 }
 
 async function directoriesIn(directory: string): Promise<readonly string[]> {

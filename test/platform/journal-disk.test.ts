@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { expect, it, onTestFinished, vi } from "vitest";
 import { FileJournal, readJournals } from "../../src/node/journal.js";
 import { systemClock, systemRandom } from "../../src/node/system.js";
-import type { Receipt } from "../../src/platform/journal.js";
+import { entry, receipt } from "../support/receipts.js";
 
 const disk = vi.hoisted(() => ({ full: false, broken: false }));
 
@@ -23,22 +23,6 @@ vi.mock("node:fs", async (original) => {
     },
   };
 });
-
-const receipt = (attemptId: string, table = "notes"): Receipt => ({
-  attemptId,
-  atMs: 1,
-  principalKind: "user",
-  principalId: "ada",
-  method: "GET",
-  table,
-  action: "list",
-  status: 200,
-  rowsRead: null,
-  rowsWritten: 0,
-  rowsReturned: 2,
-});
-
-const entry = (...ids: string[]) => ({ receipts: ids.map((id) => receipt(id)), gaps: [] });
 
 function open() {
   const directory = mkdtempSync(join(tmpdir(), "svc-journal-"));
@@ -91,7 +75,7 @@ it("what is written is not refused because the disk fails afterwards", async () 
   await journal.append(entry("a"));
   disk.broken = true;
   // So large that its segment ends with it.
-  await journal.append({ receipts: [receipt("b", "x".repeat(600_000))], gaps: [] });
+  await journal.append({ receipts: [receipt("b", { table: "x".repeat(600_000) })], gaps: [] });
   disk.broken = false;
   await journal.append(entry("c"));
   await journal.collect();

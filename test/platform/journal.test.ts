@@ -9,31 +9,14 @@ import { endLine, entryLine, readSegment, reservedLine } from "../../src/node/jo
 import { openLibsql } from "../../src/node/libsql.js";
 import { systemClock, systemRandom } from "../../src/node/system.js";
 import type { Database } from "../../src/platform/database.js";
-import type { Journal, JournalEntry, Receipt } from "../../src/platform/journal.js";
+import type { Journal, JournalEntry } from "../../src/platform/journal.js";
 import { createSystemTables } from "../../src/schema/apply.js";
-import { receiptRows } from "../support/receipts.js";
-
-const receipt = (attemptId: string, more: Partial<Receipt> = {}): Receipt => ({
-  attemptId,
-  atMs: 1,
-  principalKind: "user",
-  principalId: "ada",
-  method: "GET",
-  table: "notes",
-  action: "list",
-  status: 200,
-  rowsRead: null,
-  rowsWritten: 0,
-  rowsReturned: 2,
-  ...more,
-});
+import { entry, receiptRows } from "../support/receipts.js";
 
 /** Whole, of another release. */
 const unknownLine = ((text: string) => `${crc32(text).toString(16).padStart(8, "0")} ${text}\n`)(
   JSON.stringify({ seq: 1, other: [] }),
 );
-
-const entry = (...ids: string[]) => ({ receipts: ids.map((id) => receipt(id)), gaps: [] });
 
 async function storage(): Promise<Database> {
   const database = openLibsql({ path: ":memory:", synchronous: "normal" });

@@ -184,7 +184,7 @@ async function serveFixture(): Promise<Fixture> {
   return { server, spy, callers };
 }
 
-/** All that is stored, the server's own tables included, but for receipts. */
+/** All that is stored, the server's own tables included, but for receipts and their sums. */
 async function dump({ server }: Fixture): Promise<string> {
   const names = await server.database.query([
     { sql: "SELECT name, sql FROM sqlite_master ORDER BY name", params: [] },
@@ -192,7 +192,9 @@ async function dump({ server }: Fixture): Promise<string> {
   const tables = names[0]!.rows.filter(([name, sql]) => sql !== null && !/index|sqlite_/i.test(String(name)));
   const contents = await server.database.query(
     tables
-      .filter(([name, sql]) => /^CREATE TABLE/i.test(String(sql)) && !String(name).startsWith("_usage"))
+      .filter(
+        ([name, sql]) => /^CREATE TABLE/i.test(String(sql)) && !/^_usage_(entries|days)$/.test(String(name)),
+      )
       .map(([name]) => ({ sql: `SELECT * FROM "${name}"`, params: [] })),
   );
   return JSON.stringify([names[0]!.rows, contents.map(({ rows }) => rows)]);

@@ -1,3 +1,24 @@
+import type { Receipt } from "../../src/platform/journal.js";
+
+/** Of a list of notes by Ada, if nothing more is said. */
+export const receipt = (attemptId: string, more: Partial<Receipt> = {}): Receipt => ({
+  attemptId,
+  atMs: 1,
+  principalKind: "user",
+  principalId: "ada",
+  method: "GET",
+  table: "notes",
+  action: "list",
+  status: 200,
+  rowsRead: null,
+  rowsWritten: 0,
+  rowsReturned: 2,
+  ...more,
+});
+
+/** What a journal is given. */
+export const entry = (...ids: string[]) => ({ receipts: ids.map((id) => receipt(id)), gaps: [] });
+
 /** The receipts that are stored, a row for each. */
 export const receiptRows = `(SELECT
   value ->> 0 AS attempt_id,

@@ -128,7 +128,7 @@ async function* stored(database: Database, fromMs: number): AsyncGenerator<Shown
     for (const [, , receipts] of entries)
       for (const values of JSON.parse(receipts) as ReceiptValues[])
         if (values[1] >= fromMs) yield shown(values);
-    const last = entries.at(-1);
+    const last = entries[pageSize - 1];
     if (last === undefined) return;
     after = [last[0], last[1]];
   }

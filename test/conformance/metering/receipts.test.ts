@@ -1,10 +1,10 @@
 import { describe, expect, it } from "vitest";
 import { storeEntries } from "../../../src/metering/database-journal.js";
-import type { Journal, Receipt } from "../../../src/platform/journal.js";
+import type { Journal } from "../../../src/platform/journal.js";
 import { client, dataOf, expectAnswer, expectRefusal } from "../../support/client.js";
 import { switchboard } from "../../support/faulty-database.js";
 import { countOf, member, rowsOf, run } from "../../support/people.js";
-import { receiptRows } from "../../support/receipts.js";
+import { receipt, receiptRows } from "../../support/receipts.js";
 import { apiKey, serve } from "../../support/server.js";
 import { SwitchableJournal } from "../../support/switchable-journal.js";
 
@@ -268,19 +268,7 @@ describe("GET /admin/api/usage", () => {
     await server.upkeep.purge();
     expect(await rowsOf(server, `SELECT count(*) FROM ${receiptRows}`)).toEqual([[2]]);
     server.clock.advance(86_400_001);
-    const late: Receipt = {
-      attemptId: "late",
-      atMs: server.clock.now() - 3 * dayMs,
-      principalKind: "user",
-      principalId: "ada",
-      method: "POST",
-      table: "notes",
-      action: "create",
-      status: 201,
-      rowsRead: null,
-      rowsWritten: 1,
-      rowsReturned: 1,
-    };
+    const late = receipt("late", { atMs: server.clock.now() - 3 * dayMs, rowsWritten: 1, rowsReturned: 1 });
     await storeEntries(server.database, [{ receipts: [late], gaps: [] }]);
     await server.upkeep.purge();
     expect(await countOf(server, "_usage_entries")).toBe(0);
