@@ -4,24 +4,30 @@ import type { RecorderState } from "./recorder.js";
 /** Seconds. */
 const buckets = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10] as const;
 
-interface Latency {
+/** The requests of one part of the interface. */
+class Area {
+  /** By method and status. */
+  readonly answered = new Map<string, Map<number, number>>();
   /** For each bucket those that it is the first to hold; the last is for what none does. */
-  readonly counts: number[];
-  sumSeconds: number;
+  readonly counts = [...buckets, 0].map(() => 0);
+  sumSeconds = 0;
 }
 
 /** The parts of the interface that requests are counted by: not paths, of which there may be any number. */
-const areas = ["api", "auth", "admin"] as const;
+const other = "other";
+const areas = ["api", "auth", "admin", other];
 
 function areaOf(url: string): string {
   const path = url.indexOf("/", url.indexOf("://") + 3);
-  return areas.find((area) => url.startsWith(`/${area}/`, path)) ?? "other";
+  return areas.find((area) => url.startsWith(`/${area}/`, path)) ?? other;
 }
+
+/** Others may be any number, too. */
+const methods = new Set(["GET", "HEAD", "POST", "PATCH", "PUT", "DELETE", "OPTIONS"]);
 
 /** Since the start of the process or the isolate, which is where they are kept. */
 export class Metrics {
-  readonly #requests = new Map<string, number>();
-  readonly #latencies = new Map<string, Latency>();
+  readonly #areas = new Map(areas.map((name) => [name, new Area()]));
   #rowsRead = 0;
   #rowsWritten = 0;
   #rowsReturned = 0;
@@ -29,16 +35,14 @@ export class Metrics {
   #receipts = 0;
 
   request(method: string, url: string, status: number, ms: number): void {
-    const area = areaOf(url);
-    const known = /^(GET|HEAD|POST|PATCH|PUT|DELETE|OPTIONS)$/.test(method) ? method : "other";
-    const key = `area="${area}",method="${known}",status="${status}"`;
-    this.#requests.set(key, (this.#requests.get(key) ?? 0) + 1);
-    const latency = this.#latencies.get(area) ?? { counts: [...buckets, 0].map(() => 0), sumSeconds: 0 };
+    const area = this.#areas.get(areaOf(url))!;
+    const known = methods.has(method) ? method : other;
+    const statuses = area.answered.get(known) ?? new Map<number, number>();
+    area.answered.set(known, statuses.set(status, (statuses.get(status) ?? 0) + 1));
     const seconds = ms / 1000;
     const at = buckets.findIndex((bound) => seconds <= bound);
-    latency.counts[at === -1 ? buckets.length : at]!++;
-    latency.sumSeconds += seconds;
-    this.#latencies.set(area, latency);
+    area.counts[at === -1 ? buckets.length : at]!++;
+    area.sumSeconds += seconds;
   }
 
   receipt({ rowsRead, rowsWritten, rowsReturned }: Receipt): void {
@@ -63,13 +67,12 @@ export class Metrics {
     };
     const single = (name: string, type: string, help: string, value: number) =>
       metric(name, type, help, [["", value]]);
-    const requests = [...this.#requests].map(([key, count]) => [`{${key}}`, count] as const);
-    metric("svc_requests_total", "counter", "Requests answered.", requests);
+    metric("svc_requests_total", "counter", "Requests answered.", [...this.#areas].flatMap(answeredOf));
     lines.push(
       "# HELP svc_request_duration_seconds From a request's arrival to its answer.",
       "# TYPE svc_request_duration_seconds histogram",
     );
-    for (const [area, latency] of this.#latencies) lines.push(...histogram(area, latency));
+    for (const area of this.#areas) lines.push(...histogram(area));
     if (journal !== null) {
       single("svc_attempts_total", "counter", "CRUD attempts metered.", this.#receipts);
       single("svc_rows_read_total", "counter", "Rows read, where known.", this.#rowsRead);
@@ -89,7 +92,15 @@ export class Metrics {
   }
 }
 
-function histogram(area: string, { counts, sumSeconds }: Latency): readonly string[] {
+function answeredOf([area, { answered }]: readonly [string, Area]): readonly (readonly [string, number])[] {
+  return [...answered].flatMap(([method, statuses]) =>
+    [...statuses].map(
+      ([status, count]) => [`{area="${area}",method="${method}",status="${status}"}`, count] as const,
+    ),
+  );
+}
+
+function histogram([area, { counts, sumSeconds }]: readonly [string, Area]): readonly string[] {
   let below = 0;
   const name = "svc_request_duration_seconds";
   const lines = counts.map((count, i) => {

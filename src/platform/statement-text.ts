@@ -49,7 +49,7 @@ function binds(param: unknown): boolean {
     case "number":
       return Number.isFinite(param);
     case "string":
-      return !/[\0\p{Surrogate}]/u.test(param);
+      return !param.includes("\0") && param.isWellFormed();
     default:
       return param === null || param instanceof Uint8Array;
   }

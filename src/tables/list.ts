@@ -197,7 +197,8 @@ type ReportRow = readonly [
 
 /** One number, an array of them, or none at all. */
 function numbers(value: string | number | null): readonly number[] {
-  return [JSON.parse(String(value)) ?? []].flat();
+  if (typeof value === "string") return JSON.parse(value);
+  return value === null ? [] : [value];
 }
 
 /** Candidates that only a sort can order are all examined, so there may be no more of them than the scan limit. */

@@ -56,6 +56,15 @@ const unused: Plugin = {
   },
 };
 
+/** Of statements that are written over several lines: nothing else of the project's keeps its indentation in a text. */
+const indentation: Plugin = {
+  name: "indentation",
+  transform: {
+    filter: { id: { exclude: /node_modules/ } },
+    handler: (code) => code.replace(/\n +/g, "\n"),
+  },
+};
+
 const bundle = await rolldown({
   input: { index: entry },
   platform: "browser",
@@ -67,7 +76,7 @@ const bundle = await rolldown({
     conditionNames: ["workerd", "worker", "browser"],
     extensionAlias: { ".js": [".ts", ".js"] },
   },
-  plugins: [binaries, ownRouter, one, unused],
+  plugins: [binaries, ownRouter, one, unused, indentation],
   // No module is imported for what it does when it is loaded.
   treeshake: { moduleSideEffects: false, propertyReadSideEffects: false },
 });

@@ -43,7 +43,7 @@ export function pageValues(limit: number, skip: number): GivenValues {
  * - the page's rows as JSON with a row beyond them, if there is one, each behind `rowSeparator`; NULL where there are none or
  *   they are more than an answer can hold;
  * - how many authorized rows were found, at most `limit + 1`;
- * - the key of the page's last row as a JSON array, where a row beyond the page was found;
+ * - the key of the page's last row as a JSON array, where the page is full;
  * - what was counted in the window, where it was counted: the number of candidates, or as a JSON array
  *   `[candidates, authorized, probed]`, or as `groupedOr` has it;
  * - what the page examined: the number of candidates, or as a JSON array `[candidates, probed]`; NULL where nobody asked, or
@@ -62,11 +62,11 @@ export function listStatement(plan: ListPlan): Counted<Sql> {
   const ctes = [...gate.ctes, ...parts.ctes, sql`_page AS MATERIALIZED (${parts.page})`];
   const row = jsonObject(plan.output, ({ name: column }) => sql`_page.${name(column)}`);
   const bytes = storedBytes(plan.output, ({ name: column }) => sql`_page.${name(column)}`);
-  const rows = sql`SELECT group_concat(${row}, ${param(rowSeparator)}) FROM _page`;
+  const rows = sql`SELECT group_concat(${row}, ',\n') FROM _page`;
   const lastKey = sql`SELECT ${jsonArray(keys)} FROM _page LIMIT 1 OFFSET ${page.limit} - 1`;
   const fits = sql`_size.bytes <= ${integer(plan.catalog.answerBytesMax)}`;
   const counted = plan.window.counted ? sql`NULL` : parts.counted;
-  const statement = sql`WITH ${commaList(ctes)} SELECT CASE WHEN ${fits} THEN (${rows}) END AS rows, _size.found AS found, CASE WHEN ${isPeeked} THEN (${lastKey}) END AS last_key, ${counted} AS counted, ${parts.examined} AS examined, ${gate.visits} AS gate_visits FROM (SELECT sum(${bytes}) AS bytes, count(*) AS found FROM _page) AS _size`;
+  const statement = sql`WITH ${commaList(ctes)} SELECT CASE WHEN ${fits} THEN (${rows}) END AS rows, _size.found AS found, (${lastKey}) AS last_key, ${counted} AS counted, ${parts.examined} AS examined, ${gate.visits} AS gate_visits FROM (SELECT sum(${bytes}) AS bytes, count(*) AS found FROM _page) AS _size`;
   return {
     statement,
     asked: statement,
@@ -251,7 +251,7 @@ function groupedOr(
     ...keys.map((key, i) => sql`${key} AS ${name(columns[i]!)}`),
     ...judge.probes,
   ];
-  const groups = sql`SELECT ${commaList(list)} FROM ${name(plan.table.name)} AS _t INDEXED BY ${physicalName(index.name)} GROUP BY ${commaList(keys)} LIMIT ${gate.limited(param(-1n))}`;
+  const groups = sql`SELECT ${commaList(list)} FROM ${name(plan.table.name)} AS _t INDEXED BY ${physicalName(index.name)} GROUP BY ${commaList(keys)} LIMIT ${gate.limited(sql`-1`)}`;
   const authorized = sql`ifnull(sum(_w._n) FILTER (WHERE ${judge.passes}), 0)`;
   const grouped = sql`SELECT json_array(ifnull(sum(_w._n), 0), ${authorized}, ${judge.probed}, 1, ${judge.probedEach}) FROM (${groups}) AS _w`;
   return sql`SELECT CASE WHEN ${fitsIntoWindow(plan)} THEN (${grouped}) ELSE (${oneByOne}) END`;
