@@ -17,18 +17,18 @@ import { PasswordThrottle } from "./auth/throttle.js";
 import { toHex } from "./encoding/hex.js";
 import { deriveBytes } from "./encoding/secret-keys.js";
 import { readAhead } from "./http/body.js";
+import { byMethod } from "./http/by-method.js";
 import { addressUnit } from "./http/client-address.js";
 import { cors } from "./http/cors.js";
 import { isLoopbackHost } from "./http/loopback.js";
 import type { OriginPolicy } from "./http/origin.js";
 import { isRefusal, methodNotAllowed, Refusal } from "./http/refusal.js";
 import { json } from "./http/respond.js";
-import { router } from "./http/router.js";
+import { type Fetch, router } from "./http/router.js";
 import { createOutbox } from "./mail/outbox.js";
 import { createMeter } from "./metering/attempt.js";
 import { databaseJournal } from "./metering/database-journal.js";
 import { Metrics } from "./metering/metrics.js";
-import { metered } from "./metering/middleware.js";
 import { createRecorder } from "./metering/recorder.js";
 import { retireReceipts } from "./metering/retention.js";
 import { openApi } from "./openapi/route.js";
@@ -37,6 +37,7 @@ import { HasherBusyError, type Platform } from "./platform/platform.js";
 import type { Config } from "./project/config.js";
 import { isMetered } from "./project/is-metered.js";
 import { createProjectSource } from "./schema/project-source.js";
+import type { Cursors } from "./tables/list-response.js";
 import { tableRoutes } from "./tables/routes.js";
 
 type Env = { Variables: { caller: Caller } };
@@ -80,7 +81,8 @@ export async function createApp(options: AppOptions) {
   const { config, platform, secret, loopbackOnly, readSchemaFile, publicBaseUrl } = options;
   const { database, clock, log } = platform;
   const projects = createProjectSource(config.rules, database, log);
-  const cursorCipher = platform.cipher(await deriveBytes(secret, "cursor"));
+  const cipher = platform.cipher(await deriveBytes(secret, "cursor"));
+  const cursors: Cursors = { cipher, random: platform.random };
   const tokens = createAccessTokens(await deriveBytes(secret, "access token"));
 
   const callers = createCallers({ database, clock, tokens, cookieMode: config.auth.cookie_mode });
@@ -131,17 +133,14 @@ export async function createApp(options: AppOptions) {
     cookies: config.auth.cookie_mode,
   };
   const app = router<Env>();
-  if (loopbackOnly) app.use(loopbackHostsOnly);
-  app.use(cors(origins));
   if (origins.cookies) app.use(crossSiteGuard(origins));
-  app.get("/health", () => health(database));
-  app.all("/health", () => methodNotAllowed("GET").toResponse());
+  app.all("/health", byMethod({ GET: () => health(database) }));
   app.route(
     "/auth",
     authRoutes(auth, callers, identified, (c) => addressUnit(options.clientAddress(c))),
   );
   app.use("/admin/api/*", identified);
-  app.route("/admin/api", adminRoutes({ platform, config, readSchemaFile, cursorCipher }));
+  app.route("/admin/api", adminRoutes({ platform, config, readSchemaFile, cursors }));
   app.get("/metrics", identified, (c) => {
     const refusal = adminRefusal(c.var.caller);
     if (refusal !== null) return refusal.toResponse();
@@ -153,26 +152,16 @@ export async function createApp(options: AppOptions) {
   });
   app.all("/metrics", () => methodNotAllowed("GET").toResponse());
   const document = openApi({ callers, projects, config, publicBaseUrl });
-  app.get("/openapi.json", (c) => document(c.req.raw));
-  app.all("/openapi.json", () => methodNotAllowed("GET").toResponse());
-  app.use("/api/*", metered(meter));
-  app.route(
-    "/api",
-    tableRoutes({
-      platform,
-      config,
-      callers,
-      projects,
-      cursorCipher,
-    }),
-  );
-  app.notFound(() => new Refusal("not_found", "no such resource").toResponse());
-  app.onError((error) => {
+  app.all("/openapi.json", byMethod({ GET: (c) => document(c.req.raw) }));
+  const failed = (error: unknown): Refusal => {
     if (error instanceof UnavailableError || error instanceof HasherBusyError)
-      return new Refusal("unavailable", "the server is too busy or its storage unavailable").toResponse();
+      return new Refusal("unavailable", "the server is too busy or its storage unavailable");
     log.error("a request failed", error);
-    return new Refusal("internal", "something went wrong").toResponse();
-  });
+    return new Refusal("internal", "something went wrong");
+  };
+  app.route("/api", tableRoutes({ platform, config, callers, projects, cursors, meter, failed }));
+  app.notFound(() => new Refusal("not_found", "no such resource").toResponse());
+  app.onError((error) => failed(error).toResponse());
   const upkeep: Upkeep = {
     resumeMail: async () => {
       await outbox().makeAllDue();
@@ -195,9 +184,11 @@ export async function createApp(options: AppOptions) {
       await recorder?.finish(databaseJournal(database));
     },
   };
-  const fetch: typeof app.fetch = async (request, ...rest) => {
+  const crossOrigin = cors(origins, app.fetch);
+  const answer = loopbackOnly ? loopbackHostsOnly(crossOrigin) : crossOrigin;
+  const fetch: Fetch = async (request, ...rest) => {
     const from = clock.elapsed();
-    const response = await app.fetch(request, ...rest);
+    const response = await answer(request, ...rest);
     metrics.request(request.method, request.url, response.status, clock.elapsed() - from);
     return response;
   };
@@ -215,10 +206,9 @@ async function health(database: Database): Promise<Response> {
 }
 
 /** A page that rebinds its own name to a loopback address still sends that name (interface, section 1). */
-async function loopbackHostsOnly(c: Context, next: () => Promise<void>): Promise<Response | undefined> {
-  const { hostname } = new URL(c.req.url);
-  if (!isLoopbackHost(hostname))
-    return new Refusal("forbidden", "the development secret serves loopback hosts only").toResponse();
-  await next();
-  return undefined;
+function loopbackHostsOnly(answer: Fetch): Fetch {
+  return (request, ...rest) =>
+    isLoopbackHost(new URL(request.url).hostname)
+      ? answer(request, ...rest)
+      : new Refusal("forbidden", "the development secret serves loopback hosts only").toResponse();
 }

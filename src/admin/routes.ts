@@ -2,8 +2,9 @@ import type { Context } from "hono";
 import type { Caller } from "../auth/principal.js";
 import { isRefusal, methodNotAllowed, Refusal } from "../http/refusal.js";
 import { router } from "../http/router.js";
-import type { Cipher, Platform } from "../platform/platform.js";
+import type { Platform } from "../platform/platform.js";
 import type { Config } from "../project/config.js";
+import type { Cursors } from "../tables/list-response.js";
 import { adminRefusal } from "./authorize.js";
 import { applySchema, planSchema } from "./schema.js";
 import { getServiceKeys, postServiceKey, removeServiceKey } from "./service-keys.js";
@@ -13,7 +14,7 @@ import { getUsers, patchUser, postUser, removeUser, revokeUserSessions } from ".
 export interface AdminServices {
   readonly platform: Platform;
   readonly config: Config;
-  readonly cursorCipher: Cipher;
+  readonly cursors: Cursors;
   /** svc.schema.yaml beside the server, for a request without a body. */
   readonly readSchemaFile: () => Promise<string>;
 }

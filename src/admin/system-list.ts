@@ -6,7 +6,7 @@ import type { Column, ColumnType, Table } from "../project/model.js";
 import { systemColumnName, systemTableName } from "../project/names.js";
 import type { Expression } from "../project/rules/ast.js";
 import type { Catalog } from "../schema/catalog.js";
-import { listResponse } from "../tables/list-response.js";
+import { type ListResponseContext, listResponse } from "../tables/list-response.js";
 import { noPlanChecks } from "../tables/plan-check.js";
 import type { AdminServices } from "./routes.js";
 
@@ -79,11 +79,11 @@ const everyRow: Expression = { kind: "literal", value: true };
 export function listSystemRows(
   request: Request,
   { table, catalog }: SystemList,
-  { platform, config, cursorCipher }: AdminServices,
+  { platform, config, cursors }: AdminServices,
   caller: Caller,
 ): Promise<Response | Refusal> {
-  const { database, clock, random } = platform;
-  return listResponse(request, {
+  const { database, clock } = platform;
+  const context: ListResponseContext = {
     database,
     table,
     catalog,
@@ -103,9 +103,12 @@ export function listSystemRows(
     plans: noPlanChecks,
     lists: noMemo,
     given: new Map(),
-    cursors: { cipher: cursorCipher, random },
-    principal: principalOf(caller),
-    schemaVersion: 0,
+    cursors,
     nowMs: clock.now(),
+  };
+  return listResponse(request, context, {
+    principal: principalOf(caller),
+    table: table.name,
+    schemaVersion: 0,
   });
 }

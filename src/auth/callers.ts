@@ -111,7 +111,7 @@ export function createCallers({ database, clock, tokens, cookieMode }: CallerSer
         const checked = new CheckedDatabase(database, check, row);
         try {
           const answer = await act(identity, checked);
-          await checked.confirm();
+          if (!checked.confirmed) await checked.confirm();
           return answer;
         } catch (error) {
           if (!(error instanceof UnexpectedRowError)) throw error;

@@ -63,9 +63,12 @@ export class CheckedDatabase implements Statements {
     }
   }
 
+  get confirmed(): boolean {
+    return this.#confirmed;
+  }
+
   /** For a request that has not come to ask the database anything. */
   async confirm(): Promise<void> {
-    if (this.#confirmed) return;
     const [result] = await this.#database.query([this.#check]);
     this.#compare(result!.rows[0]!);
   }

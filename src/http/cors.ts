@@ -1,5 +1,5 @@
-import type { Context, MiddlewareHandler, Next } from "hono";
 import { allowOrigin, type OriginPolicy } from "./origin.js";
+import type { Fetch } from "./router.js";
 
 const preflightSeconds = "600";
 
@@ -7,19 +7,19 @@ const preflightSeconds = "600";
  * Cross-origin access for the allowed origins (Fetch, "CORS protocol"). An origin that is not allowed gets no header at
  * all. Requests without `Origin` pass untouched.
  */
-export function cors(policy: OriginPolicy): MiddlewareHandler {
-  const withOrigin = async (c: Context, next: Next, origin: string): Promise<Response | undefined> => {
+export function cors(policy: OriginPolicy, answer: Fetch): Fetch {
+  const withOrigin = async (origin: string, request: Request, ...rest: unknown[]): Promise<Response> => {
     const headers = headersFor(policy, origin);
-    const isPreflight =
-      c.req.method === "OPTIONS" && c.req.header("Access-Control-Request-Method") !== undefined;
-    if (isPreflight) return preflight(headers, c.req.header("Access-Control-Request-Headers"));
-    await next();
-    for (const [name, value] of Object.entries(headers)) c.res.headers.set(name, value);
-    return undefined;
+    const asked = request.headers;
+    if (request.method === "OPTIONS" && asked.has("Access-Control-Request-Method"))
+      return preflight(headers, asked.get("Access-Control-Request-Headers"));
+    const response = await answer(request, ...rest);
+    for (const [name, value] of Object.entries(headers)) response.headers.set(name, value);
+    return response;
   };
-  return (c, next) => {
-    const origin = c.req.header("Origin");
-    return origin === undefined ? next() : withOrigin(c, next, origin);
+  return (request, ...rest) => {
+    const origin = request.headers.get("Origin");
+    return origin === null ? answer(request, ...rest) : withOrigin(origin, request, ...rest);
   };
 }
 
@@ -33,12 +33,12 @@ function headersFor(policy: OriginPolicy, origin: string): Record<string, string
   };
 }
 
-function preflight(headers: Readonly<Record<string, string>>, requested: string | undefined): Response {
+function preflight(headers: Readonly<Record<string, string>>, requested: string | null): Response {
   const answer = new Headers({ Vary: "Origin, Access-Control-Request-Headers" });
   if (Object.keys(headers).length > 0) {
     for (const [name, value] of Object.entries(headers)) answer.set(name, value);
     answer.set("Access-Control-Allow-Methods", "GET, POST, PATCH, DELETE");
-    if (requested !== undefined) answer.set("Access-Control-Allow-Headers", requested);
+    if (requested !== null) answer.set("Access-Control-Allow-Headers", requested);
     answer.set("Access-Control-Max-Age", preflightSeconds);
   }
   return new Response(null, { status: 204, headers: answer });

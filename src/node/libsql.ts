@@ -72,7 +72,7 @@ class LibsqlDatabase implements Database {
   }
 
   async batch(statements: readonly Statement[]): Promise<readonly Result[]> {
-    return this.#enqueue("batch", statements);
+    return await this.#enqueue("batch", statements);
   }
 
   async migrate(statements: readonly Statement[]): Promise<void> {

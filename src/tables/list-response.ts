@@ -7,20 +7,24 @@ import { type CursorBinding, type CursorState, openCursor, sealCursor } from "./
 import { firstState, type ListContext, listPage } from "./list.js";
 import { type ListRequest, parseListRequest } from "./list-request.js";
 
-export interface ListResponseContext extends ListContext {
-  readonly attempt: Pick<Attempt, "succeed">;
-  readonly cursors: { readonly cipher: Cipher; readonly random: Random };
-  readonly principal: string;
-  readonly schemaVersion: number;
+/** What cursors are sealed with. */
+export interface Cursors {
+  readonly cipher: Cipher;
+  readonly random: Random;
 }
 
-/** Answers a list request: `{ data, meta: { limit, offset, total, next_cursor?, truncated?, … } }`. */
+export interface ListResponseContext extends ListContext {
+  readonly attempt: Pick<Attempt, "succeed">;
+  readonly cursors: Cursors;
+}
+
+/** Answers a list request, with a cursor for whom `binding` says: `{ data, meta: { limit, offset, total, next_cursor?, truncated?, … } }`. */
 export async function listResponse(
   request: Request,
   context: ListResponseContext,
+  binding: CursorBinding,
 ): Promise<Response | Refusal> {
-  const { cursors, attempt, nowMs, principal, schemaVersion } = context;
-  const binding: CursorBinding = { principal, table: context.table.name, schemaVersion };
+  const { cursors, attempt, nowMs } = context;
   const asked = await listAsked(request, context, binding);
   if (isRefusal(asked)) return asked;
   const page = await listPage(asked.list, asked.state, context);

@@ -1,85 +1,91 @@
-import type { Context, MiddlewareHandler } from "hono";
+import type { Context } from "hono";
 import type { Callers } from "../auth/callers.js";
 import { authValues, type Caller, principalOf } from "../auth/principal.js";
 import { readAhead, readJsonObject } from "../http/body.js";
+import { byMethod } from "../http/by-method.js";
 import { decode, parseQueryString } from "../http/query-string.js";
 import { badRequest, isRefusal, methodNotAllowed, Refusal } from "../http/refusal.js";
 import { jsonText } from "../http/respond.js";
 import { router } from "../http/router.js";
-import type { Attempt, MeteringMembers, Subject } from "../metering/attempt.js";
+import type { Attempt, Meter, MeteringMembers, Subject } from "../metering/attempt.js";
 import { type AtOnce, whenThere } from "../platform/at-once.js";
 import type { SqlValue, Statements } from "../platform/database.js";
-import type { Cipher, Platform } from "../platform/platform.js";
+import type { Platform } from "../platform/platform.js";
 import type { Config } from "../project/config.js";
 import { isMetered } from "../project/is-metered.js";
 import type { Table } from "../project/model.js";
 import type { RuleAction } from "../project/rules/ast.js";
 import type { LiveProject } from "../schema/live-project.js";
 import type { ProjectSource } from "../schema/project-source.js";
-import { type Access, accessOf } from "./access.js";
-import type { ListContext } from "./list.js";
-import { listResponse } from "./list-response.js";
+import { accessOf } from "./access.js";
+import { type Cursors, type ListResponseContext, listResponse } from "./list-response.js";
 import { noPlanChecks } from "./plan-check.js";
 import { rememberedOf } from "./remembered.js";
 import { createRow, deleteRow, getRow, type RowContext, type RowValues, updateRow } from "./row.js";
 import { type Body, compositeKey, createValues, patchValues, singleKey } from "./row-request.js";
 import type { GivenValues } from "./sql/fragment.js";
 
-/** The metered request. */
-export type TableEnv = { Variables: { attempt: Attempt } };
-
 export interface TableServices {
   readonly platform: Platform;
   readonly config: Config;
   readonly callers: Callers;
   readonly projects: ProjectSource;
-  readonly cursorCipher: Cipher;
+  readonly cursors: Cursors;
+  readonly meter: Meter;
+  /** What an error is answered with. */
+  readonly failed: (error: unknown) => Refusal;
 }
 
 /** The eight endpoints of specification 4.2. */
 export function tableRoutes(services: TableServices) {
-  const routes = router<TableEnv>();
-  const run = async (c: Context<TableEnv>, act: (request: TableRequest) => Answer) => {
-    const read = readAhead(c.req.raw, services.config.api.max_body_bytes);
-    if (read !== undefined) await read;
-    // Not of c.var, which copies all of them.
-    const attempt = c.get("attempt");
-    const answer = await services.callers.run(c.req.raw.headers, ({ caller, schemaVersion }, database) =>
-      whenThere(services.projects.current(schemaVersion), (project) => {
-        if (isRefusal(project)) return project;
-        const table = project.schema.tables.get(c.req.param("table") ?? "");
-        return table === undefined
-          ? noSuchTable
-          : act({ services, request: c.req.raw, attempt, caller, project, database, table });
-      }),
-    );
-    return isRefusal(answer) ? answer.toResponse() : answer;
+  const routes = router();
+  const run = async (c: Context, act: (request: TableRequest) => Answer) => {
+    const attempt = services.meter(c.req.method);
+    let answer: Response | Refusal;
+    try {
+      const read = readAhead(c.req.raw, services.config.api.max_body_bytes);
+      if (read !== undefined) await read;
+      answer = await services.callers.run(c.req.raw.headers, ({ caller, schemaVersion }, database) =>
+        whenThere(services.projects.current(schemaVersion), (project) => {
+          if (isRefusal(project)) return project;
+          const table = project.schema.tables.get(c.req.param("table") ?? "");
+          return table === undefined
+            ? noSuchTable
+            : act({ services, request: c.req.raw, attempt, caller, project, database, table });
+        }),
+      );
+    } catch (error) {
+      answer = services.failed(error);
+    }
+    const response = isRefusal(answer) ? answer.toResponse() : answer;
+    // The work is metered whatever has become of it.
+    const ended = attempt.end(response.status);
+    if (ended !== undefined) await ended;
+    return response;
   };
-  const on = (action: Action, handle: Handler) => (c: Context<TableEnv>) =>
+  const on = (action: Action, handle: Handler) => (c: Context) =>
     run(c, (request) => {
       const operation = operationOf(request, action);
       return isRefusal(operation) ? operation : handle(operation);
     });
-  const otherMethod =
+  const other =
     (...allowed: readonly string[]) =>
-    (c: Context<TableEnv>) =>
+    (c: Context) =>
       run(c, () => methodNotAllowed(...allowed));
-  routes.get("/:table", on("list", list));
-  routes.post("/:table", on("create", create));
-  routes.all("/:table", otherMethod("GET", "POST"));
+  const rows = (keyOf: KeyOf) =>
+    byMethod(
+      {
+        GET: on("get", keyed(keyOf, get)),
+        PATCH: on("update", keyed(keyOf, update)),
+        DELETE: on("delete", keyed(keyOf, remove)),
+      },
+      other,
+    );
+  const composite = rows(queryKey);
+  routes.all("/:table", byMethod({ GET: on("list", list), POST: on("create", create) }, other));
+  routes.all("/:table/:id", rows(pathKey));
   // The router of regular expressions takes no `_svc` beside `:id`.
-  const underSvc: MiddlewareHandler<TableEnv> = async (c, next) =>
-    c.req.param("id") === "_svc" ? next() : c.notFound();
-  routes.use("/:table/:id/key", underSvc);
-  for (const [path, keyOf] of [
-    ["/:table/:id", pathKey],
-    ["/:table/:id/key", queryKey],
-  ] as const) {
-    routes.get(path, on("get", keyed(keyOf, get)));
-    routes.patch(path, on("update", keyed(keyOf, update)));
-    routes.delete(path, on("delete", keyed(keyOf, remove)));
-    routes.all(path, otherMethod("GET", "PATCH", "DELETE"));
-  }
+  routes.all("/:table/:id/key", (c) => (c.req.param("id") === "_svc" ? composite(c) : c.notFound()));
   return routes;
 }
 
@@ -96,13 +102,13 @@ interface TableRequest {
 }
 
 /** Its caller judged as far as that is possible without looking at rows. */
-interface Operation extends TableRequest, RowContext {
-  readonly access: Access;
-  readonly lists: ListContext["lists"];
+interface Operation extends TableRequest, RowContext, ListResponseContext {
+  readonly attempt: Attempt;
 }
 
 type Answer = AtOnce<Response | Refusal>;
 type Handler = (operation: Operation) => Answer;
+type KeyOf = (operation: Operation) => RowValues | Refusal;
 type KeyHandler = (operation: Operation, key: RowValues) => Answer;
 
 const noSuchTable = new Refusal("not_found", "no such table");
@@ -127,6 +133,7 @@ function operationOf(request: TableRequest, action: Action): Operation | Refusal
     table: table.name,
     action,
   });
+  const metered = isMetered(config);
   // Field by field: spreading what is at hand into it costs more than looking up a row.
   return {
     services: request.services,
@@ -144,7 +151,10 @@ function operationOf(request: TableRequest, action: Action): Operation | Refusal
     lists: remembered.lists,
     reads: remembered.reads,
     writes: remembered.writes,
-    plans: isMetered(config) ? remembered.plans : noPlanChecks,
+    metered,
+    plans: metered ? remembered.plans : noPlanChecks,
+    scanLimit: config.api.scan_limit,
+    cursors: request.services.cursors,
   };
 }
 
@@ -158,23 +168,10 @@ function givenBy(caller: Caller, nowSeconds: number): GivenValues {
 }
 
 function list(operation: Operation): Promise<Response | Refusal> {
-  const { caller, project, services } = operation;
-  const { config, platform, cursorCipher } = services;
-  return listResponse(operation.request, {
-    database: operation.database,
-    table: operation.table,
-    access: operation.access,
-    catalog: operation.catalog,
-    tally: operation.tally,
-    plans: operation.plans,
-    lists: operation.lists,
-    given: operation.given,
-    nowMs: operation.nowMs,
-    attempt: operation.attempt,
-    scanLimit: config.api.scan_limit,
-    metered: isMetered(config),
-    cursors: { cipher: cursorCipher, random: platform.random },
+  const { request, caller, table, project } = operation;
+  return listResponse(request, operation, {
     principal: principalOf(caller),
+    table: table.name,
     schemaVersion: project.version,
   });
 }
@@ -184,29 +181,29 @@ async function create(operation: Operation): Promise<Response | Refusal> {
   const body = none ?? (await bodyOf(operation));
   if (isRefusal(body)) return body;
   const values = createValues(operation.table, operation.access, body);
-  return isRefusal(values) ? values : rowResponse(operation, await createRow(operation, values), 201);
+  return isRefusal(values) ? values : await rowResponse(operation, createRow(operation, values), 201);
 }
 
-async function get(operation: Operation, key: RowValues): Promise<Response | Refusal> {
-  return rowResponse(operation, await getRow(operation, key), 200);
+function get(operation: Operation, key: RowValues): Promise<Response | Refusal> {
+  return rowResponse(operation, getRow(operation, key), 200);
 }
 
 async function update(operation: Operation, key: RowValues): Promise<Response | Refusal> {
   const body = await bodyOf(operation);
   if (isRefusal(body)) return body;
   const patch = patchValues(operation.table, operation.access, body);
-  return isRefusal(patch) ? patch : rowResponse(operation, await updateRow(operation, key, patch), 200);
+  return isRefusal(patch) ? patch : await rowResponse(operation, updateRow(operation, key, patch), 200);
 }
 
-async function remove(operation: Operation, key: RowValues): Promise<Response | Refusal> {
-  return rowResponse(operation, await deleteRow(operation, key), 200);
+function remove(operation: Operation, key: RowValues): Promise<Response | Refusal> {
+  return rowResponse(operation, deleteRow(operation, key), 200);
 }
 
 function bodyOf({ request, services }: Operation): Promise<Body | Refusal> {
   return readJsonObject(request, services.config.api.max_body_bytes);
 }
 
-function keyed(keyOf: (operation: Operation) => RowValues | Refusal, handle: KeyHandler): Handler {
+function keyed(keyOf: KeyOf, handle: KeyHandler): Handler {
   return (operation) => {
     const key = keyOf(operation);
     return isRefusal(key) ? key : handle(operation, key);
@@ -240,9 +237,10 @@ function withoutParameters(request: Request): Refusal | null {
 
 async function rowResponse(
   { attempt }: Operation,
-  data: string | Refusal,
+  row: Promise<string | Refusal>,
   status: 200 | 201,
 ): Promise<Response | Refusal> {
+  const data = await row;
   if (isRefusal(data)) return data;
   return jsonResponse(data, await attempt.succeed(status, 1), status);
 }

@@ -61,7 +61,8 @@ const indentation: Plugin = {
   name: "indentation",
   transform: {
     filter: { id: { exclude: /node_modules/ } },
-    handler: (code) => code.replace(/\n +/g, "\n"),
+    // Lines stay where they are, which is what the source map is for.
+    handler: (code) => ({ code: code.replace(/\n +/g, "\n"), map: null }),
   },
 };
 

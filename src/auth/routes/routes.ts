@@ -1,4 +1,5 @@
 import type { Context, MiddlewareHandler } from "hono";
+import { byMethod } from "../../http/by-method.js";
 import { isRefusal, methodNotAllowed, Refusal } from "../../http/refusal.js";
 import { router } from "../../http/router.js";
 import { UnavailableError } from "../../platform/database.js";
@@ -49,26 +50,29 @@ export function authRoutes(
     ["/oauth/exchange", exchange],
   ];
   for (const [path, handle] of posts) {
-    routes.post(path, async (c) => respond(() => handle(c.req.raw, context, addressOf(c))));
-    routes.all(path, () => methodNotAllowed("POST").toResponse());
+    routes.all(path, byMethod({ POST: (c) => respond(() => handle(c.req.raw, context, addressOf(c))) }));
   }
-  routes.get("/me", async (c) =>
-    respond(() => callers.run(c.req.raw.headers, ({ caller }, database) => me(caller, database))),
+  routes.all(
+    "/me",
+    byMethod({
+      GET: (c) =>
+        respond(() => callers.run(c.req.raw.headers, ({ caller }, database) => me(caller, database))),
+    }),
   );
-  routes.all("/me", () => methodNotAllowed("GET").toResponse());
   for (const [path, handle] of callersPosts) {
     routes.post(path, authenticated, async (c) =>
       respond(() => handle(c.req.raw, context, addressOf(c), c.get("caller"))),
     );
     routes.all(path, () => methodNotAllowed("POST").toResponse());
   }
-  routes.get("/pages/:name", async (c) => respond(() => showPage(c.req.raw, context, c.req.param("name"))));
-  routes.post("/pages/:name", async (c) =>
-    respond(() => submitPage(c.req.raw, context, c.req.param("name"))),
+  routes.all(
+    "/pages/:name",
+    byMethod({
+      GET: (c) => respond(() => showPage(c.req.raw, context, c.req.param("name")!)),
+      POST: (c) => respond(() => submitPage(c.req.raw, context, c.req.param("name")!)),
+    }),
   );
-  routes.all("/pages/:name", () => methodNotAllowed("GET", "POST").toResponse());
-  routes.get("/oauth/providers", async (c) => respond(() => listProviders(c.req.raw, context)));
-  routes.all("/oauth/providers", () => methodNotAllowed("GET").toResponse());
+  routes.all("/oauth/providers", byMethod({ GET: (c) => respond(() => listProviders(c.req.raw, context)) }));
   routes.all("/oauth/callback/:provider", async (c) =>
     respond(() => callback(c.req.raw, context, c.req.param("provider"))),
   );
