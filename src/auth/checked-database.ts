@@ -67,7 +67,7 @@ export class CheckedDatabase implements Statements {
     return this.#confirmed;
   }
 
-  /** For a request that has not come to ask the database anything. */
+  /** For a request that has not come to ask the database anything, and is not `confirmed`. */
   async confirm(): Promise<void> {
     const [result] = await this.#database.query([this.#check]);
     this.#compare(result!.rows[0]!);

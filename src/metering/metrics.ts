@@ -13,8 +13,9 @@ class Area {
   sumSeconds = 0;
 }
 
-/** The parts of the interface that requests are counted by: not paths, of which there may be any number. */
+/** Whatever there may be any number of. */
 const other = "other";
+/** The parts of the interface that requests are counted by: not paths. */
 const areas = ["api", "auth", "admin", other];
 
 function areaOf(url: string): string {
@@ -22,7 +23,6 @@ function areaOf(url: string): string {
   return areas.find((area) => url.startsWith(`/${area}/`, path)) ?? other;
 }
 
-/** Others may be any number, too. */
 const methods = new Set(["GET", "HEAD", "POST", "PATCH", "PUT", "DELETE", "OPTIONS"]);
 
 /** Since the start of the process or the isolate, which is where they are kept. */

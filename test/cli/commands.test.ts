@@ -1,4 +1,6 @@
+import { once } from "node:events";
 import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { type IncomingMessage, request } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
@@ -85,6 +87,28 @@ describe("a project that is not right", () => {
 
   it("does not serve a development secret on an address that others can reach", () => {
     expect(svc(exampleProject(), ["serve", "--port", "0", "--host", "0.0.0.0"]).status).toBe(2);
+  });
+
+  it("serves one to nobody who has come by another name than that of the machine itself", async () => {
+    const directory = exampleProject();
+    edit(directory, "svc.toml", (text) => `${text}\n[cors]\nallowed_origins = ["https://app.example"]\n`);
+    const { port } = new URL(await served(directory));
+    const status = async (method: string, host: string) => {
+      const headers = {
+        Host: host,
+        Origin: "https://app.example",
+        "Access-Control-Request-Method": "GET",
+      };
+      const asked = request({ port, method, path: "/health", headers }).end();
+      const [answer] = (await once(asked, "response")) as [IncomingMessage];
+      const allowed = answer.headers["access-control-allow-origin"];
+      answer.resume();
+      return [answer.statusCode, allowed];
+    };
+    for (const method of ["GET", "HEAD", "OPTIONS"])
+      expect(await status(method, `rebound.example:${port}`), method).toEqual([403, undefined]);
+    for (const host of ["localhost", "127.0.0.2", "[::1]"])
+      expect(await status("GET", `${host}:${port}`), host).toEqual([200, "https://app.example"]);
   });
 
   it.each([

@@ -4,7 +4,7 @@ import type { ColumnName, TableName } from "../../project/names.js";
 
 /**
  * A piece of SQL text with the parameters of its placeholders. This folder is the only place where SQL text for
- * customers' tables is put together: values travel as parameters, and names come out of a parsed schema.
+ * customers' tables is put together: a request's values travel as parameters, and names come out of a parsed schema.
  */
 export interface Sql {
   readonly text: string;
@@ -47,7 +47,7 @@ export function param(value: Param): Sql {
   return { text: "?", params: [value] };
 }
 
-/** A number of the settings, the same in every statement of this text: what is not bound costs less. */
+/** A number that no request gives, written out: what is not bound costs less. */
 export function integer(value: number): Sql {
   return { text: String(BigInt(value)), params: none };
 }

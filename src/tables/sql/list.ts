@@ -43,7 +43,7 @@ export function pageValues(limit: number, skip: number): GivenValues {
  * - the page's rows as JSON with a row beyond them, if there is one, each behind `rowSeparator`; NULL where there are none or
  *   they are more than an answer can hold;
  * - how many authorized rows were found, at most `limit + 1`;
- * - the key of the page's last row as a JSON array, where the page is full;
+ * - the key of the page's last row as a JSON array, where a row beyond the page was found;
  * - what was counted in the window, where it was counted: the number of candidates, or as a JSON array
  *   `[candidates, authorized, probed]`, or as `groupedOr` has it;
  * - what the page examined: the number of candidates, or as a JSON array `[candidates, probed]`; NULL where nobody asked, or
@@ -62,11 +62,11 @@ export function listStatement(plan: ListPlan): Counted<Sql> {
   const ctes = [...gate.ctes, ...parts.ctes, sql`_page AS MATERIALIZED (${parts.page})`];
   const row = jsonObject(plan.output, ({ name: column }) => sql`_page.${name(column)}`);
   const bytes = storedBytes(plan.output, ({ name: column }) => sql`_page.${name(column)}`);
-  const rows = sql`SELECT group_concat(${row}, ',\n') FROM _page`;
+  const rows = sql`SELECT group_concat(${row}, ${separator}) FROM _page`;
   const lastKey = sql`SELECT ${jsonArray(keys)} FROM _page LIMIT 1 OFFSET ${page.limit} - 1`;
   const fits = sql`_size.bytes <= ${integer(plan.catalog.answerBytesMax)}`;
   const counted = plan.window.counted ? sql`NULL` : parts.counted;
-  const statement = sql`WITH ${commaList(ctes)} SELECT CASE WHEN ${fits} THEN (${rows}) END AS rows, _size.found AS found, (${lastKey}) AS last_key, ${counted} AS counted, ${parts.examined} AS examined, ${gate.visits} AS gate_visits FROM (SELECT sum(${bytes}) AS bytes, count(*) AS found FROM _page) AS _size`;
+  const statement = sql`WITH ${commaList(ctes)} SELECT CASE WHEN ${fits} THEN (${rows}) END AS rows, _size.found AS found, CASE WHEN ${isPeeked} THEN (${lastKey}) END AS last_key, ${counted} AS counted, ${parts.examined} AS examined, ${gate.visits} AS gate_visits FROM (SELECT sum(${bytes}) AS bytes, count(*) AS found FROM _page) AS _size`;
   return {
     statement,
     asked: statement,
@@ -77,6 +77,7 @@ export function listStatement(plan: ListPlan): Counted<Sql> {
 
 /** JSON that SQLite makes has no line break elsewhere: in a text it is escaped. */
 export const rowSeparator = ",\n";
+const separator: Sql = { text: `'${rowSeparator}'`, params: [] };
 
 /** Of the table itself, where it is not one that no hint can steer, and where SQLite does not know that there is no such row. */
 function ownSeek({ path, table }: ListPlan): readonly Seek[] {

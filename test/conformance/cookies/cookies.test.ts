@@ -192,6 +192,32 @@ describe("CORS", () => {
     expect(read.headers.get("Access-Control-Allow-Credentials")).toBe("true");
   });
 
+  it("lets it read every answer, refusals too", async () => {
+    const { server } = await signedIn();
+    const statuses: number[] = [];
+    for (const [method, path] of [
+      ["GET", "/health"],
+      ["HEAD", "/health"],
+      ["GET", "/api/notes"],
+      ["PUT", "/api/notes"],
+      ["OPTIONS", "/api/notes"],
+      ["GET", "/nowhere"],
+      ["POST", "/health"],
+      ["GET", "/admin/api/users"],
+    ] as const) {
+      const { status, headers } = await client(server, { Origin: page }).send(method, path, {});
+      expect(headers.get("Access-Control-Allow-Origin"), `${method} ${path}`).toBe(page);
+      statuses.push(status);
+    }
+    expect(statuses).toEqual([200, 200, 401, 405, 405, 404, 405, 401]);
+  });
+
+  it("tells it in advance, before anybody asks who calls or what is there", async () => {
+    const { server } = await signedIn();
+    for (const path of ["/admin/api/users", "/nowhere"])
+      expect((await client(server).send("OPTIONS", path, preflight(page))).status, path).toBe(204);
+  });
+
   it.each([
     "null",
     "https://evil.example",

@@ -11,31 +11,49 @@ pairs: { primary_key: [a, b], columns: { a: { type: integer }, b: { type: intege
   config: "usage.enabled = false",
 };
 
-describe("a method that a route does not have is 405", () => {
+describe("a method that a route does not have is 405, and Allow says which it has", () => {
+  const lists = "GET, POST";
+  const rows = "GET, PATCH, DELETE";
   it.each([
-    ["PUT", "/api/notes"],
-    ["PATCH", "/api/notes"],
-    ["DELETE", "/api/notes"],
-    ["PUT", "/api/notes/1"],
-    ["POST", "/api/notes/1"],
-    ["POST", "/api/pairs/_svc/key?a=1&b=1"],
-    ["PUT", "/api/pairs/_svc/key?a=1&b=1"],
-    ["GET", "/auth/login"],
-    ["PUT", "/auth/login"],
-    ["DELETE", "/auth/register"],
-    ["GET", "/auth/refresh"],
-    ["PATCH", "/auth/logout"],
-    ["POST", "/auth/me"],
-    ["POST", "/health"],
-    ["DELETE", "/health"],
-  ])("%s %s", async (method, path) => {
+    ["PUT", "/api/notes", lists],
+    ["PATCH", "/api/notes", lists],
+    ["DELETE", "/api/notes", lists],
+    ["PROPFIND", "/api/notes", lists],
+    ["PUT", "/api/notes/1", rows],
+    ["POST", "/api/notes/1", rows],
+    ["POST", "/api/pairs/_svc/key?a=1&b=1", rows],
+    ["PUT", "/api/pairs/_svc/key?a=1&b=1", rows],
+    ["GET", "/auth/login", "POST"],
+    ["PUT", "/auth/login", "POST"],
+    ["DELETE", "/auth/register", "POST"],
+    ["GET", "/auth/refresh", "POST"],
+    ["PATCH", "/auth/logout", "POST"],
+    ["POST", "/auth/me", "GET"],
+    ["PUT", "/auth/pages/password-reset", lists],
+    ["POST", "/auth/oauth/providers", "GET"],
+    ["POST", "/health", "GET"],
+    ["DELETE", "/health", "GET"],
+    ["POST", "/openapi.json", "GET"],
+  ])("%s %s", async (method, path, allowed) => {
     const server = await serve(project);
     await run(server, "INSERT INTO notes VALUES (1)");
     await run(server, "INSERT INTO pairs VALUES (1, 1)");
-    for (const credential of [{}, await apiKey(server, "project:backend")])
-      expectRefusal(await client(server, credential).send(method, path, {}), 405, "method_not_allowed");
+    for (const credential of [{}, await apiKey(server, "project:backend")]) {
+      const answer = await client(server, credential).send(method, path, {});
+      expectRefusal(answer, 405, "method_not_allowed");
+      expect(answer.headers.get("Allow")).toBe(allowed);
+    }
     expect([await countOf(server, "notes"), await countOf(server, "pairs")]).toEqual([1, 1]);
   });
+});
+
+it("a composite key is told under `_svc` alone", async () => {
+  const server = await serve(project);
+  await run(server, "INSERT INTO pairs VALUES (1, 1)");
+  const key = client(server, await apiKey(server, "project:backend"));
+  expectAnswer(await key.get("/api/pairs/_svc/key?a=1&b=1"), 200, { data: { a: 1, b: 1 } });
+  for (const path of ["/api/pairs/x/key?a=1&b=1", "/api/pairs/_svc/keys?a=1&b=1"])
+    expectRefusal(await key.get(path), 404, "not_found");
 });
 
 describe("a path that is nothing is 404", () => {
@@ -73,7 +91,10 @@ it("HEAD answers as GET does, without a body", async () => {
   const key = client(server, await apiKey(server, "project:backend"));
   const head = await key.send("HEAD", "/api/notes", {});
   expect({ status: head.status, text: head.text }).toEqual({ status: 200, text: "" });
-  expect((await key.send("HEAD", "/api/nope", {})).status).toBe(404);
+  for (const path of ["/api/nope", "/api/notes/1"])
+    expect((await key.send("HEAD", path, {})).status, path).toBe(404);
+  expect((await key.send("HEAD", "/health", {})).status).toBe(200);
+  expect((await key.send("HEAD", "/auth/login", {})).status).toBe(405);
 });
 
 it("a table whose name is that of a route of no table is a table", async () => {

@@ -288,14 +288,16 @@ describe("GET /metrics", () => {
     const { ada, anyone, root, key } = await people();
     await ada.post("/api/notes", { id: 1, owner: "ada" });
     await ada.get("/api/notes/2");
+    await ada.send("PROPFIND", "/api/notes", {});
     const answer = await root.get("/metrics");
     expect(answer.status).toBe(200);
     expect(answer.headers.get("Content-Type")).toBe("text/plain; version=0.0.4; charset=utf-8");
     for (const line of [
       'svc_requests_total{area="api",method="POST",status="201"} 1',
       'svc_requests_total{area="api",method="GET",status="404"} 1',
-      'svc_request_duration_seconds_bucket{area="api",le="+Inf"} 2',
-      'svc_request_duration_seconds_count{area="api"} 2',
+      'svc_requests_total{area="api",method="other",status="405"} 1',
+      'svc_request_duration_seconds_bucket{area="api",le="+Inf"} 3',
+      'svc_request_duration_seconds_count{area="api"} 3',
       "svc_attempts_total 2",
       "svc_rows_read_total 0",
       "svc_rows_written_total 1",
