@@ -4,12 +4,10 @@ import { join } from "node:path";
 import autocannon from "autocannon";
 import { expect, test } from "vitest";
 import { openLibsql } from "../../src/node/libsql.js";
-import { figure, median } from "../support/figures.js";
+import { figure } from "../support/figures.js";
 import { svc } from "../support/project-directory.js";
 import { spawnServer } from "../support/spawned-server.js";
-
-const rounds = 5;
-const seconds = 3;
+import { connections, inTurns, type Runs } from "./works.js";
 
 const schema = `
 messages:
@@ -67,20 +65,17 @@ test("what metering costs", async () => {
   const on = await start("");
   const off = await start("usage.enabled = false\n");
   for (const [name, path] of Object.entries(work)) {
-    const rate = async ({ url, headers }: typeof on) => {
-      const result = await autocannon({ url: url + path, headers, connections: 16, duration: seconds });
-      expect(result.non2xx).toBe(0);
-      return result.requests.average;
-    };
-    const rates = { on: [] as number[], off: [] as number[] };
-    await rate(on);
-    await rate(off);
-    for (let round = 0; round < rounds; round++) {
-      rates.on.push(await rate(on));
-      rates.off.push(await rate(off));
-    }
-    const [metered, not] = [median(rates.on), median(rates.off)];
-    figure("metering", name, `${metered.toFixed(0)} /s`, `${not.toFixed(0)} /s`, metered / not);
+    const runs =
+      ({ url, headers }: typeof on): Runs =>
+      async (requests) => {
+        const amount = Math.max(connections, Math.round(requests));
+        const result = await autocannon({ url: url + path, headers, connections, amount, sampleInt: 10 });
+        expect(result.non2xx).toBe(0);
+        return result["2xx"] / result.duration;
+      };
+    const compared = await inTurns([runs(on), runs(off)]);
+    const rates = compared.map(({ rate }) => `${rate.toFixed(0)} /s`);
+    figure("metering", name, ...rates, compared[0]!.ratio);
   }
   await on.end();
   await off.end();

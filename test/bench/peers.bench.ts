@@ -23,10 +23,10 @@ test.skipIf(pocketbase === undefined)("beside PocketBase on the same data", asyn
       expect(await listed(contestant, "all")).toEqual({ page: 50, total: rows });
     }
     for (const [work, name] of works) {
-      const rates = await compare(contestants, work);
-      const [full, normal, theirs] = rates as [number, number, number];
-      const shown = rates.map((rate) => `${rate.toFixed(0)} /s`);
-      figure("PocketBase", name, ...shown, full / theirs, normal / theirs);
+      const compared = await compare(contestants, work);
+      const rates = compared.map(({ rate }) => `${rate.toFixed(0)} /s`);
+      const [full, normal] = compared;
+      figure("PocketBase", name, ...rates, full!.ratio, normal!.ratio);
     }
   } finally {
     for (const contestant of contestants) await contestant.end();

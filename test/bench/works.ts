@@ -1,9 +1,9 @@
 import { median } from "../support/figures.js";
 import { type Contestant, rate, type Work } from "./contestant.js";
 
-/** `ROUNDS` and `SECONDS` prolong it. */
-export const rounds = Number(process.env.ROUNDS ?? 5);
-export const seconds = Number(process.env.SECONDS ?? 2);
+/** So many short turns that a noisy machine is as noisy for all; `ROUNDS` and `SECONDS` prolong it. */
+const rounds = Number(process.env.ROUNDS ?? 21);
+const seconds = Number(process.env.SECONDS ?? 0.4);
 export const connections = 16;
 export const works: readonly (readonly [work: Work, name: string])[] = [
   ["point", "point read, owner rule"],
@@ -14,20 +14,33 @@ export const works: readonly (readonly [work: Work, name: string])[] = [
   ["delete", "delete by key, owner rule"],
 ];
 
-/** Requests a second of each, in turns, so that a noisy machine is noisy for all of them. */
-export async function compare(contestants: readonly Contestant[], work: Work): Promise<readonly number[]> {
+/** Requests a second, and the ratio to those of the last contestant: of the same turn each, and then the median. */
+export interface Compared {
+  readonly rate: number;
+  readonly ratio: number;
+}
+
+/** Answers so many requests, and tells how many a second. */
+export type Runs = (requests: number) => Promise<number>;
+
+export function compare(contestants: readonly Contestant[], work: Work): Promise<readonly Compared[]> {
+  return inTurns(contestants.map((contestant) => (requests) => rateOf(contestant, work, requests)));
+}
+
+export async function inTurns(contestants: readonly Runs[]): Promise<readonly Compared[]> {
   const rates: number[][] = [];
-  for (const contestant of contestants) rates.push([await warmUp(contestant, work)]);
+  for (const runs of contestants) rates.push([await warmUp(runs)]);
   for (let round = 0; round < rounds; round++)
-    for (const [i, contestant] of contestants.entries())
-      rates[i]!.push(await rateOf(contestant, work, rates[i]!.at(-1)! * seconds));
-  return rates.map(([, ...measured]) => median(measured));
+    for (const [i, runs] of contestants.entries()) rates[i]!.push(await runs(rates[i]!.at(-1)! * seconds));
+  const measured = rates.map(([, ...after]) => after);
+  const last = measured.at(-1)!;
+  return measured.map((of) => ({ rate: median(of), ratio: median(of.map((rate, i) => rate / last[i]!)) }));
 }
 
 /** Twice as many requests each time, until they take two seconds: by then what is hot has been compiled. */
-async function warmUp(contestant: Contestant, work: Work): Promise<number> {
+async function warmUp(runs: Runs): Promise<number> {
   for (let amount = connections; ; amount *= 2) {
-    const measured = await rateOf(contestant, work, amount);
+    const measured = await runs(amount);
     if (amount / measured > 2) return measured;
   }
 }
