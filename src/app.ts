@@ -17,12 +17,12 @@ import { PasswordThrottle } from "./auth/throttle.js";
 import { toHex } from "./encoding/hex.js";
 import { deriveBytes } from "./encoding/secret-keys.js";
 import { readAhead } from "./http/body.js";
-import { byMethod } from "./http/by-method.js";
+import { byMethod, refuse } from "./http/by-method.js";
 import { addressUnit } from "./http/client-address.js";
 import { cors } from "./http/cors.js";
 import { isLoopbackHost } from "./http/loopback.js";
 import type { OriginPolicy } from "./http/origin.js";
-import { isRefusal, methodNotAllowed, Refusal } from "./http/refusal.js";
+import { isRefusal, Refusal } from "./http/refusal.js";
 import { json } from "./http/respond.js";
 import { type Fetch, router } from "./http/router.js";
 import { createOutbox } from "./mail/outbox.js";
@@ -150,7 +150,7 @@ export async function createApp(options: AppOptions) {
     };
     return new Response(metrics.render(recorder?.state() ?? null), { headers });
   });
-  app.all("/metrics", () => methodNotAllowed("GET").toResponse());
+  app.all("/metrics", refuse("GET"));
   const document = openApi({ callers, projects, config, publicBaseUrl });
   app.all("/openapi.json", byMethod({ GET: (c) => document(c.req.raw) }));
   const failed = (error: unknown): Refusal => {

@@ -1,6 +1,7 @@
 import type { Context } from "hono";
 import type { Caller } from "../auth/principal.js";
-import { isRefusal, methodNotAllowed, Refusal } from "../http/refusal.js";
+import { refuse } from "../http/by-method.js";
+import { isRefusal, Refusal } from "../http/refusal.js";
 import { router } from "../http/router.js";
 import type { Platform } from "../platform/platform.js";
 import type { Config } from "../project/config.js";
@@ -59,7 +60,6 @@ export function adminRoutes(services: AdminServices) {
     });
   const methodsOf = (path: string) =>
     endpoints.filter(([, other]) => other === path).map(([method]) => method);
-  for (const path of new Set(endpoints.map(([, path]) => path)))
-    routes.all(path, () => methodNotAllowed(...methodsOf(path)).toResponse());
+  for (const path of new Set(endpoints.map(([, path]) => path))) routes.all(path, refuse(...methodsOf(path)));
   return routes;
 }

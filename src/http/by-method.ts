@@ -3,7 +3,8 @@ import { methodNotAllowed } from "./refusal.js";
 
 type Handler = (c: Context) => Response | Promise<Response>;
 
-const refuse =
+/** 405, with the methods that are allowed instead. */
+export const refuse =
   (...allowed: readonly string[]): Handler =>
   () =>
     methodNotAllowed(...allowed).toResponse();

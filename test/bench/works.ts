@@ -20,27 +20,21 @@ export interface Compared {
   readonly ratio: number;
 }
 
-/** Answers so many requests, and tells how many a second. */
-export type Runs = (requests: number) => Promise<number>;
-
-export function compare(contestants: readonly Contestant[], work: Work): Promise<readonly Compared[]> {
-  return inTurns(contestants.map((contestant) => (requests) => rateOf(contestant, work, requests)));
-}
-
-export async function inTurns(contestants: readonly Runs[]): Promise<readonly Compared[]> {
+export async function compare(contestants: readonly Contestant[], work: Work): Promise<readonly Compared[]> {
   const rates: number[][] = [];
-  for (const runs of contestants) rates.push([await warmUp(runs)]);
+  for (const contestant of contestants) rates.push([await warmUp(contestant, work)]);
   for (let round = 0; round < rounds; round++)
-    for (const [i, runs] of contestants.entries()) rates[i]!.push(await runs(rates[i]!.at(-1)! * seconds));
+    for (const [i, contestant] of contestants.entries())
+      rates[i]!.push(await rateOf(contestant, work, rates[i]!.at(-1)! * seconds));
   const measured = rates.map(([, ...after]) => after);
   const last = measured.at(-1)!;
   return measured.map((of) => ({ rate: median(of), ratio: median(of.map((rate, i) => rate / last[i]!)) }));
 }
 
 /** Twice as many requests each time, until they take two seconds: by then what is hot has been compiled. */
-async function warmUp(runs: Runs): Promise<number> {
+async function warmUp(contestant: Contestant, work: Work): Promise<number> {
   for (let amount = connections; ; amount *= 2) {
-    const measured = await runs(amount);
+    const measured = await rateOf(contestant, work, amount);
     if (amount / measured > 2) return measured;
   }
 }

@@ -1,6 +1,6 @@
 import type { Context, MiddlewareHandler } from "hono";
-import { byMethod } from "../../http/by-method.js";
-import { isRefusal, methodNotAllowed, Refusal } from "../../http/refusal.js";
+import { byMethod, refuse } from "../../http/by-method.js";
+import { isRefusal, Refusal } from "../../http/refusal.js";
 import { router } from "../../http/router.js";
 import { UnavailableError } from "../../platform/database.js";
 import { HasherBusyError, type Log } from "../../platform/platform.js";
@@ -63,7 +63,7 @@ export function authRoutes(
     routes.post(path, authenticated, async (c) =>
       respond(() => handle(c.req.raw, context, addressOf(c), c.get("caller"))),
     );
-    routes.all(path, () => methodNotAllowed("POST").toResponse());
+    routes.all(path, refuse("POST"));
   }
   routes.all(
     "/pages/:name",
