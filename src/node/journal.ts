@@ -14,7 +14,7 @@ import { join } from "node:path";
 import { setImmediate } from "node:timers";
 import Libsql from "libsql";
 import { toHex } from "../encoding/hex.js";
-import type { Gap, Journal, JournalEntry } from "../platform/journal.js";
+import type { Gap, Journal, JournalEntry, Receipt } from "../platform/journal.js";
 import type { Clock, Random } from "../platform/platform.js";
 import { endLine, entryLine, piecesOf, readSegment, reservedLine } from "./journal-format.js";
 
@@ -45,8 +45,10 @@ interface Segment {
   reserved: number;
 }
 
-interface Pending {
-  readonly entry: JournalEntry;
+/** Entries that are written together. */
+interface Group {
+  readonly entries: JournalEntry[];
+  readonly written: Promise<void>;
   readonly resolve: () => void;
   readonly reject: (error: unknown) => void;
 }
@@ -63,7 +65,7 @@ export class FileJournal implements Journal {
   #segment: Segment | null = null;
   #segments = 0;
   #next = 1;
-  #pending: Pending[] = [];
+  #pending: Group | null = null;
   #reserving = false;
   #failedAtMs = Number.NEGATIVE_INFINITY;
   #syncDue = false;
@@ -95,9 +97,12 @@ export class FileJournal implements Journal {
   }
 
   append(entry: JournalEntry): Promise<void> {
-    return new Promise((resolve, reject) => {
-      if (this.#pending.push({ entry, resolve, reject }) === 1) setImmediate(() => this.#flush());
-    });
+    if (this.#pending === null) {
+      this.#pending = newGroup();
+      setImmediate(() => this.#flush());
+    }
+    this.#pending.entries.push(entry);
+    return this.#pending.written;
   }
 
   collect(): Promise<void> {
@@ -150,16 +155,16 @@ export class FileJournal implements Journal {
   /** One write for all that has come since the last. */
   #flush(): void {
     const group = this.#pending;
-    this.#pending = [];
-    if (group.length === 0) return;
+    this.#pending = null;
+    if (group === null) return;
     try {
-      this.#write(group.map(({ entry }) => entry));
+      this.#write(group.entries);
     } catch (error) {
       this.#abandon();
-      for (const { reject } of group) reject(error);
+      group.reject(error);
       return;
     }
-    for (const { resolve } of group) resolve();
+    group.resolve();
     try {
       this.#prepareNext(this.#segment!);
     } catch {
@@ -175,9 +180,13 @@ export class FileJournal implements Journal {
     const segment = this.#segment!;
     // What is written into a file that somebody has removed is gone with this process.
     if (fstatSync(segment.file).nlink === 0) throw new Error("the journal's segment has been removed");
-    const receipts = entries.flatMap((entry) => entry.receipts);
+    const receipts: Receipt[] = [];
+    const gaps: Gap[] = [];
+    for (const entry of entries) {
+      receipts.push(...entry.receipts);
+      gaps.push(...entry.gaps);
+    }
     if (this.#next + receipts.length > segment.reserved) this.#reserveNow(segment, receipts.length);
-    const gaps = entries.flatMap((entry) => entry.gaps);
     const line = entryLine(this.#next, { receipts, gaps });
     this.#next += receipts.length;
     segment.bytes += writeAll(segment.file, line);
@@ -372,6 +381,15 @@ function lock(directory: string): Lock | null {
     database?.close();
     return null;
   }
+}
+
+function newGroup(): Group {
+  let resolve!: Group["resolve"];
+  let reject!: Group["reject"];
+  const written = new Promise<void>((...settle) => {
+    [resolve, reject] = settle;
+  });
+  return { entries: [], written, resolve, reject };
 }
 
 /** How many bytes it took. */

@@ -2,12 +2,13 @@ import type { QueryParameter } from "../http/query-string.js";
 import { badRequest, isRefusal, type Refusal } from "../http/refusal.js";
 import type { Tally } from "../metering/tally.js";
 import type { Result, Statement, Statements } from "../platform/database.js";
+import type { Column } from "../project/model.js";
 import type { Access } from "./access.js";
 import { equality, isUnjudged } from "./access-path.js";
 import type { CursorState, WireWindow } from "./cursor.js";
 import type { ListPlan } from "./list-plan.js";
 import type { ListRequest } from "./list-request.js";
-import { bindCounted, type PlanChecks } from "./plan-check.js";
+import { bindCounted, type PlanChecking } from "./plan-check.js";
 import { type BoundList, type PrepareContext, prepareList } from "./prepare-list.js";
 import { finishRows } from "./rows.js";
 import { bind, bindSingle } from "./sql/fragment.js";
@@ -28,7 +29,7 @@ export interface Page {
 export interface ListContext extends PrepareContext {
   readonly database: Statements;
   readonly tally: Tally;
-  readonly plans: Pick<PlanChecks, "run">;
+  readonly plans: PlanChecking;
   readonly nowMs: number;
 }
 
@@ -55,21 +56,24 @@ export async function listPage(
   const { given } = list;
   const { plan, page } = list.list;
   const { limit } = request;
-  const searchRefusal = await searchTooLong(request, list, context);
-  if (searchRefusal !== null) return searchRefusal;
-  const { results, exact } = await context.plans.run(
-    (statements) => ask(context, statements),
-    bindCounted(page, given, bindSingle),
-    context.nowMs,
-  );
+  for (const filter of request.filters) {
+    if (filter.operator !== "contains") continue;
+    const refusal = await searchTooLong(filter.column, filter.value, list, context);
+    if (refusal !== null) return refusal;
+  }
+  const bound = bindCounted(page, given, bindSingle);
+  const check = context.plans.check(bound, context.nowMs);
+  const results = await ask(context, [bound.statement, ...check.questions]);
+  const exact = check.isExact(results);
   const report = reportOf(results[0]!, plan, limit, state.window.skip);
   const isTooMany = !plan.path.ordered && report.examined!.candidates > plan.scanLimit;
   context.tally.add(exact ? rowsRead(plan, report, isTooMany) : null);
   if (isTooMany) return tooManyToSort(state, request, plan, context);
   if (report.rows === null && report.found > 0) return tooLarge;
   const returned = Math.min(report.found, limit);
-  const window = await windowAfter(list, limit, report, context);
-  const { next, truncated } = continuation(state, plan, limit, report, window);
+  const end = mayEndInTable(plan, limit, report) ? await endOfWindow(list, context) : null;
+  const upTo = state.window.upTo ?? end;
+  const next = windowAfter(state.window, plan, limit, report, upTo);
   const total = state.total + (report.counted?.authorized ?? 0);
   return {
     data: finishRows(`[${pageRows(report, limit)}]`, plan.output),
@@ -77,7 +81,7 @@ export async function listPage(
     limit,
     offset: state.offset,
     total,
-    truncated,
+    truncated: upTo !== null,
     next: next && {
       ...state,
       window: next,
@@ -105,22 +109,19 @@ const searchWorkMax = 20_000_000_000;
 
 /** SQLite compares a text of `contains` at every place anew, so long texts in long texts would block the server. */
 async function searchTooLong(
-  { filters }: ListRequest,
+  column: Column,
+  text: string,
   { list: { plan }, given }: BoundList,
   context: ListContext,
 ): Promise<Refusal | null> {
-  for (const filter of filters) {
-    if (filter.operator !== "contains") continue;
-    const { column, value } = filter;
-    const bytes = new TextEncoder().encode(value).length;
-    if (bytes <= shortSearchBytes) continue;
-    const [result] = await ask(context, [bindSingle(candidateBytesStatement(plan, column), given)]);
-    const [held, candidates] = result!.rows[0] as [number, number];
-    context.tally.add(candidates);
-    if (held * bytes > searchWorkMax)
-      return badRequest(`${column.name}: too much text to look for so long a value in`);
-  }
-  return null;
+  const bytes = new TextEncoder().encode(text).length;
+  if (bytes <= shortSearchBytes) return null;
+  const [result] = await ask(context, [bindSingle(candidateBytesStatement(plan, column), given)]);
+  const [held, candidates] = result!.rows[0] as [number, number];
+  context.tally.add(candidates);
+  return held * bytes > searchWorkMax
+    ? badRequest(`${column.name}: too much text to look for so long a value in`)
+    : null;
 }
 
 const tooLarge = badRequest("the page is too large: a smaller limit or fewer columns would help");
@@ -232,29 +233,26 @@ function rowsRead(plan: ListPlan, { counted, examined, gateVisits }: Report, isT
   return (plan.window.counted ? 0 : pass(counted)) + pass(examined) + gateVisits;
 }
 
-/** Where the counted window ends, for a scan that may have met its limit. */
-interface WindowEnd {
-  readonly upTo: string | null;
+/** Whether the scan may have met its limit. */
+function mayEndInTable(plan: ListPlan, limit: number, { found, counted, examined }: Report): boolean {
+  const { path, scanLimit, window } = plan;
+  if (!path.ordered || window.upTo !== null || counted?.toTheEnd) return false;
+  return found > limit
+    ? counted !== null && !isUnconditional(plan) && counted.candidates >= scanLimit
+    : (examined?.candidates ?? 0) >= scanLimit;
 }
 
-async function windowAfter(
+/** The key where the counted window ends. Null: with the table. */
+async function endOfWindow(
   { list: { plan }, given }: BoundList,
-  limit: number,
-  report: Report,
   context: ListContext,
-): Promise<WindowEnd> {
-  const { path, scanLimit, window } = plan;
-  const isFull = report.found > limit;
-  if (!path.ordered || window.upTo !== null || report.counted?.toTheEnd) return { upTo: null };
-  const mayEnd = isFull
-    ? report.counted !== null && !isUnconditional(plan) && report.counted.candidates >= scanLimit
-    : (report.examined?.candidates ?? 0) >= scanLimit;
-  if (!mayEnd) return { upTo: null };
+): Promise<string | null> {
+  const { scanLimit } = plan;
   const [result] = await ask(context, [bind(windowEndStatement(plan), given)]);
   const [end, beyond] = result!.rows;
   // It walks up to the row behind the window, if there is one.
   context.tally.add(end === undefined ? null : scanLimit + (beyond === undefined ? 0 : 1));
-  return { upTo: beyond === undefined ? null : (end![0] as string) };
+  return beyond === undefined ? null : (end![0] as string);
 }
 
 /** A count without any condition is not limited (interface, section 4). */
@@ -262,29 +260,21 @@ function isUnconditional({ path }: ListPlan): boolean {
   return path.rest.length === 0 && path.served.length === 0;
 }
 
-function continuation(
-  state: CursorState,
+/** What the next page looks at: the rest of the window that ends at `upTo`, or what is behind it. */
+function windowAfter(
+  { skip }: WireWindow,
   plan: ListPlan,
   limit: number,
-  report: Report,
-  { upTo: found }: WindowEnd,
-): { readonly next: WireWindow | null; readonly truncated: boolean } {
-  const { window } = state;
-  const { scanLimit } = plan;
-  const upTo = state.window.upTo ?? found;
-  const truncated = upTo !== null;
-  if (report.found > limit)
-    return { next: { after: report.lastKey!, upTo, counted: true, skip: 0 }, truncated };
-  if (upTo === null) return { next: null, truncated };
-  const authorized = report.counted?.authorized ?? report.found;
-  const inWindow = isUnconditional(plan) ? scanLimit : authorized;
+  { found, lastKey, counted }: Report,
+  upTo: string | null,
+): WireWindow | null {
+  if (found > limit) return { after: lastKey!, upTo, counted: true, skip: 0 };
+  if (upTo === null) return null;
+  const inWindow = isUnconditional(plan) ? plan.scanLimit : (counted?.authorized ?? found);
   return {
-    next: {
-      after: upTo,
-      upTo: null,
-      counted: isUnconditional(plan),
-      skip: report.found > 0 ? 0 : Math.max(0, window.skip - inWindow),
-    },
-    truncated,
+    after: upTo,
+    upTo: null,
+    counted: isUnconditional(plan),
+    skip: found > 0 ? 0 : Math.max(0, skip - inWindow),
   };
 }

@@ -31,48 +31,59 @@ export function bindCounted(counted: Counted<Sql>, given: Given, binding = bind)
   return { statement: bound, asked: asked === statement ? bound : asked && bind(asked, given), exact, seeks };
 }
 
+/** What is sent behind a statement, and what the answer says. */
+export interface PlanCheck {
+  /** One, or none where the plan is known or there is nothing to find. */
+  readonly questions: readonly Statement[];
+  /** Whether it is known how many rows the statement examined. `results` end with what the questions returned. */
+  isExact(results: readonly Result[]): boolean;
+}
+
+/** Of whatever makes sure that statements find their rows as they are expected to. */
+export interface PlanChecking {
+  check(counted: CountedStatement, nowMs: number): PlanCheck;
+}
+
+const exactly: PlanCheck = { questions: [], isExact: () => true };
+const unknown: PlanCheck = { questions: [], isExact: () => false };
+
 /** Where nothing is metered, nothing is asked, and nothing is known. */
-export const noPlanChecks: Pick<PlanChecks, "run"> = {
-  run: async (send, { statement }, _, before = []) => ({
-    results: await send([...before, statement]),
-    exact: false,
-  }),
-};
+export const noPlanChecks: PlanChecking = { check: () => unknown };
 
 const plansMax = 2_000;
 /** After which a plan is looked at again, as statistics may have changed it. A new schema begins with no plans at all. */
 const trustedMs = 60_000;
 
 /** The plans that SQLite makes of statements, looked at once in a while along with the statement itself. */
-export class PlanChecks {
+export class PlanChecks implements PlanChecking {
   /** By the statement's text, the oldest first. */
   readonly #plans = new Map<string, { readonly follows: boolean; readonly atMs: number }>();
 
   constructor(private readonly log: Log) {}
 
-  /** Sends `before` and the statement. `exact` is false where SQLite does not go by the expected way. */
-  async run(
-    send: (statements: readonly Statement[]) => Promise<readonly Result[]>,
-    { statement, exact, asked, seeks }: CountedStatement,
-    nowMs: number,
-    before: readonly Statement[] = [],
-  ): Promise<{ readonly results: readonly Result[]; readonly exact: boolean }> {
-    if (!exact || asked === null) return { results: await send([...before, statement]), exact };
+  check({ exact, asked, seeks }: CountedStatement, nowMs: number): PlanCheck {
+    if (!exact) return unknown;
+    if (asked === null) return exactly;
     const { sql, params } = asked;
     const known = this.#plans.get(sql);
     if (known !== undefined && Math.abs(nowMs - known.atMs) < trustedMs)
-      return { results: await send([...before, statement]), exact: known.follows };
-    const question = { sql: `EXPLAIN QUERY PLAN ${sql}`, params };
-    const [plan, ...results] = await send([question, ...before, statement]);
-    const follows = followsPlan(
-      plan!.rows.map((row) => String(row[3])),
-      seeks,
-    );
+      return known.follows ? exactly : unknown;
+    return {
+      questions: [{ sql: `EXPLAIN QUERY PLAN ${sql}`, params }],
+      isExact: (results) => {
+        const details = results.at(-1)!.rows.map((row) => String(row[3]));
+        return this.#remember(sql, followsPlan(details, seeks), nowMs);
+      },
+    };
+  }
+
+  /** False where SQLite does not go by the expected way. */
+  #remember(sql: string, follows: boolean, atMs: number): boolean {
     if (!follows) this.log.warn(`rows read are unknown where SQLite goes another way: ${sql}`);
     this.#plans.delete(sql);
-    this.#plans.set(sql, { follows, atMs: nowMs });
+    this.#plans.set(sql, { follows, atMs });
     if (this.#plans.size > plansMax) this.#plans.delete(this.#plans.keys().next().value!);
-    return { results, exact: follows };
+    return follows;
   }
 }
 

@@ -14,7 +14,7 @@ export function singleKey(table: Table, text: string): RowValues | Refusal {
     return badRequest(
       `${table.name} has a composite key: use /api/${table.name}/_svc/key?${table.primaryKey.join("=…&")}=…`,
     );
-  return keyValues(table, new Map([[only, text]]));
+  return keyValues(table, () => text);
 }
 
 /** The key of `/api/:table/_svc/key`: every field of it, once, and nothing else (specification 4.2). */
@@ -25,7 +25,9 @@ export function compositeKey(table: Table, parameters: readonly QueryParameter[]
     if (!(table.primaryKey as readonly string[]).includes(field))
       return badRequest(`${quoted(field)} is not part of the key`);
   const missing = table.primaryKey.find((field) => !fields.has(field));
-  return missing === undefined ? keyValues(table, fields) : badRequest(`key field ${missing} is missing`);
+  return missing === undefined
+    ? keyValues(table, (field) => fields.get(field)!)
+    : badRequest(`key field ${missing} is missing`);
 }
 
 const noKey = new Refusal(
@@ -33,11 +35,11 @@ const noKey = new Refusal(
   "a table without a primary key can be listed and added to, nothing else",
 );
 
-function keyValues(table: Table, fields: ReadonlyMap<string, string>): RowValues | Refusal {
+function keyValues(table: Table, textOf: (field: string) => string): RowValues | Refusal {
   const values = new Map<Column, SqlValue>();
   for (const field of table.primaryKey) {
     const column = table.columns.get(field)!;
-    const parsed = fromText(column, fields.get(field)!);
+    const parsed = fromText(column, textOf(field));
     if (!parsed.ok) return badRequest(`${field}: expected ${parsed.expected}`);
     values.set(column, parsed.value);
   }
