@@ -6,8 +6,8 @@ import { copyOf, login, makeChat } from "./chat.js";
 import { load, rate, startBare, startSvc, type Work } from "./contestant.js";
 import { compare, connections, works } from "./works.js";
 
-const readRounds = 5;
-const readSeconds = 4;
+const readRounds = 11;
+const readSeconds = 2;
 
 const atLeast: Readonly<Record<Work, number>> = {
   point: 0.5,
