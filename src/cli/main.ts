@@ -1,4 +1,3 @@
-#!/usr/bin/env node
 import { readFileSync } from "node:fs";
 import { UnavailableError } from "../platform/database.js";
 import { didYouMean } from "../project/did-you-mean.js";
@@ -20,9 +19,8 @@ const groups: Readonly<Record<string, () => Promise<{ readonly commands: readonl
   import: () => import("./commands/import.js"),
 };
 
-process.exitCode = await main(process.argv.slice(2));
-
-async function main(args: readonly string[]): Promise<ExitCode> {
+/** The command line: prints, and tells the process's exit code. */
+export async function main(args: readonly string[]): Promise<ExitCode> {
   const [word = ""] = args;
   if (!Object.hasOwn(groups, word)) return withoutCommand(args);
   const { commands } = await groups[word]!();
