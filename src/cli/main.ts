@@ -1,3 +1,4 @@
+#!/usr/bin/env node
 import { readFileSync } from "node:fs";
 import { UnavailableError } from "../platform/database.js";
 import { didYouMean } from "../project/did-you-mean.js";
@@ -19,8 +20,9 @@ const groups: Readonly<Record<string, () => Promise<{ readonly commands: readonl
   import: () => import("./commands/import.js"),
 };
 
-/** The command line: prints, and tells the process's exit code. */
-export async function main(args: readonly string[]): Promise<ExitCode> {
+process.exitCode = await main(process.argv.slice(2));
+
+async function main(args: readonly string[]): Promise<ExitCode> {
   const [word = ""] = args;
   if (!Object.hasOwn(groups, word)) return withoutCommand(args);
   const { commands } = await groups[word]!();

@@ -386,8 +386,9 @@ function lock(directory: string): Lock | null {
 function newGroup(): Group {
   let resolve!: Group["resolve"];
   let reject!: Group["reject"];
-  const written = new Promise<void>((...settle) => {
-    [resolve, reject] = settle;
+  const written = new Promise<void>((fulfil, fail) => {
+    resolve = fulfil;
+    reject = fail;
   });
   return { entries: [], written, resolve, reject };
 }

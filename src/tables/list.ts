@@ -8,7 +8,7 @@ import { equality, isUnjudged } from "./access-path.js";
 import type { CursorState, WireWindow } from "./cursor.js";
 import type { ListPlan } from "./list-plan.js";
 import type { ListRequest } from "./list-request.js";
-import { bindCounted, type PlanChecking } from "./plan-check.js";
+import { bindCounted, type PlanChecks } from "./plan-check.js";
 import { type BoundList, type PrepareContext, prepareList } from "./prepare-list.js";
 import { finishRows } from "./rows.js";
 import { bind, bindSingle } from "./sql/fragment.js";
@@ -29,7 +29,7 @@ export interface Page {
 export interface ListContext extends PrepareContext {
   readonly database: Statements;
   readonly tally: Tally;
-  readonly plans: PlanChecking;
+  readonly plans: Pick<PlanChecks, "questionOf">;
   readonly nowMs: number;
 }
 
@@ -62,9 +62,9 @@ export async function listPage(
     if (refusal !== null) return refusal;
   }
   const bound = bindCounted(page, given, bindSingle);
-  const check = context.plans.check(bound, context.nowMs);
-  const results = await ask(context, [bound.statement, ...check.questions]);
-  const exact = check.isExact(results);
+  const question = context.plans.questionOf(bound, context.nowMs);
+  const results = await ask(context, [bound.statement, ...question.statements]);
+  const exact = question.isExact(results);
   const report = reportOf(results[0]!, plan, limit, state.window.skip);
   const isTooMany = !plan.path.ordered && report.examined!.candidates > plan.scanLimit;
   context.tally.add(exact ? rowsRead(plan, report, isTooMany) : null);

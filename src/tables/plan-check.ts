@@ -31,37 +31,32 @@ export function bindCounted(counted: Counted<Sql>, given: Given, binding = bind)
   return { statement: bound, asked: asked === statement ? bound : asked && bind(asked, given), exact, seeks };
 }
 
-/** What is sent behind a statement, and what the answer says. */
-export interface PlanCheck {
-  /** One, or none where the plan is known or there is nothing to find. */
-  readonly questions: readonly Statement[];
-  /** Whether it is known how many rows the statement examined. `results` end with what the questions returned. */
+/** What is asked of SQLite along with a statement, and what follows from the answer. */
+export interface PlanQuestion {
+  /** Sent behind the statement: one, or none where its plan is known already or there is nothing to find. */
+  readonly statements: readonly Statement[];
+  /** Whether it is known how many rows the statement examined. `results` end with that of the question, if there was one. */
   isExact(results: readonly Result[]): boolean;
 }
 
-/** Of whatever makes sure that statements find their rows as they are expected to. */
-export interface PlanChecking {
-  check(counted: CountedStatement, nowMs: number): PlanCheck;
-}
-
-const exactly: PlanCheck = { questions: [], isExact: () => true };
-const unknown: PlanCheck = { questions: [], isExact: () => false };
+const exactly: PlanQuestion = { statements: [], isExact: () => true };
+const unknown: PlanQuestion = { statements: [], isExact: () => false };
 
 /** Where nothing is metered, nothing is asked, and nothing is known. */
-export const noPlanChecks: PlanChecking = { check: () => unknown };
+export const noPlanChecks: Pick<PlanChecks, "questionOf"> = { questionOf: () => unknown };
 
 const plansMax = 2_000;
 /** After which a plan is looked at again, as statistics may have changed it. A new schema begins with no plans at all. */
 const trustedMs = 60_000;
 
 /** The plans that SQLite makes of statements, looked at once in a while along with the statement itself. */
-export class PlanChecks implements PlanChecking {
+export class PlanChecks {
   /** By the statement's text, the oldest first. */
   readonly #plans = new Map<string, { readonly follows: boolean; readonly atMs: number }>();
 
   constructor(private readonly log: Log) {}
 
-  check({ exact, asked, seeks }: CountedStatement, nowMs: number): PlanCheck {
+  questionOf({ exact, asked, seeks }: CountedStatement, nowMs: number): PlanQuestion {
     if (!exact) return unknown;
     if (asked === null) return exactly;
     const { sql, params } = asked;
@@ -69,7 +64,7 @@ export class PlanChecks implements PlanChecking {
     if (known !== undefined && Math.abs(nowMs - known.atMs) < trustedMs)
       return known.follows ? exactly : unknown;
     return {
-      questions: [{ sql: `EXPLAIN QUERY PLAN ${sql}`, params }],
+      statements: [{ sql: `EXPLAIN QUERY PLAN ${sql}`, params }],
       isExact: (results) => {
         const details = results.at(-1)!.rows.map((row) => String(row[3]));
         return this.#remember(sql, followsPlan(details, seeks), nowMs);

@@ -6,7 +6,7 @@ import type { Column, Table } from "../project/model.js";
 import type { Catalog } from "../schema/catalog.js";
 import { type Access, denied } from "./access.js";
 import { constraintRefusal } from "./constraint-refusal.js";
-import { bindCounted, type Counted, type PlanChecking } from "./plan-check.js";
+import { bindCounted, type Counted, type PlanChecks } from "./plan-check.js";
 import { finishRows } from "./rows.js";
 import { bind, bindSingle, type GivenValues, Slot, type Sql } from "./sql/fragment.js";
 import {
@@ -27,7 +27,7 @@ export interface RowContext {
   readonly access: Access;
   readonly catalog: Catalog;
   readonly tally: Tally;
-  readonly plans: PlanChecking;
+  readonly plans: Pick<PlanChecks, "questionOf">;
   readonly reads: Memo<Counted<Sql>>;
   readonly writes: Memo<WriteStatement>;
   /** Who calls, and when. */
@@ -57,9 +57,9 @@ export async function getRow(context: RowContext, key: RowValues): Promise<strin
   const output = [...access.readable.values()];
   const get = reads.get(access.key, () => getStatement(table, slots(key), access.rule, output, catalog));
   const bound = bindCounted(get, [given, key], bindSingle);
-  const check = plans.check(bound, nowMs);
-  const results = await tally.during(() => database.query([bound.statement, ...check.questions]));
-  const exact = check.isExact(results);
+  const question = plans.questionOf(bound, nowMs);
+  const results = await tally.during(() => database.query([bound.statement, ...question.statements]));
+  const exact = question.isExact(results);
   const row = results[0]!.rows[0];
   if (row === undefined) {
     tally.add(0);
@@ -119,11 +119,11 @@ async function write(
   const bound = bindCounted(statement, all);
   try {
     const before = probes === null ? [] : [bindSingle(probes, all)];
-    const check = plans.check(bound, nowMs);
+    const question = plans.questionOf(bound, nowMs);
     const results = await tally.during(() =>
-      database.batch([...before, bound.statement, ...check.questions]),
+      database.batch([...before, bound.statement, ...question.statements]),
     );
-    const exact = check.isExact(results);
+    const exact = question.isExact(results);
     const probed = probes === null ? undefined : (results[0]!.rows[0]?.[0] as number | undefined);
     const { rows, rowsWritten } = results[before.length]!;
     if (rows.length === 0) {

@@ -1,9 +1,11 @@
 import { once } from "node:events";
-import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { cpSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { type IncomingMessage, request } from "node:http";
+import { request as secureRequest } from "node:https";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { describe, expect, it, onTestFinished } from "vitest";
+import { describe, expect, it, onTestFinished, vi } from "vitest";
+import { certificate } from "../support/certificate.js";
 import { spawnServer } from "../support/spawned-server.js";
 import { svc as commandLine, type Outcome } from "./svc.js";
 
@@ -118,6 +120,38 @@ describe("a project that is not right", () => {
     const directory = exampleProject();
     edit(directory, "svc.toml", (text) => `${text.replace("[auth]", `[auth]\n${auth}`)}\n${cors}\n`);
     expect(svc(directory, ["serve", "--port", "0"]).status).toBe(2);
+  });
+});
+
+describe("what is loaded late", () => {
+  it("serves HTTPS where there is a certificate", async () => {
+    const directory = exampleProject();
+    const { cert, key } = await certificate();
+    writeFileSync(join(directory, "cert.pem"), cert);
+    writeFileSync(join(directory, "key.pem"), key);
+    edit(directory, "svc.toml", (text) => `${text}\n[server]\ntls_cert = "cert.pem"\ntls_key = "key.pem"\n`);
+    const url = await served(directory);
+    expect(url).toMatch(/^https:/);
+    const sent = secureRequest(`${url}/health`, { ca: cert, servername: "localhost" }).end();
+    const [answer] = (await once(sent, "response")) as [IncomingMessage];
+    expect(answer.statusCode).toBe(200);
+    answer.resume();
+  });
+
+  it("leaves a mail as a file", async () => {
+    const directory = exampleProject();
+    edit(directory, "svc.schema.yaml", (text) =>
+      text.replace("$auth:\n", "$auth:\n  email_verification: { required: true }\n"),
+    );
+    const url = await served(directory);
+    const answer = await fetch(`${url}/auth/register`, {
+      method: "POST",
+      headers: { "Content-Type": "application/json" },
+      body: JSON.stringify({ email: "ada@example.com", password: "correct horse" }),
+    });
+    expect(answer.status).toBe(202);
+    const mails = () => readdirSync(join(directory, ".svc/mail")).filter((file) => file.endsWith(".eml"));
+    await vi.waitFor(() => expect(mails()).toHaveLength(1), 10_000);
   });
 });
 

@@ -1,5 +1,3 @@
-import { readdirSync, readFileSync } from "node:fs";
-import { getPriority } from "node:os";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { createArgon2 } from "../../src/node/argon2.js";
 import { HasherBusyError } from "../../src/platform/platform.js";
@@ -39,13 +37,6 @@ describe("createArgon2", () => {
     expect(started.workers).toHaveLength(0);
     await Promise.all([hasher.hash("one"), hasher.hash("two")]);
     expect(started.workers).toHaveLength(1);
-  });
-
-  it.runIf(process.platform === "linux")("lets requests go first, in its own thread alone", async () => {
-    const before = getPriority();
-    await hasher.hash("one");
-    expect(getPriority()).toBe(before);
-    expect(threadPriorities().filter((priority) => priority === Math.min(before + 10, 19))).toHaveLength(1);
   });
 
   it("refuses more than the queue holds, and serves those in it", async () => {
@@ -96,11 +87,3 @@ describe("createArgon2", () => {
     await expect(hasher.hash("three")).rejects.toThrow(/closed/);
   });
 });
-
-/** Of all threads of this process (proc(5), "nice"). */
-function threadPriorities(): readonly number[] {
-  return readdirSync("/proc/self/task").map((thread) => {
-    const [, fields] = readFileSync(`/proc/self/task/${thread}/stat`, "utf8").split(") ");
-    return Number(fields!.split(" ")[16]);
-  });
-}

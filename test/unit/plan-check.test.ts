@@ -37,8 +37,8 @@ it("asks for a plan once in a minute, along with the statement, and takes back w
     }));
   };
   const run = async (nowMs: number) => {
-    const check = plans.check({ statement, asked: statement, exact: true, seeks }, nowMs);
-    return check.isExact(await send([statement, ...check.questions]));
+    const question = plans.questionOf({ statement, asked: statement, exact: true, seeks }, nowMs);
+    return question.isExact(await send([statement, ...question.statements]));
   };
   expect(await run(0)).toBe(true);
   detail = "SCAN _t";
