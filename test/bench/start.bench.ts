@@ -41,6 +41,6 @@ async function firstAnswer(directory: string): Promise<void> {
     break;
   }
   const exited = new Promise((resolve) => server.once("exit", resolve));
-  server.kill("SIGKILL");
+  server.kill("SIGTERM");
   await exited;
 }
