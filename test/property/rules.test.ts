@@ -19,7 +19,7 @@ import { type Row, toWire } from "./support/values.js";
  * test/property/rules.test.ts` repeats or prolongs a run; each table has four rules, and some for its columns.
  */
 const seed = Random.seedOfRun();
-const tableCount = Number(process.env.TABLES ?? 25);
+const tableCount = Number(process.env.TABLES ?? 40);
 vi.setConfig({ testTimeout: 60_000 + tableCount * 1000 });
 
 /** One request of the test. */
@@ -271,11 +271,18 @@ async function written(
 const hiddenTables = Math.ceil(tableCount / 5);
 
 test("a hidden column is an unknown one in every list parameter", async () => {
-  const { project } = await serveTables(3, hiddenTables);
+  const { project } = await serveTables(3, tableCount);
+  const callersOf = (table: RuledTable) =>
+    project.callers.filter((caller) => project.early(table, "read", caller) === null);
+  // Three tables in ten hide nothing from anybody who may list them.
+  const hiding = project.tables.filter((table) =>
+    callersOf(table).some((caller) =>
+      columns.some((column) => !project.allows(table, "read", caller, column)),
+    ),
+  );
   let asked = 0;
-  for (const table of project.tables)
-    for (const caller of project.callers) {
-      if (project.early(table, "read", caller) !== null) continue;
+  for (const table of hiding.slice(0, hiddenTables))
+    for (const caller of callersOf(table)) {
       for (const column of columns) {
         const isReadable = project.allows(table, "read", caller, column);
         for (const parameter of parametersOf(column)) {
