@@ -56,6 +56,7 @@ export class PlanChecks {
 
   constructor(private readonly log: Log) {}
 
+  /** `nowMs` says how old what is known is, in milliseconds since the epoch. */
   questionOf({ exact, asked, seeks }: CountedStatement, nowMs: number): PlanQuestion {
     if (!exact) return unknown;
     if (asked === null) return exactly;
