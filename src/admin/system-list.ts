@@ -16,22 +16,16 @@ export interface SystemList {
   readonly catalog: Catalog;
 }
 
-/** `columns` are those that may be shown; the first is the primary key, a text. */
+/** Of a table WITHOUT ROWID. `columns` are those that may be shown; the first is the primary key, a text. */
 export function systemList(name: string, columns: Readonly<Record<string, ColumnType>>): SystemList {
   const tableName = systemTableName(name);
   const entries = Object.entries(columns).map(([key, type]) => [key, columnOf(key, type)] as const);
-  const key = entries[0]![1].name;
-  const primaryKeyIndex = {
-    name: `sqlite_autoindex_${name}_1`,
-    columns: [{ name: key, descending: false }],
-    unique: true,
-  };
   const triggers = { run: false, read: false, rowsWritten: 0 };
   return {
     table: {
       name: tableName,
       columns: new Map(entries),
-      primaryKey: [key],
+      primaryKey: [entries[0]![1].name],
       unique: [],
       indexes: [],
       strict: true,
@@ -46,10 +40,10 @@ export function systemList(name: string, columns: Readonly<Record<string, Column
         [
           tableName,
           {
-            rowid: systemColumnName("_rowid_"),
+            rowid: null,
             exactColumns: new Set<string>(),
             collations: new Map<string, string>(),
-            indexes: [primaryKeyIndex],
+            indexes: [],
             triggers: { insert: triggers, update: triggers, delete: triggers },
           },
         ],

@@ -24,18 +24,21 @@ const algorithm = "HS256";
 const type = "at+jwt";
 const issuer = "svc";
 const rememberedMax = 10_000;
+/** Of HMAC with SHA-256, in base64url. */
+const signatureCharacters = 43;
 
 /** `key` are at least 32 bytes that serve no other purpose. */
 export function createAccessTokens(key: Uint8Array): AccessTokens {
-  // A signature that was found good stays good; only the clock can end it.
-  const remembered = new Map<string, { claims: AccessClaims; expiresAtMs: number }>();
+  // A signature that was found good stays good; only the clock can end it. By the signature: to hash a whole token takes longer.
+  const remembered = new Map<string, { token: string; claims: AccessClaims; expiresAtMs: number }>();
+  const signatureOf = (token: string) => token.slice(-signatureCharacters);
   const verifyNew = async (token: string, now: number): Promise<AccessClaims | null> => {
     // jose reads more spellings of one token than one, and each would be remembered.
     if (!/^[\w-]+\.[\w-]+\.[\w-]+$/.test(token)) return null;
     const verified = await verifySignature(token, key, now);
     if (verified === null) return null;
     if (remembered.size >= rememberedMax) remembered.delete(remembered.keys().next().value!);
-    remembered.set(token, verified);
+    remembered.set(signatureOf(token), { token, ...verified });
     return verified.claims;
   };
   return {
@@ -51,10 +54,11 @@ export function createAccessTokens(key: Uint8Array): AccessTokens {
         .sign(key);
     },
     verify: (token, now) => {
-      const known = remembered.get(token);
-      if (known === undefined) return verifyNew(token, now);
+      const signature = signatureOf(token);
+      const known = remembered.get(signature);
+      if (known?.token !== token) return verifyNew(token, now);
       if (now < known.expiresAtMs) return known.claims;
-      remembered.delete(token);
+      remembered.delete(signature);
       return null;
     },
   };

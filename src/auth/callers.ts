@@ -83,22 +83,25 @@ export function createCallers({ database, clock, tokens, cookieMode }: CallerSer
     return isRefusal(caller) ? caller : { caller, schemaVersion: row[0] as number | null };
   };
 
-  const claimIn = (headers: Headers) => claimOf(readCredential(headers, cookieMode), tokens, clock.now());
+  const claimIn = (headers: Headers, nowMs: number) =>
+    claimOf(readCredential(headers, cookieMode), tokens, nowMs);
 
   return {
     identify: async (headers) => {
-      const claim = await claimIn(headers);
+      const nowMs = clock.now();
+      const claim = await claimIn(headers, nowMs);
       if (isRefusal(claim)) return claim;
-      const [result] = await database.query([checkStatement(claim, clock.now())]);
+      const [result] = await database.query([checkStatement(claim, nowMs)]);
       const [row] = result!.rows;
       return identityOf(claim, row!);
     },
 
     run: async (headers, act) => {
-      const read = claimIn(headers);
+      const nowMs = clock.now();
+      const read = claimIn(headers, nowMs);
       const claim = read instanceof Promise ? await read : read;
       if (isRefusal(claim)) return claim;
-      const check = checkStatement(claim, clock.now());
+      const check = checkStatement(claim, nowMs);
       let row = expectedRow(claim);
       for (let rounds = 0; rounds < roundsMax; rounds++) {
         if (row === null) {

@@ -95,5 +95,5 @@ export class CheckedDatabase implements Statements {
 /** Of `withCheck`, a single row. */
 function withoutCheck({ rows: [row], rowsWritten }: Result, checkLength: number): Result {
   const isThere = row![checkLength] !== null;
-  return { rows: isThere ? [row!.slice(checkLength + 1)] : [], rowsWritten };
+  return { rows: isThere ? [row!.slice(checkLength)] : [], rowsWritten };
 }

@@ -17,10 +17,11 @@ class Area {
 const other = "other";
 /** The parts of the interface that requests are counted by: not paths. */
 const areas = ["api", "auth", "admin", other];
+const prefixes = areas.map((area) => `/${area}/`);
 
 function areaOf(url: string): string {
   const path = url.indexOf("/", url.indexOf("://") + 3);
-  return areas.find((area) => url.startsWith(`/${area}/`, path)) ?? other;
+  return areas[prefixes.findIndex((prefix) => url.startsWith(prefix, path))] ?? other;
 }
 
 const methods = new Set(["GET", "HEAD", "POST", "PATCH", "PUT", "DELETE", "OPTIONS"]);

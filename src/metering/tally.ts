@@ -20,14 +20,12 @@ export class Tally {
   }
 
   /** What fails says nothing of what it has read, nor, unless a constraint refused it, of what it has written. */
-  async during<T>(work: () => Promise<T>): Promise<T> {
-    try {
-      return await work();
-    } catch (error) {
+  during<T>(work: Promise<T>): Promise<T> {
+    return work.catch((error: unknown) => {
       const isCounted = !(error instanceof ConstraintError || error instanceof CallRefusedError);
       if (isCounted) this.add(null, null);
       throw error;
-    }
+    });
   }
 
   add(rowsRead: number | null, rowsWritten: number | null = 0): void {

@@ -115,9 +115,7 @@ export class Connection {
   }
 
   read(statement: Statement): Result {
-    if (!statement.sql.startsWith("EXPLAIN ") && !this.#prepare(statement.sql).returnsRows)
-      throw new Error("only a statement that reads can be queried");
-    return { rows: this.#rows(statement), rowsWritten: 0 };
+    return { rows: this.#rows(statement, false), rowsWritten: 0 };
   }
 
   /** In a transaction that `begin` has begun. */
@@ -173,13 +171,14 @@ export class Connection {
     return total;
   }
 
-  #rows(statement: Statement): Result["rows"] {
+  #rows(statement: Statement, mayWrite = true): Result["rows"] {
     const { sql, params } = statement;
     if (sql.startsWith("EXPLAIN ")) return fromNative(this.#explainer.rows(sql, params) as NativeRow[]);
     const prepared = this.#prepare(sql);
     // libsql binds NULL for a parameter that is missing and ignores one too many.
     checkParams(statement, prepared.placeholders);
     if (prepared.returnsRows) return fromNative(prepared.native.all(params) as NativeRow[]);
+    if (!mayWrite) throw new Error("only a statement that reads can be queried");
     prepared.native.run(params);
     return [];
   }

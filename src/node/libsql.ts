@@ -59,12 +59,13 @@ class LibsqlDatabase implements Database {
   }
 
   async query(statements: readonly Statement[]): Promise<readonly Result[]> {
-    const giveUpAtMs = performance.now() + this.#lockWaitMs;
+    let giveUpAtMs: number | undefined;
     for (let attempt = 0; ; attempt++) {
       this.#assertOpen();
       try {
         return statements.map((statement) => this.#connection.read(statement));
       } catch (error) {
+        giveUpAtMs ??= performance.now() + this.#lockWaitMs;
         if (!isBusy(error) || performance.now() >= giveUpAtMs) throw translated(error);
       }
       await delay(backoffMs(attempt));

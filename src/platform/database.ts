@@ -40,7 +40,7 @@ export type Statements = Pick<Database, "query" | "batch">;
 export interface Statement {
   readonly sql: string;
   readonly params: readonly SqlValue[];
-  /** A SELECT of at most one row: it can be part of another one. */
+  /** A SELECT of at most one row, whose first column is never NULL: it can be part of another one. */
   readonly single?: true;
 }
 

@@ -20,7 +20,7 @@ export const systemTables: readonly string[] = [
     email_verified INTEGER NOT NULL DEFAULT 0,
     registration_unconfirmed INTEGER NOT NULL DEFAULT 0,
     created_at TEXT NOT NULL
-  ) STRICT`,
+  ) STRICT, WITHOUT ROWID`,
   "CREATE INDEX IF NOT EXISTS _users_created_at ON _users (created_at)",
 
   `CREATE TABLE IF NOT EXISTS _sessions (
@@ -28,7 +28,7 @@ export const systemTables: readonly string[] = [
     user_id TEXT NOT NULL REFERENCES _users (id) ON DELETE CASCADE,
     created_at INTEGER NOT NULL,
     revoked_at INTEGER
-  ) STRICT`,
+  ) STRICT, WITHOUT ROWID`,
   "CREATE INDEX IF NOT EXISTS _sessions_user_id ON _sessions (user_id)",
   "CREATE INDEX IF NOT EXISTS _sessions_revoked ON _sessions (revoked_at) WHERE revoked_at IS NOT NULL",
 
@@ -52,7 +52,7 @@ export const systemTables: readonly string[] = [
     created_at TEXT NOT NULL,
     expires_at TEXT,
     revoked_at TEXT
-  ) STRICT`,
+  ) STRICT, WITHOUT ROWID`,
 
   `CREATE TABLE IF NOT EXISTS _throttle (
     key TEXT PRIMARY KEY NOT NULL,

@@ -99,7 +99,7 @@ function pageRows({ rows, found }: Report, limit: number): string {
 }
 
 function ask({ database, tally }: ListContext, statements: readonly Statement[]) {
-  return tally.during(() => database.query(statements));
+  return tally.during(database.query(statements));
 }
 
 /** Bytes: below it `contains` costs little more than reading the text. */
@@ -168,7 +168,7 @@ function reportOf(
   limit: number,
   skip: number,
 ): Report {
-  const [rows, found, lastKey, counted, examined, gateVisits] = row as ReportRow;
+  const [found, rows, lastKey, counted, examined, gateVisits] = row as ReportRow;
   const [candidates, authorized = candidates, probed = 0, toTheEnd] = numbers(counted);
   // Where each candidate is authorized, a page examines those up to the row behind it, or all that were counted.
   const reached = found > limit ? skip + limit + 1 : Math.min(candidates ?? 0, scanLimit);
@@ -188,8 +188,8 @@ function reportOf(
 
 /** In the order of `listStatement`. */
 type ReportRow = readonly [
-  rows: string | null,
   found: number,
+  rows: string | null,
   lastKey: string | null,
   counted: string | number | null,
   examined: string | null,

@@ -23,7 +23,7 @@ import { noPlanChecks } from "./plan-check.js";
 import { rememberedOf } from "./remembered.js";
 import { createRow, deleteRow, getRow, type RowContext, type RowValues, updateRow } from "./row.js";
 import { type Body, compositeKey, createValues, patchValues, singleKey } from "./row-request.js";
-import type { GivenValues } from "./sql/fragment.js";
+import type { GivenValues, SlotName } from "./sql/fragment.js";
 
 export interface TableServices {
   readonly platform: Platform;
@@ -160,11 +160,19 @@ function operationOf(request: TableRequest, action: Action): Operation | Refusal
 
 function givenBy(caller: Caller, nowSeconds: number): GivenValues {
   const { id, email } = authValues(caller);
-  return new Map<string, SqlValue>([
-    ["auth.id", id],
-    ["auth.email", email],
-    ["now", BigInt(nowSeconds)],
-  ]);
+  const get = (name: SlotName): SqlValue | undefined => {
+    switch (name) {
+      case "auth.id":
+        return id;
+      case "auth.email":
+        return email;
+      case "now":
+        return BigInt(nowSeconds);
+      default:
+        return undefined;
+    }
+  };
+  return { get };
 }
 
 function list(operation: Operation): Promise<Response | Refusal> {

@@ -58,14 +58,14 @@ export async function getRow(context: RowContext, key: RowValues): Promise<strin
   const get = reads.get(access.key, () => getStatement(table, slots(key), access.rule, output, catalog));
   const bound = bindCounted(get, [given, key], bindSingle);
   const question = plans.questionOf(bound, nowMs);
-  const results = await tally.during(() => database.query([bound.statement, ...question.statements]));
+  const results = await tally.during(database.query([bound.statement, ...question.statements]));
   const exact = question.isExact(results);
   const row = results[0]!.rows[0];
   if (row === undefined) {
     tally.add(0);
     return notFound;
   }
-  const [json, admitted, probed] = row;
+  const [admitted, json, probed] = row;
   tally.add(exact ? 1 + (probed as number) : null);
   if (admitted !== 1) return denied;
   return json === null ? tooLarge : finishRows(json as string, output);
@@ -120,9 +120,7 @@ async function write(
   try {
     const before = probes === null ? [] : [bindSingle(probes, all)];
     const question = plans.questionOf(bound, nowMs);
-    const results = await tally.during(() =>
-      database.batch([...before, bound.statement, ...question.statements]),
-    );
+    const results = await tally.during(database.batch([...before, bound.statement, ...question.statements]));
     const exact = question.isExact(results);
     const probed = probes === null ? undefined : (results[0]!.rows[0]?.[0] as number | undefined);
     const { rows, rowsWritten } = results[before.length]!;
@@ -160,7 +158,7 @@ async function deniedOrMissing(
     tally.add(1);
     return denied;
   }
-  const [result] = await tally.during(() => database.query([bind(presenceStatement(table, key), [])]));
+  const [result] = await tally.during(database.query([bind(presenceStatement(table, key), [])]));
   const found = result!.rows.length > 0;
   // Once by the write itself, and once more to tell the two apart.
   tally.add(found ? 2 : 0);

@@ -211,7 +211,9 @@ async function end(run: Run): Promise<unknown> {
   judgeReceipts(run);
   for (const line of run.world.server.log.lines)
     if (/^(a request|authentication) failed/.test(line)) run.otherAnswers.push(line);
-  const users = of("_users").map(({ id, created_at, ...user }) => user);
+  const users = of("_users")
+    .map(({ id, created_at, ...user }) => user)
+    .sort((a, b) => (String(a.email_key) < String(b.email_key) ? -1 : 1));
   return { users, notes: of("notes"), pairs: of("pairs"), schemas: of("_schema").length };
 }
 

@@ -5,29 +5,27 @@ import { instant, statement } from "./statement.js";
 // The columns of a check are called c0, c1 and so on, for `insist`.
 const schemaVersion = "(SELECT max(version) FROM _schema) AS c0";
 
+// The same texts each time: they are looked up, and one that is put together anew is read whole to be found.
+const schemaVersionSql = `SELECT ${schemaVersion}`;
+const sessionSql = `SELECT ${schemaVersion}, u.id AS c1, u.email AS c2, u.role AS c3 FROM (SELECT 1)
+    LEFT JOIN _sessions s ON s.id = ? AND s.revoked_at IS NULL
+    LEFT JOIN _users u ON u.id = s.user_id AND u.disabled = 0`;
+const apiKeySql = `SELECT ${schemaVersion}, k.id AS c1, k.scopes AS c2 FROM (SELECT 1)
+    LEFT JOIN _service_keys k ON k.hash = ? AND k.revoked_at IS NULL AND (k.expires_at IS NULL OR k.expires_at > ?)`;
+
 /** `[schema version]` */
 export function schemaVersionCheck(): Statement {
-  return statement(`SELECT ${schemaVersion}`);
+  return statement(schemaVersionSql);
 }
 
 /** `[schema version, user id, email, role]`; the user is NULL unless the session lives and the user is enabled. */
 export function sessionCheck(sessionId: string): Statement {
-  return statement(
-    `SELECT ${schemaVersion}, u.id AS c1, u.email AS c2, u.role AS c3 FROM (SELECT 1)
-    LEFT JOIN _sessions s ON s.id = ? AND s.revoked_at IS NULL
-    LEFT JOIN _users u ON u.id = s.user_id AND u.disabled = 0`,
-    sessionId,
-  );
+  return statement(sessionSql, sessionId);
 }
 
 /** `[schema version, key id, scopes]`; the key is NULL unless it is neither revoked nor expired. */
 export function apiKeyCheck(hash: string, now: number): Statement {
-  return statement(
-    `SELECT ${schemaVersion}, k.id AS c1, k.scopes AS c2 FROM (SELECT 1)
-    LEFT JOIN _service_keys k ON k.hash = ? AND k.revoked_at IS NULL AND (k.expires_at IS NULL OR k.expires_at > ?)`,
-    hash,
-    instant(now),
-  );
+  return statement(apiKeySql, hash, instant(now));
 }
 
 /**
@@ -48,18 +46,14 @@ export function insist(check: Statement, expected: readonly ResultValue[]): Stat
 const insisting = new Memo<string>(10);
 
 /** By the text of the check, of which there are six, and then by that of the statement. */
-const joinedTexts = new Map<string, Memo<string>>();
+const joinedTexts = new Memo<Memo<string>>(20);
 
 /**
- * A check and a statement of at most one row as one, the check's columns first and then one that is NULL where there is no
- * row: another statement costs as much as looking up a row.
+ * A check and a `single` statement as one, the check's columns first: another statement costs as much as looking up a row.
+ * Where the statement has no row, its columns are NULL.
  */
 export function withCheck(check: Statement, { sql, params }: Statement): Statement {
-  const texts = joinedTexts.get(check.sql) ?? new Memo<string>(300, 10_000);
-  joinedTexts.set(check.sql, texts);
-  const text = texts.get(
-    sql,
-    () => `SELECT * FROM (${check.sql}) LEFT JOIN (SELECT 1 AS _there, * FROM (${sql})) ON 1`,
-  );
+  const texts = joinedTexts.get(check.sql, () => new Memo<string>(300, 10_000));
+  const text = texts.get(sql, () => `SELECT * FROM (${check.sql}) LEFT JOIN (${sql}) ON 1`);
   return { sql: text, params: [...check.params, ...params] };
 }

@@ -21,8 +21,10 @@ export class Slot {
 /** The column itself, where a request gives a row's value of it. */
 export type SlotName = string | Column;
 
-/** By the name of their slot. */
-export type GivenValues = ReadonlyMap<SlotName, SqlValue>;
+/** Values by the name of their slot. */
+export interface GivenValues {
+  get(name: SlotName): SqlValue | undefined;
+}
 
 /** In parts that have no slot in common. */
 export type Given = readonly GivenValues[];

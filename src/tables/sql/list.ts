@@ -40,9 +40,9 @@ export function pageValues(limit: number, skip: number): GivenValues {
 /**
  * One page as one statement, so that the page and its total are of one moment. Its single row, in this order:
  *
+ * - how many authorized rows were found, at most `limit + 1`;
  * - the page's rows as JSON with a row beyond them, if there is one, each behind `rowSeparator`; NULL where there are none or
  *   they are more than an answer can hold;
- * - how many authorized rows were found, at most `limit + 1`;
  * - the key of the page's last row as a JSON array, where a row beyond the page was found;
  * - what was counted in the window, where it was counted: the number of candidates, or as a JSON array
  *   `[candidates, authorized, probed]`, or as `groupedOr` has it;
@@ -66,7 +66,7 @@ export function listStatement(plan: ListPlan): Counted<Sql> {
   const lastKey = sql`SELECT ${jsonArray(keys)} FROM _page LIMIT 1 OFFSET ${page.limit} - 1`;
   const fits = sql`_size.bytes <= ${integer(plan.catalog.answerBytesMax)}`;
   const counted = plan.window.counted ? sql`NULL` : parts.counted;
-  const statement = sql`WITH ${commaList(ctes)} SELECT CASE WHEN ${fits} THEN (${rows}) END AS rows, _size.found AS found, CASE WHEN ${isPeeked} THEN (${lastKey}) END AS last_key, ${counted} AS counted, ${parts.examined} AS examined, ${gate.visits} AS gate_visits FROM (SELECT sum(${bytes}) AS bytes, count(*) AS found FROM _page) AS _size`;
+  const statement = sql`WITH ${commaList(ctes)} SELECT _size.found AS found, CASE WHEN ${fits} THEN (${rows}) END AS rows, CASE WHEN ${isPeeked} THEN (${lastKey}) END AS last_key, ${counted} AS counted, ${parts.examined} AS examined, ${gate.visits} AS gate_visits FROM (SELECT sum(${bytes}) AS bytes, count(*) AS found FROM _page) AS _size`;
   return {
     statement,
     asked: statement,

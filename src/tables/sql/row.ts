@@ -43,8 +43,8 @@ export interface WriteStatement extends Counted<Sql> {
 }
 
 /**
- * A row by its key: `[json, admitted, probed]`, where the first is NULL for a row that no answer can hold, and the last is how many rows the rule's probes visited. No row:
- * nothing was found, and nothing examined.
+ * A row by its key: `[admitted, json, probed]`, where `json` is NULL for a row that no answer can hold, and `probed` how many
+ * rows the rule's probes visited. No row: nothing was found, and nothing examined.
  */
 export function getStatement(
   table: Table,
@@ -77,7 +77,7 @@ export function getStatement(
   const once = probes.length === 0 ? empty : sql` LIMIT 1`;
   const found = sql`SELECT ${commaList(list)} FROM ${name(table.name)} AS _t WHERE ${keyIs(key, sql`_t`)}${once}`;
   const admitted = sql`CASE WHEN ${predicate(rule, outer)} THEN 1 ELSE 0 END`;
-  const statement = sql`SELECT ${row} AS row, ${admitted} AS admitted, ${sum(probed)} AS probed FROM (${found}) AS _w`;
+  const statement = sql`SELECT ${admitted} AS admitted, ${row} AS row, ${sum(probed)} AS probed FROM (${found}) AS _w`;
   return {
     statement,
     asked: statement,
