@@ -5,7 +5,8 @@ import { configFile } from "../project/config-file.js";
 import { withLines } from "../project/lines/with-lines.js";
 import { type Problem, ProblemsError } from "../project/problem.js";
 import { parseRules } from "../project/rules/rules.js";
-import { parseSchema, schemaFile } from "../project/schema.js";
+import { schemaFile } from "../project/schema.js";
+import { parseOnce } from "../schema/in-force.js";
 
 /** A project as it lies in its directory. Relative paths in its files are relative to `directory`. */
 export interface ProjectDirectory {
@@ -35,7 +36,7 @@ export function readProject(directory: string): ProjectDirectory {
   const configText = read(configFile);
   const schemaText = read(schemaFile);
   const parsedConfig = configText === null ? null : parseConfig(configText);
-  const parsedSchema = schemaText === null ? null : parseSchema(schemaText);
+  const parsedSchema = schemaText === null ? null : parseOnce(schemaText);
   problems.push(...(parsedConfig?.problems ?? []), ...(parsedSchema?.problems ?? []));
   const config = parsedConfig?.config;
   if (config && parsedSchema?.schema)
