@@ -71,7 +71,7 @@ function parseLine(text: string): Line | null {
 }
 
 /** Of another length, what was stored of a segment before a crash would be stored again by the next release. */
-const pieceCharacters = 65_536;
+const pieceCharacters = 32_768;
 
 /**
  * Whole lines of a segment, some at a time: what lives while it is stored is not collected cheaply. Always the same ones, as

@@ -1,7 +1,8 @@
 import { closeSync, fsyncSync, openSync, readFileSync, rmSync, writeSync } from "node:fs";
 import { dirname, join } from "node:path";
+import type { Client } from "autocannon";
 import { expect, test } from "vitest";
-import { figure, median } from "../support/figures.js";
+import { figure, median, quantile } from "../support/figures.js";
 import { copyOf, login, makeChat } from "./chat.js";
 import { load, rate, startBare, startSvc, type Work } from "./contestant.js";
 import { compare, connections, works } from "./works.js";
@@ -43,13 +44,21 @@ test("reads at half of the rate that they can have, while four users sign in a s
   const svc = await startSvc(chat);
   try {
     const overallRate = Math.floor((await rate(svc, "point", { connections, duration: 5 })) / 2);
-    const reads = () => load(svc, "point", { connections, duration: readSeconds, overallRate });
+    const p99OfReads = async (): Promise<number> => {
+      const times: number[] = [];
+      // autocannon's own percentiles are whole milliseconds.
+      const setupClient = (client: Client): void => {
+        client.on("response", (_status: number, _bytes: number, ms: number) => times.push(ms));
+      };
+      await load(svc, "point", { connections, duration: readSeconds, overallRate, setupClient });
+      return quantile(times, 0.99);
+    };
     const p99: { readonly alone: number; readonly beside: number }[] = [];
     for (let round = 0; round < readRounds; round++) {
-      const alone = (await reads()).latency.p99;
+      const alone = await p99OfReads();
       const signIns: Promise<string>[] = [];
       const timer = setInterval(() => signIns.push(login(svc.url)), 250);
-      p99.push({ alone, beside: (await reads()).latency.p99 });
+      p99.push({ alone, beside: await p99OfReads() });
       clearInterval(timer);
       expect((await Promise.all(signIns)).length).toBeGreaterThan(readSeconds * 2);
     }
@@ -57,7 +66,7 @@ test("reads at half of the rate that they can have, while four users sign in a s
     const besideMs = median(p99.map(({ beside }) => beside));
     const aloneMs = median(p99.map(({ alone }) => alone));
     const ratio = median(p99.map(({ alone, beside }) => beside / alone));
-    figure("speed", name, `${besideMs} ms`, `${aloneMs} ms without`, ratio, "≤ 1.5");
+    figure("speed", name, `${besideMs.toFixed(1)} ms`, `${aloneMs.toFixed(1)} ms without`, ratio, "≤ 1.5");
     figure("speed", "memory under that load, its peak", `${peakMb(svc.pid)} MB`, "", "", "< 160 MB");
   } finally {
     await svc.end();

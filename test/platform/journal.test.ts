@@ -208,7 +208,7 @@ describe("a journal of files", () => {
       },
     };
     const journal = new FileJournal(options);
-    const ids = Array.from({ length: 3_000 }, (__, n) => String(n).padStart(5, "0"));
+    const ids = Array.from({ length: 1_500 }, (__, n) => String(n).padStart(5, "0"));
     for (const id of ids) await journal.append(entry(id));
     let failures = 0;
     for (let pieces = 0; ; pieces++) {
