@@ -64,16 +64,19 @@ export function catalogOf(physical: Physical, { answerBytesMax }: Pick<Database,
     answerBytesMax,
     hasVirtualTables: [...physical.tables.values()].some(({ kind }) => kind === "virtual"),
     tables: new Map(
-      named.map((table) => [
-        tableName(table.name),
-        {
-          rowid: rowidOf(table),
-          exactColumns: exactColumnsOf(table),
-          collations: collationsOf(table),
-          indexes: indexesOf(table),
-          triggers: triggersReached(physical, table),
-        },
-      ]),
+      named.map((table) => {
+        const collations = collationsOf(table);
+        return [
+          tableName(table.name),
+          {
+            rowid: rowidOf(table),
+            exactColumns: exactColumnsOf(table, collations),
+            collations,
+            indexes: indexesOf(table, collations),
+            triggers: triggersReached(physical, table),
+          },
+        ];
+      }),
     ),
   };
 }
@@ -86,9 +89,10 @@ function rowidOf(table: PhysicalTable): ColumnName | null {
   return free === null ? null : systemColumnName(free);
 }
 
-function exactColumnsOf(table: PhysicalTable): ReadonlySet<string> {
+type Collations = CatalogTable["collations"];
+
+function exactColumnsOf(table: PhysicalTable, collations: Collations): ReadonlySet<string> {
   if (!table.strict) return new Set();
-  const collations = collationsOf(table);
   // ANY holds 1 and 1.0, which are equal and yet two.
   const exact = table.columns.filter(
     ({ name, declaredType }) => !collations.has(name) && declaredType.toUpperCase() !== "ANY",
@@ -96,7 +100,7 @@ function exactColumnsOf(table: PhysicalTable): ReadonlySet<string> {
   return new Set(exact.map(({ name }) => name));
 }
 
-function collationsOf(table: PhysicalTable): ReadonlyMap<string, string> {
+function collationsOf(table: PhysicalTable): Collations {
   const ddl = parseTableDdl(table.sql);
   const collations = table.columns.map(
     ({ name }) => [name, ddl?.columns.get(name.toLowerCase())?.collation ?? "BINARY"] as const,
@@ -104,9 +108,8 @@ function collationsOf(table: PhysicalTable): ReadonlyMap<string, string> {
   return new Map(collations.filter(([, collation]) => collation.toUpperCase() !== "BINARY"));
 }
 
-function indexesOf(table: PhysicalTable): CatalogIndex[] {
-  // A column that compares in another collation is not served by an index, nor in order by it, as a plan expects.
-  const collations = collationsOf(table);
+/** A column that compares in another collation is not served by an index, nor in order by it, as a plan expects. */
+function indexesOf(table: PhysicalTable, collations: Collations): CatalogIndex[] {
   return table.indexes
     .filter(({ partial }) => !partial)
     .filter(({ columns }) =>
