@@ -21,7 +21,7 @@ const prefixes = areas.map((area) => `/${area}/`);
 
 function areaOf(url: string): string {
   const path = url.indexOf("/", url.indexOf("://") + 3);
-  return areas[prefixes.findIndex((prefix) => url.startsWith(prefix, path))] ?? other;
+  return areas.find((_, i) => url.startsWith(prefixes[i]!, path)) ?? other;
 }
 
 const methods = new Set(["GET", "HEAD", "POST", "PATCH", "PUT", "DELETE", "OPTIONS"]);

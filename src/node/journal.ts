@@ -29,6 +29,7 @@ export interface FileJournalOptions {
 
 /** So many sequence numbers are reserved at once, and a crash leaves a gap of twice as many at most. */
 const blockSize = 1_000;
+/** It is read back whole, in memory that the process keeps. */
 const segmentBytesMax = 196_608;
 /** How long what is written may not have reached the disk. */
 const syncEveryMs = 1_000;

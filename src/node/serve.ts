@@ -187,13 +187,13 @@ async function bringUpSchema(
   log: Log,
 ): Promise<Schema | null> {
   const { config, schemaText } = project;
-  if (config.schema.auto_apply) {
-    const fits = (schema: Parameters<typeof parseRules>[1]) => parseRules(config.rules, schema).problems;
-    const outcome = await applySafe(database, schemaText, { now: systemClock.now(), fits });
-    reportOutcome(outcome, project, log);
-    // What is applied comes with them.
-    if (outcome.outcome === "refused") await createSystemTables(database);
-  } else await createSystemTables(database);
+  const fits = (schema: Parameters<typeof parseRules>[1]) => parseRules(config.rules, schema).problems;
+  const outcome = config.schema.auto_apply
+    ? await applySafe(database, schemaText, { now: systemClock.now(), fits })
+    : null;
+  if (outcome !== null) reportOutcome(outcome, project, log);
+  // Elsewhere they came with the schema.
+  if (outcome === null || outcome.outcome === "refused") await createSystemTables(database);
   const inForce = await loadSchemaInForce(database);
   if (inForce === null) {
     log.warn("no schema has been applied yet, so every request answers 503: see `svc schema apply`");

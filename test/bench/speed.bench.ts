@@ -46,7 +46,7 @@ test("reads at half of the rate that they can have, while four users sign in a s
     const overallRate = Math.floor((await rate(svc, "point", { connections, duration: 5 })) / 2);
     const p99OfReads = async (): Promise<number> => {
       const times: number[] = [];
-      // autocannon's own percentiles are whole milliseconds.
+      // As clients saw them: autocannon's own are whole milliseconds, with others made up for what was not asked meanwhile.
       const setupClient = (client: Client): void => {
         client.on("response", (_status: number, _bytes: number, ms: number) => times.push(ms));
       };

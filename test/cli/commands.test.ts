@@ -4,6 +4,7 @@ import { type IncomingMessage, request } from "node:http";
 import { request as secureRequest } from "node:https";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import Libsql from "libsql";
 import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { certificate } from "../support/certificate.js";
 import { spawnServer } from "../support/spawned-server.js";
@@ -124,6 +125,20 @@ describe("a project that is not right", () => {
 });
 
 describe("what is loaded late", () => {
+  it("makes the tables of its own that are missing where a schema waits for a person", async () => {
+    const directory = exampleProject();
+    expect(svc(directory, ["schema", "apply"]).status).toBe(0);
+    const database = new Libsql(join(directory, ".svc", "data.db"));
+    onTestFinished(() => {
+      database.close();
+    });
+    database.exec("DROP TABLE _usage_days");
+    edit(directory, "svc.schema.yaml", (text) => text.replace("    color: { type: text }\n", ""));
+    const url = await served(directory);
+    expect((await fetch(`${url}/api/tags?select=color`)).status).toBe(200);
+    expect(database.prepare("SELECT count(*) FROM _usage_days").raw(true).all([])).toEqual([[0]]);
+  });
+
   it("serves HTTPS where there is a certificate", async () => {
     const directory = exampleProject();
     const { cert, key } = await certificate();
