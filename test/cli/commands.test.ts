@@ -125,20 +125,6 @@ describe("a project that is not right", () => {
 });
 
 describe("what is loaded late", () => {
-  it("makes the tables of its own that are missing where a schema waits for a person", async () => {
-    const directory = exampleProject();
-    expect(svc(directory, ["schema", "apply"]).status).toBe(0);
-    const database = new Libsql(join(directory, ".svc", "data.db"));
-    onTestFinished(() => {
-      database.close();
-    });
-    database.exec("DROP TABLE _usage_days");
-    edit(directory, "svc.schema.yaml", (text) => text.replace("    color: { type: text }\n", ""));
-    const url = await served(directory);
-    expect((await fetch(`${url}/api/tags?select=color`)).status).toBe(200);
-    expect(database.prepare("SELECT count(*) FROM _usage_days").raw(true).all([])).toEqual([[0]]);
-  });
-
   it("serves HTTPS where there is a certificate", async () => {
     const directory = exampleProject();
     const { cert, key } = await certificate();
@@ -233,6 +219,20 @@ describe("administration", () => {
 });
 
 describe("the schema", () => {
+  it("waits for a person at start, and the tables of the server itself that are missing do not", async () => {
+    const directory = exampleProject();
+    expect(svc(directory, ["schema", "apply"]).status).toBe(0);
+    const database = new Libsql(join(directory, ".svc", "data.db"));
+    onTestFinished(() => {
+      database.close();
+    });
+    database.exec("DROP TABLE _usage_days");
+    edit(directory, "svc.schema.yaml", (text) => text.replace("    color: { type: text }\n", ""));
+    const url = await served(directory);
+    expect((await fetch(`${url}/api/tags?select=color`)).status).toBe(200);
+    expect(database.prepare("SELECT count(*) FROM _usage_days").raw(true).all([])).toEqual([[0]]);
+  });
+
   it("is planned and applied on the local database and on a running server", async () => {
     const directory = exampleProject();
     const url = await served(directory);
