@@ -48,7 +48,7 @@ export async function sealCursor(
   now: number,
   iv: Uint8Array<ArrayBuffer>,
 ): Promise<string> {
-  const carried: Carried = { ...state, expiresAtMs: now + cursorLifetimeMs };
+  const carried: Carried = { expiresAtMs: now + cursorLifetimeMs, ...state };
   return cipher.seal(JSON.stringify(carried), associated(binding), iv);
 }
 

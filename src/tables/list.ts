@@ -83,10 +83,11 @@ export async function listPage(
     total,
     truncated: upTo !== null,
     next: next && {
-      ...state,
+      parameters: state.parameters,
       window: next,
       offset: state.offset + returned,
       total,
+      orderedOnly: state.orderedOnly,
       order: plan.path.order.map(({ column }) => column.name),
     },
   };
