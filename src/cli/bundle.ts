@@ -11,11 +11,17 @@ rmSync(directory, { recursive: true, force: true });
 const bundle = await rolldown({
   input: {
     main: built("cli/main.js"),
-    "argon2-worker": built("node/argon2-worker.js"),
     "libsql-file-worker": built("node/libsql-file-worker.js"),
   },
   platform: "node",
-  external: ["libsql", "@libsql/client/web", "nodemailer", "tar-stream"],
+  external: [
+    "@node-rs/argon2",
+    "@node-rs/bcrypt",
+    "libsql",
+    "@libsql/client/web",
+    "nodemailer",
+    "tar-stream",
+  ],
 });
 await bundle.write({
   dir: directory,

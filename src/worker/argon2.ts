@@ -1,8 +1,8 @@
 import { toHex } from "../encoding/hex.js";
-import { computeHash } from "../platform/compute-hash.js";
-import { keepArgon2 } from "../platform/keep-argon2.js";
 import { createPasswordHasher } from "../platform/password-hasher.js";
 import type { PasswordHasher, Random } from "../platform/platform.js";
+import { computeHash } from "./compute-hash.js";
+import { keepArgon2 } from "./keep-argon2.js";
 import { modules } from "./wasm/modules.js";
 
 /**

@@ -1,12 +1,7 @@
-// @ts-check
-// Plain JavaScript, so that a thread of Node loads this file from the sources and from the build alike.
 import { argon2id, bcrypt } from "hash-wasm";
+import type { HashJob } from "../platform/password-hasher.js";
 
-/**
- * @param {import("./password-hasher.js").HashJob} job
- * @returns {Promise<Uint8Array>}
- */
-export async function computeHash(job) {
+export async function computeHash(job: HashJob): Promise<Uint8Array> {
   if (job.kind === "bcrypt") {
     const { password, salt, costFactor } = job;
     // hash-wasm gives the last of the 24 bytes too, which no encoding holds.

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { readFileSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
-import { computeHash } from "../../platform/compute-hash.js";
+import { computeHash } from "../compute-hash.js";
 
 // Part of the build: workerd compiles no WebAssembly at run time, so what hash-wasm would compile is taken out of it and
 // imported as modules. Writes beside this file each binary that is used; modules.js, which maps the SHA-256 of each to it;
