@@ -1,8 +1,10 @@
-// The last step of `npm run build`: the command line in few files, as loading hundreds takes half of a server's start. What is
-// native, or loaded late, stays where it is installed.
-import { rmSync } from "node:fs";
+// The last step of `npm run build`: the command line in few files of CommonJS, each with its code cache, as loading hundreds and
+// compiling them takes half of a server's start. What is native, or loaded late, stays where it is installed.
+import { rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { setFlagsFromString } from "node:v8";
 import { rolldown } from "rolldown";
+import { codeCacheOf, compile } from "./code-cache.js";
 
 const built = (path: string) => join(import.meta.dirname, "..", path);
 const directory = built("svc");
@@ -10,23 +12,31 @@ const directory = built("svc");
 rmSync(directory, { recursive: true, force: true });
 const bundle = await rolldown({
   input: {
-    main: built("cli/main.js"),
+    main: built("cli/start.js"),
+    svc: built("cli/main.js"),
     "libsql-file-worker": built("node/libsql-file-worker.js"),
   },
   platform: "node",
-  external: [
-    "@node-rs/argon2",
-    "@node-rs/bcrypt",
-    "libsql",
-    "@libsql/client/web",
-    "nodemailer",
-    "tar-stream",
-  ],
+  external: ["@node-rs/argon2", "@node-rs/bcrypt", "libsql", "nodemailer", "tar-stream"],
 });
-await bundle.write({
+const { output } = await bundle.write({
   dir: directory,
+  format: "cjs",
+  // `require` instead: an `import` behind a code cache finds nothing to load it with.
+  dynamicImportInCjs: false,
   entryFileNames: "[name].js",
   chunkFileNames: "[name]-[hash].js",
   // What most commands share is one file.
   codeSplitting: { groups: [{ name: "shared", minShareCount: 3 }] },
 });
+writeFileSync(join(directory, "package.json"), '{ "type": "commonjs" }\n');
+
+// Functions too that no command has called yet.
+setFlagsFromString("--no-lazy");
+const scripts = output
+  .filter(({ fileName }) => fileName !== "main.js")
+  .map(({ fileName }) => join(directory, fileName))
+  .map((path) => ({ path, script: compile(path) }));
+// V8 refuses what other flags have made.
+setFlagsFromString("--lazy");
+for (const { path, script } of scripts) writeFileSync(codeCacheOf(path), script.createCachedData());

@@ -1,4 +1,3 @@
-#!/usr/bin/env node
 import { readFileSync } from "node:fs";
 import { UnavailableError } from "../platform/database.js";
 import { didYouMean } from "../project/did-you-mean.js";
@@ -20,7 +19,9 @@ const groups: Readonly<Record<string, () => Promise<{ readonly commands: readonl
   import: () => import("./commands/import.js"),
 };
 
-process.exitCode = await main(process.argv.slice(2));
+main(process.argv.slice(2)).then((code) => {
+  process.exitCode = code;
+});
 
 async function main(args: readonly string[]): Promise<ExitCode> {
   const [word = ""] = args;
