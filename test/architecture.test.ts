@@ -56,7 +56,6 @@ const compositionRoots = [
   "worker/libsql.ts",
   "worker/worker.ts",
   "worker/project.d.ts",
-  "worker/wasm/extract.ts",
   "node/serve.ts",
   "node/project-directory.ts",
   "node/mail-transport.ts",

@@ -12,10 +12,10 @@ import {
 import { readdir, readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { setImmediate } from "node:timers";
-import Libsql from "libsql";
 import { toHex } from "../encoding/hex.js";
 import type { Gap, Journal, JournalEntry, Receipt } from "../platform/journal.js";
 import type { Clock, Random } from "../platform/platform.js";
+import { type DirectoryLock, lockDirectory } from "./directory-lock.js";
 import { endLine, entryLine, piecesOf, readSegment, reservedLine } from "./journal-format.js";
 
 export interface FileJournalOptions {
@@ -62,7 +62,7 @@ interface Group {
 export class FileJournal implements Journal {
   readonly #options: FileJournalOptions;
   #directory: string;
-  #lock: Lock | null = null;
+  #lock: DirectoryLock | null = null;
   #segment: Segment | null = null;
   #segments = 0;
   #next = 1;
@@ -87,7 +87,7 @@ export class FileJournal implements Journal {
       if (this.#lock === null) {
         this.#directory = this.#newDirectory();
         mkdirSync(this.#directory, { recursive: true });
-        this.#lock = lock(this.#directory);
+        this.#lock = lockDirectory(this.#directory);
         if (this.#lock === null) throw new Error(`${this.#directory} is in use`);
       }
       this.#segment = this.#newSegment();
@@ -279,7 +279,7 @@ export async function recoverJournals(options: FileJournalOptions): Promise<Reco
   const recovered: Recovered[] = [];
   for (const left of await directoriesIn(options.directory)) {
     const path = join(options.directory, left);
-    const held = lock(path);
+    const held = lockDirectory(path);
     if (held === null) continue;
     try {
       for (const name of await segmentsIn(path)) recovered.push(await recoverSegment(options, left, name));
@@ -359,29 +359,6 @@ async function removeDirectory(path: string): Promise<void> {
 function emptyIfMissing(error: NodeJS.ErrnoException): [] {
   if (error.code === "ENOENT") return [];
   throw error;
-}
-
-interface Lock {
-  readonly path: string;
-  release(): void;
-}
-
-/**
- * Null where another process holds it. SQLite's locks are those of the operating system, which end with the process however
- * that ends.
- */
-function lock(directory: string): Lock | null {
-  const path = join(directory, "lock.db");
-  let database: Libsql.Database | null = null;
-  try {
-    const opened = new Libsql(path);
-    database = opened;
-    opened.exec("BEGIN EXCLUSIVE");
-    return { path, release: () => opened.close() };
-  } catch {
-    database?.close();
-    return null;
-  }
 }
 
 function newGroup(): Group {

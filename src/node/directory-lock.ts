@@ -1,0 +1,25 @@
+import { join } from "node:path";
+import Libsql from "libsql";
+
+export interface DirectoryLock {
+  readonly path: string;
+  release(): void;
+}
+
+/**
+ * Null where another process holds it. SQLite's locks are those of the operating system, which end with the process however
+ * that ends.
+ */
+export function lockDirectory(directory: string): DirectoryLock | null {
+  const path = join(directory, "lock.db");
+  let database: Libsql.Database | null = null;
+  try {
+    const opened = new Libsql(path);
+    database = opened;
+    opened.exec("BEGIN EXCLUSIVE");
+    return { path, release: () => opened.close() };
+  } catch {
+    database?.close();
+    return null;
+  }
+}
