@@ -1,6 +1,6 @@
 // The last step of `npm run build`: the command line in few files of CommonJS, each with its code cache, as loading hundreds and
 // compiling them takes half of a server's start. What is native, or loaded late, stays where it is installed.
-import { rmSync, writeFileSync } from "node:fs";
+import { chmodSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setFlagsFromString } from "node:v8";
 import { rolldown } from "rolldown";
@@ -30,6 +30,8 @@ const { output } = await bundle.write({
   codeSplitting: { groups: [{ name: "shared", minShareCount: 3 }] },
 });
 writeFileSync(join(directory, "package.json"), '{ "type": "commonjs" }\n');
+// npm does so where it installs, which is once for many builds.
+chmodSync(join(directory, "main.js"), 0o755);
 
 // Functions too that no command has called yet.
 setFlagsFromString("--no-lazy");

@@ -1,5 +1,14 @@
 import { once } from "node:events";
-import { cpSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import {
+  cpSync,
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
 import { type IncomingMessage, request } from "node:http";
 import { request as secureRequest } from "node:https";
 import { tmpdir } from "node:os";
@@ -8,7 +17,7 @@ import Libsql from "libsql";
 import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { certificate } from "../support/certificate.js";
 import { spawnServer } from "../support/spawned-server.js";
-import { svc as commandLine, type Outcome } from "./svc.js";
+import { cli as built, svc as commandLine, type Outcome } from "./svc.js";
 
 /** A copy of the example project in a directory of its own. */
 function exampleProject(): string {
@@ -35,6 +44,10 @@ async function served(directory: string): Promise<string> {
 }
 
 describe("help", () => {
+  it("is of a file that may be executed, however often it was built", () => {
+    expect(statSync(built).mode & 0o111).toBe(0o111);
+  });
+
   it("is what svc prints without a command, and for each command", () => {
     const none = svc(".", []);
     expect(none.status).toBe(2);
