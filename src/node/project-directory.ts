@@ -39,8 +39,8 @@ export function readProject(directory: string): ProjectDirectory {
   const parsedSchema = schemaText === null ? null : parseOnce(schemaText);
   problems.push(...(parsedConfig?.problems ?? []), ...(parsedSchema?.problems ?? []));
   const config = parsedConfig?.config;
-  if (config && parsedSchema?.schema)
-    problems.push(...parseRules(config.rules, parsedSchema.schema).problems);
+  if (parsedConfig?.rules && parsedSchema?.schema)
+    problems.push(...parseRules(parsedConfig.rules, parsedSchema.schema).problems);
   if (!config || configText === null || schemaText === null || problems.length > 0)
     throw new ProblemsError(withLines(problems, texts));
   return { directory: root, config, configText, schemaText };

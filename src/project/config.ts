@@ -8,20 +8,33 @@ import { mapOf, mapWith, problemsOf } from "./valibot-problems.js";
 /** svc.toml after parsing: every key present, with its default (interface, section 2). Times are seconds, sizes bytes. */
 export type Config = v.InferOutput<typeof configSchema>;
 
+export interface ParsedConfig {
+  /** Null where there are problems. */
+  readonly config: Config | null;
+  /** Also beside problems elsewhere in the file, so that those of the rules can be told with them. */
+  readonly rules: Config["rules"] | null;
+  readonly problems: readonly Problem[];
+}
+
 /** Every problem of the file at once, or the settings. */
-export function parseConfig(text: string): { config: Config | null; problems: readonly Problem[] } {
-  let raw: unknown;
+export function parseConfig(text: string): ParsedConfig {
+  let raw: Record<string, unknown>;
   try {
     raw = parseToml(text);
   } catch (error) {
     if (!(error instanceof TomlError)) throw error;
-    return { config: null, problems: [syntaxProblem(text, error)] };
+    return { config: null, rules: null, problems: [syntaxProblem(text, error)] };
   }
   const result = v.safeParse(configSchema, raw);
   const problems = result.success
     ? inconsistencies(result.output)
     : problemsOf(file, result.issues).map(withItsSection);
-  return { config: result.success && problems.length === 0 ? result.output : null, problems };
+  const rules = v.safeParse(configSchema.entries.rules, raw.rules);
+  return {
+    config: result.success && problems.length === 0 ? result.output : null,
+    rules: rules.success ? rules.output : null,
+    problems,
+  };
 }
 
 function syntaxProblem(text: string, error: TomlError): Problem {
