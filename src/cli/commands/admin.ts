@@ -165,7 +165,7 @@ function userLine(user: User): string {
 
 const createServiceKey: Command = {
   name: "admin create-service-key",
-  usage: "--name N --scope S… [--expires-at ISO] [--url URL --email E --password-stdin]",
+  usage: "--name N --scope S [--scope S]… [--expires-at ISO] [--url URL --email E --password-stdin]",
   summary: "Creates an API key. The secret is printed once, alone on the last line.",
   options: {
     ...signInOptions,
