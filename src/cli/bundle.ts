@@ -2,9 +2,8 @@
 // compiling them takes half of a server's start. What is native, or loaded late, stays where it is installed.
 import { chmodSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { setFlagsFromString } from "node:v8";
 import { rolldown } from "rolldown";
-import { codeCacheOf, compile } from "./code-cache.js";
+import { writeCodeCaches } from "./code-cache.js";
 
 const built = (path: string) => join(import.meta.dirname, "..", path);
 const directory = built("svc");
@@ -33,12 +32,7 @@ writeFileSync(join(directory, "package.json"), '{ "type": "commonjs" }\n');
 // npm does so where it installs, which is once for many builds.
 chmodSync(join(directory, "main.js"), 0o755);
 
-// Functions too that no command has called yet.
-setFlagsFromString("--no-lazy");
-const scripts = output
-  .filter(({ fileName }) => fileName !== "main.js")
-  .map(({ fileName }) => join(directory, fileName))
-  .map((path) => ({ path, script: compile(path) }));
-// V8 refuses what other flags have made.
-setFlagsFromString("--lazy");
-for (const { path, script } of scripts) writeFileSync(codeCacheOf(path), script.createCachedData());
+// A thread loads its file by itself.
+const unloaded = ["main.js", "libsql-file-worker.js"];
+const names = output.map(({ fileName }) => fileName).filter((name) => !unloaded.includes(name));
+writeCodeCaches(directory, names);

@@ -19,6 +19,8 @@ const groups: Readonly<Record<string, () => Promise<{ readonly commands: readonl
   import: () => import("./commands/import.js"),
 };
 
+// A command that never ends has not succeeded.
+process.exitCode = 1;
 main(process.argv.slice(2)).then((code) => {
   process.exitCode = code;
 });
