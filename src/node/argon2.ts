@@ -1,3 +1,4 @@
+import { inTurn } from "../platform/in-turn.js";
 import { parseBcrypt } from "../platform/modular-crypt.js";
 import { createPasswordHasher, type HashJob } from "../platform/password-hasher.js";
 import { HasherBusyError, type PasswordHasher } from "../platform/platform.js";
@@ -11,8 +12,8 @@ import { systemRandom } from "./system.js";
 export function createArgon2({ queueMax = 64 }: { queueMax?: number } = {}): PasswordHasher & {
   close(): Promise<void>;
 } {
+  const next = inTurn();
   let unfinished = 0;
-  let last: Promise<unknown> = Promise.resolve();
   let closed = false;
 
   const computeNext = async (job: HashJob): Promise<Uint8Array> => {
@@ -22,15 +23,13 @@ export function createArgon2({ queueMax = 64 }: { queueMax?: number } = {}): Pas
   const compute = async (job: HashJob): Promise<Uint8Array> => {
     if (unfinished > queueMax) throw new HasherBusyError("too many passwords are waiting to be hashed");
     unfinished++;
-    const hash = last.then(() => computeNext(job)).finally(() => unfinished--);
-    last = hash.catch(() => {});
-    return hash;
+    return next(() => computeNext(job)).finally(() => unfinished--);
   };
   return {
     ...createPasswordHasher(compute, systemRandom),
     close: async () => {
       closed = true;
-      await last;
+      await next(async () => {});
     },
   };
 }
@@ -42,6 +41,8 @@ async function computeHash(job: HashJob): Promise<Uint8Array> {
     return parseBcrypt(await hash(job.password, job.costFactor, job.salt))!.hash;
   }
   const { password, salt, memoryKib, passes, lanes, hashBytes } = job;
+  // As hash-wasm does on Workers.
+  if (password.length === 0) throw new Error("the password cannot be hashed");
   const { hashRaw } = await import("@node-rs/argon2");
   // Argon2id of version 19, unless it is told otherwise.
   return hashRaw(password, {

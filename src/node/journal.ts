@@ -13,6 +13,7 @@ import { readdir, readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { setImmediate } from "node:timers";
 import { toHex } from "../encoding/hex.js";
+import { inTurn } from "../platform/in-turn.js";
 import type { Gap, Journal, JournalEntry, Receipt } from "../platform/journal.js";
 import type { Clock, Random } from "../platform/platform.js";
 import { type DirectoryLock, lockDirectory } from "./directory-lock.js";
@@ -70,7 +71,7 @@ export class FileJournal implements Journal {
   #reserving = false;
   #failedAtMs = Number.NEGATIVE_INFINITY;
   #syncDue = false;
-  #collecting: Promise<void> = Promise.resolve();
+  readonly #collecting = inTurn();
   #closed = false;
 
   constructor(options: FileJournalOptions) {
@@ -107,9 +108,7 @@ export class FileJournal implements Journal {
   }
 
   collect(): Promise<void> {
-    const collected = this.#collecting.then(() => this.#collectNow());
-    this.#collecting = collected.catch(() => {});
-    return collected;
+    return this.#collecting(() => this.#collectNow());
   }
 
   async close(): Promise<void> {

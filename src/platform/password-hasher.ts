@@ -48,10 +48,9 @@ export function createPasswordHasher(
           expected,
         );
       // What bcrypt would cut off is wrong, and costs what a wrong one costs.
-      const fits = bytes.length <= bcryptPasswordBytesMax;
-      const taken = fits ? bytes : bytes.subarray(0, bcryptPasswordBytesMax);
+      const taken = bytes.subarray(0, bcryptPasswordBytesMax);
       const hash = await compute({ ...parameters, password: taken });
-      return areEqual(hash, expected) && fits;
+      return areEqual(hash, expected) && taken.length === bytes.length;
     },
 
     standing(stored) {

@@ -1,4 +1,5 @@
 import { toHex } from "../encoding/hex.js";
+import { inTurn } from "../platform/in-turn.js";
 import { createPasswordHasher } from "../platform/password-hasher.js";
 import type { PasswordHasher, Random } from "../platform/platform.js";
 import { computeHash } from "./compute-hash.js";
@@ -12,15 +13,11 @@ import { modules } from "./wasm/modules.js";
 export function createArgon2(random: Random): PasswordHasher {
   givePrecompiledModules();
   keepArgon2();
-  return createPasswordHasher((job) => {
-    const hash = lastHash.then(() => computeHash(job));
-    lastHash = hash.catch(() => {});
-    return hash;
-  }, random);
+  return createPasswordHasher((job) => next(() => computeHash(job)), random);
 }
 
 /** As there is one instance for the isolate, so there is one queue. */
-let lastHash: Promise<unknown> = Promise.resolve();
+const next = inTurn();
 
 /** The build has replaced each binary of hash-wasm by its SHA-256: here are the modules that it has made of them. */
 function givePrecompiledModules(): void {

@@ -75,6 +75,11 @@ describe("createArgon2", () => {
     expect(library.calls).toBe(3);
   });
 
+  it("rejects a password that cannot be hashed, and goes on", async () => {
+    await expect(hasher.hash("")).rejects.toThrow("the password cannot be hashed");
+    expect(await hasher.hash("one")).toMatch(/^\$argon2id\$/);
+  });
+
   it("goes on behind a password that could not be hashed", async () => {
     library.failNext = true;
     const outcomes = await Promise.allSettled([hasher.hash("the secret"), hasher.hash("two")]);
