@@ -84,7 +84,6 @@ export function listSystemRows(
     access: {
       key: null,
       rule: everyRow,
-      namesNew: false,
       readRule: everyRow,
       readable: table.columns,
       mayWrite: () => false,

@@ -4,7 +4,6 @@ import type { Memo } from "../platform/memo.js";
 import type { Column, Table } from "../project/model.js";
 import { admitsAnonymous } from "../project/rules/admits-anonymous.js";
 import type { Expression, RuleAction, TableRules } from "../project/rules/ast.js";
-import { mentions } from "../project/rules/columns-of.js";
 import { alwaysTrue, neverTrue } from "../project/rules/never-true.js";
 import { specialise, specialiseForRole } from "../project/rules/specialise.js";
 
@@ -14,8 +13,6 @@ export interface Access {
   readonly key: string | null;
   /** Specialised for the caller; what is given later may be left in it. */
   readonly rule: Expression;
-  /** Whether the rule as it is written names `new`; what is left of it for the caller may not. */
-  readonly namesNew: boolean;
   /** What decides whether the caller may see a row that they wrote. */
   readonly readRule: Expression;
   readonly readable: ReadonlyMap<string, Column>;
@@ -76,7 +73,6 @@ function judge(
   return {
     key,
     rule,
-    namesNew: mentions(rules[action], "new"),
     readRule,
     readable: new Map(readable.map(({ column }) => [column.name, column])),
     mayWrite: (column) => writable.has(column),
@@ -95,7 +91,6 @@ function keyAccess(scopes: readonly string[], table: Table, action: RuleAction):
   return {
     key: `${table.name} ${action} by ${mayRead ? "a key" : "a key that may not read"}`,
     rule: always,
-    namesNew: false,
     readRule: mayRead ? always : never,
     readable: table.columns,
     mayWrite: () => true,

@@ -88,7 +88,7 @@ export async function updateRow(
   const { table, access, catalog, writes } = context;
   const update = writes.get(shapeOf(access, patch), () => {
     const returned = returnedOf(context, patch);
-    return updateStatement(table, slots(key), slots(patch), access, returned, catalog);
+    return updateStatement(table, slots(key), slots(patch), access.rule, returned, catalog);
   });
   const written = await write(context, update, [key, patch], "update");
   return typeof written === "boolean" ? deniedOrMissing(context, key, written) : written;

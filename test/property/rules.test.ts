@@ -11,7 +11,7 @@ import {
   shape,
 } from "./rules/tables.js";
 import { Random } from "./support/random.js";
-import { names, print } from "./support/rule.js";
+import { print } from "./support/rule.js";
 import { type Row, toWire } from "./support/values.js";
 
 /**
@@ -202,7 +202,7 @@ const update: Write = async (project, table, random, tally) => {
   await written(project, call, refusal, tally, Number(id), row);
 };
 
-/** Interface, section 5: a rule that names only `row` holds before and after the change. */
+/** An update rule holds with the row before and with the row after in the place of `row`. */
 function mayUpdate(
   project: RuledProject,
   table: RuledTable,
@@ -211,8 +211,8 @@ function mayUpdate(
   next: Row,
 ): boolean {
   const rule = table.rules.update;
-  const holds = (row: Row) => project.admits(rule, caller, { row, new: next });
-  return holds(stored) && (names(rule, "new") || holds(next));
+  const holds = (row: Row) => project.admits(rule, caller, { row, old: stored, new: next });
+  return holds(stored) && holds(next);
 }
 
 const remove: Write = async (project, table, random, tally) => {

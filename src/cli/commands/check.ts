@@ -12,6 +12,7 @@ import { withLines } from "../../project/lines/with-lines.js";
 import type { Schema } from "../../project/model.js";
 import { formatProblem, type Problem, ProblemCollector, ProblemsError } from "../../project/problem.js";
 import { parseRules } from "../../project/rules/rules.js";
+import { updateWarnings } from "../../project/rules/update-warnings.js";
 import { ruleWarnings } from "../../project/rules/warnings.js";
 import { parseSchema, schemaFile } from "../../project/schema.js";
 import type { Command } from "../command.js";
@@ -68,12 +69,14 @@ function asJson({ file, line, path, message }: Problem) {
 async function warningsOf(project: ProjectDirectory, environment: NodeJS.ProcessEnv): Promise<Problem[]> {
   const { config, schemaText } = project;
   const schema = parseSchema(schemaText).schema!;
+  const { rules } = parseRules(config.rules, schema);
   return [
     ...surroundingWarnings(project, environment),
     ...databaseWarnings(project),
     ...unreachableTables(config, schema),
     ...(await signInWarnings(project, schema, environment)),
-    ...ruleWarnings(parseRules(config.rules, schema).rules, schema),
+    ...ruleWarnings(rules, schema),
+    ...updateWarnings(rules, schema),
   ];
 }
 

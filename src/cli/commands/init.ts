@@ -63,7 +63,8 @@ dev_secret = "${secret}"
 # [cors]
 # allowed_origins = ["http://localhost:5173"]
 
-# Who may do what with each table. A missing rule denies; row is the stored row, new the row as it would be.
+# Who may do what with each table. A missing rule denies. row is the stored row, new the row as it would be; an update rule has to
+# hold for the row before and for the row after the change, which old and new tell apart.
 
 [rules.products]
 read = "public"

@@ -34,10 +34,16 @@ export interface Literal {
   readonly value: null | string | bigint | number | boolean;
 }
 
+/**
+ * The row that a rule is about. `row` is the stored row; in an update rule the row before and, once more, the row after
+ * the change (docs: "Rules" in the README). `old` and `new` are always the one and the other.
+ */
+export type RowName = "row" | "old" | "new";
+
+/** A column of one of these rows, or of the alias of an enclosing `exists`. */
 export interface ColumnReference {
   readonly kind: "column";
-  /** Which row: the stored one, the one as it would be, or the alias of an enclosing `exists`. */
-  readonly source: "row" | "new" | { readonly alias: string };
+  readonly source: RowName | { readonly alias: string };
   readonly column: ColumnName;
 }
 

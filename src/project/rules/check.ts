@@ -2,7 +2,7 @@ import { meantOrKnown } from "../did-you-mean.js";
 import type { AuthReference, CompareOperator, Expression, Operand } from "./ast.js";
 import { comparisonProblem, type OperandType, typeOfLiteral } from "./operand-type.js";
 import type { Position, RuleProblem } from "./position.js";
-import { aliasProblem, type RowShape, type Scope, tableShape, withAlias } from "./scope.js";
+import { aliasProblem, isRowName, type RowShape, type Scope, tableShape, withAlias } from "./scope.js";
 import type {
   CompareSyntax,
   ExistsSyntax,
@@ -165,7 +165,7 @@ function column({ at, source, name }: ReferenceSyntax, scope: Scope, report: Rep
   if (shape === undefined) report(at, unknownSource(source, scope));
   else if (found === undefined) report(at, unknownColumn(source, name, shape));
   if (found === undefined) return null;
-  const reference = source === "row" || source === "new" ? source : { alias: source };
+  const reference = isRowName(source) ? source : { alias: source };
   return {
     operand: { kind: "column", source: reference, column: found.name },
     type: found.type,
@@ -174,12 +174,11 @@ function column({ at, source, name }: ReferenceSyntax, scope: Scope, report: Rep
 }
 
 function unknownSource(source: string, { kind, rows }: Scope): string {
-  if (source !== "row" && source !== "new")
-    return `unknown name ${source}${meantOrKnown(source, [...rows.keys(), "auth"])}`;
+  if (!isRowName(source)) return `unknown name ${source}${meantOrKnown(source, [...rows.keys(), "auth"])}`;
   if (kind === "column") return `a column rule knows auth alone, not ${source}`;
-  return source === "row"
-    ? `there is no row in a ${kind} rule: new is the row as it would be`
-    : `there is no new in a ${kind} rule: row is the stored row`;
+  return kind === "create"
+    ? `there is no ${source} in a create rule: new is the row as it would be`
+    : `there is no ${source} in a ${kind} rule: row is the stored row`;
 }
 
 function unknownColumn(source: string, name: string, { table, columns }: RowShape): string {

@@ -1,14 +1,14 @@
 import type { ColumnName } from "../names.js";
-import type { ColumnReference, Expression, Operand } from "./ast.js";
+import type { ColumnReference, Expression, Operand, RowName } from "./ast.js";
 import { leavesOf } from "./leaves.js";
 
-/** The columns of `row` or `new` that a rule names, inside `exists` too. */
-export function columnsOf(expression: Expression, source: "row" | "new"): ReadonlySet<ColumnName> {
+/** The columns of one row that a rule names, inside `exists` too. */
+export function columnsOf(expression: Expression, source: RowName): ReadonlySet<ColumnName> {
   const own = columnReferences(expression).filter((reference) => reference.source === source);
   return new Set(own.map((reference) => reference.column));
 }
 
-export function mentions(expression: Expression, source: "row" | "new"): boolean {
+export function mentions(expression: Expression, source: RowName): boolean {
   return columnsOf(expression, source).size > 0;
 }
 

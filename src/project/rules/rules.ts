@@ -5,7 +5,6 @@ import type { Schema, Table } from "../model.js";
 import type { ColumnName, TableName } from "../names.js";
 import { type Problem, shown } from "../problem.js";
 import type { ColumnRules, Expression, RuleAction, TableRules } from "./ast.js";
-import { mentions } from "./columns-of.js";
 import { neverTrue } from "./never-true.js";
 import { parseRule } from "./parse-rule.js";
 import { formatRuleProblem } from "./position.js";
@@ -75,30 +74,7 @@ function actionRule(action: RuleAction, text: string | undefined, context: Conte
   const rule = readRule(path, action, text ?? "deny", context);
   const limit = limitOf(action, context.table);
   if (limit !== null && !neverTrue(rule)) context.report(path, limit);
-  if (action === "update" && !mentions(rule, "new") && looksInto(rule, context.table.name))
-    context.report(path, ownTable);
   return rule;
-}
-
-/**
- * A rule that names only `row` holds after the change too, and a statement cannot see its own table as it will be
- * (interface, section 5).
- */
-const ownTable =
-  "an exists that looks into the table that is changed cannot be judged after the change: say with new what holds then";
-
-function looksInto(rule: Expression, table: TableName): boolean {
-  switch (rule.kind) {
-    case "exists":
-      return rule.table === table || looksInto(rule.where, table);
-    case "not":
-      return looksInto(rule.term, table);
-    case "and":
-    case "or":
-      return rule.terms.some((term) => looksInto(term, table));
-    default:
-      return false;
-  }
 }
 
 /** Interface, section 3: what can be done with a pulled table. Null for an action that can be. */

@@ -1,36 +1,43 @@
 import type { ColumnType, Schema, Table } from "../model.js";
 import { type ColumnName, columnName, type TableName } from "../names.js";
-import type { RuleAction } from "./ast.js";
+import type { RowName, RuleAction } from "./ast.js";
 
 /** What the names in a rule can mean. */
 export interface Scope {
   readonly schema: Schema;
   readonly kind: RuleKind;
-  /** `row` and `new`, where the kind of rule has them, and the aliases of the enclosing `exists`. */
+  /** `row`, `old` and `new`, where the kind of rule has them, and the aliases of the enclosing `exists`. */
   readonly rows: ReadonlyMap<string, RowShape>;
 }
 
 export type RuleKind = RuleAction | "column";
 
-/** The columns behind `row`, `new` or an alias. */
+/** The columns behind `row`, `old`, `new` or an alias. */
 export interface RowShape {
   readonly table: TableName | "$users";
   readonly columns: ReadonlyMap<string, { readonly name: ColumnName; readonly type: ColumnType }>;
 }
 
-/** Interface, section 5: `row` is in read, update and delete, `new` in create and update, neither in column rules. */
+/** `row` is in read, update and delete rules, `new` in create and update, `old` in update, none in column rules. */
 export function ruleScope(schema: Schema, table: Table, kind: RuleKind): Scope {
   const shape = shapeOf(table);
   return { schema, kind, rows: new Map(sourcesOf[kind].map((source) => [source, shape])) };
 }
 
-const sourcesOf: Readonly<Record<RuleKind, readonly ("row" | "new")[]>> = {
+const sourcesOf: Readonly<Record<RuleKind, readonly RowName[]>> = {
   read: ["row"],
   create: ["new"],
-  update: ["row", "new"],
+  update: ["row", "old", "new"],
   delete: ["row"],
   column: [],
 };
+
+const rowNames: readonly RowName[] = ["row", "old", "new"];
+
+/** Whether the name is one of a rule's own rows, and no alias. */
+export function isRowName(name: string): name is RowName {
+  return rowNames.some((known) => known === name);
+}
 
 /** Null for a table that there is not. */
 export function tableShape(schema: Schema, name: string): RowShape | null {
@@ -49,7 +56,7 @@ export function withAlias(scope: Scope, alias: string, shape: RowShape): Scope {
  */
 export function aliasProblem(scope: Scope, alias: string): string | null {
   const lower = alias.toLowerCase();
-  if (["row", "new", "auth", "$users"].includes(lower)) return `${alias} cannot be an alias`;
+  if ([...rowNames, "auth", "$users"].includes(lower)) return `${alias} cannot be an alias`;
   const taken = [...scope.rows.keys()].some((name) => name.toLowerCase() === lower);
   return taken ? `the alias ${alias} is taken by an enclosing exists` : null;
 }

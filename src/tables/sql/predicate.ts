@@ -7,8 +7,10 @@ import { aliasName, and, commaList, name, or, type Param, param, Slot, type Sql,
 
 /** What the names in a rule stand for at the place where its SQL will be. */
 export interface Scope {
-  /** A column of the stored row. */
+  /** A column of the row that is judged: the stored one, or in an update rule each of the two below. */
   row(column: ColumnName): Sql;
+  /** A column of the row before an update. */
+  old(column: ColumnName): Sql;
   /** A column of the row as it would be. */
   next(column: ColumnName): Sql;
   /** What stands for an `exists`. */
@@ -16,7 +18,12 @@ export interface Scope {
 }
 
 /** Where nothing can be named; a base for scopes that know some of it. */
-export const noScope: Scope = { row: unreachable, next: unreachable, exists: unreachable };
+export const noScope: Scope = {
+  row: unreachable,
+  old: unreachable,
+  next: unreachable,
+  exists: unreachable,
+};
 
 function unreachable(): never {
   throw new Error("a rule names something that is not there for its action");
@@ -79,6 +86,7 @@ function operand(value: Operand, scope: Scope): Sql {
 
 function reference({ source, column }: ColumnReference, scope: Scope): Sql {
   if (source === "row") return scope.row(column);
+  if (source === "old") return scope.old(column);
   if (source === "new") return scope.next(column);
   return sql`${aliasName(source.alias)}.${name(column)}`;
 }

@@ -1,6 +1,7 @@
 import type { Column, Table } from "../../project/model.js";
-import type { Expression } from "../../project/rules/ast.js";
+import type { Exists, Expression } from "../../project/rules/ast.js";
 import { columnsOf } from "../../project/rules/columns-of.js";
+import { conjuncts } from "../../project/rules/conjuncts.js";
 import { alwaysTrue, neverTrue } from "../../project/rules/never-true.js";
 import type { Catalog, CatalogTable } from "../../schema/catalog.js";
 import type { Counted, Seek } from "../plan-check.js";
@@ -123,7 +124,7 @@ export function insertStatement(
   const columns = [...new Set([...values.keys(), ...read])];
   const next: Scope["next"] = (column) =>
     collated(sql`_n.${name(column)}`, column, catalog.tables.get(table.name));
-  const guard = guardOf([{ rule, scope: { ...noScope, next } }], catalog);
+  const guard = guardOf([{ terms: [rule], scope: { ...noScope, next } }], catalog);
   // A rule that reads no column still guards the statement; one column is enough to insert by.
   if (columns.length === 0) columns.push([...table.columns.values()][0]!);
   const sources = columns.map((column) => sql`${given(column, values)} AS ${name(column.name)}`);
@@ -154,21 +155,15 @@ function given(column: Column, values: Values): Sql {
   return param(typeof fallback.value === "boolean" ? BigInt(fallback.value) : fallback.value);
 }
 
-export interface UpdateRule {
-  readonly rule: Expression;
-  /** Whether the rule as it is written names `new`. */
-  readonly namesNew: boolean;
-}
-
 /**
- * UPDATE guarded by the rule. A rule that names only `row` holds before and after the change; one that names `new`
- * says itself what holds after (interface, section 5).
+ * UPDATE guarded by the rule, which has to be TRUE twice: with the row before the change in the place of `row`, and with
+ * the row after it (README, "Rules").
  */
 export function updateStatement(
   table: Table,
   key: Values,
   patch: Values,
-  { rule, namesNew }: UpdateRule,
+  rule: Expression,
   returned: Returned,
   catalog: Catalog,
 ): WriteStatement {
@@ -178,10 +173,18 @@ export function updateStatement(
   const stored = (column: Column["name"]) => sql`${target}.${name(column)}`;
   const next = (column: Column["name"]) =>
     patched.has(column) ? collated(param(patched.get(column)!), column, physical) : stored(column);
-  const parts = [{ rule, scope: { ...noScope, row: stored, next } }];
-  const touched = [...columnsOf(rule, "row")].some((column) => patched.has(column));
-  if (!namesNew && touched) parts.push({ rule, scope: { ...noScope, row: next, next } });
-  const guard = guardOf(alwaysTrue(rule) ? [] : parts, catalog);
+  const changes = (term: Expression) => [...columnsOf(term, "row")].some((column) => patched.has(column));
+  const scope = { ...noScope, old: stored, next };
+  const guard = guardOf(
+    alwaysTrue(rule)
+      ? []
+      : [
+          { terms: [rule], scope: { ...scope, row: stored } },
+          // Terms that the patch does not change are as TRUE for the row after as for the row before.
+          { terms: conjuncts(rule).filter(changes), scope: { ...scope, row: next }, asksAgain: changes },
+        ],
+    catalog,
+  );
   const assignments = [...patch].map(([column, value]) => sql`${name(column.name)} = ${param(value)}`);
   const returning = returningOf(table, returned, catalog);
   const probes = guard.measured(sql``, target, keyIs(key, target));
@@ -203,7 +206,7 @@ export function deleteStatement(
 ): WriteStatement {
   const target = name(table.name);
   const row: Scope["row"] = (column) => sql`${target}.${name(column)}`;
-  const guard = guardOf(alwaysTrue(rule) ? [] : [{ rule, scope: { ...noScope, row } }], catalog);
+  const guard = guardOf(alwaysTrue(rule) ? [] : [{ terms: [rule], scope: { ...noScope, row } }], catalog);
   const returned = jsonObject(keyOf(table), ({ name: column }) => sql`${target}.${name(column)}`);
   const probes = guard.measured(sql``, target, keyIs(key, target));
   return {
@@ -223,21 +226,23 @@ interface Guard {
   measured(ctes: Sql, source: Sql, where?: Sql): Sql | null;
 }
 
-/** A rule, and what its names stand for. */
+/** Terms that all have to be TRUE, and what their names stand for. */
 interface GuardPart {
-  readonly rule: Expression;
+  readonly terms: readonly Expression[];
   readonly scope: Scope;
+  /** Whether an `exists` is asked once more, where an earlier part has asked it already. All are by default. */
+  readonly asksAgain?: (exists: Exists) => boolean;
 }
 
 /** Every probe is evaluated once, whatever the others say, so that what they visit can be told. */
 function guardOf(parts: readonly GuardPart[], catalog: Catalog): Guard {
   const probes: Probe[] = [];
-  const terms = parts.map(({ rule, scope }) => {
-    const nodes = outermostExists(rule);
-    const first = probes.length;
-    probes.push(...nodes.map((node) => probe(node, scope, catalog)));
-    const exists: Scope["exists"] = (node) => probeMatched(sql`_g.${probeName(first + nodes.indexOf(node))}`);
-    return predicate(rule, { ...scope, exists });
+  const asked = new Map<Exists, number>();
+  const terms = parts.flatMap(({ terms, scope, asksAgain = () => true }) => {
+    for (const node of terms.flatMap(outermostExists))
+      if (!asked.has(node) || asksAgain(node)) asked.set(node, probes.push(probe(node, scope, catalog)) - 1);
+    const exists: Scope["exists"] = (node) => probeMatched(sql`_g.${probeName(asked.get(node)!)}`);
+    return terms.map((term) => predicate(term, { ...scope, exists }));
   });
   if (probes.length === 0) return { condition: and(terms), exact: true, seeks: [], measured: () => null };
   const values = commaList(probes.map(({ value }, i) => sql`${value} AS ${probeName(i)}`));

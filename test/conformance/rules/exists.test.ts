@@ -126,3 +126,56 @@ describe("a rule that asks another table", () => {
     expect(dataOf(await bob.get(`/api/messages?cursor=${first.next_cursor}`))).toEqual([]);
   });
 });
+
+/** The parent of a row is another row of the same table. */
+const tree = `
+nodes:
+  columns:
+    id: { type: integer, primary_key: true }
+    parent: { type: integer }
+    owner: { type: text, not_null: true }
+`;
+
+async function ownNodes(update: string, settings = "") {
+  const config = `${settings}\n[rules.nodes]\nread = "public"\nupdate = "${update}"`;
+  const server = await serve({ schema: tree, config });
+  await run(
+    server,
+    "INSERT INTO nodes VALUES (1, NULL, 'ada'), (2, NULL, 'bob'), (3, 1, 'ada'), (4, 2, 'ada')",
+  );
+  return { server, ada: client(server, (await member(server, "ada")).bearer) };
+}
+
+describe("an update rule that looks into its own table", () => {
+  it("finds the rows as they were before the change, both times", async () => {
+    const { server, ada } = await ownNodes(
+      "exists(nodes n where n.id = row.parent and n.owner = auth.id)",
+      "usage.enabled = false",
+    );
+    expectAnswer(await ada.patch("/api/nodes/3", { owner: "cy" }), 200, {
+      data: { id: 3, parent: 1, owner: "cy" },
+    });
+    // Neither from under somebody else's node, nor to there.
+    expectRefusal(await ada.patch("/api/nodes/4", { parent: 1 }), 403, "forbidden");
+    expectRefusal(await ada.patch("/api/nodes/3", { parent: 2 }), 403, "forbidden");
+    expect(await countOf(server, "nodes WHERE parent = 1")).toBe(1);
+    // Its own parent: before the change the node is Cy's.
+    expectRefusal(await ada.patch("/api/nodes/3", { parent: 3, owner: "ada" }), 403, "forbidden");
+    expectAnswer(await ada.patch("/api/nodes/3", { parent: 1, owner: "ada" }), 200, {
+      data: { id: 3, parent: 1, owner: "ada" },
+    });
+    expectAnswer(await ada.patch("/api/nodes/3", { parent: 3 }), 200, {
+      data: { id: 3, parent: 3, owner: "ada" },
+    });
+  });
+
+  it("counts a row that it looks up once, and twice where the change leads to another", async () => {
+    const { ada } = await ownNodes(
+      "exists(nodes n where n.id = row.parent and n.owner = auth.id) and (row.owner = auth.id or new.owner = 'cy')",
+    );
+    const read = async (path: string, patch: object) => metaOf(await ada.patch(path, patch)).rows_read;
+    expect(await read("/api/nodes/3", { owner: "ada" })).toBe(2);
+    expect(await read("/api/nodes/3", { parent: 1 })).toBe(3);
+    expect(await read("/api/nodes/3", { parent: 1, owner: "cy" })).toBe(3);
+  });
+});

@@ -85,7 +85,7 @@ delete = "row.owner_id = auth.id"
 });
 
 describe("an update rule", () => {
-  it("that names only `row` holds for the result too", async () => {
+  it("that names `row` holds for the result too", async () => {
     const { ada, bob, stored } = await notes(`update = "row.state = 'draft' and row.owner_id = auth.id"`);
     expectRefusal(await ada.patch("/api/notes/1", { state: "published" }), 403, "forbidden");
     expectRefusal(await bob.patch("/api/notes/2", { state: "published", body: "x" }), 403, "forbidden");
@@ -93,11 +93,23 @@ describe("an update rule", () => {
     expectAnswer(await ada.patch("/api/notes/1", { state: "draft", body: "x" }), 200, { data: { id: 1 } });
   });
 
-  it("that names `new` says itself what holds after", async () => {
+  it("that names `new` or `old` as well holds for the result all the same", async () => {
+    for (const more of ["new.state = row.state", "new.state = old.state", "new.body is not null"]) {
+      const { ada, stored } = await notes(`update = "row.owner_id = auth.id and ${more}"`);
+      for (const owner of ["bob", null])
+        expectRefusal(await ada.patch("/api/notes/1", { owner_id: owner }), 403, "forbidden");
+      expectRefusal(await ada.patch("/api/notes/2", { owner_id: "ada" }), 403, "forbidden");
+      expect(await stored()).toEqual(before);
+      expectAnswer(await ada.patch("/api/notes/1", { owner_id: "ada", body: "x" }), 200, { data: { id: 1 } });
+    }
+  });
+
+  it("says with `old` what has to hold before alone, and with `new` what after", async () => {
     const { server, ada, stored } = await notes(
-      `update = "row.owner_id = auth.id and new.state in ('draft', 'published')"`,
+      `update = "old.owner_id = auth.id and new.state in ('draft', 'published')"`,
     );
     expectRefusal(await ada.patch("/api/notes/1", { state: "gone" }), 403, "forbidden");
+    expectRefusal(await ada.patch("/api/notes/2", { owner_id: "ada" }), 403, "forbidden");
     expect(await stored()).toEqual(before);
     expectAnswer(await ada.patch("/api/notes/1", { state: "published" }), 200, { data: { id: 1 } });
     expectAnswer(await ada.patch("/api/notes/1", { owner_id: "bob" }), 200, { data: { id: 1 } });
@@ -120,7 +132,7 @@ describe("an update rule", () => {
   });
 
   it("holds when many race to break it", async () => {
-    const { server, ada } = await notes(`update = "row.state = 'draft' and new.state = auth.id"`);
+    const { server, ada } = await notes(`update = "old.state = 'draft' and new.state = auth.id"`);
     const answers = await Promise.all(
       Array.from({ length: 20 }, () => ada.patch("/api/notes/1", { state: "ada" })),
     );

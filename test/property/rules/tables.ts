@@ -53,21 +53,16 @@ export function randomTables(random: Random, count: number): readonly RuledTable
 }
 
 function randomTable(random: Random, name: string): RuledTable {
-  const vocabulary = (sources: readonly ("row" | "new")[], ownRows: boolean): Vocabulary => ({
-    sources: Object.fromEntries(sources.map((source) => [source, shape])),
-    tables: { ...lookups, $users: { id: "text", role: "text" }, ...(ownRows ? { [name]: shape } : {}) },
-    literals: pools,
-  });
+  const rule = (...sources: readonly RowName[]) => randomRule(random, vocabulary(name, sources));
   const hasColumnRules = random.chance(0.5);
   const restricted = ruledColumns.filter(() => hasColumnRules && random.chance(0.4));
   return {
     name,
     rules: {
-      read: randomRule(random, vocabulary(["row"], true)),
-      create: randomRule(random, vocabulary(["new"], true)),
-      // What `exists` finds of the table itself after the change is not said by the interface.
-      update: randomRule(random, vocabulary(random.chance(0.5) ? ["row"] : ["row", "new"], false)),
-      delete: randomRule(random, vocabulary(["row"], true)),
+      read: rule("row"),
+      create: rule("new"),
+      update: random.chance(0.5) ? rule("row") : rule("row", "old", "new"),
+      delete: rule("row"),
     },
     columnRules: new Map(
       restricted.map((column) => [
@@ -75,6 +70,17 @@ function randomTable(random: Random, name: string): RuledTable {
         { read: randomAuthRule(random, pools), write: randomAuthRule(random, pools) },
       ]),
     ),
+  };
+}
+
+type RowName = "row" | "old" | "new";
+
+/** Rules look into the other tables, and into their own where it is named. */
+export function vocabulary(own: string | null, sources: readonly RowName[]): Vocabulary {
+  return {
+    sources: Object.fromEntries(sources.map((source) => [source, shape])),
+    tables: { ...lookups, $users: { id: "text", role: "text" }, ...(own !== null && { [own]: shape }) },
+    literals: pools,
   };
 }
 

@@ -8,7 +8,7 @@ export type Shape = Readonly<Record<string, ColumnType>>;
 
 /** What rules are made of. Few literals, so that they often meet the rows. */
 export interface Vocabulary {
-  /** `row` and `new`, as far as the action has them. */
+  /** `row`, `old` and `new`, as far as the action has them. */
   readonly sources: Readonly<Record<string, Shape>>;
   /** Tables that `exists` may look in. */
   readonly tables: Readonly<Record<string, Shape>>;

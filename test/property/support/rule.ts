@@ -28,7 +28,7 @@ export const nobody: Auth = { id: null, email: null, role: null };
 
 /** Everything that a rule can depend on. */
 export interface World {
-  /** `row`, `new` and the aliases of the enclosing `exists`. */
+  /** `row`, `old`, `new` and the aliases of the enclosing `exists`. */
   readonly rows: Readonly<Record<string, Row>>;
   readonly auth: Auth;
   readonly nowSeconds: bigint;
@@ -185,31 +185,6 @@ function anyOf(terms: readonly ReadonlySet<Truth>[]): ReadonlySet<Truth> {
 
 function negations(terms: ReadonlySet<Truth>): ReadonlySet<Truth> {
   return new Set([...terms].map(not));
-}
-
-/** Whether the rule's text names a row, inside `exists` too. */
-export function names(rule: Rule, source: string): boolean {
-  return operandsOf(rule).some((operand) => operand.kind === "column" && operand.source === source);
-}
-
-function operandsOf(rule: Rule): readonly Operand[] {
-  switch (rule.kind) {
-    case "constant":
-      return [];
-    case "compare":
-      return [rule.left, rule.right];
-    case "in":
-      return [rule.value, ...rule.list];
-    case "is_null":
-      return [rule.value];
-    case "and":
-    case "or":
-      return rule.terms.flatMap(operandsOf);
-    case "not":
-      return operandsOf(rule.term);
-    case "exists":
-      return operandsOf(rule.where);
-  }
 }
 
 /** The rule as svc.toml has it, with a parenthesis around everything, so that its meaning hangs on no precedence. */

@@ -71,7 +71,7 @@ describe("typed expressions", () => {
   test("an alias ends with its exists", () => {
     expect(problemsOf("exists(members m where true) and exists(members m where m.active)")).toEqual([]);
     expect(problemsOf("exists(members m where true) and m.active")).toEqual([
-      "line 1, column 34: unknown name m; there are row, new, auth",
+      "line 1, column 34: unknown name m; there are row, old, new, auth",
     ]);
   });
 });
@@ -87,6 +87,12 @@ test.each<[RuleKind, string, readonly string[]]>([
   ],
   ["update", "row.published and new.published", []],
   ["delete", "row.published", []],
+  ["read", "old.published", ["line 1, column 1: there is no old in a read rule: row is the stored row"]],
+  [
+    "create",
+    "old.published",
+    ["line 1, column 1: there is no old in a create rule: new is the row as it would be"],
+  ],
   ["delete", "new.published", ["line 1, column 1: there is no new in a delete rule: row is the stored row"]],
   ["column", "auth.role = 'admin' or now() > 1", []],
   ["column", "row.published", ["line 1, column 1: a column rule knows auth alone, not row"]],
@@ -116,8 +122,8 @@ describe("names", () => {
       "line 1, column 1: unknown column row.$users of table messages; there are id, room_id, owner_id, score, published, data, file, public",
     ],
     ["Row.id = 1", "line 1, column 1: unknown name Row; did you mean row?"],
-    ["messages.id = 1", "line 1, column 1: unknown name messages; there are row, new, auth"],
-    ["toString.id = 1", "line 1, column 1: unknown name toString; there are row, new, auth"],
+    ["messages.id = 1", "line 1, column 1: unknown name messages; there are row, old, new, auth"],
+    ["toString.id = 1", "line 1, column 1: unknown name toString; there are row, old, new, auth"],
     [
       "auth.name = 'a'",
       "line 1, column 1: unknown field auth.name: there are auth.id, auth.email and auth.role",

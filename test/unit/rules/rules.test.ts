@@ -45,7 +45,7 @@ test("rules are typed by the action that they guard", () => {
       messages: {
         read: "row.published",
         create: "new.owner_id = auth.id",
-        update: "row.owner_id = auth.id and new.owner_id = row.owner_id",
+        update: "old.owner_id = auth.id and new.owner_id = row.owner_id",
         delete: "row.owner_id = auth.id",
       },
     },
@@ -55,7 +55,7 @@ test("rules are typed by the action that they guard", () => {
   expect(rules.get(messages)).toEqual({
     read: rule("row.published"),
     create: rule("new.owner_id = auth.id"),
-    update: rule("row.owner_id = auth.id and new.owner_id = row.owner_id"),
+    update: rule("old.owner_id = auth.id and new.owner_id = row.owner_id"),
     delete: rule("row.owner_id = auth.id"),
     columns: new Map(),
   });

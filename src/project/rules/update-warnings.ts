@@ -1,0 +1,81 @@
+import { configFile } from "../config-file.js";
+import type { Schema, Table } from "../model.js";
+import type { Problem } from "../problem.js";
+import type { ColumnReference, Expression, Operand, TableRules } from "./ast.js";
+
+/**
+ * What an update rule says and hardly means (README, "Rules"). It has to be TRUE with the row before in the place of `row`, and
+ * with the row after: `row.deleted_at is null` forbids to set `deleted_at`, and an `exists` that looks into the table
+ * itself finds the rows as they were both times.
+ */
+export function updateWarnings(rules: ReadonlyMap<string, TableRules>, schema: Schema): Problem[] {
+  return [...rules].flatMap(([name, { update }]) => {
+    const table = schema.tables.get(name as Table["name"])!;
+    const messages = [...statesKept(update, table).map(cannotLeave), ...ownTable(update, table)];
+    return messages.map((message) => ({ file: configFile, path: `rules.${name}.update`, message }));
+  });
+}
+
+function cannotLeave({ column, test }: State): string {
+  return `row.${column} ${test} has to hold after the change too, so that no update leaves that state: say old.${column} ${test} if it should`;
+}
+
+/** One value of a column, and the words by which a rule asks for it. */
+interface State {
+  readonly column: string;
+  readonly test: string;
+}
+
+/** The states that the rule asks of `row`, but for those of the primary key, which no update changes. */
+function statesKept(rule: Expression, table: Table): readonly State[] {
+  switch (rule.kind) {
+    case "compare": {
+      if (rule.operator !== "=") return [];
+      return [stateOf(rule.left, rule.right, table), stateOf(rule.right, rule.left, table)].flat();
+    }
+    case "is_null":
+      return !rule.negated && isChangeable(rule.value, table)
+        ? [{ column: rule.value.column, test: "is null" }]
+        : [];
+    case "and":
+    case "or":
+      return rule.terms.flatMap((term) => statesKept(term, table));
+    case "exists":
+      return statesKept(rule.where, table);
+    default:
+      // What stands under a `not` is a state that is kept out of, not one that is kept.
+      return [];
+  }
+}
+
+function stateOf(operand: Operand, value: Operand, table: Table): readonly State[] {
+  if (value.kind !== "literal" || !isChangeable(operand, table)) return [];
+  const shown =
+    typeof value.value === "string" ? `'${value.value.replaceAll("'", "''")}'` : String(value.value);
+  return [{ column: operand.column, test: `= ${shown}` }];
+}
+
+function isChangeable(operand: Operand, { primaryKey }: Table): operand is ColumnReference {
+  return operand.kind === "column" && operand.source === "row" && !primaryKey.includes(operand.column);
+}
+
+function ownTable(rule: Expression, { name }: Table): readonly string[] {
+  if (!looksInto(rule, name)) return [];
+  return [
+    `an exists looks into ${name} itself, whose rows it finds as they were before the change both times`,
+  ];
+}
+
+function looksInto(rule: Expression, table: Table["name"]): boolean {
+  switch (rule.kind) {
+    case "exists":
+      return rule.table === table || looksInto(rule.where, table);
+    case "not":
+      return looksInto(rule.term, table);
+    case "and":
+    case "or":
+      return rule.terms.some((term) => looksInto(term, table));
+    default:
+      return false;
+  }
+}
