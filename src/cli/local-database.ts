@@ -1,8 +1,10 @@
 import { projectId } from "../auth/store/oauth.js";
 import { openProjectDatabase } from "../node/project-database.js";
-import type { ProjectDirectory } from "../node/project-directory.js";
+import { type ProjectDirectory, withConfigLines } from "../node/project-directory.js";
+import { systemClock } from "../node/system.js";
 import type { Database } from "../platform/database.js";
-import { createSystemTables } from "../schema/apply.js";
+import { ProblemsError } from "../project/problem.js";
+import { bringUpSystemTables } from "../schema/system/bring-up.js";
 
 /** Opens the project's database beside whatever server runs on it, and closes it in every case. */
 export async function withDatabase<T>(
@@ -17,10 +19,21 @@ export async function withDatabase<T>(
   }
 }
 
+/** As `withDatabase`, once the service's own tables are as this release has them. Throws ProblemsError. */
+export function withSystemTables<T>(
+  project: ProjectDirectory,
+  use: (database: Database) => Promise<T>,
+): Promise<T> {
+  return withDatabase(project, async (database) => {
+    const problem = await bringUpSystemTables(database, systemClock.now());
+    if (problem !== null) throw new ProblemsError(withConfigLines(project, [problem]));
+    return use(database);
+  });
+}
+
 /** The random id that sealed credentials are bound to. */
 export function projectIdOf(project: ProjectDirectory): Promise<string> {
-  return withDatabase(project, async (database) => {
-    await createSystemTables(database);
+  return withSystemTables(project, async (database) => {
     const [found] = await database.query([projectId()]);
     return found!.rows[0]![0] as string;
   });

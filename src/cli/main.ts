@@ -1,5 +1,5 @@
-import { readFileSync } from "node:fs";
 import { UnavailableError } from "../platform/database.js";
+import { release } from "../platform/release.js";
 import { didYouMean } from "../project/did-you-mean.js";
 import { ProblemsError } from "../project/problem.js";
 import { type Command, type ExitCode, RefusedError, readInvocation, UsageError } from "./command.js";
@@ -45,7 +45,7 @@ async function main(args: readonly string[]): Promise<ExitCode> {
 /** `svc`, `svc help`, `svc --version` and words that no command begins with. */
 async function withoutCommand([word]: readonly string[]): Promise<ExitCode> {
   if (word === "--version") {
-    console.log(version());
+    console.log(release);
     return 0;
   }
   if (word !== undefined && !["help", "--help", "-h"].includes(word)) {
@@ -56,12 +56,6 @@ async function withoutCommand([word]: readonly string[]): Promise<ExitCode> {
   const all = await Promise.all(Object.values(groups).map((load) => load()));
   console.log(overview(all.flatMap(({ commands }) => commands)));
   return 0;
-}
-
-/** The package's, whose root is as far away from the sources as from the build. */
-function version(): string {
-  const text = readFileSync(new URL("../../package.json", import.meta.url), "utf8");
-  return (JSON.parse(text) as { readonly version: string }).version;
 }
 
 function withinGroup(commands: readonly Command[], args: readonly string[]): ExitCode {

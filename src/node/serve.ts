@@ -21,9 +21,10 @@ import type { Schema } from "../project/model.js";
 import { ProblemsError } from "../project/problem.js";
 import { parseRules } from "../project/rules/rules.js";
 import { schemaFile } from "../project/schema.js";
-import { type ApplyOutcome, applySafe, createSystemTables } from "../schema/apply.js";
+import { type ApplyOutcome, applySafe } from "../schema/apply.js";
 import { formatStep } from "../schema/format-plan.js";
 import { loadSchemaInForce } from "../schema/in-force.js";
+import { bringUpSystemTables } from "../schema/system/bring-up.js";
 import { createArgon2 } from "./argon2.js";
 import { nodeCipher } from "./cipher.js";
 import { FileJournal, recoverJournals } from "./journal.js";
@@ -193,7 +194,10 @@ async function bringUpSchema(
     : null;
   if (outcome !== null) reportOutcome(outcome, project, log);
   // Elsewhere they came with the schema.
-  if (outcome === null || outcome.outcome === "refused") await createSystemTables(database);
+  if (outcome === null || outcome.outcome === "refused") {
+    const problem = await bringUpSystemTables(database, systemClock.now());
+    if (problem !== null) throw new ProblemsError(withConfigLines(project, [problem]));
+  }
   const inForce = await loadSchemaInForce(database);
   if (inForce === null) {
     log.warn("no schema has been applied yet, so every request answers 503: see `svc schema apply`");

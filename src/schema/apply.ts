@@ -5,7 +5,7 @@ import type { Schema } from "../project/model.js";
 import type { Problem } from "../project/problem.js";
 import { loadSchemaInForce } from "./in-force.js";
 import { noBase, type Plan, planChange } from "./plan.js";
-import { systemTables } from "./system-tables.js";
+import { bringUpSystemTables, hasMoved, migrationStatements } from "./system/bring-up.js";
 
 export interface ApplyOptions extends DiffOptions {
   /** A person's word for steps that lose something (interface, section 3). */
@@ -39,7 +39,7 @@ export type Refusal =
   | { readonly reason: "constraint"; readonly message: string; readonly steps: readonly PlannedStep[] }
   | { readonly reason: "invalid"; readonly problems: readonly Problem[] };
 
-/** Carries out a change in one transaction, or says why not. The first one creates the server's own tables too. */
+/** Carries out a change in one transaction, with what the service's own tables lack, or says why not. */
 export async function applyChange(
   database: Database,
   proposedText: string,
@@ -52,11 +52,12 @@ export async function applyChange(
   const refusal = refusalOf(plan, options);
   if (refusal !== null) return { outcome: "refused", ...refusal };
   if (plan.hash === plan.base && plan.steps.length === 0) {
-    // Another release of the server may have more of them.
-    await createSystemTables(database);
+    const problem = await bringUpSystemTables(database, options.now);
+    if (problem !== null) return { outcome: "refused", reason: "invalid", problems: [problem] };
     return { outcome: "unchanged", version: plan.baseVersion, hash: plan.hash };
   }
-  return carryOut(database, plan, options.now);
+  const outcome = await carryOut(database, plan, options.now);
+  return outcome === "migrated_meanwhile" ? applyChange(database, proposedText, options) : outcome;
 }
 
 /** At start: safe steps alone. Steps that wait for a person come back as the refusal `destructive`. */
@@ -66,10 +67,6 @@ export function applySafe(
   options: Omit<ApplyOptions, "allowDestructive" | "base">,
 ): Promise<ApplyOutcome> {
   return applyChange(database, proposedText, { ...options, allowDestructive: false });
-}
-
-export async function createSystemTables(database: Database): Promise<void> {
-  await database.batch(systemTables.map(statement));
 }
 
 function refusalOf(
@@ -91,12 +88,16 @@ function refusalOf(
   return allowDestructive || steps.every(({ safe }) => safe) ? null : { reason: "destructive", steps };
 }
 
-async function carryOut(database: Database, plan: Plan, now: number): Promise<ApplyOutcome> {
+async function carryOut(
+  database: Database,
+  plan: Plan,
+  now: number,
+): Promise<ApplyOutcome | "migrated_meanwhile"> {
   const version = plan.baseVersion + 1;
   const changes = plan.steps.flatMap(({ statements }) => statements);
   // The version comes first: whoever applied a schema meanwhile has taken it, and nothing else is tried.
   const statements = [
-    ...systemTables.map(statement),
+    ...migrationStatements(plan.migrations, now),
     newVersion(version, plan, now),
     ...changes.map(statement),
   ];
@@ -106,6 +107,7 @@ async function carryOut(database: Database, plan: Plan, now: number): Promise<Ap
     else await database.migrate(statements);
   } catch (error) {
     if (error instanceof UnavailableError || !(error instanceof Error)) throw error;
+    if (await hasMoved(database, plan.migrations)) return "migrated_meanwhile";
     return { outcome: "refused", ...(await failure(database, plan, error)) };
   }
   return { outcome: "applied", version, hash: plan.hash, steps: plan.steps };

@@ -8,6 +8,7 @@ import type { Schema, Table } from "../project/model.js";
 import type { Problem } from "../project/problem.js";
 import { schemaFile } from "../project/schema.js";
 import { loadState, parseOnce } from "./in-force.js";
+import { type PendingMigrations, pendingMigrations } from "./system/bring-up.js";
 import { countInvalidTexts } from "./value-checks.js";
 
 /** What would carry the database from the schema in force to a proposal. */
@@ -21,6 +22,8 @@ export interface Plan {
   readonly hash: string;
   readonly schema: Schema;
   readonly steps: readonly PlannedStep[];
+  /** What the service's own tables lack, which no person has to decide on. */
+  readonly migrations: PendingMigrations;
 }
 
 export type PlanOutcome =
@@ -38,6 +41,8 @@ export async function planChange(
 ): Promise<PlanOutcome> {
   const { schema, problems } = parseOnce(proposedText);
   if (schema === null) return { outcome: "invalid", problems };
+  const migrations = await pendingMigrations(database);
+  if (migrations.outcome === "later_release") return { outcome: "invalid", problems: [migrations.problem] };
   const { inForce, physical } = await loadState(database);
   const { foreignKeysStayOn } = database;
   const found = diff(inForce?.schema ?? null, schema, physical, { foreignKeysStayOn, ...options });
@@ -56,6 +61,7 @@ export async function planChange(
       hash: await sha256Hex(proposedText),
       schema,
       steps: await withCounts(database, found.steps),
+      migrations,
     },
   };
 }

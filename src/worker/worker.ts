@@ -10,6 +10,7 @@ import type { Config } from "../project/config.js";
 import { configuredBaseUrl, type Environment, readSecret, readSecretsKey } from "../project/environment.js";
 import { ProblemCollector, ProblemsError } from "../project/problem.js";
 import { httpMail } from "../remote/http-mail.js";
+import { broughtUpFirst } from "../schema/system/bring-up.js";
 import { createArgon2 } from "./argon2.js";
 import { config, schemaText } from "./project.js";
 import { consoleLog, consoleMail, deferToEvent, systemClock, systemFetch, systemRandom } from "./system.js";
@@ -50,11 +51,9 @@ export function createWorker(openDatabase: OpenDatabase) {
 async function makeApp(bindings: Bindings, openDatabase: OpenDatabase): Promise<App | ProblemsError> {
   try {
     const environment = environmentOf(bindings);
-    const { secret, secretsKey, publicBaseUrl, mail, database } = readSurroundings(
-      bindings,
-      environment,
-      openDatabase,
-    );
+    const { database: opened, ...surroundings } = readSurroundings(bindings, environment, openDatabase);
+    const { secret, secretsKey, publicBaseUrl, mail } = surroundings;
+    const database = broughtUpFirst(opened, consoleLog, systemClock.now);
     const platform: Platform = {
       database,
       passwordHasher: createArgon2(systemRandom),

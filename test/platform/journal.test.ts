@@ -10,7 +10,7 @@ import { openLibsql } from "../../src/node/libsql.js";
 import { systemClock, systemRandom } from "../../src/node/system.js";
 import type { Database } from "../../src/platform/database.js";
 import type { Journal, JournalEntry } from "../../src/platform/journal.js";
-import { createSystemTables } from "../../src/schema/apply.js";
+import { bringUpSystemTables } from "../../src/schema/system/bring-up.js";
 import { entry, receiptRows } from "../support/receipts.js";
 
 /** Whole, of another release. */
@@ -21,7 +21,7 @@ const unknownLine = ((text: string) => `${crc32(text).toString(16).padStart(8, "
 async function storage(): Promise<Database> {
   const database = openLibsql({ path: ":memory:", synchronous: "normal" });
   onTestFinished(() => database.close());
-  await createSystemTables(database);
+  await bringUpSystemTables(database, 0);
   return database;
 }
 

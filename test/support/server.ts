@@ -27,6 +27,7 @@ import { openRemoteLibsql } from "../../src/remote/libsql.js";
 import { applyChange } from "../../src/schema/apply.js";
 import { certificate } from "./certificate.js";
 import { documentedAnswers } from "./documented.js";
+import { thaw } from "./frozen.js";
 import { ManualClock } from "./manual-clock.js";
 import { remembering } from "./remembering-hasher.js";
 import { borrowSqld, sqldMissing } from "./sqld.js";
@@ -64,6 +65,8 @@ export interface TestProject {
   readonly config?: string;
   /** A database file to serve instead of an empty one. */
   readonly path?: string;
+  /** A database that an earlier release made, to serve instead of an empty one: see `thaw`. */
+  readonly frozen?: string;
   /** Replaces or wraps the database that the server sees. */
   readonly wrap?: (database: Database) => Database;
   readonly secret?: string;
@@ -122,6 +125,7 @@ async function serveInWorkerd(project: TestProject, target: string): Promise<Tes
       secret: project.secret ?? testSecret,
       credentials: project.credentials ?? {},
       providerEndpoints: project.providerEndpoints ?? null,
+      frozen: project.frozen ?? null,
     },
     { now: () => clock.now(), mail: (message) => mail.send(message), log: (line) => log.lines.push(line) },
     sqld?.url ?? null,
@@ -174,6 +178,7 @@ async function serveHere(project: TestProject, target: string): Promise<TestServ
   const log = new MemoryLog();
   const { config, problems } = parseConfig(project.config ?? "");
   if (config === null) throw new Error(JSON.stringify(problems));
+  if (project.frozen !== undefined) await thaw(opened, project.frozen);
   const applied = await applyChange(opened, project.schema, { allowDestructive: false, now: clock.now() });
   if (applied.outcome === "refused") throw new Error(JSON.stringify(applied));
   const mail = new MemoryMail();

@@ -5,6 +5,9 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { Miniflare } from "miniflare";
 import { describe, expect, it, onTestFinished } from "vitest";
+import { release } from "../../src/platform/release.js";
+import { systemMigrations } from "../../src/schema/system/migrations.js";
+import { thaw } from "../support/frozen.js";
 import { bundled } from "../support/workerd/modules.js";
 
 const databaseId = "00000000-0000-0000-0000-000000000000";
@@ -12,6 +15,10 @@ const password = "correct horse battery staple";
 
 /** The product's own Worker, with the database that wrangler keeps in a directory. */
 async function startProduct(directory: string): Promise<string> {
+  return (await product(directory)).url;
+}
+
+async function product(directory: string): Promise<{ readonly url: string; readonly miniflare: Miniflare }> {
   const miniflare = new Miniflare({
     ...bundled("dist/bundle", "index.js"),
     d1Databases: { DB: databaseId },
@@ -23,7 +30,7 @@ async function startProduct(directory: string): Promise<string> {
   });
   await miniflare.ready;
   onTestFinished(() => miniflare.dispose());
-  return (await miniflare.unsafeGetDirectURL()).origin;
+  return { url: (await miniflare.unsafeGetDirectURL()).origin, miniflare };
 }
 
 /** Standard output and error of a command that ends well. */
@@ -93,5 +100,28 @@ describe("svc worker bootstrap", () => {
     expect(applied.out).toContain("notes");
     // There now, and without a rule: nobody's.
     expect((await fetch(`${url}/api/notes`)).status).toBe(401);
+  });
+});
+
+describe("a Worker on a database of another release", () => {
+  it("brings an earlier one up by its first request, and leaves a later one alone", async () => {
+    const directory = mkdtempSync(join(tmpdir(), "svc-upgrade-"));
+    onTestFinished(() => rmSync(directory, { recursive: true }));
+    const versions = "SELECT version, release FROM _migrations";
+    const { url, miniflare } = await product(directory);
+    const database = await miniflare.getD1Database("DB");
+    await thaw(
+      { batch: (statements) => database.batch(statements.map(({ sql }) => database.prepare(sql))) as never },
+      readFileSync("test/frozen/release-0.1.0.sql", "utf8"),
+    );
+    expect((await fetch(`${url}/health`)).status).toBe(200);
+    const known = systemMigrations.map((_, i) => ({ version: i + 1, release }));
+    expect((await database.prepare(versions).all()).results).toEqual(known);
+
+    await database.prepare("INSERT INTO _migrations VALUES (1000, '9.0.0', 0)").run();
+    const later = await product(directory);
+    expect((await fetch(`${later.url}/health`)).status).toBe(503);
+    const left = await (await later.miniflare.getD1Database("DB")).prepare(versions).all();
+    expect(left.results).toEqual([...known, { version: 1000, release: "9.0.0" }]);
   });
 });

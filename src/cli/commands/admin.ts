@@ -17,9 +17,8 @@ import { readProject } from "../../node/project-directory.js";
 import { systemClock, systemRandom } from "../../node/system.js";
 import type { Database, Statement } from "../../platform/database.js";
 import type { Config } from "../../project/config.js";
-import { createSystemTables } from "../../schema/apply.js";
 import { type Command, type Invocation, RefusedError, UsageError, unlessRefused } from "../command.js";
-import { withDatabase } from "../local-database.js";
+import { withSystemTables } from "../local-database.js";
 import {
   type RemoteServer,
   remoteHelp,
@@ -271,10 +270,7 @@ function locally<T>(
   act: (database: Database, config: Config) => Promise<T>,
 ): Promise<T> {
   const project = readProject(invocation.directory);
-  return withDatabase(project, async (database) => {
-    await createSystemTables(database);
-    return act(database, project.config);
-  });
+  return withSystemTables(project, (database) => act(database, project.config));
 }
 
 async function administer<T extends object>(

@@ -8,9 +8,8 @@ import { type ProjectDirectory, readProject } from "../../node/project-directory
 import { systemClock, systemRandom } from "../../node/system.js";
 import type { Database } from "../../platform/database.js";
 import { type ReceiptValues, receiptValues } from "../../platform/journal.js";
-import { createSystemTables } from "../../schema/apply.js";
 import { type Command, type Invocation, UsageError } from "../command.js";
-import { withDatabase } from "../local-database.js";
+import { withSystemTables } from "../local-database.js";
 
 /** Entries: of one receipt as a Worker stores them, of some hundred otherwise. */
 const pageSize = 250;
@@ -39,8 +38,7 @@ const usageExport: Command = {
         .filter(({ atMs }) => atMs >= fromMs)
         .map((receipt) => [receipt.attemptId, shown(receiptValues(receipt))]),
     );
-    await withDatabase(project, async (database) => {
-      await createSystemTables(database);
+    await withSystemTables(project, async (database) => {
       for await (const receipt of stored(database, fromMs)) {
         waiting.delete(receipt.attempt_id as string);
         print(receipt);
@@ -63,15 +61,14 @@ const usageRecover: Command = {
   positionals: [],
   run: async (invocation) => {
     const project = readProject(invocation.directory);
-    const { receipts, gaps } = await withDatabase(project, async (database) => {
-      await createSystemTables(database);
-      return recoverJournals({
+    const { receipts, gaps } = await withSystemTables(project, (database) =>
+      recoverJournals({
         directory: journalDirectory(project),
         store: (entry) => storeEntries(database, [entry]),
         clock: systemClock,
         random: systemRandom,
-      });
-    });
+      }),
+    );
     console.log(`recovered ${receipts} receipts; gaps: ${gaps.length}`);
     for (const { id, attemptsMax } of gaps) console.log(`gap: ${id}, up to ${attemptsMax} receipts`);
     return 0;

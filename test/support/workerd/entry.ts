@@ -4,7 +4,7 @@
 import { waitUntil } from "cloudflare:workers";
 import { createApp } from "../../../dist/app.js";
 import { databaseJournal } from "../../../dist/metering/database-journal.js";
-import type { Database } from "../../../dist/platform/database.js";
+import { type Database, NotSetUpError } from "../../../dist/platform/database.js";
 import type { Platform } from "../../../dist/platform/platform.js";
 import { webCipher } from "../../../dist/platform/web-cipher.js";
 import { parseConfig } from "../../../dist/project/config.js";
@@ -13,6 +13,7 @@ import { applyChange } from "../../../dist/schema/apply.js";
 import { createArgon2 } from "../../../dist/worker/argon2.js";
 import { type D1Binding, openD1 } from "../../../dist/worker/d1.js";
 import { systemFetch, systemRandom } from "../../../dist/worker/system.js";
+import { thaw } from "../frozen.js";
 import { remembering } from "../remembering-hasher.js";
 import { type Calls, packedResults, type Report, type Start, unpackedStatements } from "./protocol.js";
 
@@ -58,6 +59,7 @@ const calls: Call = {
       return { results: packedResults(results ?? []) };
     } catch (error) {
       const { name, message, kind = null } = error as Error & { kind?: string };
+      if (error instanceof NotSetUpError) return { error: { name: "NotSetUpError", kind, message } };
       return { error: { name, kind, message } };
     }
   },
@@ -123,6 +125,7 @@ async function start(id: number, asked: Start, bindings: Bindings): Promise<Proj
     "url" in asked.database
       ? openRemoteLibsql({ url: asked.database.url, authToken: null, fetch: systemFetch })
       : openD1(bindings[asked.database.binding as `DB${number}`]!);
+  if (asked.frozen !== null) await thaw(database, asked.frozen);
   const { config } = parseConfig(asked.config);
   const applied = await applyChange(database, asked.schema, { allowDestructive: false, now: clock.ms });
   if (applied.outcome === "refused") throw new Error(JSON.stringify(applied));

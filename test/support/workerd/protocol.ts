@@ -2,6 +2,7 @@ import {
   ConstraintError,
   type ConstraintKind,
   type Database,
+  NotSetUpError,
   type Result,
   type Statement,
   UnavailableError,
@@ -35,6 +36,8 @@ export interface Start {
   readonly credentials: Readonly<Record<string, string>>;
   readonly providerEndpoints: object | null;
   readonly now: number;
+  /** See `thaw`; null for an empty database. */
+  readonly frozen: string | null;
 }
 
 export interface DatabaseCall {
@@ -85,5 +88,6 @@ export function unpackedResults(answer: DatabaseAnswer): readonly Result[] {
     }));
   const { name, kind, message } = answer.error;
   if (name === "ConstraintError") throw new ConstraintError(kind as ConstraintKind, message);
+  if (name === "NotSetUpError") throw new NotSetUpError(message);
   throw name === "UnavailableError" ? new UnavailableError(message) : new Error(message);
 }

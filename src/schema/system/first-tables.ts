@@ -1,8 +1,9 @@
 /**
- * The server's own tables. Never exposed through /api. Times are milliseconds since the epoch, and ISO 8601 text in UTC
- * where they are shown; hashes and sealed values are base64url.
+ * The service's own tables as release 0.1.0 made them, which recorded no migrations: hence `IF NOT EXISTS`. They are never
+ * exposed through /api. Times are milliseconds since the epoch, and ISO 8601 text in UTC where they are shown; hashes and
+ * sealed values are base64url. What a later release changes is a migration of its own.
  */
-export const systemTables: readonly string[] = [
+export const firstTables: readonly string[] = [
   `CREATE TABLE IF NOT EXISTS _schema (
     version INTEGER PRIMARY KEY,
     hash TEXT NOT NULL,

@@ -1,0 +1,157 @@
+import { type Database, NotSetUpError, type Statement, UnavailableError } from "../../platform/database.js";
+import type { Log } from "../../platform/platform.js";
+import { release } from "../../platform/release.js";
+import type { Problem } from "../../project/problem.js";
+import { type SystemMigration, systemMigrations } from "./migrations.js";
+
+export interface PendingMigrations {
+  readonly outcome: "pending";
+  /** How many migrations the database has had. */
+  readonly version: number;
+  /** Those that are due, in their order. */
+  readonly due: readonly SystemMigration[];
+}
+
+/** What a database lacks of the service's own tables, or why it is not for this release. */
+export type Pending = PendingMigrations | { readonly outcome: "later_release"; readonly problem: Problem };
+
+export async function pendingMigrations(
+  database: Database,
+  migrations: readonly SystemMigration[] = systemMigrations,
+): Promise<Pending> {
+  const newest = await newestMigration(database);
+  const version = newest?.version ?? 0;
+  if (version > migrations.length)
+    return { outcome: "later_release", problem: laterRelease(newest!, migrations.length) };
+  return { outcome: "pending", version, due: migrations.slice(version) };
+}
+
+/**
+ * For one transaction. The record of a migration comes before it: where somebody else carries the same one out meanwhile,
+ * the record's key refuses the rest. None where nothing is due.
+ */
+export function migrationStatements(
+  { version, due }: PendingMigrations,
+  nowMs: number,
+): readonly Statement[] {
+  if (due.length === 0) return [];
+  const statements = due.flatMap(({ statements }, i) => [
+    record(version + i + 1, nowMs),
+    ...statements.map(statement),
+  ]);
+  return [migrationsTable, ...statements];
+}
+
+/** Carries out what is pending. Not null: the database was left as it was, as a later release has migrated it. */
+export async function bringUpSystemTables(
+  database: Database,
+  nowMs: number,
+  migrations: readonly SystemMigration[] = systemMigrations,
+): Promise<Problem | null> {
+  for (;;) {
+    const pending = await pendingMigrations(database, migrations);
+    if (pending.outcome === "later_release") return pending.problem;
+    if (pending.due.length === 0) return null;
+    try {
+      await database.batch(migrationStatements(pending, nowMs));
+      return null;
+    } catch (error) {
+      if (error instanceof UnavailableError || !(await hasMoved(database, pending, migrations))) throw error;
+    }
+  }
+}
+
+/**
+ * A database whose migrations are carried out before its first use: for a Worker, which nobody starts. A database that was never
+ * set up stays empty.
+ */
+export function broughtUpFirst(database: Database, log: Log, now: () => number): Database {
+  // Never the promise: whatever request began it may vanish half-way.
+  let isUp = false;
+  const ready = async (): Promise<void> => {
+    if (isUp) return;
+    if (!(await isSetUp(database))) return;
+    const problem = await bringUpSystemTables(database, now());
+    if (problem !== null) {
+      log.warn(problem.message);
+      throw new UnavailableError(problem.message);
+    }
+    isUp = true;
+  };
+  return {
+    ...database,
+    query: async (statements) => {
+      await ready();
+      return database.query(statements);
+    },
+    batch: async (statements) => {
+      await ready();
+      return database.batch(statements);
+    },
+    migrate: async (statements) => {
+      await ready();
+      await database.migrate(statements);
+    },
+  };
+}
+
+/** Whether somebody else has carried migrations out since. If not, what failed would fail again. */
+export async function hasMoved(
+  database: Database,
+  { version }: PendingMigrations,
+  migrations: readonly SystemMigration[] = systemMigrations,
+): Promise<boolean> {
+  const now = await pendingMigrations(database, migrations);
+  return now.outcome === "later_release" || now.version > version;
+}
+
+interface Newest {
+  readonly version: number;
+  readonly release: string;
+}
+
+async function newestMigration(database: Database): Promise<Newest | null> {
+  const found = await orNull(
+    database.query([statement("SELECT version, release FROM _migrations ORDER BY version DESC LIMIT 1")]),
+  );
+  const row = found?.[0]?.rows[0];
+  return row === undefined ? null : { version: row[0] as number, release: row[1] as string };
+}
+
+async function isSetUp(database: Database): Promise<boolean> {
+  return (await orNull(database.query([statement("SELECT 1 AS found FROM _schema LIMIT 1")]))) !== null;
+}
+
+async function orNull<T>(asked: Promise<T>): Promise<T | null> {
+  try {
+    return await asked;
+  } catch (error) {
+    if (error instanceof NotSetUpError) return null;
+    throw error;
+  }
+}
+
+function laterRelease(newest: Newest, known: number): Problem {
+  return {
+    file: "svc.toml",
+    path: "database.url",
+    message: `the database was brought to version ${newest.version} of the service's own tables by svc ${newest.release}; this is svc ${release}, which knows version ${known}: serve it with ${newest.release} or a later release`,
+  };
+}
+
+const migrationsTable = statement(`CREATE TABLE IF NOT EXISTS _migrations (
+    version INTEGER PRIMARY KEY,
+    release TEXT NOT NULL,
+    applied_at INTEGER NOT NULL
+  ) STRICT`);
+
+function record(version: number, nowMs: number): Statement {
+  return {
+    sql: "INSERT INTO _migrations (version, release, applied_at) VALUES (?, ?, ?)",
+    params: [BigInt(version), release, BigInt(nowMs)],
+  };
+}
+
+function statement(sql: string): Statement {
+  return { sql, params: [] };
+}
