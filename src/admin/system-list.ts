@@ -20,7 +20,7 @@ export interface SystemList {
 export function systemList(name: string, columns: Readonly<Record<string, ColumnType>>): SystemList {
   const tableName = systemTableName(name);
   const entries = Object.entries(columns).map(([key, type]) => [key, columnOf(key, type)] as const);
-  const triggers = { run: false, read: false, rowsWritten: 0 };
+  const triggers = { run: false, read: false, rowsWritten: 0, own: false };
   return {
     table: {
       name: tableName,

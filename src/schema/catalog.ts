@@ -1,5 +1,5 @@
 import type { Database } from "../platform/database.js";
-import { type Physical, type PhysicalTable, rowidAlias, rowidName } from "../project/migration/physical.js";
+import { type PhysicalTable, rowidAlias, rowidName } from "../project/migration/physical.js";
 import { parseTableDdl } from "../project/migration/table-ddl.js";
 import {
   type ColumnName,
@@ -9,7 +9,7 @@ import {
   type TableName,
   tableName,
 } from "../project/names.js";
-import { loadPhysical } from "./load-physical.js";
+import { type Loaded, loadPhysicalAfter } from "./load-physical.js";
 import { triggersReached, type WriteTriggers } from "./triggers-reached.js";
 
 /** What the database says of the tables that a schema can name, as plans need it. */
@@ -55,10 +55,13 @@ export interface CatalogIndex {
 }
 
 export async function loadCatalog(database: Database): Promise<Catalog> {
-  return catalogOf(await loadPhysical(database), database);
+  return catalogOf(await loadPhysicalAfter(database, []), database);
 }
 
-export function catalogOf(physical: Physical, { answerBytesMax }: Pick<Database, "answerBytesMax">): Catalog {
+export function catalogOf(
+  { physical, ownTriggers }: Loaded,
+  { answerBytesMax }: Pick<Database, "answerBytesMax">,
+): Catalog {
   const named = [...physical.tables.values()].filter(({ name, kind }) => isName(name) && kind !== "shadow");
   return {
     answerBytesMax,
@@ -73,7 +76,7 @@ export function catalogOf(physical: Physical, { answerBytesMax }: Pick<Database,
             exactColumns: exactColumnsOf(table, collations),
             collations,
             indexes: indexesOf(table, collations),
-            triggers: triggersReached(physical, table),
+            triggers: triggersReached(physical, ownTriggers, table),
           },
         ];
       }),

@@ -1,11 +1,11 @@
 import { type Database, NotSetUpError, type Statement } from "../platform/database.js";
 import { Memo } from "../platform/memo.js";
-import type { Physical } from "../project/migration/physical.js";
+import type { Physical, PhysicalTrigger } from "../project/migration/physical.js";
 import type { Schema } from "../project/model.js";
 import { ProblemsError } from "../project/problem.js";
 import { type ParsedSchema, parseSchema } from "../project/schema.js";
 import { type Catalog, catalogOf } from "./catalog.js";
-import { loadPhysical, loadPhysicalAfter } from "./load-physical.js";
+import { loadPhysicalAfter } from "./load-physical.js";
 
 /** The schema that was last applied to the database (interface, section 3). */
 export interface SchemaInForce {
@@ -26,6 +26,7 @@ export async function loadSchemaInForce(database: Database): Promise<SchemaInFor
 export interface SchemaState {
   readonly inForce: SchemaInForce | null;
   readonly physical: Physical;
+  readonly ownTriggers: readonly PhysicalTrigger[];
 }
 
 const newestVersion: Statement = {
@@ -42,14 +43,15 @@ export async function loadState(database: Database): Promise<SchemaState> {
     if (error instanceof NotSetUpError) return null;
     throw error;
   });
-  if (loaded === null) return { inForce: null, physical: await loadPhysical(database) };
-  const { results, physical } = loaded;
+  if (loaded === null) return { inForce: null, ...(await loadPhysicalAfter(database, [])) };
+  const { results, physical, ownTriggers } = loaded;
   const [row] = results[0]!.rows;
-  if (row === undefined) return { inForce: null, physical };
+  if (row === undefined) return { inForce: null, physical, ownTriggers };
   const [version, hash, text] = row as [number, string, string];
   return {
-    inForce: { version, hash, text, schema: parsed(text), catalog: catalogOf(physical, database) },
+    inForce: { version, hash, text, schema: parsed(text), catalog: catalogOf(loaded, database) },
     physical,
+    ownTriggers,
   };
 }
 

@@ -5,22 +5,34 @@ import type {
   PhysicalForeignKey,
   PhysicalIndex,
   PhysicalTable,
+  PhysicalTrigger,
 } from "../project/migration/physical.js";
 import type { OnDelete } from "../project/model.js";
+import { isOwnTrigger } from "./system/own-triggers.js";
 
 /** Reads the whole physical schema in one round trip. D1's own `_cf_` tables are hidden, as they may not be asked about. */
 export async function loadPhysical(database: Database): Promise<Physical> {
   return (await loadPhysicalAfter(database, [])).physical;
 }
 
-/** As `loadPhysical`, behind statements of the caller's in the same round trip. */
+export interface Loaded {
+  readonly physical: Physical;
+  readonly ownTriggers: readonly PhysicalTrigger[];
+}
+
+/** What is there, with the service's own triggers apart, behind statements of the caller's in the same round trip. */
 export async function loadPhysicalAfter(
   database: Database,
   before: readonly Statement[],
-): Promise<{ results: readonly Result[]; physical: Physical }> {
+): Promise<Loaded & { readonly results: readonly Result[] }> {
   const results = await queryTolerantly(database, before);
   const rest = results.slice(before.length);
-  return { results: results.slice(0, before.length), physical: physicalFrom(rest.map(({ rows }) => rows)) };
+  const all = physicalFrom(rest.map(({ rows }) => rows));
+  return {
+    results: results.slice(0, before.length),
+    physical: { ...all, triggers: all.triggers.filter((trigger) => !isOwnTrigger(trigger)) },
+    ownTriggers: all.triggers.filter(isOwnTrigger),
+  };
 }
 
 /** The columns of a virtual table whose module is not there cannot be asked for; then none of them is. */

@@ -43,9 +43,13 @@ export async function planChange(
   if (schema === null) return { outcome: "invalid", problems };
   const migrations = await pendingMigrations(database);
   if (migrations.outcome === "later_release") return { outcome: "invalid", problems: [migrations.problem] };
-  const { inForce, physical } = await loadState(database);
+  const { inForce, physical, ownTriggers } = await loadState(database);
   const { foreignKeysStayOn } = database;
-  const found = diff(inForce?.schema ?? null, schema, physical, { foreignKeysStayOn, ...options });
+  const found = diff(inForce?.schema ?? null, schema, physical, {
+    foreignKeysStayOn,
+    ownTriggers,
+    ...options,
+  });
   if (found.problems.length > 0) return { outcome: "invalid", problems: found.problems };
   const refused = [
     ...(await unusableExpressions(database, schema)),

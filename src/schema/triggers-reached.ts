@@ -1,4 +1,9 @@
-import { type Physical, type PhysicalTable, sameName } from "../project/migration/physical.js";
+import {
+  type Physical,
+  type PhysicalTable,
+  type PhysicalTrigger,
+  sameName,
+} from "../project/migration/physical.js";
 import { isKeyword, type Token, tokenize, withoutComments } from "../project/migration/sql-tokens.js";
 
 /** What of a customer's triggers a write reaches, there or wherever foreign key actions carry it. */
@@ -8,20 +13,35 @@ export interface TriggersReached {
   readonly read: boolean;
   /** How many rows they write for one row of the write; null where that depends on what is stored. */
   readonly rowsWritten: number | null;
+  /** Whether one of the service's own may run, which is no customer's, and yet SQLite counts what it writes. */
+  readonly own: boolean;
 }
 
 export type WriteTriggers = Readonly<Record<Write, TriggersReached>>;
 
 type Write = "insert" | "update" | "delete";
 
-export function triggersReached(physical: Physical, table: PhysicalTable): WriteTriggers {
-  const of = (write: Write) => reached(physical, table.name, write, new Set());
+export function triggersReached(
+  physical: Physical,
+  ownTriggers: readonly PhysicalTrigger[],
+  table: PhysicalTable,
+): WriteTriggers {
+  const own = ownTriggers.map(({ on, sql }) => `${parseTrigger(sql).event} ${on.toLowerCase()}`);
+  const all: Triggers = { physical, own: new Set(own) };
+  const of = (write: Write) => reached(all, table.name, write, new Set());
   return { insert: of("insert"), update: of("update"), delete: of("delete") };
 }
 
-const none: TriggersReached = { run: false, read: false, rowsWritten: 0 };
+interface Triggers {
+  readonly physical: Physical;
+  /** The writes that one of the service's own runs on. */
+  readonly own: ReadonlySet<string>;
+}
 
-function reached(physical: Physical, table: string, write: Write, visited: Set<string>): TriggersReached {
+const none: TriggersReached = { run: false, read: false, rowsWritten: 0, own: false };
+
+function reached(triggers: Triggers, table: string, write: Write, visited: Set<string>): TriggersReached {
+  const { physical, own } = triggers;
   const visit = `${write} ${table.toLowerCase()}`;
   if (visited.has(visit)) return { ...none, rowsWritten: null };
   visited.add(visit);
@@ -29,26 +49,27 @@ function reached(physical: Physical, table: string, write: Write, visited: Set<s
     .filter((trigger) => sameName(trigger.on, table))
     .map(({ sql }) => parseTrigger(sql))
     .filter(({ event }) => event === write)
-    .map((trigger) => effectOf(physical, trigger, visited));
+    .map((trigger) => effectOf(triggers, trigger, visited));
   const elsewhere = carried(physical, table, write).map(([child, next]) => ({
-    ...reached(physical, child, next, visited),
+    ...reached(triggers, child, next, visited),
     // As many as there are children.
     rowsWritten: null,
   }));
-  return [...fired, ...elsewhere].reduce(together, none);
+  return [...fired, ...elsewhere].reduce(together, { ...none, own: own.has(visit) });
 }
 
 function together(a: TriggersReached, b: TriggersReached): TriggersReached {
   const rowsWritten = a.rowsWritten === null || b.rowsWritten === null ? null : a.rowsWritten + b.rowsWritten;
-  return { run: a.run || b.run, read: a.read || b.read, rowsWritten };
+  return { run: a.run || b.run, read: a.read || b.read, rowsWritten, own: a.own || b.own };
 }
 
 /** Of one trigger, and of those that its own inserts run. */
-function effectOf(physical: Physical, trigger: Trigger, visited: Set<string>): TriggersReached {
+function effectOf(triggers: Triggers, trigger: Trigger, visited: Set<string>): TriggersReached {
   const inserts = trigger.statements.map(insertOf);
-  if (trigger.reads || inserts.includes(null)) return { run: true, read: true, rowsWritten: null };
+  if (trigger.reads || inserts.includes(null))
+    return { run: true, read: true, rowsWritten: null, own: triggers.own.size > 0 };
   const own = inserts.map((insert): TriggersReached => {
-    const further = reached(physical, insert!.into, "insert", visited);
+    const further = reached(triggers, insert!.into, "insert", visited);
     const rowsWritten = insert!.isPlain && !further.run && !trigger.isConditional ? 1 : null;
     return { ...further, rowsWritten };
   });

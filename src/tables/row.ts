@@ -132,10 +132,10 @@ async function write(
     const returned = returnedRow(rows[0]![0] as string);
     // What a customer's trigger reads is seen by nobody.
     const isKnown = exact && !triggers.read;
-    // SQLite's count has the shadow rows of virtual tables that a trigger writes.
-    const hasShadows = triggers.run && catalog.hasVirtualTables;
+    // SQLite's count has the shadow rows of virtual tables that a trigger writes, and what the service's own triggers do.
+    const hasMore = triggers.own || (triggers.run && catalog.hasVirtualTables);
     const logical = triggers.rowsWritten === null ? null : 1 + triggers.rowsWritten;
-    tally.add(isKnown ? own + (probed ?? 0) + returned.probed : null, hasShadows ? logical : rowsWritten);
+    tally.add(isKnown ? own + (probed ?? 0) + returned.probed : null, hasMore ? logical : rowsWritten);
     return finishRows(returned.json, [...table.columns.values()]);
   } catch (error) {
     if (!(error instanceof ConstraintError)) throw error;

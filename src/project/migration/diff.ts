@@ -5,7 +5,8 @@ import { changeSteps, dropIndexSteps, rebuildTogetherSteps } from "./change-step
 import { childrenFirst, descendants } from "./children.js";
 import { fragmentProblems } from "./fragment-problems.js";
 import { imageAfter } from "./images.js";
-import { type Physical, physicalTable, sameName } from "./physical.js";
+import { besideOwnTriggers } from "./own-triggers.js";
+import { type Physical, type PhysicalTrigger, physicalTable, sameName } from "./physical.js";
 import { findRenames, inOldNames, type Renames, renameProblems } from "./renames.js";
 import { quoteName } from "./sql-tokens.js";
 import type { Step } from "./steps.js";
@@ -23,6 +24,8 @@ export interface Diff {
 export interface DiffOptions {
   /** The database carries out foreign key actions even while it migrates (D1). */
   readonly foreignKeysStayOn?: boolean;
+  /** The service's own triggers, which `Physical` does not have. */
+  readonly ownTriggers?: readonly PhysicalTrigger[];
 }
 
 /**
@@ -49,13 +52,17 @@ export function diff(
   const gone = childrenFirst(droppedTables(before, proposed, renames), physical);
   const creation = created.flatMap((table) => createTableSteps(table, physical));
   const changes = stepsOfChanges(before, proposed, renames, physical, gone, creation, options);
-  const steps = [
-    ...changes.steps,
-    ...gone.map((table) => dropTableStep(table, gone, before, physical, changes.together)),
-    ...renameSteps(renames, proposed, physical),
-    ...adopted.map((table) => adoptStep(table, physicalTable(physical, table.name)!, physical)),
-  ];
-  return { steps, adopted, problems: [] };
+  const steps = besideOwnTriggers(
+    options.ownTriggers ?? [],
+    gone,
+    [
+      ...changes.steps,
+      ...gone.map((table) => dropTableStep(table, gone, before, physical, changes.together)),
+    ],
+    renameSteps(renames, proposed, physical),
+  );
+  const adoption = adopted.map((table) => adoptStep(table, physicalTable(physical, table.name)!, physical));
+  return { steps: [...steps, ...adoption], adopted, problems: [] };
 }
 
 function problem(path: string, message: string): Problem {

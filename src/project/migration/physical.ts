@@ -8,6 +8,7 @@ export interface Physical {
   /** By name in lower case, since SQLite compares names without it. */
   readonly tables: ReadonlyMap<string, PhysicalTable>;
   readonly views: readonly PhysicalView[];
+  /** Customers' triggers: the service's own are told apart from the first (`schema/system/own-triggers.ts`). */
   readonly triggers: readonly PhysicalTrigger[];
 }
 

@@ -18,7 +18,9 @@ export type StepKind =
   | "rename_column"
   | "rebuild_table"
   | "create_index"
-  | "drop_index";
+  | "drop_index"
+  | "create_trigger"
+  | "drop_trigger";
 
 /** A reason why a step is not simply safe (interface, section 3). */
 export interface Hazard {

@@ -28,7 +28,7 @@ it("has the indexes that a scan can use, the rowid and its alias", async () => {
     "CREATE TABLE _cf_KV (a)",
   );
   const { tables } = await loadCatalog(database);
-  const unfired = { run: false, read: false, rowsWritten: 0 };
+  const unfired = { run: false, read: false, rowsWritten: 0, own: false };
   const none = { insert: unfired, update: unfired, delete: unfired };
   const up = (...names: string[]) => names.map((name) => ({ name, descending: false }));
   expect(Object.fromEntries(tables)).toEqual({
@@ -129,7 +129,7 @@ it.each([
     `CREATE TRIGGER t1 AFTER INSERT ON t BEGIN ${body}; END`,
   );
   const { tables } = await loadCatalog(database);
-  expect(tables.get(tableName("t"))!.triggers.insert).toEqual({ run: true, read, rowsWritten });
+  expect(tables.get(tableName("t"))!.triggers.insert).toEqual({ run: true, read, rowsWritten, own: false });
 });
 
 it("of chinook has its keys and indexes", async () => {
