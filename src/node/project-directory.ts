@@ -5,7 +5,7 @@ import { configFile } from "../project/config-file.js";
 import { withLines } from "../project/lines/with-lines.js";
 import { type Problem, ProblemsError } from "../project/problem.js";
 import { parseRules } from "../project/rules/rules.js";
-import { schemaFile } from "../project/schema.js";
+import { type ParsedSchema, schemaFile, unreadSchema } from "../project/schema.js";
 import { parseOnce } from "../schema/in-force.js";
 
 /** A project as it lies in its directory. Relative paths in its files are relative to `directory`. */
@@ -36,11 +36,12 @@ export function readProject(directory: string): ProjectDirectory {
   const configText = read(configFile);
   const schemaText = read(schemaFile);
   const parsedConfig = configText === null ? null : parseConfig(configText);
-  const parsedSchema = schemaText === null ? null : parseOnce(schemaText);
-  problems.push(...(parsedConfig?.problems ?? []), ...(parsedSchema?.problems ?? []));
+  const parsedSchema: ParsedSchema =
+    schemaText === null ? { schema: null, problems: [], draft: unreadSchema } : parseOnce(schemaText);
+  problems.push(...(parsedConfig?.problems ?? []), ...parsedSchema.problems);
   const config = parsedConfig?.config;
-  if (parsedConfig?.rules && parsedSchema?.schema)
-    problems.push(...parseRules(parsedConfig.rules, parsedSchema.schema).problems);
+  const known = parsedSchema.schema ?? parsedSchema.draft;
+  if (parsedConfig?.rules && known) problems.push(...parseRules(parsedConfig.rules, known).problems);
   if (!config || configText === null || schemaText === null || problems.length > 0)
     throw new ProblemsError(withLines(problems, texts));
   return { directory: root, config, configText, schemaText };

@@ -1,9 +1,11 @@
 import { parse as parseToml, TomlError } from "smol-toml";
 import * as v from "valibot";
 import { configFile as file } from "./config-file.js";
+import { stepsOf } from "./dotted-path.js";
 import { pointAt } from "./point-at.js";
 import type { Problem } from "./problem.js";
-import { mapOf, mapWith, problemsOf } from "./valibot-problems.js";
+import { soundPart } from "./sound-part.js";
+import { isPlainObject, mapOf, mapWith, problemsOf } from "./valibot-problems.js";
 
 /** svc.toml after parsing: every key present, with its default (interface, section 2). Times are seconds, sizes bytes. */
 export type Config = v.InferOutput<typeof configSchema>;
@@ -11,7 +13,7 @@ export type Config = v.InferOutput<typeof configSchema>;
 export interface ParsedConfig {
   /** Null where there are problems. */
   readonly config: Config | null;
-  /** Also beside problems elsewhere in the file, so that those of the rules can be told with them. */
+  /** Beside problems too, as far as they are text; null where the file is no TOML. */
   readonly rules: Config["rules"] | null;
   readonly problems: readonly Problem[];
 }
@@ -26,15 +28,10 @@ export function parseConfig(text: string): ParsedConfig {
     return { config: null, rules: null, problems: [syntaxProblem(text, error)] };
   }
   const result = v.safeParse(configSchema, raw);
-  const problems = result.success
-    ? inconsistencies(result.output)
-    : problemsOf(file, result.issues).map(withItsSection);
-  const rules = v.safeParse(configSchema.entries.rules, raw.rules);
-  return {
-    config: result.success && problems.length === 0 ? result.output : null,
-    rules: rules.success ? rules.output : null,
-    problems,
-  };
+  const problems = result.success ? [] : problemsOf(file, result.issues).map(withItsSection);
+  const sound = result.success ? result.output : soundPart(configSchema, raw)!;
+  problems.push(...inconsistencies(sound, doubts(raw, problems)));
+  return { config: problems.length === 0 ? sound : null, rules: sound.rules, problems };
 }
 
 function syntaxProblem(text: string, error: TomlError): Problem {
@@ -226,26 +223,67 @@ function entriesOf(schema: unknown): object {
   return (schema as { entries?: object } | undefined)?.entries ?? {};
 }
 
-/** What no key shows alone. */
-function inconsistencies(config: Config): Problem[] {
+/**
+ * Tells whether a key may be meant to have another value than it was read with: it, or something within it, has a problem,
+ * or it is not there, beside an unknown key that may be it.
+ */
+function doubts(raw: unknown, problems: readonly Problem[]): (path: string) => boolean {
+  const wrong = problems.map(({ path, message }) => ({
+    steps: stepsOf(path),
+    isUnknown: message.startsWith("unknown key"),
+  }));
+  const isWithin = (steps: readonly string[], outer: readonly string[]) =>
+    outer.every((step, i) => steps[i] === step);
+  return (path) => {
+    const steps = stepsOf(path);
+    const absent = steps.findIndex((_, i) => !has(raw, steps.slice(0, i + 1)));
+    const beside = absent === -1 ? null : steps.slice(0, absent);
+    return wrong.some(
+      (at) =>
+        isWithin(at.steps, steps) ||
+        (isWithin(steps, at.steps) && !at.isUnknown) ||
+        (at.isUnknown && beside?.length === at.steps.length - 1 && isWithin(at.steps, beside)),
+    );
+  };
+}
+
+function has(value: unknown, [key, ...rest]: readonly string[]): boolean {
+  if (key === undefined) return true;
+  return isPlainObject(value) && Object.hasOwn(value, key) && has(value[key], rest);
+}
+
+/** What no key shows alone; nothing of keys that are in doubt. */
+function inconsistencies(config: Config, isInDoubt: (path: string) => boolean): Problem[] {
   const problems: Problem[] = [];
-  const add = (path: string, message: string) => problems.push({ file, path, message });
+  const add = (path: string, others: readonly string[], message: string) => {
+    if (![path, ...others].some(isInDoubt)) problems.push({ file, path, message });
+  };
   const { server, auth, cors, mail } = config;
   if ((server.tls_cert === "") !== (server.tls_key === "")) {
     const [given, absent] = server.tls_key === "" ? ["tls_cert", "tls_key"] : ["tls_key", "tls_cert"];
-    add(`server.${given}`, `goes together with ${absent}, which is not set: set both, or neither`);
+    add(
+      `server.${given}`,
+      [`server.${absent}`],
+      `goes together with ${absent}, which is not set: set both, or neither`,
+    );
   }
   if (auth.cookie_mode && cors.allow_any_origin)
     add(
       "cors.allow_any_origin",
+      ["auth.cookie_mode"],
       "auth.cookie_mode needs origins by name: remove this, and list them in cors.allowed_origins",
     );
   if (auth.cookie_mode && cors.allowed_origins.length === 0)
     add(
       "auth.cookie_mode",
+      ["cors.allowed_origins"],
       'needs the origins of your pages: allowed_origins = ["https://app.example.com"] under [cors]',
     );
   if (mail.transport === "http" && !/^https?:\/\/./.test(mail.http_url))
-    add("mail.http_url", 'expected an http(s) URL to post mails to, since mail.transport is "http"');
+    add(
+      "mail.http_url",
+      ["mail.transport"],
+      'expected an http(s) URL to post mails to, since mail.transport is "http"',
+    );
   return problems;
 }

@@ -1,4 +1,5 @@
 import type { ColumnName, TableName } from "./names.js";
+import type { Unread } from "./unread.js";
 
 /** svc.schema.yaml as immutable values (interface, section 3). */
 export interface Schema {
@@ -6,6 +7,8 @@ export interface Schema {
   readonly auth: AuthSettings;
   /** `$origins`: origins that links may lead to. */
   readonly origins: readonly string[];
+  /** Only of a schema that has problems: nothing may be said of what hangs on this. */
+  readonly unread?: Unread;
 }
 
 export interface Table {

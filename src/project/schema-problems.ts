@@ -3,8 +3,9 @@ import { fragmentProblems } from "./migration/fragment-problems.js";
 import type { Column, ColumnType, Schema, Table } from "./model.js";
 import { isName } from "./names.js";
 import { type Problem, shown } from "./problem.js";
+import { columnNames, isWhollyRead, mayHaveColumn, mayHaveTable } from "./unread.js";
 
-/** What is wrong with a schema whose parts are well-formed: how they fit together (interface, section 3). */
+/** How the parts of a schema do not fit together (interface, section 3); of what could not be read nothing is said. */
 export function schemaProblems(schema: Schema): Problem[] {
   return [
     ...duplicates([...schema.tables.keys()]).map(({ name, message }) => problem(name, message)),
@@ -36,7 +37,8 @@ function tableProblems(table: Table, schema: Schema): Problem[] {
   const problems = duplicates(columns.map(({ name }) => name)).map(({ name, message }) =>
     problem(`${at}.${name}`, message),
   );
-  if (columns.length === 0) problems.push(problem(at, "expected at least one column"));
+  if (columns.length === 0 && isWhollyRead(schema, table.name))
+    problems.push(problem(at, "expected at least one column"));
   if (columns.length > columnsMax)
     problems.push(problem(at, `more than ${columnsMax} columns: split the table`));
   if (table.renamedFrom !== null && !isName(table.renamedFrom))
@@ -95,13 +97,19 @@ function referenceProblem({ references, type }: Column, schema: Schema): string 
     return type === "text" ? null : `references: $users.id is text, not ${type}: make this column text`;
   }
   const parent = schema.tables.get(references.table);
+  if (parent === undefined && mayHaveTable(schema, references.table)) return null;
   if (parent === undefined)
     return `references: unknown table ${shown(references.table)}${meantOrKnown(references.table, [...schema.tables.keys(), "$users"])}`;
+  const isKnown = isWhollyRead(schema, parent.name);
   if (references.column === "")
-    return `references: ${parent.name} has no key of one column: name a unique one, as in column: …`;
+    return !isKnown
+      ? null
+      : `references: ${parent.name} has no key of one column: name a unique one, as in column: …`;
   const target = parent.columns.get(references.column);
+  if (target === undefined && mayHaveColumn(schema, parent.name, references.column)) return null;
   if (target === undefined)
-    return `references: unknown column ${references.table}.${shown(references.column)}${meantOrKnown(references.column, parent.columns.keys())}`;
+    return `references: unknown column ${references.table}.${shown(references.column)}${meantOrKnown(references.column, columnNames(schema, parent))}`;
+  if (!isKnown) return null;
   if (!isUnique(parent, references.column))
     return `references: ${references.table}.${references.column} is neither the primary key nor unique: make it unique: true`;
   // Pulled tables keep what SQLite let them declare.

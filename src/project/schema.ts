@@ -7,33 +7,48 @@ import { type ColumnName, columnName, isName, tableName } from "./names.js";
 import { pointAt } from "./point-at.js";
 import { type Problem, shown } from "./problem.js";
 import { schemaProblems } from "./schema-problems.js";
+import { soundPart } from "./sound-part.js";
+import type { UnreadTable } from "./unread.js";
 import { isPlainObject, mapOf, mapWith, problemsOf } from "./valibot-problems.js";
 
 export interface ParsedSchema {
   /** Null where there are problems. */
   readonly schema: Schema | null;
   readonly problems: readonly Problem[];
+  /** Beside problems: what could be read, for the problems of rules. */
+  readonly draft?: Schema;
 }
 
 /** svc.schema.yaml as a value, or every problem of it at once (interface, section 3). */
 export function parseSchema(text: string): ParsedSchema {
   const source = readYaml(text);
-  if ("problems" in source) return { schema: null, problems: source.problems };
+  if ("problems" in source) return { schema: null, problems: source.problems, draft: unreadSchema };
   const problems: Problem[] = [];
-  const settings = parsePart(settingsSchema, source.settings, "", problems);
+  const settings = parsePart(settingsSchema, source.settings, "", problems)!;
   const tables = new Map<string, Table>();
+  const unread = new Map<string, UnreadTable>();
   for (const [name, value] of source.tables) {
+    const before = problems.length;
     const table = parseTable(name, value, problems);
     if (table !== null) tables.set(name, table);
+    if (problems.length > before) unread.set(name, { columns: missingIn(table, value) });
   }
-  if (settings === null || problems.length > 0) return { schema: null, problems };
   const schema = {
     tables: withResolvedReferences(tables),
     auth: authSettings(settings.$auth),
     origins: settings.$origins,
   };
-  const found = schemaProblems(schema);
-  return { schema: found.length === 0 ? schema : null, problems: found };
+  problems.push(...schemaProblems({ ...schema, unread }));
+  return problems.length === 0
+    ? { schema, problems }
+    : { schema: null, problems, draft: { ...schema, unread } };
+}
+
+/** Columns that are written and could not be read. */
+function missingIn(table: Table | null, value: unknown): UnreadTable["columns"] {
+  if (table === null) return "all";
+  const { columns } = value as { columns: object };
+  return Object.keys(columns).filter((name) => !table.columns.has(name));
 }
 
 /** The file's name in problems. */
@@ -122,6 +137,14 @@ const settingsSchema = mapWith({
   $origins: v.optional(v.array(v.string()), []),
 });
 
+/** What is known of a file that cannot be read. */
+export const unreadSchema: Schema = {
+  tables: new Map(),
+  auth: authSettings(v.parse(settingsSchema, {}).$auth),
+  origins: [],
+  unread: "everything",
+};
+
 const literal = v.union([v.string(), v.number(), v.bigint(), v.boolean()]);
 
 const columnSchema = mapWith({
@@ -157,6 +180,7 @@ const tableSchema = mapWith({
 type ColumnSource = v.InferOutput<typeof columnSchema>;
 type TableSource = v.InferOutput<typeof tableSchema>;
 
+/** What is sound of it, and null where nothing is. */
 function parsePart<const S extends v.GenericSchema>(
   schema: S,
   value: unknown,
@@ -167,11 +191,11 @@ function parsePart<const S extends v.GenericSchema>(
   if (result.success) return result.output;
   for (const problem of problemsOf(schemaFile, result.issues))
     problems.push({ ...problem, path: [at, problem.path].filter((part) => part !== "").join(".") });
-  return null;
+  return soundPart(schema, value);
 }
 
+/** The table as far as it could be read; null where no column could be. */
 function parseTable(name: string, value: unknown, problems: Problem[]): Table | null {
-  const before = problems.length;
   const problem = (path: string, message: string) => problems.push({ file: schemaFile, path, message });
   const at = dottedPath([name]);
   if (!isName(name)) problem(at, `not a name: ${nameRule}`);
@@ -179,10 +203,11 @@ function parseTable(name: string, value: unknown, problems: Problem[]): Table | 
   if (source === null) return null;
   for (const column of source.columns.keys())
     if (!isName(column)) problem(dottedPath([name, "columns", column]), `not a name: ${nameRule}`);
+  const written = Object.keys((value as { columns: object }).columns);
   const known = (path: string, list: readonly string[]) => {
     for (const column of list)
-      if (!source.columns.has(column))
-        problem(path, `unknown column ${shown(column)}${meantOrKnown(column, source.columns.keys())}`);
+      if (!written.includes(column))
+        problem(path, `unknown column ${shown(column)}${meantOrKnown(column, written)}`);
     if (new Set(list).size !== list.length) problem(path, "names a column twice");
     if (list.length === 0) problem(path, "expected at least one column");
   };
@@ -197,7 +222,20 @@ function parseTable(name: string, value: unknown, problems: Problem[]): Table | 
     problem(`${at}.primary_key`, "the key is here and on a column: remove one of them");
   if (inlineKey(source).length > 1)
     problem(`${at}.columns`, "a key of several columns is written primary_key: [a, b] on the table");
-  return problems.length > before ? null : tableOf(name, source);
+  return isName(name) ? tableOf(name, withKnownColumns(source)) : null;
+}
+
+/** Without columns that have no name, and lists that name such as are not there. */
+function withKnownColumns(source: TableSource): TableSource {
+  const columns = new Map([...source.columns].filter(([name]) => isName(name)));
+  const areKnown = (list: readonly string[]) => list.every((name) => columns.has(name));
+  return {
+    ...source,
+    columns,
+    primary_key: source.primary_key && areKnown(source.primary_key) ? source.primary_key : undefined,
+    unique: source.unique.filter(areKnown),
+    indexes: source.indexes.filter((index) => areKnown(index.columns.map(withoutDirection))),
+  };
 }
 
 const nameRule = "expected letters, digits and _, a letter first, at most 63, not beginning with sqlite_";

@@ -10,6 +10,11 @@ export function problemsOf(file: string, issues: readonly v.BaseIssue<unknown>[]
   });
 }
 
+/** Where the issues are: the keys that are wrong, unknown or missing. */
+export function pathsOf(issues: readonly v.BaseIssue<unknown>[]): string[][] {
+  return issues.flatMap(explained).map(({ path }) => path.map(({ key }) => String(key)));
+}
+
 /**
  * A map of known keys. Of unknown ones every one is told, and what was meant, and of a missing one what it has to be,
  * for which the issues carry the entries with them.

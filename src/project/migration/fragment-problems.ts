@@ -1,5 +1,6 @@
 import type { Column, Schema, Table } from "../model.js";
 import type { Problem } from "../problem.js";
+import { columnNames } from "../unread.js";
 import { fragmentProblem } from "./fragment.js";
 import { quoteName } from "./sql-tokens.js";
 
@@ -26,7 +27,7 @@ interface Fragment {
 
 function fragmentsOf(schema: Schema): Fragment[] {
   return [...schema.tables.values()].flatMap((table) => {
-    const columns = [...table.columns.keys()];
+    const columns = columnNames(schema, table);
     return [
       ...[...table.columns.values()].flatMap((column) => columnFragments(column, table, columns)),
       ...table.indexes.flatMap(({ where }, at) =>

@@ -163,7 +163,8 @@ function column({ at, source, name }: ReferenceSyntax, scope: Scope, report: Rep
   const shape = scope.rows.get(source);
   const found = shape?.columns.get(name);
   if (shape === undefined) report(at, unknownSource(source, scope));
-  else if (found === undefined) report(at, unknownColumn(source, name, shape));
+  else if (found === undefined && shape.unread !== "all" && !shape.unread.includes(name))
+    report(at, unknownColumn(source, name, shape));
   if (found === undefined) return null;
   const reference = isRowName(source) ? source : { alias: source };
   return {
@@ -181,10 +182,10 @@ function unknownSource(source: string, { kind, rows }: Scope): string {
     : `there is no ${source} in a ${kind} rule: row is the stored row`;
 }
 
-function unknownColumn(source: string, name: string, { table, columns }: RowShape): string {
+function unknownColumn(source: string, name: string, { table, columns, unread }: RowShape): string {
   return table === "$users"
     ? `unknown column ${source}.${name}: $users offers id and role`
-    : `unknown column ${source}.${name} of table ${table}${meantOrKnown(name, columns.keys())}`;
+    : `unknown column ${source}.${name} of table ${table}${meantOrKnown(name, [...columns.keys(), ...unread])}`;
 }
 
 function exists({ at, table, alias, where }: ExistsSyntax, scope: Scope, report: Report): Expression {

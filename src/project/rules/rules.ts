@@ -4,6 +4,7 @@ import { dottedPath } from "../dotted-path.js";
 import type { Schema, Table } from "../model.js";
 import type { ColumnName, TableName } from "../names.js";
 import { type Problem, shown } from "../problem.js";
+import { columnNames, isWhollyRead, mayHaveColumn, mayHaveTable, unreadTable } from "../unread.js";
 import type { ColumnRules, Expression, RuleAction, TableRules } from "./ast.js";
 import { neverTrue } from "./never-true.js";
 import { parseRule } from "./parse-rule.js";
@@ -17,7 +18,11 @@ export function parseRules(source: RulesSource, schema: Schema): ParsedRules {
     problems.push({ file: configFile, path, message });
   };
   for (const name of source.keys()) {
-    if (!schema.tables.has(name))
+    if (schema.tables.has(name)) continue;
+    // Of a table that could not be read, what its rules say of other things can be judged.
+    if (mayHaveTable(schema, name))
+      tableRules(source.get(name)!, { schema, table: unreadTable(name), report });
+    else
       report(
         dottedPath(["rules", name]),
         `unknown table ${shown(name)}${meantOrKnown(name, schema.tables.keys())}`,
@@ -70,9 +75,9 @@ function tableRules(source: TableRulesSource, context: Context): TableRules {
 }
 
 function actionRule(action: RuleAction, text: string | undefined, context: Context): Expression {
-  const path = `rules.${context.table.name}.${action}`;
+  const path = dottedPath(["rules", context.table.name, action]);
   const rule = readRule(path, action, text ?? "deny", context);
-  const limit = limitOf(action, context.table);
+  const limit = isWhollyRead(context.schema, context.table.name) ? limitOf(action, context.table) : null;
   if (limit !== null && !neverTrue(rule)) context.report(path, limit);
   return rule;
 }
@@ -95,17 +100,18 @@ function columnRules(
   for (const [name, { read, write }] of source) {
     const path = dottedPath(["rules", context.table.name, "columns", name]);
     const column = context.table.columns.get(name);
-    if (column === undefined) {
+    if (column === undefined && !mayHaveColumn(context.schema, context.table.name, name)) {
       context.report(
         path,
-        `unknown column ${shown(name)} of table ${context.table.name}${meantOrKnown(name, context.table.columns.keys())}`,
+        `unknown column ${shown(name)} of table ${context.table.name}${meantOrKnown(name, columnNames(context.schema, context.table))}`,
       );
       continue;
     }
-    rules.set(column.name, {
+    const found = {
       read: readRule(`${path}.read`, "column", read ?? "public", context),
       write: readRule(`${path}.write`, "column", write ?? "public", context),
-    });
+    };
+    if (column !== undefined) rules.set(column.name, found);
   }
   return rules;
 }

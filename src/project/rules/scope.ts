@@ -1,5 +1,6 @@
 import type { ColumnType, Schema, Table } from "../model.js";
 import { type ColumnName, columnName, type TableName } from "../names.js";
+import { mayHaveTable, type UnreadTable, unreadColumns, unreadTable } from "../unread.js";
 import type { RowName, RuleAction } from "./ast.js";
 
 /** What the names in a rule can mean. */
@@ -16,11 +17,13 @@ export type RuleKind = RuleAction | "column";
 export interface RowShape {
   readonly table: TableName | "$users";
   readonly columns: ReadonlyMap<string, { readonly name: ColumnName; readonly type: ColumnType }>;
+  /** Of a schema with problems: columns that it may have besides. */
+  readonly unread: UnreadTable["columns"];
 }
 
 /** `row` is in read, update and delete rules, `new` in create and update, `old` in update, none in column rules. */
 export function ruleScope(schema: Schema, table: Table, kind: RuleKind): Scope {
-  const shape = shapeOf(table);
+  const shape = shapeOf(schema, table);
   return { schema, kind, rows: new Map(sourcesOf[kind].map((source) => [source, shape])) };
 }
 
@@ -43,7 +46,8 @@ export function isRowName(name: string): name is RowName {
 export function tableShape(schema: Schema, name: string): RowShape | null {
   if (name === "$users") return users;
   const table = schema.tables.get(name);
-  return table === undefined ? null : shapeOf(table);
+  if (table !== undefined) return shapeOf(schema, table);
+  return mayHaveTable(schema, name) ? shapeOf(schema, unreadTable(name)) : null;
 }
 
 export function withAlias(scope: Scope, alias: string, shape: RowShape): Scope {
@@ -61,12 +65,13 @@ export function aliasProblem(scope: Scope, alias: string): string | null {
   return taken ? `the alias ${alias} is taken by an enclosing exists` : null;
 }
 
-function shapeOf({ name, columns }: Table): RowShape {
-  return { table: name, columns };
+function shapeOf(schema: Schema, { name, columns }: Table): RowShape {
+  return { table: name, columns, unread: unreadColumns(schema, name) };
 }
 
 /** Interface, section 5: `$users` offers id and role. */
 const users: RowShape = {
   table: "$users",
   columns: new Map(["id", "role"].map((name) => [name, { name: columnName(name), type: "text" as const }])),
+  unread: [],
 };

@@ -1,0 +1,52 @@
+import type { Schema, Table } from "./model.js";
+
+/**
+ * What a schema with problems has beside what could be read of it, by the tables that have some. A table of which nothing
+ * could be read is in it alone.
+ */
+export type Unread = ReadonlyMap<string, UnreadTable> | "everything";
+
+export interface UnreadTable {
+  /** The columns that could not be read. Keys, uniqueness and limits of the table are in doubt in any case. */
+  readonly columns: readonly string[] | "all";
+}
+
+/** Whether a table that is not among those of the schema may be one nevertheless. */
+export function mayHaveTable({ unread }: Schema, name: string): boolean {
+  return unread === "everything" || (unread?.has(name) ?? false);
+}
+
+/** Whether a column that is not among those of the table may be one nevertheless. */
+export function mayHaveColumn(schema: Schema, table: string, column: string): boolean {
+  const unread = unreadColumns(schema, table);
+  return unread === "all" || unread.includes(column);
+}
+
+export function unreadColumns({ unread }: Schema, table: string): UnreadTable["columns"] {
+  return unread === "everything" ? "all" : (unread?.get(table)?.columns ?? []);
+}
+
+/** Whether keys, uniqueness and kind of the table are what the schema says they are. */
+export function isWhollyRead({ unread }: Schema, table: string): boolean {
+  return unread !== "everything" && !(unread?.has(table) ?? false);
+}
+
+/** All names of the table that a problem may suggest. */
+export function columnNames(schema: Schema, { name, columns }: Table): readonly string[] {
+  const unread = unreadColumns(schema, name);
+  return [...columns.keys(), ...(unread === "all" ? [] : unread)];
+}
+
+/** In the place of a table of which nothing could be read. */
+export function unreadTable(name: string): Table {
+  return {
+    name: name as Table["name"],
+    columns: new Map(),
+    primaryKey: [],
+    unique: [],
+    indexes: [],
+    strict: true,
+    virtual: false,
+    renamedFrom: null,
+  };
+}
