@@ -18,7 +18,8 @@ import { providerCredentials } from "../platform/provider-credentials.js";
 import { isMetered } from "../project/is-metered.js";
 import { listenUrl } from "../project/listen-url.js";
 import type { Schema } from "../project/model.js";
-import { ProblemsError } from "../project/problem.js";
+import { formatProblem, ProblemsError } from "../project/problem.js";
+import { comparisonWarnings } from "../project/rules/comparison-warnings.js";
 import { parseRules } from "../project/rules/rules.js";
 import { schemaFile } from "../project/schema.js";
 import { type ApplyOutcome, applySafe } from "../schema/apply.js";
@@ -203,8 +204,9 @@ async function bringUpSchema(
     log.warn("no schema has been applied yet, so every request answers 503: see `svc schema apply`");
     return null;
   }
-  const { problems } = parseRules(config.rules, inForce.schema);
+  const { rules, problems } = parseRules(config.rules, inForce.schema);
   if (problems.length > 0) throw new ProblemsError(withConfigLines(project, problems));
+  for (const warning of withConfigLines(project, comparisonWarnings(rules))) log.warn(formatProblem(warning));
   return inForce.schema;
 }
 

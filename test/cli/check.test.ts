@@ -1,5 +1,7 @@
 import { spawnSync } from "node:child_process";
+import { once } from "node:events";
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { type AddressInfo, createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
@@ -141,5 +143,32 @@ describe("a start that fails", () => {
       stdout: "",
       stderr: message,
     });
+  });
+});
+
+describe("a start", () => {
+  it("warns of comparisons that decide nothing, as check does, and goes on", async () => {
+    const rules = ['[rules.notes]\nread = "row.id = null"', "delete = \"auth.role = 'editor'\"", ""].join(
+      "\n",
+    );
+    const directory = project({ "svc.toml": rules, "svc.schema.yaml": notes });
+    const taken = createServer().listen(0, "127.0.0.1");
+    await once(taken, "listening");
+    onTestFinished(() => void taken.close());
+    const environment = { SVC_JWT_SECRET: "a secret of the test suite, 32 bytes and more" };
+    const expected = [
+      "warning: svc.toml:2: rules.notes.read: row.id = null is never TRUE: write row.id is null",
+      "warning: svc.toml:3: rules.notes.delete: auth.role is 'user' or 'admin', never 'editor'",
+    ];
+    expect(svc(directory, ["check"], environment)).toEqual({
+      status: 0,
+      stdout: "no problems\n",
+      stderr: `${expected.join("\n")}\n`,
+    });
+    const { port } = taken.address() as AddressInfo;
+    const { status, stderr } = svc(directory, ["serve", "--port", String(port)], environment);
+    // It ends for the port alone.
+    expect({ status, lines: stderr.split("\n").slice(0, 2) }).toEqual({ status: 1, lines: expected });
+    expect(stderr).toContain("EADDRINUSE");
   });
 });

@@ -11,6 +11,7 @@ import { configFile } from "../../project/config-file.js";
 import { withLines } from "../../project/lines/with-lines.js";
 import type { Schema } from "../../project/model.js";
 import { formatProblem, type Problem, ProblemCollector, ProblemsError } from "../../project/problem.js";
+import { comparisonWarnings } from "../../project/rules/comparison-warnings.js";
 import { parseRules } from "../../project/rules/rules.js";
 import { updateWarnings } from "../../project/rules/update-warnings.js";
 import { ruleWarnings } from "../../project/rules/warnings.js";
@@ -75,6 +76,7 @@ async function warningsOf(project: ProjectDirectory, environment: NodeJS.Process
     ...databaseWarnings(project),
     ...unreachableTables(config, schema),
     ...(await signInWarnings(project, schema, environment)),
+    ...comparisonWarnings(rules),
     ...ruleWarnings(rules, schema),
     ...updateWarnings(rules, schema),
   ];

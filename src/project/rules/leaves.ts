@@ -17,3 +17,18 @@ export function leavesOf(expression: Expression): readonly Leaf[] {
       return [expression];
   }
 }
+
+/** Every `exists` of an expression, inside others too. */
+export function existsIn(expression: Expression): readonly Exists[] {
+  switch (expression.kind) {
+    case "exists":
+      return [expression, ...existsIn(expression.where)];
+    case "not":
+      return existsIn(expression.term);
+    case "and":
+    case "or":
+      return expression.terms.flatMap(existsIn);
+    default:
+      return [];
+  }
+}

@@ -49,7 +49,7 @@ function statesKept(rule: Expression, table: Table): readonly State[] {
 }
 
 function stateOf(operand: Operand, value: Operand, table: Table): readonly State[] {
-  if (value.kind !== "literal" || !isChangeable(operand, table)) return [];
+  if (value.kind !== "literal" || value.value === null || !isChangeable(operand, table)) return [];
   const shown =
     typeof value.value === "string" ? `'${value.value.replaceAll("'", "''")}'` : String(value.value);
   return [{ column: operand.column, test: `= ${shown}` }];

@@ -3,12 +3,13 @@ import type { Schema, Table } from "../model.js";
 import type { Problem } from "../problem.js";
 import type { Exists, Expression, TableRules } from "./ast.js";
 import { conjuncts } from "./conjuncts.js";
+import { existsIn } from "./leaves.js";
 
 /** What works and costs: an `exists` that no index serves walks its whole table for each row (interface, section 5). */
 export function ruleWarnings(rules: ReadonlyMap<string, TableRules>, schema: Schema): Problem[] {
   return [...rules].flatMap(([table, { read, create, update, delete: remove }]) =>
     Object.entries({ read, create, update, delete: remove }).flatMap(([action, rule]) =>
-      existsOf(rule)
+      existsIn(rule)
         .filter((exists) => !isServed(exists, schema))
         .map((exists) => ({
           file: configFile,
@@ -17,20 +18,6 @@ export function ruleWarnings(rules: ReadonlyMap<string, TableRules>, schema: Sch
         })),
     ),
   );
-}
-
-function existsOf(expression: Expression): readonly Exists[] {
-  switch (expression.kind) {
-    case "exists":
-      return [expression, ...existsOf(expression.where)];
-    case "not":
-      return existsOf(expression.term);
-    case "and":
-    case "or":
-      return expression.terms.flatMap(existsOf);
-    default:
-      return [];
-  }
 }
 
 function remedyOf({ table, alias, where }: Exists): string {

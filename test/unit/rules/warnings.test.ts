@@ -1,4 +1,5 @@
-import { expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
+import { comparisonWarnings } from "../../../src/project/rules/comparison-warnings.js";
 import { parseRules } from "../../../src/project/rules/rules.js";
 import { ruleWarnings } from "../../../src/project/rules/warnings.js";
 import { parseSchema } from "../../../src/project/schema.js";
@@ -39,4 +40,46 @@ test("so is a user that is looked for by role", () => {
   expect(warnings("exists($users u where u.role = 'admin')")).toEqual([
     "rules.notes.read: no index serves exists($users u …): it reads all of $users for each row; look the user up by id",
   ]);
+});
+
+describe("comparisons that decide nothing", () => {
+  const compared = (read: string) => {
+    const { rules, problems } = parseRules(new Map([["notes", { read }]]), schema!);
+    expect(problems).toEqual([]);
+    return comparisonWarnings(rules).map(({ path, message }) => `${path}: ${message}`);
+  };
+
+  test.each([
+    ["row.team = null", "row.team = null is never TRUE: write row.team is null"],
+    ["not (null != row.team)", "null != row.team is never TRUE: write row.team is not null"],
+    ["row.id >= null", "row.id >= null is never TRUE: compare it with a value"],
+    ["row.team in ('a', null)", "null in a list equals nothing: write row.team is null beside the list"],
+    ["auth.role = 'editor'", "auth.role is 'user' or 'admin', never 'editor'"],
+    ["'Admin' != auth.role", "auth.role is 'user' or 'admin', never 'Admin'; did you mean admin?"],
+    ["auth.role in ('admin', 'editor')", "auth.role is 'user' or 'admin', never 'editor'"],
+    [
+      "exists($users u where u.id = auth.id and u.role = 'owner')",
+      "u.role is 'user' or 'admin', never 'owner'",
+    ],
+    [
+      "exists(members m where m.team = row.team and m.user = null)",
+      "m.user = null is never TRUE: write m.user is null",
+    ],
+  ])("%s is told", (rule, message) => {
+    expect(compared(rule)).toEqual([`rules.notes.read: ${message}`]);
+  });
+
+  test.each([
+    "row.team is null and auth.role in ('admin', 'user') and auth.role != 'user'",
+    "exists(members m where m.team = row.team and m.role = 'owner')",
+    "auth.role is null or auth.role = row.team",
+  ])("%s is none", (rule) => {
+    expect(compared(rule)).toEqual([]);
+  });
+
+  test("in rules of columns too", () => {
+    const columns = new Map([["team", { write: "auth.role = 'editor'" }]]);
+    const { rules } = parseRules(new Map([["notes", { columns }]]), schema!);
+    expect(comparisonWarnings(rules).map(({ path }) => path)).toEqual(["rules.notes.columns.team.write"]);
+  });
 });
