@@ -1,9 +1,10 @@
 import { spawnSync } from "node:child_process";
 import { once } from "node:events";
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { type AddressInfo, createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
+import Libsql from "libsql";
 import { describe, expect, it, onTestFinished } from "vitest";
 
 // Projects as people get them wrong, and what `svc check` says of each: exit code, standard output and error, in
@@ -91,6 +92,31 @@ describe("svc check --json", () => {
       stdout: '{"problems":[],"warnings":[]}\n',
       stderr: "",
     });
+  });
+});
+
+describe("an exists that no index serves", () => {
+  const rule = (where: string) =>
+    `[rules.notes]\nread = "exists(members m where ${where})"\n[rules.members]\nread = "deny"\n`;
+  const environment = { SVC_JWT_SECRET: "a secret of the test suite, 32 bytes and more" };
+
+  it("is judged by what the database says of its collations, once it is there", () => {
+    const directory = project({ "svc.toml": rule("m.name = auth.id") });
+    mkdirSync(join(directory, ".svc"));
+    const database = new Libsql(join(directory, ".svc/data.db"));
+    database.exec("CREATE TABLE members (name TEXT COLLATE NOCASE PRIMARY KEY, plain TEXT UNIQUE)");
+    database.exec("CREATE TABLE notes (id INTEGER PRIMARY KEY)");
+    database.close();
+    const done = { status: 0, stderr: "" };
+    expect(svc(directory, ["schema", "pull", "--from", join(directory, ".svc/data.db")])).toMatchObject({ status: 0 });
+    expect(svc(directory, ["check"], environment)).toMatchObject(done);
+    expect(svc(directory, ["schema", "apply"])).toMatchObject(done);
+    expect(svc(directory, ["check"], environment)).toMatchObject({
+      status: 0,
+      stderr: expect.stringContaining("no index serves exists(members m …)"),
+    });
+    writeFileSync(join(directory, "svc.toml"), rule("m.plain = auth.id"));
+    expect(svc(directory, ["check"], environment)).toMatchObject(done);
   });
 });
 

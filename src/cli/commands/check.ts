@@ -2,6 +2,8 @@ import { existsSync } from "node:fs";
 import { dirname } from "node:path";
 import { isLoopbackHost } from "../../http/loopback.js";
 import { databaseFile } from "../../node/database-file.js";
+import { openLibsql } from "../../node/libsql.js";
+import { openProjectDatabase } from "../../node/project-database.js";
 import { type ProjectDirectory, readProject } from "../../node/project-directory.js";
 import { credentialFiles } from "../../node/provider-credentials.js";
 import { readSurroundings } from "../../node/surroundings.js";
@@ -14,8 +16,11 @@ import { formatProblem, type Problem, ProblemCollector, ProblemsError } from "..
 import { comparisonWarnings } from "../../project/rules/comparison-warnings.js";
 import { parseRules } from "../../project/rules/rules.js";
 import { updateWarnings } from "../../project/rules/update-warnings.js";
-import { ruleWarnings } from "../../project/rules/warnings.js";
 import { parseSchema, schemaFile } from "../../project/schema.js";
+import { applySafe } from "../../schema/apply.js";
+import { type Catalog, loadCatalog } from "../../schema/catalog.js";
+import { loadSchemaInForce } from "../../schema/in-force.js";
+import { unservedExists } from "../../tables/unserved-exists.js";
 import type { Command } from "../command.js";
 
 /** `svc check`: both files and all rules, every problem and warning at once. */
@@ -77,7 +82,7 @@ async function warningsOf(project: ProjectDirectory, environment: NodeJS.Process
     ...unreachableTables(config, schema),
     ...(await signInWarnings(project, schema, environment)),
     ...comparisonWarnings(rules),
-    ...ruleWarnings(rules, schema),
+    ...unservedExists(rules, await catalogOf(project, environment)),
     ...updateWarnings(rules, schema),
   ];
 }
@@ -95,6 +100,44 @@ function databaseWarnings({ directory, config }: ProjectDirectory): Problem[] {
   if (file === null || isWithin(directory, file) || existsSync(dirname(file))) return [];
   const message = `there is no directory ${dirname(file)} yet: a start makes it, with an empty database. Is the path right, and its volume mounted?`;
   return [{ file: configFile, path: "database.url", message }];
+}
+
+/**
+ * What statements will find: of the embedded database, where the schema is in force there, as collations of pulled tables are
+ * known to it alone; else of the tables as they would be made.
+ */
+async function catalogOf(project: ProjectDirectory, environment: NodeJS.ProcessEnv): Promise<Catalog> {
+  return (await catalogInForce(project, environment)) ?? (await catalogOfNew(project));
+}
+
+async function catalogInForce(
+  project: ProjectDirectory,
+  environment: NodeJS.ProcessEnv,
+): Promise<Catalog | null> {
+  const file = databaseFile(project.config, project.directory);
+  if (file === null || !existsSync(file)) return null;
+  try {
+    const database = await openProjectDatabase(project, { environment, commandLine: true });
+    try {
+      const inForce = await loadSchemaInForce(database);
+      return inForce?.text === project.schemaText ? inForce.catalog : null;
+    } finally {
+      await database.close();
+    }
+  } catch {
+    // That it cannot be read is the start's to say.
+    return null;
+  }
+}
+
+async function catalogOfNew({ schemaText }: ProjectDirectory): Promise<Catalog> {
+  const database = openLibsql({ path: ":memory:", synchronous: "normal" });
+  try {
+    await applySafe(database, schemaText, { now: 0 });
+    return await loadCatalog(database);
+  } finally {
+    await database.close();
+  }
 }
 
 function unreachableTables({ rules }: Config, schema: Schema): Problem[] {

@@ -1,26 +1,41 @@
-import { describe, expect, test } from "vitest";
+import { beforeAll, describe, expect, test } from "vitest";
+import { openLibsql } from "../../../src/node/libsql.js";
 import { comparisonWarnings } from "../../../src/project/rules/comparison-warnings.js";
 import { parseRules } from "../../../src/project/rules/rules.js";
-import { ruleWarnings } from "../../../src/project/rules/warnings.js";
 import { parseSchema } from "../../../src/project/schema.js";
+import { applySafe } from "../../../src/schema/apply.js";
+import { type Catalog, loadCatalog } from "../../../src/schema/catalog.js";
+import { unservedExists } from "../../../src/tables/unserved-exists.js";
 
-const { schema } = parseSchema(`
+const schemaText = `
 notes: { columns: { id: { type: integer, primary_key: true }, team: { type: text } } }
 members:
   primary_key: [team, user]
   columns: { team: { type: text }, user: { type: text }, role: { type: text } }
   indexes: [{ columns: [role], where: "role is not null" }]
-`);
+`;
+const { schema } = parseSchema(schemaText);
+let catalog: Catalog;
+
+beforeAll(async () => {
+  const database = openLibsql({ path: ":memory:", synchronous: "normal" });
+  await applySafe(database, schemaText, { now: 0 });
+  catalog = await loadCatalog(database);
+  await database.close();
+});
 
 function warnings(read: string): readonly string[] {
   const { rules, problems } = parseRules(new Map([["notes", { read }]]), schema!);
   expect(problems).toEqual([]);
-  return ruleWarnings(rules, schema!).map(({ path, message }) => `${path}: ${message}`);
+  return unservedExists(rules, catalog).map(({ path, message }) => `${path}: ${message}`);
 }
 
 test("an exists that an index begins to serve is no warning", () => {
   expect(warnings("exists(members m where m.team = row.team and m.role = 'owner')")).toEqual([]);
   expect(warnings("exists($users u where u.id = auth.id)")).toEqual([]);
+  expect(warnings("exists(members m where m.team in (row.team, 'a') and m.role = 'owner')")).toEqual([]);
+  expect(warnings("exists(members m where m.team > row.team)")).toEqual([]);
+  expect(warnings("exists(members m where m.team = row.team or m.team is null)")).toEqual([]);
 });
 
 test.each([
@@ -29,11 +44,23 @@ test.each([
     "exists(members m where m.role = 'owner' and m.user = auth.id)",
     "add indexes: [{ columns: [role, user] }] to members",
   ],
-  ["not exists(members m where m.team > row.team)", "compare one of its columns with =, and index that"],
+  ["not exists(members m where m.user > row.team)", "compare one of its columns with =, and index that"],
+  ["exists(members m where m.team = m.user)", "compare one of its columns with =, and index that"],
+  [
+    "exists(members m where m.team = row.team or m.role = 'a')",
+    "compare one of its columns with =, and index that",
+  ],
 ])("%s is one", (rule, remedy) => {
   expect(warnings(rule)).toEqual([
     `rules.notes.read: no index serves exists(members m …): it reads all of members for each row; ${remedy}`,
   ]);
+});
+
+test("what counts is the rule as statements have it", () => {
+  expect(warnings("exists(members m where not (m.team != row.team))")).toEqual([]);
+  expect(warnings("auth.role = 'admin' and exists(members m where m.user = auth.id)")).toHaveLength(1);
+  expect(warnings("exists(members m where auth.role = 'admin' or m.team = row.team)")).toEqual([]);
+  expect(warnings("auth.role = 'editor' and exists(members m where m.user = auth.id)")).toEqual([]);
 });
 
 test("so is a user that is looked for by role", () => {

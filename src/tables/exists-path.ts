@@ -1,0 +1,111 @@
+import type { Exists, Expression, Operand } from "../project/rules/ast.js";
+import { conjuncts } from "../project/rules/conjuncts.js";
+import { existsIn } from "../project/rules/leaves.js";
+import type { Catalog, CatalogIndex } from "../schema/catalog.js";
+
+/** How an `exists` of a rule that is specialised finds its rows. */
+export type ExistsPath =
+  /**
+   * By equalities that an index serves: a single row is looked at or none, as the first match ends it, or as the key is unique
+   * that they serve.
+   */
+  | {
+      readonly kind: "seek";
+      /** By column, in the index's order. */
+      readonly served: ReadonlyMap<string, Expression>;
+      /** Null for the rowid, and for `$users`. */
+      readonly index: CatalogIndex | null;
+    }
+  /** An index narrows what is looked at, and how many rows that are is not known. */
+  | { readonly kind: "narrowed" }
+  /** Every row of the table, until one matches. */
+  | { readonly kind: "all" };
+
+/** Judged by full indexes that compare by BINARY alone, as the catalog has them. */
+export function existsPath(exists: Exists, catalog: Catalog): ExistsPath {
+  const terms = conjuncts(exists.where);
+  const access = accessTo(exists, catalog);
+  const seek = terms.some((term) => existsIn(term).length > 0) ? null : seekOf(terms, exists.alias, access);
+  if (seek !== null) return seek;
+  return { kind: isNarrowed(terms, exists.alias, access) ? "narrowed" : "all" };
+}
+
+/** What the rows can be found by: key columns in order, the rowid first. */
+interface Access {
+  readonly columns: readonly string[];
+  readonly unique: boolean;
+  readonly index: CatalogIndex | null;
+}
+
+function accessTo({ table }: Exists, catalog: Catalog): readonly Access[] {
+  if (table === "$users") return [{ columns: ["id"], unique: true, index: null }];
+  const physical = catalog.tables.get(table);
+  if (physical === undefined) return [];
+  const indexes = physical.indexes.map((index) => ({
+    columns: index.columns.map(({ name }) => name),
+    unique: index.unique,
+    index,
+  }));
+  const rowid = physical.rowid;
+  return rowid === null ? indexes : [{ columns: [rowid], unique: true, index: null }, ...indexes];
+}
+
+function seekOf(terms: readonly Expression[], alias: string, access: readonly Access[]): ExistsPath | null {
+  const equal = new Map<string, Expression>();
+  for (const term of terms) {
+    const column = equalColumn(term, alias);
+    if (column !== null && !equal.has(column)) equal.set(column, term);
+  }
+  for (const { columns, unique, index } of access) {
+    const missing = columns.findIndex((column) => !equal.has(column));
+    const served = missing === -1 ? columns : columns.slice(0, missing);
+    const decides = served.length === terms.length || (unique && served.length === columns.length);
+    if (served.length > 0 && decides)
+      return { kind: "seek", index, served: new Map(served.map((column) => [column, equal.get(column)!])) };
+  }
+  return null;
+}
+
+/** The alias's column that an equality with something outside of the alias can seek by. */
+export function equalColumn(term: Expression, alias: string): string | null {
+  return term.kind === "compare" && term.operator === "=" ? comparedColumn(term, alias) : null;
+}
+
+function comparedColumn({ left, right }: { left: Operand; right: Operand }, alias: string): string | null {
+  if (isOwn(left, alias) && !isOwn(right, alias)) return left.column;
+  return isOwn(right, alias) && !isOwn(left, alias) ? right.column : null;
+}
+
+type Column = Operand & { readonly kind: "column" };
+
+function isOwn(operand: Operand, alias: string): operand is Column {
+  return operand.kind === "column" && typeof operand.source === "object" && operand.source.alias === alias;
+}
+
+function isNarrowed(terms: readonly Expression[], alias: string, access: readonly Access[]): boolean {
+  return terms.some((term) => {
+    // Each branch is looked up by itself, where an index serves each.
+    if (term.kind === "or") return term.terms.every((branch) => isNarrowed(conjuncts(branch), alias, access));
+    const column = soughtColumn(term, alias);
+    // A rowid is never NULL, which SQLite does not make use of.
+    const ways = term.kind === "is_null" ? access.filter(({ index }) => index !== null) : access;
+    return ways.some(({ columns }) => columns[0] === column);
+  });
+}
+
+/** The alias's column that an index on it finds rows by, be it one value of it or several. */
+function soughtColumn(term: Expression, alias: string): string | null {
+  switch (term.kind) {
+    case "compare":
+      return term.operator === "!=" ? null : comparedColumn(term, alias);
+    case "in":
+      return isOwn(term.value, alias) && !term.list.some((item) => isOwn(item, alias))
+        ? term.value.column
+        : null;
+    case "is_null":
+      // Hardly any row is ruled out by `is not null`.
+      return isOwn(term.value, alias) && !term.negated ? term.value.column : null;
+    default:
+      return null;
+  }
+}
