@@ -108,7 +108,9 @@ describe("an exists that no index serves", () => {
     database.exec("CREATE TABLE notes (id INTEGER PRIMARY KEY)");
     database.close();
     const done = { status: 0, stderr: "" };
-    expect(svc(directory, ["schema", "pull", "--from", join(directory, ".svc/data.db")])).toMatchObject({ status: 0 });
+    expect(svc(directory, ["schema", "pull", "--from", join(directory, ".svc/data.db")])).toMatchObject({
+      status: 0,
+    });
     expect(svc(directory, ["check"], environment)).toMatchObject(done);
     expect(svc(directory, ["schema", "apply"])).toMatchObject(done);
     expect(svc(directory, ["check"], environment)).toMatchObject({

@@ -14,6 +14,8 @@ const serveCommand: Command = {
   ],
   positionals: [],
   run: async ({ directory, text, environment }) => {
+    // Before anything else: a signal that comes during the start, or upon the first line, is heard too.
+    const stopping = stopSignal();
     const project = readProject(directory);
     const { server } = project.config;
     const running = await serve(project, {
@@ -22,7 +24,7 @@ const serveCommand: Command = {
       environment,
     });
     console.log(`listening on ${running.url}`);
-    await stopSignal();
+    await stopping;
     await running.stop();
     return 0;
   },
@@ -34,9 +36,15 @@ function portOf(text: string | undefined): number | undefined {
   throw new UsageError(`the port is a number from 0 to 65535, not ${text}`);
 }
 
+/** A closed terminal, too, is a reason to stop in order. A second signal ends the process at once, as if nobody listened. */
 function stopSignal(): Promise<void> {
+  const signals = ["SIGTERM", "SIGINT", "SIGHUP"] as const;
   return new Promise((resolve) => {
-    for (const signal of ["SIGTERM", "SIGINT"] as const) process.once(signal, () => resolve());
+    const stop = () => {
+      for (const signal of signals) process.off(signal, stop);
+      resolve();
+    };
+    for (const signal of signals) process.on(signal, stop);
   });
 }
 

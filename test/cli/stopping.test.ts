@@ -1,0 +1,107 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import {
+  cpSync,
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+import { text } from "node:stream/consumers";
+import { describe, expect, it, onTestFinished } from "vitest";
+import { cli } from "./svc.js";
+
+/** So many starts that a signal which comes too early for its handler is met. */
+const rounds = Number(process.env.ROUNDS ?? 4);
+
+function exampleProject(): string {
+  const directory = mkdtempSync(join(tmpdir(), "svc-stopping-"));
+  onTestFinished(() => rmSync(directory, { recursive: true, force: true }));
+  for (const file of ["svc.toml", "svc.schema.yaml"]) cpSync(file, join(directory, file));
+  return directory;
+}
+
+function start(directory: string): ChildProcess {
+  const server = spawn(process.execPath, [cli, "serve", "--dir", directory, "--port", "0"]);
+  onTestFinished(() => void server.kill("SIGKILL"));
+  return server;
+}
+
+/** Once it has ended, and nobody holds its output any more. */
+async function ended(server: ChildProcess) {
+  const errors = text(server.stderr!);
+  const [code, signal] = await once(server, "close");
+  return { code, signal, errors: (await errors).replace(/^warning: the development secret.*\n/, "") };
+}
+
+/** What a process leaves behind that was not given the time to end. */
+function leftBy(directory: string): readonly string[] {
+  const journals = join(directory, ".svc/usage");
+  const logs = ["data.db-wal", "data.db-shm"].filter((name) => existsSync(join(directory, ".svc", name)));
+  return [...logs, ...(existsSync(journals) ? readdirSync(journals) : [])];
+}
+
+describe("a server", () => {
+  it.each([
+    ["SIGTERM", rounds],
+    ["SIGINT", 1],
+    ["SIGHUP", 1],
+  ] as const)("that gets %s as soon as it says that it listens ends in order", async (signal, rounds) => {
+    const directory = exampleProject();
+    for (let round = 0; round < rounds; round++) {
+      const server = start(directory);
+      server.stdout!.once("data", () => server.kill(signal));
+      expect(await ended(server)).toEqual({ code: 0, signal: null, errors: "" });
+      expect(leftBy(directory)).toEqual([]);
+    }
+  });
+
+  it("ends at once at a second signal", async () => {
+    const server = start(exampleProject());
+    const [line] = (await once(server.stdout!, "data")) as [Buffer];
+    const { port } = new URL(String(line).replace("listening on ", ""));
+    // A request whose body never comes keeps an orderly stop waiting.
+    const waiting = fetch(`http://127.0.0.1:${port}/auth/login`, {
+      method: "POST",
+      headers: { "Content-Type": "application/json" },
+      body: new ReadableStream({ start: (body) => body.enqueue(new TextEncoder().encode("{")) }),
+      duplex: "half",
+    } as RequestInit).catch(() => "ended");
+    await fetch(`http://127.0.0.1:${port}/health`);
+    server.kill("SIGTERM");
+    server.once("exit", () => clearInterval(again));
+    const again = setInterval(() => server.kill("SIGHUP"), 50);
+    expect((await ended(server)).signal).toBe("SIGHUP");
+    expect(await waiting).toBe("ended");
+  });
+});
+
+describe("npm run svc", () => {
+  it("takes its server with it when it is ended", async () => {
+    const checkout = mkdtempSync(join(tmpdir(), "svc-stopping-"));
+    onTestFinished(() => rmSync(checkout, { recursive: true, force: true }));
+    const { scripts } = JSON.parse(readFileSync("package.json", "utf8"));
+    // A build would change what other tests are running.
+    writeFileSync(join(checkout, "package.json"), JSON.stringify({ scripts: { ...scripts, build: "true" } }));
+    symlinkSync(resolve("dist"), join(checkout, "dist"));
+    const args = ["run", "--silent", "svc", "--", "serve", "--dir", exampleProject(), "--port", "0"];
+    const npm = spawn("npm", args, { cwd: checkout, detached: true });
+    onTestFinished(() => {
+      try {
+        process.kill(-npm.pid!, "SIGKILL");
+      } catch {
+        // Nobody is left.
+      }
+    });
+    await once(npm.stdout, "data");
+    npm.kill("SIGTERM");
+    // Its output is closed once whoever could write it has gone.
+    await once(npm, "close");
+    expect(() => process.kill(-npm.pid!, 0)).toThrow("ESRCH");
+  });
+});
