@@ -6,6 +6,7 @@ import { pipeline } from "node:stream/promises";
 import { createGunzip, createGzip } from "node:zlib";
 import { type Extract, extract, type Header, type Pack, pack } from "tar-stream";
 import { databaseProblem } from "../node/libsql-file.js";
+import { privateFile } from "../node/private-files.js";
 import { configFile } from "../project/config-file.js";
 import { schemaFile } from "../project/schema.js";
 import { RefusedError } from "./command.js";
@@ -33,7 +34,7 @@ export async function writeArchive(paths: readonly string[], to: string): Promis
     files.reduce((sum, { header }) => sum + header.size, 0),
   );
   const archive = pack();
-  const written = createWriteStream(to, { flags: "wx", mode: 0o600, flush: true });
+  const written = createWriteStream(to, { flags: "wx", mode: privateFile, flush: true });
   try {
     await Promise.all([
       pipeline(archive, createGzip(), written),
@@ -46,7 +47,7 @@ export async function writeArchive(paths: readonly string[], to: string): Promis
 
 function headerOf(path: string) {
   const { size, mtime } = statSync(path);
-  return { name: basename(path), type: "file", size, mode: 0o600, mtime } as const;
+  return { name: basename(path), type: "file", size, mode: privateFile, mtime } as const;
 }
 
 async function packFiles(
@@ -119,8 +120,9 @@ async function takeEntries(unpacked: Extract, into: string): Promise<ReadonlySet
     const { name, size } = entry.header;
     refuse("the archive is refused", entryProblem(entry.header, found) ?? roomProblem(size, into));
     found.add(name);
-    const mode = name === databaseEntry ? 0o600 : 0o666;
-    await pipeline(entry, createWriteStream(join(into, name), { flags: "wx", mode, flush: true }));
+    // svc.toml may hold a secret, too.
+    const options = { flags: "wx", mode: privateFile, flush: true };
+    await pipeline(entry, createWriteStream(join(into, name), options));
   }
   return found;
 }

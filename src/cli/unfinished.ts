@@ -19,7 +19,7 @@ export interface Made {
   /** A fresh directory inside of `folder`, readable by its owner alone; it goes in every case. */
   temporary(folder: string): string;
   /** Makes what is missing of `folder`; goes with the work unless somebody else has put something into it. */
-  directory(folder: string): void;
+  directory(folder: string, mode?: number): void;
   /** Puts a finished file where nothing is yet; it goes unless the work succeeds. Throws EEXIST where something is. */
   place(from: string, to: string): void;
   /** Moves a finished file over what is there, in one step. It stays, so this is the last that work does. */
@@ -64,9 +64,9 @@ export async function leavingNothing<T>(work: (made: Made) => Promise<T>): Promi
         temporary.push(() => rmSync(path, { recursive: true, force: true }));
         return path;
       },
-      directory: (folder) => {
+      directory: (folder, mode) => {
         for (const missing of missingOf(folder)) {
-          mkdirSync(missing);
+          mkdirSync(missing, { mode });
           unlessDone.push(() => removeIfEmpty(missing));
         }
       },

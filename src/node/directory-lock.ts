@@ -1,5 +1,6 @@
 import { join } from "node:path";
 import Libsql from "libsql";
+import { makePrivateFile } from "./private-files.js";
 
 export interface DirectoryLock {
   readonly path: string;
@@ -14,6 +15,7 @@ export function lockDirectory(directory: string): DirectoryLock | null {
   const path = join(directory, "lock.db");
   let database: Libsql.Database | null = null;
   try {
+    makePrivateFile(path);
     const opened = new Libsql(path);
     database = opened;
     opened.exec("BEGIN EXCLUSIVE");

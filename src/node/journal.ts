@@ -1,14 +1,4 @@
-import {
-  closeSync,
-  existsSync,
-  fstatSync,
-  fsync,
-  fsyncSync,
-  mkdirSync,
-  openSync,
-  rmSync,
-  writeSync,
-} from "node:fs";
+import { closeSync, existsSync, fstatSync, fsync, fsyncSync, openSync, rmSync, writeSync } from "node:fs";
 import { readdir, readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { setImmediate } from "node:timers";
@@ -18,6 +8,7 @@ import type { Gap, Journal, JournalEntry, Receipt } from "../platform/journal.js
 import type { Clock, Random } from "../platform/platform.js";
 import { type DirectoryLock, lockDirectory } from "./directory-lock.js";
 import { endLine, entryLine, piecesOf, readSegment, reservedLine } from "./journal-format.js";
+import { makePrivateDirectory, privateFile } from "./private-files.js";
 
 export interface FileJournalOptions {
   /** `usage.journal_dir` */
@@ -87,7 +78,7 @@ export class FileJournal implements Journal {
       if (this.#lock !== null && !existsSync(this.#lock.path)) this.#unlock();
       if (this.#lock === null) {
         this.#directory = this.#newDirectory();
-        mkdirSync(this.#directory, { recursive: true });
+        makePrivateDirectory(this.#directory);
         this.#lock = lockDirectory(this.#directory);
         if (this.#lock === null) throw new Error(`${this.#directory} is in use`);
       }
@@ -137,7 +128,7 @@ export class FileJournal implements Journal {
 
   #newSegment(): Segment {
     const name = `${String(++this.#segments).padStart(8, "0")}.log`;
-    const file = openSync(join(this.#directory, name), "ax");
+    const file = openSync(join(this.#directory, name), "ax", privateFile);
     const reserved = this.#next + blockSize;
     const text = reservedLine(this.#next, reserved);
     try {

@@ -1,5 +1,4 @@
-import { mkdirSync } from "node:fs";
-import { dirname, resolve } from "node:path";
+import { resolve } from "node:path";
 import Libsql from "libsql";
 import {
   ConstraintError,
@@ -12,6 +11,7 @@ import {
 import { Memo } from "../platform/memo.js";
 import { checkParams, countPlaceholders } from "../platform/statement-text.js";
 import { Explainer } from "./libsql-explain.js";
+import { makePrivateFile } from "./private-files.js";
 
 export interface LibsqlOptions {
   /** A file, created with its folder when missing, or `:memory:`. */
@@ -35,7 +35,7 @@ export function openConnection(options: LibsqlOptions): Connection {
 function openFile(path: string): Libsql.Database {
   if (path === ":memory:") return new Libsql(path);
   const file = resolve(path);
-  mkdirSync(dirname(file), { recursive: true });
+  makePrivateFile(file);
   return new Libsql(file);
 }
 

@@ -1,7 +1,8 @@
 import { randomUUID } from "node:crypto";
-import { mkdir, writeFile } from "node:fs/promises";
+import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Clock, MailMessage, MailTransport } from "../platform/platform.js";
+import { makePrivateDirectory, privateFile } from "./private-files.js";
 
 export interface LogMailOptions {
   readonly directory: string;
@@ -16,10 +17,10 @@ export function logMail({ directory, clock }: LogMailOptions): MailTransport {
       const { createTransport } = await import("nodemailer");
       const composer = createTransport({ streamTransport: true, buffer: true });
       const { message: source } = await composer.sendMail(withPlainRecipient(message));
-      await mkdir(directory, { recursive: true, mode: 0o700 });
+      makePrivateDirectory(directory);
       const time = new Date(clock.now()).toISOString().replaceAll(":", "-");
       await writeFile(join(directory, `${time}-${randomUUID()}.eml`), source as Buffer, {
-        mode: 0o600,
+        mode: privateFile,
       });
     },
   };

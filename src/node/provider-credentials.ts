@@ -1,5 +1,6 @@
-import { chmod, mkdir, readdir, readFile, rename, rm, writeFile } from "node:fs/promises";
+import { readdir, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { closeOwnFolder, makePrivateDirectory, privateFile } from "./private-files.js";
 
 /** The sealed credentials of a project's sign-in providers, a file each (specification 5.6). */
 export interface CredentialFiles {
@@ -22,11 +23,11 @@ export function credentialFiles(directory: string): CredentialFiles {
   return {
     read: (provider) => orNull(readFile(fileOf(provider), "utf8")),
     write: async (provider, sealed) => {
-      await mkdir(place, { recursive: true, mode: 0o700 });
-      await chmod(place, 0o700);
+      makePrivateDirectory(place);
+      closeOwnFolder(directory);
       // A server that reads meanwhile sees the old file or the new one, never half of it.
       const written = `${fileOf(provider)}.${process.pid}.new`;
-      await writeFile(written, `${sealed}\n`, { mode: 0o600 });
+      await writeFile(written, `${sealed}\n`, { mode: privateFile });
       await rename(written, fileOf(provider));
     },
     remove: async (provider) => (await orNull(rm(fileOf(provider)).then(() => true))) ?? false,

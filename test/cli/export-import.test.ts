@@ -603,6 +603,26 @@ describe("svc import refuses", () => {
     expect((await refusal(await tar({ ...toml, content }, schema))).message).toContain("see --outside");
   });
 
+  it("other places outside of the directory, all at once, and takes them with --outside", async () => {
+    const content = [
+      '[usage]\njournal_dir = "../journal"',
+      '[mail]\nlog_dir = "/tmp/mail"',
+      '[server]\ntls_cert = "../cert.pem"\ntls_key = "../key.pem"',
+    ].join("\n");
+    const archive = await tar({ ...toml, content }, schema);
+    const { message } = await refusal(archive);
+    expect(message.split("\n").map((line) => line.replace(/leads out of \S+, to \S*\//, "→ "))).toEqual([
+      "usage.journal_dir → journal: see --outside",
+      "mail.log_dir → mail: see --outside",
+      "server.tls_cert → cert.pem: see --outside",
+      "server.tls_key → key.pem: see --outside",
+    ]);
+    const above = temporaryDirectory();
+    writeFileSync(join(above, "a.tar.gz"), archive);
+    await run("import", join(above, "a.tar.gz"), "--dir", join(above, "copy"), "--outside");
+    expect(readdirSync(above).sort()).toEqual(["a.tar.gz", "copy"]);
+  });
+
   it("an archive that goes on after its end", async () => {
     const whole = gunzipSync(await tar(toml, schema));
     const late = (bytes: number) => gzipSync(Buffer.concat([whole, Buffer.alloc(bytes)]));

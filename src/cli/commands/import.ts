@@ -1,7 +1,9 @@
 import { lstatSync, statSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { databaseFile, filesOfDatabase } from "../../node/database-file.js";
+import { closeOwnFolder, privateDirectory } from "../../node/private-files.js";
 import { type ProjectDirectory, readProject } from "../../node/project-directory.js";
+import { projectPaths } from "../../node/project-paths.js";
 import { isWithin } from "../../node/within.js";
 import type { Config } from "../../project/config.js";
 import { configFile } from "../../project/config-file.js";
@@ -18,7 +20,7 @@ const importProject: Command = {
   options: { outside: { type: "boolean" } },
   help: [
     "FILE.tar.gz  the archive: svc.toml, svc.schema.yaml and data.db, which goes where database.url says",
-    "--outside    also where that is a place outside of the project's directory",
+    "--outside    also where svc.toml names a place outside of the project's directory, for that or anything else",
     "Import only what you trust: rules, and triggers in the database, do what its author wrote once it is served.",
     "Nothing is overwritten: a project or a database that is there is refused, and after a failure nothing is left.",
     "What no archive holds, such as credentials and variables of the environment, is listed at the end.",
@@ -33,9 +35,11 @@ const importProject: Command = {
       const stage = made.temporary(directory);
       const entries = await readArchive(file, stage);
       const project = readProject(stage);
-      const target = freePlace(project, directory, invocation.flag("outside"));
+      if (!invocation.flag("outside")) refuseOutside(project, directory);
+      const target = freePlace(project, directory);
       const database = entries.has(databaseEntry) ? await soundDatabase(stage, target) : null;
       place(stage, directory, database, made);
+      closeOwnFolder(directory);
       return { project, database };
     });
     console.log(summary(directory, database));
@@ -45,15 +49,24 @@ const importProject: Command = {
   },
 };
 
+/** An archive is no reason to write, or to read, anywhere else. */
+function refuseOutside({ config }: ProjectDirectory, directory: string): void {
+  const outside = projectPaths(config, directory).filter(({ path }) => !isWithin(directory, path));
+  if (outside.length > 0)
+    throw new RefusedError(
+      outside
+        .map(({ key, path }) => `${key} leads out of ${directory}, to ${path}: see --outside`)
+        .join("\n"),
+    );
+}
+
 /**
  * Where the project has its database, be it in the archive or yet to be made; null for a server. Throws RefusedError
- * unless the place is free and allowed.
+ * unless the place is free.
  */
-function freePlace({ config }: ProjectDirectory, directory: string, outside: boolean): string | null {
+function freePlace({ config }: ProjectDirectory, directory: string): string | null {
   const target = databaseFile(config, directory);
   if (target === null) return null;
-  if (!outside && !isWithin(directory, target))
-    throw new RefusedError(`database.url leads out of ${directory}, to ${target}: see --outside`);
   // SQLite would take a log or a journal that lies there for the new file's own, and write it into it.
   refusePresent(filesOfDatabase(target));
   return target;
@@ -77,7 +90,7 @@ function refusePresent(paths: readonly string[]): void {
 
 /** svc.toml last: whoever sees it sees a whole project. */
 function place(stage: string, directory: string, database: string | null, made: Made): void {
-  if (database !== null) made.directory(dirname(database));
+  if (database !== null) made.directory(dirname(database), privateDirectory);
   const places = [
     ...(database === null ? [] : [[databaseEntry, database] as const]),
     ...[schemaFile, configFile].map((name) => [name, join(directory, name)] as const),
