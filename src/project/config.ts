@@ -1,6 +1,7 @@
 import { parse as parseToml, TomlError } from "smol-toml";
 import * as v from "valibot";
 import { configFile as file } from "./config-file.js";
+import { databaseUrlProblem } from "./database-url.js";
 import { stepsOf } from "./dotted-path.js";
 import { pointAt } from "./point-at.js";
 import type { Problem } from "./problem.js";
@@ -92,19 +93,13 @@ const environmentName = (fallback: string) =>
 const databaseUrl = v.optional(
   v.pipe(
     v.string(),
-    v.regex(/^(file:.|libsql:\/\/.|https?:\/\/.)/, "expected file:…, libsql://…, https://… or http://…"),
-    v.check(isDecodable, "what it has after % makes no path; a % is written %25"),
+    v.check(
+      (url) => databaseUrlProblem(url) === null,
+      ({ input }) => databaseUrlProblem(input)!,
+    ),
   ),
   "file:.svc/data.db",
 );
-
-function isDecodable(url: string): boolean {
-  try {
-    return !decodeURIComponent(url).includes("\0");
-  } catch {
-    return false;
-  }
-}
 
 const origin = v.pipe(
   v.string(),

@@ -40,3 +40,34 @@ test.each(["file:%", "file:%ff", "file:%00"])("a database's URL is decodable, wh
     },
   ]);
 });
+
+test.each([
+  ["file::memory:", "in memory"],
+  ["file::memory:?cache=shared", "in memory"],
+  ["file:%3amemory%3A", "in memory"],
+  ["file:?mode=memory", "in memory"],
+  ["file:data.db?cache=shared&mode=memory", "in memory"],
+  ["file:data.db?vfs=memdb", "in memory"],
+  ["file:data.db?mode=ro", "no parameters and no fragment"],
+  ["file:/srv/data.db?immutable=1", "no parameters and no fragment"],
+  ["file:data.db#1", "no parameters and no fragment"],
+  ["file://localhost/srv/data.db", "no host"],
+  ["file://data.db", "no host"],
+])("of a form of SQLite's URLs that is not carried out, %s, it is said so, once", (url, message) => {
+  expect(parseConfig(`[database]\nurl = "${url}"`).problems).toEqual([
+    { file: "svc.toml", path: "database.url", message: expect.stringContaining(message) },
+  ]);
+});
+
+test.each([
+  "file:data.db",
+  "file:/srv/a b.db",
+  "file:///srv/data.db",
+  "file:what%3f%23.db",
+  "file:mode=memory",
+])("%s names a file", (url) => {
+  expect(parseConfig(`[database]\nurl = "${url}"`)).toMatchObject({
+    problems: [],
+    config: { database: { url } },
+  });
+});

@@ -1,0 +1,24 @@
+/** What is wrong with `database.url`; null for a file by its path, and for a libSQL server. */
+export function databaseUrlProblem(url: string): string | null {
+  if (/^(libsql:\/\/.|https?:\/\/.)/.test(url)) return null;
+  if (!/^file:./.test(url)) return "expected file:…, libsql://…, https://… or http://…";
+  const path = decoded(url.slice("file:".length));
+  if (path === null) return "what it has after % makes no path; a % is written %25";
+  // SQLite's own forms of URLs: https://www.sqlite.org/uri.html
+  if (/^:memory:/.test(path) || /[?&](mode=memory|vfs=memdb)\b/.test(url))
+    return "a database in memory ends with the process: name a file, such as file:.svc/data.db";
+  if (/[?#]/.test(url))
+    return "a file's URL has no parameters and no fragment: within a name, ? is written %3f, and # %23";
+  return /^file:\/\/[^/]/.test(url)
+    ? "a file's URL has no host: expected file:relative/path or file:///absolute/path"
+    : null;
+}
+
+function decoded(text: string): string | null {
+  try {
+    const path = decodeURIComponent(text);
+    return path.includes("\0") ? null : path;
+  } catch {
+    return null;
+  }
+}
