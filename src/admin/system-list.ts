@@ -42,6 +42,7 @@ export function systemList(name: string, columns: Readonly<Record<string, Column
           {
             rowid: null,
             exactColumns: new Set<string>(),
+            hasOwnersSql: false,
             collations: new Map<string, string>(),
             indexes: [],
             triggers: { insert: triggers, update: triggers, delete: triggers },

@@ -10,6 +10,7 @@ import {
   tableName,
 } from "../project/names.js";
 import { type Loaded, loadPhysicalAfter } from "./load-physical.js";
+import { ownersSqlOf } from "./owners-sql.js";
 import { triggersReached, type WriteTriggers } from "./triggers-reached.js";
 
 /** What the database says of the tables that a schema can name, as plans need it. */
@@ -44,6 +45,8 @@ export interface CatalogTable {
    * set default) reach from here.
    */
   readonly triggers: WriteTriggers;
+  /** Whether a write evaluates SQL of the owner's: a check, a default, a generated column, an index, a trigger. */
+  readonly hasOwnersSql: boolean;
 }
 
 export interface CatalogIndex {
@@ -77,6 +80,7 @@ export function catalogOf(
             collations,
             indexes: indexesOf(table, collations),
             triggers: triggersReached(physical, ownTriggers, table),
+            hasOwnersSql: ownersSqlOf(physical, table).isThere,
           },
         ];
       }),

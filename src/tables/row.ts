@@ -1,6 +1,12 @@
 import { badRequest, Refusal } from "../http/refusal.js";
 import type { Tally } from "../metering/tally.js";
-import { ConstraintError, type SqlValue, type Statements } from "../platform/database.js";
+import {
+  ConstraintError,
+  type SqlValue,
+  type Statement,
+  StatementError,
+  type Statements,
+} from "../platform/database.js";
 import type { Memo } from "../platform/memo.js";
 import type { Column, Table } from "../project/model.js";
 import type { Catalog } from "../schema/catalog.js";
@@ -111,7 +117,8 @@ async function write(
   rows: readonly RowValues[],
   kind: "insert" | "update" | "delete",
 ): Promise<string | Refusal | boolean> {
-  const triggers = catalog.tables.get(table.name)!.triggers[kind];
+  const { hasOwnersSql, triggers: triggersOf } = catalog.tables.get(table.name)!;
+  const triggers = triggersOf[kind];
   // An insert visits no row of its table; the others the one that they look up.
   const own = kind === "insert" ? 0 : 1;
   const { probes } = statement;
@@ -138,12 +145,35 @@ async function write(
     tally.add(isKnown ? own + (probed ?? 0) + returned.probed : null, hasMore ? logical : rowsWritten);
     return finishRows(returned.json, [...table.columns.values()]);
   } catch (error) {
+    if (error instanceof StatementError && hasOwnersSql && (await isSound(database, bound.statement))) {
+      // What it had read until then nobody knows.
+      tally.add(null);
+      return notEvaluated;
+    }
     if (!(error instanceof ConstraintError)) throw error;
     // It was rolled back, and what it had read until then it cannot say, unless there was nothing but the row itself:
     // what a foreign key refuses has been read back by then.
     const isOwn = probes === null && statement.seeks.every(({ alias }) => alias === table.name);
     tally.add(isOwn && statement.exact && !triggers.run ? own : null);
     return constraintRefusal(error, table.name, access.readable);
+  }
+}
+
+const notEvaluated = badRequest(
+  "SQL of the table, such as a check or a trigger, cannot be evaluated with these values",
+);
+
+/**
+ * Whether SQLite can carry out the statement at all: then it has failed over the values, which nothing but the owner's
+ * SQL takes exception to.
+ */
+async function isSound(database: Statements, { sql, params }: Statement): Promise<boolean> {
+  try {
+    await database.query([{ sql: `EXPLAIN ${sql}`, params }]);
+    return true;
+  } catch (error) {
+    if (error instanceof StatementError) return false;
+    throw error;
   }
 }
 

@@ -1,34 +1,8 @@
 import { describe, expect, it } from "vitest";
-import { applyChange } from "../../../src/schema/apply.js";
-import { pullSchema } from "../../../src/schema/pull.js";
-import {
-  type Client,
-  client,
-  dataOf,
-  expectAnswer,
-  expectRefusal,
-  metaOf,
-  pagesOf,
-} from "../../support/client.js";
+import { adopted, adoptedWith } from "../../support/adopted.js";
+import { client, dataOf, expectAnswer, expectRefusal, metaOf, pagesOf } from "../../support/client.js";
 import { countOf, rowsOf, run } from "../../support/people.js";
-import { apiKey, serve, type TestServer } from "../../support/server.js";
-
-/** Tables that another program made, pulled and adopted while the server runs. */
-function adopted(...sql: string[]): Promise<{ server: TestServer; key: Client }> {
-  return adoptedWith("", ...sql);
-}
-
-async function adoptedWith(config: string, ...sql: string[]): Promise<{ server: TestServer; key: Client }> {
-  const server = await serve({
-    schema: "first: { columns: { id: { type: integer, primary_key: true } } }",
-    config: `usage.enabled = false\n${config}`,
-  });
-  for (const each of sql) await run(server, each);
-  const { text } = await pullSchema(server.database);
-  const outcome = await applyChange(server.database, text, { allowDestructive: false, now: 1 });
-  expect(outcome).toMatchObject({ outcome: "applied" });
-  return { server, key: client(server, await apiKey(server, "project:backend")) };
-}
+import { apiKey } from "../../support/server.js";
 
 describe("a table without a primary key", () => {
   const table = "CREATE TABLE readings (at INTEGER, value REAL, note TEXT)";
@@ -171,7 +145,7 @@ describe("a column that goes by a name of the rowid", () => {
     ["_rowid_", "id TEXT", "sort=owner&limit=50"],
   ])("is a column (%s beside %s, ?%s)", async (name, id, query) => {
     const { key } = await adoptedWith(
-      "api.scan_limit = 5",
+      "usage.enabled = false\napi.scan_limit = 5",
       `CREATE TABLE t (${id}, owner TEXT, "${name}" INTEGER DEFAULT 0) STRICT`,
       "CREATE INDEX o ON t (owner, id)",
       "CREATE INDEX owners ON t (owner)",

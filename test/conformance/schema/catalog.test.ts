@@ -37,6 +37,8 @@ it("has the indexes that a scan can use, the rowid and its alias", async () => {
       exactColumns: new Set(),
       collations: new Map([["d", "NOCASE"]]),
       triggers: none,
+      // The partial index, and the one over an expression.
+      hasOwnersSql: true,
       indexes: [
         { name: 'any "name', columns: up("b"), unique: false },
         { name: "plain", columns: [{ name: "c", descending: true }, ...up("b")], unique: false },
@@ -49,6 +51,7 @@ it("has the indexes that a scan can use, the rowid and its alias", async () => {
       exactColumns: new Set(),
       collations: new Map(),
       triggers: none,
+      hasOwnersSql: false,
       indexes: [{ name: "sqlite_autoindex_w_1", columns: up("y", "x"), unique: true }],
     },
     i: {
@@ -56,6 +59,7 @@ it("has the indexes that a scan can use, the rowid and its alias", async () => {
       exactColumns: new Set(),
       collations: new Map(),
       triggers: none,
+      hasOwnersSql: false,
       indexes: [{ name: "sqlite_autoindex_i_1", columns: up("id"), unique: true }],
     },
     d: {
@@ -63,6 +67,7 @@ it("has the indexes that a scan can use, the rowid and its alias", async () => {
       exactColumns: new Set(),
       collations: new Map(),
       triggers: none,
+      hasOwnersSql: false,
       indexes: [{ name: "sqlite_autoindex_d_1", columns: [{ name: "id", descending: true }], unique: true }],
     },
   });

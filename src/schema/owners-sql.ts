@@ -1,0 +1,53 @@
+import { fragmentProblem } from "../project/migration/fragment.js";
+import { type Physical, type PhysicalTable, sameName } from "../project/migration/physical.js";
+import { indexCondition, parseTableDdl } from "../project/migration/table-ddl.js";
+
+/** SQL in the schema of a table that a write of the table evaluates. */
+export interface OwnersSql {
+  /** Whether there is any. */
+  readonly isThere: boolean;
+  /** Whether every engine evaluates it: only what the file could say as well. */
+  readonly isCommon: boolean;
+}
+
+/** Also of the tables that a write reaches by foreign key actions; what triggers reach, they stand for. */
+export function ownersSqlOf(physical: Physical, table: PhysicalTable): OwnersSql {
+  const found = withChildren(physical, table).map((each) => ownOf(physical, each));
+  return {
+    isThere: found.some(({ isThere }) => isThere),
+    isCommon: found.every(({ isCommon }) => isCommon),
+  };
+}
+
+function withChildren(physical: Physical, table: PhysicalTable): readonly PhysicalTable[] {
+  const found = new Set([table]);
+  // The set grows while it is walked.
+  for (const parent of found)
+    for (const child of physical.tables.values())
+      if (child.foreignKeys.some((key) => sameName(key.parent, parent.name))) found.add(child);
+  return [...found];
+}
+
+function ownOf({ triggers }: Physical, table: PhysicalTable): OwnersSql {
+  const { columns, indexes, name } = table;
+  const isOpaque =
+    triggers.some(({ on }) => sameName(on, name)) ||
+    columns.some(({ kind }) => kind === "generated") ||
+    indexes.some((index) => index.columns.some((column) => column.name === null));
+  const names = columns.map((column) => column.name);
+  const texts = expressionsOf(table);
+  return {
+    isThere: isOpaque || texts.length > 0,
+    isCommon: !isOpaque && texts.every((text) => text !== null && fragmentProblem(text, names) === null),
+  };
+}
+
+/** Null for one that cannot be read. */
+function expressionsOf({ sql, columns, indexes }: PhysicalTable): readonly (string | null)[] {
+  const ddl = parseTableDdl(sql);
+  const checks =
+    ddl === null ? [null] : [...ddl.checks, ...[...ddl.columns.values()].flatMap((column) => column.checks)];
+  const defaults = columns.flatMap((column) => (column.default?.includes("(") ? [column.default] : []));
+  const conditions = indexes.filter(({ partial }) => partial).map((index) => indexCondition(index.sql ?? ""));
+  return [...checks, ...defaults, ...conditions];
+}
