@@ -6,6 +6,7 @@ import type { Column, ColumnType, Table } from "../project/model.js";
 import { systemColumnName, systemTableName } from "../project/names.js";
 import type { Expression } from "../project/rules/ast.js";
 import type { Catalog } from "../schema/catalog.js";
+import { nothingUnsupported } from "../schema/unsupported.js";
 import { type ListResponseContext, listResponse } from "../tables/list-response.js";
 import { noPlanChecks } from "../tables/plan-check.js";
 import type { AdminServices } from "./routes.js";
@@ -35,6 +36,7 @@ export function systemList(name: string, columns: Readonly<Record<string, Column
     catalog: {
       // Rows of the server's own are small.
       answerBytesMax: Number.MAX_SAFE_INTEGER,
+      unsupported: nothingUnsupported,
       hasVirtualTables: false,
       tables: new Map([
         [

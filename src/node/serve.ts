@@ -23,6 +23,7 @@ import { comparisonWarnings } from "../project/rules/comparison-warnings.js";
 import { parseRules } from "../project/rules/rules.js";
 import { schemaFile } from "../project/schema.js";
 import { type ApplyOutcome, applySafe } from "../schema/apply.js";
+import { fitRules } from "../schema/fit-rules.js";
 import { formatStep } from "../schema/format-plan.js";
 import { loadSchemaInForce } from "../schema/in-force.js";
 import { bringUpSystemTables } from "../schema/system/bring-up.js";
@@ -204,7 +205,7 @@ async function bringUpSchema(
     log.warn("no schema has been applied yet, so every request answers 503: see `svc schema apply`");
     return null;
   }
-  const { rules, problems } = parseRules(config.rules, inForce.schema);
+  const { rules, problems } = fitRules(config.rules, inForce);
   if (problems.length > 0) throw new ProblemsError(withConfigLines(project, problems));
   for (const warning of withConfigLines(project, comparisonWarnings(rules))) log.warn(formatProblem(warning));
   return inForce.schema;

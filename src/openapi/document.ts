@@ -1,6 +1,8 @@
 import type { Config } from "../project/config.js";
 import { isMetered } from "../project/is-metered.js";
-import type { LiveProject } from "../schema/live-project.js";
+import type { Table } from "../project/model.js";
+import type { Catalog } from "../schema/catalog.js";
+import { isReadOnly, type LiveProject } from "../schema/live-project.js";
 import { adminPaths } from "./admin-paths.js";
 import { authPaths } from "./auth-paths.js";
 import { filterSchemas, type JsonSchema } from "./column-schema.js";
@@ -8,6 +10,8 @@ import { count, errorResponses, flag, nullOr, object, role, securitySchemes, tex
 import { tablePaths, tableSchemas } from "./table-paths.js";
 
 export interface DocumentedProject extends Pick<LiveProject, "schema" | "rules" | "version"> {
+  /** What the database says of the tables; null where it is not at hand. */
+  readonly catalog: Catalog | null;
   readonly config: Config;
   /** Of the server, without a slash at the end. */
   readonly baseUrl: string;
@@ -18,9 +22,9 @@ export interface DocumentedProject extends Pick<LiveProject, "schema" | "rules" 
  * named `svc.…`, which is no name of a table.
  */
 export function openApiDocument(project: DocumentedProject): JsonSchema {
-  const { schema, rules, version, config, baseUrl } = project;
+  const { rules, version, config, baseUrl } = project;
   const metered = isMetered(config);
-  const tables = [...schema.tables.values()].map((table) => [table, rules.get(table.name)!] as const);
+  const tables = servedTables(project).map((table) => [table, rules.get(table.name)!] as const);
   const { cookie, ...others } = securitySchemes;
   const { cookie_mode: cookies } = config.auth;
   return {
@@ -41,6 +45,15 @@ export function openApiDocument(project: DocumentedProject): JsonSchema {
       securitySchemes: cookies ? securitySchemes : others,
     },
   };
+}
+
+/** Whatever can only be read is described as virtual tables are. */
+function servedTables({ schema, catalog }: DocumentedProject): readonly Table[] {
+  const tables = [...schema.tables.values()];
+  if (catalog === null) return tables;
+  return tables
+    .filter(({ name }) => !catalog.unsupported.reads.has(name))
+    .map((table) => ({ ...table, virtual: isReadOnly({ catalog }, table) }));
 }
 
 function sharedSchemas(metered: boolean): JsonSchema {

@@ -38,7 +38,7 @@ export function tablePaths(
       }),
     }),
   };
-  if (primaryKey.length === 0 || table.virtual) return { [`/api/${name}`]: all };
+  if (primaryKey.length === 0) return { [`/api/${name}`]: all };
   const key = primaryKey.map((column) => table.columns.get(column)!);
   const one = (suffix: string, parameters: readonly JsonSchema[]) => {
     const about = (...[action, verb, summary]: Parameters<typeof source>) => ({
@@ -52,16 +52,18 @@ export function tablePaths(
         answers: { 200: answer(ref(name)) },
         errors: [400, 401, 403, 404, 500, 503],
       }),
-      patch: documented({
-        ...about("update", "update", `Updates a row of ${name}`),
-        body: json(ref(`${name}.changes`)),
-        answers: { 200: answer(row) },
-        errors: [400, 401, 403, 404, 409, 413, 415, 500, 503],
-      }),
-      delete: documented({
-        ...about("delete", "delete", `Deletes a row of ${name}`),
-        answers: { 200: answer(ref(`${name}.key`)) },
-        errors: [400, 401, 403, 404, 409, 500, 503],
+      ...(!table.virtual && {
+        patch: documented({
+          ...about("update", "update", `Updates a row of ${name}`),
+          body: json(ref(`${name}.changes`)),
+          answers: { 200: answer(row) },
+          errors: [400, 401, 403, 404, 409, 413, 415, 500, 503],
+        }),
+        delete: documented({
+          ...about("delete", "delete", `Deletes a row of ${name}`),
+          answers: { 200: answer(ref(`${name}.key`)) },
+          errors: [400, 401, 403, 404, 409, 500, 503],
+        }),
       }),
     };
   };

@@ -12,6 +12,7 @@ import {
 import { type Loaded, loadPhysicalAfter } from "./load-physical.js";
 import { ownersSqlOf } from "./owners-sql.js";
 import { triggersReached, type WriteTriggers } from "./triggers-reached.js";
+import { findUnsupported, type Unsupported } from "./unsupported.js";
 
 /** What the database says of the tables that a schema can name, as plans need it. */
 export interface Catalog {
@@ -20,6 +21,7 @@ export interface Catalog {
   readonly hasVirtualTables: boolean;
   /** Of the database: bytes of stored values that one answer may hold. */
   readonly answerBytesMax: number;
+  readonly unsupported: Unsupported;
 }
 
 export interface CatalogTable {
@@ -61,13 +63,11 @@ export async function loadCatalog(database: Database): Promise<Catalog> {
   return catalogOf(await loadPhysicalAfter(database, []), database);
 }
 
-export function catalogOf(
-  { physical, ownTriggers }: Loaded,
-  { answerBytesMax }: Pick<Database, "answerBytesMax">,
-): Catalog {
+export async function catalogOf({ physical, ownTriggers }: Loaded, database: Database): Promise<Catalog> {
   const named = [...physical.tables.values()].filter(({ name, kind }) => isName(name) && kind !== "shadow");
   return {
-    answerBytesMax,
+    answerBytesMax: database.answerBytesMax,
+    unsupported: await findUnsupported(database, physical),
     hasVirtualTables: [...physical.tables.values()].some(({ kind }) => kind === "virtual"),
     tables: new Map(
       named.map((table) => {

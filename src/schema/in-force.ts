@@ -49,7 +49,7 @@ export async function loadState(database: Database): Promise<SchemaState> {
   if (row === undefined) return { inForce: null, physical, ownTriggers };
   const [version, hash, text] = row as [number, string, string];
   return {
-    inForce: { version, hash, text, schema: parsed(text), catalog: catalogOf(loaded, database) },
+    inForce: { version, hash, text, schema: parsed(text), catalog: await catalogOf(loaded, database) },
     physical,
     ownTriggers,
   };

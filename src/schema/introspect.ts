@@ -1,10 +1,16 @@
 import type { Database } from "../platform/database.js";
 import { guessType, type TypeGuess, typeOfDeclaration } from "../project/migration/column-type.js";
-import type { Physical, PhysicalColumn, PhysicalTable } from "../project/migration/physical.js";
+import {
+  type Physical,
+  type PhysicalColumn,
+  type PhysicalTable,
+  physicalTable,
+} from "../project/migration/physical.js";
 import { type TableModel, tableModel } from "../project/migration/table-model.js";
 import type { Column, Schema, Table } from "../project/model.js";
 import { isName } from "../project/names.js";
 import { loadPhysical } from "./load-physical.js";
+import { findUnsupported, limitsOf, type Unsupported } from "./unsupported.js";
 import { columnValues, countInvalidTexts, schemaIsUtf8, storesUtf8 } from "./value-checks.js";
 
 /** A database as svc.schema.yaml can say it. */
@@ -21,6 +27,8 @@ export interface PullNotes {
   readonly kept: readonly string[];
   /** Choices that somebody may want to look at. */
   readonly choices: readonly string[];
+  /** What cannot be done for want of functions and collations. */
+  readonly limited: readonly string[];
 }
 
 /** Reads an existing database (interface, section 3, `svc schema pull`). Throws where its schema itself is not UTF-8. */
@@ -29,12 +37,15 @@ export async function introspect(database: Database): Promise<Introspection> {
   if (utf8 && !(await schemaIsUtf8(database)))
     throw new Error("names or statements of the schema are not UTF-8");
   const physical = await loadPhysical(database);
+  const unsupported = await findUnsupported(database, physical);
   const leftOut = physical.views.map(({ name }) => `view ${name}`);
   const choices: string[] = [];
   const models: TableModel[] = [];
   for (const table of physical.tables.values()) {
     if (table.kind === "shadow" || /^libsql_/i.test(table.name)) continue;
-    const model = await introspectTable(database, table, physical, utf8);
+    const unread = unreadable(table, physical, unsupported);
+    const model =
+      unread === null ? await introspectTable(database, table, physical, utf8) : { leftOut: unread };
     if ("leftOut" in model) leftOut.push(`table ${table.name}: ${model.leftOut}`);
     else {
       models.push(model);
@@ -44,8 +55,31 @@ export async function introspect(database: Database): Promise<Introspection> {
   const pruned = withSoundReferences(models);
   return {
     schema: schemaOf(pruned.map(({ table }) => table)),
-    notes: { leftOut, kept: keptNotes(pruned, physical), choices },
+    notes: {
+      leftOut,
+      kept: keptNotes(pruned, physical),
+      choices,
+      limited: limitsOf(
+        unsupported,
+        pruned.map(({ table }) => table),
+      ),
+    },
   };
+}
+
+/** Why a table cannot be in the file: without its parents, its references would not be as they are there. */
+function unreadable(
+  table: PhysicalTable,
+  physical: Physical,
+  { reads }: Pick<Unsupported, "reads">,
+  seen = new Set([table]),
+): string | null {
+  const reason = reads.get(table.name);
+  if (reason !== undefined) return `cannot be read here: ${reason}`;
+  const parent = table.foreignKeys
+    .flatMap((key) => physicalTable(physical, key.parent) ?? [])
+    .find((each) => !seen.has(each) && unreadable(each, physical, { reads }, seen.add(each)) !== null);
+  return parent === undefined ? null : `refers to ${parent.name}, which is left out`;
 }
 
 type Introspected = (TableModel & { choices: string[] }) | { leftOut: string };

@@ -1,4 +1,4 @@
-import type { Schema } from "../project/model.js";
+import type { Schema, Table } from "../project/model.js";
 import type { TableName } from "../project/names.js";
 import type { TableRules } from "../project/rules/ast.js";
 import type { Catalog } from "./catalog.js";
@@ -9,4 +9,9 @@ export interface LiveProject {
   readonly schema: Schema;
   readonly catalog: Catalog;
   readonly rules: ReadonlyMap<TableName, TableRules>;
+}
+
+/** A virtual table, and one whose writes need what this engine does not have (interface, section 3). */
+export function isReadOnly({ catalog }: Pick<LiveProject, "catalog">, { name, virtual }: Table): boolean {
+  return virtual || catalog.unsupported.writes.has(name);
 }

@@ -1,12 +1,12 @@
 import { fragmentProblem } from "../project/migration/fragment.js";
-import { type Physical, type PhysicalTable, sameName } from "../project/migration/physical.js";
+import { type Physical, type PhysicalTable, physicalTable, sameName } from "../project/migration/physical.js";
 import { indexCondition, parseTableDdl } from "../project/migration/table-ddl.js";
 
 /** SQL in the schema of a table that a write of the table evaluates. */
 export interface OwnersSql {
   /** Whether there is any. */
   readonly isThere: boolean;
-  /** Whether every engine evaluates it: only what the file could say as well. */
+  /** Whether every engine can: there is only what the file could say as well, and collations are SQLite's own. */
   readonly isCommon: boolean;
 }
 
@@ -28,7 +28,8 @@ function withChildren(physical: Physical, table: PhysicalTable): readonly Physic
   return [...found];
 }
 
-function ownOf({ triggers }: Physical, table: PhysicalTable): OwnersSql {
+function ownOf(physical: Physical, table: PhysicalTable): OwnersSql {
+  const { triggers } = physical;
   const { columns, indexes, name } = table;
   const isOpaque =
     triggers.some(({ on }) => sameName(on, name)) ||
@@ -38,8 +39,27 @@ function ownOf({ triggers }: Physical, table: PhysicalTable): OwnersSql {
   const texts = expressionsOf(table);
   return {
     isThere: isOpaque || texts.length > 0,
-    isCommon: !isOpaque && texts.every((text) => text !== null && fragmentProblem(text, names) === null),
+    isCommon:
+      !isOpaque &&
+      texts.every((text) => text !== null && fragmentProblem(text, names) === null) &&
+      [table, ...parentsOf(physical, table)].flatMap(indexCollations).every(isEverywhere),
   };
+}
+
+/** Their keys are looked up by their own collations. */
+function parentsOf(physical: Physical, { foreignKeys }: PhysicalTable): readonly PhysicalTable[] {
+  return foreignKeys.flatMap(({ parent }) => physicalTable(physical, parent) ?? []);
+}
+
+function indexCollations({ indexes }: PhysicalTable): readonly string[] {
+  return indexes.flatMap(({ columns }) => columns.map(({ collation }) => collation));
+}
+
+const everywhere = new Set(["binary", "nocase", "rtrim"]);
+
+/** Whether a collation is one of SQLite's own. */
+export function isEverywhere(collation: string): boolean {
+  return everywhere.has(collation.toLowerCase());
 }
 
 /** Null for one that cannot be read. */

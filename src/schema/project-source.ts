@@ -3,9 +3,11 @@ import type { AtOnce } from "../platform/at-once.js";
 import type { Database } from "../platform/database.js";
 import type { Log } from "../platform/platform.js";
 import { formatProblem } from "../project/problem.js";
-import { parseRules, type RulesSource } from "../project/rules/rules.js";
+import type { RulesSource } from "../project/rules/rules.js";
+import { fitRules } from "./fit-rules.js";
 import { loadSchemaInForce } from "./in-force.js";
 import type { LiveProject } from "./live-project.js";
+import { limitsOf } from "./unsupported.js";
 
 /** The project of the schema in force, loaded anew when a request finds another version of it in the database. */
 export interface ProjectSource {
@@ -23,7 +25,7 @@ export function createProjectSource(rules: RulesSource, database: Database, log:
   const load = async (asked: number): Promise<LiveProject | Refusal> => {
     const inForce = await loadSchemaInForce(database);
     if (inForce === null) return noSchema;
-    const parsed = parseRules(rules, inForce.schema);
+    const parsed = fitRules(rules, inForce);
     const project = parsed.problems.length === 0 ? { ...inForce, rules: parsed.rules } : rulesDoNotFit;
     if (project === rulesDoNotFit)
       log.error(
@@ -33,6 +35,8 @@ export function createProjectSource(rules: RulesSource, database: Database, log:
     // A replica may lag behind the database that the version was read from.
     if (inForce.version < asked) return lagging;
     current = { version: inForce.version, project };
+    for (const limit of limitsOf(inForce.catalog.unsupported, inForce.schema.tables.values()))
+      log.warn(limit);
     return project;
   };
   return {

@@ -21,10 +21,12 @@ export async function columnValues(
 
 function conditions(column: string): string[] {
   const is = (type: string) => `typeof(${column}) = '${type}'`;
+  // The column's own collation may be one that this engine does not have.
+  const binary = `(${column} COLLATE BINARY)`;
   return [
     is("integer"),
-    `${is("integer")} AND ${column} IN (0, 1)`,
-    `${is("integer")} AND ${column} NOT BETWEEN -9007199254740992 AND 9007199254740992`,
+    `${is("integer")} AND ${binary} IN (0, 1)`,
+    `${is("integer")} AND ${binary} NOT BETWEEN -9007199254740992 AND 9007199254740992`,
     is("real"),
     is("text"),
     `${is("text")} AND json_valid(${column})`,

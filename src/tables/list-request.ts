@@ -39,6 +39,7 @@ const inValuesMax = 1000;
 export function parseListRequest(
   parameters: readonly QueryParameter[],
   readable: ReadonlyMap<string, Column>,
+  incomparable: Incomparable,
 ): ListRequest | Refusal {
   let request: Omit<ListRequest, "filters"> = { select: null, sort: [], limit: limitDefault, offset: 0 };
   const filters: Filter[] = [];
@@ -49,8 +50,29 @@ export function parseListRequest(
     else request = { ...request, ...part };
   }
   const { select, sort, limit, offset } = request;
-  return repeatedFilter(filters) ?? { select, sort, limit, offset, filters };
+  return (
+    repeatedFilter(filters) ??
+    notComparable(filters, sort, incomparable) ?? { select, sort, limit, offset, filters }
+  );
 }
+
+/** Columns that this engine cannot compare, and why. */
+export type Incomparable = ReadonlyMap<string, string>;
+
+function notComparable(
+  filters: readonly Filter[],
+  sort: readonly SortTerm[],
+  incomparable: Incomparable,
+): Refusal | null {
+  const compared = [...filters.filter(({ operator }) => !comparesNothing.has(operator)), ...sort];
+  const column = compared.map(({ column: { name } }) => name).find((name) => incomparable.has(name));
+  return column === undefined
+    ? null
+    : badRequest(`${column}: neither sorted nor filtered by, as the server lacks its collation`);
+}
+
+/** By their own functions, collations do not matter. */
+const comparesNothing: ReadonlySet<string> = new Set(["is_null", "contains", "starts_with"]);
 
 type Parser = (text: string, readable: ReadonlyMap<string, Column>) => Partial<ListRequest> | Refusal;
 

@@ -5,7 +5,7 @@ import type { Attempt } from "../metering/attempt.js";
 import type { Cipher, Random } from "../platform/platform.js";
 import { type CursorBinding, type CursorState, openCursor, sealCursor } from "./cursor.js";
 import { firstState, type ListContext, listPage } from "./list.js";
-import { type ListRequest, parseListRequest } from "./list-request.js";
+import { type Incomparable, type ListRequest, parseListRequest } from "./list-request.js";
 
 /** What cursors are sealed with. */
 export interface Cursors {
@@ -55,23 +55,26 @@ interface Asked {
   readonly state: CursorState;
 }
 
+const none: Incomparable = new Map();
+
 /** What a cursor says, which comes alone, or what the list parameters say. */
 async function listAsked(
   request: Request,
-  { access, cursors, nowMs }: ListResponseContext,
+  { access, cursors, nowMs, catalog, table }: ListResponseContext,
   binding: CursorBinding,
 ): Promise<Asked | Refusal> {
   const parameters = parseQueryString(request.url);
   if (isRefusal(parameters)) return parameters;
+  const incomparable = catalog.unsupported.columns.get(table.name) ?? none;
   const cursor = parameters.find(([name]) => name === "cursor");
   if (cursor === undefined) {
-    const list = parseListRequest(parameters, access.readable);
+    const list = parseListRequest(parameters, access.readable, incomparable);
     return isRefusal(list) ? list : { list, state: firstState(parameters, list) };
   }
   if (parameters.length > 1)
     return new Refusal("invalid_cursor", "a cursor comes alone, without other parameters");
   const state = await openCursor(cursors.cipher, cursor[1], binding, nowMs);
   if (isRefusal(state)) return state;
-  const list = parseListRequest(state.parameters, access.readable);
+  const list = parseListRequest(state.parameters, access.readable, incomparable);
   return isRefusal(list) ? list : { list, state };
 }

@@ -15,7 +15,7 @@ import type { Config } from "../project/config.js";
 import { isMetered } from "../project/is-metered.js";
 import type { Table } from "../project/model.js";
 import type { RuleAction } from "../project/rules/ast.js";
-import type { LiveProject } from "../schema/live-project.js";
+import { isReadOnly, type LiveProject } from "../schema/live-project.js";
 import type { ProjectSource } from "../schema/project-source.js";
 import { accessOf } from "./access.js";
 import { type Cursors, type ListResponseContext, listResponse } from "./list-response.js";
@@ -49,7 +49,7 @@ export function tableRoutes(services: TableServices) {
         whenThere(services.projects.current(schemaVersion), (project) => {
           if (isRefusal(project)) return project;
           const table = project.schema.tables.get(c.req.param("table") ?? "");
-          return table === undefined
+          return table === undefined || project.catalog.unsupported.reads.has(table.name)
             ? noSuchTable
             : act({ services, request: c.req.raw, attempt, caller, project, database, table });
         }),
@@ -112,7 +112,9 @@ type KeyOf = (operation: Operation) => RowValues | Refusal;
 type KeyHandler = (operation: Operation, key: RowValues) => Answer;
 
 const noSuchTable = new Refusal("not_found", "no such table");
-const readOnly = methodNotAllowed("GET");
+const readOnly = new Refusal("method_not_allowed", "this table can only be read", {
+  headers: { Allow: "GET" },
+});
 
 type Action = Subject["action"];
 
@@ -120,7 +122,7 @@ function operationOf(request: TableRequest, action: Action): Operation | Refusal
   const { attempt, caller, project, table } = request;
   const { config, platform } = request.services;
   const ruleAction: RuleAction = action === "list" || action === "get" ? "read" : action;
-  if (table.virtual && ruleAction !== "read") return readOnly;
+  if (ruleAction !== "read" && isReadOnly(project, table)) return readOnly;
   const nowMs = platform.clock.now();
   const nowSeconds = Math.floor(nowMs / 1000);
   const remembered = rememberedOf(project, platform.log);

@@ -135,7 +135,7 @@ const constraintKinds: Readonly<Record<string, ConstraintKind>> = {
 
 /** What D1 says in text, such as `D1_ERROR: UNIQUE constraint failed: t.c: SQLITE_CONSTRAINT (extended: …)`. */
 const reported =
-  /^(?:D1_ERROR: )?(?<message>[\s\S]*?)(?:: (?<code>SQLITE_[A-Z]+)(?: \(extended: SQLITE_CONSTRAINT_(?<constraint>[A-Z]+)\))?)?$/;
+  /^(?:D1_ERROR: )?(?<message>[\s\S]*?)(?:: (?<code>SQLITE_[A-Z]+)(?: \(extended: SQLITE_(?:CONSTRAINT_(?<constraint>[A-Z]+)|[A-Z_]+)\))?)?$/;
 
 /** The contract's error for one of D1. What SQLite does not report is D1's own trouble. */
 function translated(error: unknown): unknown {

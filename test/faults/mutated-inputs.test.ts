@@ -133,7 +133,7 @@ const readers: readonly Reader[] = [
     seeds: () => lists,
     read: (text) => {
       const parameters = parseQueryString(`http://127.0.0.1/api/messages${text}`);
-      return isRefusal(parameters) ? parameters : parseListRequest(parameters, messages.columns);
+      return isRefusal(parameters) ? parameters : parseListRequest(parameters, messages.columns, new Map());
     },
   },
   { name: "JSON bodies", seeds: () => bodies, read: parseStrictJson },

@@ -3,7 +3,7 @@ import { openApiDocument } from "../../src/openapi/document.js";
 import { type Database, StatementError, UnavailableError } from "../../src/platform/database.js";
 import type { Config } from "../../src/project/config.js";
 import { ProblemsError } from "../../src/project/problem.js";
-import { parseRules } from "../../src/project/rules/rules.js";
+import { fitRules } from "../../src/schema/fit-rules.js";
 import { loadSchemaInForce } from "../../src/schema/in-force.js";
 
 /** A part of a document, of which only what has parts of its own is looked into. */
@@ -24,7 +24,7 @@ export function documentedAnswers(config: Config, database: Database): AnswerChe
     const version = Number(found!.rows[0]![0]);
     if (documented?.version === version) return documented.document;
     const inForce = await loadSchemaInForce(database);
-    const parsed = inForce && parseRules(config.rules, inForce.schema);
+    const parsed = inForce && fitRules(config.rules, inForce);
     // Without a project that works, every answer is 503.
     if (parsed === null || parsed.problems.length > 0) return null;
     const project = { ...inForce!, rules: parsed.rules, config, baseUrl: "http://127.0.0.1:8787" };

@@ -45,7 +45,7 @@ const genOpenApi: Command = {
     const { host, port, tls_cert } = config.server;
     const configured = configuredBaseUrl(config, invocation.environment);
     const baseUrl = configured ?? listenUrl(host, port, tls_cert !== "");
-    const document = openApiDocument({ schema: schema!, rules, version: 0, config, baseUrl });
+    const document = openApiDocument({ schema: schema!, catalog: null, rules, version: 0, config, baseUrl });
     write(invocation, `${JSON.stringify(document, null, 2)}\n`);
     return 0;
   },

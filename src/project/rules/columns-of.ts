@@ -12,7 +12,8 @@ export function mentions(expression: Expression, source: RowName): boolean {
   return columnsOf(expression, source).size > 0;
 }
 
-function columnReferences(expression: Expression): readonly ColumnReference[] {
+/** Inside `exists` too. */
+export function columnReferences(expression: Expression): readonly ColumnReference[] {
   return leavesOf(expression).flatMap((leaf) => {
     switch (leaf.kind) {
       case "compare":

@@ -1,6 +1,8 @@
+import type { Table } from "../../project/model.js";
+import type { Catalog } from "../../schema/catalog.js";
 import type { Condition } from "../access-path.js";
 import type { ListPlan } from "../list-plan.js";
-import { and, commaList, join, name, physicalName, type Sql, sql } from "./fragment.js";
+import { and, commaList, empty, join, name, physicalName, type Sql, sql } from "./fragment.js";
 import { type Arm, armsBehind, columnsOfAlias, notBehind, orderBy, placeOf, stopAt } from "./place.js";
 import { conditionSql, noScope, type Scope } from "./predicate.js";
 
@@ -11,8 +13,16 @@ export function distinct(columns: readonly Sql[]): readonly Sql[] {
 /** The start of a SELECT of candidates. */
 export function selectFrom(plan: ListPlan, columns: readonly Sql[], probes: readonly Sql[] = []): Sql {
   // Qualified: a bare name in double quotes that is no column would be read as a text.
-  const list = [...distinct(columns).map((column) => sql`_t.${column} AS ${column}`), ...probes];
+  const { catalog, table } = plan;
+  const list = [...distinct(columns).map((column) => shownColumn(catalog, table, column)), ...probes];
   return sql`SELECT ${list.length === 0 ? sql`1` : commaList(list)} FROM ${tableSource(plan)}`;
+}
+
+/** A column of `_t` in a subquery, which has to compare by something: its own collation may not be there. */
+export function shownColumn({ unsupported }: Catalog, table: Table, column: Sql): Sql {
+  const incomparable = [...(unsupported.columns.get(table.name)?.keys() ?? [])];
+  const isBare = incomparable.some((each) => physicalName(each).text === column.text);
+  return sql`_t.${column}${isBare ? sql` COLLATE BINARY` : empty} AS ${column}`;
 }
 
 /** The table, by the way that the plan chose and no other. */

@@ -153,9 +153,15 @@ function unjudgedParts(plan: ListPlan, gate: Gate): Parts {
 /** Without a limit where there is no condition, and where no window can end in the table. */
 function firstCount(plan: ListPlan, gate: Gate, inWindow: Sql): Sql {
   const { served } = plan.path;
-  if (served.length === 0) return gate.counted(sql`SELECT count(*) FROM ${name(plan.table.name)}`);
+  if (served.length === 0) return gate.counted(sql`SELECT count(*) FROM ${wholeTable(plan)}`);
   const all = gate.counted(sql`SELECT count(*) FROM ${tableSource(plan)} WHERE ${servedSql(served)}`);
   return sql`CASE WHEN ${fitsIntoWindow(plan)} THEN ${all} ELSE ${inWindow} END`;
+}
+
+/** Counted by any of its indexes, unless there may be one whose collation is not there. */
+function wholeTable({ catalog, table }: ListPlan): Sql {
+  const isCollated = (catalog.unsupported.columns.get(table.name)?.size ?? 0) > 0;
+  return isCollated ? sql`${name(table.name)} NOT INDEXED` : name(table.name);
 }
 
 /** Candidates come in the order asked for: the page ends the scan. */

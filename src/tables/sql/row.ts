@@ -5,6 +5,7 @@ import { conjuncts } from "../../project/rules/conjuncts.js";
 import { alwaysTrue, neverTrue } from "../../project/rules/never-true.js";
 import type { Catalog, CatalogTable } from "../../schema/catalog.js";
 import type { Counted, Seek } from "../plan-check.js";
+import { shownColumn } from "./candidates.js";
 import {
   and,
   commaList,
@@ -69,7 +70,7 @@ export function getStatement(
     ...table.primaryKey,
   ]);
   const list = [
-    ...[...columns].map((column) => sql`_t.${name(column)}`),
+    ...[...columns].map((column) => shownColumn(catalog, table, name(column))),
     ...probes.map(({ value }, i) => sql`${value} AS ${probeName(i)}`),
   ];
   const probed = nodes.map((_, i) => sql`(_w.${probeName(i)} IS NOT NULL)`);

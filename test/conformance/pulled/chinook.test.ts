@@ -38,7 +38,7 @@ async function chinook(): Promise<TestServer> {
   const { text, notes } = await pullSchema(database);
   await database.close();
   expect(readFileSync(path).equals(before), "pulling changes nothing").toBe(true);
-  expect(notes).toEqual({ leftOut: [], kept: [], choices: [] });
+  expect(notes).toEqual({ leftOut: [], kept: [], choices: [], limited: [] });
   const config = tables.map((table) => `[rules.${table}]\nread = "public"\n`).join("");
   return serve({ schema: text, config, path });
 }

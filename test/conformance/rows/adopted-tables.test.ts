@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { adopted, adoptedWith } from "../../support/adopted.js";
 import { client, dataOf, expectAnswer, expectRefusal, metaOf, pagesOf } from "../../support/client.js";
-import { countOf, rowsOf, run } from "../../support/people.js";
+import { countOf, rowsOf } from "../../support/people.js";
 import { apiKey } from "../../support/server.js";
 
 describe("a table without a primary key", () => {

@@ -1,7 +1,11 @@
 import { describe, expect, it } from "vitest";
-import { adoptedWith } from "../../support/adopted.js";
-import { dataOf, expectAnswer, expectRefusal } from "../../support/client.js";
+import { openLibsql } from "../../../src/node/libsql.js";
+import { pullSchema } from "../../../src/schema/pull.js";
+import { adopted, adoptedWith } from "../../support/adopted.js";
+import { client, dataOf, expectAnswer, expectRefusal, metaOf } from "../../support/client.js";
+import { foreignDatabase } from "../../support/foreign-database.js";
 import { rowsOf, run } from "../../support/people.js";
+import { apiKey, inWorkerd, onSqld, serve, skip } from "../../support/server.js";
 
 /** What SQL of the owner's, in the database, may do to a request. */
 
@@ -57,5 +61,145 @@ describe("SQL of the owner's that cannot be evaluated", () => {
     await run(server, "ALTER TABLE checked RENAME COLUMN meta TO renamed");
     expectRefusal(await key.post("/api/checked", { id: 2, meta: '{"v":1}', n: 1 }), 500, "internal");
     expect(server.log.lines).toHaveLength(1);
+  });
+});
+
+const onlyRead = "this table can only be read";
+
+describe("functions and collations of another program", () => {
+  it("in triggers make the tables read-only whose writes would call them", async () => {
+    const { server, key } = await adopted(
+      "CREATE TABLE shelves (id INTEGER PRIMARY KEY, name TEXT)",
+      "CREATE TABLE books (id INTEGER PRIMARY KEY, title TEXT, shelf INTEGER REFERENCES shelves ON DELETE CASCADE)",
+      "INSERT INTO books (id, title) VALUES (1, 'One'), (2, 'Two')",
+      "CREATE TRIGGER books_title AFTER UPDATE OF title ON books BEGIN UPDATE books SET title = title_sort(new.title); END",
+      "CREATE TRIGGER books_gone AFTER DELETE ON books WHEN old.title = 'x' COLLATE unicase BEGIN SELECT 1; END",
+      "CREATE TABLE notes (id INTEGER PRIMARY KEY, body TEXT)",
+      "CREATE TRIGGER notes_seen AFTER INSERT ON notes BEGIN INSERT INTO shelves (name) VALUES (new.body); END",
+    );
+    const { notes } = await pullSchema(server.database);
+    expect(notes.limited).toEqual([
+      expect.stringMatching(/^shelves: can only be read here: no such collation sequence: unicase/),
+      expect.stringMatching(/^books: can only be read here: no such (function|collation sequence): /),
+    ]);
+    const books = [
+      { id: 1, title: "One", shelf: null },
+      { id: 2, title: "Two", shelf: null },
+    ];
+    expect(dataOf(await key.get("/api/books"))).toEqual(books);
+    expect(dataOf(await key.get("/api/books/2"))).toEqual(books[1]);
+    for (const table of ["books", "shelves"])
+      for (const answer of [
+        await key.post(`/api/${table}`, { id: 3 }),
+        await key.patch(`/api/${table}/1`, {}),
+        await key.delete(`/api/${table}/1`),
+      ]) {
+        expect(expectRefusal(answer, 405, "method_not_allowed")).toBe(onlyRead);
+        expect(answer.headers.get("Allow")).toBe("GET");
+      }
+    // Nothing of the other program is called here.
+    expectAnswer(await key.post("/api/notes", { id: 1, body: "x" }), 201, { data: { id: 1, body: "x" } });
+    expect(await rowsOf(server, "SELECT id, title FROM books")).toEqual([
+      [1, "One"],
+      [2, "Two"],
+    ]);
+    expect(await rowsOf(server, "SELECT name FROM shelves")).toEqual([["x"]]);
+    expect(server.log.lines.filter((line) => line.startsWith("shelves: can only be read"))).toHaveLength(1);
+    // Once it is gone, the next schema that is loaded serves it all.
+    await run(server, "DROP TRIGGER books_title");
+    await run(server, "DROP TRIGGER books_gone");
+    await run(server, "INSERT INTO _schema SELECT max(version) + 1, hash, text, applied_at FROM _schema");
+    expectAnswer(await key.delete("/api/books/2"), 200, { data: { id: 2 } });
+  });
+
+  it("in tables limit what the tables are served for, or leave them out", async () => {
+    if (inWorkerd || onSqld) skip("a file that is there already is served embedded");
+    const path = await foreignDatabase(
+      "CREATE TABLE notetypes (id INTEGER PRIMARY KEY, name TEXT NOT NULL COLLATE NOCASE, n INTEGER)",
+      "CREATE UNIQUE INDEX notetypes_name ON notetypes (name)",
+      "INSERT INTO notetypes VALUES (1, 'b', 1), (2, 'A', 0), (3, 'a%', 1)",
+      "CREATE TABLE loose (id INTEGER PRIMARY KEY, name TEXT COLLATE NOCASE)",
+      "CREATE TABLE tags (tag TEXT PRIMARY KEY COLLATE NOCASE, usn INTEGER) WITHOUT ROWID",
+      "CREATE TABLE words (word TEXT PRIMARY KEY COLLATE NOCASE)",
+      "CREATE TABLE numbers (id INTEGER PRIMARY KEY, n INTEGER COLLATE NOCASE)",
+      "CREATE TABLE spoken (id INTEGER PRIMARY KEY, word TEXT REFERENCES words)",
+      "CREATE TABLE checked (id INTEGER PRIMARY KEY, a TEXT CHECK (LENGTH(a) > 0))",
+      "CREATE TABLE indexed (id INTEGER PRIMARY KEY, a TEXT)",
+      "CREATE INDEX indexed_a ON indexed (LENGTH(a))",
+      "CREATE TABLE partial (id INTEGER PRIMARY KEY, a TEXT)",
+      "CREATE INDEX partial_a ON partial (a) WHERE LENGTH(a) > 0",
+      "CREATE TABLE computed (id INTEGER PRIMARY KEY, a TEXT, b AS (LENGTH(a)))",
+      "CREATE TABLE defaulted (id INTEGER PRIMARY KEY, a TEXT DEFAULT (LENGTH('abc')))",
+      "INSERT INTO checked VALUES (1, 'x')",
+      "INSERT INTO indexed VALUES (1, 'x')",
+      "INSERT INTO partial VALUES (1, 'x')",
+      "INSERT INTO computed VALUES (1, 'x')",
+      "INSERT INTO defaulted VALUES (1, 'x')",
+    );
+    const database = openLibsql({ path, synchronous: "normal", commandLine: true });
+    const { text, notes } = await pullSchema(database);
+    await database.close();
+    const collation = "no such collation sequence: unicase";
+    const call = "unknown function: their_length()";
+    expect(notes.leftOut).toEqual([
+      ...["tags", "words", "numbers"].map((table) => `table ${table}: cannot be read here: ${collation}`),
+      "table spoken: refers to words, which is left out",
+    ]);
+    expect(notes.limited).toEqual([
+      `notetypes: can only be read here: ${collation}`,
+      `notetypes.name: can neither be sorted nor filtered by here: ${collation}`,
+      `loose.name: can neither be sorted nor filtered by here: ${collation}`,
+      ...["checked", "indexed", "partial", "computed", "defaulted"].map(
+        (table) => `${table}: can only be read here: ${call}`,
+      ),
+    ]);
+    expect(text).not.toContain("tags:\n");
+    const server = await serve({
+      schema: text,
+      path,
+      config: 'usage.enabled = false\nrules.loose.read = "public"',
+    });
+    const key = client(server, await apiKey(server, "project:backend"));
+    const all = await key.get("/api/notetypes?sort=-n");
+    expect(dataOf(all)).toEqual([
+      { id: 1, name: "b", n: 1 },
+      { id: 3, name: "a%", n: 1 },
+      { id: 2, name: "A", n: 0 },
+    ]);
+    expect(metaOf(all).total).toBe(3);
+    expect(dataOf(await key.get("/api/notetypes/2"))).toEqual({ id: 2, name: "A", n: 0 });
+    expect(dataOf(await key.get("/api/notetypes?filter[name][starts_with]=a&select=name"))).toEqual([
+      { name: "a%" },
+    ]);
+    for (const query of [
+      "sort=name",
+      "sort=n,-name",
+      "where[name]=A",
+      "filter[name][gt]=A",
+      "filter[name][in]=A",
+    ])
+      for (const table of ["notetypes", "loose"])
+        if (table === "notetypes" || !query.includes("n,"))
+          expect(expectRefusal(await key.get(`/api/${table}?${query}`), 400, "bad_request")).toContain(
+            "name",
+          );
+    for (const table of ["checked", "indexed", "partial", "computed", "defaulted"]) {
+      expect(dataOf(await key.get(`/api/${table}?where[a]=x&sort=a`)), table).toEqual([{ id: 1, a: "x" }]);
+      expectRefusal(await key.post(`/api/${table}`, { a: "y" }), 405, "method_not_allowed");
+      expectRefusal(await key.patch(`/api/${table}/1`, { a: "y" }), 405, "method_not_allowed");
+      expectRefusal(await key.delete(`/api/${table}/1`), 405, "method_not_allowed");
+    }
+    expectRefusal(await key.get("/api/tags"), 404, "not_found");
+    // Nothing compares the column where it is written.
+    expectAnswer(await key.post("/api/loose", { id: 1, name: "x" }), 201, { data: { id: 1, name: "x" } });
+    expectAnswer(await key.patch("/api/loose/1", { name: "y" }), 200, { data: { id: 1, name: "y" } });
+    expect(server.log.lines.filter((line) => line.startsWith("a request failed"))).toEqual([]);
+    // A rule cannot be judged by such a column.
+    const config = `rules.loose.read = "row.name = 'x'"`;
+    const unfit = await serve({ schema: text, path, config });
+    expectRefusal(await client(unfit).get("/api/loose"), 503, "unavailable");
+    expect(unfit.log.lines.join()).toContain(
+      `rules.loose.read: column name cannot be compared here: ${collation}`,
+    );
   });
 });

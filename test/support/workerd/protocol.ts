@@ -5,6 +5,7 @@ import {
   NotSetUpError,
   type Result,
   type Statement,
+  StatementError,
   UnavailableError,
 } from "../../../src/platform/database.js";
 import type { MailMessage } from "../../../src/platform/platform.js";
@@ -89,5 +90,6 @@ export function unpackedResults(answer: DatabaseAnswer): readonly Result[] {
   const { name, kind, message } = answer.error;
   if (name === "ConstraintError") throw new ConstraintError(kind as ConstraintKind, message);
   if (name === "NotSetUpError") throw new NotSetUpError(message);
+  if (name === "StatementError") throw new StatementError(message);
   throw name === "UnavailableError" ? new UnavailableError(message) : new Error(message);
 }

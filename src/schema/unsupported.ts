@@ -1,0 +1,127 @@
+import { type Database, NotSetUpError, StatementError } from "../platform/database.js";
+import { affinity } from "../project/migration/column-type.js";
+import { type Physical, type PhysicalTable, physicalKey } from "../project/migration/physical.js";
+import { quoteName } from "../project/migration/sql-tokens.js";
+import { parseTableDdl } from "../project/migration/table-ddl.js";
+import { isEverywhere, ownersSqlOf } from "./owners-sql.js";
+
+/**
+ * What cannot be done with tables of another program, as this engine lacks its functions or collations (interface,
+ * section 3). By the table's name; the reasons are SQLite's words.
+ */
+export interface Unsupported {
+  /** Tables that cannot even be read. */
+  readonly reads: ReadonlyMap<string, string>;
+  /** Tables that can only be read, and those above. */
+  readonly writes: ReadonlyMap<string, string>;
+  /** Columns that cannot be compared. */
+  readonly columns: ReadonlyMap<string, ReadonlyMap<string, string>>;
+}
+
+export const nothingUnsupported: Unsupported = { reads: new Map(), writes: new Map(), columns: new Map() };
+
+/** Asks the engine what it makes of statements over each table in whose schema there is more than every engine has. */
+export async function findUnsupported(database: Database, physical: Physical): Promise<Unsupported> {
+  const reads = new Map<string, string>();
+  const writes = new Map<string, string>();
+  const columns = new Map<string, Map<string, string>>();
+  const questions = [...physical.tables.values()]
+    .filter(({ kind }) => kind === "ordinary")
+    .flatMap((table): Question[] => {
+      const { name } = table;
+      const collated = collatedColumns(table);
+      const incomparable = new Map<string, string>();
+      if (collated.size > 0) columns.set(name, incomparable);
+      return [
+        ...[...collated].map(([column, collation]) => ({
+          sql: `SELECT '' = '' COLLATE ${quoteName(collation)} AS equal`,
+          refused: (reason: string) => incomparable.set(column, reason),
+        })),
+        ...(collated.size === 0 ? [] : [reading(table)]).map((sql) => ({
+          sql,
+          refused: (reason: string) => reads.set(name, reason),
+        })),
+        ...(ownersSqlOf(physical, table).isCommon ? [] : writing(table)).map((sql) => ({
+          sql,
+          refused: (reason: string) => writes.set(name, reason),
+        })),
+      ];
+    });
+  await ask(database, questions);
+  return { reads, writes, columns };
+}
+
+interface Question {
+  readonly sql: string;
+  readonly refused: (reason: string) => void;
+}
+
+function collatedColumns({ sql, columns }: PhysicalTable): ReadonlyMap<string, string> {
+  const ddl = parseTableDdl(sql);
+  const collations = columns.map(
+    ({ name }) => [name, ddl?.columns.get(name.toLowerCase())?.collation ?? "BINARY"] as const,
+  );
+  return new Map(collations.filter(([, collation]) => !isEverywhere(collation)));
+}
+
+/** In the order of the key, as every list is; numbers are compared before they are shown. */
+function reading(table: PhysicalTable): string {
+  const key = physicalKey(table).map(quoteName);
+  const numbers = table.columns.filter(
+    ({ kind, declaredType }) => kind === "ordinary" && affinity(declaredType) !== "text",
+  );
+  const shown = ["1", ...numbers.map(({ name }) => `${quoteName(name)} < 1`)].map(
+    (sql, i) => `${sql} AS c${i}`,
+  );
+  const ordered = key.length === 0 ? "" : ` ORDER BY ${key.join(", ")}`;
+  return `SELECT ${shown.join(", ")} FROM ${quoteName(table.name)} NOT INDEXED${ordered}`;
+}
+
+/** A condition keeps SQLite from emptying the whole table at once, without a look at its indexes. */
+function writing({ name, columns }: PhysicalTable): readonly string[] {
+  const table = quoteName(name);
+  const own = columns.filter(({ kind }) => kind === "ordinary").map((column) => quoteName(column.name));
+  return [
+    `INSERT INTO ${table} DEFAULT VALUES`,
+    `UPDATE ${table} SET ${own.map((column) => `${column} = ${column}`).join(", ")}`,
+    `DELETE FROM ${table} WHERE 1`,
+  ];
+}
+
+/** One round trip where nothing is refused, as nearly always. */
+async function ask(database: Database, questions: readonly Question[]): Promise<void> {
+  if (questions.length === 0 || (await refusalOf(database, questions)) === null) return;
+  for (const question of questions) {
+    const reason = await refusalOf(database, [question]);
+    if (reason !== null) question.refused(reason);
+  }
+}
+
+async function refusalOf(database: Database, questions: readonly Question[]): Promise<string | null> {
+  try {
+    await database.query(questions.map(({ sql }) => ({ sql: `EXPLAIN ${sql}`, params: [] })));
+    return null;
+  } catch (error) {
+    // A trigger may name a table that is not there, of whatever name.
+    if (error instanceof StatementError || error instanceof NotSetUpError) return error.message;
+    throw error;
+  }
+}
+
+/** For a person: what of these tables cannot be done. */
+export function limitsOf(
+  { reads, writes, columns }: Unsupported,
+  tables: Iterable<{ name: string }>,
+): string[] {
+  return [...tables].flatMap(({ name }) => {
+    const unread = reads.get(name);
+    if (unread !== undefined) return [`${name}: cannot be read here: ${unread}`];
+    const unwritten = writes.get(name);
+    return [
+      ...(unwritten === undefined ? [] : [`${name}: can only be read here: ${unwritten}`]),
+      ...[...(columns.get(name) ?? [])].map(
+        ([column, reason]) => `${name}.${column}: can neither be sorted nor filtered by here: ${reason}`,
+      ),
+    ];
+  });
+}
