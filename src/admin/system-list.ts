@@ -46,7 +46,14 @@ export function systemList(name: string, columns: Readonly<Record<string, Column
             exactColumns: new Set<string>(),
             hasOwnersSql: false,
             collations: new Map<string, string>(),
-            indexes: [],
+            indexes: [
+              {
+                name: "",
+                columns: [{ name: entries[0]![1].name, descending: false }],
+                unique: true,
+                isTable: true,
+              },
+            ],
             triggers: { insert: triggers, update: triggers, delete: triggers },
           },
         ],

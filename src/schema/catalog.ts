@@ -1,5 +1,5 @@
 import type { Database } from "../platform/database.js";
-import { type PhysicalTable, rowidAlias, rowidName } from "../project/migration/physical.js";
+import { type PhysicalTable, rowidAlias, rowidName, sameName } from "../project/migration/physical.js";
 import { parseTableDdl } from "../project/migration/table-ddl.js";
 import {
   type ColumnName,
@@ -38,8 +38,8 @@ export interface CatalogTable {
   /** How columns compare that do not compare by BINARY, such as NOCASE. */
   readonly collations: ReadonlyMap<string, string>;
   /**
-   * Full indexes (not partial, no expressions, BINARY collation) that a scan can use, the primary key's and unique
-   * constraints' automatic ones included.
+   * Full indexes (not partial, no expressions, each column in its own collation) that a scan can use, the primary key's and
+   * unique constraints' automatic ones included.
    */
   readonly indexes: readonly CatalogIndex[];
   /**
@@ -57,6 +57,8 @@ export interface CatalogIndex {
   /** The key columns, without the rowid or primary key that SQLite appends. */
   readonly columns: readonly { readonly name: ColumnName; readonly descending: boolean }[];
   readonly unique: boolean;
+  /** The primary key WITHOUT ROWID, which is the table itself. */
+  readonly isTable: boolean;
 }
 
 export async function loadCatalog(database: Database): Promise<Catalog> {
@@ -115,19 +117,20 @@ function collationsOf(table: PhysicalTable): Collations {
   return new Map(collations.filter(([, collation]) => collation.toUpperCase() !== "BINARY"));
 }
 
-/** A column that compares in another collation is not served by an index, nor in order by it, as a plan expects. */
+/** An index in another collation than its column's serves no comparison of the column, and is not in its order. */
 function indexesOf(table: PhysicalTable, collations: Collations): CatalogIndex[] {
   return table.indexes
     .filter(({ partial }) => !partial)
     .filter(({ columns }) =>
       columns.every(
         ({ name, collation }) =>
-          name !== null && isName(name) && collation.toUpperCase() === "BINARY" && !collations.has(name),
+          name !== null && isName(name) && sameName(collation, collations.get(name) ?? "BINARY"),
       ),
     )
-    .map(({ name, columns, unique }) => ({
+    .map(({ name, columns, unique, origin }) => ({
       name,
       unique,
+      isTable: origin === "primary_key" && !table.hasRowid,
       columns: columns.map((column) => ({ name: columnName(column.name!), descending: column.descending })),
     }));
 }

@@ -45,7 +45,7 @@ export function chooseAccessPath(
   const physical = catalog.tables.get(table.name);
   if (table.virtual || physical === undefined)
     return { index: null, steered: false, served: [], rest: conditions, ordered: false, order };
-  const paths = walks(table, physical).map((walk) => pathOf(walk, conditions, order, !orderedOnly));
+  const paths = walks(physical).map((walk) => pathOf(walk, conditions, order, !orderedOnly));
   const candidates = orderedOnly ? paths.filter(({ ordered }) => ordered) : paths;
   return (candidates.length > 0 ? candidates : paths).reduce((best, path) =>
     compareRanks(rank(path), rank(best)) > 0 ? path : best,
@@ -60,17 +60,18 @@ interface Walk {
   readonly seekable: number;
 }
 
-function walks(table: Table, physical: CatalogTable): Walk[] {
-  const ascending = (name: string) => ({ name, descending: false });
-  const key = table.primaryKey.map(ascending);
-  const rowKey = physical.rowid === null ? key : [ascending(physical.rowid)];
+function walks(physical: CatalogTable): Walk[] {
+  const rowKey =
+    physical.rowid === null
+      ? (physical.indexes.find(({ isTable }) => isTable)?.columns ?? [])
+      : [{ name: physical.rowid, descending: false }];
   const tableItself: Walk = {
     index: null,
     columns: rowKey,
     seekable: rowKey.length,
   };
   const indexes = physical.indexes
-    .filter(({ columns }) => physical.rowid !== null || !isSameList(columns, key))
+    .filter(({ isTable }) => !isTable)
     .map((index) => ({
       index,
       columns: [
@@ -80,10 +81,6 @@ function walks(table: Table, physical: CatalogTable): Walk[] {
       seekable: index.columns.length,
     }));
   return [tableItself, ...indexes];
-}
-
-function isSameList(a: readonly { name: string }[], b: readonly { name: string }[]): boolean {
-  return a.length === b.length && a.every(({ name }, i) => name === b[i]!.name);
 }
 
 interface RankedPath extends AccessPath {

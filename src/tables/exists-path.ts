@@ -1,4 +1,5 @@
-import type { Exists, Expression, Operand } from "../project/rules/ast.js";
+import { sameName } from "../project/migration/physical.js";
+import type { ColumnReference, Exists, Expression, Operand } from "../project/rules/ast.js";
 import { conjuncts } from "../project/rules/conjuncts.js";
 import { existsIn } from "../project/rules/leaves.js";
 import type { Catalog, CatalogIndex } from "../schema/catalog.js";
@@ -21,13 +22,34 @@ export type ExistsPath =
   /** Every row of the table, until one matches. */
   | { readonly kind: "all" };
 
-/** Judged by full indexes that compare by BINARY alone, as the catalog has them. */
-export function existsPath(exists: Exists, catalog: Catalog): ExistsPath {
+/** How what an `exists` is compared with from outside compares: columns of the row that the rule is about. */
+export interface Outside {
+  /** By column; BINARY where there is none. */
+  readonly collations: ReadonlyMap<string, string>;
+  /** Whether what stands for a column says its collation aloud, as a value that is not stored yet has to. */
+  isSaid(reference: ColumnReference): boolean;
+}
+
+/** Judged by full indexes, as the catalog has them, in the collation in which SQLite compares. */
+export function existsPath(exists: Exists, catalog: Catalog, outside: Outside): ExistsPath {
   const terms = conjuncts(exists.where);
   const access = accessTo(exists, catalog);
-  const seek = terms.some((term) => existsIn(term).length > 0) ? null : seekOf(terms, exists.alias, access);
+  const sides = sidesOf(exists, catalog, outside);
+  const seek = terms.some((term) => existsIn(term).length > 0) ? null : seekOf(terms, sides, access);
   if (seek !== null) return seek;
-  return { kind: isNarrowed(terms, exists.alias, access) ? "narrowed" : "all" };
+  return { kind: isNarrowed(terms, sides, access) ? "narrowed" : "all" };
+}
+
+/** What is compared within an `exists`: columns of its alias, and others. */
+export interface Sides {
+  readonly alias: string;
+  readonly own: Outside["collations"];
+  readonly outside: Outside;
+}
+
+export function sidesOf({ table, alias }: Exists, catalog: Catalog, outside: Outside): Sides {
+  const physical = table === "$users" ? undefined : catalog.tables.get(table);
+  return { alias, own: physical?.collations ?? new Map(), outside };
 }
 
 /** What the rows can be found by: key columns in order, the rowid first. */
@@ -50,10 +72,10 @@ function accessTo({ table }: Exists, catalog: Catalog): readonly Access[] {
   return rowid === null ? indexes : [{ columns: [rowid], unique: true, index: null }, ...indexes];
 }
 
-function seekOf(terms: readonly Expression[], alias: string, access: readonly Access[]): ExistsPath | null {
+function seekOf(terms: readonly Expression[], sides: Sides, access: readonly Access[]): ExistsPath | null {
   const equal = new Map<string, Expression>();
   for (const term of terms) {
-    const column = equalColumn(term, alias);
+    const column = equalColumn(term, sides);
     if (column !== null && !equal.has(column)) equal.set(column, term);
   }
   for (const { columns, unique, index } of access) {
@@ -67,26 +89,36 @@ function seekOf(terms: readonly Expression[], alias: string, access: readonly Ac
 }
 
 /** The alias's column that an equality with something outside of the alias can seek by. */
-export function equalColumn(term: Expression, alias: string): string | null {
-  return term.kind === "compare" && term.operator === "=" ? comparedColumn(term, alias) : null;
+export function equalColumn(term: Expression, sides: Sides): string | null {
+  return term.kind === "compare" && term.operator === "=" ? comparedColumn(term, sides) : null;
 }
 
-function comparedColumn({ left, right }: { left: Operand; right: Operand }, alias: string): string | null {
-  if (isOwn(left, alias) && !isOwn(right, alias)) return left.column;
-  return isOwn(right, alias) && !isOwn(left, alias) ? right.column : null;
+function comparedColumn(
+  { left, right }: { left: Operand; right: Operand },
+  { alias, own, outside }: Sides,
+): string | null {
+  const [column, other] = isOwn(left, alias) ? [left, right] : [right, left];
+  if (column.kind !== "column" || !isOwn(column, alias) || isOwn(other, alias)) return null;
+  if (other.kind !== "column") return column.column;
+  const wanted = own.get(column.column) ?? binary;
+  const collation = outside.collations.get(other.column) ?? binary;
+  if (sameName(wanted, collation)) return column.column;
+  // SQLite compares as the left column does, unless a collation is said aloud.
+  const isSaid = collation !== binary && outside.isSaid(other);
+  return column === left && !isSaid ? column.column : null;
 }
 
-type Column = Operand & { readonly kind: "column" };
+const binary = "BINARY";
 
-function isOwn(operand: Operand, alias: string): operand is Column {
+function isOwn(operand: Operand, alias: string): boolean {
   return operand.kind === "column" && typeof operand.source === "object" && operand.source.alias === alias;
 }
 
-function isNarrowed(terms: readonly Expression[], alias: string, access: readonly Access[]): boolean {
+function isNarrowed(terms: readonly Expression[], sides: Sides, access: readonly Access[]): boolean {
   return terms.some((term) => {
     // Each branch is looked up by itself, where an index serves each.
-    if (term.kind === "or") return term.terms.every((branch) => isNarrowed(conjuncts(branch), alias, access));
-    const column = soughtColumn(term, alias);
+    if (term.kind === "or") return term.terms.every((branch) => isNarrowed(conjuncts(branch), sides, access));
+    const column = soughtColumn(term, sides);
     // A rowid is never NULL, which SQLite does not make use of.
     const ways = term.kind === "is_null" ? access.filter(({ index }) => index !== null) : access;
     return ways.some(({ columns }) => columns[0] === column);
@@ -94,17 +126,21 @@ function isNarrowed(terms: readonly Expression[], alias: string, access: readonl
 }
 
 /** The alias's column that an index on it finds rows by, be it one value of it or several. */
-function soughtColumn(term: Expression, alias: string): string | null {
+function soughtColumn(term: Expression, sides: Sides): string | null {
   switch (term.kind) {
     case "compare":
-      return term.operator === "!=" ? null : comparedColumn(term, alias);
+      return term.operator === "!=" ? null : comparedColumn(term, sides);
     case "in":
-      return isOwn(term.value, alias) && !term.list.some((item) => isOwn(item, alias))
+      return term.value.kind === "column" &&
+        isOwn(term.value, sides.alias) &&
+        !term.list.some((item) => isOwn(item, sides.alias))
         ? term.value.column
         : null;
     case "is_null":
       // Hardly any row is ruled out by `is not null`.
-      return isOwn(term.value, alias) && !term.negated ? term.value.column : null;
+      return term.value.kind === "column" && isOwn(term.value, sides.alias) && !term.negated
+        ? term.value.column
+        : null;
     default:
       return null;
   }

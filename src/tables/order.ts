@@ -26,14 +26,16 @@ export function rowidColumn(name: ColumnName): OrderColumn {
 export function totalOrder(
   table: Table,
   sort: readonly SortTerm[],
-  physical: Pick<CatalogTable, "rowid"> | undefined,
+  physical: Pick<CatalogTable, "rowid" | "indexes"> | undefined,
 ): readonly OrderTerm[] {
   const rowid = physical?.rowid ?? null;
   const isNullable = (column: OrderColumn) =>
     column.name !== rowid && !table.columns.get(column.name)!.notNull;
   const key: readonly OrderColumn[] = table.primaryKey.map((column) => table.columns.get(column)!);
-  // A key that may be NULL, as old tables allow, is none: NULLs do not equal one another.
-  const isTotal = key.length > 0 && (rowid === null || !key.some(isNullable));
+  // A key that may be NULL, as old tables allow, is none: NULLs do not equal one another. Nor is one whose index tells values
+  // apart that its columns hold for equal.
+  const isTotal =
+    key.length > 0 && (rowid === null || (isUniqueKey(table, physical!) && !key.some(isNullable)));
   const terms: OrderTerm[] = sort.map(({ column, descending }) => ({
     column,
     descending,
@@ -43,6 +45,21 @@ export function totalOrder(
     if (!terms.some((term) => term.column.name === column.name))
       terms.push({ column, descending: false, nullable: isNullable(column) });
   return isTotal ? withoutRedundantTail(table, terms) : terms;
+}
+
+function isUniqueKey(
+  { primaryKey }: Table,
+  { rowid, indexes }: Pick<CatalogTable, "rowid" | "indexes">,
+): boolean {
+  return (
+    primaryKey.join() === rowid ||
+    indexes.some(
+      ({ unique, columns }) =>
+        unique &&
+        columns.length === primaryKey.length &&
+        columns.every(({ name }) => primaryKey.includes(name)),
+    )
+  );
 }
 
 /** Behind the whole primary key nothing can tie. */

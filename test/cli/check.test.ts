@@ -101,11 +101,11 @@ describe("an exists that no index serves", () => {
   const environment = { SVC_JWT_SECRET: "a secret of the test suite, 32 bytes and more" };
 
   it("is judged by what the database says of its collations, once it is there", () => {
-    const directory = project({ "svc.toml": rule("m.name = auth.id") });
+    const directory = project({ "svc.toml": rule("row.title = m.name") });
     mkdirSync(join(directory, ".svc"));
     const database = new Libsql(join(directory, ".svc/data.db"));
     database.exec("CREATE TABLE members (name TEXT COLLATE NOCASE PRIMARY KEY, plain TEXT UNIQUE)");
-    database.exec("CREATE TABLE notes (id INTEGER PRIMARY KEY)");
+    database.exec("CREATE TABLE notes (id INTEGER PRIMARY KEY, title TEXT)");
     database.close();
     const done = { status: 0, stderr: "" };
     expect(svc(directory, ["schema", "pull", "--from", join(directory, ".svc/data.db")])).toMatchObject({

@@ -84,7 +84,7 @@ test("an exists is said to read a whole table where SQLite scans it, and nowhere
     for (const exists of found) {
       // The first row decides it.
       if (isTrue(exists.where)) continue;
-      const { kind } = existsPath(exists, catalog);
+      const { kind } = existsPath(exists, catalog, noScope);
       const ways = await waysOf(database, exists);
       seen[kind]++;
       const scans = ways.some((way) => way.startsWith("SCAN"));

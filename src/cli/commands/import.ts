@@ -3,13 +3,13 @@ import { dirname, join, resolve } from "node:path";
 import { databaseFile, filesOfDatabase } from "../../node/database-file.js";
 import { closeOwnFolder, privateDirectory } from "../../node/private-files.js";
 import { type ProjectDirectory, readProject } from "../../node/project-directory.js";
-import { projectPaths } from "../../node/project-paths.js";
 import { isWithin } from "../../node/within.js";
 import type { Config } from "../../project/config.js";
 import { configFile } from "../../project/config-file.js";
 import { parseSchema, schemaFile } from "../../project/schema.js";
 import { databaseEntry, readArchive, refuseUnsound } from "../archive.js";
 import { type Command, RefusedError } from "../command.js";
+import { projectPaths } from "../project-paths.js";
 import { leavingNothing, type Made } from "../unfinished.js";
 
 /** Interface, section 10. */

@@ -3,7 +3,7 @@ import { columnsJudged, type ListPlan } from "../list-plan.js";
 import type { Seek } from "../plan-check.js";
 import { and, internalName, name, type Sql, sql, sum } from "./fragment.js";
 import { type Gate, isRowless, ruleExpressions } from "./gate.js";
-import { conditionSql, noScope, type Scope } from "./predicate.js";
+import { conditionSql, noScope, type Scope, scopeOf } from "./predicate.js";
 import { outermostExists, probe, probeMatched, seeksOf } from "./probe.js";
 
 /** How each candidate is judged: first by the terms that need no probe, and by probes only where those hold. */
@@ -28,7 +28,7 @@ export function judgeOf(plan: ListPlan, gate: Gate, alsoFirst: readonly Sql[]): 
     .flatMap(outermostExists)
     .filter((node) => !isRowless(node));
   const scopeOver = (alias: Sql): Scope => ({
-    ...noScope,
+    ...scopeOf(plan.catalog.tables.get(plan.table.name)),
     row: (column) => sql`${alias}.${name(column)}`,
     exists: (node) => gate.exists(node) ?? probeMatched(sql`${alias}.${probeName(nodes.indexOf(node))}`),
   });

@@ -1,12 +1,14 @@
 import { unscaledSql } from "../../platform/real-scale.js";
 import type { ColumnName } from "../../project/names.js";
 import type { ColumnReference, Exists, Expression, Operand } from "../../project/rules/ast.js";
+import type { CatalogTable } from "../../schema/catalog.js";
 import type { Condition } from "../access-path.js";
+import type { Outside } from "../exists-path.js";
 import type { PlannedFilter } from "../planned-filter.js";
 import { aliasName, and, commaList, name, or, type Param, param, Slot, type Sql, sql } from "./fragment.js";
 
 /** What the names in a rule stand for at the place where its SQL will be. */
-export interface Scope {
+export interface Scope extends Outside {
   /** A column of the row that is judged: the stored one, or in an update rule each of the two below. */
   row(column: ColumnName): Sql;
   /** A column of the row before an update. */
@@ -23,7 +25,13 @@ export const noScope: Scope = {
   old: unreachable,
   next: unreachable,
   exists: unreachable,
+  collations: new Map(),
+  isSaid: ({ source }) => source === "new",
 };
+
+export function scopeOf(physical: CatalogTable | undefined): Scope {
+  return { ...noScope, collations: physical?.collations ?? noScope.collations };
+}
 
 function unreachable(): never {
   throw new Error("a rule names something that is not there for its action");

@@ -43,7 +43,7 @@ export function outermostExists(expression: Expression): readonly Exists[] {
  */
 export function probe(exists: Exists, scope: Scope, catalog: Catalog): Probe {
   const inner: Scope = { ...scope, exists: (nested) => existsSql(nested, inner) };
-  const path = existsPath(exists, catalog);
+  const path = existsPath(exists, catalog, scope);
   if (path.kind !== "seek")
     return { value: sql`CASE WHEN ${existsSql(exists, inner)} THEN 2 END`, exact: false, seek: null };
   const served = [...path.served.values()];

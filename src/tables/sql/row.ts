@@ -1,5 +1,5 @@
 import type { Column, Table } from "../../project/model.js";
-import type { Exists, Expression } from "../../project/rules/ast.js";
+import type { ColumnReference, Exists, Expression } from "../../project/rules/ast.js";
 import { columnsOf } from "../../project/rules/columns-of.js";
 import { conjuncts } from "../../project/rules/conjuncts.js";
 import { alwaysTrue, neverTrue } from "../../project/rules/never-true.js";
@@ -21,7 +21,7 @@ import {
   sql,
   sum,
 } from "./fragment.js";
-import { noScope, predicate, type Scope } from "./predicate.js";
+import { predicate, type Scope, scopeOf } from "./predicate.js";
 import { outermostExists, type Probe, probe, probeMatched, seeksOf } from "./probe.js";
 import { jsonObject, storedBytes } from "./wire.js";
 
@@ -56,11 +56,12 @@ export function getStatement(
   catalog: Catalog,
 ): Counted<Sql> {
   const nodes = outermostExists(rule);
+  const scope = scopeOf(catalog.tables.get(table.name));
   const t = (column: string) => name(column as Column["name"]);
-  const inner: Scope = { ...noScope, row: (column) => sql`_t.${t(column)}` };
+  const inner: Scope = { ...scope, row: (column) => sql`_t.${t(column)}` };
   const probes = nodes.map((node) => probe(node, inner, catalog));
   const outer: Scope = {
-    ...noScope,
+    ...scope,
     row: (column) => sql`_w.${t(column)}`,
     exists: (node) => probeMatched(sql`_w.${probeName(nodes.indexOf(node))}`),
   };
@@ -123,9 +124,9 @@ export function insertStatement(
   }
   const read = [...columnsOf(rule, "new")].map((column) => table.columns.get(column)!);
   const columns = [...new Set([...values.keys(), ...read])];
-  const next: Scope["next"] = (column) =>
-    collated(sql`_n.${name(column)}`, column, catalog.tables.get(table.name));
-  const guard = guardOf([{ terms: [rule], scope: { ...noScope, next } }], catalog);
+  const physical = catalog.tables.get(table.name);
+  const next: Scope["next"] = (column) => collated(sql`_n.${name(column)}`, column, physical);
+  const guard = guardOf([{ terms: [rule], scope: { ...scopeOf(physical), next } }], catalog);
   // A rule that reads no column still guards the statement; one column is enough to insert by.
   if (columns.length === 0) columns.push([...table.columns.values()][0]!);
   const sources = columns.map((column) => sql`${given(column, values)} AS ${name(column.name)}`);
@@ -175,14 +176,20 @@ export function updateStatement(
   const next = (column: Column["name"]) =>
     patched.has(column) ? collated(param(patched.get(column)!), column, physical) : stored(column);
   const changes = (term: Expression) => [...columnsOf(term, "row")].some((column) => patched.has(column));
-  const scope = { ...noScope, old: stored, next };
+  const isSaid = (source: "new" | "row") => (reference: ColumnReference) =>
+    (reference.source === "new" || reference.source === source) && patched.has(reference.column);
+  const scope = { ...scopeOf(physical), old: stored, next };
   const guard = guardOf(
     alwaysTrue(rule)
       ? []
       : [
-          { terms: [rule], scope: { ...scope, row: stored } },
+          { terms: [rule], scope: { ...scope, row: stored, isSaid: isSaid("new") } },
           // Terms that the patch does not change are as TRUE for the row after as for the row before.
-          { terms: conjuncts(rule).filter(changes), scope: { ...scope, row: next }, asksAgain: changes },
+          {
+            terms: conjuncts(rule).filter(changes),
+            scope: { ...scope, row: next, isSaid: isSaid("row") },
+            asksAgain: changes,
+          },
         ],
     catalog,
   );
@@ -207,7 +214,8 @@ export function deleteStatement(
 ): WriteStatement {
   const target = name(table.name);
   const row: Scope["row"] = (column) => sql`${target}.${name(column)}`;
-  const guard = guardOf(alwaysTrue(rule) ? [] : [{ terms: [rule], scope: { ...noScope, row } }], catalog);
+  const scope: Scope = { ...scopeOf(catalog.tables.get(table.name)), row };
+  const guard = guardOf(alwaysTrue(rule) ? [] : [{ terms: [rule], scope }], catalog);
   const returned = jsonObject(keyOf(table), ({ name: column }) => sql`${target}.${name(column)}`);
   const probes = guard.measured(sql``, target, keyIs(key, target));
   return {
@@ -278,9 +286,10 @@ function returningOf(
   if (neverTrue(rule)) return { row: sql`${object(minimal)} AS row`, exact: true, seeks: [] };
   const row: Scope["row"] = (column) => sql`${name(table.name)}.${name(column)}`;
   const nodes = outermostExists(rule);
-  const probes = nodes.map((node) => probe(node, { ...noScope, row }, catalog));
+  const scope: Scope = { ...scopeOf(catalog.tables.get(table.name)), row };
+  const probes = nodes.map((node) => probe(node, scope, catalog));
   const exists: Scope["exists"] = (node) => probeMatched(sql`_r.${probeName(nodes.indexOf(node))}`);
-  const admitted = predicate(rule, { ...noScope, row, exists });
+  const admitted = predicate(rule, { ...scope, exists });
   const shown = sql`CASE WHEN ${admitted} THEN ${object(full)} ELSE ${object(minimal)} END`;
   if (nodes.length === 0) return { row: sql`${shown} AS row`, exact: true, seeks: [] };
   const values = probes.map(({ value }, i) => sql`${value} AS ${probeName(i)}`);

@@ -40,10 +40,16 @@ it("has the indexes that a scan can use, the rowid and its alias", async () => {
       // The partial index, and the one over an expression.
       hasOwnersSql: true,
       indexes: [
-        { name: 'any "name', columns: up("b"), unique: false },
-        { name: "plain", columns: [{ name: "c", descending: true }, ...up("b")], unique: false },
-        { name: "sqlite_autoindex_a_1", columns: up("b"), unique: true },
-        { name: "sqlite_autoindex_a_2", columns: up("c", "b"), unique: true },
+        { name: 'any "name', columns: up("b"), unique: false, isTable: false },
+        { name: "collated", columns: up("d"), unique: false, isTable: false },
+        {
+          name: "plain",
+          columns: [{ name: "c", descending: true }, ...up("b")],
+          unique: false,
+          isTable: false,
+        },
+        { name: "sqlite_autoindex_a_1", columns: up("b"), unique: true, isTable: false },
+        { name: "sqlite_autoindex_a_2", columns: up("c", "b"), unique: true, isTable: false },
       ],
     },
     w: {
@@ -52,7 +58,7 @@ it("has the indexes that a scan can use, the rowid and its alias", async () => {
       collations: new Map(),
       triggers: none,
       hasOwnersSql: false,
-      indexes: [{ name: "sqlite_autoindex_w_1", columns: up("y", "x"), unique: true }],
+      indexes: [{ name: "sqlite_autoindex_w_1", columns: up("y", "x"), unique: true, isTable: true }],
     },
     i: {
       rowid: "_rowid_",
@@ -60,7 +66,7 @@ it("has the indexes that a scan can use, the rowid and its alias", async () => {
       collations: new Map(),
       triggers: none,
       hasOwnersSql: false,
-      indexes: [{ name: "sqlite_autoindex_i_1", columns: up("id"), unique: true }],
+      indexes: [{ name: "sqlite_autoindex_i_1", columns: up("id"), unique: true, isTable: false }],
     },
     d: {
       rowid: "_rowid_",
@@ -68,7 +74,14 @@ it("has the indexes that a scan can use, the rowid and its alias", async () => {
       collations: new Map(),
       triggers: none,
       hasOwnersSql: false,
-      indexes: [{ name: "sqlite_autoindex_d_1", columns: [{ name: "id", descending: true }], unique: true }],
+      indexes: [
+        {
+          name: "sqlite_autoindex_d_1",
+          columns: [{ name: "id", descending: true }],
+          unique: true,
+          isTable: false,
+        },
+      ],
     },
   });
 });

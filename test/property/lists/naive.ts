@@ -1,6 +1,6 @@
 import { compareStored, type Row, toWire, type Value } from "../support/values.js";
 import type { Query, QueryFilter } from "./query.js";
-import type { TableSpec } from "./tables.js";
+import { fold, type TableSpec } from "./tables.js";
 
 /** Every row that the query selects, in its order (interface, section 4). `rows` are in the order of insertion. */
 export function evaluateQuery(spec: TableSpec, query: Query, rows: readonly Row[]): readonly Row[] {
@@ -10,11 +10,17 @@ export function evaluateQuery(spec: TableSpec, query: Query, rows: readonly Row[
       .filter((key) => !query.sort.some(({ column }) => column === key))
       .map((column) => ({ column, descending: false })),
   ];
+  const comparing = (column: string) => {
+    const { collation } = spec.columns[column]!;
+    return (a: Value, b: Value) => compareStored(fold(a, collation), fold(b, collation));
+  };
   return rows
-    .filter((row) => query.filters.every((filter) => matches(filter, row[filter.column]!)))
+    .filter((row) =>
+      query.filters.every((filter) => matches(filter, row[filter.column]!, comparing(filter.column))),
+    )
     .sort((a, b) => {
       for (const { column, descending } of order) {
-        const difference = compareStored(a[column]!, b[column]!);
+        const difference = comparing(column)(a[column]!, b[column]!);
         if (difference !== 0) return descending ? -difference : difference;
       }
       return 0;
@@ -22,24 +28,24 @@ export function evaluateQuery(spec: TableSpec, query: Query, rows: readonly Row[
 }
 
 /** A NULL matches `is_null` alone. */
-function matches(filter: QueryFilter, value: Value): boolean {
+function matches(filter: QueryFilter, value: Value, compare: typeof compareStored): boolean {
   if (filter.operator === "is_null") return (value === null) === filter.value;
   if (value === null) return false;
   switch (filter.operator) {
     case "eq":
-      return compareStored(value, filter.value) === 0;
+      return compare(value, filter.value) === 0;
     case "ne":
-      return compareStored(value, filter.value) !== 0;
+      return compare(value, filter.value) !== 0;
     case "lt":
-      return compareStored(value, filter.value) < 0;
+      return compare(value, filter.value) < 0;
     case "lte":
-      return compareStored(value, filter.value) <= 0;
+      return compare(value, filter.value) <= 0;
     case "gt":
-      return compareStored(value, filter.value) > 0;
+      return compare(value, filter.value) > 0;
     case "gte":
-      return compareStored(value, filter.value) >= 0;
+      return compare(value, filter.value) >= 0;
     case "in":
-      return filter.values.some((each) => compareStored(value, each) === 0);
+      return filter.values.some((each) => compare(value, each) === 0);
     case "contains":
       return (value as string).includes(filter.value);
     case "starts_with":

@@ -1,10 +1,11 @@
+import { applyChange } from "../../../src/schema/apply.js";
 import { member } from "../../support/people.js";
 import { apiKey, serve, type TestServer } from "../../support/server.js";
 import type { Random } from "../support/random.js";
 import { randomRule, type Shape, type Vocabulary } from "../support/random-rule.js";
 import { type Auth, admits, mayAdmit, nobody, print, type Rule, type World, write } from "../support/rule.js";
 import type { Row } from "../support/values.js";
-import { insertRows, lookups, makeRows, schemaText, type TableSpec, tables } from "./tables.js";
+import { insertRows, lookups, makePulled, makeRows, schemaText, type TableSpec, tables } from "./tables.js";
 
 /** Who asks. A key has no `auth`: it bypasses rules. */
 export interface Caller {
@@ -103,7 +104,10 @@ export async function serveLists(
     ]),
   );
   const config = configText(scanLimit, rules, writable);
-  const server = await serve({ schema: schemaText([...tables, ...lookups]), config }, target);
+  const own = tables.filter(({ pulled }) => pulled === undefined);
+  const server = await serve({ schema: schemaText([...own, ...lookups]), config }, target);
+  await makePulled(server.database, tables);
+  await applySchema(server, [...tables, ...lookups]);
   const callers = await makeCallers(server);
   const users = callers.flatMap(({ auth }) => (auth?.id ? [{ id: auth.id, role: auth.role }] : []));
   const people = [...users.map(({ id }) => id), "nobody"];
@@ -126,6 +130,12 @@ export async function serveLists(
     return mayAdmit(rule, { auth, nowSeconds }) ? 200 : 403;
   });
   return { server, scanLimit, callers, rows, rules, admitted, status };
+}
+
+export async function applySchema(server: TestServer, specs: readonly TableSpec[]): Promise<void> {
+  const options = { allowDestructive: true, now: server.clock.now() };
+  const applied = await applyChange(server.database, schemaText(specs), options);
+  if (applied.outcome === "refused") throw new Error(JSON.stringify(applied));
 }
 
 function configText(scanLimit: number, rules: ReadonlyMap<string, Rule>, writable: boolean): string {

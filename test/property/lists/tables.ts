@@ -1,5 +1,7 @@
 import type { Database } from "../../../src/platform/database.js";
+import { createIndex, createTable, nothingKept } from "../../../src/project/migration/ddl.js";
 import type { ColumnType } from "../../../src/project/model.js";
+import { parseSchema } from "../../../src/project/schema.js";
 import type { Random } from "../support/random.js";
 import type { Row, Value } from "../support/values.js";
 import { toSql } from "../support/values.js";
@@ -12,13 +14,19 @@ export interface TableSpec {
   readonly primaryKey: readonly string[];
   readonly indexes: readonly IndexSpec[];
   readonly rows: readonly [minimum: number, maximum: number];
+  /** Made as by another program, and adopted. */
+  readonly pulled?: "rowid" | "without_rowid";
 }
 
 export interface ColumnSpec {
   readonly type: ColumnType;
   readonly notNull?: boolean;
+  /** Of pulled tables. */
+  readonly collation?: Collation;
   readonly values: (random: Random, people: readonly string[], row: number) => Value;
 }
+
+export type Collation = "NOCASE" | "RTRIM";
 
 export interface IndexSpec {
   /** `-column` descends. */
@@ -161,6 +169,8 @@ const distinctInteger: ColumnSpec["values"] = (random, _people, row) =>
 const distinctText: ColumnSpec["values"] = (random, _people, row) =>
   random.pick(texts) + (random.chance(0.5) ? "" : String(row));
 
+const blanksBehind: ColumnSpec["values"] = (random) => random.pick(texts) + random.pick(["", " ", "  "]);
+
 export const tables: readonly TableSpec[] = [
   {
     name: "bare",
@@ -293,6 +303,37 @@ export const tables: readonly TableSpec[] = [
     rows: [200, 250],
   },
   {
+    name: "folded",
+    pulled: "rowid",
+    columns: {
+      id: { ...text(distinctText, true), collation: "NOCASE" },
+      ...common,
+      label: { ...text(sometimes(0.8, among(texts))), collation: "NOCASE" },
+      tail: { ...text(blanksBehind, true), collation: "RTRIM" },
+    },
+    primaryKey: ["id"],
+    indexes: [
+      { columns: ["label", "n"] },
+      { columns: ["-label", "-id"] },
+      { columns: ["tail", "id"] },
+      { columns: ["-tail"] },
+    ],
+    rows: [200, 250],
+  },
+  {
+    name: "packed",
+    pulled: "without_rowid",
+    columns: {
+      k1: { ...text(among(texts), true), collation: "NOCASE" },
+      k2: { ...text(blanksBehind, true), collation: "RTRIM" },
+      ...common,
+      label: { ...text(sometimes(0.8, among(texts))), collation: "NOCASE" },
+    },
+    primaryKey: ["k1", "k2"],
+    indexes: [{ columns: ["label", "k2"] }, { columns: ["-k2", "-k1"] }],
+    rows: [150, 200],
+  },
+  {
     name: "keyless",
     columns: { ...common, r: real },
     primaryKey: [],
@@ -355,6 +396,7 @@ function tableText({ name, columns, primaryKey, indexes }: TableSpec): string {
 
 /** Rows that no unique key of the table refuses, in the order of their insertion. */
 export function makeRows(spec: TableSpec, people: readonly string[], random: Random): readonly Row[] {
+  const folded = (row: Row, column: string) => fold(row[column]!, spec.columns[column]!.collation);
   const keys = [spec.primaryKey, ...spec.indexes.filter(({ unique }) => unique).map(({ columns }) => columns)]
     .filter((key) => key.length > 0)
     .map((key) => ({ columns: key.map((column) => column.replace(/^-/, "")), taken: new Set<string>() }));
@@ -364,7 +406,7 @@ export function makeRows(spec: TableSpec, people: readonly string[], random: Ran
     const row = Object.fromEntries(
       Object.entries(spec.columns).map(([name, { values }]) => [name, values(random, people, attempt)]),
     );
-    const marks = keys.map(({ columns }) => markOf(columns.map((column) => row[column]!)));
+    const marks = keys.map(({ columns }) => markOf(columns.map((column) => folded(row, column))));
     if (keys.some(({ taken }, i) => marks[i] !== null && taken.has(marks[i]!))) continue;
     keys.forEach(({ taken }, i) => {
       if (marks[i] !== null) taken.add(marks[i]!);
@@ -374,10 +416,37 @@ export function makeRows(spec: TableSpec, people: readonly string[], random: Ran
   return rows;
 }
 
+/** Equal for what the collation holds for equal, and in its order. */
+export function fold(value: Value, collation: Collation | undefined): Value {
+  if (typeof value !== "string") return value;
+  if (collation === "NOCASE") return value.replace(/[A-Z]/g, (letter) => letter.toLowerCase());
+  return collation === "RTRIM" ? value.replace(/ +$/, "") : value;
+}
+
 /** Null where a NULL keeps the key from being equal to any. */
 function markOf(values: readonly Value[]): string | null {
   if (values.includes(null)) return null;
   return JSON.stringify(values.map((value) => (value instanceof Uint8Array ? [...value] : String(value))));
+}
+
+/** The tables that the server did not make itself. */
+export async function makePulled(database: Database, specs: readonly TableSpec[]): Promise<void> {
+  for (const spec of specs.filter(({ pulled }) => pulled !== undefined)) {
+    const table = parseSchema(tableText(spec)).schema!.tables.get(spec.name)!;
+    const collations = Object.entries(spec.columns).flatMap(([name, { collation }]) =>
+      collation === undefined ? [] : [[name, collation] as const],
+    );
+    const kept = {
+      ...nothingKept,
+      collations: new Map(collations),
+      withoutRowid: spec.pulled === "without_rowid",
+    };
+    const statements = [
+      createTable(table, kept),
+      ...table.indexes.map((index) => createIndex(spec.name, index)),
+    ];
+    await database.batch(statements.map((sql) => ({ sql, params: [] })));
+  }
 }
 
 export async function insertRows(database: Database, spec: TableSpec, rows: readonly Row[]): Promise<void> {

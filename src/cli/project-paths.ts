@@ -1,6 +1,6 @@
 import { resolve } from "node:path";
+import { databaseFile } from "../node/database-file.js";
 import type { Config } from "../project/config.js";
-import { databaseFile } from "./database-file.js";
 
 export interface ProjectPath {
   /** The key of svc.toml that names it. */
