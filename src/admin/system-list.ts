@@ -2,6 +2,7 @@ import { type Caller, principalOf } from "../auth/principal.js";
 import type { Refusal } from "../http/refusal.js";
 import { Tally } from "../metering/tally.js";
 import { Memo } from "../platform/memo.js";
+import type { Affinity } from "../project/migration/column-type.js";
 import type { Column, ColumnType, Table } from "../project/model.js";
 import { systemColumnName, systemTableName } from "../project/names.js";
 import type { Expression } from "../project/rules/ast.js";
@@ -43,6 +44,7 @@ export function systemList(name: string, columns: Readonly<Record<string, Column
           tableName,
           {
             rowid: null,
+            affinities: new Map<string, Affinity>(),
             exactColumns: new Set<string>(),
             hasOwnersSql: false,
             collations: new Map<string, string>(),

@@ -1,4 +1,4 @@
-import type { Column, ColumnType, Table } from "../project/model.js";
+import type { Column, ColumnType } from "../project/model.js";
 
 /** A JSON Schema (2020-12), as OpenAPI 3.1 takes it. */
 export type JsonSchema = Readonly<Record<string, unknown>>;
@@ -25,9 +25,9 @@ export function acceptedSchema({ type, notNull }: Column): JsonSchema {
   return notNull ? schema : nullable(schema);
 }
 
-/** Of an answer. A table that is not STRICT may hold what its columns' types do not say. */
-export function storedSchema(column: Column, { strict }: Table): JsonSchema {
-  if (strict) return acceptedSchema(column);
+/** Of an answer. Columns that SQLite holds to no type may hold what their type does not say. */
+export function storedSchema(column: Column, isLoose: boolean): JsonSchema {
+  if (!isLoose) return acceptedSchema(column);
   const { description } = typeSchemas[column.type];
   return {
     ...(column.type === "json" ? {} : { type: ["string", "number", "boolean", "null"] }),

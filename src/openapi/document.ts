@@ -10,7 +10,7 @@ import { count, errorResponses, flag, nullOr, object, role, securitySchemes, tex
 import { tablePaths, tableSchemas } from "./table-paths.js";
 
 export interface DocumentedProject extends Pick<LiveProject, "schema" | "rules" | "version"> {
-  /** What the database says of the tables; null where it is not at hand. */
+  /** What the database says of the tables; null where nobody has asked it. */
   readonly catalog: Catalog | null;
   readonly config: Config;
   /** Of the server, without a slash at the end. */
@@ -22,7 +22,7 @@ export interface DocumentedProject extends Pick<LiveProject, "schema" | "rules" 
  * named `svc.…`, which is no name of a table.
  */
 export function openApiDocument(project: DocumentedProject): JsonSchema {
-  const { rules, version, config, baseUrl } = project;
+  const { rules, version, catalog, config, baseUrl } = project;
   const metered = isMetered(config);
   const tables = servedTables(project).map((table) => [table, rules.get(table.name)!] as const);
   const { cookie, ...others } = securitySchemes;
@@ -38,7 +38,10 @@ export function openApiDocument(project: DocumentedProject): JsonSchema {
     },
     components: {
       schemas: {
-        ...Object.assign({}, ...tables.map(([table, itsRules]) => tableSchemas(table, itsRules))),
+        ...Object.assign(
+          {},
+          ...tables.map(([table, its]) => tableSchemas(table, its, catalog?.tables.get(table.name))),
+        ),
         ...sharedSchemas(metered),
       },
       responses: errorResponses(),

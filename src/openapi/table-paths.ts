@@ -2,6 +2,7 @@ import type { Column, Table } from "../project/model.js";
 import { needsValue } from "../project/needs-value.js";
 import { admitsAnonymous } from "../project/rules/admits-anonymous.js";
 import type { RuleAction, TableRules } from "../project/rules/ast.js";
+import type { CatalogTable } from "../schema/catalog.js";
 import { acceptedSchema, type JsonSchema, storedSchema, textSchema } from "./column-schema.js";
 import { data, json, list, type OperationSource, object, operation, ref } from "./operation.js";
 
@@ -84,13 +85,18 @@ function callersOf(rules: TableRules, action: RuleAction): OperationSource["call
 }
 
 /** `name` as it is read; `name.part` after a projection, or to who may not read it; what is written; its key. */
-export function tableSchemas(table: Table, { columns: columnRules }: TableRules): JsonSchema {
+export function tableSchemas(
+  table: Table,
+  { columns: columnRules }: TableRules,
+  physical: CatalogTable | undefined,
+): JsonSchema {
   const { name, primaryKey } = table;
   const columns = [...table.columns.values()];
   const isKey = ({ name: column }: Column) => primaryKey.includes(column);
   const properties = (some: readonly Column[], schemaOf: (column: Column) => JsonSchema) =>
     Object.fromEntries(some.map((column) => [column.name, schemaOf(column)]));
-  const stored = (column: Column) => storedSchema(column, table);
+  const stored = (column: Column) =>
+    storedSchema(column, physical?.affinities.has(column.name) ?? !table.strict);
   const names = (some: readonly Column[]): string[] => some.map((column) => column.name);
   const mayBeHidden = columns.filter((column) => columnRules.has(column.name));
   const written = columns.filter((column) => !needsValue(column, table));

@@ -1,5 +1,12 @@
 import type { Database } from "../platform/database.js";
-import { type PhysicalTable, rowidAlias, rowidName, sameName } from "../project/migration/physical.js";
+import { type Affinity, affinity } from "../project/migration/column-type.js";
+import {
+  isLoose,
+  type PhysicalTable,
+  rowidAlias,
+  rowidName,
+  sameName,
+} from "../project/migration/physical.js";
 import { parseTableDdl } from "../project/migration/table-ddl.js";
 import {
   type ColumnName,
@@ -35,6 +42,8 @@ export interface CatalogTable {
    * not, by collation or affinity.
    */
   readonly exactColumns: ReadonlySet<string>;
+  /** Columns whose values SQLite holds to no type, as a table that is not STRICT has them, with the affinity of each. */
+  readonly affinities: ReadonlyMap<string, Affinity>;
   /** How columns compare that do not compare by BINARY, such as NOCASE. */
   readonly collations: ReadonlyMap<string, string>;
   /**
@@ -74,11 +83,13 @@ export async function catalogOf({ physical, ownTriggers }: Loaded, database: Dat
     tables: new Map(
       named.map((table) => {
         const collations = collationsOf(table);
+        const affinities = affinitiesOf(table);
         return [
           tableName(table.name),
           {
             rowid: rowidOf(table),
-            exactColumns: exactColumnsOf(table, collations),
+            affinities,
+            exactColumns: exactColumnsOf(table, affinities, collations),
             collations,
             indexes: indexesOf(table, collations),
             triggers: triggersReached(physical, ownTriggers, table),
@@ -100,12 +111,21 @@ function rowidOf(table: PhysicalTable): ColumnName | null {
 
 type Collations = CatalogTable["collations"];
 
-function exactColumnsOf(table: PhysicalTable, collations: Collations): ReadonlySet<string> {
-  if (!table.strict) return new Set();
-  // ANY holds 1 and 1.0, which are equal and yet two.
-  const exact = table.columns.filter(
-    ({ name, declaredType }) => !collations.has(name) && declaredType.toUpperCase() !== "ANY",
+function affinitiesOf(table: PhysicalTable): CatalogTable["affinities"] {
+  const loose = table.columns.filter((column) => isLoose(table, column));
+  // ANY in a STRICT table converts nothing.
+  return new Map(
+    loose.map(({ name, declaredType }) => [name, table.strict ? "blob" : affinity(declaredType)]),
   );
+}
+
+/** What SQLite holds to no type may be 1 and 1.0, which are equal and yet two. */
+function exactColumnsOf(
+  table: PhysicalTable,
+  affinities: CatalogTable["affinities"],
+  collations: Collations,
+): ReadonlySet<string> {
+  const exact = table.columns.filter(({ name }) => !collations.has(name) && !affinities.has(name));
   return new Set(exact.map(({ name }) => name));
 }
 

@@ -4,7 +4,7 @@ import { misfit } from "./conversion.js";
 import { defaultSql, type IndexShape, indexName, indexSignature } from "./ddl.js";
 import { sameFragment } from "./fragment.js";
 import { countRows } from "./images.js";
-import { type Physical, type PhysicalColumn, type PhysicalTable, sameName } from "./physical.js";
+import { isLoose, type Physical, type PhysicalColumn, type PhysicalTable, sameName } from "./physical.js";
 import { quoteName } from "./sql-tokens.js";
 import { type Hazard, impossible, impossibleIfAny, type Step } from "./steps.js";
 import { declaredIndexes, sameDefault, sameReference } from "./table-change.js";
@@ -12,7 +12,7 @@ import { tableModel } from "./table-model.js";
 
 /** Takes a table that is there and not in the schema in force as the file declares it, or says why it cannot. */
 export function adoptStep(declared: Table, source: PhysicalTable, physical: Physical): Step {
-  const unmodelled = tableModel(source, physical, typeDeclaredFor(declared))?.unmodelled ?? [];
+  const unmodelled = tableModel(source, physical, typeDeclaredFor(declared, source))?.unmodelled ?? [];
   const beside =
     unmodelled.length === 0
       ? ""
@@ -29,16 +29,15 @@ function adoptHazards(declared: Table, source: PhysicalTable, physical: Physical
   const differences = adoptDifferences(declared, source, physical);
   if (differences.length > 0)
     return [impossible(`${declared.name} is there and differs from the file: ${differences.join("; ")}`)];
-  if (source.strict && source.kind === "ordinary")
-    return [...declared.columns.values()].flatMap((column) =>
-      valueHazards(declared, column, ["boolean", "json"]),
-    );
-  return [...declared.columns.values()].flatMap((column) => valueHazards(declared, column, null));
+  return [...declared.columns.values()].flatMap((column) => {
+    const stored = source.columns.find(({ name }) => name === column.name)!;
+    // STRICT vouches for the types that are SQLite's own.
+    const isVouchedFor = !isLoose(source, stored) && column.type !== "boolean" && column.type !== "json";
+    return isVouchedFor ? [] : valueHazards(declared, column);
+  });
 }
 
-/** STRICT vouches for the types that are SQLite's own. */
-function valueHazards(table: Table, column: Column, only: readonly ColumnType[] | null): Hazard[] {
-  if (only !== null && !only.includes(column.type)) return [];
+function valueHazards(table: Table, column: Column): Hazard[] {
   const count = countRows(quoteName(table.name), misfit(quoteName(column.name), column.type));
   return [impossibleIfAny(`${table.name}.${column.name} holds values that are not ${column.type}`, count)];
 }
@@ -46,23 +45,23 @@ function valueHazards(table: Table, column: Column, only: readonly ColumnType[] 
 /** What the file declares otherwise than the table is. */
 export function adoptDifferences(declared: Table, source: PhysicalTable, physical: Physical): string[] {
   if (source.kind === "shadow") return ["it is a shadow table of a virtual table"];
-  const model = tableModel(source, physical, typeDeclaredFor(declared));
+  const model = tableModel(source, physical, typeDeclaredFor(declared, source));
   if (model === null) return ["it has no column whose name the file can say"];
   return differences(model.table, declared);
 }
 
 /** The type that the file declares, where the physical column can hold it. */
-function typeDeclaredFor(declared: Table): (column: PhysicalColumn) => ColumnType {
+function typeDeclaredFor(declared: Table, source: PhysicalTable): (column: PhysicalColumn) => ColumnType {
   return (column) => {
     const wanted = declared.columns.get(column.name)?.type;
     const usual = typeOfDeclaration(column.declaredType);
-    return wanted !== undefined && canHold(column.declaredType, wanted, declared.strict) ? wanted : usual;
+    return wanted !== undefined && canHold(column, wanted, source) ? wanted : usual;
   };
 }
 
-function canHold(declaredType: string, type: ColumnType, strict: boolean): boolean {
-  if (!strict) return true;
-  const storage = affinity(declaredType);
+function canHold(column: PhysicalColumn, type: ColumnType, source: PhysicalTable): boolean {
+  if (isLoose(source, column)) return true;
+  const storage = affinity(column.declaredType);
   switch (type) {
     case "integer":
     case "boolean":

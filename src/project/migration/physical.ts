@@ -51,6 +51,11 @@ export interface PhysicalIndex {
   }[];
 }
 
+/** Whether SQLite holds the values of a column to no type: a table that is not STRICT, or ANY in one that is. */
+export function isLoose({ strict }: PhysicalTable, { declaredType }: PhysicalColumn): boolean {
+  return !strict || declaredType.toUpperCase() === "ANY";
+}
+
 export interface PhysicalForeignKey {
   readonly parent: string;
   readonly columns: readonly { readonly from: string; readonly to: string | null }[];

@@ -12,6 +12,7 @@ import {
 import { valueAfter } from "./images.js";
 import {
   type Physical,
+  type PhysicalColumn,
   type PhysicalTable,
   type PhysicalTrigger,
   type PhysicalView,
@@ -104,11 +105,27 @@ export function keepsakes({ current, target, physical, keyChanged }: TableChange
     return collation === null ? [] : [[name, collation]];
   });
   return {
-    declaredTypes: new Map(target.strict ? [] : same.map(({ name, declaredType }) => [name, declaredType])),
+    declaredTypes: new Map(
+      same.flatMap((column): [string, string][] => {
+        const kept = keptDeclaration(column, physical.strict, target.strict);
+        return kept === null ? [] : [[column.name, kept]];
+      }),
+    ),
     collations: new Map(collations),
     withoutRowid: !physical.hasRowid && target.primaryKey.length > 0,
     autoincrement: !keyChanged && rowidAlias(physical) !== null && (ddl?.autoincrement ?? false),
   };
+}
+
+/** Null where the column is declared after the file. ANY holds what it is given in a STRICT table alone; elsewhere no type does. */
+function keptDeclaration(
+  { declaredType }: PhysicalColumn,
+  wasStrict: boolean,
+  isStrict: boolean,
+): string | null {
+  const isAny = wasStrict && declaredType.toUpperCase() === "ANY";
+  if (isStrict) return isAny ? declaredType : null;
+  return isAny ? "" : declaredType;
 }
 
 function copyRows({ current, target, physical }: TableChange, kept: Keepsakes, temporary: string): string {

@@ -1,8 +1,8 @@
 import type { Column, ColumnType, Reference, Table } from "../model.js";
-import { conversion, misfit } from "./conversion.js";
+import { type Conversion, conversion, misfit } from "./conversion.js";
 import { sameFragment } from "./fragment.js";
 import { countDuplicates, countOrphans, countRows, imageAfter } from "./images.js";
-import { type Physical, sameName } from "./physical.js";
+import { isLoose, type Physical, sameName } from "./physical.js";
 import { mentions, quoteName } from "./sql-tokens.js";
 import { destructive, destructiveIfAny, type Hazard, impossible, impossibleIfAny } from "./steps.js";
 import { type declaredIndexes, sameReference, type TableChange } from "./table-change.js";
@@ -54,7 +54,7 @@ export function alteredColumnHazards(
 ): Hazard[] {
   const { current, target } = change;
   const image = imageAfter(current, target);
-  const hazards = before.type === after.type ? [] : typeHazards(before, after, current);
+  const hazards = before.type === after.type ? [] : typeHazards(before, after, change);
   if (after.notNull && !before.notNull)
     hazards.push(
       impossibleIfAny(
@@ -73,30 +73,36 @@ export function alteredColumnHazards(
   return hazards;
 }
 
-function typeHazards(before: Column, after: Column, current: Table): Hazard[] {
+function typeHazards(before: Column, after: Column, { current, physical }: TableChange): Hazard[] {
   const name = at(current, before);
+  const stored = physical.columns.find((column) => sameName(column.name, before.name));
   const how = conversion(quoteName(before.name), before.type, after.type);
   if (how === null)
     return [
       impossible(`${name} cannot become ${after.type} from ${before.type}: add a column and drop this one`),
     ];
-  if (!current.strict)
-    return [...misfitHazards(before, current), ...conversionHazards(before, after, current, how)];
-  return conversionHazards(before, after, current, how);
+  const hazards = conversionHazards(before, after, current, how);
+  if (stored === undefined || !isLoose(physical, stored)) return hazards;
+  return [
+    ...misfitHazards(before, current),
+    ...(physical.strict ? [reshaped(before, after, current, how)] : []),
+    ...hazards,
+  ];
 }
 
-/** A table that is not STRICT may hold values that no conversion of the column's type thinks of. */
+/** No conversion of the column's type thinks of other values, which it may hold. */
 function misfitHazards(column: Column, table: Table): Hazard[] {
   const count = countRows(quoteName(table.name), misfit(quoteName(column.name), column.type));
   return [destructiveIfAny(`${at(table, column)} holds values that are not ${column.type}`, count)];
 }
 
-function conversionHazards(
-  before: Column,
-  after: Column,
-  current: Table,
-  how: NonNullable<ReturnType<typeof conversion>>,
-): Hazard[] {
+/** An ANY column is taken for another type without need: its values could stay as they are. */
+function reshaped(before: Column, after: Column, table: Table, { value }: Conversion): Hazard {
+  const count = countRows(quoteName(table.name), `typeof(${value}) <> typeof(${quoteName(before.name)})`);
+  return destructiveIfAny(`${at(table, before)} is ANY and would hold nothing but ${after.type}`, count);
+}
+
+function conversionHazards(before: Column, after: Column, current: Table, how: Conversion): Hazard[] {
   const name = at(current, before);
   const reason = `${name} narrows from ${before.type} to ${after.type}`;
   if (how.keeps === null) return how.narrowing ? [destructive(reason)] : [];

@@ -34,6 +34,12 @@ it("has the indexes that a scan can use, the rowid and its alias", async () => {
   expect(Object.fromEntries(tables)).toEqual({
     a: {
       rowid: "id",
+      affinities: new Map([
+        ["id", "integer"],
+        ["b", "text"],
+        ["c", "integer"],
+        ["d", "text"],
+      ]),
       exactColumns: new Set(),
       collations: new Map([["d", "NOCASE"]]),
       triggers: none,
@@ -54,6 +60,10 @@ it("has the indexes that a scan can use, the rowid and its alias", async () => {
     },
     w: {
       rowid: null,
+      affinities: new Map([
+        ["x", "text"],
+        ["y", "integer"],
+      ]),
       exactColumns: new Set(),
       collations: new Map(),
       triggers: none,
@@ -62,6 +72,7 @@ it("has the indexes that a scan can use, the rowid and its alias", async () => {
     },
     i: {
       rowid: "_rowid_",
+      affinities: new Map([["id", "integer"]]),
       exactColumns: new Set(),
       collations: new Map(),
       triggers: none,
@@ -70,6 +81,7 @@ it("has the indexes that a scan can use, the rowid and its alias", async () => {
     },
     d: {
       rowid: "_rowid_",
+      affinities: new Map([["id", "integer"]]),
       exactColumns: new Set(),
       collations: new Map(),
       triggers: none,
