@@ -39,12 +39,14 @@ export function systemList(name: string, columns: Readonly<Record<string, Column
       answerBytesMax: Number.MAX_SAFE_INTEGER,
       unsupported: nothingUnsupported,
       hasVirtualTables: false,
+      hasNumericTexts: false,
       tables: new Map([
         [
           tableName,
           {
             rowid: null,
             affinities: new Map<string, Affinity>(),
+            numericTexts: new Map<string, Affinity>(),
             exactColumns: new Set<string>(),
             hasOwnersSql: false,
             collations: new Map<string, string>(),

@@ -1,5 +1,5 @@
 import type { Database } from "../platform/database.js";
-import { type Affinity, affinity } from "../project/migration/column-type.js";
+import { type Affinity, affinity, makesNumbers } from "../project/migration/column-type.js";
 import {
   isLoose,
   type PhysicalTable,
@@ -8,6 +8,7 @@ import {
   sameName,
 } from "../project/migration/physical.js";
 import { parseTableDdl } from "../project/migration/table-ddl.js";
+import type { Schema, Table } from "../project/model.js";
 import {
   type ColumnName,
   columnName,
@@ -26,6 +27,8 @@ export interface Catalog {
   readonly tables: ReadonlyMap<TableName, CatalogTable>;
   /** Triggers may write into virtual tables, whose shadow rows count as changes. */
   readonly hasVirtualTables: boolean;
+  /** Whether some table has them. */
+  readonly hasNumericTexts: boolean;
   /** Of the database: bytes of stored values that one answer may hold. */
   readonly answerBytesMax: number;
   readonly unsupported: Unsupported;
@@ -44,6 +47,8 @@ export interface CatalogTable {
   readonly exactColumns: ReadonlySet<string>;
   /** Columns whose values SQLite holds to no type, as a table that is not STRICT has them, with the affinity of each. */
   readonly affinities: ReadonlyMap<string, Affinity>;
+  /** Of those, texts that SQLite stores as numbers where they read as such. */
+  readonly numericTexts: ReadonlyMap<string, Affinity>;
   /** How columns compare that do not compare by BINARY, such as NOCASE. */
   readonly collations: ReadonlyMap<string, string>;
   /**
@@ -71,33 +76,41 @@ export interface CatalogIndex {
 }
 
 export async function loadCatalog(database: Database): Promise<Catalog> {
-  return catalogOf(await loadPhysicalAfter(database, []), database);
+  return catalogOf(await loadPhysicalAfter(database, []), null, database);
 }
 
-export async function catalogOf({ physical, ownTriggers }: Loaded, database: Database): Promise<Catalog> {
+/** `schema` is the one in force. */
+export async function catalogOf(loaded: Loaded, schema: Schema | null, database: Database): Promise<Catalog> {
+  const { physical } = loaded;
   const named = [...physical.tables.values()].filter(({ name, kind }) => isName(name) && kind !== "shadow");
+  const tables = new Map(
+    named.map((table) => [tableName(table.name), catalogTableOf(table, loaded, schema)]),
+  );
   return {
     answerBytesMax: database.answerBytesMax,
     unsupported: await findUnsupported(database, physical),
+    hasNumericTexts: [...tables.values()].some(({ numericTexts }) => numericTexts.size > 0),
     hasVirtualTables: [...physical.tables.values()].some(({ kind }) => kind === "virtual"),
-    tables: new Map(
-      named.map((table) => {
-        const collations = collationsOf(table);
-        const affinities = affinitiesOf(table);
-        return [
-          tableName(table.name),
-          {
-            rowid: rowidOf(table),
-            affinities,
-            exactColumns: exactColumnsOf(table, affinities, collations),
-            collations,
-            indexes: indexesOf(table, collations),
-            triggers: triggersReached(physical, ownTriggers, table),
-            hasOwnersSql: ownersSqlOf(physical, table).isThere,
-          },
-        ];
-      }),
-    ),
+    tables,
+  };
+}
+
+function catalogTableOf(
+  table: PhysicalTable,
+  { physical, ownTriggers }: Loaded,
+  schema: Schema | null,
+): CatalogTable {
+  const collations = collationsOf(table);
+  const affinities = affinitiesOf(table);
+  return {
+    rowid: rowidOf(table),
+    affinities,
+    numericTexts: numericTextsOf(affinities, schema?.tables.get(table.name)),
+    exactColumns: exactColumnsOf(table, affinities, collations),
+    collations,
+    indexes: indexesOf(table, collations),
+    triggers: triggersReached(physical, ownTriggers, table),
+    hasOwnersSql: ownersSqlOf(physical, table).isThere,
   };
 }
 
@@ -107,6 +120,14 @@ function rowidOf(table: PhysicalTable): ColumnName | null {
   if (alias !== null && isName(alias)) return columnName(alias);
   const free = rowidName(table.columns.map(({ name }) => name));
   return free === null ? null : systemColumnName(free);
+}
+
+function numericTextsOf(
+  affinities: CatalogTable["affinities"],
+  table: Table | undefined,
+): CatalogTable["numericTexts"] {
+  const isText = (name: string) => ["text", "json"].includes(table?.columns.get(name)?.type ?? "");
+  return new Map([...affinities].filter(([name, stored]) => isText(name) && makesNumbers(stored)));
 }
 
 type Collations = CatalogTable["collations"];

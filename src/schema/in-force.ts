@@ -48,11 +48,9 @@ export async function loadState(database: Database): Promise<SchemaState> {
   const [row] = results[0]!.rows;
   if (row === undefined) return { inForce: null, physical, ownTriggers };
   const [version, hash, text] = row as [number, string, string];
-  return {
-    inForce: { version, hash, text, schema: parsed(text), catalog: await catalogOf(loaded, database) },
-    physical,
-    ownTriggers,
-  };
+  const schema = parsed(text);
+  const catalog = await catalogOf(loaded, schema, database);
+  return { inForce: { version, hash, text, schema, catalog }, physical, ownTriggers };
 }
 
 /** A start reads one text as what is proposed, as what is in force, and for its first request. */

@@ -1,5 +1,11 @@
 import type { Database } from "../platform/database.js";
-import { guessType, type TypeGuess, typeOfDeclaration } from "../project/migration/column-type.js";
+import {
+  affinity,
+  guessType,
+  makesNumbers,
+  type TypeGuess,
+  typeOfDeclaration,
+} from "../project/migration/column-type.js";
 import {
   type Physical,
   type PhysicalColumn,
@@ -7,7 +13,7 @@ import {
   physicalTable,
 } from "../project/migration/physical.js";
 import { type TableModel, tableModel } from "../project/migration/table-model.js";
-import type { Column, Schema, Table } from "../project/model.js";
+import type { Column, ColumnType, Schema, Table } from "../project/model.js";
 import { isName } from "../project/names.js";
 import { loadPhysical } from "./load-physical.js";
 import { findUnsupported, limitsOf, type Unsupported } from "./unsupported.js";
@@ -27,6 +33,8 @@ export interface PullNotes {
   readonly kept: readonly string[];
   /** Choices that somebody may want to look at. */
   readonly choices: readonly string[];
+  /** Columns that do not take every value of their type. */
+  readonly narrowed: readonly string[];
   /** What cannot be done for want of functions and collations. */
   readonly limited: readonly string[];
 }
@@ -40,6 +48,7 @@ export async function introspect(database: Database): Promise<Introspection> {
   const unsupported = await findUnsupported(database, physical);
   const leftOut = physical.views.map(({ name }) => `view ${name}`);
   const choices: string[] = [];
+  const narrowed: string[] = [];
   const models: TableModel[] = [];
   for (const table of physical.tables.values()) {
     if (table.kind === "shadow" || /^libsql_/i.test(table.name)) continue;
@@ -50,6 +59,7 @@ export async function introspect(database: Database): Promise<Introspection> {
     else {
       models.push(model);
       choices.push(...model.choices);
+      narrowed.push(...model.narrowed);
     }
   }
   const pruned = withSoundReferences(models);
@@ -59,6 +69,7 @@ export async function introspect(database: Database): Promise<Introspection> {
       leftOut,
       kept: keptNotes(pruned, physical),
       choices,
+      narrowed,
       limited: limitsOf(
         unsupported,
         pruned.map(({ table }) => table),
@@ -82,7 +93,7 @@ function unreadable(
   return parent === undefined ? null : `refers to ${parent.name}, which is left out`;
 }
 
-type Introspected = (TableModel & { choices: string[] }) | { leftOut: string };
+type Introspected = (TableModel & { choices: string[]; narrowed: string[] }) | { leftOut: string };
 
 const columnsMax = 100;
 
@@ -113,11 +124,23 @@ async function introspectTable(
   };
   const model = tableModel(table, physical, (column) => guessOf(column).type);
   if (model === null) return { leftOut: "no column that the file can say" };
-  const choices = table.columns.flatMap((column) => {
-    const { note } = guessOf(column);
-    return note === null ? [] : [`${table.name}.${column.name}: ${note}`];
-  });
-  return { ...model, choices };
+  const said = table.columns.filter(({ name }) => model.table.columns.has(name));
+  const notesOf = (noteOf: (column: PhysicalColumn) => string | null) =>
+    said.flatMap((column) => {
+      const note = noteOf(column);
+      return note === null ? [] : [`${table.name}.${column.name}: ${note}`];
+    });
+  const choices = notesOf((column) => guessOf(column).note);
+  const narrowed = notesOf((column) => numericTextNote(table, column, guessOf(column).type));
+  return { ...model, choices, narrowed };
+}
+
+/** Interface, section 3: which columns take only texts that stay as they are. */
+function numericTextNote({ strict }: PhysicalTable, { declaredType }: PhysicalColumn, type: ColumnType) {
+  if (strict || !makesNumbers(affinity(declaredType))) return null;
+  if (type === "json") return `${declaredType} stores a number as such, so it takes those of up to 15 digits`;
+  if (type !== "text") return null;
+  return `${declaredType} turns texts that read as numbers into numbers, so it takes none of them`;
 }
 
 /** Leaves out references to what the file does not have, or not as a key. */

@@ -19,7 +19,7 @@ export async function pullSchema(database: Database): Promise<Pulled> {
   return { text, notes };
 }
 
-function headline({ leftOut, kept, choices, limited }: PullNotes): string[] {
+function headline({ leftOut, kept, choices, narrowed, limited }: PullNotes): string[] {
   const section = (title: string, lines: readonly string[]) =>
     lines.length === 0 ? [] : ["", title, ...lines.map((line) => `  ${line}`)];
   return [
@@ -27,6 +27,7 @@ function headline({ leftOut, kept, choices, limited }: PullNotes): string[] {
     ...section("Left out:", leftOut),
     ...section("Kept in the database and not in this file:", kept),
     ...section("Chosen:", choices),
+    ...section("Not every value is taken:", narrowed),
     ...section("Limited, as functions or collations of another program are not here:", limited),
   ];
 }

@@ -2,7 +2,7 @@ import type { Table } from "../project/model.js";
 import type { Expression, Operand } from "../project/rules/ast.js";
 import type { Catalog, CatalogIndex, CatalogTable } from "../schema/catalog.js";
 import type { OrderTerm } from "./order.js";
-import type { PlannedFilter } from "./planned-filter.js";
+import { isRange, type PlannedFilter } from "./planned-filter.js";
 
 /** One term of the conjunction that a row has to pass: the caller's filter, or a conjunct of the rule. */
 export type Condition =
@@ -157,6 +157,7 @@ function compareRanks(a: readonly number[], b: readonly number[]): number {
 export function equality(condition: Condition): { readonly column: string; readonly isNull: boolean } | null {
   if (condition.kind === "filter") {
     const { filter } = condition;
+    if (filter.asShown) return null;
     if (filter.operator === "eq") return { column: filter.column.name, isNull: false };
     return filter.operator === "is_null" && filter.value
       ? { column: filter.column.name, isNull: true }
@@ -165,6 +166,7 @@ export function equality(condition: Condition): { readonly column: string; reado
   const { expression } = condition;
   if (expression.kind !== "compare" || expression.operator !== "=") return null;
   const { left, right } = expression;
+  if ([left, right].some((operand) => operand.kind === "column" && operand.asShown)) return null;
   if (left.kind === "column" && left.source === "row" && isConstant(right))
     return { column: left.column, isNull: false };
   if (right.kind === "column" && right.source === "row" && isConstant(left))
@@ -180,11 +182,10 @@ function isMembership(condition: Condition, column: string): boolean {
   return (
     condition.kind === "filter" &&
     condition.filter.operator === "in" &&
+    !condition.filter.asShown &&
     condition.filter.column.name === column
   );
 }
-
-const rangeOperators: ReadonlySet<string> = new Set(["lt", "lte", "gt", "gte"]);
 
 /** At most one lower and one upper bound of the column: more of them do not narrow a seek. */
 function ranges(conditions: readonly Condition[], column: string): readonly Condition[] {
@@ -192,7 +193,8 @@ function ranges(conditions: readonly Condition[], column: string): readonly Cond
     (condition) =>
       condition.kind === "filter" &&
       condition.filter.column.name === column &&
-      rangeOperators.has(condition.filter.operator),
+      !condition.filter.asShown &&
+      isRange(condition.filter.operator),
   );
   const isLower = (condition: Condition) =>
     condition.kind === "filter" && condition.filter.operator.startsWith("g");

@@ -6,6 +6,9 @@ import { admitsAnonymous } from "../project/rules/admits-anonymous.js";
 import type { Expression, RuleAction, TableRules } from "../project/rules/ast.js";
 import { alwaysTrue, neverTrue } from "../project/rules/never-true.js";
 import { specialise, specialiseForRole } from "../project/rules/specialise.js";
+import type { Catalog } from "../schema/catalog.js";
+import { asShown } from "./as-shown.js";
+import { readsAsNumber } from "./numeric-text.js";
 
 /** What one caller may do with one table: rules that are left to be decided by the rows, and columns. */
 export interface Access {
@@ -30,22 +33,28 @@ export function accessOf(
   table: Table,
   rules: TableRules,
   action: RuleAction,
+  catalog: Catalog,
   known: Memo<Access | Refusal | null>,
   nowSeconds: number,
 ): Access | Refusal {
   if (caller.kind === "key") return keyAccess(caller.scopes, table, action);
   const role = caller.kind === "user" ? caller.role : null;
   const key = `${table.name} ${action}${role === null ? "" : ` as ${role}`}`;
-  const shared = known.get(key, () =>
-    judge(caller, table, rules, action, key, (rule) => specialiseForRole(rule, role)),
-  );
   const auth = authValues(caller);
-  return (
-    shared ??
-    judge(caller, table, rules, action, null, (rule) => specialise(rule, auth, nowSeconds)) ??
-    denied
-  );
+  const judgeBy = (name: string | null, special: Special) =>
+    judge(caller, table, rules, action, name, (rule) => {
+      const left = special(rule);
+      return left && asShown(left, table.name, catalog);
+    });
+  // An id that SQLite could take for a number decides how it is compared.
+  const isTakenForNumber = catalog.hasNumericTexts && auth.id !== null && readsAsNumber(auth.id);
+  const shared = isTakenForNumber
+    ? null
+    : known.get(key, () => judgeBy(key, (rule) => specialiseForRole(rule, role)));
+  return shared ?? judgeBy(null, (rule) => specialise(rule, auth, nowSeconds)) ?? denied;
 }
+
+type Special = (rule: Expression) => Expression | null;
 
 /** Null where a rule cannot be specialised. */
 function judge(
@@ -54,7 +63,7 @@ function judge(
   rules: TableRules,
   action: RuleAction,
   key: string | null,
-  special: (rule: Expression) => Expression | null,
+  special: Special,
 ): Access | Refusal | null {
   if (caller.kind === "anonymous" && !admitsAnonymous(rules[action]))
     return new Refusal("unauthorized", "sign in to do this");

@@ -98,7 +98,7 @@ function comparedColumn(
   { alias, own, outside }: Sides,
 ): string | null {
   const [column, other] = isOwn(left, alias) ? [left, right] : [right, left];
-  if (column.kind !== "column" || !isOwn(column, alias) || isOwn(other, alias)) return null;
+  if (column.kind !== "column" || column.asShown || !isOwn(column, alias) || isOwn(other, alias)) return null;
   if (other.kind !== "column") return column.column;
   const wanted = own.get(column.column) ?? binary;
   const collation = outside.collations.get(other.column) ?? binary;

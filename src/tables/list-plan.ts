@@ -1,6 +1,6 @@
 import type { SqlValue } from "../platform/database.js";
 import type { Column, Table } from "../project/model.js";
-import type { ColumnName } from "../project/names.js";
+import type { ColumnName, TableName } from "../project/names.js";
 import type { Expression, Literal, Operand } from "../project/rules/ast.js";
 import { columnsOf, mentions } from "../project/rules/columns-of.js";
 import { conjuncts } from "../project/rules/conjuncts.js";
@@ -11,7 +11,9 @@ import { substitute } from "../project/rules/substitute.js";
 import { whenTrue } from "../project/rules/when-true.js";
 import type { Catalog, CatalogIndex, CatalogTable } from "../schema/catalog.js";
 import { type AccessPath, type Condition, chooseAccessPath } from "./access-path.js";
+import { asShown } from "./as-shown.js";
 import type { Comparison, Filter, ListRequest } from "./list-request.js";
+import { readsAsNumber } from "./numeric-text.js";
 import { type Key, totalOrder } from "./order.js";
 import { givenFilter, plannedFilter } from "./planned-filter.js";
 import type { GivenValues } from "./sql/fragment.js";
@@ -61,7 +63,9 @@ export function planList(
   const physical = context.catalog.tables.get(table.name);
   const ruleTerms = conjuncts(readRule).filter((term) => !alwaysTrue(term));
   const conditions: Condition[] = [
-    ...request.filters.map((filter, i) => ({ kind: "filter", filter: plannedFilter(filter, i) }) as const),
+    ...request.filters.map(
+      (filter, i) => ({ kind: "filter", filter: plannedFilter(filter, i, physical) }) as const,
+    ),
     ...ruleTerms
       .filter((term) => mentions(term, "row"))
       .map((expression) => ({ kind: "rule", expression }) as const),
@@ -120,25 +124,34 @@ export function columnsJudged(conditions: readonly Condition[]): ReadonlySet<Col
 export function openRuleBeside(
   filters: readonly Filter[],
   rule: Expression,
-  physical: CatalogTable | undefined,
+  table: TableName,
+  catalog: Catalog,
 ): Expression | null {
+  const physical = catalog.tables.get(table);
+  // Another table's column may hold a number.
+  const isTakenForNumber =
+    catalog.hasNumericTexts &&
+    filters.some((filter) => "value" in filter && readsAsNumber(String(filter.value)));
   const open = ruleWith(filters, rule, physical, (_, i) => givenFilter(i));
-  return open !== rule && hangsOnGiven(open) ? null : open;
+  return open !== rule && (isTakenForNumber || hangsOnGiven(open)) ? null : open;
 }
 
 /** The same for these very filters and this very caller. */
 export function ruleBeside(
   filters: readonly Filter[],
   rule: Expression,
-  physical: CatalogTable | undefined,
+  table: TableName,
+  catalog: Catalog,
   given: GivenValues,
 ): Expression {
+  const physical = catalog.tables.get(table);
   const closed = mapOperands(rule, (operand) =>
     operand.kind === "given" ? literalOf(given.get(operand.name)!) : operand,
   );
-  return ruleWith(filters, closed, physical, ({ column, value }) =>
+  const known = ruleWith(filters, closed, physical, ({ column, value }) =>
     literalOf(column.type === "boolean" ? value === 1n : value),
   );
+  return asShown(known, table, catalog);
 }
 
 /** Of what rules compare: no blobs. */

@@ -2,7 +2,9 @@ import type { SqlValue } from "../platform/database.js";
 import { isPlainReal, realText } from "../platform/real-scale.js";
 import type { Column } from "../project/model.js";
 import type { Given } from "../project/rules/ast.js";
+import type { CatalogTable } from "../schema/catalog.js";
 import type { Comparison, Filter } from "./list-request.js";
+import { isShownNumber, readsAsNumber } from "./numeric-text.js";
 import { type GivenValues, type Param, Slot } from "./sql/fragment.js";
 
 /** A filter as plans know it: what it compares with is given later. */
@@ -11,10 +13,39 @@ export type PlannedFilter =
       readonly operator: Comparison | "contains" | "starts_with";
       readonly column: Column;
       readonly value: Param;
+      readonly asShown: boolean;
     }
   /** `items` is a JSON array; `arePlain` where each of them is written as itself (see `real-scale.ts`). */
-  | { readonly operator: "in"; readonly column: Column; readonly items: Param; readonly arePlain: boolean }
-  | { readonly operator: "is_null"; readonly column: Column; readonly value: boolean };
+  | {
+      readonly operator: "in";
+      readonly column: Column;
+      readonly items: Param;
+      readonly arePlain: boolean;
+      readonly asShown: boolean;
+    }
+  | {
+      readonly operator: "is_null";
+      readonly column: Column;
+      readonly value: boolean;
+      readonly asShown?: never;
+    };
+
+export function isEquality(operator: Filter["operator"]): boolean {
+  return operator === "eq" || operator === "ne" || operator === "in";
+}
+
+export function isRange(operator: Filter["operator"]): boolean {
+  return operator === "lt" || operator === "lte" || operator === "gt" || operator === "gte";
+}
+
+/** Whether SQLite would compare a number with a column of texts: see `asShown` of a rule. */
+function isAsShown(filter: Filter, physical: CatalogTable | undefined): boolean {
+  const { operator, column } = filter;
+  const stored = physical?.numericTexts.get(column.name);
+  if (stored === undefined || !(isEquality(operator) || isRange(operator))) return false;
+  const texts = (filter.operator === "in" ? filter.values : [filter.value]).map(String);
+  return texts.some((text) => readsAsNumber(text) && !(isEquality(operator) && isShownNumber(text, stored)));
+}
 
 const slotName = (i: number) => `filter.${i}`;
 
@@ -23,13 +54,14 @@ export function givenFilter(i: number): Given {
   return { kind: "given", name: slotName(i) };
 }
 
-export function plannedFilter(filter: Filter, i: number): PlannedFilter {
+export function plannedFilter(filter: Filter, i: number, physical: CatalogTable | undefined): PlannedFilter {
   const { operator, column } = filter;
   if (operator === "is_null") return filter;
   const slot = new Slot(slotName(i));
+  const asShown = isAsShown(filter, physical);
   return operator === "in"
-    ? { operator, column, items: slot, arePlain: arePlain(filter.values) }
-    : { operator, column, value: slot };
+    ? { operator, column, items: slot, arePlain: arePlain(filter.values), asShown }
+    : { operator, column, value: slot, asShown };
 }
 
 /** What the slots of planned filters stand for. */
@@ -43,10 +75,10 @@ export function filterValues(filters: readonly Filter[]): GivenValues {
 }
 
 /** The same text for filters that differ in what is given later alone. */
-export function filterShape(filter: Filter): string {
+export function filterShape(filter: Filter, physical: CatalogTable | undefined): string {
   const { operator, column } = filter;
   const kind = operator === "in" ? arePlain(filter.values) : operator === "is_null" ? filter.value : "";
-  return `${column.name} ${operator} ${kind}`;
+  return `${column.name} ${operator} ${kind} ${isAsShown(filter, physical)}`;
 }
 
 function arePlain(values: readonly SqlValue[]): boolean {

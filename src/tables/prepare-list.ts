@@ -1,22 +1,19 @@
-import { fromHex } from "../encoding/hex.js";
 import { isRefusal, Refusal } from "../http/refusal.js";
 import type { SqlValue } from "../platform/database.js";
 import type { Memo } from "../platform/memo.js";
 import type { Table } from "../project/model.js";
-import type { ColumnName } from "../project/names.js";
 import type { Expression } from "../project/rules/ast.js";
-import type { Catalog } from "../schema/catalog.js";
+import type { Catalog, CatalogTable } from "../schema/catalog.js";
 import type { Access } from "./access.js";
 import type { CursorState } from "./cursor.js";
 import { type ListPlan, openRuleBeside, planList, ruleBeside } from "./list-plan.js";
 import type { ListRequest } from "./list-request.js";
-import { type Key, type OrderColumn, type OrderTerm, rowidColumn } from "./order.js";
+import type { Key, OrderTerm } from "./order.js";
 import type { Counted } from "./plan-check.js";
 import { filterShape, filterValues } from "./planned-filter.js";
 import { type Given, type GivenValues, Slot, type Sql } from "./sql/fragment.js";
 import { listStatement, pageValues } from "./sql/list.js";
-import { realOf } from "./sql/wire.js";
-import { fromJson } from "./values.js";
+import { storedOf } from "./sql/wire.js";
 
 export interface PrepareContext {
   readonly table: Table;
@@ -48,17 +45,16 @@ export function prepareList(
 ): BoundList | Refusal {
   const { table, access, catalog, lists } = context;
   const physical = catalog.tables.get(table.name);
-  const columns = orderColumns(table, state.order, physical?.rowid);
-  if (columns === null) return outOfDate;
-  const after = keyOf(state.window.after, columns);
-  const upTo = keyOf(state.window.upTo, columns);
+  if (!state.order.every((name) => table.columns.has(name) || name === physical?.rowid)) return outOfDate;
+  const after = keyOf(state.window.after);
+  const upTo = keyOf(state.window.upTo);
   const make = (rule: Expression) => preparedBy(rule, request, state, { after, upTo }, context);
-  const shape = access.key && `${access.key}\n${shapeOf(request, state, { after, upTo })}`;
+  const shape = access.key && `${access.key}\n${shapeOf(request, state, { after, upTo }, physical)}`;
   const shared = lists.get(shape, () => {
-    const rule = openRuleBeside(request.filters, access.rule, physical);
+    const rule = openRuleBeside(request.filters, access.rule, table.name, catalog);
     return rule && make(rule);
   });
-  const list = shared ?? make(ruleBeside(request.filters, access.rule, physical, context.given));
+  const list = shared ?? make(ruleBeside(request.filters, access.rule, table.name, catalog, context.given));
   if (isRefusal(list)) return list;
   const given = [
     context.given,
@@ -100,25 +96,35 @@ function preparedBy(
 }
 
 /** The same text for pages that differ in given values alone. */
-function shapeOf({ filters, select, sort }: ListRequest, state: CursorState, keys: WindowKeys): string {
+function shapeOf(
+  { filters, select, sort }: ListRequest,
+  state: CursorState,
+  keys: WindowKeys,
+  physical: CatalogTable | undefined,
+): string {
   const { window, order, orderedOnly } = state;
   return [
-    `${window.counted} ${orderedOnly} ${nulls(keys.after)} ${nulls(keys.upTo)}`,
+    `${window.counted} ${orderedOnly} ${writtenOut(keys.after)} ${writtenOut(keys.upTo)}`,
     select === null ? "*" : select.map(({ name }) => name).join(),
     sort.map(({ column, descending }) => `${column.name} ${descending}`).join(),
     order.join(),
-    ...filters.map(filterShape),
+    ...filters.map((filter) => filterShape(filter, physical)),
   ].join("\n");
 }
 
-const nulls = (key: readonly SqlValue[] | null) =>
-  key === null ? null : key.map((value) => Number(value === null)).join("");
+/** NULL, and what not every database takes as a parameter. */
+const isWrittenOut = (value: SqlValue) =>
+  value === null || (typeof value === "number" && !Number.isFinite(value));
+const writtenOut = (key: readonly SqlValue[] | null) =>
+  key?.map((value) => isWrittenOut(value) && String(value));
 
 type KeyName = keyof WindowKeys;
 const keySlot = (name: KeyName, i: number) => `${name}.${i}`;
 
 function slotsOf(name: KeyName, key: readonly SqlValue[] | null): Key | null {
-  return key === null ? null : key.map((value, i) => (value === null ? null : new Slot(keySlot(name, i))));
+  return key === null
+    ? null
+    : key.map((value, i) => (isWrittenOut(value) ? value : new Slot(keySlot(name, i))));
 }
 
 function keyValues(name: KeyName, key: readonly SqlValue[] | null): GivenValues {
@@ -131,28 +137,7 @@ function isSameOrder(names: readonly string[], order: readonly OrderTerm[]): boo
   return names.length === order.length && order.every(({ column }, i) => column.name === names[i]);
 }
 
-/** Null where there is no such column any more. */
-function orderColumns(
-  table: Table,
-  names: readonly string[],
-  rowid: ColumnName | null | undefined,
-): readonly OrderColumn[] | null {
-  const columns = names.map(
-    (name) => table.columns.get(name) ?? (name === rowid ? rowidColumn(rowid) : undefined),
-  );
-  return columns.every((column) => column !== undefined) ? columns : null;
-}
-
-/** A key out of a cursor, which the server sealed: of its wire values, text of blobs is hexadecimal. */
-function keyOf(text: string | null, columns: readonly OrderColumn[]): readonly SqlValue[] | null {
-  if (text === null) return null;
-  const values: unknown[] = JSON.parse(text);
-  return columns.map((column, i) => {
-    const value = realOf(values[i]);
-    if (column.type === "blob" && typeof value === "string") return fromHex(value);
-    const parsed = fromJson(column, value);
-    if (parsed.ok) return parsed.value;
-    // A pulled table may hold values of another type than its column's.
-    return typeof value === "number" || typeof value === "string" ? value : null;
-  });
+/** A key out of a cursor, which the server sealed. */
+function keyOf(text: string | null): readonly SqlValue[] | null {
+  return text === null ? null : (JSON.parse(text) as unknown[]).map(storedOf);
 }

@@ -15,6 +15,7 @@ import type { Config } from "../project/config.js";
 import { isMetered } from "../project/is-metered.js";
 import type { Table } from "../project/model.js";
 import type { RuleAction } from "../project/rules/ast.js";
+import type { CatalogTable } from "../schema/catalog.js";
 import { isReadOnly, type LiveProject } from "../schema/live-project.js";
 import type { ProjectSource } from "../schema/project-source.js";
 import { accessOf } from "./access.js";
@@ -127,7 +128,7 @@ function operationOf(request: TableRequest, action: Action): Operation | Refusal
   const nowSeconds = Math.floor(nowMs / 1000);
   const remembered = rememberedOf(project, platform.log);
   const rules = project.rules.get(table.name)!;
-  const access = accessOf(caller, table, rules, ruleAction, remembered.accesses, nowSeconds);
+  const access = accessOf(caller, table, rules, ruleAction, project.catalog, remembered.accesses, nowSeconds);
   if (isRefusal(access)) return access;
   const tally = attempt.begin({
     principalKind: caller.kind,
@@ -190,7 +191,7 @@ async function create(operation: Operation): Promise<Response | Refusal> {
   const none = withoutParameters(operation.request);
   const body = none ?? (await bodyOf(operation));
   if (isRefusal(body)) return body;
-  const values = createValues(operation.table, operation.access, body);
+  const values = createValues(operation.table, operation.access, body, physicalOf(operation));
   return isRefusal(values) ? values : await rowResponse(operation, createRow(operation, values), 201);
 }
 
@@ -201,12 +202,16 @@ function get(operation: Operation, key: RowValues): Promise<Response | Refusal> 
 async function update(operation: Operation, key: RowValues): Promise<Response | Refusal> {
   const body = await bodyOf(operation);
   if (isRefusal(body)) return body;
-  const patch = patchValues(operation.table, operation.access, body);
+  const patch = patchValues(operation.table, operation.access, body, physicalOf(operation));
   return isRefusal(patch) ? patch : await rowResponse(operation, updateRow(operation, key, patch), 200);
 }
 
 function remove(operation: Operation, key: RowValues): Promise<Response | Refusal> {
   return rowResponse(operation, deleteRow(operation, key), 200);
+}
+
+function physicalOf({ catalog, table }: Operation): CatalogTable | undefined {
+  return catalog.tables.get(table.name);
 }
 
 function bodyOf({ request, services }: Operation): Promise<Body | Refusal> {
@@ -220,10 +225,11 @@ function keyed(keyOf: KeyOf, handle: KeyHandler): Handler {
   };
 }
 
-function pathKey({ table, request }: Operation): RowValues | Refusal {
+function pathKey(operation: Operation): RowValues | Refusal {
+  const { table, request } = operation;
   const segment = decode(lastSegment(request.url), false);
   if (segment === null) return badRequest("malformed percent-encoding in the path");
-  return withoutParameters(request) ?? singleKey(table, segment);
+  return withoutParameters(request) ?? singleKey(table, segment, physicalOf(operation));
 }
 
 /** Of the path, as it was sent. */
@@ -233,9 +239,11 @@ function lastSegment(url: string): string {
   return path.slice(path.lastIndexOf("/") + 1);
 }
 
-function queryKey({ table, request }: Operation): RowValues | Refusal {
-  const parameters = parseQueryString(request.url);
-  return isRefusal(parameters) ? parameters : compositeKey(table, parameters);
+function queryKey(operation: Operation): RowValues | Refusal {
+  const parameters = parseQueryString(operation.request.url);
+  return isRefusal(parameters)
+    ? parameters
+    : compositeKey(operation.table, parameters, physicalOf(operation));
 }
 
 /** Parameters are for lists and composite keys; elsewhere they are refused, not ignored. */

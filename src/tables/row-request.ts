@@ -2,23 +2,33 @@ import { type QueryParameter, quoted } from "../http/query-string.js";
 import { badRequest, Refusal } from "../http/refusal.js";
 import type { SqlValue } from "../platform/database.js";
 import type { Column, Table } from "../project/model.js";
+import type { CatalogTable } from "../schema/catalog.js";
 import type { Access } from "./access.js";
-import type { RowValues } from "./row.js";
+import { isShownNumber, readsAsNumber, staysAsNumber } from "./numeric-text.js";
+import { notFound, type RowValues } from "./row.js";
 import { fromJson, fromText } from "./values.js";
 
 /** The key of `/api/:table/:id`. */
-export function singleKey(table: Table, text: string): RowValues | Refusal {
+export function singleKey(
+  table: Table,
+  text: string,
+  physical: CatalogTable | undefined,
+): RowValues | Refusal {
   const [only, ...others] = table.primaryKey;
   if (only === undefined) return noKey;
   if (others.length > 0)
     return badRequest(
       `${table.name} has a composite key: use /api/${table.name}/_svc/key?${table.primaryKey.join("=…&")}=…`,
     );
-  return keyValues(table, () => text);
+  return keyValues(table, () => text, physical);
 }
 
 /** The key of `/api/:table/_svc/key`: every field of it, once, and nothing else (specification 4.2). */
-export function compositeKey(table: Table, parameters: readonly QueryParameter[]): RowValues | Refusal {
+export function compositeKey(
+  table: Table,
+  parameters: readonly QueryParameter[],
+  physical: CatalogTable | undefined,
+): RowValues | Refusal {
   if (table.primaryKey.length === 0) return noKey;
   const fields = new Map(parameters);
   for (const field of fields.keys())
@@ -26,7 +36,7 @@ export function compositeKey(table: Table, parameters: readonly QueryParameter[]
       return badRequest(`${quoted(field)} is not part of the key`);
   const missing = table.primaryKey.find((field) => !fields.has(field));
   return missing === undefined
-    ? keyValues(table, (field) => fields.get(field)!)
+    ? keyValues(table, (field) => fields.get(field)!, physical)
     : badRequest(`key field ${missing} is missing`);
 }
 
@@ -35,12 +45,20 @@ const noKey = new Refusal(
   "a table without a primary key can be listed and added to, nothing else",
 );
 
-function keyValues(table: Table, textOf: (field: string) => string): RowValues | Refusal {
+function keyValues(
+  table: Table,
+  textOf: (field: string) => string,
+  physical: CatalogTable | undefined,
+): RowValues | Refusal {
   const values = new Map<Column, SqlValue>();
   for (const field of table.primaryKey) {
     const column = table.columns.get(field)!;
     const parsed = fromText(column, textOf(field));
     if (!parsed.ok) return badRequest(`${field}: expected ${parsed.expected}`);
+    const stored = physical?.numericTexts.get(field);
+    // SQLite would find the number that it reads as.
+    if (stored !== undefined && readsAsNumber(textOf(field)) && !isShownNumber(textOf(field), stored))
+      return notFound;
     values.set(column, parsed.value);
   }
   return values;
@@ -49,13 +67,23 @@ function keyValues(table: Table, textOf: (field: string) => string): RowValues |
 export type Body = Readonly<Record<string, unknown>>;
 
 /** Columns to insert (interface, section 4). */
-export function createValues(table: Table, access: Access, body: Body): RowValues | Refusal {
-  return columnValues(table, access, body);
+export function createValues(
+  table: Table,
+  access: Access,
+  body: Body,
+  physical: CatalogTable | undefined,
+): RowValues | Refusal {
+  return columnValues(table, access, body, physical);
 }
 
 /** Columns to change: at least one, and none of the primary key. */
-export function patchValues(table: Table, access: Access, body: Body): RowValues | Refusal {
-  const values = columnValues(table, access, body);
+export function patchValues(
+  table: Table,
+  access: Access,
+  body: Body,
+  physical: CatalogTable | undefined,
+): RowValues | Refusal {
+  const values = columnValues(table, access, body, physical);
   if (values instanceof Refusal) return values;
   if (values.size === 0) return badRequest("expected at least one column to change");
   const key = [...values.keys()].find((column) => table.primaryKey.includes(column.name));
@@ -64,13 +92,25 @@ export function patchValues(table: Table, access: Access, body: Body): RowValues
     : badRequest(`${key.name} is part of the primary key, which cannot be changed`);
 }
 
-function columnValues(table: Table, access: Access, body: Body): RowValues | Refusal {
+/** Interface, section 3: only texts that stay as they are. In a json column a number is one, if none of it is lost. */
+function becomesAnother({ type }: Column, value: SqlValue): boolean {
+  return typeof value === "string" && readsAsNumber(value) && !(type === "json" && staysAsNumber(value));
+}
+
+function columnValues(
+  table: Table,
+  access: Access,
+  body: Body,
+  physical: CatalogTable | undefined,
+): RowValues | Refusal {
   const values = new Map<Column, SqlValue>();
   for (const [name, value] of Object.entries(body)) {
     const column = table.columns.get(name);
     if (column === undefined) return badRequest(`unknown column ${quoted(name)}`);
     const parsed = fromJson(column, value);
     if (!parsed.ok) return badRequest(`${name}: expected ${parsed.expected}`);
+    if (physical?.numericTexts.has(name) && becomesAnother(column, parsed.value))
+      return badRequest(`${name}: the database would store that text as a number`);
     values.set(column, parsed.value);
   }
   const forbidden = [...values.keys()].find((column) => !access.mayWrite(column));

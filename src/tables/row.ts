@@ -55,7 +55,7 @@ function shapeOf({ key }: Access, values: RowValues): string | null {
 
 const tooLarge = badRequest("the row is too large for an answer: list it with fewer columns");
 
-const notFound = new Refusal("not_found", "no such row");
+export const notFound = new Refusal("not_found", "no such row");
 
 /** The row as JSON text. */
 export async function getRow(context: RowContext, key: RowValues): Promise<string | Refusal> {

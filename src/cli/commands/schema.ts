@@ -132,7 +132,8 @@ const schemaPull: Command = {
       throw new RefusedError(`${target} exists: see --force`);
     const { text, notes } = await pulled(from);
     writeFileSync(target, text);
-    for (const line of [...notes.leftOut, ...notes.kept, ...notes.choices, ...notes.limited])
+    const { leftOut, kept, choices, narrowed, limited } = notes;
+    for (const line of [...leftOut, ...kept, ...choices, ...narrowed, ...limited])
       console.error(`note: ${line}`);
     console.log(`wrote ${target}`);
     return 0;

@@ -11,6 +11,11 @@ export function affinity(declaredType: string): Affinity {
   return /REAL|FLOA|DOUB/.test(type) ? "real" : "numeric";
 }
 
+/** Whether a text that reads as a number is stored as one. */
+export function makesNumbers(stored: Affinity): boolean {
+  return stored === "integer" || stored === "real" || stored === "numeric";
+}
+
 /** What the values of a column are, as far as its type depends on them. Counts. */
 export interface ColumnValues {
   readonly integers: number;

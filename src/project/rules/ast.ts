@@ -45,6 +45,8 @@ export interface ColumnReference {
   readonly kind: "column";
   readonly source: RowName | { readonly alias: string };
   readonly column: ColumnName;
+  /** Compared as its JSON shows it, where SQLite would take a text for a number. */
+  readonly asShown?: boolean;
 }
 
 export interface AuthReference {

@@ -46,6 +46,9 @@ const none: readonly Param[] = [];
 export const empty: Sql = { text: "", params: none };
 
 export function param(value: Param): Sql {
+  // No wire format has them.
+  if (value === Number.POSITIVE_INFINITY) return sql`9e999`;
+  if (value === Number.NEGATIVE_INFINITY) return sql`-9e999`;
   return { text: "?", params: [value] };
 }
 

@@ -19,7 +19,7 @@ import {
 import { type Gate, gateOf } from "./gate.js";
 import { type Judge, judgeOf } from "./judge.js";
 import { behind, columnsOfAlias, notBehind, orderBy, type Refer, stopAt } from "./place.js";
-import { jsonArray, jsonObject, storedBytes, wireValue } from "./wire.js";
+import { jsonArray, jsonObject, keyValue, storedBytes } from "./wire.js";
 
 const slot = (name: string) => param(new Slot(name));
 
@@ -58,9 +58,10 @@ export function listStatement(plan: ListPlan): Counted<Sql> {
   const judge = judgeOf(plan, gate, behindPage(plan, columnsOfAlias(sql`_t`)));
   const partsOf = isUnjudged(plan.path) ? unjudgedParts : ordered ? judgedParts : sortedParts;
   const parts = partsOf(plan, gate, judge);
-  const keys = order.map(({ column }) => wireValue(column, sql`_page.${name(column.name)}`));
+  const keys = order.map(({ column }) => keyValue(sql`_page.${name(column.name)}`));
   const ctes = [...gate.ctes, ...parts.ctes, sql`_page AS MATERIALIZED (${parts.page})`];
-  const row = jsonObject(plan.output, ({ name: column }) => sql`_page.${name(column)}`);
+  const physical = plan.catalog.tables.get(plan.table.name);
+  const row = jsonObject(plan.output, ({ name: column }) => sql`_page.${name(column)}`, physical);
   const bytes = storedBytes(plan.output, ({ name: column }) => sql`_page.${name(column)}`);
   const rows = sql`SELECT group_concat(${row}, ${separator}) FROM _page`;
   const lastKey = sql`SELECT ${jsonArray(keys)} FROM _page LIMIT 1 OFFSET ${page.limit} - 1`;
@@ -105,7 +106,7 @@ export function windowEndStatement(plan: ListPlan): Sql {
     selectFrom(plan, keyColumns(order)),
     sql`LIMIT ${integer(plan.scanLimit + 1)}`,
   );
-  const keys = order.map(({ column }) => wireValue(column, sql`_w.${name(column.name)}`));
+  const keys = order.map(({ column }) => keyValue(sql`_w.${name(column.name)}`));
   return sql`SELECT ${jsonArray(keys)} FROM (${candidates}) AS _w LIMIT 2 OFFSET ${integer(plan.scanLimit - 1)}`;
 }
 

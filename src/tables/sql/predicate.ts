@@ -4,7 +4,7 @@ import type { ColumnReference, Exists, Expression, Operand } from "../../project
 import type { CatalogTable } from "../../schema/catalog.js";
 import type { Condition } from "../access-path.js";
 import type { Outside } from "../exists-path.js";
-import type { PlannedFilter } from "../planned-filter.js";
+import { isEquality, type PlannedFilter } from "../planned-filter.js";
 import { aliasName, and, commaList, name, or, type Param, param, Slot, type Sql, sql } from "./fragment.js";
 
 /** What the names in a rule stand for at the place where its SQL will be. */
@@ -48,7 +48,8 @@ export function predicate(expression: Expression, scope: Scope): Sql {
       return operand(expression, scope);
     case "compare": {
       const { left, operator, right } = expression;
-      return sql`${operand(left, scope)} ${operators[operator]} ${operand(right, scope)}`;
+      const way = operator === "=" || operator === "!=" ? equally : inOrder;
+      return sql`${operand(left, scope, way)} ${operators[operator]} ${operand(right, scope, way)}`;
     }
     case "in": {
       const list = expression.list.map((item) => operand(item, scope));
@@ -78,12 +79,19 @@ const operators = {
   ">=": sql`>=`,
 } as const;
 
-function operand(value: Operand, scope: Scope): Sql {
+/**
+ * A number equals the text that it is shown as. In order it comes before every text, as it does in a list; the sign keeps
+ * SQLite from making a number of the text.
+ */
+const equally = (column: Sql): Sql => sql`CAST(${column} AS TEXT)`;
+const inOrder = (column: Sql): Sql => sql`+${column}`;
+
+function operand(value: Operand, scope: Scope, shown = equally): Sql {
   switch (value.kind) {
     case "literal":
       return param(typeof value.value === "boolean" ? BigInt(value.value) : value.value);
     case "column":
-      return reference(value, scope);
+      return value.asShown ? shown(reference(value, scope)) : reference(value, scope);
     case "given":
       return param(new Slot(value.name));
     case "auth":
@@ -113,7 +121,8 @@ export function conditionSql(condition: Condition, scope: Scope): Sql {
 }
 
 /** A caller's filter. Its comparisons are SQL's: a NULL matches `is_null` alone (interface, section 4). */
-function filterSql(filter: PlannedFilter, column: Sql): Sql {
+function filterSql(filter: PlannedFilter, stored: Sql): Sql {
+  const column = filter.asShown ? (isEquality(filter.operator) ? equally : inOrder)(stored) : stored;
   switch (filter.operator) {
     case "eq":
       return sql`${column} = ${param(filter.value)}`;

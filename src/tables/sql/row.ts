@@ -75,7 +75,7 @@ export function getStatement(
     ...probes.map(({ value }, i) => sql`${value} AS ${probeName(i)}`),
   ];
   const probed = nodes.map((_, i) => sql`(_w.${probeName(i)} IS NOT NULL)`);
-  const row = jsonWithin(catalog, output, (column) => sql`_w.${name(column.name)}`, sql`NULL`);
+  const row = jsonWithin(catalog, table, output, (column) => sql`_w.${name(column.name)}`, sql`NULL`);
   // What probes find is found once: behind a limit, SQLite does not merge the two queries. Without one it makes no table of it.
   const once = probes.length === 0 ? empty : sql` LIMIT 1`;
   const found = sql`SELECT ${commaList(list)} FROM ${name(table.name)} AS _t WHERE ${keyIs(key, sql`_t`)}${once}`;
@@ -216,7 +216,11 @@ export function deleteStatement(
   const row: Scope["row"] = (column) => sql`${target}.${name(column)}`;
   const scope: Scope = { ...scopeOf(catalog.tables.get(table.name)), row };
   const guard = guardOf(alwaysTrue(rule) ? [] : [{ terms: [rule], scope }], catalog);
-  const returned = jsonObject(keyOf(table), ({ name: column }) => sql`${target}.${name(column)}`);
+  const returned = jsonObject(
+    keyOf(table),
+    ({ name: column }) => sql`${target}.${name(column)}`,
+    catalog.tables.get(table.name),
+  );
   const probes = guard.measured(sql``, target, keyIs(key, target));
   return {
     statement: sql`DELETE FROM ${target} WHERE ${and([keyIs(key, target), guard.condition])} RETURNING ${returned} AS row`,
@@ -280,8 +284,8 @@ function returningOf(
   catalog: Catalog,
 ): { readonly row: Sql; readonly exact: boolean; readonly seeks: readonly Seek[] } {
   const refer = ({ name: column }: Column) => sql`${name(table.name)}.${name(column)}`;
-  const key = jsonObject(keyOf(table), refer);
-  const object = (columns: readonly Column[]) => jsonWithin(catalog, columns, refer, key);
+  const key = jsonObject(keyOf(table), refer, catalog.tables.get(table.name));
+  const object = (columns: readonly Column[]) => jsonWithin(catalog, table, columns, refer, key);
   if (alwaysTrue(rule)) return { row: sql`${object(full)} AS row`, exact: true, seeks: [] };
   if (neverTrue(rule)) return { row: sql`${object(minimal)} AS row`, exact: true, seeks: [] };
   const row: Scope["row"] = (column) => sql`${name(table.name)}.${name(column)}`;
@@ -309,13 +313,14 @@ export function returnedRow(text: string): { readonly json: string; readonly pro
 
 /** A row as JSON, or something else where it is larger than an answer can be. */
 function jsonWithin(
-  { answerBytesMax }: Catalog,
+  { answerBytesMax, tables }: Catalog,
+  table: Table,
   columns: readonly Column[],
   refer: (column: Column) => Sql,
   otherwise: Sql,
 ): Sql {
   const bytes = storedBytes(columns, refer);
-  const row = jsonObject(columns, refer);
+  const row = jsonObject(columns, refer, tables.get(table.name));
   if (bytes.text === "0") return row;
   return sql`CASE WHEN ${bytes} <= ${integer(answerBytesMax)} THEN ${row} ELSE ${otherwise} END`;
 }

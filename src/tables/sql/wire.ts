@@ -1,14 +1,22 @@
+import { fromHex } from "../../encoding/hex.js";
+import type { SqlValue } from "../../platform/database.js";
 import { isPlainSql, scaledSql, unscaled } from "../../platform/real-scale.js";
 import type { Column } from "../../project/model.js";
+import type { CatalogTable } from "../../schema/catalog.js";
 import { chain, commaList, type Sql, sql, sum, textLiteral } from "./fragment.js";
 
 /**
  * JSON text made by SQLite (interface, section 3: column types and their JSON). Reals carry 17 digits and blobs are
  * hexadecimal; `finishRows` gives both their final form.
  */
-export function jsonObject(columns: readonly Column[], refer: (column: Column) => Sql): Sql {
-  if (columns.length > jsonObjectPairsMax) return concatenatedObject(columns, refer);
-  const pairs = columns.flatMap((column) => [textLiteral(column.name), wireValue(column, refer(column))]);
+export function jsonObject(
+  columns: readonly Column[],
+  refer: (column: Column) => Sql,
+  physical: CatalogTable | undefined,
+): Sql {
+  const shownOf = (column: Column) => shownValue(column, refer(column), physical);
+  if (columns.length > jsonObjectPairsMax) return concatenatedObject(columns, shownOf);
+  const pairs = columns.flatMap((column) => [textLiteral(column.name), shownOf(column)]);
   return sql`json_object(${commaList(pairs)})`;
 }
 
@@ -27,16 +35,24 @@ export function storedBytes(columns: readonly Column[], refer: (column: Column) 
 /** D1 takes 32 arguments in a function call. */
 const jsonObjectPairsMax = 16;
 
-function concatenatedObject(columns: readonly Column[], refer: (column: Column) => Sql): Sql {
+function concatenatedObject(columns: readonly Column[], shownOf: (column: Column) => Sql): Sql {
   const members = columns.map((column, i) => {
     const key = { text: `'${i === 0 ? "{" : ","}"${column.name}":'`, params: [] };
-    return sql`(${key} || json_quote(${wireValue(column, refer(column))}))`;
+    return sql`(${key} || json_quote(${shownOf(column)}))`;
   });
   // As JSON, or an array would hold it as a string.
   return sql`json(${chain(members, sql` || `)} || '}')`;
 }
 
-export function wireValue(column: Pick<Column, "type">, ref: Sql): Sql {
+/** JSON has no infinities. Where the column's type is real, `finishRows` sees to them. */
+function shownValue(column: Column, ref: Sql, physical: CatalogTable | undefined): Sql {
+  const value = wireValue(column, ref);
+  const stored = physical?.affinities.get(column.name) ?? "text";
+  if (stored === "text" || column.type === "real") return value;
+  return sql`CASE WHEN typeof(${ref}) <> 'real' OR abs(${ref}) < 9e999 THEN ${value} END`;
+}
+
+function wireValue(column: Pick<Column, "type">, ref: Sql): Sql {
   switch (column.type) {
     case "integer":
       return sql`CASE WHEN ${ref} BETWEEN -9007199254740991 AND 9007199254740991 THEN ${ref} ELSE CAST(${ref} AS TEXT) END`;
@@ -60,6 +76,26 @@ function realJson(ref: Sql): Sql {
     WHEN ${isPlainSql(ref.text)} THEN json(printf('%!.17g', ${ref.text}))
     ELSE json_array(json(printf('%!.17g', ${number})), ${exponent}) END`;
   return { text, params: [] };
+}
+
+/**
+ * A value of a cursor, whatever its column's type: a text or NULL is itself, and others come as an array of one or two
+ * elements behind the letter of what they are, since their order depends on it.
+ */
+export function keyValue(ref: Sql): Sql {
+  const integer = sql`json_array('i', CAST(${ref} AS TEXT))`;
+  const infinite = sql`json_array('r', CASE WHEN ${ref} > 0 THEN 1 ELSE -1 END, 1024)`;
+  const real = sql`CASE WHEN abs(${ref}) = 9e999 THEN ${infinite} ELSE json_array('r', ${realJson(ref)}) END`;
+  return sql`CASE typeof(${ref}) WHEN 'integer' THEN ${integer} WHEN 'real' THEN ${real} WHEN 'blob' THEN json_array('b', hex(${ref})) ELSE ${ref} END`;
+}
+
+/** What `keyValue` has written. */
+export function storedOf(value: unknown): SqlValue {
+  if (!Array.isArray(value)) return value as string | null;
+  const [kind, content, exponent] = value;
+  if (kind === "i") return BigInt(content as string);
+  if (kind === "b") return fromHex(content as string);
+  return (exponent === undefined ? realOf(content) : realOf([content, exponent])) as number;
 }
 
 /** A real of `wireValue` as it was stored. */

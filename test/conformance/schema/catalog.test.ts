@@ -40,6 +40,7 @@ it("has the indexes that a scan can use, the rowid and its alias", async () => {
         ["c", "integer"],
         ["d", "text"],
       ]),
+      numericTexts: new Map(),
       exactColumns: new Set(),
       collations: new Map([["d", "NOCASE"]]),
       triggers: none,
@@ -64,6 +65,7 @@ it("has the indexes that a scan can use, the rowid and its alias", async () => {
         ["x", "text"],
         ["y", "integer"],
       ]),
+      numericTexts: new Map(),
       exactColumns: new Set(),
       collations: new Map(),
       triggers: none,
@@ -73,6 +75,7 @@ it("has the indexes that a scan can use, the rowid and its alias", async () => {
     i: {
       rowid: "_rowid_",
       affinities: new Map([["id", "integer"]]),
+      numericTexts: new Map(),
       exactColumns: new Set(),
       collations: new Map(),
       triggers: none,
@@ -82,6 +85,7 @@ it("has the indexes that a scan can use, the rowid and its alias", async () => {
     d: {
       rowid: "_rowid_",
       affinities: new Map([["id", "integer"]]),
+      numericTexts: new Map(),
       exactColumns: new Set(),
       collations: new Map(),
       triggers: none,

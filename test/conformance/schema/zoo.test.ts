@@ -137,7 +137,7 @@ notes:
     title: { type: text }
     body:  { type: text }
 `);
-    expect(await notes()).toEqual({ leftOut: [], kept: [], choices: [], limited: [] });
+    expect(await notes()).toEqual({ leftOut: [], kept: [], choices: [], narrowed: [], limited: [] });
     await applied(database, (await pullSchema(database)).text);
     expect(await soundness(database)).toEqual(sound);
   });

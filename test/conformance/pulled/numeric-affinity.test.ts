@@ -1,0 +1,207 @@
+import { describe, expect, it } from "vitest";
+import { applyChange } from "../../../src/schema/apply.js";
+import type { PullNotes } from "../../../src/schema/introspect.js";
+import { pullSchema } from "../../../src/schema/pull.js";
+import { type Client, client, dataOf, expectRefusal, metaOf, pagesOf } from "../../support/client.js";
+import { member, rowsOf, run } from "../../support/people.js";
+import { apiKey, serve, type TestServer } from "../../support/server.js";
+
+interface Pulled {
+  readonly server: TestServer;
+  readonly key: Client;
+  readonly notes: PullNotes;
+}
+
+async function pulled(config: string, ...sql: string[]): Promise<Pulled> {
+  const server = await serve({
+    schema: "first: { columns: { id: { type: integer, primary_key: true } } }",
+    config,
+  });
+  for (const each of sql) await run(server, each);
+  const { text, notes } = await pullSchema(server.database);
+  const applied = await applyChange(server.database, text, { allowDestructive: false, now: 1 });
+  expect(applied).toMatchObject({ outcome: "applied" });
+  const key = client(server, await apiKey(server, "project:backend"));
+  return { server, key, notes };
+}
+
+const idsOf = (data: readonly Record<string, unknown>[]) => data.map(({ id }) => id);
+const found = async (caller: Client, path: string) => idsOf(dataOf(await caller.get(path)));
+
+describe("a text column whose affinity makes numbers of texts", () => {
+  const table = [
+    "CREATE TABLE t (id INTEGER PRIMARY KEY, code STRING, day DATE, doc JSON, name VARCHAR(9))",
+    "CREATE INDEX codes ON t (code)",
+    "INSERT INTO t VALUES (1, 'A1', '2024-03-01', '{}', '5'), (2, '007', '2023-12-31', '[]', '007'), (3, '5', NULL, NULL, NULL)",
+  ];
+  const numbers = ["007", "5", "5.0", " 5", "5 ", "\t5", "+5", ".5", "5.", "1e3", "1e999", "-1E-2"];
+  const texts = ["", " ", "A", "0x10", "5 x", "1e", "-", "Inf", "NaN", "1_000", "٣", "\u00a05", "2024-01-01"];
+
+  it("takes the texts that stay as they are, and no other", async () => {
+    const { server, key, notes } = await pulled("", ...table);
+    expect(notes).toMatchObject({
+      choices: ["t.code: values of several types (2 integer, 1 text), taken as text"],
+      narrowed: [
+        "t.code: STRING turns texts that read as numbers into numbers, so it takes none of them",
+        "t.day: DATE turns texts that read as numbers into numbers, so it takes none of them",
+        "t.doc: JSON stores a number as such, so it takes those of up to 15 digits",
+      ],
+    });
+    for (const code of numbers) {
+      expectRefusal(await key.post("/api/t", { code }), 400, "bad_request");
+      expectRefusal(await key.patch("/api/t/1", { day: code }), 400, "bad_request");
+    }
+    for (const code of texts) {
+      const created = await key.post("/api/t", { code, name: "007", day: code });
+      expect(dataOf(created), code).toMatchObject({ code, name: "007", day: code });
+    }
+    expect(await rowsOf(server, "SELECT count(*) FROM t WHERE typeof(code) <> 'text'")).toEqual([[2]]);
+  });
+
+  it("takes JSON numbers that stay what they are", async () => {
+    const { key } = await pulled("", ...table);
+    for (const doc of [5, -7.25, 1e21, "5", [1], true, null])
+      expect(dataOf(await key.post("/api/t", { doc }))).toMatchObject({ doc });
+    for (const doc of [0.1 + 0.2, 5e-324, 1.7976931348623157e308])
+      expectRefusal(await key.post("/api/t", { doc }), 400, "bad_request");
+  });
+
+  it("is compared as it is shown", async () => {
+    const { key } = await pulled("", ...table);
+    expect(dataOf(await key.get("/api/t?select=code"))).toEqual([{ code: "A1" }, { code: 7 }, { code: 5 }]);
+    for (const [filter, expected] of [
+      ["where[code]=A1", [1]],
+      ["where[code]=7", [2]],
+      ["where[code]=007", []],
+      ["where[code]=7.0", []],
+      ["filter[code][ne]=7", [1, 3]],
+      ["filter[code][ne]=007", [1, 2, 3]],
+      ["filter[code][in]=7,A1", [1, 2]],
+      ["filter[code][in]=007,A1", [1]],
+      ["filter[day][gte]=2024", [1]],
+      ["filter[day][lt]=2024", [2]],
+      ["filter[day][gte]=2024-01-01", [1]],
+      ["filter[code][contains]=7", [2]],
+      ["filter[name][gte]=5", [1]],
+    ] as const)
+      expect(await found(key, `/api/t?${filter}&sort=id`), filter).toEqual(expected);
+    expect(metaOf(await key.get("/api/t?where[code]=7"))).toMatchObject({ rows_read: 2 });
+  });
+
+  it("as a key is found as it is shown", async () => {
+    const { key } = await pulled(
+      "",
+      "CREATE TABLE k (id STRING PRIMARY KEY NOT NULL)",
+      "INSERT INTO k VALUES ('7'), ('x')",
+    );
+    expect(dataOf(await key.get("/api/k/7"))).toEqual({ id: 7 });
+    expect(dataOf(await key.get("/api/k/x"))).toEqual({ id: "x" });
+    for (const id of ["007", "7.0", "%207"]) {
+      expectRefusal(await key.get(`/api/k/${id}`), 404, "not_found");
+      expectRefusal(await key.delete(`/api/k/${id}`), 404, "not_found");
+    }
+    expect(dataOf(await key.delete("/api/k/7"))).toEqual({ id: 7 });
+  });
+
+  it("is compared so by rules", async () => {
+    const config = `
+[rules.t]
+read = "row.code != '007' and row.code != '5'"
+create = "new.code != '5'"
+[rules.owned]
+read = "row.owner = auth.id"
+[rules.shared]
+read = "exists(owned o where o.owner = auth.id and o.id = row.id)"
+[rules.named]
+read = "exists(owned o where o.owner = row.name)"
+[rules.listed]
+read = "row.owner in ('07', auth.id)"`;
+    const { server } = await pulled(
+      config,
+      ...table,
+      "CREATE TABLE owned (id INTEGER PRIMARY KEY, owner UUID NOT NULL)",
+      "CREATE INDEX owners ON owned (owner, id)",
+      "CREATE TABLE shared (id INTEGER PRIMARY KEY)",
+      "CREATE TABLE named (id INTEGER PRIMARY KEY, name TEXT)",
+      "CREATE TABLE listed (id INTEGER PRIMARY KEY, owner UUID NOT NULL)",
+      "INSERT INTO owned VALUES (1, '7'), (2, 'ada'), (3, 'bob')",
+      "INSERT INTO shared SELECT id FROM owned",
+      "INSERT INTO named VALUES (1, '7'), (2, '007'), (3, 'ada'), (4, 'eve')",
+      "INSERT INTO listed SELECT * FROM owned",
+    );
+    const as = async (id: string) => client(server, (await member(server, id)).bearer);
+    const [seven, zeros, ada] = [await as("7"), await as("007"), await as("ada")];
+    expect(await found(ada, "/api/t")).toEqual([1, 2]);
+    expectRefusal(await ada.post("/api/t", { code: "5.0" }), 400, "bad_request");
+    for (const path of ["/api/owned", "/api/shared", "/api/listed"]) {
+      expect(await found(seven, path), path).toEqual([1]);
+      expect(await found(zeros, path), path).toEqual([]);
+      expect(await found(ada, path), path).toEqual([2]);
+    }
+    expect(await found(ada, "/api/named")).toEqual([1, 3]);
+    // A row and no more, by the index.
+    expect(metaOf(await ada.get("/api/owned"))).toMatchObject({ rows_read: 2 });
+  });
+});
+
+describe("infinities and values of several storage classes", () => {
+  const values = [
+    "NULL",
+    "-9e999",
+    "-1e300",
+    "9007199254740993",
+    "9007199254740992",
+    "0.30000000000000004",
+    "0.3",
+    "5",
+    "5.5",
+    "9e999",
+    "'5'",
+    "'a'",
+    "'Inf'",
+    "'9e999'",
+  ];
+  const insert = (table: string, more: readonly string[] = []) =>
+    `INSERT INTO ${table} (v) VALUES ${[...values, ...more].map((value) => `(${value})`).join(", ")}`;
+
+  it.each([
+    ["DATE", [], ""],
+    ["", [], ""],
+    ["REAL", [], ""],
+    ["INT", [], ""],
+    ["", ["x'35'", "x'61'", "x''", "'35'"], ""],
+    ["BLOB", ["x'35'", "x'ff'", "'ÿ'"], ""],
+    ["ANY", ["x'35'"], " STRICT"],
+  ])("are listed and paged once each (%s %s)", async (declared, more, strict) => {
+    const { server, key } = await pulled(
+      "",
+      `CREATE TABLE m (id INTEGER PRIMARY KEY, v ${declared})${strict}`,
+      "CREATE INDEX vs ON m (v, id)",
+      insert("m", more),
+    );
+    for (const direction of ["", " DESC"]) {
+      const order = await rowsOf(server, `SELECT id FROM m ORDER BY v${direction}, id`);
+      const pages = await pagesOf(key, `/api/m?sort=${direction === "" ? "" : "-"}v&limit=1`);
+      expect(pages.flatMap(({ data }) => idsOf(data))).toEqual(order.map(([id]) => id));
+      // The JSON is one that every reader takes, and an infinity is no number of JSON.
+      const numbers = pages.flatMap(({ data }) => (typeof data[0]!.v === "number" ? [data[0]!.v] : []));
+      expect(numbers.every(Number.isFinite)).toBe(true);
+    }
+    const [[infinite]] = (await rowsOf(
+      server,
+      "SELECT id FROM m WHERE typeof(v) = 'real' AND v = 9e999",
+    )) as [[number]];
+    if (!more.some((value) => value.startsWith("x")))
+      expect(dataOf(await key.get(`/api/m/${infinite}`))).toEqual({ id: infinite, v: null });
+  });
+
+  it("a key that is an infinity begins the next page", async () => {
+    const { key } = await pulled(
+      "",
+      "CREATE TABLE k (r REAL PRIMARY KEY NOT NULL)",
+      "INSERT INTO k VALUES (-9e999), (1.5), (9e999)",
+    );
+    const pages = await pagesOf(key, "/api/k?limit=1");
+    expect(pages.map(({ data }) => data[0]!.r)).toEqual([null, 1.5, null]);
+  });
+});
