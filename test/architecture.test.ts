@@ -30,7 +30,15 @@ const mayImport: Record<string, readonly string[]> = {
   ],
   admin: ["auth", "encoding", "http", "metering", "platform", "project", "schema", "tables"],
   mail: ["auth", "encoding", "http", "platform", "project"],
-  openapi: ["admin/authorize.ts", "auth/callers.ts", "http", "project", "schema"],
+  openapi: [
+    "admin/authorize.ts",
+    "auth/callers.ts",
+    "auth/email.ts",
+    "auth/passwords.ts",
+    "http",
+    "project",
+    "schema",
+  ],
   "app.ts": [
     "admin",
     "auth",

@@ -6,13 +6,15 @@ export function emailKey(email: string): string {
   return email.replace(/[A-Z]/g, (letter) => letter.toLowerCase());
 }
 
-const emailBytesMax = 254;
+export const emailBytesMax = 254;
 
 /**
  * Specification, section 2: `local@domain.tld`, no whitespace; and none of the characters that RFC 5322 gives a meaning,
  * by which one text could be mail to another address.
  */
+export const emailShape =
+  /^[^\s\p{Cc}@<>"(),:;[\]\\]+@[^\s\p{Cc}@.<>"(),:;[\]\\]+(\.[^\s\p{Cc}@.<>"(),:;[\]\\]+)+$/u;
+
 export function isEmail(text: string): boolean {
-  const shape = /^[^\s\p{Cc}@<>"(),:;[\]\\]+@[^\s\p{Cc}@.<>"(),:;[\]\\]+(\.[^\s\p{Cc}@.<>"(),:;[\]\\]+)+$/u;
-  return new TextEncoder().encode(text).length <= emailBytesMax && shape.test(text);
+  return new TextEncoder().encode(text).length <= emailBytesMax && emailShape.test(text);
 }

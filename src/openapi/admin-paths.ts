@@ -1,3 +1,5 @@
+import type { Config } from "../project/config.js";
+import { email, newPassword } from "./auth-fields.js";
 import type { JsonSchema } from "./column-schema.js";
 import {
   count,
@@ -34,7 +36,7 @@ const listOf = (schema: JsonSchema) => ({
 });
 
 /** /admin/api and what is for administrators beside it (interface, sections 3, 6 and 8). */
-const calls: Readonly<Record<string, Call>> = {
+const callsOf = (password: JsonSchema): Readonly<Record<string, Call>> => ({
   "post /admin/api/schema/plan": {
     summary: "The steps from the schema in force to the one of the body",
     callers,
@@ -56,7 +58,7 @@ const calls: Readonly<Record<string, Call>> = {
   "post /admin/api/users": {
     summary: "Creates a user",
     callers,
-    takes: openObject({ email: text, password: text, role }, "role"),
+    takes: openObject({ email, password, role }, "role"),
     answers: { 201: data(object({ user: ref("svc.user") })) },
     errors: sending,
   },
@@ -152,14 +154,17 @@ const calls: Readonly<Record<string, Call>> = {
     answers: { 200: object({ status: { const: "ok" } }) },
     errors: [403, 503],
   },
-};
+});
 
-/** `isPublic`: whether everybody may read the document. */
-export function adminPaths(cookies: boolean, isPublic: boolean): JsonSchema {
+/** The settings say whether everybody may read the document, and how long a password is. */
+export function adminPaths(cookies: boolean, { api, auth }: Pick<Config, "api" | "auth">): JsonSchema {
+  const calls = callsOf(newPassword(auth.password_min_length));
   const document = calls["get /openapi.json"]!;
   const all = {
     ...calls,
-    "get /openapi.json": isPublic ? { ...document, callers: [...callers, "anybody" as const] } : document,
+    "get /openapi.json": api.public_openapi
+      ? { ...document, callers: [...callers, "anybody" as const] }
+      : document,
   };
   return pathsOf("admin", all, cookies);
 }

@@ -1,3 +1,12 @@
+import {
+  codeVerifier,
+  email,
+  newPassword,
+  presentedPassword,
+  refreshToken,
+  secret,
+  userId,
+} from "./auth-fields.js";
 import type { JsonSchema } from "./column-schema.js";
 import {
   count,
@@ -15,10 +24,6 @@ import {
 import { type Call, pathsOf } from "./paths.js";
 
 const tokens = { 200: ref("svc.tokens") };
-const credentials = openObject({ email: text, password: text });
-const email = openObject({ email: text });
-const token = openObject({ token: text });
-const tokenAndPassword = openObject({ token: text, password: text });
 const accepted = { 202: data(object({ accepted: { const: true } })) };
 const bodyErrors = [400, 403, 413, 415, 503] as const;
 const throttled = [...bodyErrors, 401, 429] as const;
@@ -33,10 +38,10 @@ const provider = {
 };
 
 /** /auth (specification 4.1; interface, section 6). */
-const calls: Readonly<Record<string, Call>> = {
+const calls = (password: JsonSchema): Readonly<Record<string, Call>> => ({
   "post /auth/register": {
     summary: "Creates a user of role user, and signs in unless the address has to be confirmed first",
-    takes: credentials,
+    takes: openObject({ email, password }),
     answers: {
       201: ref("svc.tokens"),
       202: data(
@@ -49,17 +54,22 @@ const calls: Readonly<Record<string, Call>> = {
     },
     errors: [...bodyErrors, 409],
   },
-  "post /auth/login": { summary: "Signs in", takes: credentials, answers: tokens, errors: throttled },
+  "post /auth/login": {
+    summary: "Signs in",
+    takes: openObject({ email, password: presentedPassword }),
+    answers: tokens,
+    errors: throttled,
+  },
   "post /auth/refresh": {
     summary: "Rotates a refresh token, of the body or the cookie",
-    takes: openObject({ refresh_token: text }, "refresh_token"),
+    takes: openObject({ refresh_token: refreshToken }, "refresh_token"),
     bodyIsOptional: true,
     answers: tokens,
     errors: [...bodyErrors, 401],
   },
   "post /auth/logout": {
     summary: "Ends the session of a refresh token",
-    takes: openObject({ refresh_token: text }, "refresh_token"),
+    takes: openObject({ refresh_token: refreshToken }, "refresh_token"),
     bodyIsOptional: true,
     answers: { 200: data(object({ revoked: { const: true } })) },
     errors: [...bodyErrors, 401],
@@ -73,7 +83,7 @@ const calls: Readonly<Record<string, Call>> = {
   "post /auth/password": {
     summary: "Replaces the password, and ends every session",
     callers: user,
-    takes: openObject({ current_password: text, password: text }),
+    takes: openObject({ current_password: presentedPassword, password }),
     answers: { 200: data(object({ revoked_sessions: count })) },
     errors: throttled,
   },
@@ -87,7 +97,7 @@ const calls: Readonly<Record<string, Call>> = {
     takes: openObject({
       provider: provider.schema,
       redirect_to: text,
-      code_challenge: text,
+      code_challenge: secret,
       code_challenge_method: { const: "S256" },
     }),
     answers: { 200: data(object({ authorization_url: text, expires_in: count })) },
@@ -107,7 +117,7 @@ const calls: Readonly<Record<string, Call>> = {
   },
   "post /auth/oauth/exchange": {
     summary: "Tokens for the code of a callback",
-    takes: openObject({ code: text, code_verifier: text }),
+    takes: openObject({ code: secret, code_verifier: codeVerifier }),
     answers: tokens,
     errors: bodyErrors,
   },
@@ -119,8 +129,8 @@ const calls: Readonly<Record<string, Call>> = {
         ...list(
           object(
             {
-              id: text,
-              email: text,
+              id: userId,
+              email,
               role,
               email_verified: flag,
               disabled: flag,
@@ -142,7 +152,7 @@ const calls: Readonly<Record<string, Call>> = {
   "post /auth/users/invite": {
     summary: "Mails an invitation",
     callers: key,
-    takes: openObject({ email: text, role: nullOr(role), redirect_to: nullOr(text) }, "role", "redirect_to"),
+    takes: openObject({ email, role: nullOr(role), redirect_to: nullOr(text) }, "role", "redirect_to"),
     answers: {
       201: data(object({ email: text, role, existing_user: flag, expires_in: nullOr(count) })),
     },
@@ -150,31 +160,31 @@ const calls: Readonly<Record<string, Call>> = {
   },
   "post /auth/invitations/accept": {
     summary: "Accepts an invitation: sets the password, and signs in",
-    takes: tokenAndPassword,
+    takes: openObject({ token: secret, password }),
     answers: tokens,
     errors: bodyErrors,
   },
   "post /auth/email-verification/resend": {
     summary: "Mails the link that confirms an address once more",
-    takes: email,
+    takes: openObject({ email }),
     answers: accepted,
     errors: bodyErrors,
   },
   "post /auth/email-verification/confirm": {
     summary: "Confirms an address, and signs in",
-    takes: token,
+    takes: openObject({ token: secret }),
     answers: tokens,
     errors: bodyErrors,
   },
   "post /auth/password-reset/request": {
     summary: "Mails a link that sets a password",
-    takes: email,
+    takes: openObject({ email }),
     answers: accepted,
     errors: bodyErrors,
   },
   "post /auth/password-reset/confirm": {
     summary: "Sets a password, and ends every session",
-    takes: tokenAndPassword,
+    takes: openObject({ token: secret, password }),
     answers: { 200: data(object({ password_updated: { const: true } })) },
     errors: bodyErrors,
   },
@@ -191,6 +201,8 @@ const calls: Readonly<Record<string, Call>> = {
     answers: { 200: "text/html", 400: "text/html" },
     errors: [400, 403, 404, 413, 415, 503],
   },
-};
+});
 
-export const authPaths = (cookies: boolean): JsonSchema => pathsOf("auth", calls, cookies);
+/** Characters that a password has at least, where one is set. */
+export const authPaths = (cookies: boolean, passwordLengthMin: number): JsonSchema =>
+  pathsOf("auth", calls(newPassword(passwordLengthMin)), cookies);

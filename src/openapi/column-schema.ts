@@ -5,19 +5,52 @@ export type JsonSchema = Readonly<Record<string, unknown>>;
 
 /** What a column's values are in JSON (interface, section 3). */
 const typeSchemas: Record<ColumnType, JsonSchema> = {
-  integer: {
-    type: ["integer", "string"],
-    minimum: -Number.MAX_SAFE_INTEGER,
-    maximum: Number.MAX_SAFE_INTEGER,
-    pattern: "^-?[1-9][0-9]{15,18}$",
-    description: "beyond ±(2^53−1) a decimal string",
-  },
+  integer: { $ref: "#/components/schemas/svc.integer" },
   real: { type: "number" },
   text: { type: "string" },
   boolean: { type: "boolean" },
   json: {},
-  blob: { type: "string", contentEncoding: "base64" },
+  blob: {
+    type: "string",
+    contentEncoding: "base64",
+    // The one spelling that the bytes have: RFC 4648, section 3.5.
+    pattern: "^([A-Za-z0-9+/]{4})*([A-Za-z0-9+/][AQgw]==|[A-Za-z0-9+/]{2}[AEIMQUYcgkosw048]=)?$",
+  },
 };
+
+/** `svc.integer`: all of 64 bits. A number beyond 2^53 would lose digits, so a string has these and no others. */
+export function integerSchema(): JsonSchema {
+  const past = `(${digitsFrom("9007199254740992")}|[1-9][0-9]{16,17}|${digitsTo("9223372036854775807")})`;
+  return {
+    type: ["integer", "string"],
+    minimum: Number.MIN_SAFE_INTEGER,
+    maximum: Number.MAX_SAFE_INTEGER,
+    pattern: `^(-?${past}|-9223372036854775808)$`,
+    description: "beyond ±(2^53−1) a decimal string",
+  };
+}
+
+/** Numbers of as many digits that are not under this one. */
+function digitsFrom(least: string): string {
+  return ofSameLength(least, (digit) => (digit < 9 ? `[${digit + 1}-9]` : null));
+}
+
+/** Numbers of as many digits that are not over this one. */
+function digitsTo(most: string): string {
+  return ofSameLength(most, (digit, i) => {
+    const first = i === 0 ? 1 : 0;
+    return digit > first ? `[${first}-${digit - 1}]` : null;
+  });
+}
+
+/** The number itself, and those that `others` makes differ from it at one digit and let be anything behind it. */
+function ofSameLength(number: string, others: (digit: number, i: number) => string | null): string {
+  const differing = [...number].flatMap((digit, i) => {
+    const other = others(Number(digit), i);
+    return other === null ? [] : [`${number.slice(0, i)}${other}[0-9]{${number.length - i - 1}}`];
+  });
+  return [...differing, number].join("|");
+}
 
 /** Of a body: a value of another type is refused. */
 export function acceptedSchema({ type, notNull }: Column): JsonSchema {
@@ -28,10 +61,9 @@ export function acceptedSchema({ type, notNull }: Column): JsonSchema {
 /** Of an answer. Columns that SQLite holds to no type may hold what their type does not say. */
 export function storedSchema(column: Column, isLoose: boolean): JsonSchema {
   if (!isLoose) return acceptedSchema(column);
-  const { description } = typeSchemas[column.type];
   return {
     ...(column.type === "json" ? {} : { type: ["string", "number", "boolean", "null"] }),
-    description: `${column.type}, as a rule${description === undefined ? "" : `; ${description}`}`,
+    description: `${column.type}, as a rule${column.type === "integer" ? "; beyond ±(2^53−1) a decimal string" : ""}`,
   };
 }
 
@@ -41,6 +73,7 @@ export function textSchema({ type }: Column): JsonSchema {
 }
 
 function nullable(schema: JsonSchema): JsonSchema {
+  if ("$ref" in schema) return { anyOf: [schema, { type: "null" }] };
   const { type } = schema;
   return type === undefined ? schema : { ...schema, type: [type, "null"].flat() };
 }

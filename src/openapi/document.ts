@@ -5,7 +5,7 @@ import type { Catalog } from "../schema/catalog.js";
 import { isReadOnly, type LiveProject } from "../schema/live-project.js";
 import { adminPaths } from "./admin-paths.js";
 import { authPaths } from "./auth-paths.js";
-import { filterSchemas, type JsonSchema } from "./column-schema.js";
+import { filterSchemas, integerSchema, type JsonSchema } from "./column-schema.js";
 import { count, errorResponses, flag, nullOr, object, role, securitySchemes, text } from "./operation.js";
 import { tablePaths, tableSchemas } from "./table-paths.js";
 
@@ -33,8 +33,8 @@ export function openApiDocument(project: DocumentedProject): JsonSchema {
     servers: [{ url: baseUrl }],
     paths: {
       ...Object.assign({}, ...tables.map(([table, its]) => tablePaths(table, its, { metered, cookies }))),
-      ...authPaths(cookies),
-      ...adminPaths(cookies, config.api.public_openapi),
+      ...authPaths(cookies, config.auth.password_min_length),
+      ...adminPaths(cookies, config),
     },
     components: {
       schemas: {
@@ -89,6 +89,7 @@ function sharedSchemas(metered: boolean): JsonSchema {
     "svc.systemList": object(page, "next_cursor", "truncated"),
     "svc.list": object({ ...page, ...(metered && counts) }, "next_cursor", "truncated"),
     ...(metered && { "svc.metering": object(counts) }),
+    "svc.integer": integerSchema(),
     ...filterSchemas(),
   };
 }

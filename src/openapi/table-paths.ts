@@ -53,13 +53,16 @@ export function tablePaths(
         answers: { 200: answer(ref(name)) },
         errors: [400, 401, 403, 404, 500, 503],
       }),
-      ...(!table.virtual && {
-        patch: documented({
-          ...about("update", "update", `Updates a row of ${name}`),
-          body: json(ref(`${name}.changes`)),
-          answers: { 200: answer(row) },
-          errors: [400, 401, 403, 404, 409, 413, 415, 500, 503],
+      ...(!table.virtual &&
+        changeable(table).length > 0 && {
+          patch: documented({
+            ...about("update", "update", `Updates a row of ${name}`),
+            body: json(ref(`${name}.changes`)),
+            answers: { 200: answer(row) },
+            errors: [400, 401, 403, 404, 409, 413, 415, 500, 503],
+          }),
         }),
+      ...(!table.virtual && {
         delete: documented({
           ...about("delete", "delete", `Deletes a row of ${name}`),
           answers: { 200: answer(ref(`${name}.key`)) },
@@ -74,6 +77,11 @@ export function tablePaths(
     ...(key.length === 1 && { [`/api/${name}/{id}`]: one("", [parameter("id", "path", key[0]!)]) }),
     [`/api/${name}/_svc/key`]: one(key.length === 1 ? "_by_key" : "", named),
   };
+}
+
+/** A row keeps its key. */
+function changeable({ columns, primaryKey }: Table): readonly Column[] {
+  return [...columns.values()].filter(({ name }) => !primaryKey.includes(name));
 }
 
 function parameter(name: string, place: "path" | "query", column: Column): JsonSchema {
@@ -100,7 +108,7 @@ export function tableSchemas(
   const names = (some: readonly Column[]): string[] => some.map((column) => column.name);
   const mayBeHidden = columns.filter((column) => columnRules.has(column.name));
   const written = columns.filter((column) => !needsValue(column, table));
-  const changes = columns.filter((column) => !isKey(column));
+  const changes = changeable(table);
   return {
     [name]: object(properties(columns, stored), ...names(mayBeHidden)),
     [`${name}.part`]: object(properties(columns, stored), ...names(columns)),
@@ -109,10 +117,12 @@ export function tableSchemas(
     }),
     ...(!table.virtual &&
       primaryKey.length > 0 && {
-        [`${name}.changes`]: {
-          ...object(properties(changes, acceptedSchema), ...names(changes)),
-          minProperties: 1,
-        },
+        ...(changes.length > 0 && {
+          [`${name}.changes`]: {
+            ...object(properties(changes, acceptedSchema), ...names(changes)),
+            minProperties: 1,
+          },
+        }),
         [`${name}.key`]: object(properties(columns.filter(isKey), stored)),
       }),
   };

@@ -1,4 +1,5 @@
 import { Validator } from "@seriousme/openapi-schema-validator";
+import { Ajv2020 } from "ajv/dist/2020.js";
 import { describe, expect, it } from "vitest";
 import { client, dataOf, expectRefusal } from "../../support/client.js";
 import { apiKey, serve, signUp, signUpAdmin } from "../../support/server.js";
@@ -91,7 +92,7 @@ describe("the OpenAPI document", () => {
     expect(Object.keys(rooms.properties)).toEqual(["id", "name", "notes", "icon", "rate", "open"]);
     expect(rooms.properties.name).toEqual({ type: "string" });
     expect(rooms.properties.open).toEqual({ type: ["boolean", "null"] });
-    expect(rooms.properties.icon).toEqual({ type: ["string", "null"], contentEncoding: "base64" });
+    expect(rooms.properties.icon).toMatchObject({ type: ["string", "null"], contentEncoding: "base64" });
     expect(rooms.properties.notes).toEqual({});
     // Whom a rule hides it from does not get it.
     expect(rooms.required).toEqual(["id", "name", "notes", "icon", "open"]);
@@ -134,6 +135,132 @@ describe("the OpenAPI document", () => {
     const { body: document } = await admin.get("/openapi.json");
     expect((document as Document).paths["/api/later"]).toBeDefined();
     expect((document as Document).info.version).toBe("2");
+  });
+});
+
+describe("what a body may be", () => {
+  const edges = `
+numbers: { columns: { id: { type: integer, primary_key: true }, n: { type: integer }, bytes: { type: blob } } }
+pairs:
+  primary_key: [a, b]
+  columns: { a: { type: integer, not_null: true }, b: { type: text, not_null: true } }
+`;
+  const settings = "[auth]\npassword_min_length = 8\n[auth.throttle]\nmax_mails_per_address = 100\n";
+
+  async function documented() {
+    const server = await serve({ schema: edges, config: settings });
+    const key = client(server, await apiKey(server, "project:backend"));
+    const document = (await key.get("/openapi.json")).body as Document;
+    const ajv = new Ajv2020({ strict: false });
+    const allows = (path: string, body: unknown) => {
+      const { schema } = document.paths[path].post.requestBody.content["application/json"];
+      return ajv.validate({ ...schema, components: document.components }, body);
+    };
+    return { server, document, key, allows };
+  }
+
+  it("of a row is what the server takes, up to the edges of integers and bytes", async () => {
+    const { key, allows } = await documented();
+    const digits = ["9007199254740991", "9007199254740992", "9007199254740993", "9223372036854775807"];
+    const more = ["9223372036854775808", "9223372036854775809", "9300000000000000000", "10000000000000000"];
+    const shapes = ["99999999999999999", "999999999999999999", "9999999999999999999", "12345678901234567890"];
+    const spelled = [
+      "+9007199254740992",
+      "09007199254740992",
+      "9007199254740992.0",
+      " 9007199254740992",
+      "5",
+      "-0",
+      "",
+    ];
+    const numbers = [0, 5.0, -1, 1.5, 2 ** 53 - 1, 2 ** 53, -(2 ** 53) + 1, -(2 ** 53), true, null];
+    const integers = [...digits, ...more, ...shapes].flatMap((text) => [text, `-${text}`]);
+    const bytes = [
+      "",
+      "AA==",
+      "AB==",
+      "AAA=",
+      "AAB=",
+      "AAAA",
+      "A",
+      "AAA",
+      "AA=",
+      "AAAA\n",
+      "-_8=",
+      "AAAAAA==",
+      5,
+      null,
+    ];
+    const bodies = [
+      ...[...integers, ...spelled, ...numbers].map((n) => ({ n })),
+      ...bytes.map((value) => ({ bytes: value })),
+    ];
+    const taken: boolean[] = [];
+    for (const body of bodies) {
+      const { status } = await key.post("/api/numbers", body);
+      expect([201, 400]).toContain(status);
+      taken.push(status === 201);
+      expect(allows("/api/numbers", body), JSON.stringify(body)).toBe(status === 201);
+    }
+    expect(new Set(taken)).toEqual(new Set([true, false]));
+  });
+
+  it("of an address and a password, up to the edges of their lengths", async () => {
+    const { server, allows } = await documented();
+    const anybody = client(server);
+    const local = "a".repeat(64);
+    const emails = [
+      ...[
+        "a@b.c",
+        "a@b",
+        "a@b.",
+        "a@.c",
+        "@b.c",
+        "a b@c.d",
+        "a@b@c.d",
+        "<a@b.c>",
+        "a,b@c.d",
+        "ä@ö.ü",
+        "a@b.c\n",
+        "",
+      ],
+      `${local}@${"b".repeat(254 - 64 - 3)}.c`,
+      `${local}@${"b".repeat(254 - 64 - 2)}.c`,
+    ];
+    for (const email of emails) {
+      const { status } = await anybody.post("/auth/email-verification/resend", { email });
+      expect([202, 400]).toContain(status);
+      expect(allows("/auth/email-verification/resend", { email }), email).toBe(status === 202);
+    }
+    const passwords = [
+      "a".repeat(7),
+      "a".repeat(8),
+      "🙂".repeat(7),
+      "🙂".repeat(8),
+      "a".repeat(1024),
+      "a".repeat(1025),
+    ];
+    for (const [i, password] of passwords.entries()) {
+      const body = { email: `ada${i}@example.com`, password };
+      const { status } = await anybody.post("/auth/register", body);
+      expect([201, 400]).toContain(status);
+      expect(allows("/auth/register", body), password).toBe(status === 201);
+      // Under other settings it may have been shorter.
+      expect(allows("/auth/login", body)).toBe([...password].length <= 1024);
+    }
+  });
+
+  it("is not said of a change where no column can be changed", async () => {
+    const { document, key } = await documented();
+    const methods = Object.keys(document.paths["/api/pairs/_svc/key"]).filter(
+      (name) => name !== "parameters",
+    );
+    expect(methods).toEqual(["get", "delete"]);
+    expect(Object.keys(document.paths["/api/numbers/{id}"])).toContain("patch");
+    expect(Object.keys(document.components.schemas)).not.toContain("pairs.changes");
+    dataOf(await key.post("/api/pairs", { a: 1, b: "x" }));
+    for (const body of [{}, { b: "y" }])
+      expectRefusal(await key.patch("/api/pairs/_svc/key?a=1&b=x", body), 400, "bad_request");
   });
 });
 
