@@ -78,11 +78,7 @@ export async function makeChat(more = ""): Promise<Chat> {
     insert(
       `${numbers(rooms * (usersPerRoom - 1))} INSERT INTO members SELECT i % ${rooms}, 'user ' || i FROM n`,
     ),
-    insert(
-      `${numbers(rows)} INSERT INTO messages (room_id, author_id, body, created_at)
-        SELECT i % ${rooms}, ?, 'this is message number ' || i || ' of the benchmark', 1700000000 + i FROM n`,
-      user!.id,
-    ),
+    insert(messagesText(rows), user!.id),
     insert(
       `${numbers(rows)} INSERT INTO drafts (owner_id, body) SELECT ?, 'this is draft number ' || i FROM n`,
       user!.id,
@@ -90,6 +86,22 @@ export async function makeChat(more = ""): Promise<Chat> {
   ]);
   await database.close();
   return { directory, file, userId: user!.id };
+}
+
+/** The author's id is its parameter. */
+const messagesText = (howMany: number) =>
+  `${numbers(howMany)} INSERT INTO messages (room_id, author_id, body, created_at)
+    SELECT i % ${rooms}, ?, 'this is message number ' || i || ' of the benchmark', 1700000000 + i FROM n`;
+
+/** More messages in a database that a server is running on; the id of the first, which the others' follow. */
+export async function addMessages(file: string, userId: string, howMany: number): Promise<number> {
+  const database = openLibsql({ path: file, synchronous: "normal", commandLine: true });
+  const [, last] = await database.batch([
+    { sql: messagesText(howMany), params: [userId] },
+    { sql: "SELECT max(id) FROM messages", params: [] },
+  ]);
+  await database.close();
+  return Number(last!.rows[0]![0]) - howMany + 1;
 }
 
 /** The person's access token. */

@@ -3,7 +3,9 @@ import { createInterface } from "node:readline";
 import autocannon from "autocannon";
 import { expect } from "vitest";
 import { spawnServer } from "../support/spawned-server.js";
-import { type Chat, login, rooms, rows } from "./chat.js";
+import { addMessages, type Chat, login, rooms, rows } from "./chat.js";
+
+export const connections = 16;
 
 /** What everybody is asked, of the tables of chat.ts. */
 export type Work = "point" | "room" | "all" | "create" | "update" | "delete";
@@ -16,6 +18,8 @@ export interface Contestant {
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly requests: Readonly<Record<Work, Requests>>;
+  /** Makes what so many requests need, before they are measured. */
+  prepare(work: Work, howMany: number): Promise<void>;
   end(): Promise<unknown>;
 }
 
@@ -40,14 +44,34 @@ export function send(method: "POST" | "PATCH", path: () => string, body: object)
   return () => ({ method, path: path(), body: text, headers: { "Content-Type": "application/json" } });
 }
 
-/** Each server deletes what nobody else has deleted, from the newest on. */
-export function removal(pathOf: (id: number) => string): Requests {
-  let next = rows;
-  return () => ({ method: "DELETE", path: pathOf(next--) });
+/**
+ * Deletes rows that `add` has made for it, so many before each turn as it takes: the table is as large in each, however fast
+ * the machine is. `add` gives the number of the first of the rows, which the others' follow.
+ */
+export function removals(
+  pathOf: (id: number) => string,
+  add: (howMany: number) => Promise<number>,
+): { readonly requests: Requests; readonly prepare: Contestant["prepare"] } {
+  const ids: number[] = [];
+  return {
+    requests: () => ({ method: "DELETE", path: pathOf(ids.pop()!) }),
+    prepare: async (work, howMany) => {
+      if (work !== "delete") return;
+      // Each connection has its next request at hand before it knows that the turn is over.
+      const missing = howMany + 2 * connections - ids.length;
+      if (missing <= 0) return;
+      const first = await add(missing);
+      for (let i = 0; i < missing; i++) ids.push(first + i);
+    },
+  };
 }
 
 export async function startSvc(chat: Chat): Promise<Contestant & { readonly pid: number }> {
   const server = await spawnServer(chat.directory, "inherit");
+  const removal = removals(
+    (id) => `/api/messages/${id}`,
+    (howMany) => addMessages(chat.file, chat.userId, howMany),
+  );
   return {
     url: server.url,
     pid: server.process.pid!,
@@ -58,8 +82,9 @@ export async function startSvc(chat: Chat): Promise<Contestant & { readonly pid:
       all: get(() => "/api/messages"),
       create: send("POST", () => "/api/messages", newMessage(chat.userId)),
       update: send("PATCH", () => `/api/messages/${anyId()}`, changedMessage),
-      delete: removal((id) => `/api/messages/${id}`),
+      delete: removal.requests,
     },
+    prepare: removal.prepare,
     end: () => server.end("SIGTERM"),
   };
 }
@@ -68,6 +93,10 @@ export async function startBare(file: string, userId: string): Promise<Contestan
   const server = spawn(process.execPath, ["test/bench/bare-server.js", file], {
     stdio: ["ignore", "pipe", "inherit"],
   });
+  const removal = removals(
+    (id) => `/messages/${id}`,
+    (howMany) => addMessages(file, userId, howMany),
+  );
   for await (const line of createInterface(server.stdout))
     return {
       url: line.replace("listening on ", ""),
@@ -78,8 +107,9 @@ export async function startBare(file: string, userId: string): Promise<Contestan
         all: get(() => `/messages/${userId}`),
         create: send("POST", () => "/messages", newMessage(userId)),
         update: send("PATCH", () => `/messages/${anyId()}`, changedMessage),
-        delete: removal((id) => `/messages/${id}`),
+        delete: removal.requests,
       },
+      prepare: removal.prepare,
       end: async () => server.kill(),
     };
   throw new Error("the bare server did not start");

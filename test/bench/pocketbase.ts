@@ -5,6 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { openLibsql } from "../../src/node/libsql.js";
+import type { Statement } from "../../src/platform/database.js";
 import { freePort } from "../support/free-port.js";
 import { numbers, person, rooms, rows, usersPerRoom } from "./chat.js";
 import {
@@ -14,7 +15,7 @@ import {
   changedMessage,
   get,
   newMessage,
-  removal,
+  removals,
   send,
 } from "./contestant.js";
 
@@ -89,6 +90,13 @@ export async function startPocketbase(binary: string): Promise<Contestant> {
   const records = (table: string) => `/api/collections/${table}/records`;
   const list = (filter: string) => `${records("messages")}?perPage=50&sort=id${filter}`;
   const message = (id: number) => `${records("messages")}/${idOf(id)}`;
+  let made = rows;
+  const removal = removals(message, async (howMany) => {
+    const first = made + 1;
+    await insertAll(join(data, "data.db"), [messagesFrom(first, howMany, userId)]);
+    made += howMany;
+    return first;
+  });
   return {
     url,
     headers: { Authorization: token },
@@ -98,8 +106,9 @@ export async function startPocketbase(binary: string): Promise<Contestant> {
       all: get(() => list("")),
       create: send("POST", () => records("messages"), { ...newMessage(userId), room_id: idOf(7) }),
       update: send("PATCH", () => message(anyId()), changedMessage),
-      delete: removal(message),
+      delete: removal.requests,
     },
+    prepare: removal.prepare,
     end: async () => {
       await end();
       rmSync(directory, { recursive: true, force: true });
@@ -153,26 +162,35 @@ async function makeCollections(url: string): Promise<string> {
 
 /** Straight into the file of a PocketBase that is stopped: 200,000 requests would take minutes. */
 async function fill(file: string, userId: string): Promise<void> {
-  const database = openLibsql({ path: file, synchronous: "normal", commandLine: true });
-  const createdAt = "strftime('%Y-%m-%d %H:%M:%fZ', 1700000000 + i, 'unixepoch')";
-  const room = sqlId(`i % ${rooms}`);
-  const insert = (table: string, to: number, select: string, ...params: string[]) => ({
-    sql: `${numbers(to)} INSERT INTO ${table} SELECT ${select} FROM n`,
-    params,
-  });
-  await database.batch([
+  await insertAll(file, [
     insert("rooms (id, name)", rooms, `${sqlId("i")}, 'room ' || i`),
-    insert("members (room_id, user_id)", rooms, `${room}, ?`, userId),
-    insert("members (room_id, user_id)", rooms * (usersPerRoom - 1), `${room}, 'user ' || i`),
-    insert(
-      "messages (id, room_id, author_id, body, created_at)",
-      rows,
-      `${sqlId("i + 1")}, ${room}, ?, 'this is message number ' || i || ' of the benchmark', ${createdAt}`,
-      userId,
-    ),
+    insert("members (room_id, user_id)", rooms, `${roomOf}, ?`, userId),
+    insert("members (room_id, user_id)", rooms * (usersPerRoom - 1), `${roomOf}, 'user ' || i`),
+    messagesFrom(1, rows, userId),
     insert("drafts (id, owner_id, body)", rows, `${sqlId("i + 1")}, ?, 'this is draft number ' || i`, userId),
     // PocketBase has statistics as well: `PRAGMA optimize` is in its upkeep of every night.
     { sql: "ANALYZE", params: [] },
   ]);
+}
+
+const roomOf = sqlId(`i % ${rooms}`);
+
+function insert(table: string, to: number, select: string, ...params: string[]) {
+  return { sql: `${numbers(to)} INSERT INTO ${table} SELECT ${select} FROM n`, params };
+}
+
+function messagesFrom(first: number, howMany: number, userId: string) {
+  const createdAt = "strftime('%Y-%m-%d %H:%M:%fZ', 1700000000 + i, 'unixepoch')";
+  return insert(
+    "messages (id, room_id, author_id, body, created_at)",
+    howMany,
+    `${sqlId(`i + ${first}`)}, ${roomOf}, ?, 'this is message number ' || i || ' of the benchmark', ${createdAt}`,
+    userId,
+  );
+}
+
+async function insertAll(file: string, statements: readonly Statement[]): Promise<void> {
+  const database = openLibsql({ path: file, synchronous: "normal", commandLine: true });
+  await database.batch(statements);
   await database.close();
 }

@@ -4,8 +4,8 @@ import type { Client } from "autocannon";
 import { expect, test } from "vitest";
 import { figure, median, quantile } from "../support/figures.js";
 import { copyOf, login, makeChat } from "./chat.js";
-import { load, rate, startBare, startSvc, type Work } from "./contestant.js";
-import { compare, connections, works } from "./works.js";
+import { connections, load, rate, startBare, startSvc, type Work } from "./contestant.js";
+import { compare, works } from "./works.js";
 
 const readRounds = 11;
 const readSeconds = 2;

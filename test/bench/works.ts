@@ -1,10 +1,9 @@
 import { median } from "../support/figures.js";
-import { type Contestant, rate, type Work } from "./contestant.js";
+import { type Contestant, connections, rate, type Work } from "./contestant.js";
 
 /** So many short turns that a noisy machine is as noisy for all; `ROUNDS` and `SECONDS` prolong it. */
 const rounds = Number(process.env.ROUNDS ?? 21);
 const seconds = Number(process.env.SECONDS ?? 0.4);
-export const connections = 16;
 export const works: readonly (readonly [work: Work, name: string])[] = [
   ["point", "point read, owner rule"],
   ["room", "50 of the 1,000 of a room, with total, membership rule"],
@@ -40,8 +39,9 @@ async function warmUp(contestant: Contestant, work: Work): Promise<number> {
 }
 
 /** Of so many requests, all of which are answered: what a slow server still works on would be noise for the next one. */
-function rateOf(contestant: Contestant, work: Work, requests: number): Promise<number> {
+async function rateOf(contestant: Contestant, work: Work, requests: number): Promise<number> {
   const amount = connections * Math.max(1, Math.round(requests / connections));
+  await contestant.prepare(work, amount);
   // The end is looked for every ten milliseconds; sixteen slow lists at once may take longer than the default of ten seconds.
   return rate(contestant, work, { connections, amount, sampleInt: 10, timeout: 60 });
 }
