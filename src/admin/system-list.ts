@@ -49,6 +49,8 @@ export function systemList(name: string, columns: Readonly<Record<string, Column
             numericTexts: new Map<string, Affinity>(),
             exactColumns: new Set<string>(),
             hasOwnersSql: false,
+            checks: [],
+            foreignKeys: [],
             collations: new Map<string, string>(),
             indexes: [
               {

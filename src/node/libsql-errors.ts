@@ -2,13 +2,16 @@ import Libsql from "libsql";
 import {
   ConstraintError,
   type ConstraintKind,
+  checkError,
   StatementError,
+  triggerError,
   UnavailableError,
 } from "../platform/database.js";
 import { notSetUpError } from "../platform/not-set-up.js";
 
 /** SQLite's extended result codes. */
 const constraintKinds = new Map<number, ConstraintKind>([
+  [19, "trigger"], // CONSTRAINT: of a virtual table that a trigger writes
   [20, "datatype"], // MISMATCH: not an integer for an INTEGER PRIMARY KEY
   [275, "check"],
   [787, "foreign_key"],
@@ -53,8 +56,8 @@ export function translated(error: unknown): unknown {
 function constraintError(kind: ConstraintKind, message: string): ConstraintError {
   if (kind === "trigger" && message === "FOREIGN KEY constraint failed")
     return new ConstraintError("foreign_key", message);
-  // SQLite quotes the expression.
-  return new ConstraintError(kind, kind === "check" ? "CHECK constraint failed" : message);
+  if (kind === "trigger") return triggerError(message);
+  return kind === "check" ? checkError(message) : new ConstraintError(kind, message);
 }
 
 export function isBusy(error: unknown): boolean {

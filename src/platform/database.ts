@@ -72,9 +72,24 @@ export class ConstraintError extends Error {
   constructor(
     readonly kind: ConstraintKind,
     message: string,
+    /** A CHECK's name, or its expression where it has none; the text of a trigger's RAISE. Null where it is not known. */
+    readonly detail: string | null = null,
   ) {
     super(message);
   }
+}
+
+/** The error of a CHECK: SQLite's message quotes its expression, which stays out of the error's own. */
+export function checkError(message: string): ConstraintError {
+  const [short = message, detail = null] =
+    /^(CHECK constraint failed): ([\s\S]*)$/.exec(message)?.slice(1) ?? [];
+  return new ConstraintError("check", short, detail);
+}
+
+/** The error of a trigger's RAISE, and of virtual tables, which give no reason. */
+export function triggerError(message: string): ConstraintError {
+  const hasText = message !== "" && message !== "constraint failed";
+  return new ConstraintError("trigger", message, hasText ? message : null);
 }
 
 /** The storage cannot answer now: locked, read-only, full, unreachable, not set up. Nothing of the batch was kept. */

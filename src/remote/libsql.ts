@@ -2,12 +2,14 @@ import { createClient, LibsqlError, type ResultSet } from "@libsql/client/http";
 import {
   ConstraintError,
   type ConstraintKind,
+  checkError,
   type Database,
   NotSetUpError,
   type Result,
   type ResultValue,
   type Statement,
   StatementError,
+  triggerError,
   UnavailableError,
 } from "../platform/database.js";
 import { danglingKeyError, danglingKeys, refuseMoreDanglingKeys } from "../platform/foreign-key-check.js";
@@ -124,7 +126,8 @@ function translated(error: unknown): Error {
     case "SQLITE_CONSTRAINT":
     case "SQLITE_MISMATCH": {
       const kind = constraintKinds.find(([pattern]) => pattern.test(message))?.[1] ?? "trigger";
-      return new ConstraintError(kind, kind === "check" ? "CHECK constraint failed" : message);
+      if (kind === "trigger") return triggerError(message);
+      return kind === "check" ? checkError(message) : new ConstraintError(kind, message);
     }
     case "SQLITE_UNKNOWN":
     case "SQLITE_ERROR":

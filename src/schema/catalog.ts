@@ -1,5 +1,6 @@
 import type { Database } from "../platform/database.js";
 import { type Affinity, affinity, makesNumbers } from "../project/migration/column-type.js";
+import { namesIn } from "../project/migration/fragment.js";
 import {
   isLoose,
   type PhysicalTable,
@@ -63,6 +64,15 @@ export interface CatalogTable {
   readonly triggers: WriteTriggers;
   /** Whether a write evaluates SQL of the owner's: a check, a default, a generated column, an index, a trigger. */
   readonly hasOwnersSql: boolean;
+  readonly checks: readonly CatalogCheck[];
+  /** The columns of each, in the order of the statement. */
+  readonly foreignKeys: readonly (readonly string[])[];
+}
+
+export interface CatalogCheck {
+  readonly name: string | null;
+  readonly sql: string;
+  readonly columns: readonly string[];
 }
 
 export interface CatalogIndex {
@@ -111,6 +121,9 @@ function catalogTableOf(
     indexes: indexesOf(table, collations),
     triggers: triggersReached(physical, ownTriggers, table),
     hasOwnersSql: ownersSqlOf(physical, table).isThere,
+    checks: checksOf(table),
+    // SQLite tells the last one first.
+    foreignKeys: table.foreignKeys.map((key) => key.columns.map(({ from }) => from)).reverse(),
   };
 }
 
@@ -128,6 +141,25 @@ function numericTextsOf(
 ): CatalogTable["numericTexts"] {
   const isText = (name: string) => ["text", "json"].includes(table?.columns.get(name)?.type ?? "");
   return new Map([...affinities].filter(([name, stored]) => isText(name) && makesNumbers(stored)));
+}
+
+function checksOf({ sql, columns }: PhysicalTable): readonly CatalogCheck[] {
+  const ddl = parseTableDdl(sql);
+  if (ddl === null) return [];
+  const check = (name: string | null, text: string): CatalogCheck => {
+    const named = namesIn(text);
+    return {
+      name,
+      sql: text,
+      columns: columns.map((column) => column.name).filter((column) => named.has(column.toLowerCase())),
+    };
+  };
+  return [
+    ...[...ddl.namedChecks].map(([name, text]) => check(name, text)),
+    ...[...ddl.checks, ...[...ddl.columns.values()].flatMap(({ checks }) => checks)].map((text) =>
+      check(null, text),
+    ),
+  ];
 }
 
 type Collations = CatalogTable["collations"];

@@ -65,8 +65,11 @@ function judge(
   key: string | null,
   special: Special,
 ): Access | Refusal | null {
+  // Whoever signs in is no better off.
+  const nobody = neverTrue(rules[action]) ? `the rules of this table let nobody ${action} rows` : null;
   if (caller.kind === "anonymous" && !admitsAnonymous(rules[action]))
-    return new Refusal("unauthorized", "sign in to do this");
+    return new Refusal("unauthorized", nobody ?? "sign in to do this");
+  if (nobody !== null) return new Refusal("forbidden", nobody);
   const rule = special(rules[action]);
   const readRule = special(rules.read);
   const columns = [...table.columns.values()].map((column) => ({

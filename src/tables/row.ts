@@ -117,8 +117,8 @@ async function write(
   rows: readonly RowValues[],
   kind: "insert" | "update" | "delete",
 ): Promise<string | Refusal | boolean> {
-  const { hasOwnersSql, triggers: triggersOf } = catalog.tables.get(table.name)!;
-  const triggers = triggersOf[kind];
+  const physical = catalog.tables.get(table.name)!;
+  const triggers = physical.triggers[kind];
   // An insert visits no row of its table; the others the one that they look up.
   const own = kind === "insert" ? 0 : 1;
   const { probes } = statement;
@@ -145,7 +145,11 @@ async function write(
     tally.add(isKnown ? own + (probed ?? 0) + returned.probed : null, hasMore ? logical : rowsWritten);
     return finishRows(returned.json, [...table.columns.values()]);
   } catch (error) {
-    if (error instanceof StatementError && hasOwnersSql && (await isSound(database, bound.statement))) {
+    if (
+      error instanceof StatementError &&
+      physical.hasOwnersSql &&
+      (await isSound(database, bound.statement))
+    ) {
       // What it had read until then nobody knows.
       tally.add(null);
       return notEvaluated;
@@ -155,7 +159,13 @@ async function write(
     // what a foreign key refuses has been read back by then.
     const isOwn = probes === null && statement.seeks.every(({ alias }) => alias === table.name);
     tally.add(isOwn && statement.exact && !triggers.run ? own : null);
-    return constraintRefusal(error, table.name, access.readable);
+    return constraintRefusal(error, {
+      kind,
+      table,
+      physical,
+      written: rows.at(-1)!,
+      readable: access.readable,
+    });
   }
 }
 

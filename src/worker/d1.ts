@@ -2,12 +2,14 @@ import { toHex } from "../encoding/hex.js";
 import {
   ConstraintError,
   type ConstraintKind,
+  checkError,
   type Database,
   NotSetUpError,
   type Result,
   type ResultValue,
   type Statement,
   StatementError,
+  triggerError,
   UnavailableError,
 } from "../platform/database.js";
 import { danglingKeyError, danglingKeys, refuseMoreDanglingKeys } from "../platform/foreign-key-check.js";
@@ -147,7 +149,8 @@ function translated(error: unknown): unknown {
   if (code === "SQLITE_CONSTRAINT" || message.endsWith("constraint failed")) {
     const named = kindOf(message);
     const kind = named === "trigger" ? (constraintKinds[constraint ?? ""] ?? named) : named;
-    return new ConstraintError(kind, kind === "check" ? "CHECK constraint failed" : message);
+    if (kind === "trigger") return triggerError(message);
+    return kind === "check" ? checkError(message) : new ConstraintError(kind, message);
   }
   const mistaken = code === "SQLITE_ERROR" || code === "SQLITE_AUTH" || code === "SQLITE_TOOBIG";
   return mistaken

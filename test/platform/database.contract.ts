@@ -277,6 +277,11 @@ export function databaseContract(
         expect(error).toBeInstanceOf(ConstraintError);
         expect(error).toMatchObject({ kind, message: expect.stringMatching(message) });
         expect(error).not.toMatchObject({ message: expect.stringContaining("INSERT") });
+        const details: Record<string, string> = {
+          check: "length(name) < 9",
+          trigger: (error as Error).message,
+        };
+        expect(error).toMatchObject({ detail: details[kind] ?? null });
         await run("INSERT INTO room VALUES (4, 'still', 1)");
       });
 

@@ -3,7 +3,7 @@ import { defaultSql, type IndexShape, indexName, indexSignature } from "./ddl.js
 import { canonicalFragment, namesIn, sameFragment } from "./fragment.js";
 import { type PhysicalIndex, type PhysicalTable, sameName } from "./physical.js";
 import { isSymbol, mentions, tokenize } from "./sql-tokens.js";
-import { parseTableDdl } from "./table-ddl.js";
+import { noDdl, parseTableDdl } from "./table-ddl.js";
 import { indexShape } from "./table-model.js";
 
 /** What becomes of one table that is in force and stays, in the names that are in force. */
@@ -158,12 +158,7 @@ function unwantedIndexes(current: Table, target: Table, physical: PhysicalTable)
 }
 
 function signaturesOf(physical: PhysicalTable): ReadonlyMap<PhysicalIndex, string> {
-  const ddl = parseTableDdl(physical.sql) ?? {
-    columns: new Map(),
-    checks: [],
-    autoincrement: false,
-    clauses: [],
-  };
+  const ddl = parseTableDdl(physical.sql) ?? noDdl;
   const names = physical.columns.map(({ name }) => name);
   return new Map(
     physical.indexes.flatMap((index) => {

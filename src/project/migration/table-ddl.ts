@@ -14,6 +14,8 @@ export interface TableDdl {
   readonly columns: ReadonlyMap<string, ColumnDdl>;
   /** CHECK expressions of the table, not of a column. */
   readonly checks: readonly string[];
+  /** The expressions of those that have a name, columns' too, by that name. */
+  readonly namedChecks: ReadonlyMap<string, string>;
   readonly autoincrement: boolean;
   /** `ON CONFLICT`, `DEFERRABLE`: the clauses that change what a constraint does, in words. */
   readonly clauses: readonly string[];
@@ -25,6 +27,15 @@ export interface ColumnDdl {
   readonly collation: string | null;
 }
 
+/** Of what is no CREATE TABLE that could be read. */
+export const noDdl: TableDdl = {
+  columns: new Map(),
+  checks: [],
+  namedChecks: new Map(),
+  autoincrement: false,
+  clauses: [],
+};
+
 /** Reads a CREATE TABLE statement as SQLite stored it; null for anything else. */
 export function parseTableDdl(sql: string): TableDdl | null {
   const tokens = withoutComments(tokenize(sql));
@@ -33,8 +44,11 @@ export function parseTableDdl(sql: string): TableDdl | null {
   const items = topLevelItems(tokens.slice(open + 1));
   const columns = new Map<string, ColumnDdl>();
   const checks: string[] = [];
+  const namedChecks = new Map<string, string>();
   for (const item of items) {
-    const found = checksOf(item);
+    const all = checksOf(item);
+    for (const { name, sql } of all) if (name !== null) namedChecks.set(name, sql);
+    const found = all.map(({ sql }) => sql);
     if (isTableConstraint(item[0])) checks.push(...found);
     else if (item[0] !== undefined)
       columns.set(item[0].value.toLowerCase(), { checks: found, collation: collationOf(item) });
@@ -42,7 +56,13 @@ export function parseTableDdl(sql: string): TableDdl | null {
   const words = items
     .flatMap(topLevel)
     .flatMap(({ kind, text }) => (kind === "word" ? [text.toLowerCase()] : []));
-  return { columns, checks, autoincrement: words.includes("autoincrement"), clauses: clausesOf(words) };
+  return {
+    columns,
+    checks,
+    namedChecks,
+    autoincrement: words.includes("autoincrement"),
+    clauses: clausesOf(words),
+  };
 }
 
 const tableConstraints = ["constraint", "primary", "unique", "check", "foreign"];
@@ -66,16 +86,21 @@ function topLevelItems(tokens: readonly Token[]): Token[][] {
 }
 
 /** The text inside each `CHECK ( … )` of a column or constraint, as written but for its comments. */
-function checksOf(item: readonly Token[]): string[] {
-  const checks: string[] = [];
+function checksOf(item: readonly Token[]): { readonly name: string | null; readonly sql: string }[] {
+  const checks: { name: string | null; sql: string }[] = [];
   let depth = 0;
   item.forEach((token, index) => {
     if (depth === 0 && isKeyword(token, "check") && isSymbol(item[index + 1], "("))
-      checks.push(textOf(insideParentheses(item, index + 1)));
+      checks.push({ name: nameBefore(item, index), sql: textOf(insideParentheses(item, index + 1)) });
     if (isSymbol(token, "(")) depth++;
     if (isSymbol(token, ")")) depth--;
   });
   return checks;
+}
+
+/** `CONSTRAINT name`, in front of the token at `index`. */
+function nameBefore(item: readonly Token[], index: number): string | null {
+  return isKeyword(item[index - 2], "constraint") ? item[index - 1]!.value : null;
 }
 
 /** The tokens between the parenthesis at `open` and its partner. */

@@ -13,7 +13,7 @@ import {
   physicalTable,
   sameName,
 } from "./physical.js";
-import { indexCondition, parseTableDdl, type TableDdl } from "./table-ddl.js";
+import { indexCondition, noDdl, parseTableDdl, type TableDdl } from "./table-ddl.js";
 
 /** A physical table as svc.schema.yaml can say it. */
 export interface TableModel {
@@ -85,8 +85,6 @@ export function tableModel(source: PhysicalTable, physical: Physical, typeOf: Ty
   };
   return { table, unmodelled };
 }
-
-const noDdl: TableDdl = { columns: new Map(), checks: [], autoincrement: false, clauses: [] };
 
 type Lost = (feature: string, column?: string) => void;
 

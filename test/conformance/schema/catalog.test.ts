@@ -46,6 +46,8 @@ it("has the indexes that a scan can use, the rowid and its alias", async () => {
       triggers: none,
       // The partial index, and the one over an expression.
       hasOwnersSql: true,
+      checks: [],
+      foreignKeys: [],
       indexes: [
         { name: 'any "name', columns: up("b"), unique: false, isTable: false },
         { name: "collated", columns: up("d"), unique: false, isTable: false },
@@ -70,6 +72,8 @@ it("has the indexes that a scan can use, the rowid and its alias", async () => {
       collations: new Map(),
       triggers: none,
       hasOwnersSql: false,
+      checks: [],
+      foreignKeys: [],
       indexes: [{ name: "sqlite_autoindex_w_1", columns: up("y", "x"), unique: true, isTable: true }],
     },
     i: {
@@ -80,6 +84,8 @@ it("has the indexes that a scan can use, the rowid and its alias", async () => {
       collations: new Map(),
       triggers: none,
       hasOwnersSql: false,
+      checks: [],
+      foreignKeys: [],
       indexes: [{ name: "sqlite_autoindex_i_1", columns: up("id"), unique: true, isTable: false }],
     },
     d: {
@@ -90,6 +96,8 @@ it("has the indexes that a scan can use, the rowid and its alias", async () => {
       collations: new Map(),
       triggers: none,
       hasOwnersSql: false,
+      checks: [],
+      foreignKeys: [],
       indexes: [
         {
           name: "sqlite_autoindex_d_1",

@@ -118,6 +118,10 @@ describe("CREATE TABLE, as SQLite keeps it", () => {
         ["f", { checks: [], collation: null }],
       ]),
       checks: ["a < d", "f"],
+      namedChecks: new Map([
+        ["named", "[b c] > 0"],
+        ["more", "f"],
+      ]),
       autoincrement: true,
       clauses: ["ON CONFLICT IGNORE", "DEFERRABLE foreign keys"],
     });
