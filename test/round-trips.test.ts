@@ -23,6 +23,8 @@ delete = "row.owner = auth.id"
 [rules.members]
 create = "exists(rooms r where r.id = new.room and r.owner = auth.id)"
 read = "row.user = auth.id"
+[rules.rooms.columns.id]
+write = "public"
 `;
 
 const password = "correct horse battery staple";

@@ -1,5 +1,5 @@
 import type { Column, ColumnType, Schema, Table } from "../project/model.js";
-import { needsValue } from "../project/needs-value.js";
+import { isNumbered, needsValue } from "../project/needs-value.js";
 import type { RulesSource } from "../project/rules/rules.js";
 
 export interface RowTypesOptions {
@@ -36,7 +36,7 @@ function tableLines(table: Table, rules: RulesSource, options: RowTypesOptions):
   const isKey = (column: Column) => primaryKey.includes(column.name);
   // An interface of the application's is no `Json` for the compiler, and is JSON all the same.
   const typed = (column: Column, key: string) =>
-    column.type === "json" && key !== "row" ? "Json | object" : typeOf(column, options);
+    column.type === "json" && key !== "row" ? "Json | object" : typeOf(column, table, key, options);
   const block = (key: string, some: readonly Column[], isOptional: (column: Column) => boolean) => [
     `    ${key}: {`,
     ...some.map((column) => `      ${column.name}${isOptional(column) ? "?" : ""}: ${typed(column, key)};`),
@@ -62,9 +62,11 @@ function keyOf(columns: readonly Column[], options: RowTypesOptions): string {
   return columns.length === 1 ? `${types[0]} | ${object}` : object;
 }
 
-function typeOf({ type, notNull }: Column, options: RowTypesOptions): string {
+function typeOf(column: Column, table: Table, block: string, options: RowTypesOptions): string {
+  const { type, notNull } = column;
   const value = valueTypes(options)[type];
-  return notNull || type === "json" ? value : `${value} | null`;
+  const isThere = notNull || isNumbered(column, table) || (block === "create" && needsValue(column, table));
+  return isThere || type === "json" ? value : `${value} | null`;
 }
 
 const valueTypes = ({ integers }: RowTypesOptions): Record<ColumnType, string> => ({

@@ -1,4 +1,5 @@
-import type { Column, ColumnType } from "../project/model.js";
+import type { Column, ColumnType, Table } from "../project/model.js";
+import { isNumbered, needsValue } from "../project/needs-value.js";
 
 /** A JSON Schema (2020-12), as OpenAPI 3.1 takes it. */
 export type JsonSchema = Readonly<Record<string, unknown>>;
@@ -53,14 +54,22 @@ function ofSameLength(number: string, others: (digit: number, i: number) => stri
 }
 
 /** Of a body: a value of another type is refused. */
-export function acceptedSchema({ type, notNull }: Column): JsonSchema {
-  const schema = typeSchemas[type];
-  return notNull ? schema : nullable(schema);
+export function acceptedSchema(column: Column, table: Table): JsonSchema {
+  const schema = isNumbered(column, table) ? numberedSchema : typeSchemas[column.type];
+  return column.notNull || needsValue(column, table) ? schema : nullable(schema);
 }
+
+const numberedSchema: JsonSchema = {
+  type: "integer",
+  minimum: Number.MIN_SAFE_INTEGER,
+  maximum: Number.MAX_SAFE_INTEGER,
+  description: "set by the server; by keys of the API, and by users whom a write rule of the column lets",
+};
 
 /** Of an answer. Columns that SQLite holds to no type may hold what their type does not say. */
 export function storedSchema(column: Column, isLoose: boolean): JsonSchema {
-  if (!isLoose) return acceptedSchema(column);
+  const schema = typeSchemas[column.type];
+  if (!isLoose) return column.notNull ? schema : nullable(schema);
   return {
     ...(column.type === "json" ? {} : { type: ["string", "number", "boolean", "null"] }),
     description: `${column.type}, as a rule${column.type === "integer" ? "; beyond ±(2^53−1) a decimal string" : ""}`,

@@ -105,6 +105,7 @@ export function tableSchemas(
     Object.fromEntries(some.map((column) => [column.name, schemaOf(column)]));
   const stored = (column: Column) =>
     storedSchema(column, physical?.affinities.has(column.name) ?? !table.strict);
+  const accepted = (column: Column) => acceptedSchema(column, table);
   const names = (some: readonly Column[]): string[] => some.map((column) => column.name);
   const mayBeHidden = columns.filter((column) => columnRules.has(column.name));
   const written = columns.filter((column) => !needsValue(column, table));
@@ -113,13 +114,13 @@ export function tableSchemas(
     [name]: object(properties(columns, stored), ...names(mayBeHidden)),
     [`${name}.part`]: object(properties(columns, stored), ...names(columns)),
     ...(!table.virtual && {
-      [`${name}.new`]: object(properties(columns, acceptedSchema), ...names(written)),
+      [`${name}.new`]: object(properties(columns, accepted), ...names(written)),
     }),
     ...(!table.virtual &&
       primaryKey.length > 0 && {
         ...(changes.length > 0 && {
           [`${name}.changes`]: {
-            ...object(properties(changes, acceptedSchema), ...names(changes)),
+            ...object(properties(changes, accepted), ...names(changes)),
             minProperties: 1,
           },
         }),

@@ -1,7 +1,12 @@
 import type { Column, Table } from "./model.js";
 
-/** Whether a new row has to say it: SQLite numbers an integer that is the whole key. */
-export function needsValue(column: Column, { primaryKey }: Table): boolean {
-  const isNumbered = column.type === "integer" && primaryKey.length === 1 && primaryKey[0] === column.name;
-  return column.notNull && column.default === null && !isNumbered;
+/** Whether a new row has to say it: also a key that may be NULL, as old tables have them, since nobody could reach such a row. */
+export function needsValue(column: Column, table: Table): boolean {
+  const isWanted = column.notNull || table.primaryKey.includes(column.name);
+  return isWanted && column.default === null && !isNumbered(column, table);
+}
+
+/** SQLite numbers an integer that is the whole key. */
+export function isNumbered(column: Column, { primaryKey }: Table): boolean {
+  return column.type === "integer" && primaryKey.length === 1 && primaryKey[0] === column.name;
 }

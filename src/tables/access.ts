@@ -5,6 +5,7 @@ import type { Column, Table } from "../project/model.js";
 import { admitsAnonymous } from "../project/rules/admits-anonymous.js";
 import type { Expression, RuleAction, TableRules } from "../project/rules/ast.js";
 import { alwaysTrue, neverTrue } from "../project/rules/never-true.js";
+import { writeDefault } from "../project/rules/rules.js";
 import { specialise, specialiseForRole } from "../project/rules/specialise.js";
 import type { Catalog } from "../schema/catalog.js";
 import { asShown } from "./as-shown.js";
@@ -75,7 +76,9 @@ function judge(
   const columns = [...table.columns.values()].map((column) => ({
     column,
     read: special(rules.columns.get(column.name)?.read ?? always),
-    write: special(rules.columns.get(column.name)?.write ?? always),
+    write: special(
+      rules.columns.get(column.name)?.write ?? (writeDefault(column, table) === "deny" ? never : always),
+    ),
   }));
   if (rule === null || readRule === null) return null;
   if (columns.some(({ read, write }) => read === null || write === null)) return null;

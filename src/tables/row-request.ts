@@ -1,12 +1,13 @@
 import { type QueryParameter, quoted } from "../http/query-string.js";
-import { badRequest, Refusal } from "../http/refusal.js";
+import { badRequest, isRefusal, Refusal } from "../http/refusal.js";
 import type { SqlValue } from "../platform/database.js";
 import type { Column, Table } from "../project/model.js";
+import { isNumbered } from "../project/needs-value.js";
 import type { CatalogTable } from "../schema/catalog.js";
 import type { Access } from "./access.js";
 import { isShownNumber, readsAsNumber, staysAsNumber } from "./numeric-text.js";
 import { notFound, type RowValues } from "./row.js";
-import { fromJson, fromText } from "./values.js";
+import { fromJson, fromText, isSafe } from "./values.js";
 
 /** The key of `/api/:table/:id`. */
 export function singleKey(
@@ -73,7 +74,31 @@ export function createValues(
   body: Body,
   physical: CatalogTable | undefined,
 ): RowValues | Refusal {
-  return columnValues(table, access, body, physical);
+  const values = columnValues(table, body, physical);
+  if (isRefusal(values)) return values;
+  const unset = table.primaryKey.find((name) => isLeftNull(table.columns.get(name)!, values, physical));
+  return (
+    forbiddenIn(values, access) ??
+    beyondNumbers(table, values) ??
+    (unset === undefined
+      ? values
+      : badRequest(`${unset}: expected a value, as it is part of the primary key`))
+  );
+}
+
+/** A row whose key is NULL, as old tables allow it, would be out of reach. NULL for the rowid is the next number. */
+function isLeftNull(column: Column, values: RowValues, physical: CatalogTable | undefined): boolean {
+  if (column.name === physical?.rowid) return false;
+  return values.has(column) ? values.get(column) === null : column.default === null;
+}
+
+/** Interface, section 14: behind the last number there would be none for the next row. */
+function beyondNumbers(table: Table, values: RowValues): Refusal | null {
+  const [column] = [...values.keys()].filter((each) => isNumbered(each, table));
+  const value = column && values.get(column);
+  return typeof value === "bigint" && !isSafe(value)
+    ? badRequest(`${column!.name}: expected an integer within ±(2^53−1)`)
+    : null;
 }
 
 /** Columns to change: at least one, and none of the primary key. */
@@ -83,12 +108,12 @@ export function patchValues(
   body: Body,
   physical: CatalogTable | undefined,
 ): RowValues | Refusal {
-  const values = columnValues(table, access, body, physical);
-  if (values instanceof Refusal) return values;
+  const values = columnValues(table, body, physical);
+  if (isRefusal(values)) return values;
   if (values.size === 0) return badRequest("expected at least one column to change");
   const key = [...values.keys()].find((column) => table.primaryKey.includes(column.name));
   return key === undefined
-    ? values
+    ? (forbiddenIn(values, access) ?? values)
     : badRequest(`${key.name} is part of the primary key, which cannot be changed`);
 }
 
@@ -97,12 +122,12 @@ function becomesAnother({ type }: Column, value: SqlValue): boolean {
   return typeof value === "string" && readsAsNumber(value) && !(type === "json" && staysAsNumber(value));
 }
 
-function columnValues(
-  table: Table,
-  access: Access,
-  body: Body,
-  physical: CatalogTable | undefined,
-): RowValues | Refusal {
+function forbiddenIn(values: RowValues, access: Access): Refusal | null {
+  const column = [...values.keys()].find((each) => !access.mayWrite(each));
+  return column === undefined ? null : new Refusal("forbidden", `you may not write ${column.name}`);
+}
+
+function columnValues(table: Table, body: Body, physical: CatalogTable | undefined): RowValues | Refusal {
   const values = new Map<Column, SqlValue>();
   for (const [name, value] of Object.entries(body)) {
     const column = table.columns.get(name);
@@ -113,6 +138,5 @@ function columnValues(
       return badRequest(`${name}: the database would store that text as a number`);
     values.set(column, parsed.value);
   }
-  const forbidden = [...values.keys()].find((column) => !access.mayWrite(column));
-  return forbidden === undefined ? values : new Refusal("forbidden", `you may not write ${forbidden.name}`);
+  return values;
 }

@@ -72,6 +72,7 @@ function bytes(text: string): Parsed | null {
   return value === null ? null : accepted(value);
 }
 
-function isSafe(value: bigint): boolean {
+/** Within ±(2^53−1). */
+export function isSafe(value: bigint): boolean {
   return value >= BigInt(Number.MIN_SAFE_INTEGER) && value <= BigInt(Number.MAX_SAFE_INTEGER);
 }

@@ -37,6 +37,8 @@ read = "exists(shelves s where s.id = row.shelf_id and s.owner_id = auth.id)"
 create = "exists(shelves s where s.id = new.shelf_id and s.owner_id = auth.id)"
 update = "exists(shelves s where s.id = row.shelf_id and s.owner_id = auth.id)"
 delete = "exists(shelves s where s.id = row.shelf_id and s.owner_id = auth.id)"
+[rules.books.columns.id]
+write = "public"
 `;
 
 async function library(more = "") {

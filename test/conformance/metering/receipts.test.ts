@@ -30,6 +30,8 @@ read = "row.owner = auth.id"
 create = "new.owner = auth.id"
 update = "row.owner = auth.id"
 delete = "row.owner = auth.id"
+[rules.notes.columns.id]
+write = "public"
 [rules.things]
 create = "authenticated"
 read = "exists(owners o where o.user = row.user)"

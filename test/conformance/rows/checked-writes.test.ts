@@ -6,7 +6,8 @@ import { countOf, member, rowsOf, run } from "../../support/people.js";
 import { apiKey, serve } from "../../support/server.js";
 
 const notes = "notes: { columns: { id: { type: integer, primary_key: true }, body: { type: text } } }";
-const config = 'rules.notes = { read = "authenticated", create = "authenticated", update = "authenticated" }';
+const config = `
+rules.notes = { read = "authenticated", create = "authenticated", update = "authenticated", columns.id.write = "public" }`;
 
 /** Something that happens elsewhere right before the next call of the server. */
 function interposer() {

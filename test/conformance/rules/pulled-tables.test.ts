@@ -54,6 +54,7 @@ it("a table's own ON CONFLICT REPLACE or IGNORE deletes and hides nothing", asyn
 [rules.rep]
 create = "new.owner = auth.id"
 update = "row.owner = auth.id"
+columns.id.write = "public"
 [rules.ign]
 create = "authenticated"`;
   const server = await pulled(ddl, config);

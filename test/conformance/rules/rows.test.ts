@@ -15,7 +15,10 @@ notes:
 };
 
 async function notes(rules: string) {
-  const server = await serve({ ...project, config: `usage.enabled = false\n[rules.notes]\n${rules}` });
+  const server = await serve({
+    ...project,
+    config: `usage.enabled = false\n[rules.notes]\n${rules}\ncolumns.id.write = "public"`,
+  });
   await run(
     server,
     "INSERT INTO notes VALUES (1, 'ada', 'draft', 'a'), (2, 'bob', 'draft', 'b'), (3, NULL, 'draft', 'c')",

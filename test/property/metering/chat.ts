@@ -50,6 +50,10 @@ read = "exists(rooms r where r.name = row.grp)"
 create = "authenticated"
 update = "row.n > 0"
 delete = "row.n > 0"
+[rules.rooms.columns.id]
+write = "public"
+[rules.messages.columns.id]
+write = "public"
 `;
 
 export type TableName = "rooms" | "members" | "messages" | "loose";

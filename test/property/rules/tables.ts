@@ -146,7 +146,7 @@ function sections({ name, rules, columnRules }: RuledTable): string {
     ([column, { read, write }]) =>
       `[rules.${name}.columns.${column}]\nread = ${tomlText(read)}\nwrite = ${tomlText(write)}\n`,
   );
-  return `[rules.${name}]\n${lines.join("\n")}\n${restricted.join("")}`;
+  return `[rules.${name}]\n${lines.join("\n")}\ncolumns.id.write = "public"\n${restricted.join("")}`;
 }
 
 function tomlText(rule: Rule): string {
