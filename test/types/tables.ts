@@ -73,6 +73,30 @@ export interface Tables {
     update: never;
     key: never;
   };
+  old: {
+    row: {
+      id: number;
+      n: number | null;
+    };
+    create: {
+      id?: number;
+      n?: number | null;
+    };
+    update: {
+      n?: number | null;
+    };
+    key: number | { id: number };
+  };
+  codes: {
+    row: {
+      code: string | null;
+    };
+    create: {
+      code: string;
+    };
+    update: never;
+    key: string | { code: string };
+  };
   words: {
     row: {
       word: string | null;
