@@ -172,8 +172,22 @@ function strictHazards({ current, target }: TableChange): Hazard[] {
   return [...target.columns.values()].flatMap((column) => {
     const before = current.columns.get(column.name);
     if (before === undefined || before.type !== column.type) return [];
-    const count = countRows(quoteName(current.name), misfit(quoteName(column.name), column.type));
-    return [impossibleIfAny(`${at(current, column)} holds values that are not ${column.type}`, count)];
+    const stored = quoteName(column.name);
+    const count = (condition: string) => countRows(quoteName(current.name), condition);
+    const hazards = [
+      impossibleIfAny(
+        `${at(current, column)} holds values that are not ${column.type}`,
+        count(misfit(stored, column.type)),
+      ),
+    ];
+    if (column.type === "text")
+      hazards.push(
+        destructiveIfAny(
+          `${at(current, column)} holds numbers, which become texts`,
+          count(`typeof(${stored}) IN ('integer', 'real')`),
+        ),
+      );
+    return hazards;
   });
 }
 

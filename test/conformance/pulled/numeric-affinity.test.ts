@@ -88,6 +88,23 @@ describe("a text column whose affinity makes numbers of texts", () => {
     expect(metaOf(await key.get("/api/t?where[code]=7"))).toMatchObject({ rows_read: 2 });
   });
 
+  it("does not become one of texts without a person's word", async () => {
+    const { server } = await pulled("", ...table);
+    const { text } = await pullSchema(server.database);
+    const strict = text.replace("t:\n  strict: false\n", "t:\n");
+    expect(strict).not.toBe(text);
+    expect(await applyChange(server.database, strict, { allowDestructive: false, now: 1 })).toMatchObject({
+      outcome: "refused",
+      reason: "destructive",
+      steps: [
+        {
+          hazards: [{ effect: "destructive", reason: "t.code holds numbers, which become texts", count: 2 }],
+        },
+      ],
+    });
+    expect(await rowsOf(server, "SELECT count(*) FROM t WHERE typeof(code) = 'integer'")).toEqual([[2]]);
+  });
+
   it("as a key is found as it is shown", async () => {
     const { key } = await pulled(
       "",
@@ -112,6 +129,8 @@ create = "new.code != '5'"
 read = "row.owner = auth.id"
 [rules.shared]
 read = "exists(owned o where o.owner = auth.id and o.id = row.id)"
+[rules.known]
+read = "exists($users u where u.id = row.owner)"
 [rules.named]
 read = "exists(owned o where o.owner = row.name)"
 [rules.listed]
@@ -122,6 +141,8 @@ read = "row.owner in ('07', auth.id)"`;
       "CREATE TABLE owned (id INTEGER PRIMARY KEY, owner UUID NOT NULL)",
       "CREATE INDEX owners ON owned (owner, id)",
       "CREATE TABLE shared (id INTEGER PRIMARY KEY)",
+      "CREATE TABLE known (id INTEGER PRIMARY KEY, owner UUID NOT NULL)",
+      "INSERT INTO known VALUES (1, '07'), (2, 'ada'), (3, '7')",
       "CREATE TABLE named (id INTEGER PRIMARY KEY, name TEXT)",
       "CREATE TABLE listed (id INTEGER PRIMARY KEY, owner UUID NOT NULL)",
       "INSERT INTO owned VALUES (1, '7'), (2, 'ada'), (3, 'bob')",
@@ -139,6 +160,11 @@ read = "row.owner in ('07', auth.id)"`;
       expect(await found(ada, path), path).toEqual([2]);
     }
     expect(await found(ada, "/api/named")).toEqual([1, 3]);
+    await as("07");
+    // The first is shown as 7.
+    expect(await found(ada, "/api/known")).toEqual([1, 2, 3]);
+    await run(server, "DELETE FROM _users WHERE id = '7'");
+    expect(await found(ada, "/api/known")).toEqual([2]);
     // A row and no more, by the index.
     expect(metaOf(await ada.get("/api/owned"))).toMatchObject({ rows_read: 2 });
   });
