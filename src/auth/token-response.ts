@@ -1,4 +1,5 @@
 import { json } from "../http/respond.js";
+import { hasTokensInBody } from "../project/has-tokens-in-body.js";
 import { sessionCookies, withCookies } from "./cookies.js";
 import type { AuthContext } from "./routes/context.js";
 import { newId } from "./sessions.js";
@@ -9,7 +10,7 @@ export interface PublicUser {
   readonly role: string;
 }
 
-/** The specification's token response (section 2), in cookie mode with the session's cookies (section 5.4). */
+/** The specification's token response (section 2), in cookie mode with the session's cookies (section 5.4) or with them alone. */
 export async function tokenResponse(
   context: AuthContext,
   { id, email, role }: PublicUser,
@@ -22,8 +23,7 @@ export async function tokenResponse(
   const accessToken = await tokens.issue(claims, newId(context), platform.clock.now(), lifetimeSeconds);
   const data = {
     user: { id, email, role },
-    access_token: accessToken,
-    refresh_token: session.refreshToken,
+    ...(hasTokensInBody(config) && { access_token: accessToken, refresh_token: session.refreshToken }),
     token_type: "Bearer",
     expires_in: lifetimeSeconds,
   };

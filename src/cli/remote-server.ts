@@ -43,16 +43,29 @@ export async function remoteServer(invocation: Invocation): Promise<RemoteServer
 }
 
 async function signIn(url: string, email: string, password: string): Promise<string> {
-  const session = await request(new URL("/auth/login", url), "POST", { json: { email, password } }, null);
-  return (session as { access_token: string }).access_token;
+  const body = { json: { email, password } };
+  const { data, cookies } = await answerOf(new URL("/auth/login", url), "POST", body, null);
+  const token = (data as { access_token?: string }).access_token ?? accessCookieOf(cookies);
+  if (token === null) throw new RefusedError(`${new URL(url).origin} has signed ${email} in without a token`);
+  return token;
 }
 
-async function request(
+/** Where `auth.cookie_tokens_in_body` is false, the token is in its cookie alone. */
+function accessCookieOf(cookies: readonly string[]): string | null {
+  const values = cookies.map((text) => /^svc_access=([^;]+)/.exec(text)?.[1]);
+  return values.find((value) => value !== undefined) ?? null;
+}
+
+async function request(...call: Parameters<typeof answerOf>): Promise<unknown> {
+  return (await answerOf(...call)).data;
+}
+
+async function answerOf(
   url: URL,
   method: string,
   body: RemoteBody | undefined,
   token: string | null,
-): Promise<unknown> {
+): Promise<{ readonly data: unknown; readonly cookies: readonly string[] }> {
   const isYaml = body !== undefined && "yaml" in body;
   const response = await send(url, {
     method,
@@ -66,7 +79,7 @@ async function request(
   const answer = (await response.json().catch(() => ({}))) as { data?: unknown; error?: { message: string } };
   if (!response.ok)
     throw new RefusedError(answer.error?.message ?? `${url.origin} answered ${response.status}`);
-  return answer.data;
+  return { data: answer.data, cookies: response.headers.getSetCookie() };
 }
 
 async function send(url: URL, init: RequestInit): Promise<Response> {

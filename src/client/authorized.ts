@@ -5,11 +5,14 @@ import type { Known, Session, Sessions, TokenUser } from "./session.js";
 import type { SessionStorage, Surroundings } from "./surroundings.js";
 import type { Answer, Call, Send } from "./transport.js";
 
-/** `data` of the server's token response (specification, section 2). */
+/**
+ * `data` of the server's token response (specification, section 2), without the tokens where the server leaves them to
+ * cookies alone (`auth.cookie_tokens_in_body`).
+ */
 export interface TokenResponse {
   readonly user: TokenUser;
-  readonly access_token: string;
-  readonly refresh_token: string;
+  readonly access_token?: string;
+  readonly refresh_token?: string;
   readonly token_type: "Bearer";
   readonly expires_in: number;
 }
@@ -139,15 +142,14 @@ export class Authorized {
   }
 
   #sessionOf(data: unknown): Session {
-    const { cookies, surroundings } = this.#options;
-    const { user, access_token, refresh_token, expires_in } = data as TokenResponse;
-    if (typeof user?.id !== "string" || typeof refresh_token !== "string" || typeof expires_in !== "number")
-      throw new SvcError(200, "unexpected_answer", "an answer that is not the server's");
+    const { surroundings } = this.#options;
+    const { user, expires_in } = data as TokenResponse;
+    if (typeof user?.id !== "string" || typeof expires_in !== "number") throw notTheServers();
     return {
       stamp: `${surroundings.now()} ${surroundings.random()}`,
       user: { id: user.id, email: user.email, role: user.role },
       expiresAtMs: surroundings.now() + expires_in * 1000,
-      tokens: cookies ? null : { access: access_token, refresh: refresh_token },
+      tokens: this.#options.cookies ? null : tokensOf(data as TokenResponse),
     };
   }
 
@@ -175,6 +177,17 @@ export class Authorized {
   #mayRenew(session: Known): boolean {
     return session === undefined ? this.#options.cookies : session !== null;
   }
+}
+
+function tokensOf({ access_token, refresh_token }: TokenResponse): NonNullable<Session["tokens"]> {
+  if (access_token === undefined && refresh_token === undefined)
+    throw new SvcError(200, "unexpected_answer", 'the server leaves tokens to cookies: session: "cookie"');
+  if (typeof access_token !== "string" || typeof refresh_token !== "string") throw notTheServers();
+  return { access: access_token, refresh: refresh_token };
+}
+
+function notTheServers(): SvcError {
+  return new SvcError(200, "unexpected_answer", "an answer that is not the server's");
 }
 
 function somebodyElse(): SvcError {

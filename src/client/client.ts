@@ -11,7 +11,8 @@ export interface ClientOptions {
   readonly url: string;
   /**
    * `bearer` (default): tokens are kept in `storage` and sent as a header. `cookie`: for a server with
-   * `auth.cookie_mode`; the browser keeps them, and no script sees them.
+   * `auth.cookie_mode`; the browser keeps them in cookies, and this library stores none. That no script of the page can
+   * get at them takes `auth.cookie_tokens_in_body = false` on the server, too.
    */
   readonly session?: "bearer" | "cookie";
   /** `localStorage`, or memory where there is none. */

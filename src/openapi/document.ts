@@ -1,4 +1,5 @@
 import type { Config } from "../project/config.js";
+import { hasTokensInBody } from "../project/has-tokens-in-body.js";
 import { isMetered } from "../project/is-metered.js";
 import type { Table } from "../project/model.js";
 import type { Catalog } from "../schema/catalog.js";
@@ -42,7 +43,7 @@ export function openApiDocument(project: DocumentedProject): JsonSchema {
           {},
           ...tables.map(([table, its]) => tableSchemas(table, its, catalog?.tables.get(table.name))),
         ),
-        ...sharedSchemas(metered),
+        ...sharedSchemas(metered, hasTokensInBody(config)),
       },
       responses: errorResponses(),
       securitySchemes: cookies ? securitySchemes : others,
@@ -59,7 +60,7 @@ function servedTables({ schema, catalog }: DocumentedProject): readonly Table[] 
     .map((table) => ({ ...table, virtual: isReadOnly({ catalog }, table) }));
 }
 
-function sharedSchemas(metered: boolean): JsonSchema {
+function sharedSchemas(metered: boolean, tokensInBody: boolean): JsonSchema {
   const user = { id: text, email: text, role, disabled: flag, email_verified: flag, created_at: text };
   const tokenUser = object({ id: text, email: text, role });
   const page = { limit: count, offset: count, total: count, next_cursor: text, truncated: { const: true } };
@@ -80,8 +81,7 @@ function sharedSchemas(metered: boolean): JsonSchema {
     "svc.tokens": object({
       data: object({
         user: tokenUser,
-        access_token: text,
-        refresh_token: text,
+        ...(tokensInBody && { access_token: text, refresh_token: text }),
         token_type: { const: "Bearer" },
         expires_in: count,
       }),

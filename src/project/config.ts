@@ -157,6 +157,7 @@ const configSchema = mapWith({
     password_min_length: integer(6, 6, 1024),
     cookie_mode: boolean(false),
     cookie_secure: boolean(true),
+    cookie_tokens_in_body: boolean(true),
     public_base_url: publicBaseUrl,
     throttle: section({
       enabled: boolean(true),

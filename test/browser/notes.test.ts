@@ -63,6 +63,7 @@ notes:
       config: `
 [auth]
 cookie_mode = true
+cookie_tokens_in_body = false
 public_base_url = "${api}"
 [cors]
 allowed_origins = ["${app}"]

@@ -229,6 +229,20 @@ describe("administration", () => {
     expect(svc(directory, ["admin", "revoke-service-key", id]).status).toBe(0);
     expect(svc(directory, ["admin", "list-users", ...remote], secret).status).toBe(1);
   });
+
+  it("signs an admin in to a server that leaves tokens to cookies", async () => {
+    const directory = exampleProject();
+    const cors = '[cors]\nallowed_origins = ["https://app.example.com"]';
+    edit(directory, "svc.toml", (text) =>
+      text.replace("[auth]", `${cors}\n[auth]\ncookie_mode = true\ncookie_tokens_in_body = false`),
+    );
+    const url = await served(directory);
+    const root = ["--email", "root@example.com", "--password-stdin"];
+    svc(directory, ["admin", "create-user", "--role", "admin", ...root], "correct horse\n");
+    const listed = svc(directory, ["admin", "list-users", "--url", url, ...root], "correct horse\n");
+    expect(listed).toMatchObject({ status: 0, stderr: "" });
+    expect(listed.stdout).toContain("root@example.com");
+  });
 });
 
 describe("the schema", () => {

@@ -45,6 +45,7 @@ describe("svc init", () => {
     const shop = join(parent, "shop");
     expect(readdirSync(shop).sort()).toEqual([".gitignore", "svc.schema.yaml", "svc.toml"]);
     expect(svc(["check", "--dir", shop])).toEqual({ status: 0, stdout: "no problems\n", stderr: "" });
+    expect(readFileSync(join(shop, "svc.toml"), "utf8")).toMatch(/^cookie_tokens_in_body = false$/m);
     const { url, end } = await spawnServer(shop);
     const answer = await fetch(`${url}/api/products`);
     expect(answer.status).toBe(200);

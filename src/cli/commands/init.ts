@@ -55,9 +55,11 @@ function projectFiles(secret: string): Record<string, string> {
 allow_insecure_dev_secret = true
 dev_secret = "${secret}"
 
-# For browsers: tokens in cookies that no script can read. Page and server have to be of one site, as app.example.com and
-# api.example.com are, and cors.allowed_origins is needed.
+# For browsers: tokens in cookies. Page and server have to be of one site, as app.example.com and api.example.com are, and
+# cors.allowed_origins is needed.
 # cookie_mode = true
+# In cookie mode, tokens are in their cookies alone, where no script of a page can read them.
+cookie_tokens_in_body = false
 
 # Pages on another origin than the server's that may call it.
 # [cors]

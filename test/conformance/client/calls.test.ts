@@ -186,6 +186,17 @@ describe("the client's sign-in", () => {
     expect([...browser.stored.values()].join()).not.toContain("refresh");
   });
 
+  it("says which kind of session fits a server that leaves tokens out of its answers", async () => {
+    const { browser } = await browse({ session: "cookie" });
+    const { auth } = browser.tab(undefined, { session: "bearer" });
+    await expect(auth.register(credentials)).rejects.toMatchObject({
+      code: "unexpected_answer",
+      message: expect.stringContaining('session: "cookie"'),
+    });
+    expect(await auth.user()).toBeNull();
+    expect([...browser.stored.values()].join()).not.toContain(credentials.email);
+  });
+
   it("changes the password, which ends the session here too", async () => {
     const { browser } = await browse();
     const { auth } = browser.tab();

@@ -331,7 +331,7 @@ const failures: readonly Failure[] = [
       await client.auth.register(credentials);
       await other.auth.user();
       other.auth.onChange((user) => told.push(user));
-      const elsewhere = new Browser(server).tab();
+      const elsewhere = new Browser(server, { session: "cookie" }).tab();
       await elsewhere.auth.login(credentials);
       await elsewhere.auth.changePassword({ current_password: credentials.password, password: "new horse" });
       await expect(client.table("notes").list()).rejects.toMatchObject({ status: 401 });

@@ -48,9 +48,10 @@ members:
 
 const all = ["read", "create", "update", "delete"].map((action) => `${action} = "authenticated"`).join("\n");
 
-const config = `
+const config = (tokensInBody: boolean) => `
 [auth]
 cookie_mode = true
+cookie_tokens_in_body = ${tokensInBody}
 [cors]
 allowed_origins = ["https://app.example.com"]
 [rules.notes]
@@ -61,10 +62,11 @@ ${all}
 
 export type BrowserOptions = Omit<ClientOptions, "url"> & { readonly hasLocks?: boolean };
 
+/** Pages that leave their tokens to cookies find them nowhere else. */
 export async function browse(
   options: BrowserOptions = {},
 ): Promise<{ readonly server: TestServer; readonly browser: Browser }> {
-  const server = await serve({ schema, config });
+  const server = await serve({ schema, config: config(options.session !== "cookie") });
   return { server, browser: new Browser(server, options) };
 }
 

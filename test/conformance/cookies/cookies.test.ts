@@ -1,7 +1,10 @@
 import { describe, expect, it } from "vitest";
-import { client, expectRefusal, read } from "../../support/client.js";
-import { countOf } from "../../support/people.js";
-import { serve, signUp, type TestServer } from "../../support/server.js";
+import { hashSecret } from "../../../src/auth/api-key.js";
+import { codeChallengeOf } from "../../../src/auth/oauth/state.js";
+import { type Answer, client, expectRefusal, read } from "../../support/client.js";
+import { countOf, run } from "../../support/people.js";
+import { apiKey, serve, signUp, type TestServer } from "../../support/server.js";
+import { lastToken } from "../links/support.js";
 
 const page = "https://app.example.com";
 const schema = `
@@ -110,6 +113,78 @@ describe("the session's cookies", () => {
     expect(login.headers.getSetCookie()).toEqual([]);
     const cookie = `svc_access=${ada.accessToken}`;
     expectRefusal(await client(server, { Cookie: cookie }).get("/auth/me"), 401, "unauthorized");
+  });
+});
+
+describe("auth.cookie_tokens_in_body = false", () => {
+  const tokens = /svc_rt_|access_token|refresh_token/;
+
+  /** The answer sets both cookies, and its body holds neither of them. */
+  async function expectTokensInCookiesAlone(answer: Answer, status: number): Promise<string> {
+    expect(answer.status, answer.text).toBe(status);
+    const user = { id: expect.any(String), email: credentials.email, role: "user" };
+    expect(answer.body).toEqual({ data: { user, token_type: "Bearer", expires_in: 900 } });
+    expect(answer.text).not.toMatch(tokens);
+    const cookies = answer.headers.getSetCookie().map((text) => /^[^=]+=([^;]+);/.exec(text)?.[1] ?? "");
+    expect(cookies).toHaveLength(2);
+    for (const value of cookies) {
+      expect(value).toMatch(/.{20}/);
+      expect(answer.text).not.toContain(value);
+    }
+    return jar(answer.headers);
+  }
+
+  it("leaves both tokens out of every body that would hold them", async () => {
+    const server = await serve({ schema, config: config("cookie_tokens_in_body = false") });
+    const send = (path: string, body?: unknown, cookie = "") =>
+      post(server, path, { Origin: page, ...(cookie && { Cookie: cookie }) }, body);
+    const cookie = await expectTokensInCookiesAlone(await send("/auth/register", credentials), 201);
+    await expectTokensInCookiesAlone(await send("/auth/login", credentials), 200);
+    const next = await expectTokensInCookiesAlone(await send("/auth/refresh", undefined, cookie), 200);
+    // A repeated refresh, and one by a token in the body.
+    const again = await expectTokensInCookiesAlone(await send("/auth/refresh", undefined, cookie), 200);
+    const [, refreshToken] = /svc_refresh=([^;]+)/.exec(again)!;
+    expect(next).toContain(refreshToken);
+    await expectTokensInCookiesAlone(await send("/auth/refresh", { refresh_token: refreshToken }), 200);
+  });
+
+  it("leaves them out for links and exchange codes too", async () => {
+    const required = "$auth: { email_verification: { required: true } }\n";
+    const server = await serve({
+      schema: required + schema,
+      config: config("cookie_tokens_in_body = false"),
+    });
+    await post(server, "/auth/register", { Origin: page }, credentials);
+    const confirm = { token: await lastToken(server, credentials.email) };
+    const confirmed = await post(server, "/auth/email-verification/confirm", { Origin: page }, confirm);
+    await expectTokensInCookiesAlone(confirmed, 200);
+
+    const email = "eve@example.com";
+    const key = client(server, await apiKey(server, "project:backend"));
+    expect((await key.post("/auth/users/invite", { email })).status).toBe(201);
+    const accept = { token: await lastToken(server, email), password: credentials.password };
+    const accepted = await post(server, "/auth/invitations/accept", { Origin: page }, accept);
+    expect([accepted.status, accepted.headers.getSetCookie().length]).toEqual([200, 2]);
+    expect(accepted.text).not.toMatch(tokens);
+
+    const verifier = "v".repeat(43);
+    const inAMinute = server.clock.now() + 60_000;
+    await run(
+      server,
+      `INSERT INTO _oauth_codes (hash, user_id, code_challenge, created_at, expires_at)
+      SELECT '${await hashSecret("code")}', id, '${await codeChallengeOf(verifier)}', 0, ${inAMinute}
+      FROM _users WHERE email = '${credentials.email}'`,
+    );
+    const exchange = { code: "code", code_verifier: verifier };
+    const exchanged = await post(server, "/auth/oauth/exchange", { Origin: page }, exchange);
+    await expectTokensInCookiesAlone(exchanged, 200);
+  });
+
+  it("has no effect outside of cookie mode", async () => {
+    const auth = "cookie_tokens_in_body = false";
+    const server = await serve({ schema, config: config(auth).replace("cookie_mode = true", "") });
+    const ada = await signUp(server, "ada@example.com");
+    expect([ada.accessToken, ada.refreshToken]).toEqual([expect.any(String), expect.any(String)]);
   });
 });
 

@@ -126,6 +126,18 @@ describe("the OpenAPI document", () => {
     expect(Object.keys(row.properties)).toEqual(["data"]);
   });
 
+  it("has no tokens in bodies where they are in cookies alone", async () => {
+    const tokensOf = async (auth: string) => {
+      const cors = '[cors]\nallowed_origins = ["https://app.example.com"]';
+      const { components } = await documentOf({ schema, config: `${auth}\n${cors}\n${config}` });
+      return Object.keys(components.schemas["svc.tokens"].properties.data.properties);
+    };
+    const rest = ["token_type", "expires_in"];
+    const left = "auth.cookie_tokens_in_body = false";
+    expect(await tokensOf(left)).toEqual(["user", "access_token", "refresh_token", ...rest]);
+    expect(await tokensOf(`auth.cookie_mode = true\n${left}`)).toEqual(["user", ...rest]);
+  });
+
   it("is of the schema in force, from the next request on", async () => {
     const server = await serve({ schema, config });
     const admin = client(server, (await signUpAdmin(server, "root@example.com")).bearer);
