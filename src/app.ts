@@ -100,6 +100,7 @@ export async function createApp(options: AppOptions) {
   const counted = metrics.receipt.bind(metrics);
   const meter = createMeter(recorder && { clock, random: platform.random, recorder, counted });
 
+  const deliverDue = () => outbox().deliverDue();
   const linkTokens = await createLinkTokens(await deriveBytes(secret, "link"));
   const throttlePepper = toHex(await deriveBytes(secret, "throttle"));
   const auth: AuthContext = {
@@ -110,7 +111,7 @@ export async function createApp(options: AppOptions) {
     throttle: new PasswordThrottle(database, config.auth.throttle, throttlePepper),
     mailAllowance: new MailAllowance(config.auth.throttle, throttlePepper),
     linkTokens,
-    deliverMail: () => platform.defer(() => outbox().deliverDue()),
+    deliverMail: () => platform.defer(deliverDue),
     publicBaseUrl,
     providers: createProviders(platform, options.providerEndpoints ?? {}),
     oauthStateKey: await deriveBytes(secret, "oauth state"),
@@ -167,7 +168,7 @@ export async function createApp(options: AppOptions) {
       await outbox().makeAllDue();
       await outbox().deliverDue();
     },
-    deliverMail: () => outbox().deliverDue(),
+    deliverMail: deliverDue,
     purge: async () => {
       await purge(platform, config);
       // What is deleted is known no more: whatever of it comes once more has to come before.

@@ -83,7 +83,7 @@ export async function serve(project: ProjectDirectory, options: ServeOptions): P
         credentialFiles(directory).read,
         secretsKey && openForProject(database, secretsKey),
       ),
-      defer: deferTo(log),
+      defer: deferTo(log, systemClock),
       requestsVanish: false,
     };
     await warnOfSignIn(schema?.auth.providers ?? [], platform, baseUrl ?? options.host);

@@ -1,4 +1,5 @@
 import type { Clock, Log, Platform, Random } from "../platform/platform.js";
+import { msToTick } from "../platform/tick.js";
 
 export const systemClock: Clock = { now: () => Date.now(), elapsed: () => performance.now() };
 
@@ -24,12 +25,17 @@ export const systemRandom: Random = {
   },
 };
 
-/** Work that the process does after an answer. */
-export function deferTo(log: Log): Platform["defer"] {
+/** Work that the process does at the next tick. What has not begun when it ends is nobody's to wait for. */
+export function deferTo(log: Log, clock: Clock): Platform["defer"] {
+  const waiting = new Set<() => Promise<void>>();
+  const begin = () => {
+    const works = [...waiting];
+    waiting.clear();
+    for (const work of works) work().catch((error: unknown) => log.error("deferred work failed", error));
+  };
   return (work) => {
-    setImmediate(() => {
-      work().catch((error: unknown) => log.error("deferred work failed", error));
-    });
+    if (waiting.size === 0) setTimeout(begin, msToTick(clock.now())).unref();
+    waiting.add(work);
   };
 }
 

@@ -20,7 +20,10 @@ export interface Platform {
    * where they cannot be opened.
    */
   providerCredentials(provider: string): Promise<string | null>;
-  /** Runs work after the answer has been given; a failure is logged and lost. */
+  /**
+   * Begins work at the next tick (see `msToTick`), so that how long the answers until then take tells nothing of it. The
+   * same function may be run once for all who handed it over. A failure is logged and lost.
+   */
   defer(work: () => Promise<void>): void;
   /**
    * Whether a request may vanish half-way, its promises never settled, as on a Worker: whatever outlives a request must

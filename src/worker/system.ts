@@ -1,5 +1,6 @@
 import { waitUntil } from "cloudflare:workers";
 import type { Clock, Log, MailTransport, Platform, Random } from "../platform/platform.js";
+import { msToTick } from "../platform/tick.js";
 
 /** It stands still while nothing is awaited, as workerd's clocks do. */
 export const systemClock: Clock = { now: () => Date.now(), elapsed: () => performance.now() };
@@ -15,9 +16,10 @@ export const consoleLog: Log = {
   error: (message, cause) => console.error(`${message}:`, cause),
 };
 
-/** Work that goes on after the answer, for half a minute at most. */
+/** Work that goes on after the answer, from the next tick on, for half a minute in all at most. */
 export const deferToEvent: Platform["defer"] = (work) => {
-  waitUntil(work().catch((error: unknown) => consoleLog.error("deferred work failed", error)));
+  const tick = new Promise<void>((resolve) => setTimeout(resolve, msToTick(systemClock.now())));
+  waitUntil(tick.then(work).catch((error: unknown) => consoleLog.error("deferred work failed", error)));
 };
 
 /** `mail.transport = "log"` on a Worker: for trying things out, as whoever reads the log can follow every link. */

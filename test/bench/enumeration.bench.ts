@@ -1,5 +1,10 @@
-import { expect, test } from "vitest";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect, onTestFinished, test } from "vitest";
 import { createArgon2 } from "../../src/node/argon2.js";
+import { logMail } from "../../src/node/log-mail.js";
+import { deferTo, systemClock } from "../../src/node/system.js";
 import { figure, median, timed } from "../support/figures.js";
 import { member, run } from "../support/people.js";
 import { post, serve, signUp } from "../support/server.js";
@@ -44,4 +49,39 @@ test("a login that fails takes as long whatever was wrong", async () => {
   const medians = times.map(median);
   for (const [kind, [name]] of kinds.entries())
     figure("enumeration", name, medians[kind]!, medians[kind]! / medians[0]!);
+});
+
+test("the write after a password reset's request takes as long whoever has the address", async () => {
+  const directory = mkdtempSync(join(tmpdir(), "svc-bench-"));
+  onTestFinished(() => rmSync(directory, { recursive: true, force: true }));
+  const server = await serve({
+    schema,
+    config: `auth.throttle.max_mails_per_address = 1000000\n[rules.notes]\ncreate = "authenticated"`,
+    path: join(directory, "data.db"),
+  });
+  const { bearer } = await signUp(server, "writer@example.com");
+  await signUp(server, "ada@example.com");
+  // As a server does it, and not at once, as tests do.
+  Object.assign(server.platform, {
+    defer: deferTo(server.log, systemClock),
+    mail: logMail({ directory: join(directory, "mail"), clock: systemClock }),
+  });
+  const addresses = ["unknown@example.com", "ada@example.com"];
+  const times = addresses.map((): number[] => []);
+  const attempt = async (which: number) => {
+    const asked = await post(server, "/auth/password-reset/request", { email: addresses[which] });
+    expect(asked.status).toBe(202);
+    const write = await timed(async () => {
+      const written = await post(server, "/api/notes", {}, bearer);
+      expect(written.status).toBe(201);
+      await written.text();
+    });
+    times[which]!.push(write);
+  };
+  for (let round = 0; round < tries; round++)
+    for (const turn of addresses.keys()) await attempt((round + turn) % addresses.length);
+
+  const medians = times.map(median);
+  for (const [which, name] of ["an unknown address", "a known address"].entries())
+    figure("after a reset", name, medians[which]!, medians[which]! / medians[0]!);
 });

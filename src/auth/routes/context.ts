@@ -19,7 +19,7 @@ export interface AuthContext {
   readonly throttle: PasswordThrottle;
   readonly mailAllowance: MailAllowance;
   readonly linkTokens: LinkTokens;
-  /** Sends what is in the outbox once the answer has been given. */
+  /** Sends what is in the outbox, from the next tick on. */
   readonly deliverMail: () => void;
   /** The canonical address that the server is reached at, without a slash at the end. */
   readonly publicBaseUrl: string;

@@ -48,11 +48,11 @@ async function signUp(context: AuthContext, user: NewUser): Promise<Response | R
 }
 
 /**
- * The same answer and statements for an address that is new, taken and not confirmed, or confirmed. Only for a new one
- * does the answer name the user's id: for any other it is a new random one, so that asking twice tells nothing.
+ * The same answer and statements for an address that is new, taken and not confirmed, or confirmed. The id in it is a random
+ * one each time: a row that refers to it, were it a new user's, would be taken, and so tell (interface, section 6).
  */
 async function registerUnverified(context: AuthContext, user: NewUser): Promise<Response> {
-  const { id, email, role, passwordHash } = user;
+  const { email, role, passwordHash } = user;
   const mail = await prepareLinkMail(context, {
     email,
     purpose: "email_verification",
@@ -67,7 +67,7 @@ async function registerUnverified(context: AuthContext, user: NewUser): Promise<
   context.deliverMail();
   const data = {
     verification_required: true,
-    user: { id, email, role },
+    user: { id: newId(context), email, role },
     verification_expires_in: linkLifetimeSeconds.email_verification,
   };
   return json({ data }, 202);

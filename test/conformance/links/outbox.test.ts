@@ -220,6 +220,30 @@ describe("a mailer that hangs", () => {
   });
 });
 
+describe("a mail's delivery", () => {
+  it("waits for the tick: until then no statement tells an address that has an account", async () => {
+    const storage = switchboard();
+    const server = await serve({ ...open, wrap: storage.wrap });
+    await signUp(server, ada);
+    const waiting = new Set<() => Promise<void>>();
+    Object.assign(server.platform, { defer: (work: () => Promise<void>) => waiting.add(work) });
+    const sent: unknown[] = [];
+    for (const email of ["unknown@example.com", ada, ada]) {
+      storage.reset();
+      expectAnswer(await request(server, email), 202, accepted);
+      expect((await client(server).get("/health")).status).toBe(200);
+      sent.push(storage.sent.map(({ sql }) => sql));
+    }
+    expect(sent).toEqual([sent[0], sent[0], sent[0]]);
+    expect([server.mail.messages.length, await countOf(server, "_outbox")]).toEqual([0, 2]);
+    // The same work for all of them.
+    expect(waiting.size).toBe(1);
+    for (const work of waiting) await work();
+    expect(server.mail.messages.map(({ to }) => to)).toEqual([ada]);
+    expect(await countOf(server, "_outbox")).toBe(0);
+  });
+});
+
 describe("a mail that was delivered", () => {
   it("is not repeated, though the storage failed right then", async () => {
     const storage = switchboard();

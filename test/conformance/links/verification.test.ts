@@ -49,12 +49,12 @@ describe("registration where addresses have to be confirmed", () => {
     const mail = await mailTo(server, "Ada@Example.com");
     expect(server.mail.messages).toHaveLength(1);
     expect(linkIn(mail).pathname).toBe("/auth/pages/verify-email");
-    const { user } = dataOf<{ user: { id: string } }>(answer);
+    const [[id]] = (await rowsOf(server, "SELECT id FROM _users")) as [[string]];
     const confirmed = await confirm(server, tokenIn(mail));
-    expectAnswer(confirmed, 200, tokensOf({ id: user.id, email: "Ada@Example.com", role: "user" }));
+    expectAnswer(confirmed, 200, tokensOf({ id, email: "Ada@Example.com", role: "user" }));
     const { access_token } = dataOf<{ access_token: string }>(confirmed);
     const me = await client(server, { Authorization: `Bearer ${access_token}` }).get("/auth/me");
-    expect(me.body).toMatchObject({ data: { user: { id: user.id, email_verified: true } } });
+    expect(me.body).toMatchObject({ data: { user: { id, email_verified: true } } });
     expect((await login(server)).status).toBe(200);
   });
 
@@ -66,7 +66,7 @@ describe("registration where addresses have to be confirmed", () => {
     await confirm(server, await lastToken(server, "taken@example.com"));
     const hashes = countHashes(server);
     const costs = [];
-    const ids = [];
+    const ids: string[] = [];
     for (const email of ["new@example.com", "pending@example.com", "taken@example.com"]) {
       storage.reset();
       hashes.count = 0;
@@ -83,10 +83,9 @@ describe("registration where addresses have to be confirmed", () => {
     }
     for (const cost of costs) expect(cost).toEqual(costs[0]);
     expect(costs[0]!.hashes).toBe(1);
-    const known = (await rowsOf(server, "SELECT id FROM _users WHERE email_key <> 'new@example.com'")).flat();
-    expect(known).not.toContain(ids[1]);
-    expect(known).not.toContain(ids[2]);
-    expect(await countOf(server, "_users")).toBe(3);
+    const known = (await rowsOf(server, "SELECT id FROM _users")).flat();
+    expect(known).toHaveLength(3);
+    expect(known.filter((id) => ids.includes(id as string))).toEqual([]);
   });
 
   it("tells the owner of a confirmed address, and changes nothing of theirs", async () => {
