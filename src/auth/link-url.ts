@@ -37,6 +37,20 @@ function configuredPage(settings: AuthSettings, purpose: LinkPurpose): string {
   }
 }
 
+/**
+ * Where people go on to from a page of the server's own: the first web origin that the project's files name, the
+ * application's pages before other ones. Null where they name none.
+ */
+export function applicationUrl(
+  settings: AuthSettings & { readonly origins: readonly string[] },
+  allowedOrigins: readonly string[],
+): string | null {
+  const { invitationUrl, emailVerification, passwordResetUrl, redirectUrls, origins } = settings;
+  const pages = [invitationUrl, emailVerification.url, passwordResetUrl, ...redirectUrls];
+  const web = [...pages, ...origins, ...allowedOrigins].find((url) => /^https?:/i.test(url));
+  return web === undefined ? null : `${new URL(web).origin}/`;
+}
+
 /** Appends to what is there, in front of a fragment. */
 function withParameters(url: string, parameters: Readonly<Record<string, string>>): string {
   const [, address, fragment] = /^([^#]*)(#.*)?$/s.exec(url)!;

@@ -34,6 +34,7 @@ export function renderMail(content: MailContent): MailMessage {
     subject: oneLine(wording.subject),
     text: asText(set, content.actionUrl),
     html: asHtml(set, content.actionUrl),
+    link: content.actionUrl,
   };
 }
 

@@ -14,11 +14,13 @@ export interface MailSurroundings {
   readonly environment: NodeJS.ProcessEnv;
   readonly clock: Clock;
   readonly fetch: Platform["fetch"];
+  /** To the console. */
+  readonly print: (text: string) => void;
 }
 
 /** The transport that svc.toml chooses. Throws ProblemsError where the environment lacks what it needs. */
 export function mailTransport({ mail }: Config, surroundings: MailSurroundings): MailTransport {
-  const { directory, environment, clock, fetch } = surroundings;
+  const { directory, environment, clock, fetch, print } = surroundings;
   const variable = (key: "smtp_url_env" | "http_token_env"): string => {
     const value = environment[mail[key]];
     if (value) return value;
@@ -29,7 +31,7 @@ export function mailTransport({ mail }: Config, surroundings: MailSurroundings):
   };
   switch (mail.transport) {
     case "log":
-      return logMail({ directory: resolve(directory, mail.log_dir), clock });
+      return logMail({ directory: resolve(directory, mail.log_dir), clock, print });
     case "smtp": {
       const url = variable("smtp_url_env");
       if (!/^smtps?:\/\/./.test(url) || !URL.canParse(url))

@@ -1,5 +1,5 @@
 import type { MailTransport } from "../platform/platform.js";
-import { withPlainRecipient } from "./log-mail.js";
+import { mimeMessage } from "./mime-message.js";
 
 export interface SmtpOptions {
   /** smtp://user:password@host:port, or smtps://… */
@@ -28,7 +28,8 @@ export function smtpMail({ url, requireTLS = false, deadlineMs = 30_000 }: SmtpO
         timer = setTimeout(() => reject(new Error("the mail server takes too long")), deadlineMs);
       });
       try {
-        const { accepted } = await Promise.race([transport.sendMail(withPlainRecipient(message)), late]);
+        const sent = transport.sendMail(mimeMessage(message, { eightBit: false }));
+        const { accepted } = await Promise.race([sent, late]);
         if (accepted.length === 0) throw new Error("the mail server accepted no recipient");
       } finally {
         clearTimeout(timer);

@@ -26,7 +26,14 @@ export function readSurroundings(project: ProjectDirectory, { host, environment 
     secretsKey: collector.read(() => readSecretsKey(environment)),
     baseUrl: collector.read(() => configuredBaseUrl(config, environment)),
     mail: collector.read(() =>
-      mailTransport(config, { directory, environment, clock: systemClock, fetch: systemFetch }),
+      mailTransport(config, {
+        directory,
+        environment,
+        clock: systemClock,
+        fetch: systemFetch,
+        // Standard output is for the line that says where the server listens.
+        print: (text) => console.error(text),
+      }),
     )!,
     tls: readTls(project, collector),
   };

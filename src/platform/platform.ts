@@ -50,6 +50,8 @@ export interface MailMessage {
   readonly subject: string;
   readonly text: string;
   readonly html: string;
+  /** The one address that both lead to, for a transport that shows it beside; null where there is none. */
+  readonly link: string | null;
 }
 
 /** Argon2id with the current parameters: 19456 KiB, 2 passes, 1 lane (OWASP; interface, section 6). */

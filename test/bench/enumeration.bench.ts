@@ -64,7 +64,7 @@ test("the write after a password reset's request takes as long whoever has the a
   // As a server does it, and not at once, as tests do.
   Object.assign(server.platform, {
     defer: deferTo(server.log, systemClock),
-    mail: logMail({ directory: join(directory, "mail"), clock: systemClock }),
+    mail: logMail({ directory: join(directory, "mail"), clock: systemClock, print: () => {} }),
   });
   const addresses = ["unknown@example.com", "ada@example.com"];
   const times = addresses.map((): number[] => []);

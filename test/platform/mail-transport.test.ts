@@ -19,6 +19,7 @@ const message = {
   subject: "Grüße — confirm your address",
   text: "Open this:\nhttps://app.example.com/verify?token=abcdefghijklmnopqrstuvwxyz0123456789ABCDEFG\n",
   html: '<p>Open <a href="https://app.example.com/verify?token=abc">this</a></p>',
+  link: "https://app.example.com/verify?token=abcdefghijklmnopqrstuvwxyz0123456789ABCDEFG",
 };
 
 interface Delivered {
@@ -68,12 +69,20 @@ describe("SMTP", () => {
     expect(source).toMatch(/^Subject: =\?UTF-8\?/m);
     expect(source).toMatch(/Content-Type: text\/plain; charset=utf-8/);
     expect(source).toMatch(/Content-Type: text\/html; charset=utf-8/);
-    const decoded = source.replace(/=\r\n/g, "").replaceAll("=3D", "=");
-    expect(decoded).toContain(
-      "https://app.example.com/verify?token=abcdefghijklmnopqrstuvwxyz0123456789ABCDEFG",
-    );
+    expect(source.split("\r\n")).toContain(message.link);
     await expect(smtpMail({ url: `smtp://user:wrong@127.0.0.1:${port}` }).send(message)).rejects.toThrow();
     expect(delivered).toHaveLength(1);
+  });
+
+  it("sends letters outside of ASCII and endless lines encoded, which any server takes", async () => {
+    const { port, delivered } = await smtp();
+    const long = `https://app.example.com/${"x".repeat(1_000)}`;
+    await smtpMail({ url: `smtp://127.0.0.1:${port}` }).send({ ...message, text: "Grüße\n", html: long });
+    const { source } = delivered[0]!;
+    expect(source).toContain("Gr=C3=BC=C3=9Fe");
+    expect(source.replace(/=\r\n/g, "")).toContain(long);
+    expect(source).not.toMatch(/[^\0-\x7f]/);
+    for (const line of source.split("\r\n")) expect(line.length).toBeLessThanOrEqual(998);
   });
 
   it("confirms nothing that the server refuses", async () => {
@@ -134,7 +143,8 @@ describe("HTTP", () => {
       authorization: "Bearer a token",
       "content-type": "application/json",
     });
-    expect(JSON.parse(body)).toEqual(message);
+    const { link: _, ...posted } = message;
+    expect(JSON.parse(body)).toEqual(posted);
   });
 
   it.each([301, 307, 400, 401, 500])(
@@ -160,13 +170,15 @@ describe("mail.transport", () => {
   function transport(toml: string, environment: NodeJS.ProcessEnv) {
     const directory = mkdtempSync(join(tmpdir(), "svc-test-"));
     onTestFinished(() => rmSync(directory, { recursive: true, force: true }));
+    const printed: string[] = [];
     const mail = mailTransport(parseConfig(toml).config!, {
       directory,
       environment,
       clock: systemClock,
       fetch,
+      print: (text) => printed.push(text),
     });
-    return { mail, directory };
+    return { mail, directory, printed };
   }
 
   it("log writes one .eml file for each message", async () => {
@@ -178,6 +190,36 @@ describe("mail.transport", () => {
     expect(readFileSync(join(directory, "mails", files[0]!), "utf8")).toMatch(
       /^To: Ada\.Lovelace@example\.com\r$/m,
     );
+  });
+
+  it("log leaves the link whole on one line, and prints it", async () => {
+    const { mail, directory, printed } = transport('mail.log_dir = "mails"', {});
+    await mail.send({ ...message, html: `<a href="${message.link}">Grüße</a>\n` });
+    await mail.send({ ...message, text: "Nothing to open.\n", link: null });
+    const files = readdirSync(join(directory, "mails")).sort();
+    const source = readFileSync(join(directory, "mails", files[0]!), "utf8");
+    expect(source.split("\r\n")).toEqual(
+      expect.arrayContaining([message.link, `<a href="${message.link}">Grüße</a>`]),
+    );
+    expect(source.match(/^Content-Transfer-Encoding: .*$/gm)).toEqual([
+      "Content-Transfer-Encoding: 7bit",
+      "Content-Transfer-Encoding: 8bit",
+    ]);
+    expect(source).not.toMatch(/[^\r]\n/);
+    expect(printed).toEqual([
+      `mail to ${message.to}: ${message.subject}\n  ${message.link}`,
+      `mail to ${message.to}: ${message.subject}`,
+    ]);
+  });
+
+  it("log breaks lines that no mail may have", async () => {
+    const { mail, directory } = transport('mail.log_dir = "mails"', {});
+    const link = `https://app.example.com/${"x".repeat(1_000)}`;
+    await mail.send({ ...message, text: `${link}\n`, link });
+    const [file] = readdirSync(join(directory, "mails"));
+    const source = readFileSync(join(directory, "mails", file!), "utf8");
+    for (const line of source.split("\r\n")) expect(line.length).toBeLessThanOrEqual(998);
+    expect(source.replace(/=\r\n/g, "")).toContain(link);
   });
 
   it.each([

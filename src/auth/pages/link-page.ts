@@ -79,11 +79,11 @@ function passwordField(lengthMin: number, invalid: boolean): string {
 <p class="hint" id="hint">At least ${lengthMin} characters.</p>`;
 }
 
-/** Where an accepted invitation leads was checked when it was made. */
-export function donePage(purpose: LinkPurpose, redirectTo: string | null): Page {
+/** `onwardTo` is the project's own choice, never one of the request. */
+export function donePage(purpose: LinkPurpose, onwardTo: string | null): Page {
   const { doneTitle, done } = wordings[purpose];
   const onward =
-    redirectTo === null ? "" : `\n<p><a href="${escapeHtml(redirectTo)}" rel="noreferrer">Continue</a></p>`;
+    onwardTo === null ? "" : `\n<p><a href="${escapeHtml(onwardTo)}" rel="noreferrer">Continue</a></p>`;
   return { title: doneTitle, main: `<p role="status">${escapeHtml(done)}</p>${onward}` };
 }
 

@@ -1,6 +1,7 @@
 import { readText } from "../../http/body.js";
 import { requestOrigin } from "../../http/origin.js";
 import { isRefusal, Refusal } from "../../http/refusal.js";
+import { applicationUrl } from "../link-url.js";
 import { donePage, formPage, problemPage, purposeOfPage, takesPassword } from "../pages/link-page.js";
 import { pageResponse } from "../pages/page.js";
 import { useLink } from "../use-link.js";
@@ -42,12 +43,21 @@ export async function submitPage(
   if (isRefusal(form)) return form;
   const token = form.get("token") ?? "";
   const password = takesPassword(purpose) ? (form.get("password") ?? "") : null;
+  // First, as a storage that fails must not answer for a link that is used up.
+  const application = await applicationOf(context);
   const used = await useLink(context, { purpose, token, password });
-  if (!isRefusal(used)) return pageResponse(donePage(purpose, used.redirectTo), 200);
+  // Where an accepted invitation leads was checked when it was made.
+  if (!isRefusal(used)) return pageResponse(donePage(purpose, used.redirectTo ?? application), 200);
   const problem = sentence(used);
   if (used.code === "invalid_token") return pageResponse(problemPage(problem), used.status);
   const passwordLengthMin = context.config.auth.password_min_length;
   return pageResponse(formPage({ purpose, token, passwordLengthMin, problem }), used.status);
+}
+
+/** Null where none is configured, or no schema is in force. */
+async function applicationOf({ settings, config }: AuthContext): Promise<string | null> {
+  const found = await settings();
+  return isRefusal(found) ? null : applicationUrl(found, config.cors.allowed_origins);
 }
 
 /**

@@ -111,6 +111,33 @@ describe("a hosted page", () => {
     expect((await client(server).post("/auth/login", { email: ada, password })).status).toBe(200);
   });
 
+  it("leads on to the application, as far as the project's files name it, and never where a request says", async () => {
+    const app = "https://app.example.com";
+    const anotherPage = `password_reset_url: "${app}/reset?lang=en"`;
+    const redirects = `redirect_urls: ["chat://signed-in", "${app}/signed-in"]`;
+    const origins = '$origins: ["https://docs.example.com"]';
+    const allowed = 'cors.allowed_origins = ["https://www.example.com"]';
+    for (const [$auth, more, config, expected] of [
+      [anotherPage, origins, allowed, app],
+      [redirects, origins, allowed, app],
+      ["", origins, allowed, "https://docs.example.com"],
+      ["", "", allowed, "https://www.example.com"],
+      ["", "", "", null],
+    ] as const) {
+      const schema = `$auth: { email_verification: { required: true }, ${$auth} }\n${more}\n${notes}`;
+      const server = await serve({ schema, config });
+      await client(server).post("/auth/register", { email: ada, password });
+      const token = await lastToken(server, ada);
+      const fields = { token, redirect_to: "https://evil.example/" };
+      const headers = { ...own, "X-Forwarded-Host": "evil.example", Referer: "https://evil.example/" };
+      const done = await submit(server, "verify-email?redirect_to=https://evil.example/", fields, headers);
+      expectPage(done, 200);
+      const links = [...done.text.matchAll(/<a href="([^"]*)" rel="noreferrer">/g)].map(([, url]) => url);
+      expect(links).toEqual(expected === null ? [] : [`${expected}/`]);
+      expect(done.text).not.toContain("evil");
+    }
+  });
+
   it("takes forms of its own origin alone", async () => {
     const config =
       'auth.public_base_url = "https://api.example.com"\ncors.allowed_origins = ["https://app.example.com"]';
