@@ -52,7 +52,7 @@ const mayImport: Record<string, readonly string[]> = {
     "schema",
     "tables",
   ],
-  node: ["encoding", "platform"],
+  node: ["encoding", "http/refusal.ts", "platform"],
   remote: ["platform"],
   worker: ["encoding", "platform"],
 };

@@ -1,5 +1,5 @@
 import type { MiddlewareHandler } from "hono";
-import { judgeOrigin, type OriginPolicy, type OriginVerdict, requestOrigin } from "../http/origin.js";
+import { judgeOrigin, type OriginPolicy, type OriginVerdict } from "../http/origin.js";
 import { Refusal } from "../http/refusal.js";
 import { hasSessionCookie } from "./cookies.js";
 
@@ -22,7 +22,7 @@ export function crossSiteGuard(policy: OriginPolicy): MiddlewareHandler {
     // As the router reads it, percent-decoded.
     const { path } = c.req;
     if (judgedElsewhere.test(path)) return next();
-    const verdict = judgeOrigin(policy, requestOrigin(request));
+    const verdict = judgeOrigin(policy, request);
     const refused = isRefused(verdict, hasSessionCookie(request.headers), path.startsWith("/auth/"));
     return refused ? foreign.toResponse() : next();
   };

@@ -58,7 +58,12 @@ async function readNow(request: Request, bodyBytesMax: number): Promise<string |
   if (declared === null) return readStream(request, bodyBytesMax);
   if (Number(declared) > bodyBytesMax) return tooLarge(bodyBytesMax);
   // More than it says does not come (RFC 9112, section 6.3). node-server builds a whole Request for a stream, not for this.
-  const bytes = await request.arrayBuffer();
+  let bytes: ArrayBuffer;
+  try {
+    bytes = await request.arrayBuffer();
+  } catch {
+    return cutOff;
+  }
   if (bytes.byteLength > bodyBytesMax) return tooLarge(bodyBytesMax);
   try {
     return whole.decode(bytes);
@@ -71,6 +76,8 @@ const utf8 = () => new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 /** For what is decoded at once. */
 const whole = utf8();
 const notUtf8 = badRequest("the body is not valid UTF-8");
+/** The client has gone away, or what lies between. Nobody may read the answer, and it is no failure of the server. */
+const cutOff = badRequest("the body ended early");
 
 async function readStream(request: Request, bodyBytesMax: number): Promise<string | Refusal> {
   if (request.body === null) return "";
@@ -78,19 +85,19 @@ async function readStream(request: Request, bodyBytesMax: number): Promise<strin
   let text = "";
   let bytes = 0;
   const reader = request.body.getReader();
-  try {
-    for (;;) {
-      const { done, value } = await reader.read();
-      if (done) return text + decoder.decode();
-      bytes += value.byteLength;
-      if (bytes > bodyBytesMax) {
-        await reader.cancel();
-        return tooLarge(bodyBytesMax);
-      }
-      text += decoder.decode(value, { stream: true });
+  for (;;) {
+    const next = await reader.read().catch(() => null);
+    if (next === null) return cutOff;
+    try {
+      if (next.done) return text + decoder.decode();
+      text += decoder.decode(next.value, { stream: true });
+    } catch {
+      return notUtf8;
     }
-  } catch (error) {
-    if (error instanceof TypeError) return notUtf8;
-    throw error;
+    bytes += next.value.byteLength;
+    if (bytes > bodyBytesMax) {
+      await reader.cancel();
+      return tooLarge(bodyBytesMax);
+    }
   }
 }

@@ -1,4 +1,5 @@
 import { allowOrigin, type OriginPolicy } from "./origin.js";
+import { everyAnswer } from "./respond.js";
 import type { Fetch } from "./router.js";
 
 const preflightSeconds = "600";
@@ -34,7 +35,7 @@ function headersFor(policy: OriginPolicy, origin: string): Record<string, string
 }
 
 function preflight(headers: Readonly<Record<string, string>>, requested: string | null): Response {
-  const answer = new Headers({ Vary: "Origin, Access-Control-Request-Headers" });
+  const answer = new Headers({ ...everyAnswer, Vary: "Origin, Access-Control-Request-Headers" });
   if (Object.keys(headers).length > 0) {
     for (const [name, value] of Object.entries(headers)) answer.set(name, value);
     answer.set("Access-Control-Allow-Methods", "GET, POST, PATCH, DELETE");

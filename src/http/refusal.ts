@@ -30,7 +30,7 @@ export class Refusal {
   constructor(
     readonly code: ErrorCode,
     readonly message: string,
-    private readonly options: { readonly headers?: HeadersRecord; readonly status?: 403 } = {},
+    private readonly options: { readonly headers?: HeadersRecord; readonly status?: 403 | 408 | 431 } = {},
   ) {}
 
   get status(): number {

@@ -11,6 +11,19 @@ export function jsonText(body: string, status = 200, headers: HeadersRecord = {}
   return new Response(body, { status, headers: { ...always, ...headers } });
 }
 
+/** For `AppOptions.addHeader`, where touching a Response costs nothing. */
+export function addHeader(response: Response, [name, value]: readonly [name: string, value: string]): void {
+  response.headers.set(name, value);
+}
+
 export type HeadersRecord = Readonly<Record<string, string>>;
 
-const always = { "Content-Type": "application/json", "Cache-Control": "no-store", Vary: "Origin" };
+/** Of every answer, whatever it holds. */
+export const everyAnswer = {
+  "Cache-Control": "no-store",
+  Vary: "Origin",
+  // A browser takes it for what it says that it is (Fetch, "X-Content-Type-Options header").
+  "X-Content-Type-Options": "nosniff",
+} as const;
+
+const always = { "Content-Type": "application/json", ...everyAnswer };

@@ -1,7 +1,8 @@
 import { readFile } from "node:fs/promises";
+import type { Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join, resolve } from "node:path";
-import { createAdaptorServer } from "@hono/node-server";
+import type { HttpBindings } from "@hono/node-server";
 import { getConnInfo } from "@hono/node-server/conninfo";
 import { type AppOptions, createApp } from "../app.js";
 import type { OAuthProvider } from "../auth/oauth/credentials.js";
@@ -9,6 +10,7 @@ import { openForProject } from "../auth/oauth/project-credentials.js";
 import { createProviders } from "../auth/oauth/providers.js";
 import { lastForwarded } from "../http/client-address.js";
 import { isLoopbackHost } from "../http/loopback.js";
+import { Refusal } from "../http/refusal.js";
 import { noJournal } from "../metering/attempt.js";
 import { storeEntries } from "../metering/database-journal.js";
 import type { Database } from "../platform/database.js";
@@ -29,6 +31,7 @@ import { loadSchemaInForce } from "../schema/in-force.js";
 import { bringUpSystemTables } from "../schema/system/bring-up.js";
 import { createArgon2 } from "./argon2.js";
 import { nodeCipher } from "./cipher.js";
+import { createHttpServer } from "./http-server.js";
 import { FileJournal, recoverJournals } from "./journal.js";
 import { openProjectDatabase } from "./project-database.js";
 import { type ProjectDirectory, withConfigLines } from "./project-directory.js";
@@ -48,9 +51,8 @@ export interface RunningServer {
   stop(): Promise<void>;
 }
 
-/** Header lines hold a filter's thousand values. */
-const headerBytesMax = 131_072;
 const drainMs = 10_000;
+const starting = new Refusal("unavailable", "the server is starting");
 
 /** Starts the server of a project. Throws ProblemsError before it listens. */
 export async function serve(project: ProjectDirectory, options: ServeOptions): Promise<RunningServer> {
@@ -89,12 +91,10 @@ export async function serve(project: ProjectDirectory, options: ServeOptions): P
     await warnOfSignIn(schema?.auth.providers ?? [], platform, baseUrl ?? options.host);
     // Which port 0 becomes, and with it the server's own URL, is known only once it is bound.
     let app: Awaited<ReturnType<typeof createApp>> | undefined;
-    // Loaded late: with it comes what few servers need.
-    const https = tls && (await import("node:https"));
-    const server = createAdaptorServer({
-      fetch: (request, env) => app?.fetch(request, env) ?? new Response(null, { status: 503 }),
-      ...(https && { createServer: https.createServer }),
-      serverOptions: { ...tls, maxHeaderSize: headerBytesMax },
+    const server = await createHttpServer({
+      fetch: (request, env) => app?.fetch(request, env) ?? starting.toResponse(),
+      tls,
+      log,
     });
     await new Promise<void>((listening, failed) => {
       server.once("error", failed);
@@ -110,6 +110,7 @@ export async function serve(project: ProjectDirectory, options: ServeOptions): P
       clientAddress: clientAddress(config.server.trust_proxy),
       readSchemaFile: () => readFile(join(directory, schemaFile), "utf8"),
       publicBaseUrl: baseUrl ?? url,
+      addHeader: (_, [name, value], env) => (env as HttpBindings).outgoing.setHeader(name, value),
     });
     const upkeep = startUpkeep(app.upkeep, log);
     return {
@@ -171,14 +172,10 @@ async function openJournal(
   return journal;
 }
 
-type Server = ReturnType<typeof createAdaptorServer>;
-
 async function drained(server: Server): Promise<void> {
   const closed = new Promise<void>((resolve) => server.close(() => resolve()));
-  if ("closeIdleConnections" in server) server.closeIdleConnections();
-  const deadline = setTimeout(() => {
-    if ("closeAllConnections" in server) server.closeAllConnections();
-  }, drainMs);
+  server.closeIdleConnections();
+  const deadline = setTimeout(() => server.closeAllConnections(), drainMs);
   await closed;
   clearTimeout(deadline);
 }

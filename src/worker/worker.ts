@@ -1,6 +1,7 @@
 import { createApp } from "../app.js";
 import { openForProject } from "../auth/oauth/project-credentials.js";
 import { Refusal } from "../http/refusal.js";
+import { addHeader } from "../http/respond.js";
 import { databaseJournal } from "../metering/database-journal.js";
 import type { Database } from "../platform/database.js";
 import type { MailTransport, Platform } from "../platform/platform.js";
@@ -79,6 +80,7 @@ async function makeApp(bindings: Bindings, openDatabase: OpenDatabase): Promise<
       clientAddress: (c) => c.req.header("CF-Connecting-IP") ?? "unknown",
       readSchemaFile: async () => schemaText,
       publicBaseUrl,
+      addHeader,
     });
   } catch (error) {
     if (!(error instanceof ProblemsError)) throw error;

@@ -143,12 +143,20 @@ describe("what is loaded late", () => {
     const { cert, key } = await certificate();
     writeFileSync(join(directory, "cert.pem"), cert);
     writeFileSync(join(directory, "key.pem"), key);
-    edit(directory, "svc.toml", (text) => `${text}\n[server]\ntls_cert = "cert.pem"\ntls_key = "key.pem"\n`);
+    const base = '[auth]\npublic_base_url = "https://api.example.com"';
+    edit(directory, "svc.toml", (text) =>
+      `${text}\n[server]\ntls_cert = "cert.pem"\ntls_key = "key.pem"\n`.replace("[auth]", base),
+    );
     const url = await served(directory);
     expect(url).toMatch(/^https:/);
     const sent = secureRequest(`${url}/health`, { ca: cert, servername: "localhost" }).end();
     const [answer] = (await once(sent, "response")) as [IncomingMessage];
     expect(answer.statusCode).toBe(200);
+    expect(answer.headers).toMatchObject({
+      "content-type": "application/json",
+      "strict-transport-security": "max-age=31536000",
+      "x-content-type-options": "nosniff",
+    });
     answer.resume();
   });
 

@@ -33,6 +33,7 @@ export function documentedAnswers(config: Config, database: Database): AnswerChe
     return document;
   };
   return async (path, init, response) => {
+    if (response.headers.get("X-Content-Type-Options") !== "nosniff") throw new Error(`${path}: no nosniff`);
     const document = await current().catch(unlessUnavailable);
     if (document === null) return;
     const method = init.method ?? "GET";

@@ -1,15 +1,16 @@
 import { once } from "node:events";
-import { createServer } from "node:https";
+import type { Server } from "node:http";
 import type { AddressInfo } from "node:net";
-import { createAdaptorServer } from "@hono/node-server";
 import { onTestFinished, TestRunner } from "vitest";
 import { createApp, type Upkeep } from "../../src/app.js";
 import { createServiceKey, createUser } from "../../src/auth/administration.js";
 import type { ProviderEndpoints } from "../../src/auth/oauth/provider.js";
 import { isRefusal } from "../../src/http/refusal.js";
+import { addHeader } from "../../src/http/respond.js";
 import { databaseJournal } from "../../src/metering/database-journal.js";
 import { createArgon2 } from "../../src/node/argon2.js";
 import { nodeCipher } from "../../src/node/cipher.js";
+import { createHttpServer } from "../../src/node/http-server.js";
 import { openLibsql } from "../../src/node/libsql.js";
 import { systemRandom } from "../../src/node/system.js";
 import type { Database } from "../../src/platform/database.js";
@@ -210,6 +211,7 @@ async function serveHere(project: TestProject, target: string): Promise<TestServ
     // Every request of a test comes over one loopback socket; this header stands for the address of it.
     clientAddress: (c) => c.req.header("Test-Client-Address") ?? "192.0.2.1",
     publicBaseUrl: config.auth.public_base_url || "http://127.0.0.1:8787",
+    addHeader,
     ...(project.providerEndpoints && { providerEndpoints: project.providerEndpoints }),
   });
   const { request: answer, close } = await targets[target]!(app, config.auth.public_base_url);
@@ -288,14 +290,17 @@ const targets: Record<string, (app: App, publicBaseUrl: string) => Promise<Targe
   remote: direct,
   // For browsers, at `auth.public_base_url`.
   tls: async (app, publicBaseUrl) => {
-    const serverOptions = await certificate();
-    const server = createAdaptorServer({ fetch: app.fetch, createServer, serverOptions });
+    const server = await createHttpServer({
+      fetch: app.fetch,
+      tls: await certificate(),
+      log: new MemoryLog(),
+    });
     server.listen(Number(new URL(publicBaseUrl).port), "localhost");
     await once(server, "listening");
     return { ...(await direct(app)), close: () => closed(server) };
   },
   socket: async (app) => {
-    const server = createAdaptorServer({ fetch: app.fetch, serverOptions: { maxHeaderSize: 131_072 } });
+    const server = await createHttpServer({ fetch: app.fetch, tls: null, log: new MemoryLog() });
     server.listen(0, "127.0.0.1");
     await once(server, "listening");
     const { port } = server.address() as AddressInfo;
@@ -306,10 +311,10 @@ const targets: Record<string, (app: App, publicBaseUrl: string) => Promise<Targe
   },
 };
 
-async function closed(server: ReturnType<typeof createAdaptorServer>): Promise<void> {
+async function closed(server: Server): Promise<void> {
   const ended = once(server, "close");
   server.close();
-  if ("closeAllConnections" in server) server.closeAllConnections();
+  server.closeAllConnections();
   await ended;
 }
 

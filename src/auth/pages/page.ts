@@ -1,5 +1,6 @@
 import { toBase64 } from "../../encoding/base64.js";
 import { escapeHtml } from "../../encoding/html.js";
+import { everyAnswer } from "../../http/respond.js";
 
 /** A page of the server's own, without scripts, images or anything from elsewhere. */
 export interface Page {
@@ -51,13 +52,11 @@ ${main}
   return new Response(body, {
     status,
     headers: {
+      ...everyAnswer,
       "Content-Type": "text/html; charset=utf-8",
       "Content-Security-Policy": policy,
       "Referrer-Policy": "no-referrer",
-      "X-Content-Type-Options": "nosniff",
       "X-Frame-Options": "DENY",
-      "Cache-Control": "no-store",
-      Vary: "Origin",
     },
   });
 }

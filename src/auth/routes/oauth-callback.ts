@@ -1,6 +1,7 @@
 import { readText } from "../../http/body.js";
 import { parseQueryString } from "../../http/query-string.js";
 import { badRequest, isRefusal, methodNotAllowed, Refusal } from "../../http/refusal.js";
+import { everyAnswer } from "../../http/respond.js";
 import type { AuthSettings } from "../../project/model.js";
 import { hashSecret } from "../api-key.js";
 import { asProviderError } from "../oauth/code-grant.js";
@@ -118,6 +119,6 @@ async function profileOf(
 
 /** RFC 9110, section 15.4.4: also after Apple's POST the browser goes on with GET. */
 function seeOther(location: string): Response {
-  const headers = { Location: location, "Cache-Control": "no-store", "Referrer-Policy": "no-referrer" };
+  const headers = { ...everyAnswer, Location: location, "Referrer-Policy": "no-referrer" };
   return new Response(null, { status: 303, headers });
 }

@@ -1,5 +1,5 @@
 import { readText } from "../../http/body.js";
-import { requestOrigin } from "../../http/origin.js";
+import { isOwnOrigin } from "../../http/origin.js";
 import { isRefusal, Refusal } from "../../http/refusal.js";
 import { applicationUrl } from "../link-url.js";
 import { donePage, formPage, problemPage, purposeOfPage, takesPassword } from "../pages/link-page.js";
@@ -37,8 +37,7 @@ export async function submitPage(
 ): Promise<Response | Refusal> {
   const purpose = purposeOfPage(name);
   if (purpose === null) return noSuchPage;
-  if (!isOwnForm(request, context.publicBaseUrl))
-    return new Refusal("forbidden", "the form comes from another origin");
+  if (!isOwnForm(request, context)) return new Refusal("forbidden", "the form comes from another origin");
   const form = await readForm(request);
   if (isRefusal(form)) return form;
   const token = form.get("token") ?? "";
@@ -64,10 +63,11 @@ async function applicationOf({ settings, config }: AuthContext): Promise<string 
  * A page with `Referrer-Policy: no-referrer` sends its forms with `Origin: null` (Fetch, "append a request Origin
  * header"); `Sec-Fetch-Site`, which no page can forge, then says where they come from.
  */
-function isOwnForm(request: Request, publicBaseUrl: string): boolean {
-  const { origin, fetchSite, target } = requestOrigin(request);
-  if (origin === null || origin === "null") return fetchSite === "same-origin";
-  return origin === target || origin === new URL(publicBaseUrl).origin;
+function isOwnForm(request: Request, { publicBaseUrl, config }: AuthContext): boolean {
+  const origin = request.headers.get("Origin");
+  if (origin === null || origin === "null") return request.headers.get("Sec-Fetch-Site") === "same-origin";
+  const own = new URL(publicBaseUrl).origin;
+  return isOwnOrigin(origin, { own, trustProxy: config.server.trust_proxy }, request);
 }
 
 const formBytesMax = 16_384;

@@ -3,6 +3,7 @@
 
 import { waitUntil } from "cloudflare:workers";
 import { createApp } from "../../../dist/app.js";
+import { addHeader } from "../../../dist/http/respond.js";
 import { databaseJournal } from "../../../dist/metering/database-journal.js";
 import { type Database, NotSetUpError } from "../../../dist/platform/database.js";
 import type { Platform } from "../../../dist/platform/platform.js";
@@ -165,6 +166,7 @@ async function start(id: number, asked: Start, bindings: Bindings): Promise<Proj
     readSchemaFile: async () => asked.schema,
     clientAddress: (c) => c.req.header("Test-Client-Address") ?? "192.0.2.1",
     publicBaseUrl: config!.auth.public_base_url || "http://127.0.0.1:8787",
+    addHeader,
     ...(asked.providerEndpoints && { providerEndpoints: asked.providerEndpoints }),
   });
   return { app, database, clock, deferred, reports };

@@ -1,0 +1,115 @@
+import { once } from "node:events";
+import { type AddressInfo, connect } from "node:net";
+import { expect, it, onTestFinished } from "vitest";
+import { readText } from "../../src/http/body.js";
+import { methodNotAllowed } from "../../src/http/refusal.js";
+import { json } from "../../src/http/respond.js";
+import { createHttpServer } from "../../src/node/http-server.js";
+import { MemoryLog } from "../support/server.js";
+
+const body = JSON.stringify({ email: "ada@example.com", password: "correct horse" });
+const login = (...headers: string[]) =>
+  ["POST /auth/login HTTP/1.1", "Host: 127.0.0.1", "Content-Type: application/json", ...headers, "", ""].join(
+    "\r\n",
+  );
+
+async function listening() {
+  const log = new MemoryLog();
+  const read: unknown[] = [];
+  const fetch = async (request: Request) => {
+    if (request.method === "TRACE") return methodNotAllowed("POST").toResponse();
+    if (request.method !== "GET") read.push(await readText(request, 1_000));
+    return json({ status: "ok" });
+  };
+  const server = await createHttpServer({ fetch, tls: null, log });
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  onTestFinished(() => {
+    server.close();
+    server.closeAllConnections();
+  });
+  return { port: (server.address() as AddressInfo).port, log, read };
+}
+
+/** Everything that the server says until it has answered, or closes. */
+async function answerTo(port: number, text: string) {
+  const socket = connect(port, "127.0.0.1");
+  onTestFinished(() => void socket.destroy());
+  socket.on("error", () => {});
+  socket.write(text, "latin1");
+  let said = "";
+  for await (const chunk of socket) {
+    said += String(chunk);
+    const [, length] = /\r\nContent-Length: (\d+)\r\n/i.exec(said) ?? [];
+    if (length !== undefined && said.length >= said.indexOf("\r\n\r\n") + 4 + Number(length)) break;
+  }
+  const [head = "", answer = ""] = said.split("\r\n\r\n");
+  const [statusLine = "", ...lines] = head.split("\r\n");
+  const headers = new Headers(lines.map((line) => line.split(": ") as [string, string]));
+  return { status: Number(statusLine.split(" ")[1]), headers, body: answer };
+}
+
+const hostsThatAreNone = [
+  "",
+  "a b",
+  "127.0.0.1:99999",
+  "127.0.0.1:x",
+  "exämple",
+  "a@127.0.0.1",
+  "127.0.0.1/x",
+  "[::1",
+];
+const get = (host: string) => `GET /health HTTP/1.1\r\nHost: ${host}\r\n\r\n`;
+
+it("answers what makes no Request in the error shape, too", async () => {
+  const { port, log } = await listening();
+  const bad = "bad_request";
+  const cases: readonly (readonly [string, number, string])[] = [
+    ["GET /health HTTP/1.1\r\n\r\n", 400, bad],
+    ["GET /health HTTP/1.0\r\n\r\n", 400, bad],
+    ...hostsThatAreNone.map((host) => [get(host), 400, bad] as const),
+    ["OPTIONS * HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n", 400, bad],
+    ["GET http://a:99999/ HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n", 400, bad],
+    ["GET /a\\b HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n", 400, bad],
+    ["CONNECT a.example:443 HTTP/1.1\r\nHost: a.example\r\n\r\n", 400, bad],
+    ["NONE /health HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n", 400, bad],
+    ["no HTTP at all\r\n\r\n", 400, bad],
+    [`${login("Content-Length: 5", "Transfer-Encoding: chunked")}0\r\n\r\n`, 400, bad],
+    [`${login("Transfer-Encoding: chunked")}zz\r\n`, 400, bad],
+    [`GET /health HTTP/1.1\r\nHost: 127.0.0.1\r\nX: ${"x".repeat(140_000)}\r\n\r\n`, 431, bad],
+    ["TRACE /health HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n", 405, "method_not_allowed"],
+  ];
+  for (const [text, status, code] of cases) {
+    const answer = await answerTo(port, text);
+    const shown = text.slice(0, 60);
+    expect([shown, answer.status]).toEqual([shown, status]);
+    expect(JSON.parse(answer.body), shown).toEqual({ error: { code, message: expect.stringMatching(/./) } });
+    expect(Object.fromEntries(answer.headers), shown).toMatchObject({
+      "content-type": "application/json",
+      "cache-control": "no-store",
+      "x-content-type-options": "nosniff",
+    });
+  }
+  const expecting = "GET /health HTTP/1.1\r\nHost: 127.0.0.1\r\nExpect: tea\r\n\r\n";
+  expect((await answerTo(port, expecting)).status).toBe(200);
+  expect((await answerTo(port, get("127.0.0.1"))).status).toBe(200);
+  expect(log.lines).toEqual([]);
+});
+
+it("reads a body that ends early as a refusal, and logs nothing", async () => {
+  const { port, log, read } = await listening();
+  for (const beginning of [
+    `${login(`Content-Length: ${body.length}`)}{`,
+    `${login("Transfer-Encoding: chunked")}1\r\n{\r\n`,
+  ]) {
+    const socket = connect(port, "127.0.0.1");
+    socket.on("error", () => {});
+    await new Promise<void>((written) => socket.write(beginning, () => written()));
+    // The server has it once it has answered somebody who came later.
+    expect((await answerTo(port, get("127.0.0.1"))).status).toBe(200);
+    socket.destroy();
+  }
+  const cutOff = expect.objectContaining({ code: "bad_request", message: "the body ended early" });
+  await expect.poll(() => read).toEqual([cutOff, cutOff]);
+  expect(log.lines).toEqual([]);
+});
