@@ -9,11 +9,12 @@ export function emailKey(email: string): string {
 export const emailBytesMax = 254;
 
 /**
- * Specification, section 2: `local@domain.tld`, no whitespace; and none of the characters that RFC 5322 gives a meaning,
- * by which one text could be mail to another address.
+ * Specification, section 2: `local@domain.tld`, no whitespace; none of the characters that RFC 5322 gives a meaning, by which
+ * one text could be mail to another address; and no format characters (zero width and the like), by which an address could
+ * look like another one.
  */
 export const emailShape =
-  /^[^\s\p{Cc}@<>"(),:;[\]\\]+@[^\s\p{Cc}@.<>"(),:;[\]\\]+(\.[^\s\p{Cc}@.<>"(),:;[\]\\]+)+$/u;
+  /^[^\s\p{Cc}\p{Cf}@<>"(),:;[\]\\]+@[^\s\p{Cc}\p{Cf}@.<>"(),:;[\]\\]+(\.[^\s\p{Cc}\p{Cf}@.<>"(),:;[\]\\]+)+$/u;
 
 export function isEmail(text: string): boolean {
   return new TextEncoder().encode(text).length <= emailBytesMax && emailShape.test(text);

@@ -48,7 +48,7 @@ async function start(): Promise<Setting> {
     secret: "a secret of the notes",
     pkceRequired: true,
   });
-  provider.account = { sub: "ada", email, email_verified: true };
+  provider.account = { sub: "ada", email, email_verified: true, hd: "example.com" };
   const server = await serve(
     {
       schema: `

@@ -60,11 +60,13 @@ export function githubProfile(
   emails: v.InferOutput<typeof emailsSchema>,
 ): Profile {
   const primary = emails.find((entry) => entry.primary);
+  const emailVerified = primary?.verified ?? false;
   return {
     provider: "github",
     subject: String(id),
     email: primary?.email ?? null,
-    emailVerified: primary?.verified ?? false,
+    emailVerified,
+    mayLink: emailVerified,
   };
 }
 

@@ -3,7 +3,7 @@ import { authorizationServer, exchangeCode } from "./code-grant.js";
 import { clientSecretCredentials, parseCredentials } from "./credentials.js";
 import type { HttpClient } from "./http-client.js";
 import { openIdProfile } from "./openid-profile.js";
-import type { Endpoints, Provider } from "./provider.js";
+import type { Endpoints, Profile, Provider } from "./provider.js";
 import { codeChallengeOf, withQuery } from "./state.js";
 
 /** developers.google.com/identity/openid-connect */
@@ -13,6 +13,14 @@ export const googleEndpoints: Endpoints = {
   token: "https://oauth2.googleapis.com/token",
   jwks: "https://www.googleapis.com/oauth2/v3/certs",
 };
+
+/**
+ * Google answers for addresses of gmail.com and of its hosted domains (the claim `hd`). Any other one was verified when the
+ * account was made, and may have changed hands since (developers.google.com/identity/gsi/web/guides/verify-google-id-token).
+ */
+function isAuthoritative({ email }: Profile, hostedDomain: unknown): boolean {
+  return /@gmail\.com$/i.test(email ?? "") || (typeof hostedDomain === "string" && hostedDomain !== "");
+}
 
 /** OpenID Connect with PKCE (S256). */
 export function google(endpoints: Endpoints, http: HttpClient): Provider {
@@ -38,7 +46,9 @@ export function google(endpoints: Endpoints, http: HttpClient): Provider {
           }),
         profile: async (response) => {
           const grant = { server, clientId, clientSecret, response, pkce: true, http };
-          return openIdProfile("google", await exchangeCode(grant, { openId: true }));
+          const exchanged = await exchangeCode(grant, { openId: true });
+          const profile = openIdProfile("google", exchanged);
+          return { ...profile, mayLink: profile.mayLink && isAuthoritative(profile, exchanged.claims?.hd) };
         },
       };
     },

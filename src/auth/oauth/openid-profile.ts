@@ -8,11 +8,13 @@ export function openIdProfile(
   { claims }: { readonly claims: IDToken | undefined },
 ): Profile {
   if (claims === undefined) throw new ProviderError("provider_error", "there is no ID token");
-  const { sub, email, email_verified: verified } = claims;
+  const { sub, email, email_verified } = claims;
+  const emailVerified = email_verified === true || email_verified === "true";
   return {
     provider,
     subject: sub,
     email: typeof email === "string" ? email : null,
-    emailVerified: verified === true || verified === "true",
+    emailVerified,
+    mayLink: emailVerified,
   };
 }

@@ -36,6 +36,11 @@ export interface Profile {
   readonly email: string | null;
   /** Whether the provider vouches for the address. */
   readonly emailVerified: boolean;
+  /**
+   * Whether it answers for the address as of now, so that an existing user who has it may be linked; else it has verified it
+   * at some time, and it may have changed hands since.
+   */
+  readonly mayLink: boolean;
 }
 
 /** What the application is told; the log gets the details. */

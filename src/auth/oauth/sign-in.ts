@@ -63,6 +63,7 @@ export async function signInByProfile(
     subject: profile.subject,
     email,
     emailKey: email === null ? null : emailKey(email),
+    mayLink: profile.mayLink,
     mayRegister: registration === "public",
     newUserId: newId(context),
     codeHash: await hashSecret(code),

@@ -24,6 +24,7 @@ export async function callback(
 ): Promise<Response | Refusal> {
   if (!isOAuthProvider(name)) return new Refusal("not_found", "no such provider");
   const provider = context.providers.of[name];
+  // HEAD too, as whoever looks only (RFC 9110, section 9.2.1) must not use the state up.
   if (request.method !== provider.callbackMethod) return methodNotAllowed(provider.callbackMethod);
   const parameters = await readParameters(request, provider);
   if (isRefusal(parameters)) return parameters;

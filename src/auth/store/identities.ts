@@ -9,6 +9,8 @@ export interface SignIn {
   /** The address; null unless the provider has verified it. */
   readonly email: string | null;
   readonly emailKey: string | null;
+  /** The user who has the address may be linked; else one who is made of it alone. */
+  readonly mayLink: boolean;
   /** A user may be made of an address that nobody has yet. */
   readonly mayRegister: boolean;
   /** The id of a user that has yet to be made. */
@@ -51,11 +53,38 @@ export function signIn(request: SignIn): readonly Statement[] {
   ];
 }
 
-function byAddress(
-  { provider, subject, mayRegister, newUserId, now }: SignIn,
-  email: string,
-  emailKey: string,
-): readonly Statement[] {
+function byAddress(request: SignIn, email: string, emailKey: string): readonly Statement[] {
+  const { provider, subject, mayLink, mayRegister, newUserId, now } = request;
+  return [
+    ...(mayLink ? takeOver(request, emailKey) : []),
+    statement(
+      `INSERT INTO _users (id, email, email_key, role, email_verified, created_at)
+      SELECT ?, ?, ?, 'user', 1, ? WHERE ? AND ${unlinked} ON CONFLICT (email_key) DO NOTHING`,
+      newUserId,
+      email,
+      emailKey,
+      instant(now),
+      BigInt(mayRegister),
+      provider,
+      subject,
+    ),
+    statement(
+      `INSERT INTO _identities (provider, subject, user_id, email, created_at)
+      SELECT ?, ?, id, ?, ? FROM _users WHERE email_key = ? AND email_verified = 1 AND disabled = 0 AND (? OR id = ?)
+      ON CONFLICT DO NOTHING`,
+      provider,
+      subject,
+      email,
+      BigInt(now),
+      emailKey,
+      BigInt(mayLink),
+      newUserId,
+    ),
+  ];
+}
+
+/** Of an account that nobody has confirmed: what its maker knows of it opens it no more. */
+function takeOver({ provider, subject, now }: SignIn, emailKey: string): readonly Statement[] {
   const account = [emailKey, provider, subject] as const;
   const taken = `user_id IN (SELECT id FROM _users WHERE ${unconfirmed})`;
   return [
@@ -74,27 +103,6 @@ function byAddress(
     ),
     statement(
       "DELETE FROM _links WHERE changes() = 1 AND user_id = (SELECT id FROM _users WHERE email_key = ?)",
-      emailKey,
-    ),
-    statement(
-      `INSERT INTO _users (id, email, email_key, role, email_verified, created_at)
-      SELECT ?, ?, ?, 'user', 1, ? WHERE ? AND ${unlinked} ON CONFLICT (email_key) DO NOTHING`,
-      newUserId,
-      email,
-      emailKey,
-      instant(now),
-      BigInt(mayRegister),
-      provider,
-      subject,
-    ),
-    statement(
-      `INSERT INTO _identities (provider, subject, user_id, email, created_at)
-      SELECT ?, ?, id, ?, ? FROM _users WHERE email_key = ? AND email_verified = 1 AND disabled = 0
-      ON CONFLICT DO NOTHING`,
-      provider,
-      subject,
-      email,
-      BigInt(now),
       emailKey,
     ),
   ];

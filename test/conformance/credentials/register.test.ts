@@ -124,6 +124,8 @@ describe("registration", () => {
     "<ada@example.com>",
     `${"a".repeat(250)}@example.com`,
     "ada@example.com\r\nBcc: x@example.com",
+    "a\u200Bda@example.com",
+    "ada@exam\u00ADple.com",
   ])("refuses the address %j", async (email) => {
     const server = await serve(project);
     expectRefusal(await client(server).post("/auth/register", { email, password }), 400, "bad_request");

@@ -172,6 +172,7 @@ describe("an import is refused", () => {
     [{ ...ada, id: "a\nb" }],
     [{ ...ada, id: "x".repeat(256) }],
     [{ ...ada, email: "ada" }],
+    [{ ...ada, email: "ada\u2060@example.com" }],
     [{ ...ada, role: "owner" }],
     [{ ...ada, disabled: 1 }],
     [{ ...ada, email_verified: "true" }],

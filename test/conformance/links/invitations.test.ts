@@ -315,6 +315,7 @@ describe("inviting and importing", () => {
   it.each([
     {},
     { email: "eve" },
+    { email: "e\u200Dve@example.com" },
     { email: eve, role: "owner" },
     { email: eve, role: 1 },
     { email: eve, redirect_to: 1 },

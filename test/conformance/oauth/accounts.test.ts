@@ -89,6 +89,52 @@ describe("an address that both have verified", () => {
   });
 });
 
+describe("an address that Google has verified once, and does not answer for", () => {
+  const elsewhere = (provider: OpenIdDouble, sub: string, email: string) => {
+    provider.forgery = { claims: { sub, email, email_verified: true }, without: ["hd"] };
+  };
+
+  it.each([0, 1])(
+    "links to nobody and takes nobody's account over, with email_verified = %i",
+    async (verified) => {
+      const { provider, server } = await serveWithDouble();
+      const user = await signUp(server, ada);
+      await run(server, "UPDATE _users SET email_verified = ?", BigInt(verified));
+      for (const claims of [{}, { hd: "" }, { hd: null }, { hd: true }]) {
+        elsewhere(provider, "1", ada);
+        if ("hd" in claims) provider.forgery = { claims: { ...provider.forgery.claims, ...claims } };
+        expect(await errorOf(server)).toBe("email_not_verified");
+      }
+      expect(await identities(server)).toEqual([]);
+      expect(await rowsOf(server, "SELECT password_hash IS NULL, email_verified FROM _users")).toEqual([
+        [0, verified],
+      ]);
+      expect((await login(server)).status).toBe(200);
+      expect((await client(server, user.bearer).get("/auth/me")).status).toBe(200);
+    },
+  );
+
+  it("links all the same at gmail.com, which is Google's own", async () => {
+    const { provider, server } = await serveWithDouble();
+    const user = await signUp(server, "ada@gmail.com");
+    await run(server, "UPDATE _users SET email_verified = 1");
+    elsewhere(provider, "1", "Ada@GMail.com");
+    expect((await tokensWith(server, "google")).user.id).toBe(user.id);
+    elsewhere(provider, "2", "ada@gmail.com.example.com");
+    expect((await tokensWith(server, "google")).user.id).not.toBe(user.id);
+  });
+
+  it("makes a user where nobody has it, who comes back by their identity", async () => {
+    const { provider, server } = await serveWithDouble();
+    elsewhere(provider, "1", ada);
+    const first = await tokensWith(server, "google");
+    expect((await tokensWith(server, "google")).user).toEqual(first.user);
+    elsewhere(provider, "2", ada);
+    expect(await errorOf(server)).toBe("email_not_verified");
+    expect(await identities(server)).toEqual([["google", "1", first.user.id]]);
+  });
+});
+
 describe("an identity", () => {
   it("is the provider and the subject together", async () => {
     const { provider, server } = await serveWithDouble();

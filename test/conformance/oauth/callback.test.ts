@@ -80,9 +80,11 @@ describe("the method of a callback", () => {
     ["POST", "google", "GET"],
     ["POST", "github", "GET"],
     ["HEAD", "google", "GET"],
+    ["OPTIONS", "google", "GET"],
     ["PUT", "google", "GET"],
     ["GET", "apple", "POST"],
     ["HEAD", "apple", "POST"],
+    ["OPTIONS", "apple", "POST"],
     ["DELETE", "apple", "POST"],
   ])("%s to %s: 405, and the state is not touched", async (method, provider, allowed) => {
     const { server } = await serveWithDouble();

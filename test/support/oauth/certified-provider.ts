@@ -9,6 +9,8 @@ export interface Account {
   readonly sub: string;
   readonly email?: string;
   readonly email_verified?: boolean | string;
+  /** Google's claim of a hosted domain. */
+  readonly hd?: string;
 }
 
 export interface CertifiedProvider {
@@ -76,7 +78,7 @@ function configuration(client: CertifiedClient, jwk: object, account: () => Acco
     ],
     jwks: { keys: [jwk] },
     cookies: { keys: ["a key of the test suite"] },
-    claims: { openid: ["sub"], email: ["email", "email_verified"] },
+    claims: { openid: ["sub"], email: ["email", "email_verified", "hd"] },
     // Google and Apple put the claims of a scope into the ID token.
     conformIdTokenClaims: false,
     pkce: { required: () => client.pkceRequired },

@@ -51,6 +51,8 @@ export async function openIdDouble(clientId: string): Promise<OpenIdDouble> {
       exp: now + 600,
       email: "double@example.com",
       email_verified: true,
+      // Of Google's hosted domains, for whose addresses it answers.
+      hd: "example.com",
       ...claims,
     };
     for (const name of without) delete all[name];

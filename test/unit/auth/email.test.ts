@@ -20,6 +20,11 @@ it.each([
   "ada@[192.0.2.1].com",
   "ada\\@example.com",
   "ada\0@example.com",
+  "a\u200Bda@example.com",
+  "ada\u00AD@example.com",
+  "ada@exa\u2060mple.com",
+  "ada@example.c\u200Eom",
+  "ada\u{E0061}@example.com",
   `${"a".repeat(250)}@example.com`,
 ])("%j is none", (text) => {
   expect(isEmail(text)).toBe(false);

@@ -38,7 +38,8 @@ describe("a profile", () => {
     const profile = openIdProfile("apple", {
       claims: { ...claims, ...(email_verified !== undefined && { email_verified }) },
     });
-    expect(profile).toEqual({ provider: "apple", subject: "1", email: "ada@example.com", emailVerified });
+    const expected = { provider: "apple", subject: "1", email: "ada@example.com", emailVerified };
+    expect(profile).toEqual({ ...expected, mayLink: emailVerified });
   });
 
   it("of GitHub: the primary address and what GitHub says of it", () => {
@@ -49,6 +50,7 @@ describe("a profile", () => {
       subject: "7",
       email: "ada@example.com",
       emailVerified: false,
+      mayLink: false,
     });
     expect(githubProfile({ id: 7 }, [other])).toMatchObject({ email: null, emailVerified: false });
   });
@@ -59,6 +61,7 @@ describe("a profile", () => {
       subject: "1",
       email: "ada@example.com",
       emailVerified: true,
+      mayLink: true,
     } as const;
     expect(verifiedEmail(profile)).toBe("ada@example.com");
     expect(verifiedEmail({ ...profile, emailVerified: false })).toBeNull();
