@@ -38,7 +38,9 @@ function marked(expression: Expression, names: Names): Expression {
       return { ...expression, left: a!, right: b! };
     }
     case "in": {
-      const [value, ...list] = compared([expression.value, ...expression.list], true, names);
+      // What is in the list has no affinity there.
+      const isEquality = expression.list.every(({ kind }) => kind !== "column");
+      const [value, ...list] = compared([expression.value, ...expression.list], isEquality, names);
       return { ...expression, value: value!, list };
     }
     default:
@@ -46,6 +48,7 @@ function marked(expression: Expression, names: Names): Expression {
   }
 }
 
+/** In an equality SQLite takes the text that a number is shown as for that number, rightly. */
 function compared(operands: readonly Operand[], isEquality: boolean, names: Names): readonly Operand[] {
   const affinityOf = (operand: Operand) =>
     operand.kind === "column" ? physicalOf(operand, names)?.numericTexts.get(operand.column) : undefined;

@@ -134,7 +134,9 @@ read = "exists($users u where u.id = row.owner)"
 [rules.named]
 read = "exists(owned o where o.owner = row.name)"
 [rules.listed]
-read = "row.owner in ('07', auth.id)"`;
+read = "row.owner in ('07', auth.id)"
+[rules.turned]
+read = "auth.id in ('none', row.owner)"`;
     const { server } = await pulled(
       config,
       ...table,
@@ -149,12 +151,14 @@ read = "row.owner in ('07', auth.id)"`;
       "INSERT INTO shared SELECT id FROM owned",
       "INSERT INTO named VALUES (1, '7'), (2, '007'), (3, 'ada'), (4, 'eve')",
       "INSERT INTO listed SELECT * FROM owned",
+      "CREATE TABLE turned (id INTEGER PRIMARY KEY, owner UUID NOT NULL)",
+      "INSERT INTO turned SELECT * FROM owned",
     );
     const as = async (id: string) => client(server, (await member(server, id)).bearer);
     const [seven, zeros, ada] = [await as("7"), await as("007"), await as("ada")];
     expect(await found(ada, "/api/t")).toEqual([1, 2]);
     expectRefusal(await ada.post("/api/t", { code: "5.0" }), 400, "bad_request");
-    for (const path of ["/api/owned", "/api/shared", "/api/listed"]) {
+    for (const path of ["/api/owned", "/api/shared", "/api/listed", "/api/turned"]) {
       expect(await found(seven, path), path).toEqual([1]);
       expect(await found(zeros, path), path).toEqual([]);
       expect(await found(ada, path), path).toEqual([2]);
