@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { openLibsql } from "../../src/node/libsql.js";
 import { svc } from "../support/project-directory.js";
+import { builtCommand } from "../support/spawned-server.js";
 
 export const rows = 100_000;
 export const rooms = 100;
@@ -60,13 +61,14 @@ export interface Chat {
 }
 
 /** A project with 100,000 messages in 100 rooms of twenty members each, and as many drafts. */
-export async function makeChat(more = ""): Promise<Chat> {
+export async function makeChat(more = "", command = builtCommand): Promise<Chat> {
   const directory = mkdtempSync(join(tmpdir(), "svc-bench-"));
   writeFileSync(join(directory, "svc.toml"), config(more));
   writeFileSync(join(directory, "svc.schema.yaml"), schema);
-  svc(directory, ["schema", "apply"]);
-  svc(directory, ["admin", "create-user", "--email", person.email, "--password-stdin"], person.password);
-  const [user] = JSON.parse(svc(directory, ["admin", "list-users", "--json"])) as readonly {
+  const run = (args: readonly string[], input = "") => svc(directory, args, input, command);
+  run(["schema", "apply"]);
+  run(["admin", "create-user", "--email", person.email, "--password-stdin"], person.password);
+  const [user] = JSON.parse(run(["admin", "list-users", "--json"])) as readonly {
     readonly id: string;
   }[];
   const file = join(directory, ".svc/data.db");

@@ -1,8 +1,9 @@
 import { spawn } from "node:child_process";
+import { readFileSync } from "node:fs";
 import { createInterface } from "node:readline";
 import autocannon from "autocannon";
 import { expect } from "vitest";
-import { spawnServer } from "../support/spawned-server.js";
+import { builtCommand, spawnServer } from "../support/spawned-server.js";
 import { addMessages, type Chat, login, rooms, rows } from "./chat.js";
 
 export const connections = 16;
@@ -66,8 +67,14 @@ export function removals(
   };
 }
 
-export async function startSvc(chat: Chat): Promise<Contestant & { readonly pid: number }> {
-  const server = await spawnServer(chat.directory, "inherit");
+export async function startSvc(
+  chat: Chat,
+  command = builtCommand,
+): Promise<Contestant & { readonly pid: number; readonly startMs: number }> {
+  const from = performance.now();
+  const server = await spawnServer(chat.directory, "inherit", undefined, command);
+  await fetch(`${server.url}/health`);
+  const startMs = performance.now() - from;
   const removal = removals(
     (id) => `/api/messages/${id}`,
     (howMany) => addMessages(chat.file, chat.userId, howMany),
@@ -75,6 +82,8 @@ export async function startSvc(chat: Chat): Promise<Contestant & { readonly pid:
   return {
     url: server.url,
     pid: server.process.pid!,
+    /** From the start of the process to its first answer. */
+    startMs,
     headers: { Authorization: `Bearer ${await login(server.url)}` },
     requests: {
       point: get(() => `/api/drafts/${anyId()}`),
@@ -135,4 +144,10 @@ export async function load(
 export async function rate(contestant: Contestant, work: Work, options: Partial<autocannon.Options>) {
   const result = await load(contestant, work, options);
   return result["2xx"] / result.duration;
+}
+
+/** Resident, at most, since the process began. */
+export function peakMb(pid: number): number {
+  const [, kb] = /VmHWM:\s+(\d+) kB/.exec(readFileSync(`/proc/${pid}/status`, "utf8"))!;
+  return Number(kb) / 1024;
 }

@@ -1,10 +1,10 @@
-import { closeSync, fsyncSync, openSync, readFileSync, rmSync, writeSync } from "node:fs";
+import { closeSync, fsyncSync, openSync, rmSync, writeSync } from "node:fs";
 import { dirname, join } from "node:path";
 import type { Client } from "autocannon";
 import { expect, test } from "vitest";
 import { figure, median, quantile } from "../support/figures.js";
 import { copyOf, login, makeChat } from "./chat.js";
-import { connections, load, rate, startBare, startSvc, type Work } from "./contestant.js";
+import { connections, load, peakMb, rate, startBare, startSvc, type Work } from "./contestant.js";
 import { compare, works } from "./works.js";
 
 const readRounds = 11;
@@ -67,7 +67,14 @@ test("reads at half of the rate that they can have, while four users sign in a s
     const aloneMs = median(p99.map(({ alone }) => alone));
     const ratio = median(p99.map(({ alone, beside }) => beside / alone));
     figure("speed", name, `${besideMs.toFixed(1)} ms`, `${aloneMs.toFixed(1)} ms without`, ratio, "≤ 1.5");
-    figure("speed", "memory under that load, its peak", `${peakMb(svc.pid)} MB`, "", "", "< 160 MB");
+    figure(
+      "speed",
+      "memory under that load, its peak",
+      `${peakMb(svc.pid).toFixed(0)} MB`,
+      "",
+      "",
+      "< 160 MB",
+    );
   } finally {
     await svc.end();
     rmSync(chat.directory, { recursive: true, force: true });
@@ -86,10 +93,4 @@ function fsyncMs(directory: string): number {
   });
   closeSync(file);
   return median(times);
-}
-
-/** Resident. */
-function peakMb(pid: number): string {
-  const [, kb] = /VmHWM:\s+(\d+) kB/.exec(readFileSync(`/proc/${pid}/status`, "utf8"))!;
-  return (Number(kb) / 1024).toFixed(0);
 }

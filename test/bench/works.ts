@@ -30,6 +30,42 @@ export async function compare(contestants: readonly Contestant[], work: Work): P
   return measured.map((of) => ({ rate: median(of), ratio: median(of.map((rate, i) => rate / last[i]!)) }));
 }
 
+/** Requests a second of two servers that take turns, ABBA: what changes in time, in the machine or the tables, meets both alike. */
+export async function pairs(
+  [a, b]: readonly [Contestant, Contestant],
+  work: Work,
+  count: number,
+): Promise<readonly (readonly [number, number])[]> {
+  const last = new Map([
+    [a, await warmUp(a, work)],
+    [b, await warmUp(b, work)],
+  ]);
+  return inPairs([a, b], count, async (contestant) => {
+    const measured = await rateOf(contestant, work, last.get(contestant)! * seconds);
+    last.set(contestant, measured);
+    return measured;
+  });
+}
+
+/** Measures both, one after the other, so many times; who begins changes from pair to pair. */
+export async function inPairs<T>(
+  [a, b]: readonly [T, T],
+  count: number,
+  measure: (one: T) => Promise<number>,
+): Promise<readonly (readonly [number, number])[]> {
+  const measured: [number, number][] = [];
+  for (let pair = 0; pair < count; pair++) {
+    if (pair % 2 === 0) {
+      const first = await measure(a);
+      measured.push([first, await measure(b)]);
+    } else {
+      const first = await measure(b);
+      measured.push([await measure(a), first]);
+    }
+  }
+  return measured;
+}
+
 /** Twice as many requests each time, until they take two seconds: by then what is hot has been compiled. */
 async function warmUp(contestant: Contestant, work: Work): Promise<number> {
   for (let amount = connections; ; amount *= 2) {

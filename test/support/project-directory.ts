@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished } from "vitest";
+import { builtCommand } from "./spawned-server.js";
 
 const config =
   'auth = { allow_insecure_dev_secret = true, dev_secret = "a secret of the fault tests, 32 bytes" }\n';
@@ -17,14 +18,14 @@ export function projectDirectory(schema: string): string {
 }
 
 /** A command of the command line that must succeed. */
-export function svcDone(directory: string, args: readonly string[], input = "") {
-  const command = ["dist/svc/main.js", ...args, "--dir", directory];
-  const done = spawnSync(process.execPath, command, { encoding: "utf8", input, maxBuffer: 2 ** 28 });
+export function svcDone(directory: string, args: readonly string[], input = "", command = builtCommand) {
+  const words = [command, ...args, "--dir", directory];
+  const done = spawnSync(process.execPath, words, { encoding: "utf8", input, maxBuffer: 2 ** 28 });
   expect(done.status, done.stderr).toBe(0);
   return done;
 }
 
 /** What it has printed. */
-export function svc(directory: string, args: readonly string[], input = ""): string {
-  return svcDone(directory, args, input).stdout;
+export function svc(directory: string, args: readonly string[], input = "", command = builtCommand): string {
+  return svcDone(directory, args, input, command).stdout;
 }

@@ -8,17 +8,21 @@ export interface SpawnedServer {
   end(signal: NodeJS.Signals): Promise<number | null>;
 }
 
+/** What the build of a checkout makes the command line of. */
+export const builtCommand = "dist/svc/main.js";
+
 /**
  * `svc serve` of the built server, in a process of its own, once it listens. Node loads `preload` before it, a module that
- * gets messages from the test.
+ * gets messages from the test. `command` is another checkout's.
  */
 export async function spawnServer(
   directory: string,
   errors: "ignore" | "inherit" = "ignore",
   preload?: string,
+  command = builtCommand,
 ): Promise<SpawnedServer> {
   const nodeOptions = preload === undefined ? [] : ["--import", preload];
-  const args = [...nodeOptions, "dist/svc/main.js", "serve", "--dir", directory, "--port", "0"];
+  const args = [...nodeOptions, command, "serve", "--dir", directory, "--port", "0"];
   const server = spawn(process.execPath, args, {
     stdio: ["ignore", "pipe", errors, ...(preload === undefined ? [] : ["ipc" as const])],
   });
