@@ -22,7 +22,7 @@ export interface SystemList {
 export function systemList(name: string, columns: Readonly<Record<string, ColumnType>>): SystemList {
   const tableName = systemTableName(name);
   const entries = Object.entries(columns).map(([key, type]) => [key, columnOf(key, type)] as const);
-  const triggers = { run: false, read: false, rowsWritten: 0, own: false };
+  const triggers = { run: false, read: false, rowsWritten: 0, virtualRows: "none", own: false } as const;
   return {
     table: {
       name: tableName,
@@ -38,7 +38,6 @@ export function systemList(name: string, columns: Readonly<Record<string, Column
       // Rows of the server's own are small.
       answerBytesMax: Number.MAX_SAFE_INTEGER,
       unsupported: nothingUnsupported,
-      hasVirtualTables: false,
       hasNumericTexts: false,
       tables: new Map([
         [

@@ -124,8 +124,16 @@ export class Connection {
       const before = this.#changes;
       const rows = this.#rows(statement);
       if (!statement.sql.startsWith("SELECT ")) this.#changes = this.#totalChanges();
-      return { rows, rowsWritten: this.#changes - before };
+      const rowsWritten = this.#changes - before;
+      if (rowsWritten > 1) this.#flushVirtualTables();
+      return { rows, rowsWritten };
     });
+  }
+
+  /** Full-text indexes keep rows back until some later statement begins, to which SQLite would count them. */
+  #flushVirtualTables(): void {
+    this.#native.exec("SAVEPOINT flushed; RELEASE flushed");
+    this.#changes = this.#totalChanges();
   }
 
   /** How many rows have a foreign key that leads nowhere, by table and parent. An adopted database may have some. */

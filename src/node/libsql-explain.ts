@@ -18,7 +18,12 @@ export class Explainer {
 
   rows(sql: string, params: readonly SqlValue[]): readonly (readonly unknown[])[] {
     const statement = this.#open().prepare<[readonly SqlValue[]]>(sql);
-    return statement.raw(true).all(params) as unknown[][];
+    // Whether it can be carried out is known by now, and a statement that has begun would keep its locks.
+    if (!sql.startsWith("EXPLAIN QUERY PLAN ")) return [];
+    const rows = statement.raw(true).all(params) as unknown[][];
+    // Unlike `all`, it ends the statement.
+    statement.get(params);
+    return rows;
   }
 
   close(): void {

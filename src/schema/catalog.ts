@@ -26,8 +26,6 @@ import { findUnsupported, type Unsupported } from "./unsupported.js";
 /** What the database says of the tables that a schema can name, as plans need it. */
 export interface Catalog {
   readonly tables: ReadonlyMap<TableName, CatalogTable>;
-  /** Triggers may write into virtual tables, whose shadow rows count as changes. */
-  readonly hasVirtualTables: boolean;
   /** Whether some table has them. */
   readonly hasNumericTexts: boolean;
   /** Of the database: bytes of stored values that one answer may hold. */
@@ -100,7 +98,6 @@ export async function catalogOf(loaded: Loaded, schema: Schema | null, database:
     answerBytesMax: database.answerBytesMax,
     unsupported: await findUnsupported(database, physical),
     hasNumericTexts: [...tables.values()].some(({ numericTexts }) => numericTexts.size > 0),
-    hasVirtualTables: [...physical.tables.values()].some(({ kind }) => kind === "virtual"),
     tables,
   };
 }

@@ -2,6 +2,7 @@ import {
   type Physical,
   type PhysicalTable,
   type PhysicalTrigger,
+  physicalTable,
   sameName,
 } from "../project/migration/physical.js";
 import { isKeyword, type Token, tokenize, withoutComments } from "../project/migration/sql-tokens.js";
@@ -13,6 +14,11 @@ export interface TriggersReached {
   readonly read: boolean;
   /** How many rows they write for one row of the write; null where that depends on what is stored. */
   readonly rowsWritten: number | null;
+  /**
+   * Rows of virtual tables among them, which SQLite counts with the shadow rows behind them: none; as many as `rowsWritten` has;
+   * or one more than it has, which is written or not.
+   */
+  readonly virtualRows: "none" | "counted" | "one_more";
   /** Whether one of the service's own may run, which is no customer's, and yet SQLite counts what it writes. */
   readonly own: boolean;
 }
@@ -26,32 +32,43 @@ export function triggersReached(
   ownTriggers: readonly PhysicalTrigger[],
   table: PhysicalTable,
 ): WriteTriggers {
-  const own = ownTriggers.map(({ on, sql }) => `${parseTrigger(sql).event} ${on.toLowerCase()}`);
-  const all: Triggers = { physical, own: new Set(own) };
-  const of = (write: Write) => reached(all, table.name, write, new Set());
+  const own = ownTriggers.map(({ on, sql }) => visitOf(parseTrigger(sql).event, on));
+  const there: There = { physical, own: new Set(own) };
+  const of = (write: Write) => reached(there, table.name, write, new Set());
   return { insert: of("insert"), update: of("update"), delete: of("delete") };
 }
 
-interface Triggers {
+interface There {
   readonly physical: Physical;
-  /** The writes that one of the service's own runs on. */
+  /** The writes that one of the service's own triggers runs on. */
   readonly own: ReadonlySet<string>;
 }
 
-const none: TriggersReached = { run: false, read: false, rowsWritten: 0, own: false };
+function visitOf(write: Write | undefined, table: string): string {
+  return `${write} ${table.toLowerCase()}`;
+}
 
-function reached(triggers: Triggers, table: string, write: Write, visited: Set<string>): TriggersReached {
-  const { physical, own } = triggers;
-  const visit = `${write} ${table.toLowerCase()}`;
-  if (visited.has(visit)) return { ...none, rowsWritten: null };
-  visited.add(visit);
+const none: TriggersReached = {
+  run: false,
+  read: false,
+  rowsWritten: 0,
+  virtualRows: "none",
+  own: false,
+};
+
+/** `within` holds the writes that have led here. */
+function reached(there: There, table: string, write: Write, within: ReadonlySet<string>): TriggersReached {
+  const { physical, own } = there;
+  const visit = visitOf(write, table);
+  if (within.has(visit)) return { ...none, rowsWritten: null };
+  const visited = new Set([...within, visit]);
   const fired = physical.triggers
     .filter((trigger) => sameName(trigger.on, table))
     .map(({ sql }) => parseTrigger(sql))
     .filter(({ event }) => event === write)
-    .map((trigger) => effectOf(triggers, trigger, visited));
+    .map((trigger) => effectOf(there, trigger, visited));
   const elsewhere = carried(physical, table, write).map(([child, next]) => ({
-    ...reached(triggers, child, next, visited),
+    ...reached(there, child, next, visited),
     // As many as there are children.
     rowsWritten: null,
   }));
@@ -59,21 +76,57 @@ function reached(triggers: Triggers, table: string, write: Write, visited: Set<s
 }
 
 function together(a: TriggersReached, b: TriggersReached): TriggersReached {
-  const rowsWritten = a.rowsWritten === null || b.rowsWritten === null ? null : a.rowsWritten + b.rowsWritten;
-  return { run: a.run || b.run, read: a.read || b.read, rowsWritten, own: a.own || b.own };
+  const [virtualRows, isTold] = virtualRowsTogether(a.virtualRows, b.virtualRows);
+  const isKnown = isTold && a.rowsWritten !== null && b.rowsWritten !== null;
+  return {
+    run: a.run || b.run,
+    read: a.read || b.read,
+    rowsWritten: isKnown ? a.rowsWritten + b.rowsWritten : null,
+    virtualRows,
+    own: a.own || b.own,
+  };
 }
 
-/** Of one trigger, and of those that its own inserts run. */
-function effectOf(triggers: Triggers, trigger: Trigger, visited: Set<string>): TriggersReached {
-  const inserts = trigger.statements.map(insertOf);
-  if (trigger.reads || inserts.includes(null))
-    return { run: true, read: true, rowsWritten: null, own: triggers.own.size > 0 };
-  const own = inserts.map((insert): TriggersReached => {
-    const further = reached(triggers, insert!.into, "insert", visited);
-    const rowsWritten = insert!.isPlain && !further.run && !trigger.isConditional ? 1 : null;
-    return { ...further, rowsWritten };
-  });
-  return [{ ...none, run: true }, ...own].reduce(together);
+type VirtualRows = TriggersReached["virtualRows"];
+
+/** One more beside others is not told from their shadow rows. */
+function virtualRowsTogether(a: VirtualRows, b: VirtualRows): readonly [VirtualRows, boolean] {
+  if (a === "none") return [b, true];
+  if (b === "none") return [a, true];
+  return ["counted", a === "counted" && b === "counted"];
+}
+
+/** Of one trigger, and of those that its own statements run. */
+function effectOf(there: There, trigger: Trigger, visited: ReadonlySet<string>): TriggersReached {
+  const effects = trigger.statements.map((statement) => statementEffect(there, statement, visited));
+  const all = [{ ...none, run: true, read: trigger.reads }, ...effects].reduce(together);
+  if (trigger.mayIgnore) return { ...all, rowsWritten: null };
+  // Whether it runs nobody knows: then it writes all of this or nothing.
+  if (!trigger.isConditional || all.rowsWritten === 0) return all;
+  const isOneVirtual = all.rowsWritten === 1 && all.virtualRows === "counted";
+  return isOneVirtual ? { ...all, rowsWritten: 0, virtualRows: "one_more" } : { ...all, rowsWritten: null };
+}
+
+function statementEffect(
+  there: There,
+  statement: readonly Token[],
+  visited: ReadonlySet<string>,
+): TriggersReached {
+  if (isKeyword(statement[0], "select")) return none;
+  const write = writeOf(statement);
+  const target = write && physicalTable(there.physical, write.table);
+  // A view, or what is not understood, may write anything.
+  if (!write || !target)
+    return { run: true, read: true, rowsWritten: null, virtualRows: "counted", own: there.own.size > 0 };
+  if (target.kind === "virtual") {
+    if (write.isPlain) return { ...none, rowsWritten: 1, virtualRows: "counted" };
+    const isOne = write.isByRowid && /\busing\s+(fts5|rtree)\b/i.test(target.sql);
+    return { ...none, rowsWritten: isOne ? 0 : null, virtualRows: isOne ? "one_more" : "counted" };
+  }
+  const further = write.kinds.map((kind) => reached(there, target.name, kind, visited)).reduce(together);
+  const isOne = write.isPlain && !/\bconflict\b/i.test(target.sql);
+  const rowsWritten = isOne && further.rowsWritten !== null ? 1 + further.rowsWritten : null;
+  return { ...further, rowsWritten };
 }
 
 interface Trigger {
@@ -81,6 +134,8 @@ interface Trigger {
   readonly isConditional: boolean;
   /** Whether there is a word by which rows are examined. */
   readonly reads: boolean;
+  /** `RAISE(IGNORE)` leaves the rest of it out. */
+  readonly mayIgnore: boolean;
   readonly statements: readonly (readonly Token[])[];
 }
 
@@ -98,7 +153,11 @@ function parseTrigger(sql: string): Trigger {
   return {
     event,
     isConditional: names(head, "when", "of"),
-    reads: names(tokens, "select", "with") || names(body, "update", "delete") || looksIntoTable(tokens),
+    reads:
+      names(tokens, "select", "with") ||
+      names(body, "update", "delete", "conflict", "replace") ||
+      looksIntoTable(tokens),
+    mayIgnore: names(tokens, "ignore"),
     statements: statementsOf(body),
   };
 }
@@ -116,16 +175,61 @@ function statementsOf(tokens: readonly Token[]): readonly (readonly Token[])[] {
   return statements.filter((statement) => statement.length > 0);
 }
 
-/** Null for another statement. It is plain where it writes one row, whatever is there already. */
-function insertOf(tokens: readonly Token[]): { readonly into: string; readonly isPlain: boolean } | null {
-  const [first, second, target, next] = tokens;
-  if (!isKeyword(first, "insert") || !isKeyword(second, "into") || target === undefined || next?.text === ".")
-    return null;
+interface TriggerWrite {
+  readonly table: string;
+  /** What it may do to rows. */
+  readonly kinds: readonly Write[];
+  /** Whether it inserts one row, whatever is there already. */
+  readonly isPlain: boolean;
+  /** Whether it changes the row of one rowid, if there is one. */
+  readonly isByRowid: boolean;
+}
+
+/** Null for another statement. */
+function writeOf(tokens: readonly Token[]): TriggerWrite | null {
+  const [first, second] = tokens;
+  const isUpsert = tokens.some((token) => isKeyword(token, "conflict"));
+  const hasResolution = isKeyword(second, "or");
+  const [target, next] = tokens.slice(targetAt(tokens));
+  if (target === undefined || next?.text === ".") return null;
+  const write = { table: target.value, isPlain: false, isByRowid: isByRowid(tokens) };
+  if (isKeyword(first, "delete")) return { ...write, kinds: ["delete"] };
+  if (isKeyword(first, "update")) return { ...write, kinds: ["update", ...(hasResolution ? deleting : [])] };
+  if (isKeyword(first, "replace") || hasResolution) return { ...write, kinds: ["insert", "delete"] };
+  if (!isKeyword(first, "insert")) return null;
+  return isUpsert
+    ? { ...write, kinds: ["insert", "update"] }
+    : { ...write, kinds: ["insert"], isPlain: insertsOneRow(tokens) };
+}
+
+/** By `OR REPLACE`. */
+const deleting: readonly Write[] = ["delete"];
+
+/** Behind INSERT [OR …] INTO, REPLACE INTO, DELETE FROM, UPDATE [OR …]. */
+function targetAt(tokens: readonly Token[]): number {
+  const start = isKeyword(tokens[1], "or") ? 3 : 1;
+  return isKeyword(tokens[start], "into") || isKeyword(tokens[start], "from") ? start + 1 : start;
+}
+
+function insertsOneRow(tokens: readonly Token[]): boolean {
   const values = tokens.findIndex((token) => isKeyword(token, "values"));
-  if (values === -1 || tokens.some((token) => isKeyword(token, "conflict"))) return null;
+  if (values === -1) return false;
   const depths = depthsOf(tokens.slice(values + 1));
-  const isOneRow = depths.indexOf(0) === depths.length - 1;
-  return { into: target.value, isPlain: isOneRow };
+  return depths.indexOf(0) === depths.length - 1;
+}
+
+/** `WHERE rowid = old.id`, and nothing behind it. */
+function isByRowid(tokens: readonly Token[]): boolean {
+  const where = tokens.findIndex((token) => isKeyword(token, "where"));
+  const [rowid, equals, row, dot, ...rest] = tokens.slice(where + 1);
+  return (
+    where !== -1 &&
+    (isKeyword(rowid, "rowid") || isKeyword(rowid, "_rowid_")) &&
+    equals?.text === "=" &&
+    (isKeyword(row, "old") || isKeyword(row, "new")) &&
+    dot?.text === "." &&
+    rest.length === 1
+  );
 }
 
 /** How many parentheses are open behind each token. */

@@ -10,6 +10,7 @@ import {
 import type { Memo } from "../platform/memo.js";
 import type { Column, Table } from "../project/model.js";
 import type { Catalog } from "../schema/catalog.js";
+import type { TriggersReached } from "../schema/triggers-reached.js";
 import { type Access, denied } from "./access.js";
 import { constraintRefusal } from "./constraint-refusal.js";
 import { bindCounted, type Counted, type PlanChecks } from "./plan-check.js";
@@ -139,10 +140,7 @@ async function write(
     const returned = returnedRow(rows[0]![0] as string);
     // What a customer's trigger reads is seen by nobody.
     const isKnown = exact && !triggers.read;
-    // SQLite's count has the shadow rows of virtual tables that a trigger writes, and what the service's own triggers do.
-    const hasMore = triggers.own || (triggers.run && catalog.hasVirtualTables);
-    const logical = triggers.rowsWritten === null ? null : 1 + triggers.rowsWritten;
-    tally.add(isKnown ? own + (probed ?? 0) + returned.probed : null, hasMore ? logical : rowsWritten);
+    tally.add(isKnown ? own + (probed ?? 0) + returned.probed : null, logicalRows(triggers, rowsWritten));
     return finishRows(returned.json, [...table.columns.values()]);
   } catch (error) {
     if (
@@ -185,6 +183,17 @@ async function isSound(database: Statements, { sql, params }: Statement): Promis
     if (error instanceof StatementError) return false;
     throw error;
   }
+}
+
+/** Of SQLite's count, which has the shadow rows of virtual tables that triggers write. */
+function logicalRows({ rowsWritten, virtualRows, own }: TriggersReached, counted: number): number | null {
+  if (virtualRows === "none" && !own) return counted;
+  if (rowsWritten === null) return null;
+  const certain = 1 + rowsWritten;
+  if (virtualRows !== "one_more") return certain;
+  // What the service's own triggers write hides whether there is one more.
+  if (own) return null;
+  return counted > certain ? certain + 1 : certain;
 }
 
 /** `isThere` where a probe has found it already. */

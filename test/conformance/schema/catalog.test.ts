@@ -28,7 +28,7 @@ it("has the indexes that a scan can use, the rowid and its alias", async () => {
     "CREATE TABLE _cf_KV (a)",
   );
   const { tables } = await loadCatalog(database);
-  const unfired = { run: false, read: false, rowsWritten: 0, own: false };
+  const unfired = { run: false, read: false, rowsWritten: 0, virtualRows: "none", own: false };
   const none = { insert: unfired, update: unfired, delete: unfired };
   const up = (...names: string[]) => names.map((name) => ({ name, descending: false }));
   expect(Object.fromEntries(tables)).toEqual({
@@ -147,32 +147,52 @@ it.each([
   ["INSERT INTO log VALUES (new.id)", false, 1],
   ["INSERT INTO log VALUES (new.id); INSERT INTO log (id) VALUES (abs(new.id))", false, 2],
   ["INSERT INTO log VALUES (new.id), (2)", false, null],
-  ["INSERT INTO noted VALUES (new.id)", false, null],
+  ["INSERT INTO noted VALUES (new.id)", false, 2],
   ["INSERT INTO counted VALUES (new.id)", true, null],
   ["INSERT INTO log SELECT 1", true, null],
-  ["INSERT INTO log VALUES ((SELECT 1))", true, null],
+  ["INSERT INTO log VALUES ((SELECT 1))", true, 1],
   ["INSERT INTO log VALUES (1) ON CONFLICT DO NOTHING", true, null],
   ["INSERT OR REPLACE INTO log VALUES (1)", true, null],
-  ["INSERT INTO log VALUES (new.id IN noted)", true, null],
+  ["INSERT INTO log VALUES (new.id IN noted)", true, 1],
   ["INSERT INTO log VALUES (new.id IN (1, 2))", false, 1],
   ["UPDATE log SET id = 1", true, null],
   ["DELETE FROM log", true, null],
-  ["SELECT 1", true, null],
-])("knows whether %s examines rows, and how many it writes", async (body, read, rowsWritten) => {
-  const database = emptyDatabase();
-  await run(
-    database,
-    "CREATE TABLE t (id INTEGER PRIMARY KEY)",
-    "CREATE TABLE log (id)",
-    "CREATE TABLE noted (id)",
-    "CREATE TABLE counted (id)",
-    "CREATE TRIGGER n AFTER INSERT ON noted BEGIN INSERT INTO log VALUES (1); END",
-    "CREATE TRIGGER c AFTER INSERT ON counted BEGIN UPDATE log SET id = 1; END",
-    `CREATE TRIGGER t1 AFTER INSERT ON t BEGIN ${body}; END`,
-  );
-  const { tables } = await loadCatalog(database);
-  expect(tables.get(tableName("t"))!.triggers.insert).toEqual({ run: true, read, rowsWritten, own: false });
-});
+  ["SELECT 1", true, 0],
+  ["SELECT RAISE(IGNORE); INSERT INTO log VALUES (1)", true, null],
+  ["INSERT INTO found VALUES (new.id)", false, 1, "counted"],
+  ["INSERT INTO found VALUES (new.id); INSERT INTO log VALUES (1)", false, 2, "counted"],
+  ["DELETE FROM found WHERE rowid = new.id", true, 0, "one_more"],
+  ["UPDATE found SET a = 1 WHERE rowid = new.id; INSERT INTO log VALUES (1)", true, 1, "one_more"],
+  ["DELETE FROM found WHERE a = new.id", true, null, "counted"],
+  ["DELETE FROM found WHERE rowid = new.id; INSERT INTO found VALUES (1)", true, null, "counted"],
+  ["INSERT INTO fed VALUES (1)", false, null, "counted"],
+] as [string, boolean, number | null, string?][])(
+  "knows whether %s examines rows, and how many it writes",
+  async (body, read, rowsWritten, virtualRows = "none") => {
+    const database = emptyDatabase();
+    await run(
+      database,
+      "CREATE TABLE t (id INTEGER PRIMARY KEY)",
+      "CREATE TABLE log (id)",
+      "CREATE TABLE noted (id)",
+      "CREATE TABLE counted (id)",
+      "CREATE TRIGGER n AFTER INSERT ON noted BEGIN INSERT INTO log VALUES (1); END",
+      "CREATE TRIGGER c AFTER INSERT ON counted BEGIN UPDATE log SET id = 1; END",
+      "CREATE VIRTUAL TABLE found USING fts5(a)",
+      "CREATE TABLE fed (id)",
+      "CREATE TRIGGER f AFTER INSERT ON fed BEGIN INSERT INTO found VALUES (1), (2); END",
+      `CREATE TRIGGER t1 AFTER INSERT ON t BEGIN ${body}; END`,
+    );
+    const { tables } = await loadCatalog(database);
+    expect(tables.get(tableName("t"))!.triggers.insert).toEqual({
+      run: true,
+      read,
+      rowsWritten,
+      virtualRows,
+      own: false,
+    });
+  },
+);
 
 it("of chinook has its keys and indexes", async () => {
   const database = chinook();
