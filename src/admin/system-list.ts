@@ -7,6 +7,7 @@ import type { Column, ColumnType, Table } from "../project/model.js";
 import { systemColumnName, systemTableName } from "../project/names.js";
 import type { Expression } from "../project/rules/ast.js";
 import type { Catalog } from "../schema/catalog.js";
+import { noTriggers } from "../schema/triggers-reached.js";
 import { nothingUnsupported } from "../schema/unsupported.js";
 import { type ListResponseContext, listResponse } from "../tables/list-response.js";
 import { noPlanChecks } from "../tables/plan-check.js";
@@ -22,7 +23,6 @@ export interface SystemList {
 export function systemList(name: string, columns: Readonly<Record<string, ColumnType>>): SystemList {
   const tableName = systemTableName(name);
   const entries = Object.entries(columns).map(([key, type]) => [key, columnOf(key, type)] as const);
-  const triggers = { run: false, read: false, rowsWritten: 0, virtualRows: "none", own: false } as const;
   return {
     table: {
       name: tableName,
@@ -59,7 +59,7 @@ export function systemList(name: string, columns: Readonly<Record<string, Column
                 isTable: true,
               },
             ],
-            triggers: { insert: triggers, update: triggers, delete: triggers },
+            triggers: { insert: noTriggers, update: noTriggers, delete: noTriggers },
           },
         ],
       ]),

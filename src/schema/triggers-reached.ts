@@ -10,6 +10,8 @@ import { isKeyword, type Token, tokenize, withoutComments } from "../project/mig
 /** What of a customer's triggers a write reaches, there or wherever foreign key actions carry it. */
 export interface TriggersReached {
   readonly run: boolean;
+  /** Whether one of them may leave the write out, by `RAISE(IGNORE)`. */
+  readonly ignore: boolean;
   /** Whether one of them may examine rows, which nobody sees. */
   readonly read: boolean;
   /** How many rows they write for one row of the write; null where that depends on what is stored. */
@@ -48,8 +50,9 @@ function visitOf(write: Write | undefined, table: string): string {
   return `${write} ${table.toLowerCase()}`;
 }
 
-const none: TriggersReached = {
+export const noTriggers: TriggersReached = {
   run: false,
+  ignore: false,
   read: false,
   rowsWritten: 0,
   virtualRows: "none",
@@ -60,7 +63,7 @@ const none: TriggersReached = {
 function reached(there: There, table: string, write: Write, within: ReadonlySet<string>): TriggersReached {
   const { physical, own } = there;
   const visit = visitOf(write, table);
-  if (within.has(visit)) return { ...none, rowsWritten: null };
+  if (within.has(visit)) return { ...noTriggers, rowsWritten: null };
   const visited = new Set([...within, visit]);
   const fired = physical.triggers
     .filter((trigger) => sameName(trigger.on, table))
@@ -72,7 +75,7 @@ function reached(there: There, table: string, write: Write, within: ReadonlySet<
     // As many as there are children.
     rowsWritten: null,
   }));
-  return [...fired, ...elsewhere].reduce(together, { ...none, own: own.has(visit) });
+  return [...fired, ...elsewhere].reduce(together, { ...noTriggers, own: own.has(visit) });
 }
 
 function together(a: TriggersReached, b: TriggersReached): TriggersReached {
@@ -80,6 +83,7 @@ function together(a: TriggersReached, b: TriggersReached): TriggersReached {
   const isKnown = isTold && a.rowsWritten !== null && b.rowsWritten !== null;
   return {
     run: a.run || b.run,
+    ignore: a.ignore || b.ignore,
     read: a.read || b.read,
     rowsWritten: isKnown ? a.rowsWritten + b.rowsWritten : null,
     virtualRows,
@@ -99,8 +103,8 @@ function virtualRowsTogether(a: VirtualRows, b: VirtualRows): readonly [VirtualR
 /** Of one trigger, and of those that its own statements run. */
 function effectOf(there: There, trigger: Trigger, visited: ReadonlySet<string>): TriggersReached {
   const effects = trigger.statements.map((statement) => statementEffect(there, statement, visited));
-  const all = [{ ...none, run: true, read: trigger.reads }, ...effects].reduce(together);
-  if (trigger.mayIgnore) return { ...all, rowsWritten: null };
+  const all = [{ ...noTriggers, run: true, read: trigger.reads }, ...effects].reduce(together);
+  if (trigger.mayIgnore) return { ...all, ignore: true, rowsWritten: null };
   // Whether it runs nobody knows: then it writes all of this or nothing.
   if (!trigger.isConditional || all.rowsWritten === 0) return all;
   const isOneVirtual = all.rowsWritten === 1 && all.virtualRows === "counted";
@@ -112,16 +116,23 @@ function statementEffect(
   statement: readonly Token[],
   visited: ReadonlySet<string>,
 ): TriggersReached {
-  if (isKeyword(statement[0], "select")) return none;
+  if (isKeyword(statement[0], "select")) return noTriggers;
   const write = writeOf(statement);
   const target = write && physicalTable(there.physical, write.table);
   // A view, or what is not understood, may write anything.
   if (!write || !target)
-    return { run: true, read: true, rowsWritten: null, virtualRows: "counted", own: there.own.size > 0 };
+    return {
+      ...noTriggers,
+      run: true,
+      read: true,
+      rowsWritten: null,
+      virtualRows: "counted",
+      own: there.own.size > 0,
+    };
   if (target.kind === "virtual") {
-    if (write.isPlain) return { ...none, rowsWritten: 1, virtualRows: "counted" };
+    if (write.isPlain) return { ...noTriggers, rowsWritten: 1, virtualRows: "counted" };
     const isOne = write.isByRowid && /\busing\s+(fts5|rtree)\b/i.test(target.sql);
-    return { ...none, rowsWritten: isOne ? 0 : null, virtualRows: isOne ? "one_more" : "counted" };
+    return { ...noTriggers, rowsWritten: isOne ? 0 : null, virtualRows: isOne ? "one_more" : "counted" };
   }
   const further = write.kinds.map((kind) => reached(there, target.name, kind, visited)).reduce(together);
   const isOne = write.isPlain && !/\bconflict\b/i.test(target.sql);

@@ -132,6 +132,13 @@ async function write(
     const exact = question.isExact(results);
     const probed = probes === null ? undefined : (results[0]!.rows[0]?.[0] as number | undefined);
     const { rows, rowsWritten } = results[before.length]!;
+    if (rows.length === 0 && triggers.ignore) {
+      const [admitted] = await tally.during(database.query([bind(statement.admitted, all)]));
+      if (admitted!.rows.length > 0) {
+        tally.add(null);
+        return ignored;
+      }
+    }
     if (rows.length === 0) {
       const judged = kind === "insert" || probed !== undefined;
       if (judged) tally.add(exact ? own + (probed ?? 0) : null);
@@ -184,6 +191,8 @@ async function isSound(database: Statements, { sql, params }: Statement): Promis
     throw error;
   }
 }
+
+const ignored = badRequest("a trigger of the table ignores this");
 
 /** Of SQLite's count, which has the shadow rows of virtual tables that triggers write. */
 function logicalRows({ rowsWritten, virtualRows, own }: TriggersReached, counted: number): number | null {

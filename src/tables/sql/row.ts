@@ -42,6 +42,8 @@ export interface WriteStatement extends Counted<Sql> {
    * where there is none to change. Null where the rule needs no probe.
    */
   readonly probes: Sql | null;
+  /** Returns a row where there is one to write and the rule admits it. */
+  readonly admitted: Sql;
 }
 
 /**
@@ -117,6 +119,7 @@ export function insertStatement(
     return {
       statement: sql`INSERT OR ABORT INTO ${target} ${source} RETURNING ${returning.row}`,
       probes: null,
+      admitted: sql`SELECT 1 AS admitted`,
       asked: null,
       exact: returning.exact,
       seeks: returning.seeks,
@@ -136,6 +139,7 @@ export function insertStatement(
   return {
     statement: sql`${row} INSERT OR ABORT INTO ${target} (${names}) SELECT ${names} FROM _n WHERE ${guard.condition} RETURNING ${returning.row}`,
     probes,
+    admitted: sql`${row} SELECT 1 AS admitted FROM _n WHERE ${guard.condition}`,
     asked: probes,
     exact: guard.exact && returning.exact,
     seeks: [...guard.seeks, ...returning.seeks],
@@ -199,6 +203,7 @@ export function updateStatement(
   return {
     statement: sql`UPDATE OR ABORT ${target} SET ${commaList(assignments)} WHERE ${and([keyIs(key, target), guard.condition])} RETURNING ${returning.row}`,
     probes,
+    admitted: sql`SELECT 1 AS admitted FROM ${target} WHERE ${and([keyIs(key, target), guard.condition])}`,
     asked: probes,
     exact: guard.exact && returning.exact,
     seeks: [keySeek(table.name, table), ...guard.seeks, ...returning.seeks],
@@ -225,6 +230,7 @@ export function deleteStatement(
   return {
     statement: sql`DELETE FROM ${target} WHERE ${and([keyIs(key, target), guard.condition])} RETURNING ${returned} AS row`,
     probes,
+    admitted: sql`SELECT 1 AS admitted FROM ${target} WHERE ${and([keyIs(key, target), guard.condition])}`,
     asked: probes,
     exact: guard.exact,
     seeks: [keySeek(table.name, table), ...guard.seeks],

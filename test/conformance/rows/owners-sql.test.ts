@@ -4,7 +4,7 @@ import { pullSchema } from "../../../src/schema/pull.js";
 import { adopted, adoptedWith } from "../../support/adopted.js";
 import { client, dataOf, expectAnswer, expectRefusal, metaOf } from "../../support/client.js";
 import { foreignDatabase } from "../../support/foreign-database.js";
-import { rowsOf, run } from "../../support/people.js";
+import { member, rowsOf, run } from "../../support/people.js";
 import { apiKey, inWorkerd, onSqld, serve, skip } from "../../support/server.js";
 
 /** What SQL of the owner's, in the database, may do to a request. */
@@ -201,5 +201,46 @@ describe("functions and collations of another program", () => {
     expect(unfit.log.lines.join()).toContain(
       `rules.loose.read: column name cannot be compared here: ${collation}`,
     );
+  });
+});
+
+describe("a trigger's RAISE(IGNORE)", () => {
+  it("is what a write is told that the rules allow and that is not done", async () => {
+    const each = (event: string, row: string) =>
+      `CREATE TRIGGER on_${event} BEFORE ${event} ON kept WHEN ${row}.body = 'kept' BEGIN SELECT RAISE(IGNORE); END`;
+    const rules = `usage.enabled = false
+[rules.kept]
+read = "public"
+create = "new.owner = auth.id"
+update = "row.owner = auth.id"
+delete = "row.owner = auth.id or exists(kept k where k.id = row.id and k.owner = auth.id)"
+`;
+    const { server, key } = await adoptedWith(
+      rules,
+      "CREATE TABLE kept (id INTEGER PRIMARY KEY, owner TEXT, body TEXT)",
+      "INSERT INTO kept VALUES (1, 'ada', 'kept'), (2, 'bob', 'kept'), (3, 'ada', 'free')",
+      each("INSERT", "new"),
+      each("UPDATE", "old"),
+      each("DELETE", "old"),
+    );
+    const ada = client(server, (await member(server, "ada")).bearer);
+    const before = await rowsOf(server, "SELECT * FROM kept");
+    for (const answer of [
+      await ada.post("/api/kept", { owner: "ada", body: "kept" }),
+      await key.post("/api/kept", { owner: "x", body: "kept" }),
+      await ada.patch("/api/kept/1", { body: "x" }),
+      await key.patch("/api/kept/2", { body: "x" }),
+      await ada.delete("/api/kept/1"),
+      await key.delete("/api/kept/2"),
+    ])
+      expect(expectRefusal(answer, 400, "bad_request")).toBe("a trigger of the table ignores this");
+    // Where the rules say no, or there is no such row, that is the answer still.
+    expectRefusal(await ada.post("/api/kept", { owner: "bob", body: "kept" }), 403, "forbidden");
+    expectRefusal(await ada.patch("/api/kept/2", { body: "x" }), 403, "forbidden");
+    expectRefusal(await ada.delete("/api/kept/2"), 403, "forbidden");
+    expectRefusal(await ada.delete("/api/kept/9"), 404, "not_found");
+    expectRefusal(await key.patch("/api/kept/9", { body: "x" }), 404, "not_found");
+    expect(await rowsOf(server, "SELECT * FROM kept")).toEqual(before);
+    expectAnswer(await ada.delete("/api/kept/3"), 200, { data: { id: 3 } });
   });
 });

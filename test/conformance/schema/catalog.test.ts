@@ -7,6 +7,7 @@ import { openLibsql } from "../../../src/node/libsql.js";
 import { tableName } from "../../../src/project/names.js";
 import { loadCatalog } from "../../../src/schema/catalog.js";
 import { pullSchema } from "../../../src/schema/pull.js";
+import { noTriggers } from "../../../src/schema/triggers-reached.js";
 import { applied, chinook, emptyDatabase, run } from "./support.js";
 
 it("has the indexes that a scan can use, the rowid and its alias", async () => {
@@ -28,8 +29,7 @@ it("has the indexes that a scan can use, the rowid and its alias", async () => {
     "CREATE TABLE _cf_KV (a)",
   );
   const { tables } = await loadCatalog(database);
-  const unfired = { run: false, read: false, rowsWritten: 0, virtualRows: "none", own: false };
-  const none = { insert: unfired, update: unfired, delete: unfired };
+  const none = { insert: noTriggers, update: noTriggers, delete: noTriggers };
   const up = (...names: string[]) => names.map((name) => ({ name, descending: false }));
   expect(Object.fromEntries(tables)).toEqual({
     a: {
@@ -186,6 +186,7 @@ it.each([
     const { tables } = await loadCatalog(database);
     expect(tables.get(tableName("t"))!.triggers.insert).toEqual({
       run: true,
+      ignore: body.includes("IGNORE"),
       read,
       rowsWritten,
       virtualRows,
