@@ -9,6 +9,7 @@ import type { Problem } from "../project/problem.js";
 import { schemaFile } from "../project/schema.js";
 import { loadState, parseOnce } from "./in-force.js";
 import { type PendingMigrations, pendingMigrations } from "./system/bring-up.js";
+import { triedRenames } from "./tried-renames.js";
 import { countInvalidTexts } from "./value-checks.js";
 
 /** What would carry the database from the schema in force to a proposal. */
@@ -64,7 +65,7 @@ export async function planChange(
       text: proposedText,
       hash: await sha256Hex(proposedText),
       schema,
-      steps: await withCounts(database, found.steps),
+      steps: await withCounts(database, await triedRenames(database, found.steps, physical)),
       migrations,
     },
   };

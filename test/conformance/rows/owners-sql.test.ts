@@ -244,3 +244,23 @@ delete = "row.owner = auth.id or exists(kept k where k.id = row.id and k.owner =
     expectAnswer(await ada.delete("/api/kept/3"), 200, { data: { id: 3 } });
   });
 });
+
+it("a rename that a view's trigger does not follow is planned as impossible, and nothing is renamed by planning", async () => {
+  const { server, key } = await adopted(
+    "CREATE TABLE a (id INTEGER PRIMARY KEY, x TEXT) STRICT",
+    "INSERT INTO a VALUES (1, 'kept')",
+    "CREATE VIEW v AS SELECT id, x FROM a",
+    "CREATE TRIGGER through INSTEAD OF INSERT ON v BEGIN INSERT INTO a (x) VALUES (new.x); END",
+  );
+  const { text } = await pullSchema(server.database);
+  const plan = (body: string) =>
+    key.send("POST", "/admin/api/schema/plan", { headers: { "Content-Type": "application/yaml" }, body });
+  const renamed = await plan(text.replace(/x: +\{ type: text \}/, "z: { type: text, renamed_from: x }"));
+  expect(dataOf<{ steps: unknown[] }>(renamed).steps).toMatchObject([
+    { kind: "rename_column", safe: false, hazards: [{ effect: "impossible" }] },
+  ]);
+  expect(renamed.text).toContain("trigger through");
+  const table = await plan(text.replace("a:\n", "b:\n  renamed_from: a\n"));
+  expect(dataOf<{ steps: unknown[] }>(table).steps).toMatchObject([{ kind: "rename_table", safe: true }]);
+  expect(dataOf(await key.get("/api/a"))).toEqual([{ id: 1, x: "kept" }]);
+});

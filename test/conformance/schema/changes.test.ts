@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { Database } from "../../../src/platform/database.js";
+import { planChange } from "../../../src/schema/plan.js";
 import {
   applied,
   apply,
@@ -250,5 +251,62 @@ describe("what a trigger or a view uses", () => {
       message: "trigger renamed uses log: drop it first",
     });
     expect(await value(database, "SELECT count(*) FROM _schema")).toBe(1);
+  });
+});
+
+describe("a rename that views and triggers do not follow", () => {
+  const table = "a: { columns: { id: { type: integer, primary_key: true }, x: { type: text } } }";
+  const column = table.replace("x: { type: text }", "z: { type: text, renamed_from: x }");
+  const named = table.replace("a: { ", "b: { renamed_from: a, ");
+
+  it.each<[string, string, string, string | null]>([
+    [
+      "CREATE VIEW v AS SELECT id, x FROM a",
+      "INSTEAD OF INSERT ON v BEGIN INSERT INTO a (x) VALUES (new.x); END",
+      column,
+      "trigger t",
+    ],
+    [
+      "CREATE VIEW v AS SELECT * FROM a",
+      "INSTEAD OF UPDATE OF x ON v BEGIN UPDATE a SET x = new.x; END",
+      column,
+      "trigger t",
+    ],
+    [
+      "CREATE VIEW v AS SELECT id, x AS x FROM a",
+      "INSTEAD OF INSERT ON v BEGIN INSERT INTO a (x) VALUES (new.x); END",
+      column,
+      null,
+    ],
+    [
+      "CREATE VIEW v AS SELECT id, x FROM a",
+      "INSTEAD OF INSERT ON v BEGIN INSERT INTO a (x) VALUES (new.x); END",
+      named,
+      null,
+    ],
+    ["CREATE VIEW v AS SELECT * FROM missing", "AFTER INSERT ON a BEGIN SELECT new.x; END", named, "view v"],
+    ["CREATE VIEW v AS SELECT 1", "AFTER INSERT ON a BEGIN SELECT new.x FROM a; END", column, null],
+  ])("is not planned as safe: %s, %s", async (view, trigger, next, refusing) => {
+    const database = emptyDatabase();
+    await applied(database, table);
+    await run(database, "INSERT INTO a VALUES (1, 'kept')", view, `CREATE TRIGGER t ${trigger}`);
+    const before = await rows(database, "SELECT name, sql FROM sqlite_master ORDER BY name");
+    const planned = await planChange(database, next);
+    if (planned.outcome !== "planned") throw new Error(JSON.stringify(planned));
+    expect(await rows(database, "SELECT name, sql FROM sqlite_master ORDER BY name")).toEqual(before);
+    const [step] = planned.plan.steps;
+    if (refusing === null) {
+      expect(step).toMatchObject({ safe: true, hazards: [] });
+      await applied(database, next);
+      expect(await value(database, `SELECT id FROM ${next === named ? "b" : "a"}`)).toBe(1);
+      return;
+    }
+    expect(step).toMatchObject({
+      safe: false,
+      hazards: [{ effect: "impossible", reason: expect.stringContaining(`error in ${refusing}`) }],
+    });
+    const refused = await apply(database, next, { allowDestructive: true });
+    expect(refused).toMatchObject({ outcome: "refused", reason: "constraint" });
+    expect(await rows(database, "SELECT name, sql FROM sqlite_master ORDER BY name")).toEqual(before);
   });
 });
