@@ -95,35 +95,31 @@ describe("constraints", () => {
     expect(taken.body).toMatchObject({ error: { message: expect.stringMatching(/: name$/) } });
   });
 
-  it.each(["ABORT", "FAIL", "ROLLBACK"])(
-    "a trigger's RAISE(%s) is 400 and says nothing of it",
-    async (how) => {
-      if (how === "ROLLBACK" && onD1) skip("D1 reports an internal error, which is 503");
-      const { server, key, everything } = await library();
-      for (const [event, table] of [
-        ["INSERT", "books"],
-        ["UPDATE", "books"],
-        ["DELETE", "books"],
-      ])
-        await run(
-          server,
-          `CREATE TRIGGER no_${event} BEFORE ${event} ON ${table} BEGIN SELECT RAISE(${how}, 'secret word of the owner'); END`,
-        );
-      const before = await everything();
-      for (const answer of [
-        await key.post("/api/books", { title: "two" }),
-        await key.patch("/api/books/1", { title: "two" }),
-        await key.delete("/api/books/1"),
-      ]) {
-        expectRefusal(answer, 400, "bad_request");
-        expect(answer.text).not.toContain("secret word");
-      }
-      expect(await everything()).toEqual(before);
-      expectAnswer(await key.post("/api/shelves", { name: "third" }), 201, {
-        data: { id: 3, name: "third" },
-      });
-    },
-  );
+  it.each(["ABORT", "FAIL", "ROLLBACK"])("a trigger's RAISE(%s) is 400 in its own words", async (how) => {
+    if (how === "ROLLBACK" && onD1) skip("D1 reports an internal error, which is 503");
+    const { server, key, everything } = await library();
+    for (const [event, table] of [
+      ["INSERT", "books"],
+      ["UPDATE", "books"],
+      ["DELETE", "books"],
+    ])
+      await run(
+        server,
+        `CREATE TRIGGER no_${event} BEFORE ${event} ON ${table} BEGIN SELECT RAISE(${how}, 'the words of the owner'); END`,
+      );
+    const before = await everything();
+    for (const answer of [
+      await key.post("/api/books", { title: "two" }),
+      await key.patch("/api/books/1", { title: "two" }),
+      await key.delete("/api/books/1"),
+    ]) {
+      expect(expectRefusal(answer, 400, "bad_request")).toBe("the words of the owner");
+    }
+    expect(await everything()).toEqual(before);
+    expectAnswer(await key.post("/api/shelves", { name: "third" }), 201, {
+      data: { id: 3, name: "third" },
+    });
+  });
 
   it("one of many at once that fails takes no other with it", async () => {
     const { server, key } = await library();
