@@ -168,14 +168,15 @@ describe("auth.cookie_tokens_in_body = false", () => {
     expect(accepted.text).not.toMatch(tokens);
 
     const verifier = "v".repeat(43);
+    const code = "c".repeat(43);
     const inAMinute = server.clock.now() + 60_000;
     await run(
       server,
       `INSERT INTO _oauth_codes (hash, user_id, code_challenge, created_at, expires_at)
-      SELECT '${await hashSecret("code")}', id, '${await codeChallengeOf(verifier)}', 0, ${inAMinute}
+      SELECT '${await hashSecret(code)}', id, '${await codeChallengeOf(verifier)}', 0, ${inAMinute}
       FROM _users WHERE email = '${credentials.email}'`,
     );
-    const exchange = { code: "code", code_verifier: verifier };
+    const exchange = { code, code_verifier: verifier };
     const exchanged = await post(server, "/auth/oauth/exchange", { Origin: page }, exchange);
     await expectTokensInCookiesAlone(exchanged, 200);
   });

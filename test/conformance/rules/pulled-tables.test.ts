@@ -103,7 +103,7 @@ it("a write whose triggers feed a virtual table counts its logical rows, or none
       INSERT INTO search (search, rowid, body) VALUES ('delete', old.id, old.body);
       INSERT INTO search (rowid, body) VALUES (new.id, new.body); END`;
   const open = (table: string) =>
-    `[rules.${table}]\n${["create", "read", "update", "delete"].map((action) => `${action} = "public"\n`).join("")}`;
+    `[rules.${table}]\n${["create", "read", "update", "delete", "columns.id.write"].map((action) => `${action} = "public"\n`).join("")}`;
   const server = await pulled(ddl, ["t", "u", "v", "w", "plain"].map(open).join(""));
   const anyone = client(server);
   const counts = (answer: { body: unknown }, meta: object) => expect(answer.body).toMatchObject({ meta });
