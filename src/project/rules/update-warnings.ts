@@ -2,6 +2,7 @@ import { configFile } from "../config-file.js";
 import type { Schema, Table } from "../model.js";
 import type { Problem } from "../problem.js";
 import type { ColumnReference, Expression, Operand, TableRules } from "./ast.js";
+import { existsIn } from "./leaves.js";
 
 /**
  * What an update rule says and hardly means (README, "Rules"). It has to be TRUE with the row before in the place of `row`, and
@@ -60,22 +61,8 @@ function isChangeable(operand: Operand, { primaryKey }: Table): operand is Colum
 }
 
 function ownTable(rule: Expression, { name }: Table): readonly string[] {
-  if (!looksInto(rule, name)) return [];
+  if (!existsIn(rule).some(({ table }) => table === name)) return [];
   return [
     `an exists looks into ${name} itself, whose rows it finds as they were before the change both times`,
   ];
-}
-
-function looksInto(rule: Expression, table: Table["name"]): boolean {
-  switch (rule.kind) {
-    case "exists":
-      return rule.table === table || looksInto(rule.where, table);
-    case "not":
-      return looksInto(rule.term, table);
-    case "and":
-    case "or":
-      return rule.terms.some((term) => looksInto(term, table));
-    default:
-      return false;
-  }
 }
