@@ -52,7 +52,8 @@ export async function applyChange(
   const refusal = refusalOf(plan, options);
   if (refusal !== null) return { outcome: "refused", ...refusal };
   if (plan.hash === plan.base && plan.steps.length === 0) {
-    const problem = await bringUpSystemTables(database, options.now);
+    const isUp = plan.migrations.due.length === 0;
+    const problem = isUp ? null : await bringUpSystemTables(database, options.now);
     if (problem !== null) return { outcome: "refused", reason: "invalid", problems: [problem] };
     return { outcome: "unchanged", version: plan.baseVersion, hash: plan.hash };
   }

@@ -8,7 +8,6 @@ import {
   rowidName,
   sameName,
 } from "../project/migration/physical.js";
-import { parseTableDdl } from "../project/migration/table-ddl.js";
 import type { Schema, Table } from "../project/model.js";
 import {
   type ColumnName,
@@ -18,7 +17,7 @@ import {
   type TableName,
   tableName,
 } from "../project/names.js";
-import { type Loaded, loadPhysicalAfter } from "./load-physical.js";
+import { ddlOf, type Loaded, loadPhysicalAfter } from "./load-physical.js";
 import { ownersSqlOf } from "./owners-sql.js";
 import { triggersReached, type WriteTriggers } from "./triggers-reached.js";
 import { findUnsupported, type Unsupported } from "./unsupported.js";
@@ -140,8 +139,9 @@ function numericTextsOf(
   return new Map([...affinities].filter(([name, stored]) => isText(name) && makesNumbers(stored)));
 }
 
-function checksOf({ sql, columns }: PhysicalTable): readonly CatalogCheck[] {
-  const ddl = parseTableDdl(sql);
+function checksOf(table: PhysicalTable): readonly CatalogCheck[] {
+  const { columns } = table;
+  const ddl = ddlOf(table);
   if (ddl === null) return [];
   const check = (name: string | null, text: string): CatalogCheck => {
     const named = namesIn(text);
@@ -180,7 +180,7 @@ function exactColumnsOf(
 }
 
 function collationsOf(table: PhysicalTable): Collations {
-  const ddl = parseTableDdl(table.sql);
+  const ddl = ddlOf(table);
   const collations = table.columns.map(
     ({ name }) => [name, ddl?.columns.get(name.toLowerCase())?.collation ?? "BINARY"] as const,
   );

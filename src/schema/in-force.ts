@@ -1,32 +1,34 @@
 import { type Database, NotSetUpError, type Statement } from "../platform/database.js";
 import { Memo } from "../platform/memo.js";
-import type { Physical, PhysicalTrigger } from "../project/migration/physical.js";
 import type { Schema } from "../project/model.js";
 import { ProblemsError } from "../project/problem.js";
 import { type ParsedSchema, parseSchema } from "../project/schema.js";
 import { type Catalog, catalogOf } from "./catalog.js";
-import { loadPhysicalAfter } from "./load-physical.js";
+import { type Loaded, loadPhysicalAfter } from "./load-physical.js";
 
 /** The schema that was last applied to the database (interface, section 3). */
-export interface SchemaInForce {
+export interface AppliedSchema {
   readonly version: number;
   /** SHA-256 of the text, in hex. */
   readonly hash: string;
   readonly text: string;
   readonly schema: Schema;
+}
+
+/** With what the database says of its tables, as requests need it. */
+export interface SchemaInForce extends AppliedSchema {
   readonly catalog: Catalog;
 }
 
 /** Null for a database to which no schema was ever applied. */
 export async function loadSchemaInForce(database: Database): Promise<SchemaInForce | null> {
-  return (await loadState(database)).inForce;
+  const { inForce, ...loaded } = await loadState(database);
+  return inForce && { ...inForce, catalog: await catalogOf(loaded, inForce.schema, database) };
 }
 
 /** The schema in force beside what is physically there. */
-export interface SchemaState {
-  readonly inForce: SchemaInForce | null;
-  readonly physical: Physical;
-  readonly ownTriggers: readonly PhysicalTrigger[];
+export interface SchemaState extends Loaded {
+  readonly inForce: AppliedSchema | null;
 }
 
 const newestVersion: Statement = {
@@ -48,9 +50,7 @@ export async function loadState(database: Database): Promise<SchemaState> {
   const [row] = results[0]!.rows;
   if (row === undefined) return { inForce: null, physical, ownTriggers };
   const [version, hash, text] = row as [number, string, string];
-  const schema = parsed(text);
-  const catalog = await catalogOf(loaded, schema, database);
-  return { inForce: { version, hash, text, schema, catalog }, physical, ownTriggers };
+  return { inForce: { version, hash, text, schema: parsed(text) }, physical, ownTriggers };
 }
 
 /** A start reads one text as what is proposed, as what is in force, and for its first request. */

@@ -1,4 +1,5 @@
 import type { Database, Result, ResultValue, Statement } from "../platform/database.js";
+import { Memo } from "../platform/memo.js";
 import type {
   Physical,
   PhysicalColumn,
@@ -7,6 +8,7 @@ import type {
   PhysicalTable,
   PhysicalTrigger,
 } from "../project/migration/physical.js";
+import { parseTableDdl, type TableDdl } from "../project/migration/table-ddl.js";
 import type { OnDelete } from "../project/model.js";
 import { isOwnTrigger } from "./system/own-triggers.js";
 
@@ -14,6 +16,13 @@ import { isOwnTrigger } from "./system/own-triggers.js";
 export async function loadPhysical(database: Database): Promise<Physical> {
   return (await loadPhysicalAfter(database, [])).physical;
 }
+
+/** What a table's own statement says. Each text is read once: a start asks several times of each table. */
+export function ddlOf({ sql }: PhysicalTable): TableDdl | null {
+  return ddls.get(sql, () => parseTableDdl(sql));
+}
+
+const ddls = new Memo<TableDdl | null>(1000, 10_000);
 
 export interface Loaded {
   readonly physical: Physical;

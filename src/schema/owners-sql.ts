@@ -1,6 +1,7 @@
 import { fragmentProblem } from "../project/migration/fragment.js";
 import { type Physical, type PhysicalTable, physicalTable, sameName } from "../project/migration/physical.js";
-import { indexCondition, parseTableDdl } from "../project/migration/table-ddl.js";
+import { indexCondition } from "../project/migration/table-ddl.js";
+import { ddlOf } from "./load-physical.js";
 
 /** SQL in the schema of a table that a write of the table evaluates. */
 export interface OwnersSql {
@@ -63,8 +64,9 @@ export function isEverywhere(collation: string): boolean {
 }
 
 /** Null for one that cannot be read. */
-function expressionsOf({ sql, columns, indexes }: PhysicalTable): readonly (string | null)[] {
-  const ddl = parseTableDdl(sql);
+function expressionsOf(table: PhysicalTable): readonly (string | null)[] {
+  const { columns, indexes } = table;
+  const ddl = ddlOf(table);
   const checks =
     ddl === null ? [null] : [...ddl.checks, ...[...ddl.columns.values()].flatMap((column) => column.checks)];
   const defaults = columns.flatMap((column) => (column.default?.includes("(") ? [column.default] : []));

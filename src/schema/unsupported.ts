@@ -2,7 +2,8 @@ import { type Database, NotSetUpError, StatementError } from "../platform/databa
 import { affinity } from "../project/migration/column-type.js";
 import { type Physical, type PhysicalTable, physicalKey } from "../project/migration/physical.js";
 import { quoteName } from "../project/migration/sql-tokens.js";
-import { parseTableDdl } from "../project/migration/table-ddl.js";
+import { isName } from "../project/names.js";
+import { ddlOf } from "./load-physical.js";
 import { isEverywhere, ownersSqlOf } from "./owners-sql.js";
 
 /**
@@ -26,7 +27,7 @@ export async function findUnsupported(database: Database, physical: Physical): P
   const writes = new Map<string, string>();
   const columns = new Map<string, Map<string, string>>();
   const questions = [...physical.tables.values()]
-    .filter(({ kind }) => kind === "ordinary")
+    .filter(({ name, kind }) => kind === "ordinary" && isName(name))
     .flatMap((table): Question[] => {
       const { name } = table;
       const collated = collatedColumns(table);
@@ -56,9 +57,9 @@ interface Question {
   readonly refused: (reason: string) => void;
 }
 
-function collatedColumns({ sql, columns }: PhysicalTable): ReadonlyMap<string, string> {
-  const ddl = parseTableDdl(sql);
-  const collations = columns.map(
+function collatedColumns(table: PhysicalTable): ReadonlyMap<string, string> {
+  const ddl = ddlOf(table);
+  const collations = table.columns.map(
     ({ name }) => [name, ddl?.columns.get(name.toLowerCase())?.collation ?? "BINARY"] as const,
   );
   return new Map(collations.filter(([, collation]) => !isEverywhere(collation)));
