@@ -1,5 +1,5 @@
 import type { Column, ColumnType, Table } from "../project/model.js";
-import { isNumbered, needsValue } from "../project/needs-value.js";
+import { needsValue } from "../project/needs-value.js";
 
 /** A JSON Schema (2020-12), as OpenAPI 3.1 takes it. */
 export type JsonSchema = Readonly<Record<string, unknown>>;
@@ -54,9 +54,9 @@ function ofSameLength(number: string, others: (digit: number, i: number) => stri
 }
 
 /** Of a body: a value of another type is refused. */
-export function acceptedSchema(column: Column, table: Table): JsonSchema {
-  const schema = isNumbered(column, table) ? numberedSchema : typeSchemas[column.type];
-  return column.notNull || needsValue(column, table) ? schema : nullable(schema);
+export function acceptedSchema(column: Column, table: Table, isGiven: boolean): JsonSchema {
+  const schema = isGiven ? numberedSchema : typeSchemas[column.type];
+  return column.notNull || needsValue(column, table, isGiven) ? schema : nullable(schema);
 }
 
 const numberedSchema: JsonSchema = {

@@ -1,5 +1,5 @@
 import type { Column, Table } from "../project/model.js";
-import { needsValue } from "../project/needs-value.js";
+import { isNumbered, needsValue } from "../project/needs-value.js";
 import { admitsAnonymous } from "../project/rules/admits-anonymous.js";
 import type { RuleAction, TableRules } from "../project/rules/ast.js";
 import type { CatalogTable } from "../schema/catalog.js";
@@ -105,10 +105,12 @@ export function tableSchemas(
     Object.fromEntries(some.map((column) => [column.name, schemaOf(column)]));
   const stored = (column: Column) =>
     storedSchema(column, physical?.affinities.has(column.name) ?? !table.strict);
-  const accepted = (column: Column) => acceptedSchema(column, table);
+  const isGiven = (column: Column) =>
+    physical === undefined ? isNumbered(column, table) : physical.rowid === column.name;
+  const accepted = (column: Column) => acceptedSchema(column, table, isGiven(column));
   const names = (some: readonly Column[]): string[] => some.map((column) => column.name);
   const mayBeHidden = columns.filter((column) => columnRules.has(column.name));
-  const written = columns.filter((column) => !needsValue(column, table));
+  const written = columns.filter((column) => !needsValue(column, table, isGiven(column)));
   const changes = changeable(table);
   return {
     [name]: object(properties(columns, stored), ...names(mayBeHidden)),

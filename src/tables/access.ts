@@ -2,10 +2,10 @@ import { authValues, type Caller, permits } from "../auth/principal.js";
 import { Refusal } from "../http/refusal.js";
 import type { Memo } from "../platform/memo.js";
 import type { Column, Table } from "../project/model.js";
+import type { ColumnName } from "../project/names.js";
 import { admitsAnonymous } from "../project/rules/admits-anonymous.js";
 import type { Expression, RuleAction, TableRules } from "../project/rules/ast.js";
 import { alwaysTrue, neverTrue } from "../project/rules/never-true.js";
-import { writeDefault } from "../project/rules/rules.js";
 import { specialise, specialiseForRole } from "../project/rules/specialise.js";
 import type { Catalog } from "../schema/catalog.js";
 import { asShown } from "./as-shown.js";
@@ -42,11 +42,15 @@ export function accessOf(
   const role = caller.kind === "user" ? caller.role : null;
   const key = `${table.name} ${action}${role === null ? "" : ` as ${role}`}`;
   const auth = authValues(caller);
-  const judgeBy = (name: string | null, special: Special) =>
-    judge(caller, table, rules, action, name, (rule) => {
+  const rowid = catalog.tables.get(table.name)?.rowid ?? null;
+  const markedBy =
+    (special: Special): Special =>
+    (rule) => {
       const left = special(rule);
       return left && asShown(left, table.name, catalog);
-    });
+    };
+  const judgeBy = (name: string | null, special: Special) =>
+    judge(caller, table, rules, action, name, markedBy(special), rowid);
   // An id that SQLite could take for a number decides how it is compared.
   const isTakenForNumber = catalog.hasNumericTexts && auth.id !== null && readsAsNumber(auth.id);
   const shared = isTakenForNumber
@@ -65,6 +69,7 @@ function judge(
   action: RuleAction,
   key: string | null,
   special: Special,
+  rowid: ColumnName | null,
 ): Access | Refusal | null {
   // Whoever signs in is no better off.
   const nobody = neverTrue(rules[action]) ? `the rules of this table let nobody ${action} rows` : null;
@@ -76,9 +81,8 @@ function judge(
   const columns = [...table.columns.values()].map((column) => ({
     column,
     read: special(rules.columns.get(column.name)?.read ?? always),
-    write: special(
-      rules.columns.get(column.name)?.write ?? (writeDefault(column, table) === "deny" ? never : always),
-    ),
+    // Rows are numbered by the database, and not by users unless a rule says so (README, "Rules").
+    write: special(rules.columns.get(column.name)?.write ?? (column.name === rowid ? never : always)),
   }));
   if (rule === null || readRule === null) return null;
   if (columns.some(({ read, write }) => read === null || write === null)) return null;

@@ -2,7 +2,6 @@ import { type QueryParameter, quoted } from "../http/query-string.js";
 import { badRequest, isRefusal, Refusal } from "../http/refusal.js";
 import type { SqlValue } from "../platform/database.js";
 import type { Column, Table } from "../project/model.js";
-import { isNumbered } from "../project/needs-value.js";
 import type { CatalogTable } from "../schema/catalog.js";
 import type { Access } from "./access.js";
 import { isShownNumber, readsAsNumber, staysAsNumber } from "./numeric-text.js";
@@ -79,7 +78,7 @@ export function createValues(
   const unset = table.primaryKey.find((name) => isLeftNull(table.columns.get(name)!, values, physical));
   return (
     forbiddenIn(values, access) ??
-    beyondNumbers(table, values) ??
+    beyondNumbers(values, physical) ??
     (unset === undefined
       ? values
       : badRequest(`${unset}: expected a value, as it is part of the primary key`))
@@ -93,8 +92,8 @@ function isLeftNull(column: Column, values: RowValues, physical: CatalogTable | 
 }
 
 /** Interface, section 14: behind the last number there would be none for the next row. */
-function beyondNumbers(table: Table, values: RowValues): Refusal | null {
-  const [column] = [...values.keys()].filter((each) => isNumbered(each, table));
+function beyondNumbers(values: RowValues, physical: CatalogTable | undefined): Refusal | null {
+  const column = [...values.keys()].find(({ name }) => name === physical?.rowid);
   const value = column && values.get(column);
   return typeof value === "bigint" && !isSafe(value)
     ? badRequest(`${column!.name}: expected an integer within ±(2^53−1)`)

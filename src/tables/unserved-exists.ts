@@ -19,7 +19,8 @@ export function unservedExists(rules: ReadonlyMap<TableName, TableRules>, catalo
     return Object.entries({ read, create, update, delete: remove }).flatMap(([action, rule]) => {
       const unserved = asStatementsHaveIt(rule)
         .flatMap(existsIn)
-        .filter((exists) => !isTrue(exists.where) && existsPath(exists, catalog, outside).kind === "all");
+        .filter((exists) => isKnown(exists, catalog) && !isTrue(exists.where))
+        .filter((exists) => existsPath(exists, catalog, outside).kind === "all");
       const messages = unserved.map((exists) => messageOf(exists, sidesOf(exists, catalog, outside)));
       return [...new Set(messages)].map((message) => ({
         file: configFile,
@@ -28,6 +29,11 @@ export function unservedExists(rules: ReadonlyMap<TableName, TableRules>, catalo
       }));
     });
   });
+}
+
+/** What cannot be looked at is not judged. */
+function isKnown({ table }: Exists, { tables }: Catalog): boolean {
+  return table === "$users" || tables.has(table);
 }
 
 /** What is left of a rule for callers of each role; where it is another one for each of them, it is judged as it is written. */

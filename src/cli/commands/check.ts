@@ -11,6 +11,7 @@ import { isWithin } from "../../node/within.js";
 import type { Config } from "../../project/config.js";
 import { configFile } from "../../project/config-file.js";
 import { withLines } from "../../project/lines/with-lines.js";
+import { schemaText } from "../../project/migration/schema-text.js";
 import type { Schema } from "../../project/model.js";
 import { formatProblem, type Problem, ProblemCollector, ProblemsError } from "../../project/problem.js";
 import { comparisonWarnings } from "../../project/rules/comparison-warnings.js";
@@ -73,8 +74,8 @@ function asJson({ file, line, path, message }: Problem) {
 
 /** What a start in this environment would refuse or warn of, and what works and is hardly meant. */
 async function warningsOf(project: ProjectDirectory, environment: NodeJS.ProcessEnv): Promise<Problem[]> {
-  const { config, schemaText } = project;
-  const schema = parseSchema(schemaText).schema!;
+  const { config } = project;
+  const schema = parseSchema(project.schemaText).schema!;
   const { rules } = parseRules(config.rules, schema);
   return [
     ...surroundingWarnings(project, environment),
@@ -82,7 +83,7 @@ async function warningsOf(project: ProjectDirectory, environment: NodeJS.Process
     ...unreachableTables(config, schema),
     ...(await signInWarnings(project, schema, environment)),
     ...comparisonWarnings(rules),
-    ...unservedExists(rules, await catalogOf(project, environment)),
+    ...unservedExists(rules, await catalogOf(project, schema, environment)),
     ...updateWarnings(rules, schema),
   ];
 }
@@ -106,8 +107,12 @@ function databaseWarnings({ directory, config }: ProjectDirectory): Problem[] {
  * What statements will find: of the embedded database, where the schema is in force there, as collations of pulled tables are
  * known to it alone; else of the tables as they would be made.
  */
-async function catalogOf(project: ProjectDirectory, environment: NodeJS.ProcessEnv): Promise<Catalog> {
-  return (await catalogInForce(project, environment)) ?? (await catalogOfNew(project));
+async function catalogOf(
+  project: ProjectDirectory,
+  schema: Schema,
+  environment: NodeJS.ProcessEnv,
+): Promise<Catalog> {
+  return (await catalogInForce(project, environment)) ?? (await catalogOfNew(schema));
 }
 
 async function catalogInForce(
@@ -130,10 +135,12 @@ async function catalogInForce(
   }
 }
 
-async function catalogOfNew({ schemaText }: ProjectDirectory): Promise<Catalog> {
+/** Without virtual tables, which cannot be made from a file. */
+async function catalogOfNew(schema: Schema): Promise<Catalog> {
+  const tables = new Map([...schema.tables].filter(([, { virtual }]) => !virtual));
   const database = openLibsql({ path: ":memory:", synchronous: "normal" });
   try {
-    await applySafe(database, schemaText, { now: 0 });
+    await applySafe(database, schemaText({ ...schema, tables }), { now: 0 });
     return await loadCatalog(database);
   } finally {
     await database.close();

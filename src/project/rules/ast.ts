@@ -65,7 +65,7 @@ export type CompareOperator = "=" | "!=" | "<" | "<=" | ">" | ">=";
 
 export type RuleAction = "read" | "create" | "update" | "delete";
 
-/** The rules of one table. A missing action is `deny`; a missing column rule is `public`. */
+/** The rules of one table. A missing action is `deny`; a missing column rule is `public`, but for who numbers rows. */
 export interface TableRules {
   readonly read: Expression;
   readonly create: Expression;
@@ -77,7 +77,8 @@ export interface TableRules {
 /** Over `auth` alone. */
 export interface ColumnRules {
   readonly read: Expression;
-  readonly write: Expression;
+  /** Null where none is written: then everybody may, unless the database numbers the column by itself. */
+  readonly write: Expression | null;
 }
 
 /** The values of `auth` for one caller; all NULL for an anonymous one. */

@@ -12,11 +12,10 @@ import { existsIn, type Leaf, leavesOf } from "./leaves.js";
 export function comparisonWarnings(rules: ReadonlyMap<string, TableRules>): Problem[] {
   return [...rules].flatMap(([table, { columns, ...actions }]) => [
     ...Object.entries(actions).flatMap(([action, rule]) => warningsOf(["rules", table, action], rule)),
-    ...[...columns].flatMap(([column, kinds]) =>
-      Object.entries(kinds).flatMap(([kind, rule]) =>
-        warningsOf(["rules", table, "columns", column, kind], rule),
-      ),
-    ),
+    ...[...columns].flatMap(([column, { read, write }]) => [
+      ...warningsOf(["rules", table, "columns", column, "read"], read),
+      ...(write === null ? [] : warningsOf(["rules", table, "columns", column, "write"], write)),
+    ]),
   ]);
 }
 

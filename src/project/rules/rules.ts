@@ -1,9 +1,8 @@
 import { configFile } from "../config-file.js";
 import { meantOrKnown } from "../did-you-mean.js";
 import { dottedPath } from "../dotted-path.js";
-import type { Column, Schema, Table } from "../model.js";
+import type { Schema, Table } from "../model.js";
 import type { ColumnName, TableName } from "../names.js";
-import { isNumbered } from "../needs-value.js";
 import { type Problem, shown } from "../problem.js";
 import { columnNames, isWhollyRead, mayHaveColumn, mayHaveTable, unreadTable } from "../unread.js";
 import type { ColumnRules, Expression, RuleAction, TableRules } from "./ast.js";
@@ -110,16 +109,11 @@ function columnRules(
     }
     const found = {
       read: readRule(`${path}.read`, "column", read ?? "public", context),
-      write: readRule(`${path}.write`, "column", write ?? writeDefault(column, context.table), context),
+      write: write === undefined ? null : readRule(`${path}.write`, "column", write, context),
     };
     if (column !== undefined) rules.set(column.name, found);
   }
   return rules;
-}
-
-/** Interface, section 14: rows are numbered by the server, and not by users unless a rule says so. */
-export function writeDefault(column: Column | undefined, table: Table): "public" | "deny" {
-  return column !== undefined && isNumbered(column, table) ? "deny" : "public";
 }
 
 function readRule(

@@ -70,8 +70,11 @@ export function broughtUpFirst(database: Database, log: Log, now: () => number):
   let isUp = false;
   const ready = async (): Promise<void> => {
     if (isUp) return;
-    if (!(await isSetUp(database))) return;
-    const problem = await bringUpSystemTables(database, now());
+    const pending = await pendingMigrations(database);
+    const isNew = pending.outcome === "pending" && pending.version === 0 && !(await isSetUp(database));
+    if (isNew) return;
+    const isDue = pending.outcome === "later_release" || pending.due.length > 0;
+    const problem = isDue ? await bringUpSystemTables(database, now()) : null;
     if (problem !== null) {
       log.warn(problem.message);
       throw new UnavailableError(problem.message);

@@ -67,7 +67,7 @@ test("column rules default to public", () => {
     schema,
   );
   expect([...rules.get(messages)!.columns]).toEqual([
-    ["score", { read: rule("authenticated"), write: rule("public") }],
+    ["score", { read: rule("authenticated"), write: null }],
     ["data", { read: rule("public"), write: rule("auth.role = 'admin'") }],
   ]);
 });
