@@ -27,7 +27,7 @@ import { schemaFile } from "../project/schema.js";
 import { type ApplyOutcome, applySafe } from "../schema/apply.js";
 import { fitRules } from "../schema/fit-rules.js";
 import { formatStep } from "../schema/format-plan.js";
-import { loadSchemaInForce } from "../schema/in-force.js";
+import { loadSchemaInForce, parseOnce } from "../schema/in-force.js";
 import { bringUpSystemTables } from "../schema/system/bring-up.js";
 import { createArgon2 } from "./argon2.js";
 import { nodeCipher } from "./cipher.js";
@@ -205,7 +205,20 @@ async function bringUpSchema(
   const { rules, problems } = fitRules(config.rules, inForce);
   if (problems.length > 0) throw new ProblemsError(withConfigLines(project, problems));
   for (const warning of withConfigLines(project, comparisonWarnings(rules))) log.warn(formatProblem(warning));
+  const staying = columnsToGo(inForce.schema, parseOnce(schemaText).schema);
+  if (staying.length > 0)
+    log.warn(
+      `in force until \`svc schema apply\` drops them, and open to whoever may read and write their tables, as svc.toml has no rules for them any more: ${staying.join(", ")}`,
+    );
   return inForce.schema;
+}
+
+/** Columns in force that the file has no longer, of tables that it has. */
+function columnsToGo(inForce: Schema, proposed: Schema | null): readonly string[] {
+  return [...inForce.tables.values()].flatMap(({ name, columns }) => {
+    const kept = proposed?.tables.get(name)?.columns;
+    return [...columns.keys()].filter((column) => kept?.has(column) === false).map((c) => `${name}.${c}`);
+  });
 }
 
 /** `reachedAt` is the configured base URL, or the host that is listened on. */

@@ -264,8 +264,16 @@ describe("the schema", () => {
     // As a state from before 0.1.0 has left it.
     database.exec("DROP TABLE _usage_days; DROP TABLE _migrations");
     edit(directory, "svc.schema.yaml", (text) => text.replace("    color: { type: text }\n", ""));
-    const url = await served(directory);
+    const { process: server, url, end } = await spawnServer(directory, "pipe");
+    onTestFinished(async () => {
+      await end("SIGTERM");
+    });
+    let told = "";
+    server.stderr!.on("data", (some: Buffer) => {
+      told += some.toString();
+    });
     expect((await fetch(`${url}/api/tags?select=color`)).status).toBe(200);
+    await vi.waitFor(() => expect(told).toMatch(/in force until [^\n]*: tags\.color/));
     expect(database.prepare("SELECT count(*) FROM _usage_days").raw(true).all([])).toEqual([[0]]);
   });
 

@@ -17,7 +17,7 @@ export const builtCommand = "dist/svc/main.js";
  */
 export async function spawnServer(
   directory: string,
-  errors: "ignore" | "inherit" = "ignore",
+  errors: "ignore" | "inherit" | "pipe" = "ignore",
   preload?: string,
   command = builtCommand,
 ): Promise<SpawnedServer> {
