@@ -38,14 +38,14 @@ export function systemList(name: string, columns: Readonly<Record<string, Column
       // Rows of the server's own are small.
       answerBytesMax: Number.MAX_SAFE_INTEGER,
       unsupported: nothingUnsupported,
-      hasNumericTexts: false,
+      hasMixedTexts: false,
       tables: new Map([
         [
           tableName,
           {
             rowid: null,
             affinities: new Map<string, Affinity>(),
-            numericTexts: new Map<string, Affinity>(),
+            mixedTexts: new Map<string, Affinity>(),
             exactColumns: new Set<string>(),
             hasOwnersSql: false,
             checks: [],

@@ -1,5 +1,5 @@
 import type { Database } from "../platform/database.js";
-import { type Affinity, affinity, makesNumbers } from "../project/migration/column-type.js";
+import { type Affinity, affinity } from "../project/migration/column-type.js";
 import { namesIn } from "../project/migration/fragment.js";
 import {
   isLoose,
@@ -26,7 +26,7 @@ import { findUnsupported, type Unsupported } from "./unsupported.js";
 export interface Catalog {
   readonly tables: ReadonlyMap<TableName, CatalogTable>;
   /** Whether some table has them. */
-  readonly hasNumericTexts: boolean;
+  readonly hasMixedTexts: boolean;
   /** Of the database: bytes of stored values that one answer may hold. */
   readonly answerBytesMax: number;
   readonly unsupported: Unsupported;
@@ -45,8 +45,8 @@ export interface CatalogTable {
   readonly exactColumns: ReadonlySet<string>;
   /** Columns whose values SQLite holds to no type, as a table that is not STRICT has them, with the affinity of each. */
   readonly affinities: ReadonlyMap<string, Affinity>;
-  /** Of those, texts that SQLite stores as numbers where they read as such. */
-  readonly numericTexts: ReadonlyMap<string, Affinity>;
+  /** Of those, texts that may be stored as numbers, be it since SQLite makes numbers of them or since it takes either. */
+  readonly mixedTexts: ReadonlyMap<string, Affinity>;
   /** How columns compare that do not compare by BINARY, such as NOCASE. */
   readonly collations: ReadonlyMap<string, string>;
   /**
@@ -96,7 +96,7 @@ export async function catalogOf(loaded: Loaded, schema: Schema | null, database:
   return {
     answerBytesMax: database.answerBytesMax,
     unsupported: await findUnsupported(database, physical),
-    hasNumericTexts: [...tables.values()].some(({ numericTexts }) => numericTexts.size > 0),
+    hasMixedTexts: [...tables.values()].some(({ mixedTexts }) => mixedTexts.size > 0),
     tables,
   };
 }
@@ -111,7 +111,7 @@ function catalogTableOf(
   return {
     rowid: rowidOf(table),
     affinities,
-    numericTexts: numericTextsOf(affinities, schema?.tables.get(table.name)),
+    mixedTexts: mixedTextsOf(affinities, schema?.tables.get(table.name)),
     exactColumns: exactColumnsOf(table, affinities, collations),
     collations,
     indexes: indexesOf(table, collations),
@@ -131,12 +131,12 @@ function rowidOf(table: PhysicalTable): ColumnName | null {
   return free === null ? null : systemColumnName(free);
 }
 
-function numericTextsOf(
+function mixedTextsOf(
   affinities: CatalogTable["affinities"],
   table: Table | undefined,
-): CatalogTable["numericTexts"] {
+): CatalogTable["mixedTexts"] {
   const isText = (name: string) => ["text", "json"].includes(table?.columns.get(name)?.type ?? "");
-  return new Map([...affinities].filter(([name, stored]) => isText(name) && makesNumbers(stored)));
+  return new Map([...affinities].filter(([name, stored]) => isText(name) && stored !== "text"));
 }
 
 function checksOf(table: PhysicalTable): readonly CatalogCheck[] {

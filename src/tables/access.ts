@@ -52,7 +52,7 @@ export function accessOf(
   const judgeBy = (name: string | null, special: Special) =>
     judge(caller, table, rules, action, name, markedBy(special), rowid);
   // An id that SQLite could take for a number decides how it is compared.
-  const isTakenForNumber = catalog.hasNumericTexts && auth.id !== null && readsAsNumber(auth.id);
+  const isTakenForNumber = catalog.hasMixedTexts && auth.id !== null && readsAsNumber(auth.id);
   const shared = isTakenForNumber
     ? null
     : known.get(key, () => judgeBy(key, (rule) => specialiseForRole(rule, role)));

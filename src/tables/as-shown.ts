@@ -1,14 +1,15 @@
+import { makesNumbers } from "../project/migration/column-type.js";
 import type { TableName } from "../project/names.js";
 import type { ColumnReference, Expression, Operand } from "../project/rules/ast.js";
 import type { Catalog, CatalogTable } from "../schema/catalog.js";
 import { isShownNumber, readsAsNumber } from "./numeric-text.js";
 
 /**
- * The rule with each comparison marked in which SQLite would take a text for a number: it compares what is shown instead,
- * which no index serves. What is given later has to read as no number.
+ * The rule with each comparison marked in which SQLite would take a text for a number, or would tell a number from the text
+ * that it is shown as: it compares what is shown instead, which no index serves. What is given later has to read as no number.
  */
 export function asShown(rule: Expression, table: TableName, catalog: Catalog): Expression {
-  if (!catalog.hasNumericTexts) return rule;
+  if (!catalog.hasMixedTexts) return rule;
   return marked(rule, { catalog, row: catalog.tables.get(table), aliases: new Map() });
 }
 
@@ -33,14 +34,13 @@ function marked(expression: Expression, names: Names): Expression {
     }
     case "compare": {
       const { left, operator, right } = expression;
-      const isEquality = operator === "=" || operator === "!=";
-      const [a, b] = compared([left, right], isEquality, names);
+      const way = operator === "=" || operator === "!=" ? "equal" : "in order";
+      const [a, b] = compared([left, right], way, names);
       return { ...expression, left: a!, right: b! };
     }
     case "in": {
-      // What is in the list has no affinity there.
-      const isEquality = expression.list.every(({ kind }) => kind !== "column");
-      const [value, ...list] = compared([expression.value, ...expression.list], isEquality, names);
+      const way = expression.list.some(({ kind }) => kind === "column") ? "in a list" : "equal";
+      const [value, ...list] = compared([expression.value, ...expression.list], way, names);
       return { ...expression, value: value!, list };
     }
     default:
@@ -48,19 +48,26 @@ function marked(expression: Expression, names: Names): Expression {
   }
 }
 
-/** In an equality SQLite takes the text that a number is shown as for that number, rightly. */
-function compared(operands: readonly Operand[], isEquality: boolean, names: Names): readonly Operand[] {
+/** Columns that are in a list have no affinity there. */
+type Way = "equal" | "in a list" | "in order";
+
+function compared(operands: readonly Operand[], way: Way, names: Names): readonly Operand[] {
   const affinityOf = (operand: Operand) =>
-    operand.kind === "column" ? physicalOf(operand, names)?.numericTexts.get(operand.column) : undefined;
+    operand.kind === "column" ? physicalOf(operand, names)?.mixedTexts.get(operand.column) : undefined;
   const affinities = operands.flatMap((operand) => affinityOf(operand) ?? []);
-  const isTakenForNumber = (operand: Operand) => {
-    if (operand.kind === "column") return affinityOf(operand) === undefined;
+  const areNumeric = affinities.every(makesNumbers);
+  // A number comes before every text, as it is stored and as it is listed, unless SQLite makes one of the other side.
+  if (affinities.length === 0 || (way === "in order" && !affinities.some(makesNumbers))) return operands;
+  const columns = operands.filter(({ kind }) => kind === "column").length;
+  const isMistaken = (operand: Operand) => {
+    if (operand.kind === "column") return affinityOf(operand) === undefined || (columns > 1 && !areNumeric);
     if (operand.kind !== "literal" || typeof operand.value !== "string") return false;
     const { value } = operand;
-    const isShown = isEquality && affinities.every((affinity) => isShownNumber(value, affinity));
+    // SQLite takes the text that a number is shown as for that number, rightly.
+    const isShown = way === "equal" && affinities.every((affinity) => isShownNumber(value, affinity));
     return readsAsNumber(value) && !isShown;
   };
-  if (affinities.length === 0 || !operands.some(isTakenForNumber)) return operands;
+  if (!operands.some(isMistaken)) return operands;
   return operands.map((operand) =>
     operand.kind === "column" && affinityOf(operand) !== undefined ? { ...operand, asShown: true } : operand,
   );

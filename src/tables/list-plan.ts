@@ -130,7 +130,7 @@ export function openRuleBeside(
   const physical = catalog.tables.get(table);
   // Another table's column may hold a number.
   const isTakenForNumber =
-    catalog.hasNumericTexts &&
+    catalog.hasMixedTexts &&
     filters.some((filter) => "value" in filter && readsAsNumber(String(filter.value)));
   const open = ruleWith(filters, rule, physical, (_, i) => givenFilter(i));
   return open !== rule && (isTakenForNumber || hangsOnGiven(open)) ? null : open;

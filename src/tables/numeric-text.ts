@@ -1,5 +1,5 @@
 import { isPlainReal } from "../platform/real-scale.js";
-import type { Affinity } from "../project/migration/column-type.js";
+import { type Affinity, makesNumbers } from "../project/migration/column-type.js";
 
 /**
  * SQLite, "Type Affinity": a column of INTEGER, REAL or NUMERIC affinity stores such a text as a number, and a comparison
@@ -9,8 +9,9 @@ export function readsAsNumber(text: string): boolean {
   return /^[ \t\n\v\f\r]*[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?[ \t\n\v\f\r]*$/.test(text);
 }
 
-/** Whether a number is shown as this text where it is stored, so that the two are equal and no other text is. */
+/** Whether a number is shown as this text where it is stored, and is equal to it and to no other text. */
 export function isShownNumber(text: string, stored: Affinity): boolean {
+  if (!makesNumbers(stored)) return false;
   if (stored === "real" || !/^(0|-?[1-9]\d{0,18})$/.test(text)) return isShownReal(text, stored);
   const value = BigInt(text);
   return BigInt.asIntN(64, value) === value;

@@ -1,5 +1,6 @@
 import type { SqlValue } from "../platform/database.js";
 import { isPlainReal, realText } from "../platform/real-scale.js";
+import { makesNumbers } from "../project/migration/column-type.js";
 import type { Column } from "../project/model.js";
 import type { Given } from "../project/rules/ast.js";
 import type { CatalogTable } from "../schema/catalog.js";
@@ -38,11 +39,12 @@ export function isRange(operator: Filter["operator"]): boolean {
   return operator === "lt" || operator === "lte" || operator === "gt" || operator === "gte";
 }
 
-/** Whether SQLite would compare a number with a column of texts: see `asShown` of a rule. */
+/** Whether SQLite would not compare a column of texts as it is shown: see `asShown` of a rule. */
 function isAsShown(filter: Filter, physical: CatalogTable | undefined): boolean {
   const { operator, column } = filter;
-  const stored = physical?.numericTexts.get(column.name);
-  if (stored === undefined || !(isEquality(operator) || isRange(operator))) return false;
+  const stored = physical?.mixedTexts.get(column.name);
+  if (stored === undefined || !(isEquality(operator) || (isRange(operator) && makesNumbers(stored))))
+    return false;
   const texts = (filter.operator === "in" ? filter.values : [filter.value]).map(String);
   return texts.some((text) => readsAsNumber(text) && !(isEquality(operator) && isShownNumber(text, stored)));
 }

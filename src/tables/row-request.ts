@@ -1,6 +1,7 @@
 import { type QueryParameter, quoted } from "../http/query-string.js";
 import { badRequest, isRefusal, Refusal } from "../http/refusal.js";
 import type { SqlValue } from "../platform/database.js";
+import { type Affinity, makesNumbers } from "../project/migration/column-type.js";
 import type { Column, Table } from "../project/model.js";
 import type { CatalogTable } from "../schema/catalog.js";
 import type { Access } from "./access.js";
@@ -55,13 +56,19 @@ function keyValues(
     const column = table.columns.get(field)!;
     const parsed = fromText(column, textOf(field));
     if (!parsed.ok) return badRequest(`${field}: expected ${parsed.expected}`);
-    const stored = physical?.numericTexts.get(field);
+    const stored = numericAffinity(field, physical);
     // SQLite would find the number that it reads as.
     if (stored !== undefined && readsAsNumber(textOf(field)) && !isShownNumber(textOf(field), stored))
       return notFound;
     values.set(column, parsed.value);
   }
   return values;
+}
+
+/** That of a column of texts of which SQLite makes numbers. */
+function numericAffinity(column: string, physical: CatalogTable | undefined): Affinity | undefined {
+  const stored = physical?.mixedTexts.get(column);
+  return stored !== undefined && makesNumbers(stored) ? stored : undefined;
 }
 
 export type Body = Readonly<Record<string, unknown>>;
@@ -133,7 +140,7 @@ function columnValues(table: Table, body: Body, physical: CatalogTable | undefin
     if (column === undefined) return badRequest(`unknown column ${quoted(name)}`);
     const parsed = fromJson(column, value);
     if (!parsed.ok) return badRequest(`${name}: expected ${parsed.expected}`);
-    if (physical?.numericTexts.has(name) && becomesAnother(column, parsed.value))
+    if (numericAffinity(name, physical) !== undefined && becomesAnother(column, parsed.value))
       return badRequest(`${name}: the database would store that text as a number`);
     values.set(column, parsed.value);
   }

@@ -207,7 +207,7 @@ function logicalRows({ rowsWritten, virtualRows, own }: TriggersReached, counted
 
 /** `isThere` where a probe has found it already. */
 async function deniedOrMissing(
-  { database, table, tally }: RowContext,
+  { database, table, catalog, tally }: RowContext,
   key: RowValues,
   isThere: boolean,
 ): Promise<Refusal> {
@@ -216,7 +216,7 @@ async function deniedOrMissing(
     tally.add(1);
     return denied;
   }
-  const [result] = await tally.during(database.query([bind(presenceStatement(table, key), [])]));
+  const [result] = await tally.during(database.query([bind(presenceStatement(table, key, catalog), [])]));
   const found = result!.rows.length > 0;
   // Once by the write itself, and once more to tell the two apart.
   tally.add(found ? 2 : 0);

@@ -75,7 +75,7 @@ export function aliasName(alias: string): Sql {
 }
 
 /** The i-th name of a kind that this folder makes up. */
-export function internalName(kind: "g" | "p", i: number): Sql {
+export function internalName(kind: "g" | "k" | "p", i: number): Sql {
   return { text: `"_${kind}${i}"`, params: none };
 }
 

@@ -1,3 +1,4 @@
+import { makesNumbers } from "../../project/migration/column-type.js";
 import type { Column, Table } from "../../project/model.js";
 import type { ColumnReference, Exists, Expression } from "../../project/rules/ast.js";
 import { columnsOf } from "../../project/rules/columns-of.js";
@@ -12,6 +13,7 @@ import {
   empty,
   integer,
   internalName,
+  join,
   name,
   ownersSql,
   type Param,
@@ -80,7 +82,7 @@ export function getStatement(
   const row = jsonWithin(catalog, table, output, (column) => sql`_w.${name(column.name)}`, sql`NULL`);
   // What probes find is found once: behind a limit, SQLite does not merge the two queries. Without one it makes no table of it.
   const once = probes.length === 0 ? empty : sql` LIMIT 1`;
-  const found = sql`SELECT ${commaList(list)} FROM ${name(table.name)} AS _t WHERE ${keyIs(key, sql`_t`)}${once}`;
+  const found = sql`SELECT ${commaList(list)} FROM ${name(table.name)} AS _t WHERE ${keyIs(table, key, sql`_t`, catalog)}${once}`;
   const admitted = sql`CASE WHEN ${predicate(rule, outer)} THEN 1 ELSE 0 END`;
   const statement = sql`SELECT ${admitted} AS admitted, ${row} AS row, ${sum(probed)} AS probed FROM (${found}) AS _w`;
   return {
@@ -92,8 +94,8 @@ export function getStatement(
 }
 
 /** Whether a row of that key is there: to tell 403 from 404. */
-export function presenceStatement(table: Table, key: Values): Sql {
-  return sql`SELECT 1 FROM ${name(table.name)} AS _t WHERE ${keyIs(key, sql`_t`)} LIMIT 1`;
+export function presenceStatement(table: Table, key: Values, catalog: Catalog): Sql {
+  return sql`SELECT 1 FROM ${name(table.name)} AS _t WHERE ${keyIs(table, key, sql`_t`, catalog)} LIMIT 1`;
 }
 
 /**
@@ -199,11 +201,11 @@ export function updateStatement(
   );
   const assignments = [...patch].map(([column, value]) => sql`${name(column.name)} = ${param(value)}`);
   const returning = returningOf(table, returned, catalog);
-  const probes = guard.measured(sql``, target, keyIs(key, target));
+  const probes = guard.measured(sql``, target, keyIs(table, key, target, catalog));
   return {
-    statement: sql`UPDATE OR ABORT ${target} SET ${commaList(assignments)} WHERE ${and([keyIs(key, target), guard.condition])} RETURNING ${returning.row}`,
+    statement: sql`UPDATE OR ABORT ${target} SET ${commaList(assignments)} WHERE ${and([keyIs(table, key, target, catalog), guard.condition])} RETURNING ${returning.row}`,
     probes,
-    admitted: sql`SELECT 1 AS admitted FROM ${target} WHERE ${and([keyIs(key, target), guard.condition])}`,
+    admitted: sql`SELECT 1 AS admitted FROM ${target} WHERE ${and([keyIs(table, key, target, catalog), guard.condition])}`,
     asked: probes,
     exact: guard.exact && returning.exact,
     seeks: [keySeek(table.name, table), ...guard.seeks, ...returning.seeks],
@@ -226,11 +228,11 @@ export function deleteStatement(
     ({ name: column }) => sql`${target}.${name(column)}`,
     catalog.tables.get(table.name),
   );
-  const probes = guard.measured(sql``, target, keyIs(key, target));
+  const probes = guard.measured(sql``, target, keyIs(table, key, target, catalog));
   return {
-    statement: sql`DELETE FROM ${target} WHERE ${and([keyIs(key, target), guard.condition])} RETURNING ${returned} AS row`,
+    statement: sql`DELETE FROM ${target} WHERE ${and([keyIs(table, key, target, catalog), guard.condition])} RETURNING ${returned} AS row`,
     probes,
-    admitted: sql`SELECT 1 AS admitted FROM ${target} WHERE ${and([keyIs(key, target), guard.condition])}`,
+    admitted: sql`SELECT 1 AS admitted FROM ${target} WHERE ${and([keyIs(table, key, target, catalog), guard.condition])}`,
     asked: probes,
     exact: guard.exact,
     seeks: [keySeek(table.name, table), ...guard.seeks],
@@ -280,8 +282,44 @@ function keySeek(alias: string, { primaryKey }: Table): Seek {
   return { alias, columns: primaryKey };
 }
 
-function keyIs(key: Values, alias: Sql): Sql {
-  return and([...key].map(([column, value]) => sql`${alias}.${name(column.name)} = ${param(value)}`));
+function keyIs(table: Table, key: Values, alias: Sql, catalog: Catalog): Sql {
+  const physical = catalog.tables.get(table.name);
+  return [...key.keys()].some((column) => holdsEither(column, physical))
+    ? keyIsShown(table, key, alias, physical)
+    : and([...key].map(([column, value]) => sql`${alias}.${name(column.name)} = ${param(value)}`));
+}
+
+/** Whether a text and the number that is shown as it are two values of a column. */
+function holdsEither({ name: column }: Column, physical: CatalogTable | undefined): boolean {
+  const stored = physical?.mixedTexts.get(column);
+  return stored !== undefined && !makesNumbers(stored);
+}
+
+/**
+ * One row at most: that of the text, else that of the number that is shown as this text. They are looked up in this order,
+ * which CROSS JOIN keeps, and the first one ends it.
+ */
+function keyIsShown(table: Table, key: Values, alias: Sql, physical: CatalogTable | undefined): Sql {
+  const columns = [...key].map(([column, value], i) => {
+    const stored = sql`_k.${name(column.name)}`;
+    if (!holdsEither(column, physical)) return { from: [], terms: [sql`${stored} = ${param(value)}`] };
+    const text = param(value);
+    const number = sql`CAST(${text} AS NUMERIC)`;
+    const either = internalName("k", i);
+    return {
+      from: [
+        sql`(VALUES (${text}), (CASE WHEN ${text} IN (CAST(${number} AS TEXT), CAST(CAST(${text} AS REAL) AS TEXT)) THEN ${number} END)) AS ${either}`,
+      ],
+      terms: [sql`${stored} = ${either}.column1`, sql`CAST(${stored} AS TEXT) = ${text}`],
+    };
+  });
+  const from = join(
+    [...columns.flatMap((each) => each.from), sql`${name(table.name)} AS _k`],
+    sql` CROSS JOIN `,
+  );
+  const where = and(columns.flatMap(({ terms }) => terms));
+  const names = (of: Sql) => commaList([...key.keys()].map((column) => sql`${of}.${name(column.name)}`));
+  return sql`(${names(alias)}) = (SELECT ${names(sql`_k`)} FROM ${from} WHERE ${where} LIMIT 1)`;
 }
 
 function returningOf(

@@ -170,6 +170,147 @@ read = "auth.id in ('none', row.owner)"`;
   });
 });
 
+describe("a text column that holds numbers and texts side by side", () => {
+  const rules = `
+[rules.u]
+read = "row.a != '5'"
+update = "row.a = '5'"
+[rules.link]
+read = "exists(u o where o.a = row.name)"
+[rules.pair]
+read = "row.a = row.b"
+[rules.listed]
+read = "row.a in ('7', row.b)"
+[rules.strict]
+read = "row.a = '5'"
+[rules.mine]
+read = "row.owner = auth.id"`;
+  const open = () =>
+    pulled(
+      rules,
+      "CREATE TABLE u (id INTEGER PRIMARY KEY, a)",
+      "CREATE INDEX us ON u (a)",
+      "INSERT INTO u VALUES (1, 5), (2, '5'), (3, 'x'), (4, 7), (5, 5.5), (6, '007')",
+      "CREATE TABLE link (id INTEGER PRIMARY KEY, name TEXT)",
+      "INSERT INTO link VALUES (1, '7'), (2, 'x'), (3, '07'), (4, '5.5')",
+      "CREATE TABLE pair (id INTEGER PRIMARY KEY, a, b STRING)",
+      "INSERT INTO pair VALUES (1, 5, '5'), (2, '5', '5'), (3, '05', '5'), (4, 'x', 'x')",
+      "CREATE TABLE listed (id INTEGER PRIMARY KEY, a, b TEXT)",
+      "INSERT INTO listed VALUES (1, 7, 'x'), (2, '7', 'x'), (3, 5, '5'), (4, 5, '05'), (5, 'x', 'x')",
+      "CREATE TABLE strict (id INTEGER PRIMARY KEY, a ANY) STRICT",
+      "INSERT INTO strict VALUES (1, 5), (2, '5'), (3, '05')",
+      "CREATE TABLE mine (id INTEGER PRIMARY KEY, owner)",
+      "INSERT INTO mine VALUES (1, 7), (2, '7'), (3, '07'), (4, 'ada')",
+    );
+
+  it("is filtered as it is shown", async () => {
+    const { key } = await open();
+    for (const [filter, expected] of [
+      ["where[a]=7", [4]],
+      ["where[a]=5", [1, 2]],
+      ["where[a]=5.5", [5]],
+      ["where[a]=5.0", []],
+      ["where[a]=007", [6]],
+      ["where[a]=x", [3]],
+      ["filter[a][ne]=5", [3, 4, 5, 6]],
+      ["filter[a][ne]=x", [1, 2, 4, 5, 6]],
+      ["filter[a][in]=5,x", [1, 2, 3]],
+      // Numbers come before texts.
+      ["filter[a][gte]=5", [2, 3]],
+      ["filter[a][lt]=5", [1, 4, 5, 6]],
+    ] as const)
+      expect(await found(key, `/api/u?${filter}&sort=id`), filter).toEqual(expected);
+    // By the index, where the text is no number's.
+    expect(metaOf(await key.get("/api/u?where[a]=x"))).toMatchObject({ rows_read: 2 });
+    expect(metaOf(await key.get("/api/u?filter[a][gte]=5&sort=a"))).toMatchObject({ rows_read: 4 });
+    expect(await found(key, "/api/strict?where[a]=5")).toEqual([1, 2]);
+  });
+
+  it("is compared so by rules", async () => {
+    const { server } = await open();
+    const anyone = client(server);
+    expect(await found(anyone, "/api/u")).toEqual([3, 4, 5, 6]);
+    for (const filter of ["where[a]=5", "filter[a][in]=5"])
+      expect(await found(anyone, `/api/u?${filter}`)).toEqual([]);
+    expectRefusal(await anyone.get("/api/u/1"), 403, "forbidden");
+    const as = async (id: string) => client(server, (await member(server, id)).bearer);
+    const [seven, zero, ada] = [await as("7"), await as("07"), await as("ada")];
+    expectRefusal(await ada.get("/api/u/1"), 403, "forbidden");
+    expect(await found(anyone, "/api/link")).toEqual([1, 2, 4]);
+    expect(await found(anyone, "/api/pair")).toEqual([1, 2, 4]);
+    expect(await found(anyone, "/api/listed")).toEqual([1, 2, 3, 5]);
+    expect(await found(anyone, "/api/strict")).toEqual([1, 2]);
+    expect(await found(seven, "/api/mine")).toEqual([1, 2]);
+    expect(await found(zero, "/api/mine")).toEqual([3]);
+    expect(await found(ada, "/api/mine")).toEqual([4]);
+    for (const id of [1, 2])
+      expect((await ada.patch(`/api/u/${id}`, { a: "5" })).status, String(id)).toBe(200);
+    expectRefusal(await ada.patch("/api/u/4", { a: "5" }), 403, "forbidden");
+  });
+
+  it("takes every text as it is", async () => {
+    const { server, key, notes } = await open();
+    expect(notes.narrowed.filter((note) => !note.startsWith("pair.b"))).toEqual([]);
+    for (const a of ["5", "007", "1e3", ""]) {
+      expect(dataOf(await key.post("/api/u", { a }))).toMatchObject({ a });
+      expect(dataOf(await key.patch("/api/strict/1", { a }))).toMatchObject({ a });
+    }
+    expect(await rowsOf(server, "SELECT count(*) FROM u WHERE id > 6 AND typeof(a) <> 'text'")).toEqual([
+      [0],
+    ]);
+  });
+
+  it.each([
+    ["(k ANY PRIMARY KEY, n INTEGER) STRICT"],
+    ["(k PRIMARY KEY NOT NULL, n INTEGER) WITHOUT ROWID"],
+    ["(k, n INTEGER, PRIMARY KEY (k))"],
+  ])("as a key reaches one row, the text before the number (%s)", async (declared) => {
+    const { server, key } = await pulled(
+      "",
+      `CREATE TABLE anyt ${declared}`,
+      "INSERT INTO anyt VALUES (1, 1), ('1', 2), (7, 3), ('x', 4), ('07', 5), (2.0, 6), (2.5, 7)",
+    );
+    const left = () => rowsOf(server, "SELECT n FROM anyt ORDER BY n");
+    for (const [id, n] of [
+      ["1", 2],
+      ["7", 3],
+      ["x", 4],
+      ["07", 5],
+      ["2.0", 6],
+      ["2.5", 7],
+    ] as const) {
+      const answer = await key.get(`/api/anyt/${id}`);
+      expect(dataOf(answer), id).toMatchObject({ n });
+      expect(metaOf(answer)).toMatchObject({ rows_read: 1 });
+    }
+    for (const id of ["7.0", "%207", "+7", "2.50", "2"])
+      for (const answer of [await key.get(`/api/anyt/${id}`), await key.delete(`/api/anyt/${id}`)])
+        expectRefusal(answer, 404, "not_found");
+    expect(dataOf(await key.patch("/api/anyt/1", { n: 12 }))).toEqual({ k: "1", n: 12 });
+    expect(await left()).toEqual([[1], [3], [4], [5], [6], [7], [12]]);
+    expect(dataOf(await key.delete("/api/anyt/1"))).toEqual({ k: "1" });
+    expect(await left()).toEqual([[1], [3], [4], [5], [6], [7]]);
+    expect(dataOf(await key.delete("/api/anyt/1"))).toEqual({ k: 1 });
+    expectRefusal(await key.delete("/api/anyt/1"), 404, "not_found");
+    expect(await left()).toEqual([[3], [4], [5], [6], [7]]);
+  });
+
+  it("as a part of a key reaches one row, too", async () => {
+    const { server, key } = await pulled(
+      "",
+      "CREATE TABLE two (a ANY, b ANY, n INTEGER, PRIMARY KEY (a, b)) STRICT",
+      "INSERT INTO two VALUES (1, '2', 1), ('1', 2, 2), (1, 2, 3), ('x', 'y', 4)",
+    );
+    const path = "/api/two/_svc/key?a=1&b=2";
+    const get = await key.get(path);
+    expect(dataOf(get)).toEqual({ a: "1", b: 2, n: 2 });
+    expect(metaOf(get)).toMatchObject({ rows_read: 1 });
+    expect(dataOf(await key.delete(path))).toEqual({ a: "1", b: 2 });
+    expect(dataOf(await key.get(path))).toEqual({ a: 1, b: "2", n: 1 });
+    expect(await rowsOf(server, "SELECT n FROM two ORDER BY n")).toEqual([[1], [3], [4]]);
+  });
+});
+
 describe("infinities and values of several storage classes", () => {
   const values = [
     "NULL",
