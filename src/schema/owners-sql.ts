@@ -1,5 +1,6 @@
 import { fragmentProblem } from "../project/migration/fragment.js";
 import { type Physical, type PhysicalTable, physicalTable, sameName } from "../project/migration/physical.js";
+import { tokenize, withoutComments } from "../project/migration/sql-tokens.js";
 import { indexCondition } from "../project/migration/table-ddl.js";
 import { ddlOf } from "./load-physical.js";
 
@@ -69,7 +70,12 @@ function expressionsOf(table: PhysicalTable): readonly (string | null)[] {
   const ddl = ddlOf(table);
   const checks =
     ddl === null ? [null] : [...ddl.checks, ...[...ddl.columns.values()].flatMap((column) => column.checks)];
-  const defaults = columns.flatMap((column) => (column.default?.includes("(") ? [column.default] : []));
+  const defaults = columns.flatMap((column) => (isExpression(column.default) ? [column.default] : []));
   const conditions = indexes.filter(({ partial }) => partial).map((index) => indexCondition(index.sql ?? ""));
   return [...checks, ...defaults, ...conditions];
+}
+
+/** Whether a default is more than a literal or a word, which nothing can go wrong with. */
+function isExpression(text: string | null): text is string {
+  return text !== null && withoutComments(tokenize(text)).length > 1;
 }

@@ -15,6 +15,7 @@ import {
   internalName,
   join,
   name,
+  or,
   ownersSql,
   type Param,
   param,
@@ -110,7 +111,7 @@ export function insertStatement(
   returned: Returned,
   catalog: Catalog,
 ): WriteStatement {
-  const returning = returningOf(table, returned, catalog);
+  const returning = withKey(table, values, returningOf(table, returned, catalog), catalog);
   const target = name(table.name);
   if (alwaysTrue(rule)) {
     const columns = [...values.keys()].map((column) => name(column.name));
@@ -119,7 +120,7 @@ export function insertStatement(
         ? sql`DEFAULT VALUES`
         : sql`(${commaList(columns)}) VALUES (${commaList([...values.values()].map(param))})`;
     return {
-      statement: sql`INSERT OR ABORT INTO ${target} ${source} RETURNING ${returning.row}`,
+      statement: sql`INSERT OR ABORT INTO ${target} ${source} RETURNING ${returning.row} AS row`,
       probes: null,
       admitted: sql`SELECT 1 AS admitted`,
       asked: null,
@@ -139,7 +140,7 @@ export function insertStatement(
   const row = sql`WITH _n AS MATERIALIZED (SELECT ${commaList(sources)})`;
   const probes = guard.measured(row, sql`_n`);
   return {
-    statement: sql`${row} INSERT OR ABORT INTO ${target} (${names}) SELECT ${names} FROM _n WHERE ${guard.condition} RETURNING ${returning.row}`,
+    statement: sql`${row} INSERT OR ABORT INTO ${target} (${names}) SELECT ${names} FROM _n WHERE ${guard.condition} RETURNING ${returning.row} AS row`,
     probes,
     admitted: sql`${row} SELECT 1 AS admitted FROM _n WHERE ${guard.condition}`,
     asked: probes,
@@ -203,7 +204,7 @@ export function updateStatement(
   const returning = returningOf(table, returned, catalog);
   const probes = guard.measured(sql``, target, keyIs(table, key, target, catalog));
   return {
-    statement: sql`UPDATE OR ABORT ${target} SET ${commaList(assignments)} WHERE ${and([keyIs(table, key, target, catalog), guard.condition])} RETURNING ${returning.row}`,
+    statement: sql`UPDATE OR ABORT ${target} SET ${commaList(assignments)} WHERE ${and([keyIs(table, key, target, catalog), guard.condition])} RETURNING ${returning.row} AS row`,
     probes,
     admitted: sql`SELECT 1 AS admitted FROM ${target} WHERE ${and([keyIs(table, key, target, catalog), guard.condition])}`,
     asked: probes,
@@ -322,16 +323,33 @@ function keyIsShown(table: Table, key: Values, alias: Sql, physical: CatalogTabl
   return sql`(${names(alias)}) = (SELECT ${names(sql`_k`)} FROM ${from} WHERE ${where} LIMIT 1)`;
 }
 
-function returningOf(
-  table: Table,
-  { rule, full, minimal }: Returned,
-  catalog: Catalog,
-): { readonly row: Sql; readonly exact: boolean; readonly seeks: readonly Seek[] } {
+interface Returning {
+  readonly row: Sql;
+  readonly exact: boolean;
+  readonly seeks: readonly Seek[];
+}
+
+/** Fails, and so writes nothing, where a default has made a part of the key NULL, by which nobody could reach the row. */
+function withKey(table: Table, values: Values, returning: Returning, catalog: Catalog): Returning {
+  // A key of a STRICT table is never NULL.
+  if (table.strict) return returning;
+  const rowid = catalog.tables.get(table.name)?.rowid;
+  const uncertain = keyOf(table).filter(
+    (column) =>
+      !values.has(column) && !column.notNull && column.name !== rowid && column.default?.kind === "sql",
+  );
+  if (uncertain.length === 0) return returning;
+  const unset = or(uncertain.map((column) => sql`${name(table.name)}.${name(column.name)} IS NULL`));
+  // An empty text is no JSON, which is an error in every build of SQLite.
+  return { ...returning, row: sql`CASE WHEN ${unset} THEN json('') ELSE ${returning.row} END` };
+}
+
+function returningOf(table: Table, { rule, full, minimal }: Returned, catalog: Catalog): Returning {
   const refer = ({ name: column }: Column) => sql`${name(table.name)}.${name(column)}`;
   const key = jsonObject(keyOf(table), refer, catalog.tables.get(table.name));
   const object = (columns: readonly Column[]) => jsonWithin(catalog, table, columns, refer, key);
-  if (alwaysTrue(rule)) return { row: sql`${object(full)} AS row`, exact: true, seeks: [] };
-  if (neverTrue(rule)) return { row: sql`${object(minimal)} AS row`, exact: true, seeks: [] };
+  if (alwaysTrue(rule)) return { row: sql`${object(full)}`, exact: true, seeks: [] };
+  if (neverTrue(rule)) return { row: sql`${object(minimal)}`, exact: true, seeks: [] };
   const row: Scope["row"] = (column) => sql`${name(table.name)}.${name(column)}`;
   const nodes = outermostExists(rule);
   const scope: Scope = { ...scopeOf(catalog.tables.get(table.name)), row };
@@ -339,11 +357,11 @@ function returningOf(
   const exists: Scope["exists"] = (node) => probeMatched(sql`_r.${probeName(nodes.indexOf(node))}`);
   const admitted = predicate(rule, { ...scope, exists });
   const shown = sql`CASE WHEN ${admitted} THEN ${object(full)} ELSE ${object(minimal)} END`;
-  if (nodes.length === 0) return { row: sql`${shown} AS row`, exact: true, seeks: [] };
+  if (nodes.length === 0) return { row: sql`${shown}`, exact: true, seeks: [] };
   const values = probes.map(({ value }, i) => sql`${value} AS ${probeName(i)}`);
   const visits = sum(probes.map((_, i) => sql`(_r.${probeName(i)} IS NOT NULL)`));
   return {
-    row: sql`(SELECT (${visits}) || ${shown} FROM (SELECT ${commaList(values)} LIMIT 1) AS _r WHERE 1) AS row`,
+    row: sql`(SELECT (${visits}) || ${shown} FROM (SELECT ${commaList(values)} LIMIT 1) AS _r WHERE 1)`,
     exact: probes.every((each) => each.exact),
     seeks: seeksOf(probes),
   };

@@ -109,4 +109,36 @@ write = "public"`;
     for (const body of [{ n: 1 }, { id: null }])
       expect((await key.post("/api/numbered", body)).status).toBe(201);
   });
+
+  it("is none either where a default makes it NULL", async () => {
+    const tables = ["nulls", "plus", "pair", "ruled", "seen"];
+    const config = tables
+      .map((table) => `[rules.${table}]\ncreate = "${table === "ruled" ? "new.n = 1" : "public"}"\n`)
+      .join("")
+      .replace("[rules.seen]", '[rules.seen]\nread = "exists(nulls o where o.id = row.id) or row.n = 1"');
+    const server = await serve({
+      schema: "first: { columns: { id: { type: integer, primary_key: true } } }",
+      config,
+    });
+    for (const sql of [
+      "CREATE TABLE nulls (id TEXT PRIMARY KEY DEFAULT (NULLIF(1,1)), n INT)",
+      // No function is called.
+      "CREATE TABLE plus (id INT PRIMARY KEY DEFAULT (NULL + 1), n INT)",
+      "CREATE TABLE pair (a TEXT, b TEXT DEFAULT (NULLIF(1,1)), n INT, PRIMARY KEY (a, b))",
+      "CREATE TABLE ruled (id TEXT PRIMARY KEY DEFAULT (NULLIF(1,1)), n INT)",
+      "CREATE TABLE seen (id TEXT PRIMARY KEY DEFAULT (NULLIF(1,1)), n INT)",
+    ])
+      await run(server, sql);
+    const { text } = await pullSchema(server.database);
+    await applyChange(server.database, text, { allowDestructive: false, now: 1 });
+    for (const caller of [client(server), client(server, await apiKey(server, "project:backend"))])
+      for (const table of tables) {
+        const body = table === "pair" ? { a: "x", n: 1 } : { n: 1 };
+        expectRefusal(await caller.post(`/api/${table}`, body), 400, "bad_request");
+        expect(await countOf(server, table), table).toBe(0);
+      }
+    const key = client(server, await apiKey(server, "project:backend"));
+    expect(dataOf(await key.post("/api/nulls", { id: "x" }))).toEqual({ id: "x", n: null });
+    expect(dataOf(await key.post("/api/pair", { a: "x", b: "y" }))).toEqual({ a: "x", b: "y", n: null });
+  });
 });
