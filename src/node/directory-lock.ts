@@ -1,6 +1,14 @@
 import { join } from "node:path";
 import Libsql from "libsql";
+import { filesOfDatabase } from "./database-file.js";
 import { makePrivateFile } from "./private-files.js";
+
+const lockFile = "lock.db";
+
+/** Whether it is a lock, or what SQLite keeps beside it. */
+export function isLockFile(name: string): boolean {
+  return filesOfDatabase(lockFile).includes(name);
+}
 
 export interface DirectoryLock {
   readonly path: string;
@@ -12,7 +20,7 @@ export interface DirectoryLock {
  * that ends.
  */
 export function lockDirectory(directory: string): DirectoryLock | null {
-  const path = join(directory, "lock.db");
+  const path = join(directory, lockFile);
   let database: Libsql.Database | null = null;
   try {
     makePrivateFile(path);

@@ -1,5 +1,5 @@
 import { closeSync, existsSync, fstatSync, fsync, fsyncSync, openSync, rmSync, writeSync } from "node:fs";
-import { readdir, readFile, rm } from "node:fs/promises";
+import { readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { setImmediate } from "node:timers";
 import { toHex } from "../encoding/hex.js";
@@ -7,6 +7,7 @@ import { inTurn } from "../platform/in-turn.js";
 import type { Gap, Journal, JournalEntry, Receipt } from "../platform/journal.js";
 import type { Clock, Random } from "../platform/platform.js";
 import { type DirectoryLock, lockDirectory } from "./directory-lock.js";
+import { journalsIn, removeJournal, segmentsIn } from "./journal-directory.js";
 import { endLine, entryLine, piecesOf, readSegment, reservedLine } from "./journal-format.js";
 import { makePrivateDirectory, privateFile } from "./private-files.js";
 
@@ -109,7 +110,7 @@ export class FileJournal implements Journal {
     try {
       this.#endSegment();
       await this.collect();
-      if (this.#lock !== null) await removeDirectory(this.#directory);
+      if (this.#lock !== null) await removeJournal(this.#directory);
     } catch {
       // What cannot be stored now is found by the next start.
     } finally {
@@ -267,14 +268,14 @@ export interface Recovered {
  */
 export async function recoverJournals(options: FileJournalOptions): Promise<Recovered> {
   const recovered: Recovered[] = [];
-  for (const left of await directoriesIn(options.directory)) {
+  for (const left of await journalsIn(options.directory)) {
     const path = join(options.directory, left);
     const held = lockDirectory(path);
     if (held === null) continue;
     try {
       for (const name of await segmentsIn(path)) recovered.push(await recoverSegment(options, left, name));
       // Before the lock is given back: another process that finds the directory would take it for its own.
-      await removeDirectory(path);
+      await removeJournal(path);
     } finally {
       held.release();
     }
@@ -306,7 +307,7 @@ async function recoverSegment(
 /** All that is in the directory, of running processes too. */
 export async function readJournals(directory: string): Promise<JournalEntry> {
   const entries: JournalEntry[] = [];
-  for (const left of await directoriesIn(directory))
+  for (const left of await journalsIn(directory))
     for (const name of await segmentsIn(join(directory, left))) {
       // A running server may just have stored it elsewhere.
       const text = await readFile(join(directory, left, name), "utf8").catch(() => "");
@@ -325,30 +326,6 @@ async function storeSegment(store: FileJournalOptions["store"], text: string): P
 /** Nothing is no reason to write. */
 async function storeSome(store: FileJournalOptions["store"], entry: JournalEntry): Promise<void> {
   if (entry.receipts.length > 0 || entry.gaps.length > 0) await store(entry);
-}
-
-async function directoriesIn(directory: string): Promise<readonly string[]> {
-  const entries = await readdir(directory, { withFileTypes: true }).catch(emptyIfMissing);
-  return entries.flatMap((entry) => (entry.isDirectory() ? [entry.name] : []));
-}
-
-async function segmentsIn(directory: string): Promise<readonly string[]> {
-  const entries = await readdir(directory, { withFileTypes: true }).catch(emptyIfMissing);
-  return entries.flatMap(({ name }) => (/^\d{8}\.log$/.test(name) ? [name] : [])).sort();
-}
-
-async function removeDirectory(path: string): Promise<void> {
-  try {
-    await rm(path, { recursive: true, force: true });
-  } catch (error) {
-    // Another process has just made a lock in it, to see what was left behind: it removes the directory in its turn.
-    if ((error as NodeJS.ErrnoException).code !== "ENOTEMPTY") throw error;
-  }
-}
-
-function emptyIfMissing(error: NodeJS.ErrnoException): [] {
-  if (error.code === "ENOENT") return [];
-  throw error;
 }
 
 function newGroup(): Group {

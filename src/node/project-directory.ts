@@ -7,6 +7,7 @@ import { type Problem, ProblemsError } from "../project/problem.js";
 import { parseRules } from "../project/rules/rules.js";
 import { type ParsedSchema, schemaFile, unreadSchema } from "../project/schema.js";
 import { parseOnce } from "../schema/in-force.js";
+import { placeProblems } from "./place-problems.js";
 
 /** A project as it lies in its directory. Relative paths in its files are relative to `directory`. */
 export interface ProjectDirectory {
@@ -18,8 +19,11 @@ export interface ProjectDirectory {
   readonly schemaText: string;
 }
 
-/** Reads both files. Throws ProblemsError with every problem of both of them, and its line. */
-export function readProject(directory: string): ProjectDirectory {
+/**
+ * Reads both files. Throws ProblemsError with every problem of both of them, and its line. `home` is where they are going to
+ * lie, if that is elsewhere.
+ */
+export function readProject(directory: string, home = directory): ProjectDirectory {
   const root = resolve(directory);
   const problems: Problem[] = [];
   const texts = new Map<string, string>();
@@ -33,9 +37,10 @@ export function readProject(directory: string): ProjectDirectory {
       return null;
     }
   };
+  const places = (config: Config) => placeProblems(config, resolve(home), [configFile, schemaFile]);
   const configText = read(configFile);
   const schemaText = read(schemaFile);
-  const parsedConfig = configText === null ? null : parseConfig(configText);
+  const parsedConfig = configText === null ? null : parseConfig(configText, places);
   const parsedSchema: ParsedSchema =
     schemaText === null ? { schema: null, problems: [], draft: unreadSchema } : parseOnce(schemaText);
   problems.push(...(parsedConfig?.problems ?? []), ...parsedSchema.problems);

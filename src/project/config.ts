@@ -19,8 +19,18 @@ export interface ParsedConfig {
   readonly problems: readonly Problem[];
 }
 
-/** Every problem of the file at once, or the settings. */
-export function parseConfig(text: string): ParsedConfig {
+/** Something wrong with a key, unless that or one of the others is in doubt anyway. */
+export interface Inconsistency {
+  readonly path: string;
+  readonly others: readonly string[];
+  readonly message: string;
+}
+
+/** Every problem of the file at once, or the settings; `more` finds what hangs on where the file lies. */
+export function parseConfig(
+  text: string,
+  more: (config: Config) => readonly Inconsistency[] = () => [],
+): ParsedConfig {
   let raw: Record<string, unknown>;
   try {
     raw = parseToml(text);
@@ -31,7 +41,10 @@ export function parseConfig(text: string): ParsedConfig {
   const result = v.safeParse(configSchema, raw);
   const problems = result.success ? [] : problemsOf(file, result.issues).map(withItsSection);
   const sound = result.success ? result.output : soundPart(configSchema, raw)!;
-  problems.push(...inconsistencies(sound, doubts(raw, problems)));
+  const isInDoubt = doubts(raw, problems);
+  const found = [...inconsistencies(sound), ...more(sound)];
+  for (const { path, others, message } of found)
+    if (![path, ...others].some(isInDoubt)) problems.push({ file, path, message });
   return { config: problems.length === 0 ? sound : null, rules: sound.rules, problems };
 }
 
@@ -248,11 +261,11 @@ function has(value: unknown, [key, ...rest]: readonly string[]): boolean {
   return isPlainObject(value) && Object.hasOwn(value, key) && has(value[key], rest);
 }
 
-/** What no key shows alone; nothing of keys that are in doubt. */
-function inconsistencies(config: Config, isInDoubt: (path: string) => boolean): Problem[] {
-  const problems: Problem[] = [];
+/** What no key shows alone. */
+function inconsistencies(config: Config): readonly Inconsistency[] {
+  const found: Inconsistency[] = [];
   const add = (path: string, others: readonly string[], message: string) => {
-    if (![path, ...others].some(isInDoubt)) problems.push({ file, path, message });
+    found.push({ path, others, message });
   };
   const { server, auth, cors, mail } = config;
   if ((server.tls_cert === "") !== (server.tls_key === "")) {
@@ -281,5 +294,5 @@ function inconsistencies(config: Config, isInDoubt: (path: string) => boolean): 
       ["mail.transport"],
       'expected an http(s) URL to post mails to, since mail.transport is "http"',
     );
-  return problems;
+  return found;
 }

@@ -154,6 +154,30 @@ describe("a start that fails", () => {
     });
   });
 
+  it("names every place that holds something else, and changes nothing there", () => {
+    const remedy = (name: string) => `name a directory for this alone, such as .svc/${name}`;
+    const directory = project({
+      "svc.toml":
+        '[database]\nurl = "file:svc.schema.yaml"\n[usage]\njournal_dir = "."\n[mail]\nlog_dir = ".svc"\nfrom = 1\n',
+      "svc.schema.yaml": notes,
+    });
+    mkdirSync(join(directory, "src"));
+    const lines = [
+      "svc.toml:7: mail.from: expected string, got 1",
+      "svc.toml:2: database.url: svc.schema.yaml is a file of the project itself: name another, such as file:.svc/data.db",
+      `svc.toml:4: usage.journal_dir: the project is in ${directory}: ${remedy("usage")}`,
+      `svc.toml:6: mail.log_dir: everything that the server keeps is in .svc: ${remedy("mail")}`,
+    ];
+    for (const command of [serve, ["check"]]) {
+      const { status, stderr } = svc(directory, command);
+      expect({ status, lines: stderr.trimEnd().split("\n").sort() }).toEqual({
+        status: 2,
+        lines: lines.sort(),
+      });
+    }
+    expect(readdirSync(directory).sort()).toEqual(["src", "svc.schema.yaml", "svc.toml"]);
+  });
+
   it("names all of its surroundings that cannot be read", () => {
     const tls = '[server]\ntls_cert = "cert.pem"\ntls_key = "key.pem"\n';
     const directory = project({ "svc.toml": tls, "svc.schema.yaml": notes });

@@ -406,7 +406,12 @@ describe("svc export keeps what is there", () => {
       (at) => symlinkSync("/no/volume", join(at, "vol")),
       /vol is a link to nowhere/,
     ],
-    ["is in no directory", "file:svc.toml/data.db", () => {}, /ENOTDIR/],
+    [
+      "is in no directory",
+      "file:notes.txt/data.db",
+      (at) => writeFileSync(join(at, "notes.txt"), ""),
+      /ENOTDIR/,
+    ],
     ["is a directory", "file:.", () => {}, /is not a file/],
     ["is on a volume that is not there", "file:/no/volume/data.db", () => {}, /no directory \/no\/volume, /],
   ])("when the database %s", async (_, url, arrange, problem) => {
@@ -623,6 +628,21 @@ describe("svc import refuses", () => {
     expect(readdirSync(above).sort()).toEqual(["a.tar.gz", "copy"]);
   });
 
+  it("places that hold something else in the directory, wherever it is, with --outside too", async () => {
+    const above = temporaryDirectory();
+    const copy = join(above, "copy");
+    const content = `[usage]\njournal_dir = "${copy}"\n[mail]\nlog_dir = ".."\n`;
+    writeFileSync(join(above, "a.tar.gz"), await tar({ ...toml, content }, schema));
+    for (const flags of [[], ["--outside"]])
+      await expect(run("import", join(above, "a.tar.gz"), "--dir", copy, ...flags)).rejects.toMatchObject({
+        name: "ProblemsError",
+        message: expect.stringMatching(
+          /usage\.journal_dir: the project is in .*\n.*mail\.log_dir: the project is/,
+        ),
+      });
+    expect(readdirSync(above)).toEqual(["a.tar.gz"]);
+  });
+
   it("an archive that goes on after its end", async () => {
     const whole = gunzipSync(await tar(toml, schema));
     const late = (bytes: number) => gzipSync(Buffer.concat([whole, Buffer.alloc(bytes)]));
@@ -647,8 +667,8 @@ describe("svc import refuses", () => {
     ["file:/tmp/other.db", /leads out of .* to \/tmp\/other\.db: see --outside/],
     ["file:.svc/%2e%2e/%2e%2e/other.db", /see --outside/],
     ["file:.", /exists/],
-    ["file:svc.toml", /EEXIST/],
-    ["file:svc.toml/data.db", /EEXIST/],
+    ["file:svc.toml", /svc\.toml:2: database\.url: svc\.toml is a file of the project itself: name another/],
+    ["file:svc.toml/data.db", /svc\.toml:2: database\.url: svc\.toml is a file of the project itself/],
     ["file:%00", /svc\.toml:2: database\.url: what it has after % makes no path/],
     ["file:%ff", /svc\.toml:2: database\.url: what it has after % makes no path/],
     ["libsql://db.example.com", /no place there/],

@@ -1,4 +1,14 @@
-import { chmodSync, mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { crc32 } from "node:zlib";
@@ -136,10 +146,11 @@ describe("a journal of files", () => {
   it("may be recovered by several at once", async () => {
     const database = await storage();
     const directory = temporary();
-    for (const gone of ["one", "two", "three"]) {
-      mkdirSync(join(directory, gone), { recursive: true });
+    for (const [n, gone] of ["one", "two", "three"].entries()) {
+      const left = join(directory, `000000000000000${n}`);
+      mkdirSync(left, { recursive: true });
       const lines = [reservedLine(1, 11), entryLine(1, entry(gone)), endLine(2)];
-      writeFileSync(join(directory, gone, "00000001.log"), lines.join(""));
+      writeFileSync(join(left, "00000001.log"), lines.join(""));
     }
     await Promise.all(Array.from({ length: 8 }, () => recoverJournals(optionsOf(directory, database))));
     expect(await attemptsIn(database)).toEqual(["one", "three", "two"]);
@@ -160,20 +171,56 @@ describe("a journal of files", () => {
   it("of a process that is gone is read back, torn ends cut, and what is missing is a gap", async () => {
     const database = await storage();
     const directory = temporary();
-    mkdirSync(join(directory, "gone"), { recursive: true });
+    const gone = "0123456789abcdef";
+    mkdirSync(join(directory, gone), { recursive: true });
     const lines = [reservedLine(1, 1001), entryLine(1, entry("a", "b"))];
     writeFileSync(
-      join(directory, "gone", "00000001.log"),
+      join(directory, gone, "00000001.log"),
       lines.join("") + entryLine(3, entry("c")).slice(0, 40),
     );
     const recovered = await recoverJournals(optionsOf(directory, database));
     expect(recovered).toEqual({
       receipts: 2,
-      gaps: [{ id: "gone/00000001.log", atMs: expect.any(Number), reason: "crash", attemptsMax: 998 }],
+      gaps: [{ id: `${gone}/00000001.log`, atMs: expect.any(Number), reason: "crash", attemptsMax: 998 }],
     });
     expect(await attemptsIn(database)).toEqual(["a", "b"]);
     expect(await gapsIn(database)).toEqual([["crash", 998]]);
     expect(readdirSync(directory)).toEqual([]);
+  });
+
+  it("shares its directory: what is not exactly a journal is neither read, changed nor removed", async () => {
+    const database = await storage();
+    const directory = temporary();
+    const segment = [reservedLine(1, 11), entryLine(1, entry("a")), endLine(2)].join("");
+    const others = [
+      ".svc/data.db",
+      ".svc/usage/0123456789abcdef/00000001.log",
+      "src/00000001.log",
+      "0123456789ABCDEF/00000001.log",
+      "0123456789abcdef0/00000001.log",
+      "0000000000000001/00000001.log/notes.txt",
+      "0000000000000002/00000001.log",
+      "0000000000000002/notes.txt",
+      "0000000000000003/lock.db-old",
+      "00000001.log",
+      "lock.db",
+    ];
+    for (const path of others) {
+      mkdirSync(join(directory, path, ".."), { recursive: true });
+      writeFileSync(join(directory, path), segment);
+    }
+    mkdirSync(join(directory, "empty"));
+    symlinkSync(join(directory, "src"), join(directory, "0000000000000004"));
+    const before = readdirSync(directory, { recursive: true }).sort();
+    const journal = new FileJournal(optionsOf(directory, database));
+    journal.open();
+    expect(await recoverJournals(optionsOf(directory, database))).toEqual({ receipts: 0, gaps: [] });
+    expect(await readJournals(directory)).toEqual({ receipts: [], gaps: [] });
+    await journal.append(entry("b"));
+    await journal.close();
+    expect(readdirSync(directory, { recursive: true }).sort()).toEqual(before);
+    for (const path of others) expect(readFileSync(join(directory, path), "utf8"), path).toBe(segment);
+    expect(await attemptsIn(database)).toEqual(["b"]);
   });
 
   it("keeps what the database does not take, for the next start", async () => {

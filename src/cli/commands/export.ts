@@ -39,7 +39,7 @@ const exportProject: Command = {
       const stage = made.temporary(dirname(out));
       const texts = stageTexts(directory, stage);
       // What is archived is what is checked, even if somebody saves the files meanwhile.
-      const from = databaseFile(readProject(stage).config, directory);
+      const from = databaseFile(readProject(stage, directory).config, directory);
       if (from === null) throw new RefusedError(remoteDatabase);
       refuseOwn(out, directory, from);
       const hasDatabase = isThere(from, directory);

@@ -34,7 +34,7 @@ const importProject: Command = {
       made.directory(directory);
       const stage = made.temporary(directory);
       const entries = await readArchive(file, stage);
-      const project = readProject(stage);
+      const project = readProject(stage, directory);
       if (!invocation.flag("outside")) refuseOutside(project, directory);
       const target = freePlace(project, directory);
       const database = entries.has(databaseEntry) ? await soundDatabase(stage, target) : null;
