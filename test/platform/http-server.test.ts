@@ -5,7 +5,7 @@ import { readText } from "../../src/http/body.js";
 import { methodNotAllowed } from "../../src/http/refusal.js";
 import { json } from "../../src/http/respond.js";
 import { createHttpServer } from "../../src/node/http-server.js";
-import { MemoryLog } from "../support/server.js";
+import { MemoryLog, serve, signUp } from "../support/server.js";
 
 const body = JSON.stringify({ email: "ada@example.com", password: "correct horse" });
 const login = (...headers: string[]) =>
@@ -94,6 +94,42 @@ it("answers what makes no Request in the error shape, too", async () => {
   expect((await answerTo(port, expecting)).status).toBe(200);
   expect((await answerTo(port, get("127.0.0.1"))).status).toBe(200);
   expect(log.lines).toEqual([]);
+});
+
+it("takes a request without Content-Length and Transfer-Encoding for one without a body", async () => {
+  const page = "https://app.example.com";
+  const served = await serve({
+    schema: "notes: { columns: { id: { type: integer, primary_key: true } } }",
+    config: `auth.cookie_mode = true\ncors.allowed_origins = ["${page}"]`,
+  });
+  const fetch = (request: Request) => {
+    const { method, headers, body } = request;
+    return served.request(new URL(request.url).pathname, {
+      method,
+      headers,
+      body,
+      duplex: "half",
+    });
+  };
+  const server = await createHttpServer({ fetch, tls: null, log: new MemoryLog() });
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  onTestFinished(() => {
+    server.close();
+    server.closeAllConnections();
+  });
+  const { port } = server.address() as AddressInfo;
+  const refreshed = async (refreshToken: string, ...headers: string[]) => {
+    const head = [`POST /auth/refresh HTTP/1.1`, "Host: 127.0.0.1", `Origin: ${page}`, ...headers];
+    const cookie = `Cookie: svc_refresh=${refreshToken}`;
+    const answer = await answerTo(port, [...head, cookie, "", ""].join("\r\n"));
+    expect({ headers, status: answer.status }).toEqual({ headers, status: 200 });
+    return (JSON.parse(answer.body) as { data: { refresh_token: string } }).data.refresh_token;
+  };
+  const { refreshToken } = await signUp(served, "ada@example.com");
+  const next = await refreshed(refreshToken);
+  const last = await refreshed(next, "Content-Type: application/json");
+  expect(new Set([refreshToken, next, last]).size).toBe(3);
 });
 
 it("reads a body that ends early as a refusal, and logs nothing", async () => {

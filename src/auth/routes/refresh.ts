@@ -2,7 +2,7 @@ import { badRequest, isRefusal, Refusal } from "../../http/refusal.js";
 import type { Result } from "../../platform/database.js";
 import type { Config } from "../../project/config.js";
 import { hashSecret } from "../api-key.js";
-import { readAuthBody } from "../body.js";
+import { isAuthBodyEmpty, readAuthBody } from "../body.js";
 import { expiredCookies, refreshCookie, withCookies } from "../cookies.js";
 import {
   judgeRotation,
@@ -68,16 +68,12 @@ export const invalidRefreshToken = new Refusal(
 /** From the body, else in cookie mode from the cookie, which needs no body at all (specification 5.1). */
 export async function readRefreshToken(request: Request, { auth }: Config): Promise<string | Refusal> {
   const cookie = auth.cookie_mode ? refreshCookie(request.headers) : null;
-  if (auth.cookie_mode && hasNoBody(request)) return cookie ?? invalidRefreshToken;
+  if (auth.cookie_mode && (await isAuthBodyEmpty(request))) return cookie ?? invalidRefreshToken;
   const body = await readAuthBody(request);
   if (isRefusal(body)) return body;
   const { refresh_token: token } = body;
   if (typeof token === "string") return token;
   return token === undefined && cookie !== null ? cookie : badRequest("refresh_token: expected a string");
-}
-
-function hasNoBody({ body, headers }: Request): boolean {
-  return body === null || headers.get("Content-Length") === "0";
 }
 
 function respond(

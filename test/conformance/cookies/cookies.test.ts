@@ -87,6 +87,34 @@ describe("the session's cookies", () => {
     expect(again.headers.getSetCookie()).toEqual(deletion);
   });
 
+  it("refresh and sign out by a body of no bytes as without any, of whatever type", async () => {
+    const { server, cookie } = await signedIn();
+    let current = cookie;
+    const cases: readonly [path: string, type: Record<string, string>][] = [
+      ["/auth/refresh", {}],
+      ["/auth/refresh", json],
+      ["/auth/refresh", { "Content-Type": "text/plain" }],
+      ["/auth/logout", {}],
+    ];
+    for (const [path, type] of cases) {
+      const body = new ReadableStream({ start: (stream) => stream.close() });
+      const headers = { Cookie: current, Origin: page, ...type };
+      const answer = await client(server).send("POST", path, { headers, body, duplex: "half" });
+      expect({ path, type, status: answer.status }).toEqual({ path, type, status: 200 });
+      current = jar(answer.headers);
+    }
+    // Anything in it is read as ever, and no cookie is used instead.
+    const { cookie: other, server: second } = await signedIn();
+    const withBody = (headers: Record<string, string>, body: string) =>
+      client(second).send("POST", "/auth/refresh", {
+        headers: { Cookie: other, Origin: page, ...headers },
+        body,
+      });
+    expectRefusal(await withBody({ "Content-Type": "text/plain" }, " "), 415, "unsupported_media_type");
+    expectRefusal(await withBody(json, " "), 400, "bad_request");
+    expect((await post(second, "/auth/refresh", { Cookie: other, Origin: page })).status).toBe(200);
+  });
+
   it("give way to a token in the body", async () => {
     const { server, cookie } = await signedIn();
     const other = await post(server, "/auth/login", { Origin: page }, credentials);
