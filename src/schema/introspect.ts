@@ -35,7 +35,7 @@ export interface PullNotes {
   readonly choices: readonly string[];
   /** Columns that do not take every value of their type. */
   readonly narrowed: readonly string[];
-  /** What cannot be done for want of functions and collations. */
+  /** What cannot be done for want of what they need, such as functions or other tables. */
   readonly limited: readonly string[];
 }
 

@@ -19,15 +19,30 @@ export async function pullSchema(database: Database): Promise<Pulled> {
   return { text, notes };
 }
 
-function headline({ leftOut, kept, choices, narrowed, limited }: PullNotes): string[] {
-  const section = (title: string, lines: readonly string[]) =>
-    lines.length === 0 ? [] : ["", title, ...lines.map((line) => `  ${line}`)];
+/** A kind of notes, as each of them can be told by itself. */
+interface NoteSection {
+  readonly heading: string;
+  readonly lines: readonly string[];
+}
+
+/** Those that there are, in the order in which they are told. */
+export function noteSections({ leftOut, kept, choices, narrowed, limited }: PullNotes): NoteSection[] {
+  return [
+    { heading: "left out", lines: leftOut },
+    { heading: "kept in the database alone", lines: kept },
+    { heading: "chosen", lines: choices },
+    { heading: "not every value is taken", lines: narrowed },
+    { heading: "limited", lines: limited },
+  ].filter(({ lines }) => lines.length > 0);
+}
+
+function headline(notes: PullNotes): string[] {
   return [
     "Pulled from an existing database. Types come from the declarations and from the values that are there.",
-    ...section("Left out:", leftOut),
-    ...section("Kept in the database and not in this file:", kept),
-    ...section("Chosen:", choices),
-    ...section("Not every value is taken:", narrowed),
-    ...section("Limited, as functions or collations of another program are not here:", limited),
+    ...noteSections(notes).flatMap(({ heading, lines }) => [
+      "",
+      `${heading[0]!.toUpperCase()}${heading.slice(1)}:`,
+      ...lines.map((line) => `  ${line}`),
+    ]),
   ];
 }

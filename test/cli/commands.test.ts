@@ -333,3 +333,33 @@ describe("usage", () => {
     expect(svc(directory, ["usage", "recover"]).stdout).toBe("recovered 0 receipts; gaps: 0\n");
   });
 });
+
+describe("svc schema pull", () => {
+  it("says on each line of standard error what is done with what it names", () => {
+    const directory = mkdtempSync(join(tmpdir(), "svc-cli-"));
+    onTestFinished(() => rmSync(directory, { recursive: true, force: true }));
+    const from = join(directory, "old.db");
+    const database = new Libsql(from);
+    database.exec(`
+      CREATE TABLE a (id INTEGER PRIMARY KEY, at DATETIME);
+      INSERT INTO a VALUES (1, '2020-01-01');
+      CREATE VIEW v AS SELECT id FROM a;
+      CREATE TRIGGER t AFTER INSERT ON a BEGIN SELECT their_function(new.id); END;
+    `);
+    database.close();
+    const { status, stdout, stderr } = svc(directory, ["schema", "pull", "--from", from]);
+    expect({ status, stdout }).toEqual({
+      status: 0,
+      stdout: `wrote ${join(directory, "svc.schema.yaml")}\n`,
+    });
+    expect(stderr.trimEnd().split("\n")).toEqual([
+      "note: left out: view v",
+      "note: kept in the database alone: a: trigger t",
+      "note: not every value is taken: a.at: DATETIME turns texts that read as numbers into numbers, so it takes none of them",
+      expect.stringMatching(/^note: limited: a: can only be read here: no such function: their_function/),
+    ]);
+    const text = readFileSync(join(directory, "svc.schema.yaml"), "utf8");
+    expect(text).toMatch(/^# Left out:\n# {3}view v\n/m);
+    expect(text).toMatch(/^# Limited:\n# {3}a: can only be read here: /m);
+  });
+});

@@ -9,7 +9,7 @@ import { schemaFile } from "../../project/schema.js";
 import { type ApplyOutcome, applyChange } from "../../schema/apply.js";
 import { formatPlan, formatStep } from "../../schema/format-plan.js";
 import { type Plan, planChange } from "../../schema/plan.js";
-import { pullSchema } from "../../schema/pull.js";
+import { noteSections, pullSchema } from "../../schema/pull.js";
 import { type Command, type ExitCode, RefusedError, UsageError } from "../command.js";
 import { withDatabase } from "../local-database.js";
 import { type RemoteServer, remoteServer, signInHelp, signInOptions } from "../remote-server.js";
@@ -132,9 +132,8 @@ const schemaPull: Command = {
       throw new RefusedError(`${target} exists: see --force`);
     const { text, notes } = await pulled(from);
     writeFileSync(target, text);
-    const { leftOut, kept, choices, narrowed, limited } = notes;
-    for (const line of [...leftOut, ...kept, ...choices, ...narrowed, ...limited])
-      console.error(`note: ${line}`);
+    for (const { heading, lines } of noteSections(notes))
+      for (const line of lines) console.error(`note: ${heading}: ${line}`);
     console.log(`wrote ${target}`);
     return 0;
   },
