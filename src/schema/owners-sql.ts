@@ -1,6 +1,15 @@
 import { fragmentProblem } from "../project/migration/fragment.js";
-import { type Physical, type PhysicalTable, physicalTable, sameName } from "../project/migration/physical.js";
+
+import {
+  type Physical,
+  type PhysicalForeignKey,
+  type PhysicalTable,
+  physicalKey,
+  physicalTable,
+  sameName,
+} from "../project/migration/physical.js";
 import { tokenize, withoutComments } from "../project/migration/sql-tokens.js";
+
 import { indexCondition } from "../project/migration/table-ddl.js";
 import { ddlOf } from "./load-physical.js";
 
@@ -8,7 +17,10 @@ import { ddlOf } from "./load-physical.js";
 export interface OwnersSql {
   /** Whether there is any. */
   readonly isThere: boolean;
-  /** Whether every engine can: there is only what the file could say as well, and collations are SQLite's own. */
+  /**
+   * Whether every engine can: there is only what the file could say as well, collations are SQLite's own, and references
+   * lead somewhere.
+   */
   readonly isCommon: boolean;
 }
 
@@ -44,8 +56,22 @@ function ownOf(physical: Physical, table: PhysicalTable): OwnersSql {
     isCommon:
       !isOpaque &&
       texts.every((text) => text !== null && fragmentProblem(text, names) === null) &&
+      table.foreignKeys.every((key) => leadsToKey(physical, key)) &&
       [table, ...parentsOf(physical, table)].flatMap(indexCollations).every(isEverywhere),
   };
+}
+
+/** Otherwise SQLite compiles no write of either table: there is no such parent, or nothing makes its columns unique. */
+function leadsToKey(physical: Physical, { parent: name, columns }: PhysicalForeignKey): boolean {
+  const parent = physicalTable(physical, name);
+  if (parent?.kind !== "ordinary") return false;
+  const primary = physicalKey(parent);
+  const unique = parent.indexes.filter(({ unique, partial }) => unique && !partial);
+  const keys = [primary, ...unique.map((index) => index.columns.map((column) => column.name ?? ""))];
+  const to = columns.map((column, i) => column.to ?? primary[i] ?? "");
+  return keys.some(
+    (key) => key.length === to.length && key.every((column) => to.some((each) => sameName(each, column))),
+  );
 }
 
 /** Their keys are looked up by their own collations. */

@@ -7,8 +7,8 @@ import { ddlOf } from "./load-physical.js";
 import { isEverywhere, ownersSqlOf } from "./owners-sql.js";
 
 /**
- * What cannot be done with tables of another program, as this engine lacks its functions or collations (interface,
- * section 3). By the table's name; the reasons are SQLite's words.
+ * What cannot be done with tables of another program, as this engine lacks its functions or collations, or the database
+ * what references lead to (interface, section 3). By the table's name; the reasons are SQLite's words.
  */
 export interface Unsupported {
   /** Tables that cannot even be read. */

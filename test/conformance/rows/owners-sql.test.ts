@@ -204,6 +204,38 @@ describe("functions and collations of another program", () => {
   });
 });
 
+describe("references that lead nowhere", () => {
+  it("make the tables read-only whose writes would follow them", async () => {
+    const { server, key } = await adopted(
+      "CREATE TABLE missing (id INTEGER PRIMARY KEY)",
+      "CREATE TABLE k (id INTEGER PRIMARY KEY, p INTEGER REFERENCES missing(id))",
+      "INSERT INTO k (id) VALUES (1)",
+      "DROP TABLE missing",
+      "CREATE TABLE parent (id INTEGER PRIMARY KEY, plain TEXT)",
+      "CREATE TABLE child (id INTEGER PRIMARY KEY, p TEXT, q TEXT, FOREIGN KEY (p, q) REFERENCES parent(id, plain))",
+      "CREATE TABLE named (a TEXT, b TEXT, PRIMARY KEY (a, b))",
+      "CREATE TABLE sound (id INTEGER PRIMARY KEY, a TEXT, b TEXT, FOREIGN KEY (b, a) REFERENCES NAMED (B, A))",
+    );
+    const { notes } = await pullSchema(server.database);
+    expect(notes.limited).toEqual([
+      expect.stringMatching(/^k: can only be read here: no such table: main\.missing/),
+      expect.stringMatching(/^parent: can only be read here: foreign key mismatch/),
+      expect.stringMatching(/^child: can only be read here: foreign key mismatch/),
+    ]);
+    expect(dataOf(await key.get("/api/k"))).toEqual([{ id: 1, p: null }]);
+    for (const table of ["k", "parent", "child"])
+      for (const answer of [
+        await key.post(`/api/${table}`, { id: 2 }),
+        await key.patch(`/api/${table}/1`, { id: 1 }),
+        await key.delete(`/api/${table}/1`),
+      ])
+        expect(expectRefusal(answer, 405, "method_not_allowed")).toBe(onlyRead);
+    expectAnswer(await key.post("/api/named", { a: "x", b: "y" }), 201, { data: { a: "x", b: "y" } });
+    expectAnswer(await key.post("/api/sound", { id: 1, a: "x", b: "y" }), 201, expect.anything());
+    expect(server.log.lines.filter((line) => line.startsWith("a request failed"))).toEqual([]);
+  });
+});
+
 describe("a trigger's RAISE(IGNORE)", () => {
   it("is what a write is told that the rules allow and that is not done", async () => {
     const each = (event: string, row: string) =>
