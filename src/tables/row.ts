@@ -150,6 +150,10 @@ async function write(
     tally.add(isKnown ? own + (probed ?? 0) + returned.probed : null, logicalRows(triggers, rowsWritten));
     return finishRows(returned.json, [...table.columns.values()]);
   } catch (error) {
+    if (error instanceof StatementError && error.message.includes("too many levels of trigger recursion")) {
+      tally.add(null);
+      return tooLongAChain;
+    }
     if (
       error instanceof StatementError &&
       physical.hasOwnersSql &&
@@ -173,6 +177,11 @@ async function write(
     });
   }
 }
+
+/** SQLite counts foreign key actions as triggers. How many it takes is each backend's own. */
+const tooLongAChain = badRequest(
+  "this leads to too many changes of other rows, each by the one before, as references and triggers do: begin nearer to the end of the chain",
+);
 
 const notEvaluated = badRequest(
   "SQL of the table, such as a check or a trigger, cannot be evaluated with these values",

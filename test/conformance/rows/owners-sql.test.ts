@@ -236,6 +236,22 @@ describe("references that lead nowhere", () => {
   });
 });
 
+it("a write that leads on and on is refused, and nothing of it is done", async () => {
+  const { server, key } = await adopted(
+    "CREATE TABLE links (id INTEGER PRIMARY KEY, above INTEGER REFERENCES links ON DELETE CASCADE)",
+    `WITH RECURSIVE chain (id) AS (SELECT 1 UNION ALL SELECT id + 1 FROM chain WHERE id < 1500)
+     INSERT INTO links SELECT id, nullif(id - 1, 0) FROM chain`,
+  );
+  const message = expectRefusal(await key.delete("/api/links/1"), 400, "bad_request");
+  expect(message).toMatch(/^this leads to too many changes of other rows, /);
+  expect(await rowsOf(server, "SELECT count(*) FROM links")).toEqual([[1500]]);
+  expect(server.log.lines).toEqual([]);
+  expectAnswer(await key.delete("/api/links/1498"), 200, { data: { id: 1498 } });
+  expect(await rowsOf(server, "SELECT count(*) FROM links")).toEqual([[1497]]);
+  // So that the table can be dropped.
+  await run(server, "UPDATE links SET above = NULL");
+});
+
 describe("a trigger's RAISE(IGNORE)", () => {
   it("is what a write is told that the rules allow and that is not done", async () => {
     const each = (event: string, row: string) =>
