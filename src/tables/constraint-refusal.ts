@@ -76,8 +76,9 @@ function brokenReference(write: RefusedWrite): string {
   if (kind === "delete" || keys.length === 0) return kind === "insert" ? both : referredTo;
   const sentence = kind === "insert" || !changesKey(write) ? missing : both;
   if (!mayRead(keys.flat(), write)) return sentence;
-  const names = keys.map((columns) => columns.join(", "));
-  return `${sentence}: ${names.length === 1 ? names[0] : `one of ${names.join("; ")}`}`;
+  if (keys.length === 1) return `${sentence}: ${keys[0]!.join(", ")}`;
+  const names = keys.map((columns) => (columns.length === 1 ? columns[0] : `(${columns.join(", ")})`));
+  return `${sentence}: one of ${names.join(", ")}`;
 }
 
 /** With a NULL in it, a reference holds. */

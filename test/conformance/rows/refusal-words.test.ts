@@ -68,8 +68,8 @@ it("names what a write has broken, as far as the caller may read it", async () =
   const reference = (body: object) => refused(body, 409, "conflict");
   const missing = "a reference does not hold: the row that it names is missing";
   expect(await reference({ room: 7 })).toBe(`${missing}: room`);
-  expect(await reference({ room: 7, owner: "bob" })).toBe(`${missing}: one of room; owner`);
-  expect(await reference({ secret: 5, owner: "ada" })).toBe(`${missing}: one of owner; secret, owner`);
+  expect(await reference({ room: 7, owner: "bob" })).toBe(`${missing}: one of room, owner`);
+  expect(await reference({ secret: 5, owner: "ada" })).toBe(`${missing}: one of owner, (secret, owner)`);
   expect(expectRefusal(await key.patch("/api/items/1", { room: 7, discount: null }), 409, "conflict")).toBe(
     `${missing}: room`,
   );
