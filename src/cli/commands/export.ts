@@ -2,6 +2,7 @@ import { copyFileSync, lstatSync, realpathSync, statSync, writeFileSync } from "
 import { basename, dirname, join, resolve } from "node:path";
 import { databaseFile, filesOfDatabase } from "../../node/database-file.js";
 import { snapshotDatabase } from "../../node/libsql-file.js";
+import { privateFile } from "../../node/private-files.js";
 import { readProject } from "../../node/project-directory.js";
 import { isWithin } from "../../node/within.js";
 import { configFile } from "../../project/config-file.js";
@@ -135,7 +136,7 @@ function stageTexts(directory: string, stage: string): string[] {
 /** A snapshot that `svc import` would take. */
 async function stageDatabase(from: string, stage: string, made: Made): Promise<string> {
   const to = join(stage, databaseEntry);
-  writeFileSync(to, "", { mode: 0o600 });
+  writeFileSync(to, "", { mode: privateFile });
   await showingGrowth(to, statSync(from).size, made.thread(snapshotDatabase(from, to)));
   await refuseUnsound(to);
   return to;
