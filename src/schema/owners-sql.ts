@@ -1,5 +1,4 @@
 import { fragmentProblem } from "../project/migration/fragment.js";
-
 import {
   type Physical,
   type PhysicalForeignKey,
