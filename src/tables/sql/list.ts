@@ -58,9 +58,9 @@ export function listStatement(plan: ListPlan): Counted<Sql> {
   const judge = judgeOf(plan, gate, behindPage(plan, columnsOfAlias(sql`_t`)));
   const partsOf = isUnjudged(plan.path) ? unjudgedParts : ordered ? judgedParts : sortedParts;
   const parts = partsOf(plan, gate, judge);
-  const keys = order.map(({ column }) => keyValue(sql`_page.${name(column.name)}`));
   const ctes = [...gate.ctes, ...parts.ctes, sql`_page AS MATERIALIZED (${parts.page})`];
   const physical = plan.catalog.tables.get(plan.table.name);
+  const keys = order.map((term) => keyValue(term, sql`_page.${name(term.column.name)}`, physical));
   const row = jsonObject(plan.output, ({ name: column }) => sql`_page.${name(column)}`, physical);
   const bytes = storedBytes(plan.output, ({ name: column }) => sql`_page.${name(column)}`);
   const rows = sql`SELECT group_concat(${row}, ${separator}) FROM _page`;
@@ -106,7 +106,8 @@ export function windowEndStatement(plan: ListPlan): Sql {
     selectFrom(plan, keyColumns(order)),
     sql`LIMIT ${integer(plan.scanLimit + 1)}`,
   );
-  const keys = order.map(({ column }) => keyValue(sql`_w.${name(column.name)}`));
+  const physical = plan.catalog.tables.get(plan.table.name);
+  const keys = order.map((term) => keyValue(term, sql`_w.${name(term.column.name)}`, physical));
   return sql`SELECT ${jsonArray(keys)} FROM (${candidates}) AS _w LIMIT 2 OFFSET ${integer(plan.scanLimit - 1)}`;
 }
 

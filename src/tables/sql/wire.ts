@@ -3,6 +3,7 @@ import type { SqlValue } from "../../platform/database.js";
 import { isPlainSql, scaledSql, unscaled } from "../../platform/real-scale.js";
 import type { Column } from "../../project/model.js";
 import type { CatalogTable } from "../../schema/catalog.js";
+import type { OrderTerm } from "../order.js";
 import { chain, commaList, type Sql, sql, sum, textLiteral } from "./fragment.js";
 
 /**
@@ -79,14 +80,18 @@ function realJson(ref: Sql): Sql {
 }
 
 /**
- * A value of a cursor, whatever its column's type: a text or NULL is itself, and others come as an array of one or two
- * elements behind the letter of what they are, since their order depends on it.
+ * A value of a cursor: a text or NULL is itself, and others come as an array of one or two elements behind the letter of
+ * what they are, since their order depends on it. Where SQLite holds the column to its type, there is no more to ask.
  */
-export function keyValue(ref: Sql): Sql {
+export function keyValue({ column, nullable }: OrderTerm, ref: Sql, physical: CatalogTable | undefined): Sql {
   const integer = sql`json_array('i', CAST(${ref} AS TEXT))`;
   const infinite = sql`json_array('r', CASE WHEN ${ref} > 0 THEN 1 ELSE -1 END, 1024)`;
   const real = sql`CASE WHEN abs(${ref}) = 9e999 THEN ${infinite} ELSE json_array('r', ${realJson(ref)}) END`;
-  return sql`CASE typeof(${ref}) WHEN 'integer' THEN ${integer} WHEN 'real' THEN ${real} WHEN 'blob' THEN json_array('b', hex(${ref})) ELSE ${ref} END`;
+  const blob = sql`json_array('b', hex(${ref}))`;
+  if (physical === undefined || physical.affinities.has(column.name))
+    return sql`CASE typeof(${ref}) WHEN 'integer' THEN ${integer} WHEN 'real' THEN ${real} WHEN 'blob' THEN ${blob} ELSE ${ref} END`;
+  const typed = { integer, boolean: integer, real, blob, text: ref, json: ref }[column.type];
+  return typed === ref || !nullable ? typed : sql`CASE WHEN ${ref} IS NOT NULL THEN ${typed} END`;
 }
 
 /** What `keyValue` has written. */
