@@ -7,7 +7,7 @@ import { changeUser, deleteUser, userById } from "../auth/store/users.js";
 import { readJsonObject } from "../http/body.js";
 import { badRequest, isRefusal, Refusal } from "../http/refusal.js";
 import { json } from "../http/respond.js";
-import { ConstraintError } from "../platform/database.js";
+import { ConstraintError, StatementError } from "../platform/database.js";
 import type { AdminServices } from "./routes.js";
 import { listSystemRows, systemList } from "./system-list.js";
 
@@ -79,6 +79,8 @@ export async function removeUser(
     return deleted!.rows.length === 0 ? missingOrLast(services, id) : json({ data: { id } });
   } catch (error) {
     if (error instanceof ConstraintError) return stillReferred;
+    // The statement is the server's own: what cannot be evaluated is SQL of the tables that it leads to.
+    if (error instanceof StatementError) return notRemovable;
     throw error;
   }
 }
@@ -98,6 +100,10 @@ export async function revokeUserSessions(
 }
 
 const stillReferred = new Refusal("conflict", "rows of a table still refer to the user: delete those first");
+const notRemovable = new Refusal(
+  "conflict",
+  "rows that refer to the user cannot be changed or removed, as a trigger or a check of theirs fails: see to those first",
+);
 const noSuchUser = new Refusal("not_found", "no such user");
 
 async function missingOrLast({ platform }: AdminServices, id: string): Promise<Refusal> {

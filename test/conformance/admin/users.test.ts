@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { client, expectRefusal } from "../../support/client.js";
-import { countOf, member } from "../../support/people.js";
+import { countOf, member, run } from "../../support/people.js";
 import { apiKey, serve, type TestServer } from "../../support/server.js";
 
 const schema = "notes: { columns: { id: { type: integer, primary_key: true } } }";
@@ -108,6 +108,21 @@ describe("users", () => {
     expect((await root.delete(`/admin/api/users/${ada.id}`)).body).toEqual({ data: { id: ada.id } });
     expect(await countOf(server, "_sessions")).toBe(1);
     expectRefusal(await root.delete(`/admin/api/users/${ada.id}`), 404, "not_found");
+  });
+
+  it("stay, with a refusal, where SQL of what refers to them fails", async () => {
+    const { server, root } = await administration();
+    const ada = await member(server, "ada");
+    for (const sql of [
+      "CREATE TABLE owned (id INTEGER PRIMARY KEY, owner TEXT REFERENCES _users (id) ON DELETE CASCADE)",
+      "CREATE TABLE seen (meta TEXT)",
+      "CREATE TRIGGER told AFTER DELETE ON owned BEGIN INSERT INTO seen SELECT json_extract('no JSON', '$.a'); END",
+      "INSERT INTO owned (owner) VALUES ('ada')",
+    ])
+      await run(server, sql);
+    expectRefusal(await root.delete(`/admin/api/users/${ada.id}`), 409, "conflict");
+    expect(await countOf(server, "_users")).toBe(2);
+    expect((await client(server, ada.bearer).get("/auth/me")).status).toBe(200);
   });
 
   it.each([
