@@ -115,14 +115,15 @@ describe("users", () => {
     const ada = await member(server, "ada");
     for (const sql of [
       "CREATE TABLE owned (id INTEGER PRIMARY KEY, owner TEXT REFERENCES _users (id) ON DELETE CASCADE)",
-      "CREATE TABLE seen (meta TEXT)",
-      "CREATE TRIGGER told AFTER DELETE ON owned BEGIN INSERT INTO seen SELECT json_extract('no JSON', '$.a'); END",
+      "CREATE TRIGGER told AFTER DELETE ON owned BEGIN SELECT json_extract('no JSON', '$.a'); END",
       "INSERT INTO owned (owner) VALUES ('ada')",
     ])
       await run(server, sql);
     expectRefusal(await root.delete(`/admin/api/users/${ada.id}`), 409, "conflict");
     expect(await countOf(server, "_users")).toBe(2);
     expect((await client(server, ada.bearer).get("/auth/me")).status).toBe(200);
+    await run(server, "DROP TRIGGER told");
+    expect((await root.delete(`/admin/api/users/${ada.id}`)).status).toBe(200);
   });
 
   it.each([
