@@ -1,10 +1,8 @@
 import Libsql from "libsql";
 import {
-  ConstraintError,
   type ConstraintKind,
-  checkError,
+  constraintError,
   StatementError,
-  triggerError,
   UnavailableError,
 } from "../platform/database.js";
 import { notSetUpError } from "../platform/not-set-up.js";
@@ -44,20 +42,16 @@ export function translated(error: unknown): unknown {
   const code = sqliteCode(error);
   if (!(error instanceof Error) || code === undefined) return error;
   const kind = constraintKinds.get(code);
-  if (kind) return constraintError(kind, error.message);
+  if (kind !== undefined) {
+    const isRestrict = kind === "trigger" && error.message === "FOREIGN KEY constraint failed";
+    return constraintError(isRestrict ? "foreign_key" : kind, error.message);
+  }
   const notSetUp = notSetUpError(error.message);
   if (notSetUp !== null) return notSetUp;
   const { message } = error;
   return unavailable.has(code & 0xff)
     ? new UnavailableError(message, { cause: error })
     : new StatementError(message, { cause: error });
-}
-
-function constraintError(kind: ConstraintKind, message: string): ConstraintError {
-  if (kind === "trigger" && message === "FOREIGN KEY constraint failed")
-    return new ConstraintError("foreign_key", message);
-  if (kind === "trigger") return triggerError(message);
-  return kind === "check" ? checkError(message) : new ConstraintError(kind, message);
 }
 
 export function isBusy(error: unknown): boolean {

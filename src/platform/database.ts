@@ -79,15 +79,21 @@ export class ConstraintError extends Error {
   }
 }
 
+/** SQLite's message, told apart by its kind. */
+export function constraintError(kind: ConstraintKind, message: string): ConstraintError {
+  if (kind === "trigger") return triggerError(message);
+  return kind === "check" ? checkError(message) : new ConstraintError(kind, message);
+}
+
 /** The error of a CHECK: SQLite's message quotes its expression, which stays out of the error's own. */
-export function checkError(message: string): ConstraintError {
+function checkError(message: string): ConstraintError {
   const [short = message, detail = null] =
     /^(CHECK constraint failed): ([\s\S]*)$/.exec(message)?.slice(1) ?? [];
   return new ConstraintError("check", short, detail);
 }
 
 /** The error of a trigger's RAISE, and of virtual tables, which give no reason. */
-export function triggerError(message: string): ConstraintError {
+function triggerError(message: string): ConstraintError {
   const hasText = message !== "" && message !== "constraint failed";
   return new ConstraintError("trigger", message, hasText ? message : null);
 }

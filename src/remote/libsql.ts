@@ -1,15 +1,13 @@
 import { createClient, LibsqlError, type ResultSet } from "@libsql/client/http";
 import {
-  ConstraintError,
   type ConstraintKind,
-  checkError,
+  constraintError,
   type Database,
   NotSetUpError,
   type Result,
   type ResultValue,
   type Statement,
   StatementError,
-  triggerError,
   UnavailableError,
 } from "../platform/database.js";
 import { danglingKeyError, danglingKeys, refuseMoreDanglingKeys } from "../platform/foreign-key-check.js";
@@ -126,8 +124,7 @@ function translated(error: unknown): Error {
     case "SQLITE_CONSTRAINT":
     case "SQLITE_MISMATCH": {
       const kind = constraintKinds.find(([pattern]) => pattern.test(message))?.[1] ?? "trigger";
-      if (kind === "trigger") return triggerError(message);
-      return kind === "check" ? checkError(message) : new ConstraintError(kind, message);
+      return constraintError(kind, message);
     }
     case "SQLITE_UNKNOWN":
     case "SQLITE_ERROR":

@@ -17,7 +17,7 @@ import {
   type TableName,
   tableName,
 } from "../project/names.js";
-import { ddlOf, type Loaded, loadPhysicalAfter } from "./load-physical.js";
+import { collationsOf, ddlOf, type Loaded, loadPhysicalAfter } from "./load-physical.js";
 import { ownersSqlOf } from "./owners-sql.js";
 import { triggersReached, type WriteTriggers } from "./triggers-reached.js";
 import { findUnsupported, type Unsupported } from "./unsupported.js";
@@ -177,14 +177,6 @@ function exactColumnsOf(
 ): ReadonlySet<string> {
   const exact = table.columns.filter(({ name }) => !collations.has(name) && !affinities.has(name));
   return new Set(exact.map(({ name }) => name));
-}
-
-function collationsOf(table: PhysicalTable): Collations {
-  const ddl = ddlOf(table);
-  const collations = table.columns.map(
-    ({ name }) => [name, ddl?.columns.get(name.toLowerCase())?.collation ?? "BINARY"] as const,
-  );
-  return new Map(collations.filter(([, collation]) => collation.toUpperCase() !== "BINARY"));
 }
 
 /** An index in another collation than its column's serves no comparison of the column, and is not in its order. */

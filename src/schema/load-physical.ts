@@ -24,6 +24,15 @@ export function ddlOf({ sql }: PhysicalTable): TableDdl | null {
 
 const ddls = new Memo<TableDdl | null>(1000, 10_000);
 
+/** Of the columns that have another than BINARY. */
+export function collationsOf(table: PhysicalTable): ReadonlyMap<string, string> {
+  const ddl = ddlOf(table);
+  const collations = table.columns.map(
+    ({ name }) => [name, ddl?.columns.get(name.toLowerCase())?.collation ?? "BINARY"] as const,
+  );
+  return new Map(collations.filter(([, collation]) => collation.toUpperCase() !== "BINARY"));
+}
+
 export interface Loaded {
   readonly physical: Physical;
   readonly ownTriggers: readonly PhysicalTrigger[];

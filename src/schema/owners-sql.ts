@@ -8,7 +8,6 @@ import {
   sameName,
 } from "../project/migration/physical.js";
 import { tokenize, withoutComments } from "../project/migration/sql-tokens.js";
-
 import { indexCondition } from "../project/migration/table-ddl.js";
 import { ddlOf } from "./load-physical.js";
 

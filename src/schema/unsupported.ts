@@ -3,7 +3,7 @@ import { affinity } from "../project/migration/column-type.js";
 import { type Physical, type PhysicalTable, physicalKey } from "../project/migration/physical.js";
 import { quoteName } from "../project/migration/sql-tokens.js";
 import { isName } from "../project/names.js";
-import { ddlOf } from "./load-physical.js";
+import { collationsOf } from "./load-physical.js";
 import { isEverywhere, ownersSqlOf } from "./owners-sql.js";
 
 /**
@@ -30,15 +30,15 @@ export async function findUnsupported(database: Database, physical: Physical): P
     .filter(({ name, kind }) => kind === "ordinary" && isName(name))
     .flatMap((table): Question[] => {
       const { name } = table;
-      const collated = collatedColumns(table);
+      const collated = [...collationsOf(table)].filter(([, collation]) => !isEverywhere(collation));
       const incomparable = new Map<string, string>();
-      if (collated.size > 0) columns.set(name, incomparable);
+      if (collated.length > 0) columns.set(name, incomparable);
       return [
-        ...[...collated].map(([column, collation]) => ({
+        ...collated.map(([column, collation]) => ({
           sql: `SELECT '' = '' COLLATE ${quoteName(collation)} AS equal`,
           refused: (reason: string) => incomparable.set(column, reason),
         })),
-        ...(collated.size === 0 ? [] : [reading(table)]).map((sql) => ({
+        ...(collated.length === 0 ? [] : [reading(table)]).map((sql) => ({
           sql,
           refused: (reason: string) => reads.set(name, reason),
         })),
@@ -55,14 +55,6 @@ export async function findUnsupported(database: Database, physical: Physical): P
 interface Question {
   readonly sql: string;
   readonly refused: (reason: string) => void;
-}
-
-function collatedColumns(table: PhysicalTable): ReadonlyMap<string, string> {
-  const ddl = ddlOf(table);
-  const collations = table.columns.map(
-    ({ name }) => [name, ddl?.columns.get(name.toLowerCase())?.collation ?? "BINARY"] as const,
-  );
-  return new Map(collations.filter(([, collation]) => !isEverywhere(collation)));
 }
 
 /** In the order of the key, as every list is; numbers are compared before they are shown. */

@@ -2,7 +2,6 @@ import { authValues, type Caller, permits } from "../auth/principal.js";
 import { Refusal } from "../http/refusal.js";
 import type { Memo } from "../platform/memo.js";
 import type { Column, Table } from "../project/model.js";
-import type { ColumnName } from "../project/names.js";
 import { admitsAnonymous } from "../project/rules/admits-anonymous.js";
 import type { Expression, RuleAction, TableRules } from "../project/rules/ast.js";
 import { alwaysTrue, neverTrue } from "../project/rules/never-true.js";
@@ -42,15 +41,8 @@ export function accessOf(
   const role = caller.kind === "user" ? caller.role : null;
   const key = `${table.name} ${action}${role === null ? "" : ` as ${role}`}`;
   const auth = authValues(caller);
-  const rowid = catalog.tables.get(table.name)?.rowid ?? null;
-  const markedBy =
-    (special: Special): Special =>
-    (rule) => {
-      const left = special(rule);
-      return left && asShown(left, table.name, catalog);
-    };
   const judgeBy = (name: string | null, special: Special) =>
-    judge(caller, table, rules, action, name, markedBy(special), rowid);
+    judge(caller, table, rules, action, name, special, catalog);
   // An id that SQLite could take for a number decides how it is compared.
   const isTakenForNumber = catalog.hasMixedTexts && auth.id !== null && readsAsNumber(auth.id);
   const shared = isTakenForNumber
@@ -69,20 +61,25 @@ function judge(
   action: RuleAction,
   key: string | null,
   special: Special,
-  rowid: ColumnName | null,
+  catalog: Catalog,
 ): Access | Refusal | null {
   // Whoever signs in is no better off.
   const nobody = neverTrue(rules[action]) ? `the rules of this table let nobody ${action} rows` : null;
   if (caller.kind === "anonymous" && !admitsAnonymous(rules[action]))
     return new Refusal("unauthorized", nobody ?? "sign in to do this");
   if (nobody !== null) return new Refusal("forbidden", nobody);
-  const rule = special(rules[action]);
-  const readRule = special(rules.read);
+  const leftOf = (given: Expression) => {
+    const left = special(given);
+    return left && asShown(left, table.name, catalog);
+  };
+  const rule = leftOf(rules[action]);
+  const readRule = leftOf(rules.read);
+  const rowid = catalog.tables.get(table.name)?.rowid ?? null;
   const columns = [...table.columns.values()].map((column) => ({
     column,
-    read: special(rules.columns.get(column.name)?.read ?? always),
+    read: leftOf(rules.columns.get(column.name)?.read ?? always),
     // Rows are numbered by the database, and not by users unless a rule says so (README, "Rules").
-    write: special(rules.columns.get(column.name)?.write ?? (column.name === rowid ? never : always)),
+    write: leftOf(rules.columns.get(column.name)?.write ?? (column.name === rowid ? never : always)),
   }));
   if (rule === null || readRule === null) return null;
   if (columns.some(({ read, write }) => read === null || write === null)) return null;

@@ -1,15 +1,13 @@
 import { toHex } from "../encoding/hex.js";
 import {
-  ConstraintError,
   type ConstraintKind,
-  checkError,
+  constraintError,
   type Database,
   NotSetUpError,
   type Result,
   type ResultValue,
   type Statement,
   StatementError,
-  triggerError,
   UnavailableError,
 } from "../platform/database.js";
 import { danglingKeyError, danglingKeys, refuseMoreDanglingKeys } from "../platform/foreign-key-check.js";
@@ -145,12 +143,11 @@ function translated(error: unknown): unknown {
   const { message = error.message, code, constraint } = reported.exec(error.message)?.groups ?? {};
   const known = danglingKeyError(message) ?? notSetUpError(message);
   if (known !== null) return known;
-  if (code === "SQLITE_MISMATCH") return new ConstraintError("datatype", message);
+  if (code === "SQLITE_MISMATCH") return constraintError("datatype", message);
   if (code === "SQLITE_CONSTRAINT" || message.endsWith("constraint failed")) {
     const named = kindOf(message);
     const kind = named === "trigger" ? (constraintKinds[constraint ?? ""] ?? named) : named;
-    if (kind === "trigger") return triggerError(message);
-    return kind === "check" ? checkError(message) : new ConstraintError(kind, message);
+    return constraintError(kind, message);
   }
   const mistaken = code === "SQLITE_ERROR" || code === "SQLITE_AUTH" || code === "SQLITE_TOOBIG";
   return mistaken

@@ -1,11 +1,11 @@
 import type { Schema, Table } from "../model.js";
 import type { Problem } from "../problem.js";
 import { adoptStep } from "./adopt.js";
+import { besideOwnTriggers } from "./beside-own-triggers.js";
 import { changeSteps, dropIndexSteps, rebuildTogetherSteps } from "./change-steps.js";
 import { childrenFirst, descendants } from "./children.js";
 import { fragmentProblems } from "./fragment-problems.js";
 import { imageAfter } from "./images.js";
-import { besideOwnTriggers } from "./own-triggers.js";
 import { type Physical, type PhysicalTrigger, physicalTable, sameName } from "./physical.js";
 import { findRenames, inOldNames, type Renames, renameProblems } from "./renames.js";
 import { quoteName } from "./sql-tokens.js";
