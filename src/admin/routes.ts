@@ -5,7 +5,7 @@ import { isRefusal, Refusal } from "../http/refusal.js";
 import { router } from "../http/router.js";
 import type { Platform } from "../platform/platform.js";
 import type { Config } from "../project/config.js";
-import type { Cursors } from "../tables/list-response.js";
+import type { Cursors } from "../tables/list/list-response.js";
 import { adminRefusal } from "./authorize.js";
 import { applySchema, planSchema } from "./schema.js";
 import { getServiceKeys, postServiceKey, removeServiceKey } from "./service-keys.js";

@@ -2,11 +2,11 @@ import { readText } from "../http/body.js";
 import { parseQueryString, quoted } from "../http/query-string.js";
 import { badRequest, isRefusal, Refusal } from "../http/refusal.js";
 import { json } from "../http/respond.js";
-import { formatProblem } from "../project/problem.js";
-import { parseRules } from "../project/rules/rules.js";
+import { formatProblem } from "../problems/problem.js";
+import { parseRules } from "../project/parse-rules.js";
 import { type ApplyOutcome, applyChange } from "../schema/apply.js";
-import { formatStep } from "../schema/format-plan.js";
-import { planChange } from "../schema/plan.js";
+import { formatStep } from "../schema/plan/format-plan.js";
+import { planChange } from "../schema/plan/plan.js";
 import type { AdminServices } from "./routes.js";
 
 /** POST /admin/api/schema/plan (interface, section 3). The body is YAML; without one, the file beside the server. */

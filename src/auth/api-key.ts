@@ -1,5 +1,5 @@
 import { fromBase64Url, toBase64Url } from "../encoding/base64.js";
-import { isName } from "../project/names.js";
+import { isName } from "../sqlite/names.js";
 
 const prefix = "svc_sk_";
 const secretBytes = 32;

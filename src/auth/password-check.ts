@@ -1,8 +1,8 @@
 import type { Refusal } from "../http/refusal.js";
 import type { Database, Result, Statement } from "../platform/database.js";
 import type { CheckedRow } from "./authenticate.js";
+import type { AuthContext } from "./context.js";
 import { checkPassword } from "./passwords.js";
-import type { AuthContext } from "./routes/context.js";
 import { schemaVersionCheck } from "./store/checks.js";
 import { userByEmail } from "./store/users.js";
 

@@ -1,4 +1,4 @@
-import type { AuthValues } from "../project/rules/ast.js";
+import type { AuthValues } from "../rules/ast.js";
 
 /** Who is calling, after the session or the key was found alive. */
 export type Caller =

@@ -1,8 +1,8 @@
 import { toHex } from "../encoding/hex.js";
 import type { Statement } from "../platform/database.js";
 import { hashSecret } from "./api-key.js";
+import type { AuthContext } from "./context.js";
 import { newRefreshToken, refreshTokenRandomBytes } from "./refresh-rotation.js";
-import type { AuthContext } from "./routes/context.js";
 import { openSession } from "./store/sessions.js";
 
 const idBytes = 16;

@@ -1,7 +1,7 @@
 import { json } from "../http/respond.js";
 import { hasTokensInBody } from "../project/has-tokens-in-body.js";
+import type { AuthContext } from "./context.js";
 import { sessionCookies, withCookies } from "./cookies.js";
-import type { AuthContext } from "./routes/context.js";
 import { newId } from "./sessions.js";
 
 export interface PublicUser {

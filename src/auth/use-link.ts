@@ -1,8 +1,8 @@
 import { isRefusal, Refusal } from "../http/refusal.js";
 import type { Result, Statement } from "../platform/database.js";
+import type { AuthContext } from "./context.js";
 import type { LinkPurpose } from "./links.js";
 import { passwordProblem } from "./passwords.js";
-import type { AuthContext } from "./routes/context.js";
 import { type NewlyMadeSession, newId, newSession } from "./sessions.js";
 import { consumeLink, liveLink } from "./store/links.js";
 import { openSessionByLink } from "./store/sessions.js";

@@ -3,7 +3,7 @@ import { openProjectDatabase } from "../node/project-database.js";
 import { type ProjectDirectory, withConfigLines } from "../node/project-directory.js";
 import { systemClock } from "../node/system.js";
 import type { Database } from "../platform/database.js";
-import { ProblemsError } from "../project/problem.js";
+import { ProblemsError } from "../problems/problem.js";
 import { bringUpSystemTables } from "../schema/system/bring-up.js";
 
 /** Opens the project's database beside whatever server runs on it, and closes it in every case. */

@@ -1,7 +1,7 @@
 import { UnavailableError } from "../platform/database.js";
 import { release } from "../platform/release.js";
-import { didYouMean } from "../project/did-you-mean.js";
-import { ProblemsError } from "../project/problem.js";
+import { didYouMean } from "../problems/did-you-mean.js";
+import { ProblemsError } from "../problems/problem.js";
 import { type Command, type ExitCode, RefusedError, readInvocation, UsageError } from "./command.js";
 
 /** By the first word of a command: each loads only what it needs. */

@@ -1,6 +1,7 @@
-import type { Column, ColumnType, Schema, Table } from "../project/model.js";
+import type { Column, Schema, Table } from "../project/model.js";
 import { isNumbered, needsValue } from "../project/needs-value.js";
-import type { RulesSource } from "../project/rules/rules.js";
+import type { RulesSource } from "../project/parse-rules.js";
+import type { ColumnType } from "../sqlite/column-type.js";
 
 export interface RowTypesOptions {
   /** What integers are: beyond ±(2^53−1) they are decimal strings. */

@@ -1,9 +1,9 @@
 import { resolve } from "node:path";
 import { isLoopbackHost } from "../http/loopback.js";
 import type { Clock, MailTransport, Platform } from "../platform/platform.js";
+import { ProblemsError } from "../problems/problem.js";
 import type { Config } from "../project/config.js";
 import { configFile } from "../project/config-file.js";
-import { ProblemsError } from "../project/problem.js";
 import { httpMail } from "../remote/http-mail.js";
 import { logMail } from "./log-mail.js";
 import { smtpMail } from "./smtp.js";

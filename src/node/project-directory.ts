@@ -1,10 +1,10 @@
 import { readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
+import { type Problem, ProblemsError } from "../problems/problem.js";
 import { type Config, parseConfig } from "../project/config.js";
 import { configFile } from "../project/config-file.js";
 import { withLines } from "../project/lines/with-lines.js";
-import { type Problem, ProblemsError } from "../project/problem.js";
-import { parseRules } from "../project/rules/rules.js";
+import { parseRules } from "../project/parse-rules.js";
 import { type ParsedSchema, schemaFile, unreadSchema } from "../project/schema.js";
 import { parseOnce } from "../schema/in-force.js";
 import { placeProblems } from "./place-problems.js";

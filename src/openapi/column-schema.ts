@@ -1,5 +1,6 @@
-import type { Column, ColumnType, Table } from "../project/model.js";
+import type { Column, Table } from "../project/model.js";
 import { needsValue } from "../project/needs-value.js";
+import type { ColumnType } from "../sqlite/column-type.js";
 
 /** A JSON Schema (2020-12), as OpenAPI 3.1 takes it. */
 export type JsonSchema = Readonly<Record<string, unknown>>;

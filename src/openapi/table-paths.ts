@@ -1,7 +1,7 @@
 import type { Column, Table } from "../project/model.js";
 import { isNumbered, needsValue } from "../project/needs-value.js";
-import { admitsAnonymous } from "../project/rules/admits-anonymous.js";
-import type { RuleAction, TableRules } from "../project/rules/ast.js";
+import type { RuleAction, TableRules } from "../rules/ast.js";
+import { admitsAnonymous } from "../rules/specialise.js";
 import type { CatalogTable } from "../schema/catalog.js";
 import { acceptedSchema, type JsonSchema, storedSchema, textSchema } from "./column-schema.js";
 import { data, json, list, type OperationSource, object, operation, ref } from "./operation.js";

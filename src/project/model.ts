@@ -1,4 +1,5 @@
-import type { ColumnName, TableName } from "./names.js";
+import type { ColumnType } from "../sqlite/column-type.js";
+import type { ColumnName, TableName } from "../sqlite/names.js";
 import type { Unread } from "./unread.js";
 
 /** svc.schema.yaml as immutable values (interface, section 3). */
@@ -25,8 +26,6 @@ export interface Table {
   readonly virtual: boolean;
   readonly renamedFrom: string | null;
 }
-
-export type ColumnType = "integer" | "real" | "text" | "boolean" | "json" | "blob";
 
 export interface Column {
   readonly name: ColumnName;

@@ -1,8 +1,9 @@
-import { meantOrKnown } from "./did-you-mean.js";
-import { fragmentProblems } from "./migration/fragment-problems.js";
-import type { Column, ColumnType, Schema, Table } from "./model.js";
-import { isName } from "./names.js";
-import { type Problem, shown } from "./problem.js";
+import { meantOrKnown } from "../problems/did-you-mean.js";
+import { type Problem, shown } from "../problems/problem.js";
+import type { ColumnType } from "../sqlite/column-type.js";
+import { isName } from "../sqlite/names.js";
+import { fragmentProblems } from "./fragment-problems.js";
+import type { Column, Schema, Table } from "./model.js";
 import { columnNames, isWhollyRead, mayHaveColumn, mayHaveTable } from "./unread.js";
 
 /** How the parts of a schema do not fit together (interface, section 3); of what could not be read nothing is said. */

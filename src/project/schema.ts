@@ -1,11 +1,11 @@
 import * as v from "valibot";
 import { LineCounter, parseDocument, type YAMLError } from "yaml";
-import { meantOrKnown } from "./did-you-mean.js";
-import { dottedPath } from "./dotted-path.js";
+import { meantOrKnown } from "../problems/did-you-mean.js";
+import { dottedPath } from "../problems/dotted-path.js";
+import { pointAt } from "../problems/point-at.js";
+import { type Problem, shown } from "../problems/problem.js";
+import { type ColumnName, columnName, isName, tableName } from "../sqlite/names.js";
 import type { AuthSettings, Column, ColumnDefault, Index, Reference, Schema, Table } from "./model.js";
-import { type ColumnName, columnName, isName, tableName } from "./names.js";
-import { pointAt } from "./point-at.js";
-import { type Problem, shown } from "./problem.js";
 import { schemaProblems } from "./schema-problems.js";
 import { soundPart } from "./sound-part.js";
 import type { UnreadTable } from "./unread.js";

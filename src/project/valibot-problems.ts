@@ -1,7 +1,7 @@
 import * as v from "valibot";
-import { didYouMean, meantOrKnown } from "./did-you-mean.js";
-import { dottedPath } from "./dotted-path.js";
-import { type Problem, shown } from "./problem.js";
+import { didYouMean, meantOrKnown } from "../problems/did-you-mean.js";
+import { dottedPath } from "../problems/dotted-path.js";
+import { type Problem, shown } from "../problems/problem.js";
 
 /** Valibot's issues in the one form that the owner reads: `auth.cookie_secure: expected boolean, got "yes"`. */
 export function problemsOf(file: string, issues: readonly v.BaseIssue<unknown>[]): Problem[] {

@@ -1,10 +1,10 @@
 import { type Database, type Statement, UnavailableError } from "../platform/database.js";
-import type { DiffOptions } from "../project/migration/diff.js";
-import type { PlannedStep } from "../project/migration/steps.js";
+import type { Problem } from "../problems/problem.js";
 import type { Schema } from "../project/model.js";
-import type { Problem } from "../project/problem.js";
 import { loadSchemaInForce } from "./in-force.js";
-import { noBase, type Plan, planChange } from "./plan.js";
+import type { DiffOptions } from "./plan/diff.js";
+import { noBase, type Plan, planChange } from "./plan/plan.js";
+import type { PlannedStep } from "./plan/steps.js";
 import { bringUpSystemTables, hasMoved, migrationStatements } from "./system/bring-up.js";
 
 export interface ApplyOptions extends DiffOptions {

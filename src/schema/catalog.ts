@@ -1,14 +1,7 @@
 import type { Database } from "../platform/database.js";
-import { type Affinity, affinity } from "../project/migration/column-type.js";
-import { namesIn } from "../project/migration/fragment.js";
-import {
-  isLoose,
-  type PhysicalTable,
-  rowidAlias,
-  rowidName,
-  sameName,
-} from "../project/migration/physical.js";
 import type { Schema, Table } from "../project/model.js";
+import { type Affinity, affinity } from "../sqlite/column-type.js";
+import { namesIn } from "../sqlite/fragment.js";
 import {
   type ColumnName,
   columnName,
@@ -16,9 +9,10 @@ import {
   systemColumnName,
   type TableName,
   tableName,
-} from "../project/names.js";
+} from "../sqlite/names.js";
 import { collationsOf, ddlOf, type Loaded, loadPhysicalAfter } from "./load-physical.js";
 import { ownersSqlOf } from "./owners-sql.js";
+import { isLoose, type PhysicalTable, rowidAlias, rowidName, sameName } from "./physical.js";
 import { triggersReached, type WriteTriggers } from "./triggers-reached.js";
 import { findUnsupported, type Unsupported } from "./unsupported.js";
 

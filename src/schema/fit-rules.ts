@@ -1,24 +1,14 @@
-import { configFile } from "../project/config-file.js";
-import type { Problem } from "../project/problem.js";
-import type { Expression } from "../project/rules/ast.js";
-import { columnReferences } from "../project/rules/columns-of.js";
-import { existsIn } from "../project/rules/leaves.js";
-import { type ParsedRules, parseRules, type RulesSource } from "../project/rules/rules.js";
+import { type ParsedRules, parseRules, type RulesSource } from "../project/parse-rules.js";
+import { ruleProblems } from "../project/rule-problems.js";
+import type { Expression } from "../rules/ast.js";
+import { columnReferences, existsIn } from "../rules/walk.js";
 import type { SchemaInForce } from "./in-force.js";
 import type { Unsupported } from "./unsupported.js";
 
 /** The rules over the schema in force, and what is wrong with them there. */
 export function fitRules(source: RulesSource, { schema, catalog }: SchemaInForce): ParsedRules {
   const { rules, problems } = parseRules(source, schema);
-  const unmet = [...rules].flatMap(([table, { read, create, update, delete: remove }]) =>
-    Object.entries({ read, create, update, delete: remove }).flatMap(([action, rule]): Problem[] =>
-      unmetOf(rule, table, catalog.unsupported).map((message) => ({
-        file: configFile,
-        path: `rules.${table}.${action}`,
-        message,
-      })),
-    ),
-  );
+  const unmet = ruleProblems(rules, (rule, table) => unmetOf(rule, table, catalog.unsupported));
   return { rules, problems: [...problems, ...unmet] };
 }
 
@@ -37,5 +27,5 @@ function unmetOf(rule: Expression, table: string, { reads, columns }: Unsupporte
     const reason = tables.map((name) => columns.get(name)?.get(column)).find((each) => each !== undefined);
     return reason === undefined ? [] : [`column ${column} cannot be compared here: ${reason}`];
   });
-  return [...new Set([...unreadable, ...incomparable])];
+  return [...unreadable, ...incomparable];
 }

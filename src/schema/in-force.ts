@@ -1,7 +1,7 @@
 import { type Database, NotSetUpError, type Statement } from "../platform/database.js";
 import { Memo } from "../platform/memo.js";
+import { ProblemsError } from "../problems/problem.js";
 import type { Schema } from "../project/model.js";
-import { ProblemsError } from "../project/problem.js";
 import { type ParsedSchema, parseSchema } from "../project/schema.js";
 import { type Catalog, catalogOf } from "./catalog.js";
 import { type Loaded, loadPhysicalAfter } from "./load-physical.js";

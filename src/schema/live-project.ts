@@ -1,6 +1,6 @@
 import type { Schema, Table } from "../project/model.js";
-import type { TableName } from "../project/names.js";
-import type { TableRules } from "../project/rules/ast.js";
+import type { TableRules } from "../rules/ast.js";
+import type { TableName } from "../sqlite/names.js";
 import type { Catalog } from "./catalog.js";
 
 /** The project as requests meet it: the schema in force, its rules, and what the database says of its tables. */

@@ -1,5 +1,7 @@
 import type { Database, Result, ResultValue, Statement } from "../platform/database.js";
 import { Memo } from "../platform/memo.js";
+import type { OnDelete } from "../project/model.js";
+import { parseTableDdl, type TableDdl } from "../sqlite/table-ddl.js";
 import type {
   Physical,
   PhysicalColumn,
@@ -7,9 +9,7 @@ import type {
   PhysicalIndex,
   PhysicalTable,
   PhysicalTrigger,
-} from "../project/migration/physical.js";
-import { parseTableDdl, type TableDdl } from "../project/migration/table-ddl.js";
-import type { OnDelete } from "../project/model.js";
+} from "./physical.js";
 import { isOwnTrigger } from "./system/own-triggers.js";
 
 /** Reads the whole physical schema in one round trip. D1's own `_cf_` tables are hidden, as they may not be asked about. */

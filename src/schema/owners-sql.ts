@@ -1,4 +1,7 @@
-import { fragmentProblem } from "../project/migration/fragment.js";
+import { fragmentProblem } from "../sqlite/fragment.js";
+import { tokenize, withoutComments } from "../sqlite/sql-tokens.js";
+import { indexCondition } from "../sqlite/table-ddl.js";
+import { ddlOf } from "./load-physical.js";
 import {
   type Physical,
   type PhysicalForeignKey,
@@ -6,10 +9,7 @@ import {
   physicalKey,
   physicalTable,
   sameName,
-} from "../project/migration/physical.js";
-import { tokenize, withoutComments } from "../project/migration/sql-tokens.js";
-import { indexCondition } from "../project/migration/table-ddl.js";
-import { ddlOf } from "./load-physical.js";
+} from "./physical.js";
 
 /** SQL in the schema of a table that a write of the table evaluates. */
 export interface OwnersSql {

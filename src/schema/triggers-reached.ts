@@ -1,11 +1,11 @@
+import { isKeyword, type Token, tokenize, withoutComments } from "../sqlite/sql-tokens.js";
 import {
   type Physical,
   type PhysicalTable,
   type PhysicalTrigger,
   physicalTable,
   sameName,
-} from "../project/migration/physical.js";
-import { isKeyword, type Token, tokenize, withoutComments } from "../project/migration/sql-tokens.js";
+} from "./physical.js";
 
 /** What of a customer's triggers a write reaches, there or wherever foreign key actions carry it. */
 export interface TriggersReached {

@@ -1,7 +1,7 @@
 import type { Database } from "../platform/database.js";
-import type { ColumnValues } from "../project/migration/column-type.js";
-import type { PhysicalTable } from "../project/migration/physical.js";
-import { quoteName } from "../project/migration/sql-tokens.js";
+import type { ColumnValues } from "../sqlite/column-type.js";
+import { quoteName } from "../sqlite/sql-tokens.js";
+import type { PhysicalTable } from "./physical.js";
 
 /** What the values of some columns are, in one pass over the table. By column name. */
 export async function columnValues(

@@ -1,7 +1,7 @@
-import { makesNumbers } from "../project/migration/column-type.js";
-import type { TableName } from "../project/names.js";
-import type { ColumnReference, Expression, Operand } from "../project/rules/ast.js";
+import type { ColumnReference, Expression, Operand } from "../rules/ast.js";
 import type { Catalog, CatalogTable } from "../schema/catalog.js";
+import { makesNumbers } from "../sqlite/column-type.js";
+import type { TableName } from "../sqlite/names.js";
 import { isShownNumber, readsAsNumber } from "./numeric-text.js";
 
 /**

@@ -1,8 +1,7 @@
-import { sameName } from "../project/migration/physical.js";
-import type { ColumnReference, Exists, Expression, Operand } from "../project/rules/ast.js";
-import { conjuncts } from "../project/rules/conjuncts.js";
-import { existsIn } from "../project/rules/leaves.js";
+import type { ColumnReference, Exists, Expression, Operand } from "../rules/ast.js";
+import { conjuncts, existsIn } from "../rules/walk.js";
 import type { Catalog, CatalogIndex } from "../schema/catalog.js";
+import { sameName } from "../schema/physical.js";
 
 /** How an `exists` of a rule that is specialised finds its rows. */
 export type ExistsPath =

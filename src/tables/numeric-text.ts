@@ -1,5 +1,5 @@
 import { isPlainReal } from "../platform/real-scale.js";
-import { type Affinity, makesNumbers } from "../project/migration/column-type.js";
+import { type Affinity, makesNumbers } from "../sqlite/column-type.js";
 
 /**
  * SQLite, "Type Affinity": a column of INTEGER, REAL or NUMERIC affinity stores such a text as a number, and a comparison

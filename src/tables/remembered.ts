@@ -3,8 +3,8 @@ import { Memo } from "../platform/memo.js";
 import type { Log } from "../platform/platform.js";
 import type { LiveProject } from "../schema/live-project.js";
 import type { Access } from "./access.js";
+import type { PreparedList } from "./list/prepare-list.js";
 import { type Counted, PlanChecks } from "./plan-check.js";
-import type { PreparedList } from "./prepare-list.js";
 import type { Sql } from "./sql/fragment.js";
 import type { WriteStatement } from "./sql/row.js";
 

@@ -14,16 +14,16 @@ import type { Platform } from "../platform/platform.js";
 import type { Config } from "../project/config.js";
 import { isMetered } from "../project/is-metered.js";
 import type { Table } from "../project/model.js";
-import type { RuleAction } from "../project/rules/ast.js";
+import type { RuleAction } from "../rules/ast.js";
 import type { CatalogTable } from "../schema/catalog.js";
 import { isReadOnly, type LiveProject } from "../schema/live-project.js";
 import type { ProjectSource } from "../schema/project-source.js";
 import { accessOf } from "./access.js";
-import { type Cursors, type ListResponseContext, listResponse } from "./list-response.js";
+import { type Cursors, type ListResponseContext, listResponse } from "./list/list-response.js";
 import { noPlanChecks } from "./plan-check.js";
 import { rememberedOf } from "./remembered.js";
-import { createRow, deleteRow, getRow, type RowContext, type RowValues, updateRow } from "./row.js";
-import { type Body, compositeKey, createValues, patchValues, singleKey } from "./row-request.js";
+import { createRow, deleteRow, getRow, type RowContext, type RowValues, updateRow } from "./row/row.js";
+import { type Body, compositeKey, createValues, patchValues, singleKey } from "./row/row-request.js";
 import type { GivenValues, SlotName } from "./sql/fragment.js";
 
 export interface TableServices {

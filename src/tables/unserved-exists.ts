@@ -1,33 +1,23 @@
-import { configFile } from "../project/config-file.js";
-import { dottedPath } from "../project/dotted-path.js";
-import type { TableName } from "../project/names.js";
-import type { Problem } from "../project/problem.js";
-import type { Exists, Expression, TableRules } from "../project/rules/ast.js";
-import { conjuncts } from "../project/rules/conjuncts.js";
-import { existsIn } from "../project/rules/leaves.js";
-import { specialiseForRole } from "../project/rules/specialise.js";
-import { isTrue } from "../project/rules/truth.js";
-import { whenTrue } from "../project/rules/when-true.js";
+import type { Problem } from "../problems/problem.js";
+import { ruleProblems } from "../project/rule-problems.js";
+import type { Exists, Expression, TableRules } from "../rules/ast.js";
+import { isTrue, whenTrue } from "../rules/fold.js";
+import { specialiseForRole } from "../rules/specialise.js";
+import { conjuncts, existsIn } from "../rules/walk.js";
 import type { Catalog } from "../schema/catalog.js";
+import type { TableName } from "../sqlite/names.js";
 import { equalColumn, existsPath, type Outside, type Sides, sidesOf } from "./exists-path.js";
 
 /** What works and costs: an `exists` that no index serves walks its whole table for each row (interface, section 5). */
 export function unservedExists(rules: ReadonlyMap<TableName, TableRules>, catalog: Catalog): Problem[] {
-  return [...rules].flatMap(([table, { read, create, update, delete: remove }]) => {
+  return ruleProblems(rules, (rule, table) => {
     const collations = catalog.tables.get(table)?.collations ?? new Map();
     const outside: Outside = { collations, isSaid: ({ source }) => source === "new" };
-    return Object.entries({ read, create, update, delete: remove }).flatMap(([action, rule]) => {
-      const unserved = asStatementsHaveIt(rule)
-        .flatMap(existsIn)
-        .filter((exists) => isKnown(exists, catalog) && !isTrue(exists.where))
-        .filter((exists) => existsPath(exists, catalog, outside).kind === "all");
-      const messages = unserved.map((exists) => messageOf(exists, sidesOf(exists, catalog, outside)));
-      return [...new Set(messages)].map((message) => ({
-        file: configFile,
-        path: dottedPath(["rules", table, action]),
-        message,
-      }));
-    });
+    return asStatementsHaveIt(rule)
+      .flatMap(existsIn)
+      .filter((exists) => isKnown(exists, catalog) && !isTrue(exists.where))
+      .filter((exists) => existsPath(exists, catalog, outside).kind === "all")
+      .map((exists) => messageOf(exists, sidesOf(exists, catalog, outside)));
   });
 }
 

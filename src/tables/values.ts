@@ -1,6 +1,7 @@
 import { fromBase64 } from "../encoding/base64.js";
 import type { SqlValue } from "../platform/database.js";
-import type { Column, ColumnType } from "../project/model.js";
+import type { Column } from "../project/model.js";
+import type { ColumnType } from "../sqlite/column-type.js";
 
 /** A value that its column takes, or what was expected instead. */
 export type Parsed =

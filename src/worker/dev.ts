@@ -7,9 +7,9 @@ import { setTimeout as delay } from "node:timers/promises";
 import { parseArgs } from "node:util";
 import { getPlatformProxy } from "wrangler";
 import { readProject } from "../node/project-directory.js";
-import { ProblemsError } from "../project/problem.js";
+import { ProblemsError } from "../problems/problem.js";
 import { applySafe } from "../schema/apply.js";
-import { formatStep } from "../schema/format-plan.js";
+import { formatStep } from "../schema/plan/format-plan.js";
 import { type D1Binding, openD1 } from "./d1.js";
 
 const upkeepMs = 60_000;

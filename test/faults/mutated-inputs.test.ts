@@ -7,11 +7,11 @@ import { isRefusal } from "../../src/http/refusal.js";
 import { parseStrictJson } from "../../src/http/strict-json.js";
 import { nodeCipher } from "../../src/node/cipher.js";
 import { parseConfig } from "../../src/project/config.js";
-import { parseRule } from "../../src/project/rules/parse-rule.js";
-import { ruleScope } from "../../src/project/rules/scope.js";
+import { ruleScope } from "../../src/project/rule-scope.js";
 import { parseSchema } from "../../src/project/schema.js";
-import { openCursor, sealCursor } from "../../src/tables/cursor.js";
-import { parseListRequest } from "../../src/tables/list-request.js";
+import { parseRule } from "../../src/rules/parse-rule.js";
+import { openCursor, sealCursor } from "../../src/tables/list/cursor.js";
+import { parseListRequest } from "../../src/tables/list/list-request.js";
 import { Random } from "../property/support/random.js";
 import { figure } from "../support/figures.js";
 

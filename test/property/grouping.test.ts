@@ -4,7 +4,7 @@ import { join } from "node:path";
 import Libsql from "libsql";
 import { expect, onTestFinished, test } from "vitest";
 import { openLibsql } from "../../src/node/libsql.js";
-import { pullSchema } from "../../src/schema/pull.js";
+import { pullSchema } from "../../src/schema/pull/pull.js";
 import { type Answer, client } from "../support/client.js";
 import { member, run } from "../support/people.js";
 import { apiKey, serve } from "../support/server.js";

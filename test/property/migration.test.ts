@@ -1,17 +1,18 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { Database } from "../../src/platform/database.js";
-import { typeOfDeclaration } from "../../src/project/migration/column-type.js";
-import { indexSignature } from "../../src/project/migration/ddl.js";
-import { canonicalFragment } from "../../src/project/migration/fragment.js";
-import { schemaText } from "../../src/project/migration/schema-text.js";
-import { quoteName } from "../../src/project/migration/sql-tokens.js";
-import { declaredIndexes } from "../../src/project/migration/table-change.js";
-import { tableModel } from "../../src/project/migration/table-model.js";
-import type { Column, ColumnType, OnDelete, Schema, Table } from "../../src/project/model.js";
-import { columnName, tableName } from "../../src/project/names.js";
+import type { Column, OnDelete, Schema, Table } from "../../src/project/model.js";
 import { parseSchema } from "../../src/project/schema.js";
 import { loadPhysical } from "../../src/schema/load-physical.js";
+import { indexSignature } from "../../src/schema/plan/ddl.js";
+import { declaredIndexes } from "../../src/schema/plan/table-change.js";
+import { schemaText } from "../../src/schema/pull/schema-text.js";
+import { tableModel } from "../../src/schema/table-model.js";
+import type { ColumnType } from "../../src/sqlite/column-type.js";
+import { typeOfDeclaration } from "../../src/sqlite/column-type.js";
+import { canonicalFragment } from "../../src/sqlite/fragment.js";
+import { columnName, tableName } from "../../src/sqlite/names.js";
+import { quoteName } from "../../src/sqlite/sql-tokens.js";
 import {
   applied,
   apply,

@@ -1,21 +1,14 @@
 import fc from "fast-check";
 import Database from "libsql";
 import { expect, test, vi } from "vitest";
-import { columnName, tableName } from "../../src/project/names.js";
-import { admitsAnonymous } from "../../src/project/rules/admits-anonymous.js";
-import type {
-  AuthValues,
-  CompareOperator,
-  Expression,
-  Literal,
-  Operand,
-} from "../../src/project/rules/ast.js";
-import { compareValues } from "../../src/project/rules/compare-values.js";
-import { mapOperands } from "../../src/project/rules/map-operands.js";
-import { alwaysTrue, neverTrue } from "../../src/project/rules/never-true.js";
-import { parseRule } from "../../src/project/rules/parse-rule.js";
-import { ruleScope } from "../../src/project/rules/scope.js";
-import { specialise, specialiseForRole } from "../../src/project/rules/specialise.js";
+import { ruleScope } from "../../src/project/rule-scope.js";
+import type { AuthValues, CompareOperator, Expression, Literal, Operand } from "../../src/rules/ast.js";
+import { compareValues } from "../../src/rules/compare-values.js";
+import { alwaysTrue, neverTrue } from "../../src/rules/fold.js";
+import { parseRule } from "../../src/rules/parse-rule.js";
+import { admitsAnonymous, specialise, specialiseForRole } from "../../src/rules/specialise.js";
+import { mapOperands } from "../../src/rules/walk.js";
+import { columnName, tableName } from "../../src/sqlite/names.js";
 import { schemaOf, table } from "../unit/rules/fixture.js";
 
 /** `SEED=… npx vitest run test/property/rules-fold.test.ts` repeats a run. */

@@ -1,6 +1,6 @@
 import { expect } from "vitest";
 import { applyChange } from "../../src/schema/apply.js";
-import { pullSchema } from "../../src/schema/pull.js";
+import { pullSchema } from "../../src/schema/pull/pull.js";
 import { type Client, client } from "./client.js";
 import { run } from "./people.js";
 import { apiKey, serve, type TestServer } from "./server.js";

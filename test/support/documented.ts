@@ -1,8 +1,8 @@
 import { Ajv2020, type ValidateFunction } from "ajv/dist/2020.js";
 import { openApiDocument } from "../../src/openapi/document.js";
 import { type Database, StatementError, UnavailableError } from "../../src/platform/database.js";
+import { ProblemsError } from "../../src/problems/problem.js";
 import type { Config } from "../../src/project/config.js";
-import { ProblemsError } from "../../src/project/problem.js";
 import { fitRules } from "../../src/schema/fit-rules.js";
 import { loadSchemaInForce } from "../../src/schema/in-force.js";
 

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { didYouMean, meantOrKnown } from "../../src/project/did-you-mean.js";
-import { pointAt } from "../../src/project/point-at.js";
+import { didYouMean, meantOrKnown } from "../../src/problems/did-you-mean.js";
+import { pointAt } from "../../src/problems/point-at.js";
 
 test.each([
   ["athor_id", ["id", "author_id", "body"], "author_id"],

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { dottedPath, stepsOf } from "../../src/project/dotted-path.js";
+import { dottedPath, stepsOf } from "../../src/problems/dotted-path.js";
 
 test.each([
   [[], ""],

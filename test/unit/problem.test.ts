@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { pointAt } from "../../src/project/point-at.js";
-import { formatProblem, shown } from "../../src/project/problem.js";
+import { pointAt } from "../../src/problems/point-at.js";
+import { formatProblem, shown } from "../../src/problems/problem.js";
 
 test("no control character of a file is printed but the line breaks and tabs that show a place", () => {
   const place = pointAt("a = \u001b[2J\tb", { line: 1, column: 10 });

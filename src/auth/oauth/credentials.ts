@@ -1,8 +1,8 @@
 import * as v from "valibot";
 import { fromBase64Url, toBase64Url } from "../../encoding/base64.js";
 import { aesKey, open, seal } from "../../encoding/secret-keys.js";
+import type { Problem } from "../../problems/problem.js";
 import type { AuthSettings } from "../../project/model.js";
-import type { Problem } from "../../project/problem.js";
 import { problemsOf } from "../../project/valibot-problems.js";
 
 /** A provider of social sign-in (specification 5.6). */

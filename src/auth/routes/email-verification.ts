@@ -1,10 +1,10 @@
 import { isRefusal, type Refusal } from "../../http/refusal.js";
 import { json } from "../../http/respond.js";
+import type { AuthContext } from "../context.js";
 import { prepareLinkMail } from "../link-mail.js";
 import { insertVerificationMail, type NewMail } from "../store/outbox.js";
 import { tokenResponse } from "../token-response.js";
 import { useLinkToSignIn } from "../use-link.js";
-import type { AuthContext } from "./context.js";
 import { readEmail, readToken } from "./link-bodies.js";
 
 /** POST /auth/email-verification/resend: the same answer and statements, whether or not there is such an account. */

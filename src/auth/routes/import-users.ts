@@ -3,11 +3,11 @@ import { badRequest, isRefusal, Refusal } from "../../http/refusal.js";
 import { json } from "../../http/respond.js";
 import { ConstraintError } from "../../platform/database.js";
 import type { PasswordHasher } from "../../platform/platform.js";
+import type { AuthContext } from "../context.js";
 import { emailKey, isEmail } from "../email.js";
 import type { Caller } from "../principal.js";
 import { type ImportedUser, importUsers, usersAmong } from "../store/users.js";
 import { backendRefusal } from "./backend-only.js";
-import type { AuthContext } from "./context.js";
 
 const usersMax = 500;
 const idLengthMax = 255;

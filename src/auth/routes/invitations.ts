@@ -1,6 +1,7 @@
 import { badRequest, isRefusal, Refusal } from "../../http/refusal.js";
 import { json } from "../../http/respond.js";
 import { readAuthBody } from "../body.js";
+import type { AuthContext } from "../context.js";
 import { emailKey, isEmail } from "../email.js";
 import { prepareLinkMail } from "../link-mail.js";
 import { isAllowedDestination } from "../link-url.js";
@@ -14,7 +15,6 @@ import { insertInvitedUser, invitee } from "../store/users.js";
 import { tokenResponse } from "../token-response.js";
 import { useLinkToSignIn } from "../use-link.js";
 import { backendRefusal } from "./backend-only.js";
-import type { AuthContext } from "./context.js";
 import { readTokenAndPassword } from "./link-bodies.js";
 
 const tooManyMails = new Refusal(

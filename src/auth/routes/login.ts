@@ -1,6 +1,7 @@
 import { isRefusal, Refusal } from "../../http/refusal.js";
 import type { Statement } from "../../platform/database.js";
 import type { CheckedRow } from "../authenticate.js";
+import type { AuthContext } from "../context.js";
 import { emailKey } from "../email.js";
 import { type Account, checkAccountPassword, orForgive, type PasswordCheck } from "../password-check.js";
 import { presentedPasswordProblem } from "../passwords.js";
@@ -8,7 +9,6 @@ import { prepareSession } from "../sessions.js";
 import { rememberAddress } from "../store/throttle.js";
 import { changePassword } from "../store/users.js";
 import { tokenResponse } from "../token-response.js";
-import type { AuthContext } from "./context.js";
 import { type Credentials, readCredentials } from "./credentials-body.js";
 
 /**

@@ -1,9 +1,9 @@
 import { isRefusal, type Refusal } from "../../http/refusal.js";
 import { json } from "../../http/respond.js";
 import { hashSecret } from "../api-key.js";
+import type { AuthContext } from "../context.js";
 import { expiredCookies, withCookies } from "../cookies.js";
 import { revokeByRefreshToken } from "../store/sessions.js";
-import type { AuthContext } from "./context.js";
 import { invalidRefreshToken, readRefreshToken, rejection } from "./refresh.js";
 
 /** POST /auth/logout: ends the session of a refresh token at once; its access tokens are dead with it. */

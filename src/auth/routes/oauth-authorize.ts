@@ -3,11 +3,11 @@ import { json } from "../../http/respond.js";
 import type { AuthSettings } from "../../project/model.js";
 import { hashSecret } from "../api-key.js";
 import { readAuthBody } from "../body.js";
+import type { AuthContext } from "../context.js";
 import { isOAuthProvider, type OAuthProvider } from "../oauth/credentials.js";
 import { callbackUrl } from "../oauth/providers.js";
 import { flowSecrets, isCodeChallenge, newSecret, stateLifetimeMs } from "../oauth/state.js";
 import { insertState, purgeSignIns } from "../store/oauth.js";
-import type { AuthContext } from "./context.js";
 
 /**
  * POST /auth/oauth/authorize: begins a social sign-in. The application sends the person to the answer's URL, and keeps

@@ -4,6 +4,7 @@ import { badRequest, isRefusal, methodNotAllowed, Refusal } from "../../http/ref
 import { everyAnswer } from "../../http/respond.js";
 import type { AuthSettings } from "../../project/model.js";
 import { hashSecret } from "../api-key.js";
+import type { AuthContext } from "../context.js";
 import { asProviderError } from "../oauth/code-grant.js";
 import { isOAuthProvider } from "../oauth/credentials.js";
 import { type Profile, type Provider, ProviderError } from "../oauth/provider.js";
@@ -11,7 +12,6 @@ import { callbackUrl } from "../oauth/providers.js";
 import { failureDescriptions, type SignInFailure, signInByProfile } from "../oauth/sign-in.js";
 import { flowSecrets, withQuery } from "../oauth/state.js";
 import { consumeState } from "../store/oauth.js";
-import type { AuthContext } from "./context.js";
 
 /**
  * GET or POST /auth/oauth/callback/{provider}: the person comes back from the provider. The state is used up first,

@@ -1,11 +1,11 @@
 import { badRequest, isRefusal, Refusal } from "../../http/refusal.js";
 import { hashSecret } from "../api-key.js";
 import { readAuthBody } from "../body.js";
+import type { AuthContext } from "../context.js";
 import { codeChallengeOf, isCodeVerifier } from "../oauth/state.js";
 import { newSession } from "../sessions.js";
 import { exchangeCode } from "../store/oauth.js";
 import { tokenResponse } from "../token-response.js";
-import type { AuthContext } from "./context.js";
 
 /**
  * POST /auth/oauth/exchange: tokens for the one-use code of a callback. A verifier that does not fit uses the code up

@@ -1,7 +1,7 @@
 import { isRefusal, type Refusal } from "../../http/refusal.js";
 import { json } from "../../http/respond.js";
+import type { AuthContext } from "../context.js";
 import { callbackUrl } from "../oauth/providers.js";
-import type { AuthContext } from "./context.js";
 
 /** GET /auth/oauth/providers: those that are declared and have credentials, with the URL to register with each. */
 export async function listProviders(_: Request, context: AuthContext): Promise<Response | Refusal> {

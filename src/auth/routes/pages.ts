@@ -1,11 +1,11 @@
 import { readText } from "../../http/body.js";
 import { isOwnOrigin } from "../../http/origin.js";
 import { isRefusal, Refusal } from "../../http/refusal.js";
+import type { AuthContext } from "../context.js";
 import { applicationUrl } from "../link-url.js";
 import { donePage, formPage, problemPage, purposeOfPage, takesPassword } from "../pages/link-page.js";
 import { pageResponse } from "../pages/page.js";
 import { useLink } from "../use-link.js";
-import type { AuthContext } from "./context.js";
 
 /**
  * GET /auth/pages/{verify-email, accept-invitation, reset-password}, for links whose page is not configured. Opening one

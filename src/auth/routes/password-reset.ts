@@ -1,9 +1,9 @@
 import { isRefusal, type Refusal } from "../../http/refusal.js";
 import { json } from "../../http/respond.js";
+import type { AuthContext } from "../context.js";
 import { prepareLinkMail } from "../link-mail.js";
 import { insertPasswordResetMail } from "../store/outbox.js";
 import { useLink } from "../use-link.js";
-import type { AuthContext } from "./context.js";
 import { readEmail, readTokenAndPassword } from "./link-bodies.js";
 
 /** POST /auth/password-reset/request: the same answer and statements, whether or not there is such an account. */

@@ -1,6 +1,7 @@
 import { badRequest, isRefusal, Refusal } from "../../http/refusal.js";
 import { json } from "../../http/respond.js";
 import { readAuthBody } from "../body.js";
+import type { AuthContext } from "../context.js";
 import { expiredCookies, withCookies } from "../cookies.js";
 import { emailKey } from "../email.js";
 import { checkAccountPassword, orForgive } from "../password-check.js";
@@ -9,7 +10,6 @@ import type { Caller } from "../principal.js";
 import { deleteOpeningsIfChanged } from "../store/links.js";
 import { revokeSessionsIfChanged } from "../store/sessions.js";
 import { changePassword } from "../store/users.js";
-import type { AuthContext } from "./context.js";
 
 /**
  * POST /auth/password: replaces the caller's own password and ends every session, this one included. A wrong current

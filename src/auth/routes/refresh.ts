@@ -3,6 +3,7 @@ import type { Result } from "../../platform/database.js";
 import type { Config } from "../../project/config.js";
 import { hashSecret } from "../api-key.js";
 import { isAuthBodyEmpty, readAuthBody } from "../body.js";
+import type { AuthContext } from "../context.js";
 import { expiredCookies, refreshCookie, withCookies } from "../cookies.js";
 import {
   judgeRotation,
@@ -14,7 +15,6 @@ import {
 } from "../refresh-rotation.js";
 import { rotateRefreshToken } from "../store/sessions.js";
 import { tokenResponse } from "../token-response.js";
-import type { AuthContext } from "./context.js";
 
 /** POST /auth/refresh: rotates a refresh token (specification 5.5). A confirmed rejection ends the cookies too. */
 export async function refresh(request: Request, context: AuthContext): Promise<Response | Refusal> {

@@ -1,5 +1,6 @@
 import { isRefusal, Refusal } from "../../http/refusal.js";
 import { json } from "../../http/respond.js";
+import type { AuthContext } from "../context.js";
 import { emailKey } from "../email.js";
 import { prepareLinkMail } from "../link-mail.js";
 import { linkLifetimeSeconds } from "../links.js";
@@ -9,7 +10,6 @@ import { disputePasswords } from "../store/links.js";
 import { insertRegistrationMail } from "../store/outbox.js";
 import { insertUser, type NewUser } from "../store/users.js";
 import { tokenResponse } from "../token-response.js";
-import type { AuthContext } from "./context.js";
 import { readCredentials } from "./credentials-body.js";
 
 /**

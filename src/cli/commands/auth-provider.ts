@@ -12,8 +12,8 @@ import {
 import { type ProjectDirectory, readProject } from "../../node/project-directory.js";
 import { credentialFiles } from "../../node/provider-credentials.js";
 import { systemRandom } from "../../node/system.js";
+import { type Problem, ProblemsError } from "../../problems/problem.js";
 import { readSecretsKey } from "../../project/environment.js";
-import { type Problem, ProblemsError } from "../../project/problem.js";
 import { parseSchema } from "../../project/schema.js";
 import { type Command, type Invocation, RefusedError, UsageError } from "../command.js";
 import { projectIdOf } from "../local-database.js";

@@ -8,19 +8,19 @@ import { type ProjectDirectory, readProject } from "../../node/project-directory
 import { credentialFiles } from "../../node/provider-credentials.js";
 import { readSurroundings } from "../../node/surroundings.js";
 import { isWithin } from "../../node/within.js";
+import { formatProblem, type Problem, ProblemCollector, ProblemsError } from "../../problems/problem.js";
+import { comparisonWarnings } from "../../project/comparison-warnings.js";
 import type { Config } from "../../project/config.js";
 import { configFile } from "../../project/config-file.js";
 import { withLines } from "../../project/lines/with-lines.js";
-import { schemaText } from "../../project/migration/schema-text.js";
 import type { Schema } from "../../project/model.js";
-import { formatProblem, type Problem, ProblemCollector, ProblemsError } from "../../project/problem.js";
-import { comparisonWarnings } from "../../project/rules/comparison-warnings.js";
-import { parseRules } from "../../project/rules/rules.js";
-import { updateWarnings } from "../../project/rules/update-warnings.js";
+import { parseRules } from "../../project/parse-rules.js";
 import { parseSchema, schemaFile } from "../../project/schema.js";
+import { updateWarnings } from "../../project/update-warnings.js";
 import { applySafe } from "../../schema/apply.js";
 import { type Catalog, loadCatalog } from "../../schema/catalog.js";
 import { loadSchemaInForce } from "../../schema/in-force.js";
+import { schemaText } from "../../schema/pull/schema-text.js";
 import { unservedExists } from "../../tables/unserved-exists.js";
 import type { Command } from "../command.js";
 

@@ -4,7 +4,7 @@ import { readProject } from "../../node/project-directory.js";
 import { openApiDocument } from "../../openapi/document.js";
 import { configuredBaseUrl } from "../../project/environment.js";
 import { listenUrl } from "../../project/listen-url.js";
-import { parseRules } from "../../project/rules/rules.js";
+import { parseRules } from "../../project/parse-rules.js";
 import { parseSchema } from "../../project/schema.js";
 import type { Command, Invocation } from "../command.js";
 import { rowTypes } from "../row-types.js";

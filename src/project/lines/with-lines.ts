@@ -1,5 +1,5 @@
-import { stepsOf } from "../dotted-path.js";
-import type { Problem } from "../problem.js";
+import { stepsOf } from "../../problems/dotted-path.js";
+import type { Problem } from "../../problems/problem.js";
 import type { Place } from "./place.js";
 import { tomlPlaces } from "./toml-places.js";
 import { yamlPlaces } from "./yaml-places.js";

@@ -1,7 +1,7 @@
 import { type Database, NotSetUpError, type Statement, UnavailableError } from "../../platform/database.js";
 import type { Log } from "../../platform/platform.js";
 import { release } from "../../platform/release.js";
-import type { Problem } from "../../project/problem.js";
+import type { Problem } from "../../problems/problem.js";
 import { type SystemMigration, systemMigrations } from "./migrations.js";
 
 export interface PendingMigrations {

@@ -1,4 +1,4 @@
-import type { PhysicalTrigger } from "../../project/migration/physical.js";
+import type { PhysicalTrigger } from "../physical.js";
 
 /**
  * What the names of the service's own triggers on customers' tables begin with. They are no customer's: plans set them aside,

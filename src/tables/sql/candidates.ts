@@ -1,7 +1,7 @@
 import type { Table } from "../../project/model.js";
 import type { Catalog } from "../../schema/catalog.js";
-import type { Condition } from "../access-path.js";
-import type { ListPlan } from "../list-plan.js";
+import type { Condition } from "../list/access-path.js";
+import type { ListPlan } from "../list/list-plan.js";
 import { and, commaList, empty, join, name, physicalName, type Sql, sql } from "./fragment.js";
 import { type Arm, armsBehind, columnsOfAlias, notBehind, orderBy, placeOf, stopAt } from "./place.js";
 import { conditionSql, noScope, type Scope } from "./predicate.js";

@@ -1,6 +1,6 @@
 import type { SqlValue, Statement } from "../../platform/database.js";
 import type { Column } from "../../project/model.js";
-import type { ColumnName, TableName } from "../../project/names.js";
+import type { ColumnName, TableName } from "../../sqlite/names.js";
 
 /**
  * A piece of SQL text with the parameters of its placeholders. This folder is the only place where SQL text for

@@ -1,6 +1,6 @@
-import type { Exists } from "../../project/rules/ast.js";
-import { columnsOf } from "../../project/rules/columns-of.js";
-import type { ListPlan } from "../list-plan.js";
+import type { Exists } from "../../rules/ast.js";
+import { columnsOf } from "../../rules/walk.js";
+import type { ListPlan } from "../list/list-plan.js";
 import type { Seek } from "../plan-check.js";
 import { and, commaList, internalName, type Sql, sql, sum } from "./fragment.js";
 import { existsSql, noScope, predicate, type Scope } from "./predicate.js";

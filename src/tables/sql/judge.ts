@@ -1,5 +1,5 @@
-import type { Condition } from "../access-path.js";
-import { columnsJudged, type ListPlan } from "../list-plan.js";
+import type { Condition } from "../list/access-path.js";
+import { columnsJudged, type ListPlan } from "../list/list-plan.js";
 import type { Seek } from "../plan-check.js";
 import { and, internalName, name, type Sql, sql, sum } from "./fragment.js";
 import { type Gate, isRowless, ruleExpressions } from "./gate.js";

@@ -1,7 +1,7 @@
 import type { Column } from "../../project/model.js";
-import { equality, isUnjudged } from "../access-path.js";
-import type { Grouping, ListPlan } from "../list-plan.js";
-import type { OrderTerm } from "../order.js";
+import { equality, isUnjudged } from "../list/access-path.js";
+import type { Grouping, ListPlan } from "../list/list-plan.js";
+import type { OrderTerm } from "../list/order.js";
 import type { Counted, Seek } from "../plan-check.js";
 import { armed, distinct, selectFrom, servedSql, tableSource } from "./candidates.js";
 import {

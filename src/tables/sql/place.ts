@@ -1,4 +1,4 @@
-import type { Key, OrderTerm } from "../order.js";
+import type { Key, OrderTerm } from "../list/order.js";
 import { and, commaList, name, or, type Param, param, type Sql, sql } from "./fragment.js";
 
 /** A column of the row at hand. */

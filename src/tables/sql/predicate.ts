@@ -1,10 +1,10 @@
 import { unscaledSql } from "../../platform/real-scale.js";
-import type { ColumnName } from "../../project/names.js";
-import type { ColumnReference, Exists, Expression, Operand } from "../../project/rules/ast.js";
+import type { ColumnReference, Exists, Expression, Operand } from "../../rules/ast.js";
 import type { CatalogTable } from "../../schema/catalog.js";
-import type { Condition } from "../access-path.js";
+import type { ColumnName } from "../../sqlite/names.js";
 import type { Outside } from "../exists-path.js";
-import { isEquality, type PlannedFilter } from "../planned-filter.js";
+import type { Condition } from "../list/access-path.js";
+import { isEquality, type PlannedFilter } from "../list/planned-filter.js";
 import { aliasName, and, commaList, name, or, type Param, param, Slot, type Sql, sql } from "./fragment.js";
 
 /** What the names in a rule stand for at the place where its SQL will be. */

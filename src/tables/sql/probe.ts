@@ -1,5 +1,5 @@
-import type { Exists, Expression } from "../../project/rules/ast.js";
-import { conjuncts } from "../../project/rules/conjuncts.js";
+import type { Exists, Expression } from "../../rules/ast.js";
+import { conjuncts } from "../../rules/walk.js";
 import type { Catalog, CatalogIndex } from "../../schema/catalog.js";
 import { existsPath } from "../exists-path.js";
 import type { Seek as PlannedSeek } from "../plan-check.js";

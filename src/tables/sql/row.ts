@@ -1,10 +1,9 @@
-import { makesNumbers } from "../../project/migration/column-type.js";
 import type { Column, Table } from "../../project/model.js";
-import type { ColumnReference, Exists, Expression } from "../../project/rules/ast.js";
-import { columnsOf } from "../../project/rules/columns-of.js";
-import { conjuncts } from "../../project/rules/conjuncts.js";
-import { alwaysTrue, neverTrue } from "../../project/rules/never-true.js";
+import type { ColumnReference, Exists, Expression } from "../../rules/ast.js";
+import { alwaysTrue, neverTrue } from "../../rules/fold.js";
+import { columnsOf, conjuncts } from "../../rules/walk.js";
 import type { Catalog, CatalogTable } from "../../schema/catalog.js";
+import { makesNumbers } from "../../sqlite/column-type.js";
 import type { Counted, Seek } from "../plan-check.js";
 import { shownColumn } from "./candidates.js";
 import {

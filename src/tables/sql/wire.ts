@@ -3,7 +3,7 @@ import type { SqlValue } from "../../platform/database.js";
 import { isPlainSql, scaledSql, unscaled } from "../../platform/real-scale.js";
 import type { Column } from "../../project/model.js";
 import type { CatalogTable } from "../../schema/catalog.js";
-import type { OrderTerm } from "../order.js";
+import type { OrderTerm } from "../list/order.js";
 import { chain, commaList, type Sql, sql, sum, textLiteral } from "./fragment.js";
 
 /**

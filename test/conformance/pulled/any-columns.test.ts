@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import { applyChange } from "../../../src/schema/apply.js";
-import { pullSchema } from "../../../src/schema/pull.js";
+import { pullSchema } from "../../../src/schema/pull/pull.js";
 import { client, dataOf, expectRefusal } from "../../support/client.js";
 import { rowsOf, run } from "../../support/people.js";
 import { apiKey, serve } from "../../support/server.js";

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { applyChange } from "../../../src/schema/apply.js";
-import { pullSchema } from "../../../src/schema/pull.js";
+import { pullSchema } from "../../../src/schema/pull/pull.js";
 import { type Client, client, dataOf, metaOf, pagesOf } from "../../support/client.js";
 import { member, run } from "../../support/people.js";
 import { apiKey, serve } from "../../support/server.js";

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { applyChange } from "../../../src/schema/apply.js";
-import type { PullNotes } from "../../../src/schema/introspect.js";
-import { pullSchema } from "../../../src/schema/pull.js";
+import type { PullNotes } from "../../../src/schema/pull/introspect.js";
+import { pullSchema } from "../../../src/schema/pull/pull.js";
 import { type Client, client, dataOf, expectRefusal, metaOf, pagesOf } from "../../support/client.js";
 import { member, rowsOf, run } from "../../support/people.js";
 import { apiKey, serve, type TestServer } from "../../support/server.js";

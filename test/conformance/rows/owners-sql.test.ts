@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { openLibsql } from "../../../src/node/libsql.js";
-import { pullSchema } from "../../../src/schema/pull.js";
+import { pullSchema } from "../../../src/schema/pull/pull.js";
 import { adopted, adoptedWith } from "../../support/adopted.js";
 import { client, dataOf, expectAnswer, expectRefusal, metaOf } from "../../support/client.js";
 import { foreignDatabase } from "../../support/foreign-database.js";

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import Libsql from "libsql";
 import { describe, expect, it } from "vitest";
 import { openLibsql } from "../../../src/node/libsql.js";
-import { pullSchema } from "../../../src/schema/pull.js";
+import { pullSchema } from "../../../src/schema/pull/pull.js";
 import { client, expectRefusal } from "../../support/client.js";
 import { countOf, member, run } from "../../support/people.js";
 import { serve, type TestServer } from "../../support/server.js";

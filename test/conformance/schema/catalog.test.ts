@@ -4,10 +4,10 @@ import { join } from "node:path";
 import Libsql from "libsql";
 import { expect, it } from "vitest";
 import { openLibsql } from "../../../src/node/libsql.js";
-import { tableName } from "../../../src/project/names.js";
 import { loadCatalog } from "../../../src/schema/catalog.js";
-import { pullSchema } from "../../../src/schema/pull.js";
+import { pullSchema } from "../../../src/schema/pull/pull.js";
 import { noTriggers } from "../../../src/schema/triggers-reached.js";
+import { tableName } from "../../../src/sqlite/names.js";
 import { applied, chinook, emptyDatabase, run } from "./support.js";
 
 it("has the indexes that a scan can use, the rowid and its alias", async () => {

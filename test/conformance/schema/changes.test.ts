@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { Database } from "../../../src/platform/database.js";
-import { planChange } from "../../../src/schema/plan.js";
+import { planChange } from "../../../src/schema/plan/plan.js";
 import {
   applied,
   apply,

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { planChange } from "../../../src/schema/plan.js";
-import { pullSchema } from "../../../src/schema/pull.js";
+import { planChange } from "../../../src/schema/plan/plan.js";
+import { pullSchema } from "../../../src/schema/pull/pull.js";
 import { client } from "../../support/client.js";
 import { rowsOf, run } from "../../support/people.js";
 import { apiKey, serve } from "../../support/server.js";

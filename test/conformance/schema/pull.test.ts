@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { parseSchema } from "../../../src/project/schema.js";
-import { introspect } from "../../../src/schema/introspect.js";
-import { pullSchema } from "../../../src/schema/pull.js";
+import { introspect } from "../../../src/schema/pull/introspect.js";
+import { pullSchema } from "../../../src/schema/pull/pull.js";
 import { applied, chinook, rows, sound, soundness, value } from "./support.js";
 
 describe("chinook", () => {

@@ -5,9 +5,9 @@ import { beforeEach, describe, expect, it } from "vitest";
 import { openLibsql } from "../../../src/node/libsql.js";
 import type { Database } from "../../../src/platform/database.js";
 import { applySafe } from "../../../src/schema/apply.js";
-import { formatPlan } from "../../../src/schema/format-plan.js";
 import { loadSchemaInForce } from "../../../src/schema/in-force.js";
-import { noBase, planChange, sha256Hex } from "../../../src/schema/plan.js";
+import { formatPlan } from "../../../src/schema/plan/format-plan.js";
+import { noBase, planChange, sha256Hex } from "../../../src/schema/plan/plan.js";
 import { applied, apply, emptyDatabase, rows, run, value } from "./support.js";
 
 const base = `

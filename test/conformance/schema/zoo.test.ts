@@ -6,8 +6,8 @@ import { beforeEach, describe, expect, it } from "vitest";
 import { openLibsql } from "../../../src/node/libsql.js";
 import type { Database } from "../../../src/platform/database.js";
 import { parseSchema } from "../../../src/project/schema.js";
-import { introspect } from "../../../src/schema/introspect.js";
-import { pullSchema } from "../../../src/schema/pull.js";
+import { introspect } from "../../../src/schema/pull/introspect.js";
+import { pullSchema } from "../../../src/schema/pull/pull.js";
 import { applied, apply, emptyDatabase, rows, run, sound, soundness, value } from "./support.js";
 
 let database: Database;

@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { release } from "../../../src/platform/release.js";
 import { applyChange } from "../../../src/schema/apply.js";
-import { planChange } from "../../../src/schema/plan.js";
+import { planChange } from "../../../src/schema/plan/plan.js";
 import { bringUpSystemTables, broughtUpFirst } from "../../../src/schema/system/bring-up.js";
 import { type SystemMigration, systemMigrations } from "../../../src/schema/system/migrations.js";
 import { client, dataOf, expectRefusal } from "../../support/client.js";

@@ -1,4 +1,4 @@
-import type { ColumnType } from "../../../src/project/model.js";
+import type { ColumnType } from "../../../src/sqlite/column-type.js";
 import type { Random } from "../support/random.js";
 import { isSafe, type Row, toText, type Value } from "../support/values.js";
 import type { TableSpec } from "./tables.js";

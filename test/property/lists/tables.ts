@@ -1,7 +1,7 @@
 import type { Database } from "../../../src/platform/database.js";
-import { createIndex, createTable, nothingKept } from "../../../src/project/migration/ddl.js";
-import type { ColumnType } from "../../../src/project/model.js";
 import { parseSchema } from "../../../src/project/schema.js";
+import { createIndex, createTable, nothingKept } from "../../../src/schema/plan/ddl.js";
+import type { ColumnType } from "../../../src/sqlite/column-type.js";
 import type { Random } from "../support/random.js";
 import type { Row, Value } from "../support/values.js";
 import { toSql } from "../support/values.js";

@@ -1,4 +1,4 @@
-import type { ColumnType } from "../../../src/project/model.js";
+import type { ColumnType } from "../../../src/sqlite/column-type.js";
 import type { Random } from "./random.js";
 import type { Operand, Operator, Rule } from "./rule.js";
 import type { Value } from "./values.js";

@@ -1,4 +1,4 @@
-import type { ColumnType } from "../../../src/project/model.js";
+import type { ColumnType } from "../../../src/sqlite/column-type.js";
 
 /**
  * A stored value: integers are bigint, reals number, JSON its text. The naive evaluators work on these and on nothing

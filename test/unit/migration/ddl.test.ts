@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { diff } from "../../../src/project/migration/diff.js";
-import { emptyPhysical } from "../../../src/project/migration/physical.js";
 import { parseSchema } from "../../../src/project/schema.js";
+import { emptyPhysical } from "../../../src/schema/physical.js";
+import { diff } from "../../../src/schema/plan/diff.js";
 
 /** The SQL of an empty database's first schema. */
 function sqlOf(text: string): string[] {

@@ -5,9 +5,9 @@ import {
   fragmentProblem,
   sameFragment,
   withRenamedColumns,
-} from "../../../src/project/migration/fragment.js";
-import { mentions, quoteName, quoteText, tokenize } from "../../../src/project/migration/sql-tokens.js";
-import { indexCondition, parseTableDdl } from "../../../src/project/migration/table-ddl.js";
+} from "../../../src/sqlite/fragment.js";
+import { mentions, quoteName, quoteText, tokenize } from "../../../src/sqlite/sql-tokens.js";
+import { indexCondition, parseTableDdl } from "../../../src/sqlite/table-ddl.js";
 
 describe("tokens", () => {
   it("are SQLite's", () => {

@@ -5,7 +5,7 @@ import {
   type SealBinding,
   sealCredentials,
 } from "../../../src/auth/oauth/credentials.js";
-import { formatProblem } from "../../../src/project/problem.js";
+import { formatProblem } from "../../../src/problems/problem.js";
 
 const iv = new Uint8Array(12).fill(7);
 const binding: SealBinding = { key: new Uint8Array(32).fill(1), projectId: "project", provider: "google" };

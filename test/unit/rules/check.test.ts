@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import type { RuleKind } from "../../../src/project/rules/scope.js";
+import type { RuleKind } from "../../../src/rules/scope.js";
 import { problemsOf, rule } from "./fixture.js";
 
 const TRUE = { kind: "literal", value: true };

@@ -1,9 +1,11 @@
-import type { Column, ColumnType, Schema, Table } from "../../../src/project/model.js";
-import { columnName, tableName } from "../../../src/project/names.js";
-import type { Expression } from "../../../src/project/rules/ast.js";
-import { parseRule } from "../../../src/project/rules/parse-rule.js";
-import type { RuleProblem } from "../../../src/project/rules/position.js";
-import { type RuleKind, ruleScope } from "../../../src/project/rules/scope.js";
+import type { Column, Schema, Table } from "../../../src/project/model.js";
+import { ruleScope } from "../../../src/project/rule-scope.js";
+import type { Expression } from "../../../src/rules/ast.js";
+import { parseRule } from "../../../src/rules/parse-rule.js";
+import type { RuleProblem } from "../../../src/rules/position.js";
+import type { RuleKind } from "../../../src/rules/scope.js";
+import type { ColumnType } from "../../../src/sqlite/column-type.js";
+import { columnName, tableName } from "../../../src/sqlite/names.js";
 
 /** Two tables: one with a column of every type, one for `exists` to look in. */
 export const schema: Schema = schemaOf([

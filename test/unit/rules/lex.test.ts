@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { lex } from "../../../src/project/rules/lex.js";
+import { lex } from "../../../src/rules/lex.js";
 
 test("tokens know their line and column", () => {
   expect(lex("row.id\n  = 'a\nb' and").map(({ text, at }) => [text, at.line, at.column])).toEqual([

@@ -1,9 +1,7 @@
 import { describe, expect, test } from "vitest";
-import { admitsAnonymous } from "../../../src/project/rules/admits-anonymous.js";
-import { columnsOf, mentions } from "../../../src/project/rules/columns-of.js";
-import { conjuncts } from "../../../src/project/rules/conjuncts.js";
-import { alwaysTrue, neverTrue } from "../../../src/project/rules/never-true.js";
-import { substitute } from "../../../src/project/rules/substitute.js";
+import { alwaysTrue, neverTrue } from "../../../src/rules/fold.js";
+import { admitsAnonymous } from "../../../src/rules/specialise.js";
+import { columnsOf, conjuncts, mentions, substitute } from "../../../src/rules/walk.js";
 import { rule } from "./fixture.js";
 
 test.each([

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { tableName } from "../../../src/project/names.js";
-import { parseRules, type TableRulesSource } from "../../../src/project/rules/rules.js";
+import { parseRules, type TableRulesSource } from "../../../src/project/parse-rules.js";
+import { tableName } from "../../../src/sqlite/names.js";
 import { rule, schema, schemaOf, table } from "./fixture.js";
 
 const messages = tableName("messages");

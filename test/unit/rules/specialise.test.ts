@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
-import type { AuthValues } from "../../../src/project/rules/ast.js";
-import { specialise } from "../../../src/project/rules/specialise.js";
+import type { AuthValues } from "../../../src/rules/ast.js";
+import { specialise } from "../../../src/rules/specialise.js";
 import { rule } from "./fixture.js";
 
 const anonymous: AuthValues = { id: null, email: null, role: null };

@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, test } from "vitest";
 import { openLibsql } from "../../../src/node/libsql.js";
-import { comparisonWarnings } from "../../../src/project/rules/comparison-warnings.js";
-import { parseRules } from "../../../src/project/rules/rules.js";
+import { comparisonWarnings } from "../../../src/project/comparison-warnings.js";
+import { parseRules } from "../../../src/project/parse-rules.js";
 import { parseSchema } from "../../../src/project/schema.js";
 import { applySafe } from "../../../src/schema/apply.js";
 import { type Catalog, loadCatalog } from "../../../src/schema/catalog.js";

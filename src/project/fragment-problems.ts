@@ -1,0 +1,71 @@
+import type { Problem } from "../problems/problem.js";
+import { fragmentProblem } from "../sqlite/fragment.js";
+import { quoteName } from "../sqlite/sql-tokens.js";
+import type { Column, Schema, Table } from "./model.js";
+import { columnNames } from "./unread.js";
+
+/** Every SQL expression of a schema that `fragmentProblem` refuses, and text that no DDL can hold. */
+export function fragmentProblems(schema: Schema): Problem[] {
+  return [
+    ...fragmentsOf(schema).flatMap(({ path, sql, columns }) =>
+      problemOf(path, fragmentProblem(sql, columns)),
+    ),
+    ...[...schema.tables.values()].flatMap(({ name, columns }) =>
+      [...columns.values()].flatMap((column) =>
+        problemOf(`${name}.columns.${column.name}.default`, textProblem(column)),
+      ),
+    ),
+  ];
+}
+
+/** An expression of the owner's, and the columns that it may name. */
+interface Fragment {
+  readonly path: string;
+  readonly sql: string;
+  readonly columns: readonly string[];
+}
+
+function fragmentsOf(schema: Schema): Fragment[] {
+  return [...schema.tables.values()].flatMap((table) => {
+    const columns = columnNames(schema, table);
+    return [
+      ...[...table.columns.values()].flatMap((column) => columnFragments(column, table, columns)),
+      ...table.indexes.flatMap(({ where }, at) =>
+        where === null ? [] : [{ path: `${table.name}.indexes.${at}.where`, sql: where, columns }],
+      ),
+    ];
+  });
+}
+
+function columnFragments(column: Column, table: Table, columns: readonly string[]): Fragment[] {
+  const path = `${table.name}.columns.${column.name}`;
+  const { check, default: value } = column;
+  return [
+    ...(check === null ? [] : [{ path: `${path}.check`, sql: check, columns }]),
+    ...(value?.kind === "sql" ? [{ path: `${path}.default`, sql: value.sql, columns: [] }] : []),
+  ];
+}
+
+/**
+ * A query for each expression, of no rows, that fails where the database cannot evaluate the expression. SQLite takes
+ * a default that calls a function wrongly, and fails every insert from then on.
+ */
+export function fragmentProbes(schema: Schema): { path: string; sql: string }[] {
+  return fragmentsOf(schema).map(({ path, sql, columns }) => {
+    const row =
+      columns.length === 0
+        ? ""
+        : ` FROM (SELECT ${columns.map((name) => `NULL AS ${quoteName(name)}`).join(", ")})`;
+    return { path, sql: `SELECT 1${row} WHERE (${sql}) LIMIT 0` };
+  });
+}
+
+function textProblem({ default: value }: Column): string | null {
+  if (value?.kind !== "literal") return null;
+  const storable = !/[\0\p{Surrogate}]/u.test(String(value.value));
+  return storable ? null : "text with NUL or half a surrogate pair cannot be stored";
+}
+
+function problemOf(path: string, message: string | null): Problem[] {
+  return message === null ? [] : [{ file: "svc.schema.yaml", path, message }];
+}

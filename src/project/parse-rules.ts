@@ -1,0 +1,129 @@
+import { meantOrKnown } from "../problems/did-you-mean.js";
+import { dottedPath } from "../problems/dotted-path.js";
+import { type Problem, shown } from "../problems/problem.js";
+import type { ColumnRules, Expression, RuleAction, TableRules } from "../rules/ast.js";
+import { neverTrue } from "../rules/fold.js";
+import { parseRule } from "../rules/parse-rule.js";
+import { formatRuleProblem } from "../rules/position.js";
+import type { RuleKind } from "../rules/scope.js";
+import type { ColumnName, TableName } from "../sqlite/names.js";
+import { configFile } from "./config-file.js";
+import type { Schema, Table } from "./model.js";
+import { ruleScope } from "./rule-scope.js";
+import { columnNames, isWhollyRead, mayHaveColumn, mayHaveTable, unreadTable } from "./unread.js";
+
+/** Reads every rule of svc.toml against the schema (interface, section 5). Each table of the schema has its rules. */
+export function parseRules(source: RulesSource, schema: Schema): ParsedRules {
+  const problems: Problem[] = [];
+  const report: Report = (path, message) => {
+    problems.push({ file: configFile, path, message });
+  };
+  for (const name of source.keys()) {
+    if (schema.tables.has(name)) continue;
+    // Of a table that could not be read, what its rules say of other things can be judged.
+    if (mayHaveTable(schema, name))
+      tableRules(source.get(name)!, { schema, table: unreadTable(name), report });
+    else
+      report(
+        dottedPath(["rules", name]),
+        `unknown table ${shown(name)}${meantOrKnown(name, schema.tables.keys())}`,
+      );
+  }
+  const rules = new Map<TableName, TableRules>();
+  for (const table of schema.tables.values()) {
+    rules.set(table.name, tableRules(source.get(table.name) ?? {}, { schema, table, report }));
+  }
+  return { rules, problems };
+}
+
+/** `[rules]` of svc.toml: known keys and strings, but nothing is read yet. */
+export type RulesSource = ReadonlyMap<string, TableRulesSource>;
+
+export interface TableRulesSource {
+  readonly read?: string | undefined;
+  readonly create?: string | undefined;
+  readonly update?: string | undefined;
+  readonly delete?: string | undefined;
+  readonly columns?: ReadonlyMap<string, ColumnRulesSource> | undefined;
+}
+
+export interface ColumnRulesSource {
+  readonly read?: string | undefined;
+  readonly write?: string | undefined;
+}
+
+export interface ParsedRules {
+  readonly rules: ReadonlyMap<TableName, TableRules>;
+  readonly problems: readonly Problem[];
+}
+
+type Report = (path: string, message: string) => void;
+
+interface Context {
+  readonly schema: Schema;
+  readonly table: Table;
+  readonly report: Report;
+}
+
+function tableRules(source: TableRulesSource, context: Context): TableRules {
+  return {
+    read: actionRule("read", source.read, context),
+    create: actionRule("create", source.create, context),
+    update: actionRule("update", source.update, context),
+    delete: actionRule("delete", source.delete, context),
+    columns: columnRules(source.columns ?? new Map(), context),
+  };
+}
+
+function actionRule(action: RuleAction, text: string | undefined, context: Context): Expression {
+  const path = dottedPath(["rules", context.table.name, action]);
+  const rule = readRule(path, action, text ?? "deny", context);
+  const limit = isWhollyRead(context.schema, context.table.name) ? limitOf(action, context.table) : null;
+  if (limit !== null && !neverTrue(rule)) context.report(path, limit);
+  return rule;
+}
+
+/** Interface, section 3: what can be done with a pulled table. Null for an action that can be. */
+function limitOf(action: RuleAction, { name, virtual, primaryKey }: Table): string | null {
+  if (virtual && action !== "read")
+    return `table ${name} is virtual: it can only be read, so remove this rule`;
+  const needsKey = action === "update" || action === "delete";
+  return needsKey && primaryKey.length === 0
+    ? `table ${name} has no primary key: it can only be read and added to. Give it a primary_key, or remove this rule`
+    : null;
+}
+
+function columnRules(
+  source: ReadonlyMap<string, ColumnRulesSource>,
+  context: Context,
+): ReadonlyMap<ColumnName, ColumnRules> {
+  const rules = new Map<ColumnName, ColumnRules>();
+  for (const [name, { read, write }] of source) {
+    const path = dottedPath(["rules", context.table.name, "columns", name]);
+    const column = context.table.columns.get(name);
+    if (column === undefined && !mayHaveColumn(context.schema, context.table.name, name)) {
+      context.report(
+        path,
+        `unknown column ${shown(name)} of table ${context.table.name}${meantOrKnown(name, columnNames(context.schema, context.table))}`,
+      );
+      continue;
+    }
+    const found = {
+      read: readRule(`${path}.read`, "column", read ?? "public", context),
+      write: write === undefined ? null : readRule(`${path}.write`, "column", write, context),
+    };
+    if (column !== undefined) rules.set(column.name, found);
+  }
+  return rules;
+}
+
+function readRule(
+  path: string,
+  kind: RuleKind,
+  text: string,
+  { schema, table, report }: Context,
+): Expression {
+  const { expression, problems } = parseRule(text, ruleScope(schema, table, kind));
+  for (const problem of problems) report(path, formatRuleProblem(text, problem));
+  return expression;
+}

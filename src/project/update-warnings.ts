@@ -1,0 +1,69 @@
+import type { Problem } from "../problems/problem.js";
+import type { ColumnReference, Expression, Operand, TableRules } from "../rules/ast.js";
+import { existsIn } from "../rules/walk.js";
+import type { TableName } from "../sqlite/names.js";
+import type { Schema, Table } from "./model.js";
+import { ruleProblems } from "./rule-problems.js";
+
+/**
+ * What an update rule says and hardly means (README, "Rules"). It has to be TRUE with the row before in the place of `row`, and
+ * with the row after: `row.deleted_at is null` forbids to set `deleted_at`, and an `exists` that looks into the table
+ * itself finds the rows as they were both times.
+ */
+export function updateWarnings(rules: ReadonlyMap<TableName, TableRules>, schema: Schema): Problem[] {
+  return ruleProblems(rules, (rule, name, action) => {
+    if (action !== "update") return [];
+    const table = schema.tables.get(name)!;
+    return [...statesKept(rule, table).map(cannotLeave), ...ownTable(rule, table)];
+  });
+}
+
+function cannotLeave({ column, test }: State): string {
+  return `row.${column} ${test} has to hold after the change too, so that no update leaves that state: say old.${column} ${test} if it should`;
+}
+
+/** One value of a column, and the words by which a rule asks for it. */
+interface State {
+  readonly column: string;
+  readonly test: string;
+}
+
+/** The states that the rule asks of `row`, but for those of the primary key, which no update changes. */
+function statesKept(rule: Expression, table: Table): readonly State[] {
+  switch (rule.kind) {
+    case "compare": {
+      if (rule.operator !== "=") return [];
+      return [stateOf(rule.left, rule.right, table), stateOf(rule.right, rule.left, table)].flat();
+    }
+    case "is_null":
+      return !rule.negated && isChangeable(rule.value, table)
+        ? [{ column: rule.value.column, test: "is null" }]
+        : [];
+    case "and":
+    case "or":
+      return rule.terms.flatMap((term) => statesKept(term, table));
+    case "exists":
+      return statesKept(rule.where, table);
+    default:
+      // What stands under a `not` is a state that is kept out of, not one that is kept.
+      return [];
+  }
+}
+
+function stateOf(operand: Operand, value: Operand, table: Table): readonly State[] {
+  if (value.kind !== "literal" || value.value === null || !isChangeable(operand, table)) return [];
+  const shown =
+    typeof value.value === "string" ? `'${value.value.replaceAll("'", "''")}'` : String(value.value);
+  return [{ column: operand.column, test: `= ${shown}` }];
+}
+
+function isChangeable(operand: Operand, { primaryKey }: Table): operand is ColumnReference {
+  return operand.kind === "column" && operand.source === "row" && !primaryKey.includes(operand.column);
+}
+
+function ownTable(rule: Expression, { name }: Table): readonly string[] {
+  if (!existsIn(rule).some(({ table }) => table === name)) return [];
+  return [
+    `an exists looks into ${name} itself, whose rows it finds as they were before the change both times`,
+  ];
+}

@@ -1,0 +1,19 @@
+import type { Expression } from "./ast.js";
+import { check } from "./check.js";
+import { FALSE } from "./fold.js";
+import { parse } from "./parse.js";
+import type { RuleProblem } from "./position.js";
+import type { Scope } from "./scope.js";
+
+/** One rule's text as a typed expression; `deny`, where there are problems. */
+export function parseRule(text: string, scope: Scope): ParsedRule {
+  const parsed = parse(text);
+  if (parsed.problem !== undefined) return { expression: FALSE, problems: [parsed.problem] };
+  const checked = check(parsed.syntax, scope);
+  return checked.problems.length === 0 ? checked : { expression: FALSE, problems: checked.problems };
+}
+
+export interface ParsedRule {
+  readonly expression: Expression;
+  readonly problems: readonly RuleProblem[];
+}

@@ -1,0 +1,170 @@
+import { didYouMean } from "../problems/did-you-mean.js";
+import type { CompareOperator } from "./ast.js";
+import { lex, type Token } from "./lex.js";
+import { type RuleProblem, startOfText } from "./position.js";
+import type { Syntax } from "./syntax.js";
+import { SyntaxRefusal, TokenReader } from "./token-reader.js";
+
+const textLengthMax = 10_000;
+
+/** Reads the grammar of the interface, section 5, with SQL's precedence: `or`, `and`, `not`, comparison. */
+export function parse(text: string): Parsed {
+  if (text.length > textLengthMax) {
+    return { problem: { at: startOfText, message: `longer than ${textLengthMax} characters` } };
+  }
+  const reader = new TokenReader(lex(text));
+  try {
+    const syntax = disjunction(reader);
+    return reader.current.kind === "end" ? { syntax } : reader.refuse("expected and, or or the end");
+  } catch (error) {
+    if (error instanceof SyntaxRefusal) return { problem: error.problem };
+    throw error;
+  }
+}
+
+/** The first mistake alone: what follows one is guesswork. */
+export type Parsed =
+  | { readonly syntax: Syntax; readonly problem?: never }
+  | { readonly problem: RuleProblem; readonly syntax?: never };
+
+function disjunction(reader: TokenReader): Syntax {
+  return chain(reader, "or", conjunction);
+}
+
+function conjunction(reader: TokenReader): Syntax {
+  return chain(reader, "and", negation);
+}
+
+function chain(reader: TokenReader, kind: "and" | "or", term: (reader: TokenReader) => Syntax): Syntax {
+  const { at } = reader.current;
+  const first = term(reader);
+  const terms = [first];
+  while (reader.takeKeyword(kind)) terms.push(term(reader));
+  return terms.length === 1 ? first : { kind, terms, at };
+}
+
+function negation(reader: TokenReader): Syntax {
+  const not = reader.takeKeyword("not");
+  if (not === null) return comparison(reader);
+  return { kind: "not", term: reader.nested(not.at, () => negation(reader)), at: not.at };
+}
+
+function comparison(reader: TokenReader): Syntax {
+  const left = primary(reader);
+  const compared = comparisonWith(reader, left);
+  if (compared !== null && startsComparison(reader.current))
+    reader.refuse("comparisons do not chain: expected and, or or the end");
+  return compared ?? left;
+}
+
+function comparisonWith(reader: TokenReader, left: Syntax): Syntax | null {
+  const { at } = reader.current;
+  const operator = compareOperators.get(reader.current.text);
+  if (reader.current.kind === "symbol" && operator !== undefined) {
+    reader.advance();
+    return { kind: "compare", operator, left, right: primary(reader), at };
+  }
+  if (reader.takeKeyword("is")) return nullTest(reader, left);
+  if (reader.takeKeyword("in")) return membership(reader, left);
+  if (reader.takeKeyword("not")) {
+    reader.expectKeyword("in");
+    return { kind: "not", term: membership(reader, left), at };
+  }
+  return null;
+}
+
+const compareOperators: ReadonlyMap<string, CompareOperator> = new Map(
+  (["=", "!=", "<", "<=", ">", ">="] as const).map((operator) => [operator, operator]),
+);
+
+function startsComparison(token: Token): boolean {
+  if (token.kind === "word") return token.keyword === "is" || token.keyword === "in";
+  return token.kind === "symbol" && compareOperators.has(token.text);
+}
+
+function nullTest(reader: TokenReader, value: Syntax): Syntax {
+  const negated = reader.takeKeyword("not") !== null;
+  reader.expectKeyword("null");
+  return { kind: "is_null", value, negated, at: value.at };
+}
+
+function membership(reader: TokenReader, value: Syntax): Syntax {
+  reader.expectSymbol("(");
+  const list = [primary(reader)];
+  while (reader.takeSymbol(",")) list.push(primary(reader));
+  reader.expectSymbol(")");
+  return { kind: "in", value, list, at: value.at };
+}
+
+function primary(reader: TokenReader): Syntax {
+  const token = reader.current;
+  if (token.kind === "literal") {
+    reader.advance();
+    return { kind: "literal", value: token.value, at: token.at };
+  }
+  if (token.kind === "word") return token.keyword === null ? reference(reader) : keywordPrimary(reader);
+  if (reader.takeSymbol("(")) return parenthesised(reader, token);
+  return reader.refuse("expected a condition or a value");
+}
+
+function parenthesised(reader: TokenReader, open: Token): Syntax {
+  const inner = reader.nested(open.at, () => disjunction(reader));
+  reader.expectSymbol(")");
+  return inner;
+}
+
+function reference(reader: TokenReader): Syntax {
+  const source = reader.advance();
+  if (!reader.takeSymbol(".")) refuseWord(reader, source);
+  const name = reader.expectWord(`a name after ${source.text}.`);
+  return { kind: "reference", source: source.text, name: name.text, at: source.at };
+}
+
+/** A misspelt `public`, or a column without its `row.`. */
+function refuseWord(reader: TokenReader, { text, at }: Token): never {
+  const compared = startsComparison(reader.current);
+  const meant = compared ? "" : (otherWords.get(text.toLowerCase()) ?? didYouMean(text, shorthands));
+  if (meant !== "") reader.refuseAt(at, `unknown word ${text}${meant}`);
+  const example = /^(row|new|auth)$/.test(text) ? `${text}.id` : `row.${text}`;
+  return reader.refuse(`expected . after ${text}, as in ${example}`);
+}
+
+const shorthands = ["public", "authenticated", "deny", "exists"];
+
+/** What people write for a shorthand that is called otherwise. */
+const otherWords = new Map([
+  ["admin", "; write auth.role = 'admin'"],
+  ["everyone", "; write public"],
+  ["nobody", "; write deny"],
+]);
+
+function keywordPrimary(reader: TokenReader): Syntax {
+  const { at } = reader.current;
+  if (reader.takeKeyword("null")) return { kind: "literal", value: null, at };
+  if (reader.takeKeyword("true")) return { kind: "literal", value: true, at };
+  if (reader.takeKeyword("false")) return { kind: "literal", value: false, at };
+  if (reader.takeKeyword("public")) return { kind: "shorthand", name: "public", at };
+  if (reader.takeKeyword("authenticated")) return { kind: "shorthand", name: "authenticated", at };
+  if (reader.takeKeyword("deny")) return { kind: "shorthand", name: "deny", at };
+  if (reader.takeKeyword("now")) return now(reader, at);
+  if (reader.takeKeyword("exists")) return exists(reader, at);
+  return reader.refuse("expected a condition or a value");
+}
+
+function now(reader: TokenReader, at: Syntax["at"]): Syntax {
+  reader.expectSymbol("(");
+  reader.expectSymbol(")");
+  return { kind: "now", at };
+}
+
+function exists(reader: TokenReader, at: Syntax["at"]): Syntax {
+  reader.expectSymbol("(");
+  const table = reader.expectWord("a table");
+  const anAlias = `an alias, as in exists(${table.text} ${table.text.replace("$", "")[0]} where …)`;
+  if (reader.current.kind === "word" && reader.current.keyword !== null) reader.refuse(`expected ${anAlias}`);
+  const alias = reader.expectWord(anAlias);
+  reader.expectKeyword("where");
+  const where = reader.nested(at, () => disjunction(reader));
+  reader.expectSymbol(")");
+  return { kind: "exists", table, alias, where, at };
+}

@@ -1,0 +1,163 @@
+import type { Table } from "../../project/model.js";
+import { type Physical, physicalTable, sameName } from "../physical.js";
+import { addColumn, createIndex, dropColumn, dropIndex } from "./ddl.js";
+import { rebuildStatements } from "./rebuild.js";
+import { rebuildTogether } from "./rebuild-together.js";
+import { destructive, type Hazard, impossible, type Step } from "./steps.js";
+import type { TableChange } from "./table-change.js";
+import {
+  addedColumnHazards,
+  alteredColumnHazards,
+  droppedColumnHazards,
+  newIndexHazards,
+  type RowsOf,
+  rebuildHazards,
+} from "./table-hazards.js";
+
+/** Before anything else, since a column cannot go while an index has it. */
+export function dropIndexSteps({ current, indexes }: TableChange): Step[] {
+  const drop = (name: string, hazards: readonly Hazard[]): Step => ({
+    kind: "drop_index",
+    description: `drop index ${name}`,
+    statements: [dropIndex(name)],
+    hazards,
+  });
+  return [
+    ...indexes.dropped.map(({ name }) => drop(name, [])),
+    ...indexes.lost.map(({ name }) =>
+      drop(name, [destructive(`index ${name} of ${current.name} covers a column that is dropped`)]),
+    ),
+  ];
+}
+
+/** Steps for a table that stays, under the name that is in force. */
+export function changeSteps(change: TableChange, physical: Physical, rowsOf: RowsOf): Step[] {
+  if (change.current.virtual || change.target.virtual) return virtualSteps(change);
+  const steps = change.rebuild
+    ? [rebuildStep(change, physical, rowsOf)]
+    : columnSteps(change, physical, rowsOf);
+  return [...steps, ...indexSteps(change)];
+}
+
+/** What a virtual table's columns are is its module's affair; how they are read may change. */
+function virtualSteps({ current, target, added, dropped }: TableChange): Step[] {
+  const same = current.virtual && target.virtual && added.length === 0 && dropped.length === 0;
+  if (same) return [];
+  const hazards = [impossible(`${current.name} is a virtual table: its columns cannot be changed`)];
+  return [
+    { kind: "rebuild_table", description: `change virtual table ${current.name}`, statements: [], hazards },
+  ];
+}
+
+function columnSteps(change: TableChange, physical: Physical, rowsOf: RowsOf): Step[] {
+  const { current, target, added, dropped } = change;
+  return [
+    ...dropped.map(
+      (column): Step => ({
+        kind: "drop_column",
+        description: `drop column ${current.name}.${column.name}`,
+        statements: [dropColumn(current.name, column.name)],
+        hazards: droppedColumnHazards(column, change, physical),
+      }),
+    ),
+    ...added.map(
+      (column): Step => ({
+        kind: "add_column",
+        description: `add column ${current.name}.${column.name}`,
+        statements: [addColumn(target, column)],
+        hazards: addedColumnHazards(column, change, rowsOf),
+      }),
+    ),
+  ];
+}
+
+function rebuildStep(change: TableChange, physical: Physical, rowsOf: RowsOf): Step {
+  return {
+    kind: "rebuild_table",
+    description: `rebuild table ${change.current.name}: ${reasons(change).join(", ")}`,
+    statements: rebuildStatements(change, physical),
+    hazards: hazardsOf(change, physical, rowsOf),
+  };
+}
+
+function reasons({ added, dropped, altered, target, keyChanged, strictChanged }: TableChange): string[] {
+  const what = [
+    ...dropped.map(({ name }) => `drop column ${name}`),
+    ...added.map(({ name }) => `add column ${name}`),
+    ...altered.map(({ after }) => `change column ${after.name}`),
+    ...(keyChanged ? ["change the primary key"] : []),
+    ...(strictChanged ? [target.strict ? "make it STRICT" : "make it not STRICT"] : []),
+  ];
+  return what.length === 0 ? ["drop a unique constraint"] : what;
+}
+
+function hazardsOf(change: TableChange, physical: Physical, rowsOf: RowsOf): Hazard[] {
+  const { added, dropped, altered } = change;
+  return [
+    ...dropped.flatMap((column) => droppedColumnHazards(column, change, physical)),
+    ...added.flatMap((column) => addedColumnHazards(column, change, rowsOf)),
+    ...altered.flatMap(({ before, after }) => alteredColumnHazards(before, after, change, rowsOf)),
+    ...rebuildHazards(change, physical),
+  ];
+}
+
+/** A rebuilt table has lost its stale indexes already. */
+function indexSteps(change: TableChange): Step[] {
+  const { current, rebuild, indexes } = change;
+  const again = (name: string): Step => ({
+    kind: "drop_index",
+    description: `drop index ${name}, which is named after what is renamed`,
+    statements: [dropIndex(name)],
+    hazards: [],
+  });
+  return [
+    ...(rebuild ? [] : indexes.stale.map(({ name }) => again(name))),
+    ...indexes.created.map(
+      ({ name, shape, isNew }): Step => ({
+        kind: "create_index",
+        description: `create index ${name}`,
+        statements: [createIndex(current.name, shape, name)],
+        hazards: isNew ? newIndexHazards(shape, change) : [],
+      }),
+    ),
+  ];
+}
+
+/**
+ * Two steps for all tables that are rebuilt, where foreign keys stay on; tables that are new come between. Hazards are
+ * the first one's.
+ */
+export function rebuildTogetherSteps(
+  names: readonly string[],
+  changes: readonly TableChange[],
+  gone: readonly Table[],
+  physical: Physical,
+  rowsOf: RowsOf,
+): Step[] {
+  if (names.length === 0) return [];
+  const tables = names.map((name) => physicalTable(physical, name)!);
+  const changed = changes.filter(({ current }) => names.some((name) => sameName(name, current.name)));
+  const rebuilt = changed.filter(({ rebuild }) => rebuild);
+  const what = rebuilt.map((change) => `${change.current.name} (${reasons(change).join(", ")})`);
+  const { setAside, bringBack } = rebuildTogether(tables, changed, gone, physical);
+  const hazards = [
+    ...rebuilt.flatMap((change) => hazardsOf(change, physical, rowsOf)),
+    ...changed.flatMap((change) =>
+      change.indexes.created.flatMap(({ shape, isNew }) => (isNew ? newIndexHazards(shape, change) : [])),
+    ),
+  ];
+  return [
+    {
+      kind: "rebuild_table",
+      description: `rebuild ${what.join(", ")}: set aside ${names.join(", ")}`,
+      statements: setAside,
+      hazards,
+    },
+    {
+      kind: "rebuild_table",
+      description: `bring back ${names.join(", ")}`,
+      statements: bringBack,
+      hazards: [],
+    },
+  ];
+}

@@ -1,0 +1,32 @@
+import { type Physical, type PhysicalTable, sameName } from "../physical.js";
+
+/** The tables that refer to a table, and those that refer to them, without the table itself. */
+export function descendants(physical: Physical, table: string): PhysicalTable[] {
+  const found: PhysicalTable[] = [];
+  const names = [table];
+  for (const name of names)
+    for (const child of physical.tables.values()) {
+      const refers = child.foreignKeys.some(({ parent }) => sameName(parent, name));
+      if (!refers || names.some((known) => sameName(known, child.name))) continue;
+      names.push(child.name);
+      found.push(child);
+    }
+  return found;
+}
+
+/** For dropping: so that no foreign key action of a parent has anything left to do in a child. */
+export function childrenFirst<T extends { readonly name: string }>(
+  tables: readonly T[],
+  physical: Physical,
+): T[] {
+  const waiting = [...tables];
+  const ordered: T[] = [];
+  while (waiting.length > 0) {
+    const free = waiting.findIndex(({ name }) => {
+      const below = descendants(physical, name);
+      return !waiting.some((other) => below.some((child) => sameName(child.name, other.name)));
+    });
+    ordered.push(...waiting.splice(Math.max(free, 0), 1));
+  }
+  return ordered;
+}

@@ -1,0 +1,114 @@
+import type { ColumnType } from "../../sqlite/column-type.js";
+
+/** How the values of a column become values of another type, in SQL over the column's quoted name. */
+export interface Conversion {
+  readonly value: string;
+  /** True where a value that is not NULL keeps its meaning; null where every value does. */
+  readonly keeps: string | null;
+  /** What becomes of the others. */
+  readonly otherwise: "null" | "rounded";
+  /** Narrowing needs a person's word even when every value converts (interface, section 3). */
+  readonly narrowing: boolean;
+}
+
+/** Null where no conversion is sensible: to and from `blob` only text has one, as its UTF-8 bytes, and only to it. */
+export function conversion(column: string, from: ColumnType, to: ColumnType): Conversion | null {
+  const make = conversions[from][to];
+  return make === undefined ? null : make(column);
+}
+
+type Make = (column: string) => Conversion;
+
+const widening =
+  (value: (c: string) => string): Make =>
+  (c) => ({
+    value: value(c),
+    keeps: null,
+    otherwise: "null",
+    narrowing: false,
+  });
+
+const narrowing =
+  (keeps: (c: string) => string, value: (c: string) => string): Make =>
+  (c) => ({
+    value: `CASE WHEN ${keeps(c)} THEN ${value(c)} END`,
+    keeps: keeps(c),
+    otherwise: "null",
+    narrowing: true,
+  });
+
+const asIs = (c: string) => c;
+const asText = (c: string) => `CAST(${c} AS TEXT)`;
+const asInteger = (c: string) => `CAST(${c} AS INTEGER)`;
+const asReal = (c: string) => `CAST(${c} AS REAL)`;
+const asBlob = (c: string) => `CAST(${c} AS BLOB)`;
+const zeroOrOne = (c: string) => `${c} IN (0, 1)`;
+const wordOfBoolean = (c: string) =>
+  `CASE ${c} WHEN 1 THEN 'true' WHEN 0 THEN 'false' ELSE CAST(${c} AS TEXT) END`;
+/** The shortest text that reads back as the same number; SQLite's own has 15 digits. */
+const realText = (c: string) =>
+  `CASE WHEN CAST(CAST(${c} AS TEXT) AS REAL) = ${c} THEN CAST(${c} AS TEXT) ELSE printf('%!.17g', ${c}) END`;
+const largestReal = "1.7976931348623157e308";
+const isFiniteReal = (c: string) => `${c} BETWEEN -${largestReal} AND ${largestReal}`;
+const isIntegerText = (c: string) => `CAST(CAST(${c} AS INTEGER) AS TEXT) = ${c}`;
+const isNumberText = (c: string) =>
+  `CASE WHEN json_valid(${c}) THEN json_type(${c}) END IN ('integer', 'real')`;
+const isWhole = (c: string) => `(abs(${c}) < 9223372036854775807.0 AND CAST(${c} AS INTEGER) = ${c})`;
+const isBooleanText = (c: string) => `${c} IN ('true', 'false', '1', '0')`;
+const booleanOfText = (c: string) => `${c} IN ('true', '1')`;
+const isExactReal = (c: string) => `${c} BETWEEN -9007199254740992 AND 9007199254740992`;
+
+const conversions: Record<ColumnType, Partial<Record<ColumnType, Make>>> = {
+  integer: {
+    real: (c) => ({ value: asReal(c), keeps: isExactReal(c), otherwise: "rounded", narrowing: false }),
+    text: widening(asText),
+    json: widening(asText),
+    boolean: narrowing(zeroOrOne, asIs),
+  },
+  boolean: {
+    integer: widening(asIs),
+    real: widening(asReal),
+    text: widening(wordOfBoolean),
+    json: widening(wordOfBoolean),
+  },
+  real: {
+    text: widening(realText),
+    json: narrowing(isFiniteReal, realText),
+    integer: narrowing(isWhole, asInteger),
+    boolean: narrowing(zeroOrOne, asInteger),
+  },
+  text: {
+    blob: widening(asBlob),
+    json: narrowing((c) => `json_valid(${c})`, asIs),
+    integer: narrowing(isIntegerText, asInteger),
+    real: narrowing(isNumberText, asReal),
+    boolean: narrowing(isBooleanText, booleanOfText),
+  },
+  json: {
+    text: widening(asIs),
+    blob: widening(asBlob),
+    integer: narrowing(isIntegerText, asInteger),
+    real: narrowing(isNumberText, asReal),
+    boolean: narrowing(isBooleanText, booleanOfText),
+  },
+  blob: {},
+};
+
+/** True for a stored value, not NULL, that is not one of the type: what a table that is not STRICT may hold. */
+export function misfit(column: string, type: ColumnType): string {
+  const storage = `typeof(${column})`;
+  switch (type) {
+    case "integer":
+      return `${storage} NOT IN ('null', 'integer')`;
+    case "real":
+      return `${storage} NOT IN ('null', 'real', 'integer')`;
+    case "text":
+      return `${storage} = 'blob'`;
+    case "boolean":
+      return `${storage} <> 'null' AND (${storage} <> 'integer' OR ${column} NOT IN (0, 1))`;
+    case "json":
+      return `${storage} <> 'null' AND (${storage} <> 'text' OR NOT json_valid(${column}))`;
+    case "blob":
+      return "0";
+  }
+}

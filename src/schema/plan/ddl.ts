@@ -1,0 +1,168 @@
+import type { Column, ColumnDefault, IndexColumn, OnDelete, Reference, Table } from "../../project/model.js";
+import type { ColumnType } from "../../sqlite/column-type.js";
+import { canonicalFragment } from "../../sqlite/fragment.js";
+import { quoteName, quoteText } from "../../sqlite/sql-tokens.js";
+
+/** The only place that builds DDL. Expressions of the owner's are in parentheses; `fragmentProblem` has judged them. */
+
+/** What a table already has physically and a rebuild carries over, though the model does not know it. */
+export interface Keepsakes {
+  /** By column name: the declared type, which decides the affinity of tables that are not STRICT. */
+  readonly declaredTypes: ReadonlyMap<string, string>;
+  /** By column name. */
+  readonly collations: ReadonlyMap<string, string>;
+  readonly withoutRowid: boolean;
+  readonly autoincrement: boolean;
+}
+
+export const nothingKept: Keepsakes = {
+  declaredTypes: new Map(),
+  collations: new Map(),
+  withoutRowid: false,
+  autoincrement: false,
+};
+
+/** `physicalName` differs from the table's own while it is being rebuilt. */
+export function createTable(
+  table: Table,
+  kept: Keepsakes = nothingKept,
+  physicalName: string = table.name,
+): string {
+  const lines = [...table.columns.values()].map((column) => columnDefinition(column, table, kept));
+  if (table.primaryKey.length > 0 && inlineKey(table, kept) === null)
+    lines.push(`PRIMARY KEY (${table.primaryKey.map(quoteName).join(", ")})`);
+  const options = [...(table.strict ? ["STRICT"] : []), ...(kept.withoutRowid ? ["WITHOUT ROWID"] : [])];
+  const suffix = options.length > 0 ? ` ${options.join(", ")}` : "";
+  return `CREATE TABLE ${quoteName(physicalName)} (\n  ${lines.join(",\n  ")}\n)${suffix}`;
+}
+
+/** A single integer key is the rowid itself, and only when it is declared on its column. */
+export function inlineKey(table: Table, kept: Keepsakes): string | null {
+  const [first, ...more] = table.primaryKey;
+  if (first === undefined || more.length > 0) return null;
+  const column = table.columns.get(first)!;
+  return declaredType(column, kept).toUpperCase() === "INTEGER" ? first : null;
+}
+
+export function addColumn(table: Table, column: Column): string {
+  return `ALTER TABLE ${quoteName(table.name)} ADD COLUMN ${columnDefinition(column, table, nothingKept)}`;
+}
+
+function columnDefinition(column: Column, table: Table, kept: Keepsakes): string {
+  const collation = kept.collations.get(column.name);
+  const parts = [quoteName(column.name), declaredType(column, kept)];
+  if (inlineKey(table, kept) === column.name)
+    parts.push(`PRIMARY KEY${kept.autoincrement ? " AUTOINCREMENT" : ""}`);
+  if (column.notNull) parts.push("NOT NULL");
+  if (collation !== undefined) parts.push(`COLLATE ${quoteName(collation)}`);
+  if (column.default !== null) parts.push(`DEFAULT ${defaultSql(column.default)}`);
+  if (column.check !== null) parts.push(`CHECK (${column.check})`);
+  if (column.references !== null) parts.push(referencesClause(column.references));
+  return parts.filter((part) => part !== "").join(" ");
+}
+
+const storageTypes: Record<ColumnType, string> = {
+  integer: "INTEGER",
+  boolean: "INTEGER",
+  real: "REAL",
+  text: "TEXT",
+  json: "TEXT",
+  blob: "BLOB",
+};
+
+export function storageType(type: ColumnType): string {
+  return storageTypes[type];
+}
+
+function declaredType(column: Column, kept: Keepsakes): string {
+  return kept.declaredTypes.get(column.name) ?? storageTypes[column.type];
+}
+
+/** As it stands behind DEFAULT, and as a value in a SELECT. */
+export function defaultSql(value: ColumnDefault): string {
+  if (value.kind === "sql") return `(${value.sql})`;
+  switch (typeof value.value) {
+    case "string":
+      return quoteText(value.value);
+    case "boolean":
+      return value.value ? "1" : "0";
+    default:
+      return String(value.value);
+  }
+}
+
+function referencesClause(reference: Reference): string {
+  const action = reference.onDelete === "no_action" ? "" : ` ON DELETE ${actionSql(reference.onDelete)}`;
+  return `REFERENCES ${quoteName(physicalParent(reference))} (${quoteName(reference.column)})${action}`;
+}
+
+export function physicalParent({ table }: Reference): string {
+  return table === "$users" ? "_users" : table;
+}
+
+export function actionSql(action: OnDelete): string {
+  return action.replace("_", " ").toUpperCase();
+}
+
+/** What an index is apart from its name. `unique` of a column or a table is one of these too. */
+export interface IndexShape {
+  readonly columns: readonly IndexColumn[];
+  readonly unique: boolean;
+  readonly where: string | null;
+}
+
+/** Equal for indexes that do the same. */
+export function indexSignature({ columns, unique, where }: IndexShape): string {
+  const condition = where === null ? "" : ` where ${canonicalFragment(where)}`;
+  return `${unique ? "unique " : ""}(${columnList(columns)})${condition}`.toLowerCase();
+}
+
+/** `messages(room_id,-created_at)`, `unique rooms(owner_id,name)`. No name in the file can be one of these. */
+export function indexName(table: string, { columns, unique, where }: IndexShape): string {
+  const condition = where === null ? "" : ` where ${canonicalFragment(where)}`;
+  return `${unique ? "unique " : ""}${table}(${columnList(columns)})${condition}`;
+}
+
+function columnList(columns: readonly IndexColumn[]): string {
+  return columns.map(({ name, descending }) => (descending ? `-${name}` : name)).join(",");
+}
+
+/** @param name differs from the usual one where the table or a column is about to be renamed. */
+export function createIndex(
+  table: string,
+  index: IndexShape,
+  name: string = indexName(table, index),
+): string {
+  const columns = index.columns.map((column) => quoteName(column.name) + (column.descending ? " DESC" : ""));
+  const condition = index.where === null ? "" : ` WHERE (${index.where})`;
+  const create = index.unique ? "CREATE UNIQUE INDEX" : "CREATE INDEX";
+  return `${create} ${quoteName(name)} ON ${quoteName(table)} (${columns.join(", ")})${condition}`;
+}
+
+export function dropIndex(name: string): string {
+  return `DROP INDEX ${quoteName(name)}`;
+}
+
+export function dropTable(name: string): string {
+  return `DROP TABLE ${quoteName(name)}`;
+}
+
+export function dropView(name: string): string {
+  return `DROP VIEW ${quoteName(name)}`;
+}
+
+export function dropTrigger(name: string): string {
+  return `DROP TRIGGER ${quoteName(name)}`;
+}
+
+export function dropColumn(table: string, column: string): string {
+  return `ALTER TABLE ${quoteName(table)} DROP COLUMN ${quoteName(column)}`;
+}
+
+export function renameTable(from: string, to: string): string {
+  return `ALTER TABLE ${quoteName(from)} RENAME TO ${quoteName(to)}`;
+}
+
+export function renameColumn(table: string, from: string, to: string): string {
+  return `ALTER TABLE ${quoteName(table)} RENAME COLUMN ${quoteName(from)} TO ${quoteName(to)}`;
+}

@@ -1,0 +1,34 @@
+import type { Plan } from "./plan.js";
+import type { PlannedStep } from "./steps.js";
+
+/** The plan as SQL for a person to read: the base's hash first, then each step under a comment. */
+export function formatPlan(plan: Plan): string {
+  return `${[header(plan), ...plan.steps.map(formatStep)].join("\n\n")}\n`;
+}
+
+function header({ base, hash, steps }: Plan): string {
+  if (steps.length > 0) return `-- base: ${base}\n-- ${summary(steps)}`;
+  return `-- base: ${base}\n-- ${base === hash ? "the schema in force" : "no change of the database, a new text"}`;
+}
+
+function summary(steps: readonly PlannedStep[]): string {
+  const blocked = steps.filter(({ hazards }) => hazards.some(({ effect }) => effect === "impossible")).length;
+  const waiting = steps.filter(({ safe }) => !safe).length - blocked;
+  const parts = [`${steps.length} ${steps.length === 1 ? "step" : "steps"}`];
+  if (waiting > 0) parts.push(`${waiting} need --allow-destructive`);
+  if (blocked > 0) parts.push(`${blocked} cannot be done`);
+  return waiting + blocked === 0 ? `${parts[0]}, all safe` : parts.join(", ");
+}
+
+/** One step: what it does, what stands against it with how many rows or values, its SQL. */
+export function formatStep({ description, hazards, statements }: PlannedStep): string {
+  const warnings = hazards.map(({ effect, reason, count }) => {
+    const word = effect === "impossible" ? "IMPOSSIBLE" : "DESTRUCTIVE";
+    return comment(`${word}: ${reason}${count === null ? "" : ` (${count})`}`);
+  });
+  return [comment(description), ...warnings, ...statements.map((sql) => `${sql};`)].join("\n");
+}
+
+function comment(text: string): string {
+  return text.replaceAll(/^/gm, "-- ");
+}

@@ -1,0 +1,127 @@
+import type { Database } from "../../platform/database.js";
+import { UnavailableError } from "../../platform/database.js";
+import type { Problem } from "../../problems/problem.js";
+import { fragmentProbes } from "../../project/fragment-problems.js";
+import type { Schema, Table } from "../../project/model.js";
+import { schemaFile } from "../../project/schema.js";
+import { loadState, parseOnce } from "../in-force.js";
+import { type Physical, physicalTable, sameName } from "../physical.js";
+import { type PendingMigrations, pendingMigrations } from "../system/bring-up.js";
+import { countInvalidTexts } from "../value-checks.js";
+import { type DiffOptions, diff } from "./diff.js";
+import { assess, countQueries, type PlannedStep, type Step } from "./steps.js";
+import { triedRenames } from "./tried-renames.js";
+
+/** What would carry the database from the schema in force to a proposal. */
+export interface Plan {
+  /** The hash of the schema in force, `none` without one: what `apply` takes as its base. */
+  readonly base: string;
+  /** Of the schema in force, 0 without one. */
+  readonly baseVersion: number;
+  readonly text: string;
+  /** SHA-256 of the proposed text, in hex. */
+  readonly hash: string;
+  readonly schema: Schema;
+  readonly steps: readonly PlannedStep[];
+  /** What the service's own tables lack, which no person has to decide on. */
+  readonly migrations: PendingMigrations;
+}
+
+export type PlanOutcome =
+  | { readonly outcome: "planned"; readonly plan: Plan }
+  | { readonly outcome: "invalid"; readonly problems: readonly Problem[] };
+
+/** The base of a database to which no schema was ever applied. */
+export const noBase = "none";
+
+/** Decides what would be done and counts what would be lost or broken. Changes nothing. */
+export async function planChange(
+  database: Database,
+  proposedText: string,
+  options: DiffOptions = {},
+): Promise<PlanOutcome> {
+  const { schema, problems } = parseOnce(proposedText);
+  if (schema === null) return { outcome: "invalid", problems };
+  const migrations = await pendingMigrations(database);
+  if (migrations.outcome === "later_release") return { outcome: "invalid", problems: [migrations.problem] };
+  const { inForce, physical, ownTriggers } = await loadState(database);
+  const { foreignKeysStayOn } = database;
+  const found = diff(inForce?.schema ?? null, schema, physical, {
+    foreignKeysStayOn,
+    ownTriggers,
+    ...options,
+  });
+  if (found.problems.length > 0) return { outcome: "invalid", problems: found.problems };
+  const refused = [
+    ...(await unusableExpressions(database, schema)),
+    ...(await unreadableTexts(database, found.adopted, physical)),
+  ];
+  if (refused.length > 0) return { outcome: "invalid", problems: refused };
+  return {
+    outcome: "planned",
+    plan: {
+      base: inForce?.hash ?? noBase,
+      baseVersion: inForce?.version ?? 0,
+      text: proposedText,
+      hash: await sha256Hex(proposedText),
+      schema,
+      steps: await withCounts(database, await triedRenames(database, found.steps, physical)),
+      migrations,
+    },
+  };
+}
+
+/** A table made by somebody else may hold text that is not UTF-8, which no server can read. */
+async function unreadableTexts(
+  database: Database,
+  tables: readonly Table[],
+  physical: Physical,
+): Promise<readonly Problem[]> {
+  const problems: Problem[] = [];
+  for (const table of tables)
+    for (const { name } of table.columns.values()) {
+      const source = physicalTable(physical, table.name)!;
+      const there = source.columns.some((column) => sameName(column.name, name));
+      const count = there ? await countInvalidTexts(database, source, name) : 0;
+      const message = `${count} texts that are there are not UTF-8`;
+      if (count > 0) problems.push({ file: schemaFile, path: `${table.name}.columns.${name}`, message });
+    }
+  return problems;
+}
+
+/** Expressions of the owner's that this SQLite cannot evaluate. */
+async function unusableExpressions(database: Database, schema: Schema): Promise<readonly Problem[]> {
+  const probes = fragmentProbes(schema);
+  if ((await queryError(database, probes)) === null) return [];
+  const problems: Problem[] = [];
+  for (const probe of probes) {
+    const message = await queryError(database, [probe]);
+    if (message !== null) problems.push({ file: schemaFile, path: probe.path, message });
+  }
+  return problems;
+}
+
+async function queryError(database: Database, queries: readonly { sql: string }[]): Promise<string | null> {
+  if (queries.length === 0) return null;
+  try {
+    await database.query(queries.map(({ sql }) => ({ sql, params: [] })));
+    return null;
+  } catch (error) {
+    if (error instanceof UnavailableError || !(error instanceof Error)) throw error;
+    return error.message;
+  }
+}
+
+async function withCounts(database: Database, steps: readonly Step[]): Promise<PlannedStep[]> {
+  const queries = countQueries(steps).map((sql) => ({ sql, params: [] }));
+  const results = queries.length === 0 ? [] : await database.query(queries);
+  return assess(
+    steps,
+    results.map(({ rows }) => Number(rows[0]![0])),
+  );
+}
+
+export async function sha256Hex(text: string): Promise<string> {
+  const digest = await crypto.subtle.digest("SHA-256", new TextEncoder().encode(text));
+  return Array.from(new Uint8Array(digest), (byte) => byte.toString(16).padStart(2, "0")).join("");
+}

@@ -1,0 +1,111 @@
+import type { Table } from "../../project/model.js";
+import { quoteName } from "../../sqlite/sql-tokens.js";
+import { type Physical, type PhysicalTable, sameName } from "../physical.js";
+import { createIndex, createTable, dropTable } from "./ddl.js";
+import { valueAfter } from "./images.js";
+import { bystanders, dropBystanders, keepsakes, restoreBystanders } from "./rebuild.js";
+import type { TableChange } from "./table-change.js";
+
+/**
+ * A rebuild where foreign keys cannot be switched off (D1). Dropping a table carries out the `ON DELETE` actions of its
+ * children there, deferred or not. So the tables and all that refer to them are copied aside, dropped, made again,
+ * empty, and only then filled; `defer_foreign_keys` must be on. A table that is to be dropped for good does not come back.
+ */
+export function rebuildTogether(
+  tables: readonly PhysicalTable[],
+  changes: readonly TableChange[],
+  gone: readonly Table[],
+  physical: Physical,
+): { setAside: string[]; bringBack: string[] } {
+  const names = tables.map(({ name }) => name);
+  const staying = tables.filter(({ name }) => !gone.some((table) => sameName(table.name, name)));
+  const beside = bystanders(physical, names);
+  const successors = staying.map((table) =>
+    successorOf(
+      table,
+      changes.find(({ current }) => sameName(current.name, table.name)),
+    ),
+  );
+  const setAside = [...dropBystanders(beside, tables), ...staying.map(copyAside), ...names.map(dropTable)];
+  const bringBack = [
+    ...successors.map(({ create }) => create),
+    // A foreign key needs its parent's unique index for every row.
+    ...successors.flatMap(({ uniqueIndexes }) => uniqueIndexes),
+    ...successors.map(({ fill }) => fill),
+    ...staying.map(({ name }) => dropTable(asideName(name))),
+    ...successors.flatMap(({ otherIndexes }) => otherIndexes),
+    ...restoreBystanders(beside),
+  ];
+  return { setAside, bringBack };
+}
+
+function copyAside(table: PhysicalTable): string {
+  const order = table.hasRowid ? " ORDER BY rowid" : "";
+  const aside = quoteName(asideName(table.name));
+  return `CREATE TABLE ${aside} AS SELECT ${storedColumns(table)} FROM ${quoteName(table.name)}${order}`;
+}
+
+function asideName(name: string): string {
+  return `_aside_${name}`;
+}
+
+function storedColumns({ columns }: PhysicalTable): string {
+  const stored = columns.filter(({ kind }) => kind === "ordinary");
+  return stored.map(({ name }) => quoteName(name)).join(", ");
+}
+
+interface Successor {
+  readonly create: string;
+  readonly fill: string;
+  readonly uniqueIndexes: readonly string[];
+  readonly otherIndexes: readonly string[];
+}
+
+function successorOf(table: PhysicalTable, change: TableChange | undefined): Successor {
+  const indexes = change === undefined ? indexesOf(table) : indexesAfter(change);
+  return {
+    ...(change?.rebuild ? rebuilt(change) : asItWas(table)),
+    uniqueIndexes: indexes.filter(({ unique }) => unique).map(({ sql }) => sql),
+    otherIndexes: indexes.filter(({ unique }) => !unique).map(({ sql }) => sql),
+  };
+}
+
+function rebuilt(change: TableChange): Pick<Successor, "create" | "fill"> {
+  const columns = [...change.target.columns.values()];
+  const names = columns.map(({ name }) => quoteName(name)).join(", ");
+  const values = columns.map((column) => valueAfter(column, change.current)).join(", ");
+  return {
+    create: createTable(change.target, keepsakes(change)),
+    fill: fill(change.current.name, names, values),
+  };
+}
+
+function asItWas(table: PhysicalTable): Pick<Successor, "create" | "fill"> {
+  const columns = storedColumns(table);
+  return { create: table.sql, fill: fill(table.name, columns, columns) };
+}
+
+function fill(table: string, names: string, values: string): string {
+  return `INSERT INTO ${quoteName(table)} (${names}) SELECT ${values} FROM ${quoteName(asideName(table))} ORDER BY rowid`;
+}
+
+interface IndexSql {
+  readonly sql: string;
+  readonly unique: boolean;
+}
+
+function indexesOf({ indexes }: Pick<PhysicalTable, "indexes">): IndexSql[] {
+  return indexes.flatMap(({ sql, unique, partial }) =>
+    sql === null ? [] : [{ sql, unique: unique && !partial }],
+  );
+}
+
+function indexesAfter({ current, indexes }: TableChange): IndexSql[] {
+  return [
+    ...indexesOf({ indexes: indexes.kept }),
+    ...indexes.created.map(({ name, shape }) => ({
+      sql: createIndex(current.name, shape, name),
+      unique: shape.unique && shape.where === null,
+    })),
+  ];
+}

@@ -1,0 +1,108 @@
+import type { Schema, Table } from "../../project/model.js";
+import { quoteName } from "../../sqlite/sql-tokens.js";
+import { type Physical, type PhysicalForeignKey, sameName } from "../physical.js";
+import { takenBy } from "./adopt.js";
+import { createIndex, createTable, dropTable, indexName, renameColumn, renameTable } from "./ddl.js";
+import { countRows } from "./images.js";
+import type { Renames } from "./renames.js";
+import { destructive, impossible, type Step } from "./steps.js";
+import { declaredIndexes } from "./table-change.js";
+import { dependents } from "./table-hazards.js";
+
+/** Steps for tables as a whole. */
+export function createTableSteps(table: Table, physical: Physical): Step[] {
+  return [createTableStep(table, physical), ...newTableIndexSteps(table)];
+}
+
+function createTableStep(table: Table, physical: Physical): Step {
+  const taken = takenBy(table.name, physical);
+  return {
+    kind: "create_table",
+    description: `create table ${table.name}`,
+    statements: [createTable(table)],
+    hazards: [
+      ...(table.virtual
+        ? [impossible(`virtual table ${table.name} is not there, and cannot be made from the file`)]
+        : []),
+      ...(taken === null ? [] : [impossible(`${taken} is there already`)]),
+    ],
+  };
+}
+
+function newTableIndexSteps(table: Table): Step[] {
+  const shapes = new Map(declaredIndexes(table).map((shape) => [indexName(table.name, shape), shape]));
+  return [...shapes].map(([name, shape]) => ({
+    kind: "create_index",
+    description: `create index ${name}`,
+    statements: [createIndex(table.name, shape)],
+    hazards: [],
+  }));
+}
+
+/** @param together tables that were dropped to be rebuilt together, where this one did not come back */
+export function dropTableStep(
+  table: Table,
+  gone: readonly Table[],
+  before: Schema,
+  physical: Physical,
+  together: readonly string[],
+): Step {
+  const isGone = (other: string) => gone.some(({ name }) => sameName(name, other));
+  const users = [
+    ...dependents(physical, table.name).filter(({ of }) => of === null || !isGone(of)),
+    ...[...physical.tables.values()]
+      .filter(({ name, foreignKeys }) => !isInSchema(name, before) && refersTo(foreignKeys, table.name))
+      .map(({ name }) => ({ what: `table ${name}, which the schema in force does not have,` })),
+  ];
+  return {
+    kind: "drop_table",
+    description: `drop table ${table.name}`,
+    statements: together.some((name) => sameName(name, table.name)) ? [] : [dropTable(table.name)],
+    hazards: [
+      destructive(`table ${table.name} is dropped with its rows`, countRows(quoteName(table.name))),
+      ...users.map(({ what }) => impossible(`${what} uses ${table.name}: drop it first`)),
+    ],
+  };
+}
+
+function isInSchema(name: string, { tables }: Schema): boolean {
+  return [...tables.keys()].some((known) => sameName(known, name));
+}
+
+function refersTo(foreignKeys: readonly PhysicalForeignKey[], table: string): boolean {
+  return foreignKeys.some(({ parent }) => sameName(parent, table));
+}
+
+export function renameSteps(renames: Renames, proposed: Schema, physical: Physical): Step[] {
+  return [...proposed.tables.values()].flatMap((table) => {
+    const old = renames.tables.get(table.name);
+    const columns = [...(renames.columns.get(table.name) ?? [])];
+    return [
+      ...(old === undefined ? [] : [renameTableStep(old, table.name, physical)]),
+      ...columns.map(
+        ([to, from]): Step => ({
+          kind: "rename_column",
+          description: `rename column ${table.name}.${from} to ${to}`,
+          statements: renameStatements(from, to, (a, b) => renameColumn(table.name, a, b)),
+          hazards: [],
+        }),
+      ),
+    ];
+  });
+}
+
+function renameTableStep(from: string, to: string, physical: Physical): Step {
+  const taken = sameName(from, to) ? null : takenBy(to, physical);
+  return {
+    kind: "rename_table",
+    description: `rename table ${from} to ${to}`,
+    statements: renameStatements(from, to, renameTable),
+    hazards: taken === null ? [] : [impossible(`${taken} is there already`)],
+  };
+}
+
+/** SQLite takes a name that differs in case alone for the same one. */
+function renameStatements(from: string, to: string, rename: (from: string, to: string) => string): string[] {
+  const between = `_rename_${to}`;
+  return sameName(from, to) ? [rename(from, between), rename(between, to)] : [rename(from, to)];
+}

@@ -1,0 +1,196 @@
+import type { Database } from "../../platform/database.js";
+import type { Column, Schema, Table } from "../../project/model.js";
+import type { ColumnType } from "../../sqlite/column-type.js";
+import {
+  affinity,
+  guessType,
+  makesNumbers,
+  type TypeGuess,
+  typeOfDeclaration,
+} from "../../sqlite/column-type.js";
+import { isName } from "../../sqlite/names.js";
+import { loadPhysical } from "../load-physical.js";
+import { type Physical, type PhysicalColumn, type PhysicalTable, physicalTable } from "../physical.js";
+import { type TableModel, tableModel } from "../table-model.js";
+import { findUnsupported, limitsOf, type Unsupported } from "../unsupported.js";
+import { columnValues, countInvalidTexts, schemaIsUtf8, storesUtf8 } from "../value-checks.js";
+
+/** A database as svc.schema.yaml can say it. */
+export interface Introspection {
+  readonly schema: Schema;
+  readonly notes: PullNotes;
+}
+
+/** For a person: what the file does not show. */
+export interface PullNotes {
+  /** Tables, views and columns of no table in the file, with the reason. */
+  readonly leftOut: readonly string[];
+  /** What is in force in the database and not in the file, by table. */
+  readonly kept: readonly string[];
+  /** Choices that somebody may want to look at. */
+  readonly choices: readonly string[];
+  /** Columns that do not take every value of their type. */
+  readonly narrowed: readonly string[];
+  /** What cannot be done for want of what they need, such as functions or other tables. */
+  readonly limited: readonly string[];
+}
+
+/** Reads an existing database (interface, section 3, `svc schema pull`). Throws where its schema itself is not UTF-8. */
+export async function introspect(database: Database): Promise<Introspection> {
+  const utf8 = await storesUtf8(database);
+  if (utf8 && !(await schemaIsUtf8(database)))
+    throw new Error("names or statements of the schema are not UTF-8");
+  const physical = await loadPhysical(database);
+  const unsupported = await findUnsupported(database, physical);
+  const leftOut = physical.views.map(({ name }) => `view ${name}`);
+  const choices: string[] = [];
+  const narrowed: string[] = [];
+  const models: TableModel[] = [];
+  for (const table of physical.tables.values()) {
+    if (table.kind === "shadow" || /^libsql_/i.test(table.name)) continue;
+    const unread = unreadable(table, physical, unsupported);
+    const model =
+      unread === null ? await introspectTable(database, table, physical, utf8) : { leftOut: unread };
+    if ("leftOut" in model) leftOut.push(`table ${table.name}: ${model.leftOut}`);
+    else {
+      models.push(model);
+      choices.push(...model.choices);
+      narrowed.push(...model.narrowed);
+    }
+  }
+  const pruned = withSoundReferences(models);
+  return {
+    schema: schemaOf(pruned.map(({ table }) => table)),
+    notes: {
+      leftOut,
+      kept: keptNotes(pruned, physical),
+      choices,
+      narrowed,
+      limited: limitsOf(
+        unsupported,
+        pruned.map(({ table }) => table),
+      ),
+    },
+  };
+}
+
+/** Why a table cannot be in the file: without its parents, its references would not be as they are there. */
+function unreadable(
+  table: PhysicalTable,
+  physical: Physical,
+  { reads }: Pick<Unsupported, "reads">,
+  seen = new Set([table]),
+): string | null {
+  const reason = reads.get(table.name);
+  if (reason !== undefined) return `cannot be read here: ${reason}`;
+  const parent = table.foreignKeys
+    .flatMap((key) => physicalTable(physical, key.parent) ?? [])
+    .find((each) => !seen.has(each) && unreadable(each, physical, { reads }, seen.add(each)) !== null);
+  return parent === undefined ? null : `refers to ${parent.name}, which is left out`;
+}
+
+type Introspected = (TableModel & { choices: string[]; narrowed: string[] }) | { leftOut: string };
+
+const columnsMax = 100;
+
+async function introspectTable(
+  database: Database,
+  table: PhysicalTable,
+  physical: Physical,
+  utf8: boolean,
+): Promise<Introspected> {
+  if (!isName(table.name)) return { leftOut: "not a name that the file can say" };
+  const columns = table.columns
+    .filter(({ name, kind }) => kind === "ordinary" && isName(name))
+    .map(({ name }) => name);
+  if (columns.length === 0) return { leftOut: "no column that the file can say" };
+  if (columns.length > columnsMax) return { leftOut: `more than ${columnsMax} columns` };
+  const values = await columnValues(database, table, columns);
+  if (utf8)
+    for (const [name, { texts }] of values) {
+      const invalid = texts === 0 ? 0 : await countInvalidTexts(database, table, name);
+      if (invalid > 0) return { leftOut: `${invalid} texts of column ${name} are not UTF-8` };
+    }
+  const guessOf = (column: PhysicalColumn): TypeGuess => {
+    const found = values.get(column.name);
+    const guess = found === undefined ? null : guessType(column.declaredType, found);
+    if (guess === null) return { type: typeOfDeclaration(column.declaredType), note: null };
+    // The model has no key of type json.
+    return guess.type === "json" && column.keyPosition > 0 ? { type: "text", note: null } : guess;
+  };
+  const model = tableModel(table, physical, (column) => guessOf(column).type);
+  if (model === null) return { leftOut: "no column that the file can say" };
+  const said = table.columns.filter(({ name }) => model.table.columns.has(name));
+  const notesOf = (noteOf: (column: PhysicalColumn) => string | null) =>
+    said.flatMap((column) => {
+      const note = noteOf(column);
+      return note === null ? [] : [`${table.name}.${column.name}: ${note}`];
+    });
+  const choices = notesOf((column) => guessOf(column).note);
+  const narrowed = notesOf((column) => numericTextNote(table, column, guessOf(column).type));
+  return { ...model, choices, narrowed };
+}
+
+/** Interface, section 3: which columns take only texts that stay as they are. */
+function numericTextNote({ strict }: PhysicalTable, { declaredType }: PhysicalColumn, type: ColumnType) {
+  if (strict || !makesNumbers(affinity(declaredType))) return null;
+  if (type === "json") return `${declaredType} stores a number as such, so it takes those of up to 15 digits`;
+  if (type !== "text") return null;
+  return `${declaredType} turns texts that read as numbers into numbers, so it takes none of them`;
+}
+
+/** Leaves out references to what the file does not have, or not as a key. */
+function withSoundReferences(models: readonly TableModel[]): TableModel[] {
+  const tables = new Map<string, Table>(models.map(({ table }) => [table.name, table]));
+  return models.map(({ table, unmodelled }) => {
+    const lost = [...table.columns.values()].filter((column) => !isSound(column, tables));
+    const columns = [...table.columns.values()].map((column) =>
+      lost.includes(column) ? { ...column, references: null } : column,
+    );
+    return {
+      table: { ...table, columns: new Map(columns.map((column) => [column.name, column])) },
+      unmodelled: [
+        ...unmodelled,
+        ...lost.map(({ name, references }) => ({
+          feature: `foreign key (${name}) to ${references!.table}`,
+          survivesRebuild: false,
+          column: null,
+        })),
+      ],
+    };
+  });
+}
+
+function isSound({ references, type }: Column, tables: ReadonlyMap<string, Table>): boolean {
+  if (references === null) return true;
+  if (references.table === "$users") return type === "text";
+  const parent = tables.get(references.table);
+  const target = parent?.columns.get(references.column);
+  if (parent === undefined || target === undefined) return false;
+  const alone = (columns: readonly string[]) => columns.length === 1 && columns[0] === references.column;
+  return (alone(parent.primaryKey) || parent.unique.some(alone)) && (!parent.strict || target.type === type);
+}
+
+function schemaOf(tables: readonly Table[]): Schema {
+  return {
+    tables: new Map(tables.map((table) => [table.name, table])),
+    auth: {
+      registration: "public",
+      emailVerification: { required: false, url: "" },
+      invitationUrl: "",
+      passwordResetUrl: "",
+      providers: [],
+      redirectUrls: [],
+    },
+    origins: [],
+  };
+}
+
+function keptNotes(models: readonly TableModel[], physical: Physical): string[] {
+  return [
+    ...models.flatMap(({ table, unmodelled }) =>
+      unmodelled.map(({ feature }) => `${table.name}: ${feature}`),
+    ),
+    ...physical.triggers.map(({ name, on }) => `${on}: trigger ${name}`),
+  ];
+}

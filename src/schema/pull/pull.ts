@@ -1,0 +1,48 @@
+import type { Database } from "../../platform/database.js";
+import { ProblemsError } from "../../problems/problem.js";
+import { parseSchema } from "../../project/schema.js";
+import { introspect, type PullNotes } from "./introspect.js";
+import { schemaText } from "./schema-text.js";
+
+export interface Pulled {
+  /** Of svc.schema.yaml, with the notes as comments. */
+  readonly text: string;
+  readonly notes: PullNotes;
+}
+
+/** What `svc schema pull` writes for a database that already has tables (interface, section 3). Changes nothing. */
+export async function pullSchema(database: Database): Promise<Pulled> {
+  const { schema, notes } = await introspect(database);
+  const text = schemaText(schema, headline(notes));
+  const { problems } = parseSchema(text);
+  if (problems.length > 0) throw new ProblemsError(problems);
+  return { text, notes };
+}
+
+/** A kind of notes, as each of them can be told by itself. */
+interface NoteSection {
+  readonly heading: string;
+  readonly lines: readonly string[];
+}
+
+/** Those that there are, in the order in which they are told. */
+export function noteSections({ leftOut, kept, choices, narrowed, limited }: PullNotes): NoteSection[] {
+  return [
+    { heading: "left out", lines: leftOut },
+    { heading: "kept in the database alone", lines: kept },
+    { heading: "chosen", lines: choices },
+    { heading: "not every value is taken", lines: narrowed },
+    { heading: "limited", lines: limited },
+  ].filter(({ lines }) => lines.length > 0);
+}
+
+function headline(notes: PullNotes): string[] {
+  return [
+    "Pulled from an existing database. Types come from the declarations and from the values that are there.",
+    ...noteSections(notes).flatMap(({ heading, lines }) => [
+      "",
+      `${heading[0]!.toUpperCase()}${heading.slice(1)}:`,
+      ...lines.map((line) => `  ${line}`),
+    ]),
+  ];
+}

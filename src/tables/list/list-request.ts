@@ -1,0 +1,215 @@
+import { type QueryParameter, quoted } from "../../http/query-string.js";
+import { badRequest, isRefusal, type Refusal } from "../../http/refusal.js";
+import { parseStrictJson } from "../../http/strict-json.js";
+import type { SqlValue } from "../../platform/database.js";
+import type { Column } from "../../project/model.js";
+import { fromJson, fromText } from "../values.js";
+
+/** What a list request asks for, its names resolved and its values typed (specification 4.3; interface, section 4). */
+export interface ListRequest {
+  readonly filters: readonly Filter[];
+  /** Null: every column that the caller may read. */
+  readonly select: readonly Column[] | null;
+  readonly sort: readonly SortTerm[];
+  readonly limit: number;
+  readonly offset: number;
+}
+
+export type Filter =
+  | { readonly operator: Comparison; readonly column: Column; readonly value: NonNullable<SqlValue> }
+  | { readonly operator: "in"; readonly column: Column; readonly values: readonly NonNullable<SqlValue>[] }
+  | { readonly operator: "is_null"; readonly column: Column; readonly value: boolean }
+  | { readonly operator: "contains" | "starts_with"; readonly column: Column; readonly value: string };
+
+export type Comparison = "eq" | "ne" | "lt" | "lte" | "gt" | "gte";
+
+export interface SortTerm {
+  readonly column: Column;
+  readonly descending: boolean;
+}
+
+const limitDefault = 50;
+const limitMax = 1000;
+const inValuesMax = 1000;
+
+/**
+ * Reads the list parameters against the columns that the caller may read. A hidden column and one that does not exist
+ * are the same problem, in the same words.
+ */
+export function parseListRequest(
+  parameters: readonly QueryParameter[],
+  readable: ReadonlyMap<string, Column>,
+  incomparable: Incomparable,
+): ListRequest | Refusal {
+  let request: Omit<ListRequest, "filters"> = { select: null, sort: [], limit: limitDefault, offset: 0 };
+  const filters: Filter[] = [];
+  for (const [name, text] of parameters) {
+    const part = parsers.get(name)?.(text, readable) ?? parseFilter(name, text, readable);
+    if (isRefusal(part)) return part;
+    if ("operator" in part) filters.push(part);
+    else request = { ...request, ...part };
+  }
+  const { select, sort, limit, offset } = request;
+  return (
+    repeatedFilter(filters) ??
+    notComparable(filters, sort, incomparable) ?? { select, sort, limit, offset, filters }
+  );
+}
+
+/** Columns that this engine cannot compare, and why. */
+export type Incomparable = ReadonlyMap<string, string>;
+
+function notComparable(
+  filters: readonly Filter[],
+  sort: readonly SortTerm[],
+  incomparable: Incomparable,
+): Refusal | null {
+  const compared = [...filters.filter(({ operator }) => !comparesNothing.has(operator)), ...sort];
+  const column = compared.map(({ column: { name } }) => name).find((name) => incomparable.has(name));
+  return column === undefined
+    ? null
+    : badRequest(`${column}: neither sorted nor filtered by, as the server lacks its collation`);
+}
+
+/** By their own functions, collations do not matter. */
+const comparesNothing: ReadonlySet<string> = new Set(["is_null", "contains", "starts_with"]);
+
+type Parser = (text: string, readable: ReadonlyMap<string, Column>) => Partial<ListRequest> | Refusal;
+
+const parsers: ReadonlyMap<string, Parser> = new Map<string, Parser>([
+  ["limit", parseLimit],
+  ["offset", parseOffset],
+  ["select", parseSelect],
+  ["sort", parseSort],
+]);
+
+/** `where[c]=v` and `filter[c][eq]=v` are the same filter, so both at once are one too many. */
+function repeatedFilter(filters: readonly Filter[]): Refusal | null {
+  const seen = new Set<string>();
+  for (const { column, operator } of filters) {
+    const key = `${column.name} ${operator}`;
+    if (seen.has(key)) return badRequest(`two filters of ${column.name} by ${operator}`);
+    seen.add(key);
+  }
+  return null;
+}
+
+function parseLimit(text: string): Partial<ListRequest> | Refusal {
+  const limit = wholeNumber(text, 1, limitMax);
+  return limit === null ? badRequest(`limit: expected an integer from 1 to ${limitMax}`) : { limit };
+}
+
+function parseOffset(text: string): Partial<ListRequest> | Refusal {
+  const offset = wholeNumber(text, 0, Number.MAX_SAFE_INTEGER);
+  return offset === null ? badRequest("offset: expected an integer, 0 or more") : { offset };
+}
+
+function wholeNumber(text: string, minimum: number, maximum: number): number | null {
+  if (!/^(0|[1-9]\d{0,15})$/.test(text)) return null;
+  const value = Number(text);
+  return value >= minimum && value <= maximum ? value : null;
+}
+
+function columnOf(name: string, readable: ReadonlyMap<string, Column>): Column | Refusal {
+  return readable.get(name) ?? badRequest(`unknown column ${quoted(name)}`);
+}
+
+function parseSelect(text: string, readable: ReadonlyMap<string, Column>): Partial<ListRequest> | Refusal {
+  const columns: Column[] = [];
+  for (const part of text.split(",")) {
+    const column = columnOf(part, readable);
+    if (isRefusal(column)) return column;
+    if (columns.includes(column)) return badRequest(`select: ${part} is named twice`);
+    columns.push(column);
+  }
+  return { select: columns };
+}
+
+function parseSort(text: string, readable: ReadonlyMap<string, Column>): Partial<ListRequest> | Refusal {
+  const terms: SortTerm[] = [];
+  for (const part of text.split(",")) {
+    const descending = part.startsWith("-");
+    const column = columnOf(descending ? part.slice(1) : part, readable);
+    if (isRefusal(column)) return column;
+    if (column.type === "json") return badRequest(`sort: ${column.name} is a json column`);
+    if (terms.some((term) => term.column === column))
+      return badRequest(`sort: ${column.name} is named twice`);
+    terms.push({ column, descending });
+  }
+  return { sort: terms };
+}
+
+function parseFilter(
+  parameter: string,
+  text: string,
+  readable: ReadonlyMap<string, Column>,
+): Filter | Refusal {
+  const where = /^where\[([^[\]]*)\]$/.exec(parameter);
+  const filter = /^filter\[([^[\]]*)\]\[([^[\]]*)\]$/.exec(parameter);
+  if (where === null && filter === null) return badRequest(`unknown parameter ${quoted(parameter)}`);
+  const column = columnOf((where ?? filter)![1]!, readable);
+  if (isRefusal(column)) return column;
+  const parser = operators.get(filter === null ? "eq" : filter[2]!);
+  if (parser === undefined) return badRequest(`${column.name}: unknown operator ${quoted(filter![2]!)}`);
+  if (column.type === "json" && parser !== isNull)
+    return badRequest(`${column.name}: a json column can be filtered by is_null alone`);
+  return parser(column, text);
+}
+
+type FilterParser = (column: Column, text: string) => Filter | Refusal;
+
+function comparison(operator: Comparison): FilterParser {
+  return (column, text) => {
+    const value = typed(column, text);
+    return isRefusal(value) ? value : { operator, column, value };
+  };
+}
+
+function typed(column: Column, text: string): NonNullable<SqlValue> | Refusal {
+  const parsed = fromText(column, text);
+  return parsed.ok
+    ? parsed.value!
+    : badRequest(`${column.name}: expected ${parsed.expected}, got ${quoted(text)}`);
+}
+
+function isNull(column: Column, text: string): Filter | Refusal {
+  if (text !== "true" && text !== "false")
+    return badRequest(`${column.name}: is_null takes true or false, got ${quoted(text)}`);
+  return { operator: "is_null", column, value: text === "true" };
+}
+
+function oneOf(column: Column, text: string): Filter | Refusal {
+  if (column.type === "blob") return badRequest(`${column.name}: a blob column cannot be filtered by in`);
+  const items = text.startsWith("[") ? jsonItems(text) : text.split(",");
+  if (items === null) return badRequest(`${column.name}: in takes a comma-separated list or a JSON array`);
+  if (items.length < 1 || items.length > inValuesMax)
+    return badRequest(`${column.name}: in takes 1 to ${inValuesMax} values`);
+  const values: NonNullable<SqlValue>[] = [];
+  for (const item of items) {
+    const parsed = typeof item === "string" ? fromText(column, item) : fromJson(column, item);
+    if (!parsed.ok) return badRequest(`${column.name}: expected ${parsed.expected} in the list`);
+    if (parsed.value === null) return badRequest(`${column.name}: in takes no null, see is_null`);
+    values.push(parsed.value);
+  }
+  return { operator: "in", column, values };
+}
+
+function jsonItems(text: string): readonly unknown[] | null {
+  const parsed = parseStrictJson(text);
+  return !isRefusal(parsed) && Array.isArray(parsed.value) ? parsed.value : null;
+}
+
+function literalText(operator: "contains" | "starts_with"): FilterParser {
+  return (column, text) =>
+    column.type === "text"
+      ? { operator, column, value: text }
+      : badRequest(`${column.name}: ${operator} is for text columns`);
+}
+
+const operators: ReadonlyMap<string, FilterParser> = new Map<string, FilterParser>([
+  ...(["eq", "ne", "lt", "lte", "gt", "gte"] as const).map((key) => [key, comparison(key)] as const),
+  ["in", oneOf],
+  ["is_null", isNull],
+  ["contains", literalText("contains")],
+  ["starts_with", literalText("starts_with")],
+]);

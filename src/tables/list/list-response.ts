@@ -1,0 +1,80 @@
+import { parseQueryString } from "../../http/query-string.js";
+import { badRequest, isRefusal, Refusal } from "../../http/refusal.js";
+import { jsonText } from "../../http/respond.js";
+import type { Attempt } from "../../metering/attempt.js";
+import type { Cipher, Random } from "../../platform/platform.js";
+import { type CursorBinding, type CursorState, openCursor, sealCursor } from "./cursor.js";
+import { firstState, type ListContext, listPage } from "./list.js";
+import { type Incomparable, type ListRequest, parseListRequest } from "./list-request.js";
+
+/** What cursors are sealed with. */
+export interface Cursors {
+  readonly cipher: Cipher;
+  readonly random: Random;
+}
+
+export interface ListResponseContext extends ListContext {
+  readonly attempt: Pick<Attempt, "succeed">;
+  readonly cursors: Cursors;
+}
+
+/** Answers a list request, with a cursor for whom `binding` says: `{ data, meta: { limit, offset, total, next_cursor?, truncated?, … } }`. */
+export async function listResponse(
+  request: Request,
+  context: ListResponseContext,
+  binding: CursorBinding,
+): Promise<Response | Refusal> {
+  const { cursors, attempt, nowMs } = context;
+  const asked = await listAsked(request, context, binding);
+  if (isRefusal(asked)) return asked;
+  const page = await listPage(asked.list, asked.state, context);
+  if (isRefusal(page)) return page;
+  const { data, limit, offset, total, truncated, next, rowsReturned } = page;
+  const cursor =
+    next === null ? null : await sealCursor(cursors.cipher, next, binding, nowMs, cursors.random.bytes(12));
+  if (cursor !== null && cursor.length > cursorLengthMax) return cursorTooLong;
+  const metered = await attempt.succeed(200, rowsReturned);
+  const members = [
+    `"limit":${limit},"offset":${offset},"total":${total}`,
+    cursor && `"next_cursor":"${cursor}"`,
+    truncated && `"truncated":true`,
+    metered,
+  ];
+  return jsonText(`{"data":${data},"meta":{${members.filter(Boolean).join()}}}`);
+}
+
+/** Of what a header line can carry, with room for the rest of it. */
+const cursorLengthMax = 100_000;
+const cursorTooLong = badRequest(
+  "the cursor of this list would be too long: fewer values in its filters, or shorter values of its sort, would help",
+);
+
+interface Asked {
+  readonly list: ListRequest;
+  /** Where the page begins. */
+  readonly state: CursorState;
+}
+
+const none: Incomparable = new Map();
+
+/** What a cursor says, which comes alone, or what the list parameters say. */
+async function listAsked(
+  request: Request,
+  { access, cursors, nowMs, catalog, table }: ListResponseContext,
+  binding: CursorBinding,
+): Promise<Asked | Refusal> {
+  const parameters = parseQueryString(request.url);
+  if (isRefusal(parameters)) return parameters;
+  const incomparable = catalog.unsupported.columns.get(table.name) ?? none;
+  const cursor = parameters.find(([name]) => name === "cursor");
+  if (cursor === undefined) {
+    const list = parseListRequest(parameters, access.readable, incomparable);
+    return isRefusal(list) ? list : { list, state: firstState(parameters, list) };
+  }
+  if (parameters.length > 1)
+    return new Refusal("invalid_cursor", "a cursor comes alone, without other parameters");
+  const state = await openCursor(cursors.cipher, cursor[1], binding, nowMs);
+  if (isRefusal(state)) return state;
+  const list = parseListRequest(state.parameters, access.readable, incomparable);
+  return isRefusal(list) ? list : { list, state };
+}

@@ -1,0 +1,105 @@
+import { badRequest, Refusal } from "../../http/refusal.js";
+import type { ConstraintError, SqlValue } from "../../platform/database.js";
+import type { Column, Table } from "../../project/model.js";
+import type { CatalogTable } from "../../schema/catalog.js";
+import { sameFragment } from "../../sqlite/fragment.js";
+
+/** The write that has broken it. */
+export interface RefusedWrite {
+  readonly kind: "insert" | "update" | "delete";
+  readonly table: Table;
+  readonly physical: CatalogTable;
+  /** What the request says of columns: of a delete, of its key. */
+  readonly written: ReadonlyMap<Column, SqlValue>;
+  readonly readable: ReadonlyMap<string, unknown>;
+}
+
+/**
+ * A broken constraint as the caller's error: never SQL, never a 500 (specification, section 7; interface, section 4). It
+ * names columns, and checks, where the caller may read all of the columns that are meant.
+ */
+export function constraintRefusal(error: ConstraintError, write: RefusedWrite): Refusal {
+  switch (error.kind) {
+    case "not_null":
+      return badRequest(`a column that must have a value has none${listed(columnsIn(error, write), write)}`);
+    case "unique": {
+      const message = "a row with the same key or unique values exists";
+      return new Refusal("conflict", message + listed(columnsIn(error, write), write));
+    }
+    case "datatype":
+      return badRequest("a value is not of its column's type");
+    case "trigger":
+      return badRequest(error.detail ?? "a trigger of the table refuses this");
+    case "check":
+      return badRequest(brokenCheck(error, write));
+    case "foreign_key":
+      return new Refusal("conflict", brokenReference(write));
+  }
+}
+
+function mayRead(columns: readonly string[], { readable }: RefusedWrite): boolean {
+  return columns.every((column) => readable.has(column));
+}
+
+/** Nothing where the caller may not read one of them. */
+function listed(columns: readonly string[], write: RefusedWrite): string {
+  return columns.length > 0 && mayRead(columns, write) ? `: ${columns.join(", ")}` : "";
+}
+
+/** SQLite's own words, such as `UNIQUE constraint failed: rooms.owner_id, rooms.name`. */
+function columnsIn({ message }: ConstraintError, { table }: RefusedWrite): readonly string[] {
+  const [, list] = /^(?:NOT NULL|UNIQUE) constraint failed: (\w+\.\w+(?:, \w+\.\w+)*)$/.exec(message) ?? [];
+  const names = list?.split(", ").map((name) => name.split(".")) ?? [];
+  return names.every(([of]) => of === table.name) ? names.map(([, column]) => column!) : [];
+}
+
+function brokenCheck({ detail }: ConstraintError, write: RefusedWrite): string {
+  const { checks } = write.physical;
+  const check =
+    checks.find(({ name }) => name !== null && name === detail) ??
+    checks.find(({ sql }) => sameFragment(sql, detail));
+  if (check === undefined || !mayRead(check.columns, write)) return "a value breaks a check of the table";
+  return check.name === null
+    ? `a value breaks a check of the table${listed(check.columns, write)}`
+    : `a value breaks the check ${JSON.stringify(check.name)}`;
+}
+
+const missing = "a reference does not hold: the row that it names is missing";
+const referredTo = "a reference does not hold: rows still refer to this one";
+
+/** SQLite does not say which reference it is: any of those that the write gives a value. */
+function brokenReference(write: RefusedWrite): string {
+  const { kind, physical } = write;
+  const keys = physical.foreignKeys.filter((columns) => mayBreak(columns, write));
+  const both = `${missing}, or rows still refer to this one`;
+  if (physical.triggers[kind].run) return both;
+  if (kind === "delete" || keys.length === 0) return kind === "insert" ? both : referredTo;
+  const sentence = kind === "insert" || !changesKey(write) ? missing : both;
+  if (!mayRead(keys.flat(), write)) return sentence;
+  if (keys.length === 1) return `${sentence}: ${keys[0]!.join(", ")}`;
+  const names = keys.map((columns) => (columns.length === 1 ? columns[0] : `(${columns.join(", ")})`));
+  return `${sentence}: one of ${names.join(", ")}`;
+}
+
+/** With a NULL in it, a reference holds. */
+function mayBreak(key: readonly string[], { kind, table, written }: RefusedWrite): boolean {
+  const values = key.map((name) => {
+    const column = table.columns.get(name);
+    const value = column && written.get(column);
+    const isKept = kind === "update" || column === undefined || column.default !== null;
+    return { isWritten: value !== undefined, isNull: value === undefined ? !isKept : value === null };
+  });
+  return (
+    values.every(({ isNull }) => !isNull) && (kind === "insert" || values.some(({ isWritten }) => isWritten))
+  );
+}
+
+/** Whether an update sets what rows of other tables can refer to. */
+function changesKey({ table, physical, written }: RefusedWrite): boolean {
+  const sets = new Set<string>([...written.keys()].map(({ name }) => name));
+  const keys = [
+    ...table.unique,
+    ...physical.indexes.filter(({ unique }) => unique).map(({ columns }) => columns.map(({ name }) => name)),
+  ];
+  return keys.some((columns) => columns.some((column) => sets.has(column)));
+}

@@ -1,0 +1,148 @@
+import { type QueryParameter, quoted } from "../../http/query-string.js";
+import { badRequest, isRefusal, Refusal } from "../../http/refusal.js";
+import type { SqlValue } from "../../platform/database.js";
+import type { Column, Table } from "../../project/model.js";
+import type { CatalogTable } from "../../schema/catalog.js";
+import { type Affinity, makesNumbers } from "../../sqlite/column-type.js";
+import type { Access } from "../access.js";
+import { isShownNumber, readsAsNumber, staysAsNumber } from "../numeric-text.js";
+import { fromJson, fromText, isSafe } from "../values.js";
+import { notFound, type RowValues } from "./row.js";
+
+/** The key of `/api/:table/:id`. */
+export function singleKey(
+  table: Table,
+  text: string,
+  physical: CatalogTable | undefined,
+): RowValues | Refusal {
+  const [only, ...others] = table.primaryKey;
+  if (only === undefined) return noKey;
+  if (others.length > 0)
+    return badRequest(
+      `${table.name} has a composite key: use /api/${table.name}/_svc/key?${table.primaryKey.join("=…&")}=…`,
+    );
+  return keyValues(table, () => text, physical);
+}
+
+/** The key of `/api/:table/_svc/key`: every field of it, once, and nothing else (specification 4.2). */
+export function compositeKey(
+  table: Table,
+  parameters: readonly QueryParameter[],
+  physical: CatalogTable | undefined,
+): RowValues | Refusal {
+  if (table.primaryKey.length === 0) return noKey;
+  const fields = new Map(parameters);
+  for (const field of fields.keys())
+    if (!(table.primaryKey as readonly string[]).includes(field))
+      return badRequest(`${quoted(field)} is not part of the key`);
+  const missing = table.primaryKey.find((field) => !fields.has(field));
+  return missing === undefined
+    ? keyValues(table, (field) => fields.get(field)!, physical)
+    : badRequest(`key field ${missing} is missing`);
+}
+
+const noKey = new Refusal(
+  "method_not_allowed",
+  "a table without a primary key can be listed and added to, nothing else",
+);
+
+function keyValues(
+  table: Table,
+  textOf: (field: string) => string,
+  physical: CatalogTable | undefined,
+): RowValues | Refusal {
+  const values = new Map<Column, SqlValue>();
+  for (const field of table.primaryKey) {
+    const column = table.columns.get(field)!;
+    const parsed = fromText(column, textOf(field));
+    if (!parsed.ok) return badRequest(`${field}: expected ${parsed.expected}`);
+    const stored = numericAffinity(field, physical);
+    // SQLite would find the number that it reads as.
+    if (stored !== undefined && readsAsNumber(textOf(field)) && !isShownNumber(textOf(field), stored))
+      return notFound;
+    values.set(column, parsed.value);
+  }
+  return values;
+}
+
+/** That of a column of texts of which SQLite makes numbers. */
+function numericAffinity(column: string, physical: CatalogTable | undefined): Affinity | undefined {
+  const stored = physical?.mixedTexts.get(column);
+  return stored !== undefined && makesNumbers(stored) ? stored : undefined;
+}
+
+export type Body = Readonly<Record<string, unknown>>;
+
+/** Columns to insert (interface, section 4). */
+export function createValues(
+  table: Table,
+  access: Access,
+  body: Body,
+  physical: CatalogTable | undefined,
+): RowValues | Refusal {
+  const values = columnValues(table, body, physical);
+  if (isRefusal(values)) return values;
+  const unset = table.primaryKey.find((name) => isLeftNull(table.columns.get(name)!, values, physical));
+  return (
+    forbiddenIn(values, access) ??
+    beyondNumbers(values, physical) ??
+    (unset === undefined
+      ? values
+      : badRequest(`${unset}: expected a value, as it is part of the primary key`))
+  );
+}
+
+/** A row whose key is NULL, as old tables allow it, would be out of reach. NULL for the rowid is the next number. */
+function isLeftNull(column: Column, values: RowValues, physical: CatalogTable | undefined): boolean {
+  if (column.name === physical?.rowid) return false;
+  return values.has(column) ? values.get(column) === null : column.default === null;
+}
+
+/** Interface, section 14: behind the last number there would be none for the next row. */
+function beyondNumbers(values: RowValues, physical: CatalogTable | undefined): Refusal | null {
+  const column = [...values.keys()].find(({ name }) => name === physical?.rowid);
+  const value = column && values.get(column);
+  return typeof value === "bigint" && !isSafe(value)
+    ? badRequest(`${column!.name}: expected an integer within ±(2^53−1)`)
+    : null;
+}
+
+/** Columns to change: at least one, and none of the primary key. */
+export function patchValues(
+  table: Table,
+  access: Access,
+  body: Body,
+  physical: CatalogTable | undefined,
+): RowValues | Refusal {
+  const values = columnValues(table, body, physical);
+  if (isRefusal(values)) return values;
+  if (values.size === 0) return badRequest("expected at least one column to change");
+  const key = [...values.keys()].find((column) => table.primaryKey.includes(column.name));
+  return key === undefined
+    ? (forbiddenIn(values, access) ?? values)
+    : badRequest(`${key.name} is part of the primary key, which cannot be changed`);
+}
+
+/** Interface, section 3: only texts that stay as they are. In a json column a number is one, if none of it is lost. */
+function becomesAnother({ type }: Column, value: SqlValue): boolean {
+  return typeof value === "string" && readsAsNumber(value) && !(type === "json" && staysAsNumber(value));
+}
+
+function forbiddenIn(values: RowValues, access: Access): Refusal | null {
+  const column = [...values.keys()].find((each) => !access.mayWrite(each));
+  return column === undefined ? null : new Refusal("forbidden", `you may not write ${column.name}`);
+}
+
+function columnValues(table: Table, body: Body, physical: CatalogTable | undefined): RowValues | Refusal {
+  const values = new Map<Column, SqlValue>();
+  for (const [name, value] of Object.entries(body)) {
+    const column = table.columns.get(name);
+    if (column === undefined) return badRequest(`unknown column ${quoted(name)}`);
+    const parsed = fromJson(column, value);
+    if (!parsed.ok) return badRequest(`${name}: expected ${parsed.expected}`);
+    if (numericAffinity(name, physical) !== undefined && becomesAnother(column, parsed.value))
+      return badRequest(`${name}: the database would store that text as a number`);
+    values.set(column, parsed.value);
+  }
+  return values;
+}

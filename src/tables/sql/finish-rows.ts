@@ -1,0 +1,26 @@
+import { toBase64 } from "../../encoding/base64.js";
+import { fromHex } from "../../encoding/hex.js";
+import type { Column } from "../../project/model.js";
+import { realOf } from "./wire.js";
+
+type Row = Record<string, unknown>;
+
+/**
+ * JSON text of one row or of an array of rows as SQLite wrote it, in its final form: reals in JavaScript's shortest
+ * spelling, blobs as base64. Most tables need nothing.
+ */
+export function finishRows(text: string, columns: readonly Column[]): string {
+  const finished = columns.filter(({ type }) => type === "blob" || type === "real");
+  if (finished.length === 0) return text;
+  const value: Row | Row[] = JSON.parse(text);
+  for (const row of Array.isArray(value) ? value : [value]) finishRow(row, finished);
+  return JSON.stringify(value);
+}
+
+function finishRow(row: Row, columns: readonly Column[]): void {
+  for (const { name, type } of columns) {
+    const value = row[name];
+    if (type === "real") row[name] = realOf(value);
+    else if (typeof value === "string") row[name] = toBase64(fromHex(value));
+  }
+}
