@@ -1,0 +1,1447 @@
+-- GET /api/tags → 200
+WITH _page AS MATERIALIZED (SELECT _t."id" AS "id", _t."label" AS "label", _t."color" AS "color"
+  FROM "tags" AS _t NOT INDEXED
+  WHERE 1
+  ORDER BY _t."id"
+  LIMIT max(0, min(? + 1, 100000 - ?)) OFFSET ?)
+SELECT _size.found AS found, CASE WHEN _size.bytes <= 33554432 THEN (SELECT group_concat(json_object('id', CASE WHEN _page."id" BETWEEN -9007199254740991 AND 9007199254740991 THEN _page."id" ELSE CAST(_page."id" AS TEXT) END, 'label', _page."label", 'color', _page."color"), ',\n')
+  FROM _page) END AS rows, CASE WHEN _size.found > ? THEN (SELECT json_array(json_array('i', CAST(_page."id" AS TEXT)))
+  FROM _page
+  LIMIT 1 OFFSET ? - 1) END AS last_key, (SELECT count(*)
+  FROM "tags") AS counted, NULL AS examined, 0 AS gate_visits
+FROM (SELECT sum((ifnull(octet_length(_page."label"), 0) + ifnull(octet_length(_page."color"), 0))) AS bytes, count(*) AS found
+  FROM _page) AS _size;
+--   CO-ROUTINE _size
+--     MATERIALIZE _page
+--       SCAN _t
+--     SCAN _page
+--   SCAN _size
+--   SCALAR SUBQUERY 2
+--     SCAN _page
+--   SCALAR SUBQUERY 3
+--     SCAN _page
+--   SCALAR SUBQUERY 4
+--     SCAN tags USING COVERING INDEX tags(label)
+
+-- GET /api/tags?limit=2&select=id,label → 200
+WITH _page AS MATERIALIZED (SELECT _t."id" AS "id", _t."label" AS "label"
+  FROM "tags" AS _t NOT INDEXED
+  WHERE 1
+  ORDER BY _t."id"
+  LIMIT max(0, min(? + 1, 100000 - ?)) OFFSET ?)
+SELECT _size.found AS found, CASE WHEN _size.bytes <= 33554432 THEN (SELECT group_concat(json_object('id', CASE WHEN _page."id" BETWEEN -9007199254740991 AND 9007199254740991 THEN _page."id" ELSE CAST(_page."id" AS TEXT) END, 'label', _page."label"), ',\n')
+  FROM _page) END AS rows, CASE WHEN _size.found > ? THEN (SELECT json_array(json_array('i', CAST(_page."id" AS TEXT)))
+  FROM _page
+  LIMIT 1 OFFSET ? - 1) END AS last_key, (SELECT count(*)
+  FROM "tags") AS counted, NULL AS examined, 0 AS gate_visits
+FROM (SELECT sum(ifnull(octet_length(_page."label"), 0)) AS bytes, count(*) AS found
+  FROM _page) AS _size;
+--   CO-ROUTINE _size
+--     MATERIALIZE _page
+--       SCAN _t
+--     SCAN _page
+--   SCAN _size
+--   SCALAR SUBQUERY 2
+--     SCAN _page
+--   SCALAR SUBQUERY 3
+--     SCAN _page
+--   SCALAR SUBQUERY 4
+--     SCAN tags USING COVERING INDEX tags(label)
+
+-- GET /api/tags?sort=-id&offset=1 → 200
+WITH _page AS MATERIALIZED (SELECT _t."id" AS "id", _t."label" AS "label", _t."color" AS "color"
+  FROM "tags" AS _t NOT INDEXED
+  WHERE 1
+  ORDER BY _t."id" DESC
+  LIMIT max(0, min(? + 1, 100000 - ?)) OFFSET ?)
+SELECT _size.found AS found, CASE WHEN _size.bytes <= 33554432 THEN (SELECT group_concat(json_object('id', CASE WHEN _page."id" BETWEEN -9007199254740991 AND 9007199254740991 THEN _page."id" ELSE CAST(_page."id" AS TEXT) END, 'label', _page."label", 'color', _page."color"), ',\n')
+  FROM _page) END AS rows, CASE WHEN _size.found > ? THEN (SELECT json_array(json_array('i', CAST(_page."id" AS TEXT)))
+  FROM _page
+  LIMIT 1 OFFSET ? - 1) END AS last_key, (SELECT count(*)
+  FROM "tags") AS counted, NULL AS examined, 0 AS gate_visits
+FROM (SELECT sum((ifnull(octet_length(_page."label"), 0) + ifnull(octet_length(_page."color"), 0))) AS bytes, count(*) AS found
+  FROM _page) AS _size;
+--   CO-ROUTINE _size
+--     MATERIALIZE _page
+--       SCAN _t
+--     SCAN _page
+--   SCAN _size
+--   SCALAR SUBQUERY 2
+--     SCAN _page
+--   SCALAR SUBQUERY 3
+--     SCAN _page
+--   SCALAR SUBQUERY 4
+--     SCAN tags USING COVERING INDEX tags(label)
+
+-- GET /api/tags?sort=label → 200
+WITH _page AS MATERIALIZED (SELECT _t."id" AS "id", _t."label" AS "label", _t."color" AS "color"
+  FROM "tags" AS _t INDEXED BY "tags(label)"
+  WHERE 1
+  ORDER BY _t."label", _t."id"
+  LIMIT max(0, min(? + 1, 100000 - ?)) OFFSET ?)
+SELECT _size.found AS found, CASE WHEN _size.bytes <= 33554432 THEN (SELECT group_concat(json_object('id', CASE WHEN _page."id" BETWEEN -9007199254740991 AND 9007199254740991 THEN _page."id" ELSE CAST(_page."id" AS TEXT) END, 'label', _page."label", 'color', _page."color"), ',\n')
+  FROM _page) END AS rows, CASE WHEN _size.found > ? THEN (SELECT json_array(_page."label", json_array('i', CAST(_page."id" AS TEXT)))
+  FROM _page
+  LIMIT 1 OFFSET ? - 1) END AS last_key, (SELECT count(*)
+  FROM "tags") AS counted, NULL AS examined, 0 AS gate_visits
+FROM (SELECT sum((ifnull(octet_length(_page."label"), 0) + ifnull(octet_length(_page."color"), 0))) AS bytes, count(*) AS found
+  FROM _page) AS _size;
+--   CO-ROUTINE _size
+--     MATERIALIZE _page
+--       SCAN _t USING INDEX tags(label)
+--     SCAN _page
+--   SCAN _size
+--   SCALAR SUBQUERY 2
+--     SCAN _page
+--   SCALAR SUBQUERY 3
+--     SCAN _page
+--   SCALAR SUBQUERY 4
+--     SCAN tags USING COVERING INDEX tags(label)
+
+-- GET /api/tags?sort=color,-label → 200
+WITH _counted AS MATERIALIZED (SELECT (SELECT json_array(count(*), count(*) FILTER (WHERE 1), 0)
+    FROM (SELECT _t."color" AS "color", _t."label" AS "label", _t."id" AS "id"
+      FROM "tags" AS _t NOT INDEXED
+      WHERE 1
+      LIMIT 100001) AS _w) AS counted), _page AS MATERIALIZED (SELECT _w."id", _w."label", _w."color"
+  FROM (SELECT _t."id" AS "id", _t."label" AS "label", _t."color" AS "color"
+    FROM "tags" AS _t NOT INDEXED
+    WHERE 1
+    LIMIT CASE WHEN (SELECT counted ->> 0
+      FROM _counted) <= 100000 THEN -1 ELSE 0 END) AS _w
+  WHERE 1
+  ORDER BY _w."color", _w."label" DESC, _w."id"
+  LIMIT ? + 1 OFFSET ?)
+SELECT _size.found AS found, CASE WHEN _size.bytes <= 33554432 THEN (SELECT group_concat(json_object('id', CASE WHEN _page."id" BETWEEN -9007199254740991 AND 9007199254740991 THEN _page."id" ELSE CAST(_page."id" AS TEXT) END, 'label', _page."label", 'color', _page."color"), ',\n')
+  FROM _page) END AS rows, CASE WHEN _size.found > ? THEN (SELECT json_array(_page."color", _page."label", json_array('i', CAST(_page."id" AS TEXT)))
+  FROM _page
+  LIMIT 1 OFFSET ? - 1) END AS last_key, (SELECT counted
+  FROM _counted) AS counted, (SELECT json_array(counted ->> 0, counted ->> 2)
+  FROM _counted) AS examined, 0 AS gate_visits
+FROM (SELECT sum((ifnull(octet_length(_page."label"), 0) + ifnull(octet_length(_page."color"), 0))) AS bytes, count(*) AS found
+  FROM _page) AS _size;
+--   CO-ROUTINE _size
+--     MATERIALIZE _page
+--       CO-ROUTINE _w
+--         SCALAR SUBQUERY 4
+--           MATERIALIZE _counted
+--             SCAN CONSTANT ROW
+--             SCALAR SUBQUERY 2
+--               CO-ROUTINE _w
+--                 SCAN _t
+--               SCAN _w
+--           SCAN _counted
+--         SCAN _t
+--       SCAN _w
+--       USE TEMP B-TREE FOR ORDER BY
+--     SCAN _page
+--   SCAN _size
+--   SCALAR SUBQUERY 7
+--     SCAN _page
+--   SCALAR SUBQUERY 8
+--     SCAN _page
+--   SCALAR SUBQUERY 9
+--     SCAN _counted
+--   SCALAR SUBQUERY 10
+--     SCAN _counted
+
+-- GET /api/tags?where[label]=tag+1 → 200
+WITH _page AS MATERIALIZED (SELECT _t."id" AS "id", _t."label" AS "label", _t."color" AS "color"
+  FROM "tags" AS _t INDEXED BY "tags(label)"
+  WHERE _t."label" = ?
+  ORDER BY _t."id"
+  LIMIT max(0, min(? + 1, 100000 - ?)) OFFSET ?)
+SELECT _size.found AS found, CASE WHEN _size.bytes <= 33554432 THEN (SELECT group_concat(json_object('id', CASE WHEN _page."id" BETWEEN -9007199254740991 AND 9007199254740991 THEN _page."id" ELSE CAST(_page."id" AS TEXT) END, 'label', _page."label", 'color', _page."color"), ',\n')
+  FROM _page) END AS rows, CASE WHEN _size.found > ? THEN (SELECT json_array(json_array('i', CAST(_page."id" AS TEXT)))
+  FROM _page
+  LIMIT 1 OFFSET ? - 1) END AS last_key, CASE WHEN (SELECT max(_e."id")
+  FROM "tags" AS _e) - (SELECT min(_e."id")
+  FROM "tags" AS _e) < 100000 THEN (SELECT count(*)
+  FROM "tags" AS _t INDEXED BY "tags(label)"
+  WHERE _t."label" = ?) ELSE (SELECT count(*)
+  FROM (SELECT 1
+    FROM "tags" AS _t INDEXED BY "tags(label)"
+    WHERE _t."label" = ?
+    ORDER BY _t."id"
+    LIMIT 100000) AS _w) END AS counted, NULL AS examined, 0 AS gate_visits
+FROM (SELECT sum((ifnull(octet_length(_page."label"), 0) + ifnull(octet_length(_page."color"), 0))) AS bytes, count(*) AS found
+  FROM _page) AS _size;
+--   CO-ROUTINE _size
+--     MATERIALIZE _page
+--       SEARCH _t USING INDEX tags(label) (label=?)
+--     SCAN _page
+--   SCAN _size
+--   SCALAR SUBQUERY 2
+--     SCAN _page
+--   SCALAR SUBQUERY 3
+--     SCAN _page
+--   SCALAR SUBQUERY 4
+--     SEARCH _e
+--   SCALAR SUBQUERY 5
+--     SEARCH _e
+--   SCALAR SUBQUERY 6
+--     SEARCH _t USING COVERING INDEX tags(label) (label=?)
+--   SCALAR SUBQUERY 8
+--     CO-ROUTINE _w
+--       SEARCH _t USING COVERING INDEX tags(label) (label=?)
+--     SCAN _w
+
+-- GET /api/tags?filter[id][in]=1,2,3&sort=-id → 200
+WITH _counted AS MATERIALIZED (SELECT (SELECT json_array(count(*), count(*) FILTER (WHERE 1), 0)
+    FROM (SELECT _t."id" AS "id"
+      FROM "tags" AS _t NOT INDEXED
+      WHERE _t."id" IN (SELECT value
+        FROM json_each(?))
+      LIMIT 100001) AS _w) AS counted), _page AS MATERIALIZED (SELECT _w."id", _w."label", _w."color"
+  FROM (SELECT _t."id" AS "id", _t."label" AS "label", _t."color" AS "color"
+    FROM "tags" AS _t NOT INDEXED
+    WHERE _t."id" IN (SELECT value
+      FROM json_each(?))
+    LIMIT CASE WHEN (SELECT counted ->> 0
+      FROM _counted) <= 100000 THEN -1 ELSE 0 END) AS _w
+  WHERE 1
+  ORDER BY _w."id" DESC
+  LIMIT ? + 1 OFFSET ?)
+SELECT _size.found AS found, CASE WHEN _size.bytes <= 33554432 THEN (SELECT group_concat(json_object('id', CASE WHEN _page."id" BETWEEN -9007199254740991 AND 9007199254740991 THEN _page."id" ELSE CAST(_page."id" AS TEXT) END, 'label', _page."label", 'color', _page."color"), ',\n')
+  FROM _page) END AS rows, CASE WHEN _size.found > ? THEN (SELECT json_array(json_array('i', CAST(_page."id" AS TEXT)))
+  FROM _page
+  LIMIT 1 OFFSET ? - 1) END AS last_key, (SELECT counted
+  FROM _counted) AS counted, (SELECT json_array(counted ->> 0, counted ->> 2)
+  FROM _counted) AS examined, 0 AS gate_visits
+FROM (SELECT sum((ifnull(octet_length(_page."label"), 0) + ifnull(octet_length(_page."color"), 0))) AS bytes, count(*) AS found
+  FROM _page) AS _size;
+--   CO-ROUTINE _size
+--     MATERIALIZE _page
+--       CO-ROUTINE _w
+--         SCALAR SUBQUERY 6
+--           MATERIALIZE _counted
+--             SCAN CONSTANT ROW
+--             SCALAR SUBQUERY 3
+--               CO-ROUTINE _w
+--                 SEARCH _t USING INTEGER PRIMARY KEY (rowid=?)
+--                 LIST SUBQUERY 1
+--                   SCAN json_each VIRTUAL TABLE INDEX 1:
+--               SCAN _w
+--           SCAN _counted
+--         SEARCH _t USING INTEGER PRIMARY KEY (rowid=?)
+--         LIST SUBQUERY 5
+--           SCAN json_each VIRTUAL TABLE INDEX 1:
+--       SCAN _w
+--       USE TEMP B-TREE FOR ORDER BY
+--     SCAN _page
+--   SCAN _size
+--   SCALAR SUBQUERY 9
+--     SCAN _page
+--   SCALAR SUBQUERY 10
+--     SCAN _page
+--   SCALAR SUBQUERY 11
+--     SCAN _counted
+--   SCALAR SUBQUERY 12
+--     SCAN _counted
+
+-- GET /api/tags?filter[id][gte]=2&filter[id][lt]=4 → 200
+WITH _page AS MATERIALIZED (SELECT _t."id" AS "id", _t."label" AS "label", _t."color" AS "color"
+  FROM "tags" AS _t NOT INDEXED
+  WHERE (_t."id" >= ? AND _t."id" < ?)
+  ORDER BY _t."id"
+  LIMIT max(0, min(? + 1, 100000 - ?)) OFFSET ?)
+SELECT _size.found AS found, CASE WHEN _size.bytes <= 33554432 THEN (SELECT group_concat(json_object('id', CASE WHEN _page."id" BETWEEN -9007199254740991 AND 9007199254740991 THEN _page."id" ELSE CAST(_page."id" AS TEXT) END, 'label', _page."label", 'color', _page."color"), ',\n')
+  FROM _page) END AS rows, CASE WHEN _size.found > ? THEN (SELECT json_array(json_array('i', CAST(_page."id" AS TEXT)))
+  FROM _page
+  LIMIT 1 OFFSET ? - 1) END AS last_key, CASE WHEN (SELECT max(_e."id")
+  FROM "tags" AS _e) - (SELECT min(_e."id")
+  FROM "tags" AS _e) < 100000 THEN (SELECT count(*)
+  FROM "tags" AS _t NOT INDEXED
+  WHERE (_t."id" >= ? AND _t."id" < ?)) ELSE (SELECT count(*)
+  FROM (SELECT 1
+    FROM "tags" AS _t NOT INDEXED
+    WHERE (_t."id" >= ? AND _t."id" < ?)
+    ORDER BY _t."id"
+    LIMIT 100000) AS _w) END AS counted, NULL AS examined, 0 AS gate_visits
+FROM (SELECT sum((ifnull(octet_length(_page."label"), 0) + ifnull(octet_length(_page."color"), 0))) AS bytes, count(*) AS found
+  FROM _page) AS _size;
+--   CO-ROUTINE _size
+--     MATERIALIZE _page
+--       SEARCH _t USING INTEGER PRIMARY KEY (rowid>? AND rowid<?)
+--     SCAN _page
+--   SCAN _size
+--   SCALAR SUBQUERY 2
+--     SCAN _page
+--   SCALAR SUBQUERY 3
+--     SCAN _page
+--   SCALAR SUBQUERY 4
+--     SEARCH _e
+--   SCALAR SUBQUERY 5
+--     SEARCH _e
+--   SCALAR SUBQUERY 6
+--     SEARCH _t USING INTEGER PRIMARY KEY (rowid>? AND rowid<?)
+--   SCALAR SUBQUERY 8
+--     CO-ROUTINE _w
+--       SEARCH _t USING INTEGER PRIMARY KEY (rowid>? AND rowid<?)
+--     SCAN _w
+
+-- GET /api/tags?filter[label][gt]=tag+1&filter[color][is_null]=true → 200
+WITH _counted AS MATERIALIZED (SELECT (SELECT json_array(count(*), count(*) FILTER (WHERE (_w."label" > ? AND _w."color" IS NULL)), 0)
+    FROM (SELECT _t."label" AS "label", _t."color" AS "color", _t."id" AS "id"
+      FROM "tags" AS _t NOT INDEXED
+      WHERE 1
+      ORDER BY _t."id"
+      LIMIT 100000) AS _w) AS counted), _peeked AS (SELECT *
+  FROM _page
+  LIMIT 1 OFFSET ?), _page AS MATERIALIZED (SELECT _w."id", _w."label", _w."color"
+  FROM (SELECT _t."id" AS "id", _t."label" AS "label", _t."color" AS "color"
+    FROM "tags" AS _t NOT INDEXED
+    WHERE 1
+    ORDER BY _t."id"
+    LIMIT 100000) AS _w
+  WHERE (_w."label" > ? AND _w."color" IS NULL)
+  LIMIT ? + 1 OFFSET ?)
+SELECT _size.found AS found, CASE WHEN _size.bytes <= 33554432 THEN (SELECT group_concat(json_object('id', CASE WHEN _page."id" BETWEEN -9007199254740991 AND 9007199254740991 THEN _page."id" ELSE CAST(_page."id" AS TEXT) END, 'label', _page."label", 'color', _page."color"), ',\n')
+  FROM _page) END AS rows, CASE WHEN _size.found > ? THEN (SELECT json_array(json_array('i', CAST(_page."id" AS TEXT)))
+  FROM _page
+  LIMIT 1 OFFSET ? - 1) END AS last_key, (SELECT counted
+  FROM _counted) AS counted, CASE WHEN _size.found > ? THEN (SELECT json_array(count(*), 0)
+  FROM (SELECT _t."label" AS "label", _t."color" AS "color", _t."id" AS "id"
+    FROM "tags" AS _t NOT INDEXED
+    WHERE (1 AND _t."id" <= (SELECT "id"
+        FROM _peeked))
+    ORDER BY _t."id"
+    LIMIT 100000) AS _w
+  WHERE _w."id" <= (SELECT "id"
+    FROM _peeked)) ELSE (SELECT json_array(min(counted ->> 0, 100000), ifnull(counted ->> 4, counted ->> 2))
+  FROM _counted) END AS examined, 0 AS gate_visits
+FROM (SELECT sum((ifnull(octet_length(_page."label"), 0) + ifnull(octet_length(_page."color"), 0))) AS bytes, count(*) AS found
+  FROM _page) AS _size;
+--   CO-ROUTINE _size
+--     MATERIALIZE _page
+--       CO-ROUTINE _w
+--         SCAN _t
+--       SCAN _w
+--     SCAN _page
+--   SCAN _size
+--   SCALAR SUBQUERY 7
+--     SCAN _page
+--   SCALAR SUBQUERY 8
+--     SCAN _page
+--   SCALAR SUBQUERY 9
+--     MATERIALIZE _counted
+--       SCAN CONSTANT ROW
+--       SCALAR SUBQUERY 2
+--         CO-ROUTINE _w
+--           SCAN _t
+--         SCAN _w
+--     SCAN _counted
+--   SCALAR SUBQUERY 13
+--     CO-ROUTINE _w
+--       SEARCH _t USING INTEGER PRIMARY KEY (rowid<?)
+--       SCALAR SUBQUERY 10
+--         MATERIALIZE _peeked
+--           SCAN _page
+--         SCAN _peeked
+--     SCAN _w
+--     SCALAR SUBQUERY 12
+--       SCAN _peeked
+--   SCALAR SUBQUERY 14
+--     SCAN _counted
+
+-- GET /api/tags?filter[label][contains]=ag&filter[label][starts_with]=t → 200
+WITH _counted AS MATERIALIZED (SELECT (SELECT CASE WHEN (SELECT max(_e."id")
+      FROM "tags" AS _e) - (SELECT min(_e."id")
+      FROM "tags" AS _e) < 100000 THEN (SELECT json_array(ifnull(sum(_w._n), 0), ifnull(sum(_w._n) FILTER (WHERE (instr(_w."label", ?) > 0 AND substr(_w."label", 1, length(?)) = ?)), 0), 0, 1, 0)
+      FROM (SELECT count(*) AS _n, _t."label" AS "label"
+        FROM "tags" AS _t INDEXED BY "tags(label)"
+        GROUP BY _t."label"
+        LIMIT -1) AS _w) ELSE (SELECT json_array(count(*), count(*) FILTER (WHERE (instr(_w."label", ?) > 0 AND substr(_w."label", 1, length(?)) = ?)), 0)
+      FROM (SELECT _t."label" AS "label", _t."id" AS "id"
+        FROM "tags" AS _t NOT INDEXED
+        WHERE 1
+        ORDER BY _t."id"
+        LIMIT 100000) AS _w) END) AS counted), _peeked AS (SELECT *
+  FROM _page
+  LIMIT 1 OFFSET ?), _page AS MATERIALIZED (SELECT _w."id", _w."label", _w."color"
+  FROM (SELECT _t."id" AS "id", _t."label" AS "label", _t."color" AS "color"
+    FROM "tags" AS _t NOT INDEXED
+    WHERE 1
+    ORDER BY _t."id"
+    LIMIT 100000) AS _w
+  WHERE (instr(_w."label", ?) > 0 AND substr(_w."label", 1, length(?)) = ?)
+  LIMIT ? + 1 OFFSET ?)
+SELECT _size.found AS found, CASE WHEN _size.bytes <= 33554432 THEN (SELECT group_concat(json_object('id', CASE WHEN _page."id" BETWEEN -9007199254740991 AND 9007199254740991 THEN _page."id" ELSE CAST(_page."id" AS TEXT) END, 'label', _page."label", 'color', _page."color"), ',\n')
+  FROM _page) END AS rows, CASE WHEN _size.found > ? THEN (SELECT json_array(json_array('i', CAST(_page."id" AS TEXT)))
+  FROM _page
+  LIMIT 1 OFFSET ? - 1) END AS last_key, (SELECT counted
+  FROM _counted) AS counted, CASE WHEN _size.found > ? THEN (SELECT json_array(count(*), 0)
+  FROM (SELECT _t."label" AS "label", _t."id" AS "id"
+    FROM "tags" AS _t NOT INDEXED
+    WHERE (1 AND _t."id" <= (SELECT "id"
+        FROM _peeked))
+    ORDER BY _t."id"
+    LIMIT 100000) AS _w
+  WHERE _w."id" <= (SELECT "id"
+    FROM _peeked)) ELSE (SELECT json_array(min(counted ->> 0, 100000), ifnull(counted ->> 4, counted ->> 2))
+  FROM _counted) END AS examined, 0 AS gate_visits
+FROM (SELECT sum((ifnull(octet_length(_page."label"), 0) + ifnull(octet_length(_page."color"), 0))) AS bytes, count(*) AS found
+  FROM _page) AS _size;
+--   CO-ROUTINE _size
+--     MATERIALIZE _page
+--       CO-ROUTINE _w
+--         SCAN _t
+--       SCAN _w
+--     SCAN _page
+--   SCAN _size
+--   SCALAR SUBQUERY 12
+--     SCAN _page
+--   SCALAR SUBQUERY 13
+--     SCAN _page
+--   SCALAR SUBQUERY 14
+--     MATERIALIZE _counted
+--       SCAN CONSTANT ROW
+--       SCALAR SUBQUERY 7
+--         SCAN CONSTANT ROW
+--         SCALAR SUBQUERY 1
+--           SEARCH _e
+--         SCALAR SUBQUERY 2
+--           SEARCH _e
+--         SCALAR SUBQUERY 4
+--           CO-ROUTINE _w
+--             SCAN _t USING COVERING INDEX tags(label)
+--           SCAN _w
+--         SCALAR SUBQUERY 6
+--           CO-ROUTINE _w
+--             SCAN _t
+--           SCAN _w
+--     SCAN _counted
+--   SCALAR SUBQUERY 18
+--     CO-ROUTINE _w
+--       SEARCH _t USING INTEGER PRIMARY KEY (rowid<?)
+--       SCALAR SUBQUERY 15
+--         MATERIALIZE _peeked
+--           SCAN _page
+--         SCAN _peeked
+--     SCAN _w
+--     SCALAR SUBQUERY 17
+--       SCAN _peeked
+--   SCALAR SUBQUERY 19
+--     SCAN _counted
+
+-- GET /api/tags?filter[color][ne]=red&filter[label][lte]=z → 200
+WITH _counted AS MATERIALIZED (SELECT (SELECT json_array(count(*), count(*) FILTER (WHERE (_w."color" <> ? AND _w."label" <= ?)), 0)
+    FROM (SELECT _t."color" AS "color", _t."label" AS "label", _t."id" AS "id"
+      FROM "tags" AS _t NOT INDEXED
+      WHERE 1
+      ORDER BY _t."id"
+      LIMIT 100000) AS _w) AS counted), _peeked AS (SELECT *
+  FROM _page
+  LIMIT 1 OFFSET ?), _page AS MATERIALIZED (SELECT _w."id", _w."label", _w."color"
+  FROM (SELECT _t."id" AS "id", _t."label" AS "label", _t."color" AS "color"
+    FROM "tags" AS _t NOT INDEXED
+    WHERE 1
+    ORDER BY _t."id"
+    LIMIT 100000) AS _w
+  WHERE (_w."color" <> ? AND _w."label" <= ?)
+  LIMIT ? + 1 OFFSET ?)
+SELECT _size.found AS found, CASE WHEN _size.bytes <= 33554432 THEN (SELECT group_concat(json_object('id', CASE WHEN _page."id" BETWEEN -9007199254740991 AND 9007199254740991 THEN _page."id" ELSE CAST(_page."id" AS TEXT) END, 'label', _page."label", 'color', _page."color"), ',\n')
+  FROM _page) END AS rows, CASE WHEN _size.found > ? THEN (SELECT json_array(json_array('i', CAST(_page."id" AS TEXT)))
+  FROM _page
+  LIMIT 1 OFFSET ? - 1) END AS last_key, (SELECT counted
+  FROM _counted) AS counted, CASE WHEN _size.found > ? THEN (SELECT json_array(count(*), 0)
+  FROM (SELECT _t."color" AS "color", _t."label" AS "label", _t."id" AS "id"
+    FROM "tags" AS _t NOT INDEXED
+    WHERE (1 AND _t."id" <= (SELECT "id"
+        FROM _peeked))
+    ORDER BY _t."id"
+    LIMIT 100000) AS _w
+  WHERE _w."id" <= (SELECT "id"
+    FROM _peeked)) ELSE (SELECT json_array(min(counted ->> 0, 100000), ifnull(counted ->> 4, counted ->> 2))
+  FROM _counted) END AS examined, 0 AS gate_visits
+FROM (SELECT sum((ifnull(octet_length(_page."label"), 0) + ifnull(octet_length(_page."color"), 0))) AS bytes, count(*) AS found
+  FROM _page) AS _size;
+--   CO-ROUTINE _size
+--     MATERIALIZE _page
+--       CO-ROUTINE _w
+--         SCAN _t
+--       SCAN _w
+--     SCAN _page
+--   SCAN _size
+--   SCALAR SUBQUERY 7
+--     SCAN _page
+--   SCALAR SUBQUERY 8
+--     SCAN _page
+--   SCALAR SUBQUERY 9
+--     MATERIALIZE _counted
+--       SCAN CONSTANT ROW
+--       SCALAR SUBQUERY 2
+--         CO-ROUTINE _w
+--           SCAN _t
+--         SCAN _w
+--     SCAN _counted
+--   SCALAR SUBQUERY 13
+--     CO-ROUTINE _w
+--       SEARCH _t USING INTEGER PRIMARY KEY (rowid<?)
+--       SCALAR SUBQUERY 10
+--         MATERIALIZE _peeked
+--           SCAN _page
+--         SCAN _peeked
+--     SCAN _w
+--     SCALAR SUBQUERY 12
+--       SCAN _peeked
+--   SCALAR SUBQUERY 14
+--     SCAN _counted
+
+-- GET /api/rooms → 200
+WITH _counted AS MATERIALIZED (SELECT (SELECT json_array(count(*), count(*) FILTER (WHERE (_w."owner_id" = ? OR (_w."_p0" IS 2))), count(_w."_p0"))
+    FROM (SELECT _t."owner_id" AS "owner_id", _t."id" AS "id", (SELECT 2
+        FROM "room_members" AS "_x_m" INDEXED BY "sqlite_autoindex_room_members_1"
+        WHERE ("_x_m"."room_id" = _t."id" AND "_x_m"."user_id" = ?)
+        LIMIT 1) AS "_p0"
+      FROM "rooms" AS _t NOT INDEXED
+      WHERE 1
+      ORDER BY _t."id"
+      LIMIT 100000) AS _w) AS counted), _peeked AS (SELECT *
+  FROM _page
+  LIMIT 1 OFFSET ?), _page AS MATERIALIZED (SELECT _w."id", _w."owner_id", _w."name", _w."archived_at", _w."size"
+  FROM (SELECT _t."id" AS "id", _t."owner_id" AS "owner_id", _t."name" AS "name", _t."archived_at" AS "archived_at", _t."size" AS "size", (SELECT 2
+      FROM "room_members" AS "_x_m" INDEXED BY "sqlite_autoindex_room_members_1"
+      WHERE ("_x_m"."room_id" = _t."id" AND "_x_m"."user_id" = ?)
+      LIMIT 1) AS "_p0"
+    FROM "rooms" AS _t NOT INDEXED
+    WHERE 1
+    ORDER BY _t."id"
+    LIMIT 100000) AS _w
+  WHERE (_w."owner_id" = ? OR (_w."_p0" IS 2))
+  LIMIT ? + 1 OFFSET ?)
+SELECT _size.found AS found, CASE WHEN _size.bytes <= 33554432 THEN (SELECT group_concat(json_object('id', CASE WHEN _page."id" BETWEEN -9007199254740991 AND 9007199254740991 THEN _page."id" ELSE CAST(_page."id" AS TEXT) END, 'owner_id', _page."owner_id", 'name', _page."name", 'archived_at', CASE WHEN _page."archived_at" BETWEEN -9007199254740991 AND 9007199254740991 THEN _page."archived_at" ELSE CAST(_page."archived_at" AS TEXT) END, 'size', CASE WHEN typeof(_page."size") <> 'real' THEN _page."size"
+    WHEN (_page."size" = 0.0 OR abs(_page."size") BETWEEN 1e-75 AND 1e+75) THEN json(printf('%!.17g', _page."size"))
+    ELSE json_array(json(printf('%!.17g', CASE WHEN abs(_page."size") > 1e+200 THEN _page."size" * 8.6361685550944446e-78 * 8.6361685550944446e-78 * 1.5930919111324523e-58 * 1.5930919111324523e-58 WHEN abs(_page."size") > 1.0 THEN _page."size" * 8.6361685550944446e-78 * 1.5930919111324523e-58 WHEN abs(_page."size") < 1e-200 THEN _page."size" * 1.1579208923731620e+77 * 1.1579208923731620e+77 * 6.2771017353866808e+57 * 6.2771017353866808e+57 ELSE _page."size" * 1.1579208923731620e+77 * 6.2771017353866808e+57 END)), CASE WHEN abs(_page."size") > 1e+200 THEN 896 WHEN abs(_page."size") > 1.0 THEN 448 WHEN abs(_page."size") < 1e-200 THEN -896 ELSE -448 END) END), ',\n')
+  FROM _page) END AS rows, CASE WHEN _size.found > ? THEN (SELECT json_array(json_array('i', CAST(_page."id" AS TEXT)))
+  FROM _page
+  LIMIT 1 OFFSET ? - 1) END AS last_key, (SELECT counted
+  FROM _counted) AS counted, CASE WHEN _size.found > ? THEN (SELECT json_array(count(*), count(_w."_p0"))
+  FROM (SELECT _t."owner_id" AS "owner_id", _t."id" AS "id", (SELECT 2
+      FROM "room_members" AS "_x_m" INDEXED BY "sqlite_autoindex_room_members_1"
+      WHERE ("_x_m"."room_id" = _t."id" AND "_x_m"."user_id" = ?)
+      LIMIT 1) AS "_p0"
+    FROM "rooms" AS _t NOT INDEXED
+    WHERE (1 AND _t."id" <= (SELECT "id"
+        FROM _peeked))
+    ORDER BY _t."id"
+    LIMIT 100000) AS _w
+  WHERE _w."id" <= (SELECT "id"
+    FROM _peeked)) ELSE (SELECT json_array(min(counted ->> 0, 100000), ifnull(counted ->> 4, counted ->> 2))
+  FROM _counted) END AS examined, 0 AS gate_visits
+FROM (SELECT sum((ifnull(octet_length(_page."owner_id"), 0) + ifnull(octet_length(_page."name"), 0))) AS bytes, count(*) AS found
+  FROM _page) AS _size;
+--   CO-ROUTINE _size
+--     MATERIALIZE _page
+--       CO-ROUTINE _w
+--         SCAN _t
+--         CORRELATED SCALAR SUBQUERY 6
+--           SEARCH _x_m USING COVERING INDEX sqlite_autoindex_room_members_1 (room_id=? AND user_id=?)
+--       SCAN _w
+--     SCAN _page
+--   SCAN _size
+--   SCALAR SUBQUERY 9
+--     SCAN _page
+--   SCALAR SUBQUERY 10
+--     SCAN _page
+--   SCALAR SUBQUERY 11
+--     MATERIALIZE _counted
+--       SCAN CONSTANT ROW
+--       SCALAR SUBQUERY 3
+--         CO-ROUTINE _w
+--           SCAN _t
+--           CORRELATED SCALAR SUBQUERY 1
+--             SEARCH _x_m USING COVERING INDEX sqlite_autoindex_room_members_1 (room_id=? AND user_id=?)
+--         SCAN _w
+--     SCAN _counted
+--   SCALAR SUBQUERY 16
+--     CO-ROUTINE _w
+--       SEARCH _t USING INTEGER PRIMARY KEY (rowid<?)
+--       SCALAR SUBQUERY 13
+--         MATERIALIZE _peeked
+--           SCAN _page
+--         SCAN _peeked
+--       CORRELATED SCALAR SUBQUERY 12
+--         SEARCH _x_m USING COVERING INDEX sqlite_autoindex_room_members_1 (room_id=? AND user_id=?)
+--     SCAN _w
+--     SCALAR SUBQUERY 15
+--       SCAN _peeked
+--   SCALAR SUBQUERY 17
+--     SCAN _counted
+
+-- GET /api/rooms?filter[archived_at][is_null]=true → 200
+WITH _counted AS MATERIALIZED (SELECT (SELECT json_array(count(*), count(*) FILTER (WHERE (_w."owner_id" = ? OR (_w."_p0" IS 2))), count(_w."_p0"))
+    FROM (SELECT _t."owner_id" AS "owner_id", _t."id" AS "id", (SELECT 2
+        FROM "room_members" AS "_x_m" INDEXED BY "sqlite_autoindex_room_members_1"
+        WHERE ("_x_m"."room_id" = _t."id" AND "_x_m"."user_id" = ?)
+        LIMIT 1) AS "_p0"
+      FROM "rooms" AS _t INDEXED BY "rooms(archived_at)"
+      WHERE _t."archived_at" IS NULL
+      ORDER BY _t."id"
+      LIMIT 100000) AS _w) AS counted), _peeked AS (SELECT *
+  FROM _page
+  LIMIT 1 OFFSET ?), _page AS MATERIALIZED (SELECT _w."id", _w."owner_id", _w."name", _w."archived_at", _w."size"
+  FROM (SELECT _t."id" AS "id", _t."owner_id" AS "owner_id", _t."name" AS "name", _t."archived_at" AS "archived_at", _t."size" AS "size", (SELECT 2
+      FROM "room_members" AS "_x_m" INDEXED BY "sqlite_autoindex_room_members_1"
+      WHERE ("_x_m"."room_id" = _t."id" AND "_x_m"."user_id" = ?)
+      LIMIT 1) AS "_p0"
+    FROM "rooms" AS _t INDEXED BY "rooms(archived_at)"
+    WHERE _t."archived_at" IS NULL
+    ORDER BY _t."id"
+    LIMIT 100000) AS _w
+  WHERE (_w."owner_id" = ? OR (_w."_p0" IS 2))
+  LIMIT ? + 1 OFFSET ?)
+SELECT _size.found AS found, CASE WHEN _size.bytes <= 33554432 THEN (SELECT group_concat(json_object('id', CASE WHEN _page."id" BETWEEN -9007199254740991 AND 9007199254740991 THEN _page."id" ELSE CAST(_page."id" AS TEXT) END, 'owner_id', _page."owner_id", 'name', _page."name", 'archived_at', CASE WHEN _page."archived_at" BETWEEN -9007199254740991 AND 9007199254740991 THEN _page."archived_at" ELSE CAST(_page."archived_at" AS TEXT) END, 'size', CASE WHEN typeof(_page."size") <> 'real' THEN _page."size"
+    WHEN (_page."size" = 0.0 OR abs(_page."size") BETWEEN 1e-75 AND 1e+75) THEN json(printf('%!.17g', _page."size"))
+    ELSE json_array(json(printf('%!.17g', CASE WHEN abs(_page."size") > 1e+200 THEN _page."size" * 8.6361685550944446e-78 * 8.6361685550944446e-78 * 1.5930919111324523e-58 * 1.5930919111324523e-58 WHEN abs(_page."size") > 1.0 THEN _page."size" * 8.6361685550944446e-78 * 1.5930919111324523e-58 WHEN abs(_page."size") < 1e-200 THEN _page."size" * 1.1579208923731620e+77 * 1.1579208923731620e+77 * 6.2771017353866808e+57 * 6.2771017353866808e+57 ELSE _page."size" * 1.1579208923731620e+77 * 6.2771017353866808e+57 END)), CASE WHEN abs(_page."size") > 1e+200 THEN 896 WHEN abs(_page."size") > 1.0 THEN 448 WHEN abs(_page."size") < 1e-200 THEN -896 ELSE -448 END) END), ',\n')
+  FROM _page) END AS rows, CASE WHEN _size.found > ? THEN (SELECT json_array(json_array('i', CAST(_page."id" AS TEXT)))
+  FROM _page
+  LIMIT 1 OFFSET ? - 1) END AS last_key, (SELECT counted
+  FROM _counted) AS counted, CASE WHEN _size.found > ? THEN (SELECT json_array(count(*), count(_w."_p0"))
+  FROM (SELECT _t."owner_id" AS "owner_id", _t."id" AS "id", (SELECT 2
+      FROM "room_members" AS "_x_m" INDEXED BY "sqlite_autoindex_room_members_1"
+      WHERE ("_x_m"."room_id" = _t."id" AND "_x_m"."user_id" = ?)
+      LIMIT 1) AS "_p0"
+    FROM "rooms" AS _t INDEXED BY "rooms(archived_at)"
+    WHERE (_t."archived_at" IS NULL AND _t."id" <= (SELECT "id"
+        FROM _peeked))
+    ORDER BY _t."id"
+    LIMIT 100000) AS _w
+  WHERE _w."id" <= (SELECT "id"
+    FROM _peeked)) ELSE (SELECT json_array(min(counted ->> 0, 100000), ifnull(counted ->> 4, counted ->> 2))
+  FROM _counted) END AS examined, 0 AS gate_visits
+FROM (SELECT sum((ifnull(octet_length(_page."owner_id"), 0) + ifnull(octet_length(_page."name"), 0))) AS bytes, count(*) AS found
+  FROM _page) AS _size;
+--   CO-ROUTINE _size
+--     MATERIALIZE _page
+--       CO-ROUTINE _w
+--         SEARCH _t USING INDEX rooms(archived_at) (archived_at=?)
+--         CORRELATED SCALAR SUBQUERY 6
+--           SEARCH _x_m USING COVERING INDEX sqlite_autoindex_room_members_1 (room_id=? AND user_id=?)
+--       SCAN _w
+--     SCAN _page
+--   SCAN _size
+--   SCALAR SUBQUERY 9
+--     SCAN _page
+--   SCALAR SUBQUERY 10
+--     SCAN _page
+--   SCALAR SUBQUERY 11
+--     MATERIALIZE _counted
+--       SCAN CONSTANT ROW
+--       SCALAR SUBQUERY 3
+--         CO-ROUTINE _w
+--           SEARCH _t USING INDEX rooms(archived_at) (archived_at=?)
+--           CORRELATED SCALAR SUBQUERY 1
+--             SEARCH _x_m USING COVERING INDEX sqlite_autoindex_room_members_1 (room_id=? AND user_id=?)
+--         SCAN _w
+--     SCAN _counted
+--   SCALAR SUBQUERY 16
+--     CO-ROUTINE _w
+--       SEARCH _t USING INDEX rooms(archived_at) (archived_at=? AND rowid<?)
+--       SCALAR SUBQUERY 13
+--         MATERIALIZE _peeked
+--           SCAN _page
+--         SCAN _peeked
+--       CORRELATED SCALAR SUBQUERY 12
+--         SEARCH _x_m USING COVERING INDEX sqlite_autoindex_room_members_1 (room_id=? AND user_id=?)
+--     SCAN _w
+--     SCALAR SUBQUERY 15
+--       SCAN _peeked
+--   SCALAR SUBQUERY 17
+--     SCAN _counted
+
+-- GET /api/rooms?filter[archived_at][is_null]=false&where[owner_id]=nobody → 200
+WITH _counted AS MATERIALIZED (SELECT (SELECT json_array(count(*), count(*) FILTER (WHERE (_w."archived_at" IS NOT NULL AND (_w."_p0" IS 2))), count(_w."_p0"))
+    FROM (SELECT _t."archived_at" AS "archived_at", _t."id" AS "id", CASE WHEN _t."archived_at" IS NOT NULL THEN (SELECT 2
+        FROM "room_members" AS "_x_m" INDEXED BY "sqlite_autoindex_room_members_1"
+        WHERE ("_x_m"."room_id" = _t."id" AND "_x_m"."user_id" = ?)
+        LIMIT 1) END AS "_p0"
+      FROM "rooms" AS _t INDEXED BY "rooms(owner_id)"
+      WHERE _t."owner_id" = ?
+      ORDER BY _t."id"
+      LIMIT 100000) AS _w) AS counted), _peeked AS (SELECT *
+  FROM _page
+  LIMIT 1 OFFSET ?), _page AS MATERIALIZED (SELECT _w."id", _w."owner_id", _w."name", _w."archived_at", _w."size"
+  FROM (SELECT _t."id" AS "id", _t."owner_id" AS "owner_id", _t."name" AS "name", _t."archived_at" AS "archived_at", _t."size" AS "size", CASE WHEN _t."archived_at" IS NOT NULL THEN (SELECT 2
+      FROM "room_members" AS "_x_m" INDEXED BY "sqlite_autoindex_room_members_1"
+      WHERE ("_x_m"."room_id" = _t."id" AND "_x_m"."user_id" = ?)
+      LIMIT 1) END AS "_p0"
+    FROM "rooms" AS _t INDEXED BY "rooms(owner_id)"
+    WHERE _t."owner_id" = ?
+    ORDER BY _t."id"
+    LIMIT 100000) AS _w
+  WHERE (_w."archived_at" IS NOT NULL AND (_w."_p0" IS 2))
+  LIMIT ? + 1 OFFSET ?)
+SELECT _size.found AS found, CASE WHEN _size.bytes <= 33554432 THEN (SELECT group_concat(json_object('id', CASE WHEN _page."id" BETWEEN -9007199254740991 AND 9007199254740991 THEN _page."id" ELSE CAST(_page."id" AS TEXT) END, 'owner_id', _page."owner_id", 'name', _page."name", 'archived_at', CASE WHEN _page."archived_at" BETWEEN -9007199254740991 AND 9007199254740991 THEN _page."archived_at" ELSE CAST(_page."archived_at" AS TEXT) END, 'size', CASE WHEN typeof(_page."size") <> 'real' THEN _page."size"
+    WHEN (_page."size" = 0.0 OR abs(_page."size") BETWEEN 1e-75 AND 1e+75) THEN json(printf('%!.17g', _page."size"))
+    ELSE json_array(json(printf('%!.17g', CASE WHEN abs(_page."size") > 1e+200 THEN _page."size" * 8.6361685550944446e-78 * 8.6361685550944446e-78 * 1.5930919111324523e-58 * 1.5930919111324523e-58 WHEN abs(_page."size") > 1.0 THEN _page."size" * 8.6361685550944446e-78 * 1.5930919111324523e-58 WHEN abs(_page."size") < 1e-200 THEN _page."size" * 1.1579208923731620e+77 * 1.1579208923731620e+77 * 6.2771017353866808e+57 * 6.2771017353866808e+57 ELSE _page."size" * 1.1579208923731620e+77 * 6.2771017353866808e+57 END)), CASE WHEN abs(_page."size") > 1e+200 THEN 896 WHEN abs(_page."size") > 1.0 THEN 448 WHEN abs(_page."size") < 1e-200 THEN -896 ELSE -448 END) END), ',\n')
+  FROM _page) END AS rows, CASE WHEN _size.found > ? THEN (SELECT json_array(json_array('i', CAST(_page."id" AS TEXT)))
+  FROM _page
+  LIMIT 1 OFFSET ? - 1) END AS last_key, (SELECT counted
+  FROM _counted) AS counted, CASE WHEN _size.found > ? THEN (SELECT json_array(count(*), count(_w."_p0"))
+  FROM (SELECT _t."archived_at" AS "archived_at", _t."id" AS "id", CASE WHEN _t."archived_at" IS NOT NULL THEN (SELECT 2
+      FROM "room_members" AS "_x_m" INDEXED BY "sqlite_autoindex_room_members_1"
+      WHERE ("_x_m"."room_id" = _t."id" AND "_x_m"."user_id" = ?)
+      LIMIT 1) END AS "_p0"
+    FROM "rooms" AS _t INDEXED BY "rooms(owner_id)"
+    WHERE (_t."owner_id" = ? AND _t."id" <= (SELECT "id"
+        FROM _peeked))
+    ORDER BY _t."id"
+    LIMIT 100000) AS _w
+  WHERE _w."id" <= (SELECT "id"
+    FROM _peeked)) ELSE (SELECT json_array(min(counted ->> 0, 100000), ifnull(counted ->> 4, counted ->> 2))
+  FROM _counted) END AS examined, 0 AS gate_visits
+FROM (SELECT sum((ifnull(octet_length(_page."owner_id"), 0) + ifnull(octet_length(_page."name"), 0))) AS bytes, count(*) AS found
+  FROM _page) AS _size;
+--   CO-ROUTINE _size
+--     MATERIALIZE _page
+--       CO-ROUTINE _w
+--         SEARCH _t USING INDEX rooms(owner_id) (owner_id=?)
+--         CORRELATED SCALAR SUBQUERY 6
+--           SEARCH _x_m USING COVERING INDEX sqlite_autoindex_room_members_1 (room_id=? AND user_id=?)
+--       SCAN _w
+--     SCAN _page
+--   SCAN _size
+--   SCALAR SUBQUERY 9
+--     SCAN _page
+--   SCALAR SUBQUERY 10
+--     SCAN _page
+--   SCALAR SUBQUERY 11
+--     MATERIALIZE _counted
+--       SCAN CONSTANT ROW
+--       SCALAR SUBQUERY 3
+--         CO-ROUTINE _w
+--           SEARCH _t USING INDEX rooms(owner_id) (owner_id=?)
+--           CORRELATED SCALAR SUBQUERY 1
+--             SEARCH _x_m USING COVERING INDEX sqlite_autoindex_room_members_1 (room_id=? AND user_id=?)
+--         SCAN _w
+--     SCAN _counted
+--   SCALAR SUBQUERY 16
+--     CO-ROUTINE _w
+--       SEARCH _t USING INDEX rooms(owner_id) (owner_id=? AND rowid<?)
+--       SCALAR SUBQUERY 13
+--         MATERIALIZE _peeked
+--           SCAN _page
+--         SCAN _peeked
+--       CORRELATED SCALAR SUBQUERY 12
+--         SEARCH _x_m USING COVERING INDEX sqlite_autoindex_room_members_1 (room_id=? AND user_id=?)
+--     SCAN _w
+--     SCALAR SUBQUERY 15
+--       SCAN _peeked
+--   SCALAR SUBQUERY 17
+--     SCAN _counted
+
+-- GET /api/rooms?filter[size][in]=1,2.5&sort=name,-size → 200
+WITH _counted AS MATERIALIZED (SELECT (SELECT json_array(count(*), count(*) FILTER (WHERE (_w."size" IN (SELECT value
+            FROM json_each(?)) AND (_w."owner_id" = ? OR (_w."_p0" IS 2)))), count(_w."_p0"))
+    FROM (SELECT _t."size" AS "size", _t."owner_id" AS "owner_id", _t."id" AS "id", _t."name" AS "name", CASE WHEN _t."size" IN (SELECT value
+        FROM json_each(?)) THEN (SELECT 2
+        FROM "room_members" AS "_x_m" INDEXED BY "sqlite_autoindex_room_members_1"
+        WHERE ("_x_m"."room_id" = _t."id" AND "_x_m"."user_id" = ?)
+        LIMIT 1) END AS "_p0"
+      FROM "rooms" AS _t INDEXED BY "rooms(name,-size)"
+      WHERE 1
+      ORDER BY _t."name", _t."size" DESC, _t."id"
+      LIMIT 100000) AS _w) AS counted), _peeked AS (SELECT *
+  FROM _page
+  LIMIT 1 OFFSET ?), _page AS MATERIALIZED (SELECT _w."id", _w."owner_id", _w."name", _w."archived_at", _w."size"
+  FROM (SELECT _t."id" AS "id", _t."owner_id" AS "owner_id", _t."name" AS "name", _t."archived_at" AS "archived_at", _t."size" AS "size", CASE WHEN _t."size" IN (SELECT value
+      FROM json_each(?)) THEN (SELECT 2
+      FROM "room_members" AS "_x_m" INDEXED BY "sqlite_autoindex_room_members_1"
+      WHERE ("_x_m"."room_id" = _t."id" AND "_x_m"."user_id" = ?)
+      LIMIT 1) END AS "_p0"
+    FROM "rooms" AS _t INDEXED BY "rooms(name,-size)"
+    WHERE 1
+    ORDER BY _t."name", _t."size" DESC, _t."id"
+    LIMIT 100000) AS _w
+  WHERE (_w."size" IN (SELECT value
+      FROM json_each(?)) AND (_w."owner_id" = ? OR (_w."_p0" IS 2)))
+  LIMIT ? + 1 OFFSET ?)
+SELECT _size.found AS found, CASE WHEN _size.bytes <= 33554432 THEN (SELECT group_concat(json_object('id', CASE WHEN _page."id" BETWEEN -9007199254740991 AND 9007199254740991 THEN _page."id" ELSE CAST(_page."id" AS TEXT) END, 'owner_id', _page."owner_id", 'name', _page."name", 'archived_at', CASE WHEN _page."archived_at" BETWEEN -9007199254740991 AND 9007199254740991 THEN _page."archived_at" ELSE CAST(_page."archived_at" AS TEXT) END, 'size', CASE WHEN typeof(_page."size") <> 'real' THEN _page."size"
+    WHEN (_page."size" = 0.0 OR abs(_page."size") BETWEEN 1e-75 AND 1e+75) THEN json(printf('%!.17g', _page."size"))
+    ELSE json_array(json(printf('%!.17g', CASE WHEN abs(_page."size") > 1e+200 THEN _page."size" * 8.6361685550944446e-78 * 8.6361685550944446e-78 * 1.5930919111324523e-58 * 1.5930919111324523e-58 WHEN abs(_page."size") > 1.0 THEN _page."size" * 8.6361685550944446e-78 * 1.5930919111324523e-58 WHEN abs(_page."size") < 1e-200 THEN _page."size" * 1.1579208923731620e+77 * 1.1579208923731620e+77 * 6.2771017353866808e+57 * 6.2771017353866808e+57 ELSE _page."size" * 1.1579208923731620e+77 * 6.2771017353866808e+57 END)), CASE WHEN abs(_page."size") > 1e+200 THEN 896 WHEN abs(_page."size") > 1.0 THEN 448 WHEN abs(_page."size") < 1e-200 THEN -896 ELSE -448 END) END), ',\n')
+  FROM _page) END AS rows, CASE WHEN _size.found > ? THEN (SELECT json_array(_page."name", CASE WHEN _page."size" IS NOT NULL THEN CASE WHEN abs(_page."size") = 9e999 THEN json_array('r', CASE WHEN _page."size" > 0 THEN 1 ELSE -1 END, 1024) ELSE json_array('r', CASE WHEN typeof(_page."size") <> 'real' THEN _page."size"
+    WHEN (_page."size" = 0.0 OR abs(_page."size") BETWEEN 1e-75 AND 1e+75) THEN json(printf('%!.17g', _page."size"))
+    ELSE json_array(json(printf('%!.17g', CASE WHEN abs(_page."size") > 1e+200 THEN _page."size" * 8.6361685550944446e-78 * 8.6361685550944446e-78 * 1.5930919111324523e-58 * 1.5930919111324523e-58 WHEN abs(_page."size") > 1.0 THEN _page."size" * 8.6361685550944446e-78 * 1.5930919111324523e-58 WHEN abs(_page."size") < 1e-200 THEN _page."size" * 1.1579208923731620e+77 * 1.1579208923731620e+77 * 6.2771017353866808e+57 * 6.2771017353866808e+57 ELSE _page."size" * 1.1579208923731620e+77 * 6.2771017353866808e+57 END)), CASE WHEN abs(_page."size") > 1e+200 THEN 896 WHEN abs(_page."size") > 1.0 THEN 448 WHEN abs(_page."size") < 1e-200 THEN -896 ELSE -448 END) END) END END, json_array('i', CAST(_page."id" AS TEXT)))
+  FROM _page
+  LIMIT 1 OFFSET ? - 1) END AS last_key, (SELECT counted
+  FROM _counted) AS counted, CASE WHEN _size.found > ? THEN (SELECT json_array(count(*), count(_w."_p0"))
+  FROM (SELECT _t."size" AS "size", _t."owner_id" AS "owner_id", _t."id" AS "id", _t."name" AS "name", CASE WHEN _t."size" IN (SELECT value
+      FROM json_each(?)) THEN (SELECT 2
+      FROM "room_members" AS "_x_m" INDEXED BY "sqlite_autoindex_room_members_1"
+      WHERE ("_x_m"."room_id" = _t."id" AND "_x_m"."user_id" = ?)
+      LIMIT 1) END AS "_p0"
+    FROM "rooms" AS _t INDEXED BY "rooms(name,-size)"
+    WHERE (1 AND _t."name" <= (SELECT "name"
+        FROM _peeked))
+    ORDER BY _t."name", _t."size" DESC, _t."id"
+    LIMIT 100000) AS _w
+  WHERE (_w."name" < (SELECT "name"
+      FROM _peeked) OR (_w."name" = (SELECT "name"
+        FROM _peeked) AND (((SELECT "size"
+            FROM _peeked) < _w."size" OR ((SELECT "size"
+              FROM _peeked) IS NULL AND _w."size" IS NOT NULL)) OR (_w."size" IS (SELECT "size"
+            FROM _peeked) AND _w."id" <= (SELECT "id"
+            FROM _peeked)))))) ELSE (SELECT json_array(min(counted ->> 0, 100000), ifnull(counted ->> 4, counted ->> 2))
+  FROM _counted) END AS examined, 0 AS gate_visits
+FROM (SELECT sum((ifnull(octet_length(_page."owner_id"), 0) + ifnull(octet_length(_page."name"), 0))) AS bytes, count(*) AS found
+  FROM _page) AS _size;
+--   CO-ROUTINE _size
+--     MATERIALIZE _page
+--       CO-ROUTINE _w
+--         SCAN _t USING INDEX rooms(name,-size)
+--         LIST SUBQUERY 8
+--           SCAN json_each VIRTUAL TABLE INDEX 1:
+--         CORRELATED SCALAR SUBQUERY 9
+--           SEARCH _x_m USING COVERING INDEX sqlite_autoindex_room_members_1 (room_id=? AND user_id=?)
+--       SCAN _w
+--       LIST SUBQUERY 11
+--         SCAN json_each VIRTUAL TABLE INDEX 1:
+--     SCAN _page
+--   SCAN _size
+--   SCALAR SUBQUERY 13
+--     SCAN _page
+--   SCALAR SUBQUERY 14
+--     SCAN _page
+--   SCALAR SUBQUERY 15
+--     MATERIALIZE _counted
+--       SCAN CONSTANT ROW
+--       SCALAR SUBQUERY 5
+--         CO-ROUTINE _w
+--           SCAN _t USING INDEX rooms(name,-size)
+--           LIST SUBQUERY 2
+--             SCAN json_each VIRTUAL TABLE INDEX 1:
+--           CORRELATED SCALAR SUBQUERY 3
+--             SEARCH _x_m USING COVERING INDEX sqlite_autoindex_room_members_1 (room_id=? AND user_id=?)
+--         SCAN _w
+--         LIST SUBQUERY 1
+--           SCAN json_each VIRTUAL TABLE INDEX 1:
+--     SCAN _counted
+--   SCALAR SUBQUERY 26
+--     CO-ROUTINE _w
+--       SEARCH _t USING INDEX rooms(name,-size) (name<?)
+--       SCALAR SUBQUERY 18
+--         MATERIALIZE _peeked
+--           SCAN _page
+--         SCAN _peeked
+--       LIST SUBQUERY 16
+--         SCAN json_each VIRTUAL TABLE INDEX 1:
+--       CORRELATED SCALAR SUBQUERY 17
+--         SEARCH _x_m USING COVERING INDEX sqlite_autoindex_room_members_1 (room_id=? AND user_id=?)
+--     SCAN _w
+--     SCALAR SUBQUERY 20
+--       SCAN _peeked
+--     SCALAR SUBQUERY 21
+--       SCAN _peeked
+--     SCALAR SUBQUERY 22
+--       SCAN _peeked
+--     SCALAR SUBQUERY 23
+--       SCAN _peeked
+--     SCALAR SUBQUERY 24
+--       SCAN _peeked
+--     SCALAR SUBQUERY 25
+--       SCAN _peeked
+--   SCALAR SUBQUERY 27
+--     SCAN _counted
+
+-- GET /api/messages → 200
+WITH _counted AS MATERIALIZED (SELECT (SELECT CASE WHEN (SELECT max(_e."id")
+      FROM "messages" AS _e) - (SELECT min(_e."id")
+      FROM "messages" AS _e) < 100000 THEN (SELECT json_array(ifnull(sum(_w._n), 0), ifnull(sum(_w._n) FILTER (WHERE (_w."_p0" IS 2)), 0), count(_w."_p0"), 1, ifnull(sum(_w._n) FILTER (WHERE _w."_p0" IS NOT NULL), 0))
+      FROM (SELECT count(*) AS _n, _t."room_id" AS "room_id", (SELECT 2
+          FROM "room_members" AS "_x_m" INDEXED BY "sqlite_autoindex_room_members_1"
+          WHERE ("_x_m"."room_id" = _t."room_id" AND "_x_m"."user_id" = ?)
+          LIMIT 1) AS "_p0"
+        FROM "messages" AS _t INDEXED BY "messages(room_id,created_at)"
+        GROUP BY _t."room_id"
+        LIMIT -1) AS _w) ELSE (SELECT json_array(count(*), count(*) FILTER (WHERE (_w."_p0" IS 2)), count(_w."_p0"))
+      FROM (SELECT _t."room_id" AS "room_id", _t."id" AS "id", (SELECT 2
+          FROM "room_members" AS "_x_m" INDEXED BY "sqlite_autoindex_room_members_1"
+          WHERE ("_x_m"."room_id" = _t."room_id" AND "_x_m"."user_id" = ?)
+          LIMIT 1) AS "_p0"
+        FROM "messages" AS _t NOT INDEXED
+        WHERE 1
+        ORDER BY _t."id"
+        LIMIT 100000) AS _w) END) AS counted), _peeked AS (SELECT *
+  FROM _page
+  LIMIT 1 OFFSET ?), _page AS MATERIALIZED (SELECT _w."id", _w."room_id", _w."author_id", _w."body", _w."created_at", _w."attachment"
+  FROM (SELECT _t."id" AS "id", _t."room_id" AS "room_id", _t."author_id" AS "author_id", _t."body" AS "body", _t."created_at" AS "created_at", _t."attachment" AS "attachment", (SELECT 2
+      FROM "room_members" AS "_x_m" INDEXED BY "sqlite_autoindex_room_members_1"
+      WHERE ("_x_m"."room_id" = _t."room_id" AND "_x_m"."user_id" = ?)
+      LIMIT 1) AS "_p0"
+    FROM "messages" AS _t NOT INDEXED
+    WHERE 1
+    ORDER BY _t."id"
+    LIMIT 100000) AS _w
+  WHERE (_w."_p0" IS 2)
+  LIMIT ? + 1 OFFSET ?)
+SELECT _size.found AS found, CASE WHEN _size.bytes <= 33554432 THEN (SELECT group_concat(json_object('id', CASE WHEN _page."id" BETWEEN -9007199254740991 AND 9007199254740991 THEN _page."id" ELSE CAST(_page."id" AS TEXT) END, 'room_id', CASE WHEN _page."room_id" BETWEEN -9007199254740991 AND 9007199254740991 THEN _page."room_id" ELSE CAST(_page."room_id" AS TEXT) END, 'author_id', _page."author_id", 'body', _page."body", 'created_at', CASE WHEN _page."created_at" BETWEEN -9007199254740991 AND 9007199254740991 THEN _page."created_at" ELSE CAST(_page."created_at" AS TEXT) END, 'attachment', CASE WHEN _page."attachment" IS NOT NULL THEN hex(_page."attachment") END), ',\n')
+  FROM _page) END AS rows, CASE WHEN _size.found > ? THEN (SELECT json_array(json_array('i', CAST(_page."id" AS TEXT)))
+  FROM _page
+  LIMIT 1 OFFSET ? - 1) END AS last_key, (SELECT counted
+  FROM _counted) AS counted, CASE WHEN _size.found > ? THEN (SELECT json_array(count(*), count(_w."_p0"))
+  FROM (SELECT _t."room_id" AS "room_id", _t."id" AS "id", (SELECT 2
+      FROM "room_members" AS "_x_m" INDEXED BY "sqlite_autoindex_room_members_1"
+      WHERE ("_x_m"."room_id" = _t."room_id" AND "_x_m"."user_id" = ?)
+      LIMIT 1) AS "_p0"
+    FROM "messages" AS _t NOT INDEXED
+    WHERE (1 AND _t."id" <= (SELECT "id"
+        FROM _peeked))
+    ORDER BY _t."id"
+    LIMIT 100000) AS _w
+  WHERE _w."id" <= (SELECT "id"
+    FROM _peeked)) ELSE (SELECT json_array(min(counted ->> 0, 100000), ifnull(counted ->> 4, counted ->> 2))
+  FROM _counted) END AS examined, 0 AS gate_visits
+FROM (SELECT sum((ifnull(octet_length(_page."author_id"), 0) + ifnull(octet_length(_page."body"), 0) + ifnull(octet_length(_page."attachment"), 0))) AS bytes, count(*) AS found
+  FROM _page) AS _size;
+--   CO-ROUTINE _size
+--     MATERIALIZE _page
+--       CO-ROUTINE _w
+--         SCAN _t
+--         CORRELATED SCALAR SUBQUERY 12
+--           SEARCH _x_m USING COVERING INDEX sqlite_autoindex_room_members_1 (room_id=? AND user_id=?)
+--       SCAN _w
+--     SCAN _page
+--   SCAN _size
+--   SCALAR SUBQUERY 15
+--     SCAN _page
+--   SCALAR SUBQUERY 16
+--     SCAN _page
+--   SCALAR SUBQUERY 17
+--     MATERIALIZE _counted
+--       SCAN CONSTANT ROW
+--       SCALAR SUBQUERY 9
+--         SCAN CONSTANT ROW
+--         SCALAR SUBQUERY 1
+--           SEARCH _e
+--         SCALAR SUBQUERY 2
+--           SEARCH _e
+--         SCALAR SUBQUERY 5
+--           CO-ROUTINE _w
+--             SCAN _t USING COVERING INDEX messages(room_id,created_at)
+--             CORRELATED SCALAR SUBQUERY 3
+--               SEARCH _x_m USING COVERING INDEX sqlite_autoindex_room_members_1 (room_id=? AND user_id=?)
+--           SCAN _w
+--         SCALAR SUBQUERY 8
+--           CO-ROUTINE _w
+--             SCAN _t
+--             CORRELATED SCALAR SUBQUERY 6
+--               SEARCH _x_m USING COVERING INDEX sqlite_autoindex_room_members_1 (room_id=? AND user_id=?)
+--           SCAN _w
+--     SCAN _counted
+--   SCALAR SUBQUERY 22
+--     CO-ROUTINE _w
+--       SEARCH _t USING INTEGER PRIMARY KEY (rowid<?)
+--       SCALAR SUBQUERY 19
+--         MATERIALIZE _peeked
+--           SCAN _page
+--         SCAN _peeked
+--       CORRELATED SCALAR SUBQUERY 18
+--         SEARCH _x_m USING COVERING INDEX sqlite_autoindex_room_members_1 (room_id=? AND user_id=?)
+--     SCAN _w
+--     SCALAR SUBQUERY 21
+--       SCAN _peeked
+--   SCALAR SUBQUERY 23
+--     SCAN _counted
+
+-- GET /api/messages?where[room_id]=1&sort=-created_at → 200
+WITH _gates AS MATERIALIZED (SELECT *, ("_g0" IS 2) AS open
+  FROM (SELECT (SELECT 2
+      FROM "room_members" AS "_x_m" INDEXED BY "sqlite_autoindex_room_members_1"
+      WHERE ("_x_m"."room_id" = ? AND "_x_m"."user_id" = ?)
+      LIMIT 1) AS "_g0")), _counted AS MATERIALIZED (SELECT (SELECT json_array(count(*), count(*) FILTER (WHERE 1), 0)
+    FROM (SELECT _t."created_at" AS "created_at", _t."id" AS "id"
+      FROM "messages" AS _t INDEXED BY "messages(room_id,created_at)"
+      WHERE _t."room_id" = ?
+      LIMIT CASE WHEN (SELECT open
+        FROM _gates) THEN 100001 ELSE 0 END) AS _w) AS counted), _page AS MATERIALIZED (SELECT _w."id", _w."room_id", _w."author_id", _w."body", _w."created_at", _w."attachment"
+  FROM (SELECT _t."id" AS "id", _t."room_id" AS "room_id", _t."author_id" AS "author_id", _t."body" AS "body", _t."created_at" AS "created_at", _t."attachment" AS "attachment"
+    FROM "messages" AS _t INDEXED BY "messages(room_id,created_at)"
+    WHERE _t."room_id" = ?
+    LIMIT CASE WHEN (SELECT open
+      FROM _gates) THEN CASE WHEN (SELECT counted ->> 0
+      FROM _counted) <= 100000 THEN -1 ELSE 0 END ELSE 0 END) AS _w
+  WHERE 1
+  ORDER BY _w."created_at" DESC, _w."id"
+  LIMIT ? + 1 OFFSET ?)
+SELECT _size.found AS found, CASE WHEN _size.bytes <= 33554432 THEN (SELECT group_concat(json_object('id', CASE WHEN _page."id" BETWEEN -9007199254740991 AND 9007199254740991 THEN _page."id" ELSE CAST(_page."id" AS TEXT) END, 'room_id', CASE WHEN _page."room_id" BETWEEN -9007199254740991 AND 9007199254740991 THEN _page."room_id" ELSE CAST(_page."room_id" AS TEXT) END, 'author_id', _page."author_id", 'body', _page."body", 'created_at', CASE WHEN _page."created_at" BETWEEN -9007199254740991 AND 9007199254740991 THEN _page."created_at" ELSE CAST(_page."created_at" AS TEXT) END, 'attachment', CASE WHEN _page."attachment" IS NOT NULL THEN hex(_page."attachment") END), ',\n')
+  FROM _page) END AS rows, CASE WHEN _size.found > ? THEN (SELECT json_array(json_array('i', CAST(_page."created_at" AS TEXT)), json_array('i', CAST(_page."id" AS TEXT)))
+  FROM _page
+  LIMIT 1 OFFSET ? - 1) END AS last_key, (SELECT counted
+  FROM _counted) AS counted, (SELECT json_array(counted ->> 0, counted ->> 2)
+  FROM _counted) AS examined, (SELECT "_g0" IS NOT NULL
+  FROM _gates) AS gate_visits
+FROM (SELECT sum((ifnull(octet_length(_page."author_id"), 0) + ifnull(octet_length(_page."body"), 0) + ifnull(octet_length(_page."attachment"), 0))) AS bytes, count(*) AS found
+  FROM _page) AS _size;
+--   CO-ROUTINE _size
+--     MATERIALIZE _page
+--       CO-ROUTINE _w
+--         SCALAR SUBQUERY 8
+--           MATERIALIZE _gates
+--             CO-ROUTINE (subquery-2)
+--               SCAN CONSTANT ROW
+--               SCALAR SUBQUERY 1
+--                 SEARCH _x_m USING COVERING INDEX sqlite_autoindex_room_members_1 (room_id=? AND user_id=?)
+--             SCAN (subquery-2)
+--           SCAN _gates
+--         SCALAR SUBQUERY 9
+--           MATERIALIZE _counted
+--             SCAN CONSTANT ROW
+--             SCALAR SUBQUERY 6
+--               CO-ROUTINE _w
+--                 SCALAR SUBQUERY 4
+--                   SCAN _gates
+--                 SEARCH _t USING COVERING INDEX messages(room_id,created_at) (room_id=?)
+--               SCAN _w
+--           SCAN _counted
+--         SEARCH _t USING INDEX messages(room_id,created_at) (room_id=?)
+--       SCAN _w
+--       USE TEMP B-TREE FOR ORDER BY
+--     SCAN _page
+--   SCAN _size
+--   SCALAR SUBQUERY 12
+--     SCAN _page
+--   SCALAR SUBQUERY 13
+--     SCAN _page
+--   SCALAR SUBQUERY 14
+--     SCAN _counted
+--   SCALAR SUBQUERY 15
+--     SCAN _counted
+--   SCALAR SUBQUERY 16
+--     SCAN _gates
+
+-- GET /api/messages?where[room_id]=1&where[author_id]=nobody → 200
+WITH _gates AS MATERIALIZED (SELECT *, ("_g0" IS 2) AS open
+  FROM (SELECT (SELECT 2
+      FROM "room_members" AS "_x_m" INDEXED BY "sqlite_autoindex_room_members_1"
+      WHERE ("_x_m"."room_id" = ? AND "_x_m"."user_id" = ?)
+      LIMIT 1) AS "_g0")), _counted AS MATERIALIZED (SELECT (SELECT json_array(count(*), count(*) FILTER (WHERE _w."room_id" = ?), 0)
+    FROM (SELECT _t."room_id" AS "room_id", _t."id" AS "id"
+      FROM "messages" AS _t INDEXED BY "messages(author_id)"
+      WHERE _t."author_id" = ?
+      ORDER BY _t."id"
+      LIMIT CASE WHEN (SELECT open
+        FROM _gates) THEN 100000 ELSE 0 END) AS _w) AS counted), _peeked AS (SELECT *
+  FROM _page
+  LIMIT 1 OFFSET ?), _page AS MATERIALIZED (SELECT _w."id", _w."room_id", _w."author_id", _w."body", _w."created_at", _w."attachment"
+  FROM (SELECT _t."id" AS "id", _t."room_id" AS "room_id", _t."author_id" AS "author_id", _t."body" AS "body", _t."created_at" AS "created_at", _t."attachment" AS "attachment"
+    FROM "messages" AS _t INDEXED BY "messages(author_id)"
+    WHERE _t."author_id" = ?
+    ORDER BY _t."id"
+    LIMIT CASE WHEN (SELECT open
+      FROM _gates) THEN 100000 ELSE 0 END) AS _w
+  WHERE _w."room_id" = ?
+  LIMIT ? + 1 OFFSET ?)
+SELECT _size.found AS found, CASE WHEN _size.bytes <= 33554432 THEN (SELECT group_concat(json_object('id', CASE WHEN _page."id" BETWEEN -9007199254740991 AND 9007199254740991 THEN _page."id" ELSE CAST(_page."id" AS TEXT) END, 'room_id', CASE WHEN _page."room_id" BETWEEN -9007199254740991 AND 9007199254740991 THEN _page."room_id" ELSE CAST(_page."room_id" AS TEXT) END, 'author_id', _page."author_id", 'body', _page."body", 'created_at', CASE WHEN _page."created_at" BETWEEN -9007199254740991 AND 9007199254740991 THEN _page."created_at" ELSE CAST(_page."created_at" AS TEXT) END, 'attachment', CASE WHEN _page."attachment" IS NOT NULL THEN hex(_page."attachment") END), ',\n')
+  FROM _page) END AS rows, CASE WHEN _size.found > ? THEN (SELECT json_array(json_array('i', CAST(_page."id" AS TEXT)))
+  FROM _page
+  LIMIT 1 OFFSET ? - 1) END AS last_key, (SELECT counted
+  FROM _counted) AS counted, CASE WHEN _size.found > ? THEN (SELECT json_array(count(*), 0)
+  FROM (SELECT _t."room_id" AS "room_id", _t."id" AS "id"
+    FROM "messages" AS _t INDEXED BY "messages(author_id)"
+    WHERE (_t."author_id" = ? AND _t."id" <= (SELECT "id"
+        FROM _peeked))
+    ORDER BY _t."id"
+    LIMIT CASE WHEN (SELECT open
+      FROM _gates) THEN 100000 ELSE 0 END) AS _w
+  WHERE _w."id" <= (SELECT "id"
+    FROM _peeked)) ELSE (SELECT json_array(min(counted ->> 0, 100000), ifnull(counted ->> 4, counted ->> 2))
+  FROM _counted) END AS examined, (SELECT "_g0" IS NOT NULL
+  FROM _gates) AS gate_visits
+FROM (SELECT sum((ifnull(octet_length(_page."author_id"), 0) + ifnull(octet_length(_page."body"), 0) + ifnull(octet_length(_page."attachment"), 0))) AS bytes, count(*) AS found
+  FROM _page) AS _size;
+--   CO-ROUTINE _size
+--     MATERIALIZE _page
+--       CO-ROUTINE _w
+--         SCALAR SUBQUERY 9
+--           MATERIALIZE _gates
+--             CO-ROUTINE (subquery-2)
+--               SCAN CONSTANT ROW
+--               SCALAR SUBQUERY 1
+--                 SEARCH _x_m USING COVERING INDEX sqlite_autoindex_room_members_1 (room_id=? AND user_id=?)
+--             SCAN (subquery-2)
+--           SCAN _gates
+--         SEARCH _t USING INDEX messages(author_id) (author_id=?)
+--       SCAN _w
+--     SCAN _page
+--   SCAN _size
+--   SCALAR SUBQUERY 12
+--     SCAN _page
+--   SCALAR SUBQUERY 13
+--     SCAN _page
+--   SCALAR SUBQUERY 14
+--     MATERIALIZE _counted
+--       SCAN CONSTANT ROW
+--       SCALAR SUBQUERY 6
+--         CO-ROUTINE _w
+--           SCALAR SUBQUERY 4
+--             SCAN _gates
+--           SEARCH _t USING INDEX messages(author_id) (author_id=?)
+--         SCAN _w
+--     SCAN _counted
+--   SCALAR SUBQUERY 19
+--     CO-ROUTINE _w
+--       SCALAR SUBQUERY 16
+--         SCAN _gates
+--       SEARCH _t USING INDEX messages(author_id) (author_id=? AND rowid<?)
+--       SCALAR SUBQUERY 15
+--         MATERIALIZE _peeked
+--           SCAN _page
+--         SCAN _peeked
+--     SCAN _w
+--     SCALAR SUBQUERY 18
+--       SCAN _peeked
+--   SCALAR SUBQUERY 20
+--     SCAN _counted
+--   SCALAR SUBQUERY 21
+--     SCAN _gates
+
+-- GET /api/messages?filter[author_id][in]=a,b&filter[created_at][gt]=5 → 200
+WITH _counted AS MATERIALIZED (SELECT (SELECT json_array(count(*), count(*) FILTER (WHERE (_w."created_at" > ? AND (_w."_p0" IS 2))), count(_w."_p0"))
+    FROM (SELECT _t."created_at" AS "created_at", _t."room_id" AS "room_id", _t."id" AS "id", CASE WHEN _t."created_at" > ? THEN (SELECT 2
+        FROM "room_members" AS "_x_m" INDEXED BY "sqlite_autoindex_room_members_1"
+        WHERE ("_x_m"."room_id" = _t."room_id" AND "_x_m"."user_id" = ?)
+        LIMIT 1) END AS "_p0"
+      FROM "messages" AS _t INDEXED BY "messages(author_id)"
+      WHERE _t."author_id" IN (SELECT value
+        FROM json_each(?))
+      LIMIT 100001) AS _w) AS counted), _page AS MATERIALIZED (SELECT _w."id", _w."room_id", _w."author_id", _w."body", _w."created_at", _w."attachment"
+  FROM (SELECT _t."id" AS "id", _t."room_id" AS "room_id", _t."author_id" AS "author_id", _t."body" AS "body", _t."created_at" AS "created_at", _t."attachment" AS "attachment", CASE WHEN _t."created_at" > ? THEN (SELECT 2
+      FROM "room_members" AS "_x_m" INDEXED BY "sqlite_autoindex_room_members_1"
+      WHERE ("_x_m"."room_id" = _t."room_id" AND "_x_m"."user_id" = ?)
+      LIMIT 1) END AS "_p0"
+    FROM "messages" AS _t INDEXED BY "messages(author_id)"
+    WHERE _t."author_id" IN (SELECT value
+      FROM json_each(?))
+    LIMIT CASE WHEN (SELECT counted ->> 0
+      FROM _counted) <= 100000 THEN -1 ELSE 0 END) AS _w
+  WHERE (_w."created_at" > ? AND (_w."_p0" IS 2))
+  ORDER BY _w."id"
+  LIMIT ? + 1 OFFSET ?)
+SELECT _size.found AS found, CASE WHEN _size.bytes <= 33554432 THEN (SELECT group_concat(json_object('id', CASE WHEN _page."id" BETWEEN -9007199254740991 AND 9007199254740991 THEN _page."id" ELSE CAST(_page."id" AS TEXT) END, 'room_id', CASE WHEN _page."room_id" BETWEEN -9007199254740991 AND 9007199254740991 THEN _page."room_id" ELSE CAST(_page."room_id" AS TEXT) END, 'author_id', _page."author_id", 'body', _page."body", 'created_at', CASE WHEN _page."created_at" BETWEEN -9007199254740991 AND 9007199254740991 THEN _page."created_at" ELSE CAST(_page."created_at" AS TEXT) END, 'attachment', CASE WHEN _page."attachment" IS NOT NULL THEN hex(_page."attachment") END), ',\n')
+  FROM _page) END AS rows, CASE WHEN _size.found > ? THEN (SELECT json_array(json_array('i', CAST(_page."id" AS TEXT)))
+  FROM _page
+  LIMIT 1 OFFSET ? - 1) END AS last_key, (SELECT counted
+  FROM _counted) AS counted, (SELECT json_array(counted ->> 0, counted ->> 2)
+  FROM _counted) AS examined, 0 AS gate_visits
+FROM (SELECT sum((ifnull(octet_length(_page."author_id"), 0) + ifnull(octet_length(_page."body"), 0) + ifnull(octet_length(_page."attachment"), 0))) AS bytes, count(*) AS found
+  FROM _page) AS _size;
+--   CO-ROUTINE _size
+--     MATERIALIZE _page
+--       CO-ROUTINE _w
+--         SCALAR SUBQUERY 8
+--           MATERIALIZE _counted
+--             SCAN CONSTANT ROW
+--             SCALAR SUBQUERY 4
+--               CO-ROUTINE _w
+--                 SEARCH _t USING INDEX messages(author_id) (author_id=?)
+--                 LIST SUBQUERY 2
+--                   SCAN json_each VIRTUAL TABLE INDEX 1:
+--                 CORRELATED SCALAR SUBQUERY 1
+--                   SEARCH _x_m USING COVERING INDEX sqlite_autoindex_room_members_1 (room_id=? AND user_id=?)
+--               SCAN _w
+--           SCAN _counted
+--         SEARCH _t USING INDEX messages(author_id) (author_id=?)
+--         LIST SUBQUERY 7
+--           SCAN json_each VIRTUAL TABLE INDEX 1:
+--         CORRELATED SCALAR SUBQUERY 6
+--           SEARCH _x_m USING COVERING INDEX sqlite_autoindex_room_members_1 (room_id=? AND user_id=?)
+--       SCAN _w
+--       USE TEMP B-TREE FOR ORDER BY
+--     SCAN _page
+--   SCAN _size
+--   SCALAR SUBQUERY 11
+--     SCAN _page
+--   SCALAR SUBQUERY 12
+--     SCAN _page
+--   SCALAR SUBQUERY 13
+--     SCAN _counted
+--   SCALAR SUBQUERY 14
+--     SCAN _counted
+
+-- GET /api/room_members → 200
+WITH _counted AS MATERIALIZED (SELECT (SELECT json_array(count(*), count(*) FILTER (WHERE 1), 0)
+    FROM (SELECT _t."room_id" AS "room_id"
+      FROM "room_members" AS _t INDEXED BY "room_members(user_id)"
+      WHERE _t."user_id" = ?
+      LIMIT 100001) AS _w) AS counted), _page AS MATERIALIZED (SELECT _w."room_id", _w."user_id", _w."role"
+  FROM (SELECT _t."room_id" AS "room_id", _t."user_id" AS "user_id", _t."role" AS "role"
+    FROM "room_members" AS _t INDEXED BY "room_members(user_id)"
+    WHERE _t."user_id" = ?
+    LIMIT CASE WHEN (SELECT counted ->> 0
+      FROM _counted) <= 100000 THEN -1 ELSE 0 END) AS _w
+  WHERE 1
+  ORDER BY _w."room_id"
+  LIMIT ? + 1 OFFSET ?)
+SELECT _size.found AS found, CASE WHEN _size.bytes <= 33554432 THEN (SELECT group_concat(json_object('room_id', CASE WHEN _page."room_id" BETWEEN -9007199254740991 AND 9007199254740991 THEN _page."room_id" ELSE CAST(_page."room_id" AS TEXT) END, 'user_id', _page."user_id", 'role', _page."role"), ',\n')
+  FROM _page) END AS rows, CASE WHEN _size.found > ? THEN (SELECT json_array(json_array('i', CAST(_page."room_id" AS TEXT)))
+  FROM _page
+  LIMIT 1 OFFSET ? - 1) END AS last_key, (SELECT counted
+  FROM _counted) AS counted, (SELECT json_array(counted ->> 0, counted ->> 2)
+  FROM _counted) AS examined, 0 AS gate_visits
+FROM (SELECT sum((ifnull(octet_length(_page."user_id"), 0) + ifnull(octet_length(_page."role"), 0))) AS bytes, count(*) AS found
+  FROM _page) AS _size;
+--   CO-ROUTINE _size
+--     MATERIALIZE _page
+--       CO-ROUTINE _w
+--         SCALAR SUBQUERY 4
+--           MATERIALIZE _counted
+--             SCAN CONSTANT ROW
+--             SCALAR SUBQUERY 2
+--               CO-ROUTINE _w
+--                 SEARCH _t USING INDEX room_members(user_id) (user_id=?)
+--               SCAN _w
+--           SCAN _counted
+--         SEARCH _t USING INDEX room_members(user_id) (user_id=?)
+--       SCAN _w
+--       USE TEMP B-TREE FOR ORDER BY
+--     SCAN _page
+--   SCAN _size
+--   SCALAR SUBQUERY 7
+--     SCAN _page
+--   SCALAR SUBQUERY 8
+--     SCAN _page
+--   SCALAR SUBQUERY 9
+--     SCAN _counted
+--   SCALAR SUBQUERY 10
+--     SCAN _counted
+
+-- GET what follows /api/tags?limit=2 → 200
+WITH _page AS MATERIALIZED (SELECT _w."id", _w."label", _w."color"
+  FROM (SELECT _t."id" AS "id", _t."label" AS "label", _t."color" AS "color"
+    FROM "tags" AS _t NOT INDEXED
+    WHERE (1 AND _t."id" > ?)
+    ORDER BY _t."id"
+    LIMIT 100000) AS _w
+  WHERE 1
+  LIMIT ? + 1 OFFSET ?)
+SELECT _size.found AS found, CASE WHEN _size.bytes <= 33554432 THEN (SELECT group_concat(json_object('id', CASE WHEN _page."id" BETWEEN -9007199254740991 AND 9007199254740991 THEN _page."id" ELSE CAST(_page."id" AS TEXT) END, 'label', _page."label", 'color', _page."color"), ',\n')
+  FROM _page) END AS rows, CASE WHEN _size.found > ? THEN (SELECT json_array(json_array('i', CAST(_page."id" AS TEXT)))
+  FROM _page
+  LIMIT 1 OFFSET ? - 1) END AS last_key, NULL AS counted, CASE WHEN NOT _size.found > ? THEN (SELECT count(*)
+  FROM (SELECT 1
+    FROM "tags" AS _t NOT INDEXED
+    WHERE (1 AND _t."id" > ?)
+    ORDER BY _t."id"
+    LIMIT 100000) AS _w) END AS examined, 0 AS gate_visits
+FROM (SELECT sum((ifnull(octet_length(_page."label"), 0) + ifnull(octet_length(_page."color"), 0))) AS bytes, count(*) AS found
+  FROM _page) AS _size;
+--   CO-ROUTINE _size
+--     MATERIALIZE _page
+--       CO-ROUTINE _w
+--         SEARCH _t USING INTEGER PRIMARY KEY (rowid>?)
+--       SCAN _w
+--     SCAN _page
+--   SCAN _size
+--   SCALAR SUBQUERY 3
+--     SCAN _page
+--   SCALAR SUBQUERY 4
+--     SCAN _page
+--   SCALAR SUBQUERY 6
+--     CO-ROUTINE _w
+--       SEARCH _t USING INTEGER PRIMARY KEY (rowid>?)
+--     SCAN _w
+
+-- GET what follows /api/tags?limit=2&sort=color,-label → 200
+WITH _counted AS MATERIALIZED (SELECT (SELECT json_array(count(*), count(*) FILTER (WHERE (((_w."color" = ? AND _w."label" = ? AND _w."id" > ?) OR (_w."color" = ? AND _w."label" < ?) OR _w."color" > ?) AND 1)), 0)
+    FROM (SELECT _t."color" AS "color", _t."label" AS "label", _t."id" AS "id"
+      FROM "tags" AS _t NOT INDEXED
+      WHERE 1
+      LIMIT 100001) AS _w) AS counted), _page AS MATERIALIZED (SELECT _w."id", _w."label", _w."color"
+  FROM (SELECT _t."id" AS "id", _t."label" AS "label", _t."color" AS "color"
+    FROM "tags" AS _t NOT INDEXED
+    WHERE 1
+    LIMIT CASE WHEN (SELECT counted ->> 0
+      FROM _counted) <= 100000 THEN -1 ELSE 0 END) AS _w
+  WHERE (((_w."color" = ? AND _w."label" = ? AND _w."id" > ?) OR (_w."color" = ? AND _w."label" < ?) OR _w."color" > ?) AND 1)
+  ORDER BY _w."color", _w."label" DESC, _w."id"
+  LIMIT ? + 1 OFFSET ?)
+SELECT _size.found AS found, CASE WHEN _size.bytes <= 33554432 THEN (SELECT group_concat(json_object('id', CASE WHEN _page."id" BETWEEN -9007199254740991 AND 9007199254740991 THEN _page."id" ELSE CAST(_page."id" AS TEXT) END, 'label', _page."label", 'color', _page."color"), ',\n')
+  FROM _page) END AS rows, CASE WHEN _size.found > ? THEN (SELECT json_array(_page."color", _page."label", json_array('i', CAST(_page."id" AS TEXT)))
+  FROM _page
+  LIMIT 1 OFFSET ? - 1) END AS last_key, NULL AS counted, (SELECT json_array(counted ->> 0, counted ->> 2)
+  FROM _counted) AS examined, 0 AS gate_visits
+FROM (SELECT sum((ifnull(octet_length(_page."label"), 0) + ifnull(octet_length(_page."color"), 0))) AS bytes, count(*) AS found
+  FROM _page) AS _size;
+--   CO-ROUTINE _size
+--     MATERIALIZE _page
+--       CO-ROUTINE _w
+--         SCALAR SUBQUERY 4
+--           MATERIALIZE _counted
+--             SCAN CONSTANT ROW
+--             SCALAR SUBQUERY 2
+--               CO-ROUTINE _w
+--                 SCAN _t
+--               SCAN _w
+--           SCAN _counted
+--         SCAN _t
+--       SCAN _w
+--       USE TEMP B-TREE FOR ORDER BY
+--     SCAN _page
+--   SCAN _size
+--   SCALAR SUBQUERY 7
+--     SCAN _page
+--   SCALAR SUBQUERY 8
+--     SCAN _page
+--   SCALAR SUBQUERY 9
+--     SCAN _counted
+
+-- GET what follows /api/rooms?limit=2&sort=name,-size → 200
+WITH _peeked AS (SELECT *
+  FROM _page
+  LIMIT 1 OFFSET ?), _page AS MATERIALIZED (SELECT _w."id", _w."owner_id", _w."name", _w."archived_at", _w."size"
+  FROM (SELECT *
+    FROM (SELECT _t."id" AS "id", _t."owner_id" AS "owner_id", _t."name" AS "name", _t."archived_at" AS "archived_at", _t."size" AS "size", (SELECT 2
+        FROM "room_members" AS "_x_m" INDEXED BY "sqlite_autoindex_room_members_1"
+        WHERE ("_x_m"."room_id" = _t."id" AND "_x_m"."user_id" = ?)
+        LIMIT 1) AS "_p0"
+      FROM "rooms" AS _t INDEXED BY "rooms(name,-size)"
+      WHERE (1 AND (_t."name" = ? AND _t."size" IS NULL AND _t."id" > ?))
+      ORDER BY _t."name", _t."size" DESC, _t."id"
+      LIMIT 100000)
+    UNION ALL
+    SELECT *
+    FROM (SELECT _t."id" AS "id", _t."owner_id" AS "owner_id", _t."name" AS "name", _t."archived_at" AS "archived_at", _t."size" AS "size", (SELECT 2
+        FROM "room_members" AS "_x_m" INDEXED BY "sqlite_autoindex_room_members_1"
+        WHERE ("_x_m"."room_id" = _t."id" AND "_x_m"."user_id" = ?)
+        LIMIT 1) AS "_p0"
+      FROM "rooms" AS _t INDEXED BY "rooms(name,-size)"
+      WHERE (1 AND _t."name" > ?)
+      ORDER BY _t."name", _t."size" DESC, _t."id"
+      LIMIT 100000)
+    LIMIT 100000) AS _w
+  WHERE (_w."owner_id" = ? OR (_w."_p0" IS 2))
+  LIMIT ? + 1 OFFSET ?)
+SELECT _size.found AS found, CASE WHEN _size.bytes <= 33554432 THEN (SELECT group_concat(json_object('id', CASE WHEN _page."id" BETWEEN -9007199254740991 AND 9007199254740991 THEN _page."id" ELSE CAST(_page."id" AS TEXT) END, 'owner_id', _page."owner_id", 'name', _page."name", 'archived_at', CASE WHEN _page."archived_at" BETWEEN -9007199254740991 AND 9007199254740991 THEN _page."archived_at" ELSE CAST(_page."archived_at" AS TEXT) END, 'size', CASE WHEN typeof(_page."size") <> 'real' THEN _page."size"
+    WHEN (_page."size" = 0.0 OR abs(_page."size") BETWEEN 1e-75 AND 1e+75) THEN json(printf('%!.17g', _page."size"))
+    ELSE json_array(json(printf('%!.17g', CASE WHEN abs(_page."size") > 1e+200 THEN _page."size" * 8.6361685550944446e-78 * 8.6361685550944446e-78 * 1.5930919111324523e-58 * 1.5930919111324523e-58 WHEN abs(_page."size") > 1.0 THEN _page."size" * 8.6361685550944446e-78 * 1.5930919111324523e-58 WHEN abs(_page."size") < 1e-200 THEN _page."size" * 1.1579208923731620e+77 * 1.1579208923731620e+77 * 6.2771017353866808e+57 * 6.2771017353866808e+57 ELSE _page."size" * 1.1579208923731620e+77 * 6.2771017353866808e+57 END)), CASE WHEN abs(_page."size") > 1e+200 THEN 896 WHEN abs(_page."size") > 1.0 THEN 448 WHEN abs(_page."size") < 1e-200 THEN -896 ELSE -448 END) END), ',\n')
+  FROM _page) END AS rows, CASE WHEN _size.found > ? THEN (SELECT json_array(_page."name", CASE WHEN _page."size" IS NOT NULL THEN CASE WHEN abs(_page."size") = 9e999 THEN json_array('r', CASE WHEN _page."size" > 0 THEN 1 ELSE -1 END, 1024) ELSE json_array('r', CASE WHEN typeof(_page."size") <> 'real' THEN _page."size"
+    WHEN (_page."size" = 0.0 OR abs(_page."size") BETWEEN 1e-75 AND 1e+75) THEN json(printf('%!.17g', _page."size"))
+    ELSE json_array(json(printf('%!.17g', CASE WHEN abs(_page."size") > 1e+200 THEN _page."size" * 8.6361685550944446e-78 * 8.6361685550944446e-78 * 1.5930919111324523e-58 * 1.5930919111324523e-58 WHEN abs(_page."size") > 1.0 THEN _page."size" * 8.6361685550944446e-78 * 1.5930919111324523e-58 WHEN abs(_page."size") < 1e-200 THEN _page."size" * 1.1579208923731620e+77 * 1.1579208923731620e+77 * 6.2771017353866808e+57 * 6.2771017353866808e+57 ELSE _page."size" * 1.1579208923731620e+77 * 6.2771017353866808e+57 END)), CASE WHEN abs(_page."size") > 1e+200 THEN 896 WHEN abs(_page."size") > 1.0 THEN 448 WHEN abs(_page."size") < 1e-200 THEN -896 ELSE -448 END) END) END END, json_array('i', CAST(_page."id" AS TEXT)))
+  FROM _page
+  LIMIT 1 OFFSET ? - 1) END AS last_key, NULL AS counted, CASE WHEN _size.found > ? THEN (SELECT json_array(count(*), count(_w."_p0"))
+  FROM (SELECT *
+    FROM (SELECT _t."owner_id" AS "owner_id", _t."id" AS "id", _t."name" AS "name", _t."size" AS "size", (SELECT 2
+        FROM "room_members" AS "_x_m" INDEXED BY "sqlite_autoindex_room_members_1"
+        WHERE ("_x_m"."room_id" = _t."id" AND "_x_m"."user_id" = ?)
+        LIMIT 1) AS "_p0"
+      FROM "rooms" AS _t INDEXED BY "rooms(name,-size)"
+      WHERE (1 AND (_t."name" = ? AND _t."size" IS NULL AND _t."id" > ?) AND _t."name" <= (SELECT "name"
+          FROM _peeked))
+      ORDER BY _t."name", _t."size" DESC, _t."id"
+      LIMIT 100000)
+    UNION ALL
+    SELECT *
+    FROM (SELECT _t."owner_id" AS "owner_id", _t."id" AS "id", _t."name" AS "name", _t."size" AS "size", (SELECT 2
+        FROM "room_members" AS "_x_m" INDEXED BY "sqlite_autoindex_room_members_1"
+        WHERE ("_x_m"."room_id" = _t."id" AND "_x_m"."user_id" = ?)
+        LIMIT 1) AS "_p0"
+      FROM "rooms" AS _t INDEXED BY "rooms(name,-size)"
+      WHERE (1 AND _t."name" > ? AND _t."name" <= (SELECT "name"
+          FROM _peeked))
+      ORDER BY _t."name", _t."size" DESC, _t."id"
+      LIMIT 100000)
+    LIMIT 100000) AS _w
+  WHERE (_w."name" < (SELECT "name"
+      FROM _peeked) OR (_w."name" = (SELECT "name"
+        FROM _peeked) AND (((SELECT "size"
+            FROM _peeked) < _w."size" OR ((SELECT "size"
+              FROM _peeked) IS NULL AND _w."size" IS NOT NULL)) OR (_w."size" IS (SELECT "size"
+            FROM _peeked) AND _w."id" <= (SELECT "id"
+            FROM _peeked)))))) ELSE (SELECT json_array(count(*), count(_w."_p0"))
+  FROM (SELECT *
+    FROM (SELECT _t."owner_id" AS "owner_id", _t."id" AS "id", _t."name" AS "name", _t."size" AS "size", (SELECT 2
+        FROM "room_members" AS "_x_m" INDEXED BY "sqlite_autoindex_room_members_1"
+        WHERE ("_x_m"."room_id" = _t."id" AND "_x_m"."user_id" = ?)
+        LIMIT 1) AS "_p0"
+      FROM "rooms" AS _t INDEXED BY "rooms(name,-size)"
+      WHERE (1 AND (_t."name" = ? AND _t."size" IS NULL AND _t."id" > ?))
+      ORDER BY _t."name", _t."size" DESC, _t."id"
+      LIMIT 100000)
+    UNION ALL
+    SELECT *
+    FROM (SELECT _t."owner_id" AS "owner_id", _t."id" AS "id", _t."name" AS "name", _t."size" AS "size", (SELECT 2
+        FROM "room_members" AS "_x_m" INDEXED BY "sqlite_autoindex_room_members_1"
+        WHERE ("_x_m"."room_id" = _t."id" AND "_x_m"."user_id" = ?)
+        LIMIT 1) AS "_p0"
+      FROM "rooms" AS _t INDEXED BY "rooms(name,-size)"
+      WHERE (1 AND _t."name" > ?)
+      ORDER BY _t."name", _t."size" DESC, _t."id"
+      LIMIT 100000)
+    LIMIT 100000) AS _w
+  WHERE 1) END AS examined, 0 AS gate_visits
+FROM (SELECT sum((ifnull(octet_length(_page."owner_id"), 0) + ifnull(octet_length(_page."name"), 0))) AS bytes, count(*) AS found
+  FROM _page) AS _size;
+--   CO-ROUTINE _size
+--     MATERIALIZE _page
+--       CO-ROUTINE _w
+--         COMPOUND QUERY
+--           LEFT-MOST SUBQUERY
+--             CO-ROUTINE (subquery-3)
+--               SEARCH _t USING INDEX rooms(name,-size) (name=? AND size=? AND rowid>?)
+--               CORRELATED SCALAR SUBQUERY 2
+--                 SEARCH _x_m USING COVERING INDEX sqlite_autoindex_room_members_1 (room_id=? AND user_id=?)
+--             SCAN (subquery-3)
+--           UNION ALL
+--             CO-ROUTINE (subquery-6)
+--               SEARCH _t USING INDEX rooms(name,-size) (name>?)
+--               CORRELATED SCALAR SUBQUERY 5
+--                 SEARCH _x_m USING COVERING INDEX sqlite_autoindex_room_members_1 (room_id=? AND user_id=?)
+--             SCAN (subquery-6)
+--       SCAN _w
+--     SCAN _page
+--   SCAN _size
+--   SCALAR SUBQUERY 9
+--     SCAN _page
+--   SCALAR SUBQUERY 10
+--     SCAN _page
+--   SCALAR SUBQUERY 25
+--     CO-ROUTINE _w
+--       COMPOUND QUERY
+--         LEFT-MOST SUBQUERY
+--           CO-ROUTINE (subquery-13)
+--             SEARCH _t USING INDEX rooms(name,-size) (name=? AND size=? AND rowid>?)
+--             SCALAR SUBQUERY 12
+--               MATERIALIZE _peeked
+--                 SCAN _page
+--               SCAN _peeked
+--             CORRELATED SCALAR SUBQUERY 11
+--               SEARCH _x_m USING COVERING INDEX sqlite_autoindex_room_members_1 (room_id=? AND user_id=?)
+--           SCAN (subquery-13)
+--         UNION ALL
+--           CO-ROUTINE (subquery-17)
+--             SEARCH _t USING INDEX rooms(name,-size) (name>? AND name<?)
+--             SCALAR SUBQUERY 16
+--               SCAN _peeked
+--             CORRELATED SCALAR SUBQUERY 15
+--               SEARCH _x_m USING COVERING INDEX sqlite_autoindex_room_members_1 (room_id=? AND user_id=?)
+--           SCAN (subquery-17)
+--     SCAN _w
+--     SCALAR SUBQUERY 19
+--       SCAN _peeked
+--     SCALAR SUBQUERY 20
+--       SCAN _peeked
+--     SCALAR SUBQUERY 21
+--       SCAN _peeked
+--     SCALAR SUBQUERY 22
+--       SCAN _peeked
+--     SCALAR SUBQUERY 23
+--       SCAN _peeked
+--     SCALAR SUBQUERY 24
+--       SCAN _peeked
+--   SCALAR SUBQUERY 32
+--     CO-ROUTINE _w
+--       COMPOUND QUERY
+--         LEFT-MOST SUBQUERY
+--           CO-ROUTINE (subquery-27)
+--             SEARCH _t USING INDEX rooms(name,-size) (name=? AND size=? AND rowid>?)
+--             CORRELATED SCALAR SUBQUERY 26
+--               SEARCH _x_m USING COVERING INDEX sqlite_autoindex_room_members_1 (room_id=? AND user_id=?)
+--           SCAN (subquery-27)
+--         UNION ALL
+--           CO-ROUTINE (subquery-30)
+--             SEARCH _t USING INDEX rooms(name,-size) (name>?)
+--             CORRELATED SCALAR SUBQUERY 29
+--               SEARCH _x_m USING COVERING INDEX sqlite_autoindex_room_members_1 (room_id=? AND user_id=?)
+--           SCAN (subquery-30)
+--     SCAN _w
