@@ -1,4 +1,5 @@
 import type { Schema, Table } from "./model.js";
+import { plainTable } from "./plain-table.js";
 
 /**
  * What a schema with problems has beside what could be read of it, by the tables that have some. A table of which nothing
@@ -39,14 +40,5 @@ export function columnNames(schema: Schema, { name, columns }: Table): readonly 
 
 /** In the place of a table of which nothing could be read. */
 export function unreadTable(name: string): Table {
-  return {
-    name: name as Table["name"],
-    columns: new Map(),
-    primaryKey: [],
-    unique: [],
-    indexes: [],
-    strict: true,
-    virtual: false,
-    renamedFrom: null,
-  };
+  return plainTable(name as Table["name"], new Map(), []);
 }

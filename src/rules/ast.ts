@@ -1,6 +1,9 @@
 import type { ColumnName, TableName } from "../sqlite/names.js";
 
-/** A rule after parsing and type checking (interface, section 5). Immutable; three-valued like SQL. */
+/**
+ * A condition on a row: a rule after parsing and type checking, or a caller's filter. Immutable; three-valued like SQL
+ * (docs/reference/rules.md).
+ */
 export type Expression =
   | Literal
   | ColumnReference
@@ -15,6 +18,8 @@ export type Expression =
     }
   | { readonly kind: "in"; readonly value: Operand; readonly list: readonly Operand[] }
   | { readonly kind: "is_null"; readonly value: Operand; readonly negated: boolean }
+  | InGiven
+  | TextMatch
   | { readonly kind: "and"; readonly terms: readonly Expression[] }
   | { readonly kind: "or"; readonly terms: readonly Expression[] }
   | { readonly kind: "not"; readonly term: Expression }
@@ -22,10 +27,30 @@ export type Expression =
 
 export type Operand = Literal | ColumnReference | AuthReference | { readonly kind: "now" } | Given;
 
-/** A value that is known once a statement runs, never NULL: `auth.id`, `auth.email`, `now`, or one of a request. */
+/**
+ * A value that is known once a statement runs, never NULL: `auth.id`, `auth.email` and `now()`, or what a filter compares
+ * with. No name of these is one that a column can have.
+ */
 export interface Given {
   readonly kind: "given";
   readonly name: string;
+}
+
+/** Whether a value is one of a list that is known once a statement runs. Only callers' filters have it. */
+export interface InGiven {
+  readonly kind: "in_given";
+  readonly value: Operand;
+  /** A JSON array. */
+  readonly list: Given;
+  /** Whether each item is written as itself: a real of an extreme size is not (see `platform/real-scale.ts`). */
+  readonly arePlain: boolean;
+}
+
+/** Whether a text contains another one, or starts with it, byte for byte. Only callers' filters have it. */
+export interface TextMatch {
+  readonly kind: "contains" | "starts_with";
+  readonly value: Operand;
+  readonly text: Given;
 }
 
 /** `public` is TRUE, `deny` is FALSE, `authenticated` is `auth.id is not null`. Integers are bigint, reals number. */

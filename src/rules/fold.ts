@@ -21,6 +21,10 @@ export function whenTrue(expression: Expression): Expression {
       return membership(expression.value, expression.list);
     case "is_null":
       return nullTest(expression.value, expression.negated);
+    case "in_given":
+    case "contains":
+    case "starts_with":
+      return expression;
     case "and":
       return conjunction(expression.terms.map(whenTrue));
     case "or":
@@ -48,6 +52,10 @@ function whenFalse(expression: Expression): Expression {
       return absence(expression.value, expression.list);
     case "is_null":
       return nullTest(expression.value, !expression.negated);
+    case "in_given":
+    case "contains":
+    case "starts_with":
+      return { kind: "not", term: expression };
     case "and":
       return disjunction(expression.terms.map(whenFalse));
     case "or":

@@ -15,14 +15,14 @@ export function specialise(expression: Expression, auth: AuthValues, nowSeconds:
 
 /**
  * The rule for every caller of a role at any time; a role of NULL is nobody's. What they differ in is given later, by the
- * names `auth.id`, `auth.email` and `now`. Null where one of these decides something by itself.
+ * names `auth.id`, `auth.email` and `now()`. Null where one of these decides something by itself.
  */
 export function specialiseForRole(expression: Expression, role: string | null): Expression | null {
   const special = whenTrue(
     mapOperands(expression, (operand): Operand => {
       switch (operand.kind) {
         case "now":
-          return { kind: "given", name: "now" };
+          return { kind: "given", name: "now()" };
         case "auth":
           return operand.field === "role" || role === null
             ? { kind: "literal", value: role }

@@ -56,6 +56,11 @@ export function operandsOf(leaf: Leaf): readonly Operand[] {
       return [leaf.value, ...leaf.list];
     case "is_null":
       return [leaf.value];
+    case "in_given":
+      return [leaf.value, leaf.list];
+    case "contains":
+    case "starts_with":
+      return [leaf.value, leaf.text];
     default:
       return [leaf];
   }
@@ -79,7 +84,10 @@ export function mentions(expression: Expression, source: RowName): boolean {
   return columnsOf(expression, source).size > 0;
 }
 
-/** The same expression with every operand replaced, inside `exists` too. */
+/**
+ * The same expression with every operand replaced, inside `exists` too. What callers' filters compare with stays: it is
+ * given when the statement runs.
+ */
 export function mapOperands(expression: Expression, replace: (operand: Operand) => Operand): Expression {
   const again = (inner: Expression) => mapOperands(inner, replace);
   switch (expression.kind) {
@@ -94,6 +102,9 @@ export function mapOperands(expression: Expression, replace: (operand: Operand) 
     case "in":
       return { ...expression, value: replace(expression.value), list: expression.list.map(replace) };
     case "is_null":
+    case "in_given":
+    case "contains":
+    case "starts_with":
       return { ...expression, value: replace(expression.value) };
     case "and":
     case "or":

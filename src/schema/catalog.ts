@@ -13,7 +13,7 @@ import {
 import { collationsOf, ddlOf, type Loaded, loadPhysicalAfter } from "./load-physical.js";
 import { ownersSqlOf } from "./owners-sql.js";
 import { isLoose, type PhysicalTable, rowidAlias, rowidName, sameName } from "./physical.js";
-import { triggersReached, type WriteTriggers } from "./triggers-reached.js";
+import { noTriggers, triggersReached, type WriteTriggers } from "./triggers-reached.js";
 import { findUnsupported, type Unsupported } from "./unsupported.js";
 
 /** What the database says of the tables that a schema can name, as plans need it. */
@@ -58,6 +58,23 @@ export interface CatalogTable {
   readonly checks: readonly CatalogCheck[];
   /** The columns of each, in the order of the statement. */
   readonly foreignKeys: readonly (readonly string[])[];
+}
+
+/** What there is to say of a STRICT table WITHOUT ROWID that has columns and a primary key, and nothing else. */
+export function plainCatalogTable({ primaryKey }: Table): CatalogTable {
+  const columns = primaryKey.map((name) => ({ name, descending: false }));
+  return {
+    rowid: null,
+    affinities: new Map(),
+    mixedTexts: new Map(),
+    exactColumns: new Set(),
+    hasOwnersSql: false,
+    checks: [],
+    foreignKeys: [],
+    collations: new Map(),
+    indexes: [{ name: "", columns, unique: true, isTable: true }],
+    triggers: { insert: noTriggers, update: noTriggers, delete: noTriggers },
+  };
 }
 
 export interface CatalogCheck {

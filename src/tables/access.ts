@@ -6,6 +6,7 @@ import type { Expression, RuleAction, TableRules } from "../rules/ast.js";
 import { alwaysTrue, neverTrue } from "../rules/fold.js";
 import { admitsAnonymous, specialise, specialiseForRole } from "../rules/specialise.js";
 import type { Catalog } from "../schema/catalog.js";
+
 import { asShown } from "./as-shown.js";
 import { readsAsNumber } from "./numeric-text.js";
 
@@ -13,12 +14,14 @@ import { readsAsNumber } from "./numeric-text.js";
 export interface Access {
   /** Those of one key say the same. Null: it holds for this caller at this moment alone. */
   readonly key: string | null;
+  readonly table: Table;
+  readonly catalog: Catalog;
   /** Specialised for the caller; what is given later may be left in it. */
   readonly rule: Expression;
   /** What decides whether the caller may see a row that they wrote. */
   readonly readRule: Expression;
   readonly readable: ReadonlyMap<string, Column>;
-  readonly mayWrite: (column: Column) => boolean;
+  readonly mayWrite: (column: string) => boolean;
   /** A key without the read scope: it is shown the primary key and the columns that it sent. */
   readonly writeOnlyKey: boolean;
 }
@@ -36,7 +39,7 @@ export function accessOf(
   known: Memo<Access | Refusal | null>,
   nowSeconds: number,
 ): Access | Refusal {
-  if (caller.kind === "key") return keyAccess(caller.scopes, table, action);
+  if (caller.kind === "key") return keyAccess(caller.scopes, table, action, catalog);
   const role = caller.kind === "user" ? caller.role : null;
   const key = `${table.name} ${action}${role === null ? "" : ` as ${role}`}`;
   const auth = authValues(caller);
@@ -84,9 +87,13 @@ function judge(
   if (columns.some(({ read, write }) => read === null || write === null)) return null;
   if (neverTrue(rule)) return denied;
   const readable = columns.filter(({ read }) => alwaysTrue(read!));
-  const writable = new Set(columns.filter(({ write }) => alwaysTrue(write!)).map(({ column }) => column));
+  const writable = new Set<string>(
+    columns.filter(({ write }) => alwaysTrue(write!)).map(({ column }) => column.name),
+  );
   return {
     key,
+    table,
+    catalog,
     rule,
     readRule,
     readable: new Map(readable.map(({ column }) => [column.name, column])),
@@ -98,13 +105,20 @@ function judge(
 /** A rule said no. */
 export const denied = new Refusal("forbidden", "the rules of this table do not allow it");
 
-function keyAccess(scopes: readonly string[], table: Table, action: RuleAction): Access | Refusal {
+function keyAccess(
+  scopes: readonly string[],
+  table: Table,
+  action: RuleAction,
+  catalog: Catalog,
+): Access | Refusal {
   const needed = action === "read" ? "read" : "write";
   if (!permits(scopes, table.name, needed))
     return new Refusal("forbidden", `the key lacks the scope resource:${table.name}:${needed}`);
   const mayRead = permits(scopes, table.name, "read");
   return {
     key: `${table.name} ${action} by ${mayRead ? "a key" : "a key that may not read"}`,
+    table,
+    catalog,
     rule: always,
     readRule: mayRead ? always : never,
     readable: table.columns,

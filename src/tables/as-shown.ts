@@ -1,19 +1,35 @@
-import type { ColumnReference, Expression, Operand } from "../rules/ast.js";
+import type { SqlValue } from "../platform/database.js";
+import type { ColumnReference, Expression, Literal, Operand } from "../rules/ast.js";
 import type { Catalog, CatalogTable } from "../schema/catalog.js";
 import { makesNumbers } from "../sqlite/column-type.js";
 import type { TableName } from "../sqlite/names.js";
 import { isShownNumber, readsAsNumber } from "./numeric-text.js";
 
 /**
- * The rule with each comparison marked in which SQLite would take a text for a number, or would tell a number from the text
- * that it is shown as: it compares what is shown instead, which no index serves. What is given later has to read as no number.
+ * The rule or filter with each comparison marked in which SQLite would take a text for a number, or would tell a number from
+ * the text that it is shown as: such a comparison is made with what is shown, which no index serves. What is given later
+ * counts where `filterValues` has it; elsewhere it must not read as a number.
  */
-export function asShown(rule: Expression, table: TableName, catalog: Catalog): Expression {
-  if (!catalog.hasMixedTexts) return rule;
-  return marked(rule, { catalog, row: catalog.tables.get(table), aliases: new Map() });
+export function asShown(
+  expression: Expression,
+  table: TableName,
+  catalog: Catalog,
+  filterValues: ReadonlyMap<string, SqlValue> = none,
+): Expression {
+  if (!catalog.hasMixedTexts) return expression;
+  return marked(expression, {
+    catalog,
+    row: catalog.tables.get(table),
+    aliases: new Map(),
+    valueOf: (name) => filterValues.get(name),
+  });
 }
 
+const none: ReadonlyMap<string, SqlValue> = new Map();
+
 interface Names {
+  /** Of what is given later, where it is known already. */
+  valueOf(name: string): SqlValue | undefined;
   readonly catalog: Catalog;
   readonly row: CatalogTable | undefined;
   readonly aliases: ReadonlyMap<string, CatalogTable | undefined>;
@@ -43,6 +59,12 @@ function marked(expression: Expression, names: Names): Expression {
       const [value, ...list] = compared([expression.value, ...expression.list], way, names);
       return { ...expression, value: value!, list };
     }
+    case "in_given": {
+      const items = JSON.parse(names.valueOf(expression.list.name) as string) as readonly Literal["value"][];
+      const literals = items.map((value): Literal => ({ kind: "literal", value }));
+      const [value] = compared([expression.value, ...literals], "equal", names);
+      return { ...expression, value: value! };
+    }
     default:
       return expression;
   }
@@ -61,8 +83,9 @@ function compared(operands: readonly Operand[], way: Way, names: Names): readonl
   const columns = operands.filter(({ kind }) => kind === "column").length;
   const isMistaken = (operand: Operand) => {
     if (operand.kind === "column") return affinityOf(operand) === undefined || (columns > 1 && !areNumeric);
-    if (operand.kind !== "literal" || typeof operand.value !== "string") return false;
-    const { value } = operand;
+    const value =
+      operand.kind === "given" ? names.valueOf(operand.name) : operand.kind === "literal" && operand.value;
+    if (typeof value !== "string") return false;
     // SQLite takes the text that a number is shown as for that number, rightly.
     const isShown = way === "equal" && affinities.every((affinity) => isShownNumber(value, affinity));
     return readsAsNumber(value) && !isShown;

@@ -32,11 +32,11 @@ export interface Outside {
 /** Judged by full indexes, as the catalog has them, in the collation in which SQLite compares. */
 export function existsPath(exists: Exists, catalog: Catalog, outside: Outside): ExistsPath {
   const terms = conjuncts(exists.where);
-  const access = accessTo(exists, catalog);
+  const lookups = lookupsOf(exists, catalog);
   const sides = sidesOf(exists, catalog, outside);
-  const seek = terms.some((term) => existsIn(term).length > 0) ? null : seekOf(terms, sides, access);
+  const seek = terms.some((term) => existsIn(term).length > 0) ? null : seekOf(terms, sides, lookups);
   if (seek !== null) return seek;
-  return { kind: isNarrowed(terms, sides, access) ? "narrowed" : "all" };
+  return { kind: isNarrowed(terms, sides, lookups) ? "narrowed" : "all" };
 }
 
 /** What is compared within an `exists`: columns of its alias, and others. */
@@ -52,13 +52,13 @@ export function sidesOf({ table, alias }: Exists, catalog: Catalog, outside: Out
 }
 
 /** What the rows can be found by: key columns in order, the rowid first. */
-interface Access {
+interface Lookup {
   readonly columns: readonly string[];
   readonly unique: boolean;
   readonly index: CatalogIndex | null;
 }
 
-function accessTo({ table }: Exists, catalog: Catalog): readonly Access[] {
+function lookupsOf({ table }: Exists, catalog: Catalog): readonly Lookup[] {
   if (table === "$users") return [{ columns: ["id"], unique: true, index: null }];
   const physical = catalog.tables.get(table);
   if (physical === undefined) return [];
@@ -71,13 +71,13 @@ function accessTo({ table }: Exists, catalog: Catalog): readonly Access[] {
   return rowid === null ? indexes : [{ columns: [rowid], unique: true, index: null }, ...indexes];
 }
 
-function seekOf(terms: readonly Expression[], sides: Sides, access: readonly Access[]): ExistsPath | null {
+function seekOf(terms: readonly Expression[], sides: Sides, lookups: readonly Lookup[]): ExistsPath | null {
   const equal = new Map<string, Expression>();
   for (const term of terms) {
     const column = equalColumn(term, sides);
     if (column !== null && !equal.has(column)) equal.set(column, term);
   }
-  for (const { columns, unique, index } of access) {
+  for (const { columns, unique, index } of lookups) {
     const missing = columns.findIndex((column) => !equal.has(column));
     const served = missing === -1 ? columns : columns.slice(0, missing);
     const decides = served.length === terms.length || (unique && served.length === columns.length);
@@ -113,13 +113,14 @@ function isOwn(operand: Operand, alias: string): boolean {
   return operand.kind === "column" && typeof operand.source === "object" && operand.source.alias === alias;
 }
 
-function isNarrowed(terms: readonly Expression[], sides: Sides, access: readonly Access[]): boolean {
+function isNarrowed(terms: readonly Expression[], sides: Sides, lookups: readonly Lookup[]): boolean {
   return terms.some((term) => {
     // Each branch is looked up by itself, where an index serves each.
-    if (term.kind === "or") return term.terms.every((branch) => isNarrowed(conjuncts(branch), sides, access));
+    if (term.kind === "or")
+      return term.terms.every((branch) => isNarrowed(conjuncts(branch), sides, lookups));
     const column = soughtColumn(term, sides);
     // A rowid is never NULL, which SQLite does not make use of.
-    const ways = term.kind === "is_null" ? access.filter(({ index }) => index !== null) : access;
+    const ways = term.kind === "is_null" ? lookups.filter(({ index }) => index !== null) : lookups;
     return ways.some(({ columns }) => columns[0] === column);
   });
 }

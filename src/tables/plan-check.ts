@@ -1,6 +1,7 @@
 import type { Result, Statement } from "../platform/database.js";
+import { Memo } from "../platform/memo.js";
 import type { Log } from "../platform/platform.js";
-import { bind, type Given, type Sql } from "./sql/fragment.js";
+import { bind, type SlotValues, type Sql } from "./sql/fragment.js";
 
 /** How a counted statement finds the rows of an alias: all of these columns are part of the seek; none: it scans. */
 export interface Seek {
@@ -24,11 +25,20 @@ export interface Counted<S> {
 export type CountedStatement = Counted<Statement>;
 
 /** `binding` is `bindSingle` for what returns at most one row. */
-export function bindCounted(counted: Counted<Sql>, given: Given, binding = bind): CountedStatement {
+export function bindCounted(
+  counted: Counted<Sql>,
+  values: readonly SlotValues[],
+  binding = bind,
+): CountedStatement {
   const { statement, asked } = counted;
-  const bound = binding(statement, given);
+  const bound = binding(statement, values);
   const { exact, seeks } = counted;
-  return { statement: bound, asked: asked === statement ? bound : asked && bind(asked, given), exact, seeks };
+  return {
+    statement: bound,
+    asked: asked === statement ? bound : asked && bind(asked, values),
+    exact,
+    seeks,
+  };
 }
 
 /** What is asked of SQLite along with a statement, and what follows from the answer. */
@@ -46,13 +56,14 @@ const unknown: PlanQuestion = { statements: [], isExact: () => false };
 export const noPlanChecks: Pick<PlanChecks, "questionOf"> = { questionOf: () => unknown };
 
 const plansMax = 2_000;
+const planTextMax = 100_000;
 /** After which a plan is looked at again, as statistics may have changed it. A new schema begins with no plans at all. */
 const trustedMs = 60_000;
 
 /** The plans that SQLite makes of statements, looked at once in a while along with the statement itself. */
 export class PlanChecks {
-  /** By the statement's text, the oldest first. */
-  readonly #plans = new Map<string, { readonly follows: boolean; readonly atMs: number }>();
+  /** By the statement's text. */
+  readonly #plans = new Memo<KnownPlan>(plansMax, planTextMax);
 
   constructor(private readonly log: Log) {}
 
@@ -61,26 +72,27 @@ export class PlanChecks {
     if (!exact) return unknown;
     if (asked === null) return exactly;
     const { sql, params } = asked;
-    const known = this.#plans.get(sql);
-    if (known !== undefined && Math.abs(nowMs - known.atMs) < trustedMs)
-      return known.follows ? exactly : unknown;
+    const known = this.#plans.get(sql, () => ({ follows: false, seenAtMs: Number.NEGATIVE_INFINITY }));
+    if (Math.abs(nowMs - known.seenAtMs) < trustedMs) return known.follows ? exactly : unknown;
     return {
       statements: [{ sql: `EXPLAIN QUERY PLAN ${sql}`, params }],
       isExact: (results) => {
         const details = results.at(-1)!.rows.map((row) => String(row[3]));
-        return this.#remember(sql, followsPlan(details, seeks), nowMs);
+        known.follows = followsPlan(details, seeks);
+        known.seenAtMs = nowMs;
+        if (!known.follows) this.log.warn(`rows read are unknown where SQLite goes another way: ${sql}`);
+        return known.follows;
       },
     };
   }
+}
 
-  /** False where SQLite does not go by the expected way. */
-  #remember(sql: string, follows: boolean, atMs: number): boolean {
-    if (!follows) this.log.warn(`rows read are unknown where SQLite goes another way: ${sql}`);
-    this.#plans.delete(sql);
-    this.#plans.set(sql, { follows, atMs });
-    if (this.#plans.size > plansMax) this.#plans.delete(this.#plans.keys().next().value!);
-    return follows;
-  }
+/** A plan that SQLite made. */
+interface KnownPlan {
+  /** Whether it goes by the expected way. */
+  follows: boolean;
+  /** When it was looked at last, in milliseconds since the epoch. */
+  seenAtMs: number;
 }
 
 /** `details` are the lines of EXPLAIN QUERY PLAN, such as `SEARCH _t USING INDEX by_n (n>?)`. */

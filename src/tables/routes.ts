@@ -7,7 +7,7 @@ import { decode, parseQueryString } from "../http/query-string.js";
 import { badRequest, isRefusal, methodNotAllowed, Refusal } from "../http/refusal.js";
 import { jsonText } from "../http/respond.js";
 import { router } from "../http/router.js";
-import type { Attempt, Meter, MeteringMembers, Subject } from "../metering/attempt.js";
+import type { Attempt, Meter, Subject } from "../metering/attempt.js";
 import { type AtOnce, whenThere } from "../platform/at-once.js";
 import type { SqlValue, Statements } from "../platform/database.js";
 import type { Platform } from "../platform/platform.js";
@@ -15,16 +15,23 @@ import type { Config } from "../project/config.js";
 import { isMetered } from "../project/is-metered.js";
 import type { Table } from "../project/model.js";
 import type { RuleAction } from "../rules/ast.js";
-import type { CatalogTable } from "../schema/catalog.js";
 import { isReadOnly, type LiveProject } from "../schema/live-project.js";
 import type { ProjectSource } from "../schema/project-source.js";
-import { accessOf } from "./access.js";
-import { type Cursors, type ListResponseContext, listResponse } from "./list/list-response.js";
+import { type Access, accessOf } from "./access.js";
+import type { Execution } from "./execution.js";
+import { type Cursors, listResponse } from "./list/list-response.js";
 import { noPlanChecks } from "./plan-check.js";
-import { rememberedOf } from "./remembered.js";
-import { createRow, deleteRow, getRow, type RowContext, type RowValues, updateRow } from "./row/row.js";
-import { type Body, compositeKey, createValues, patchValues, singleKey } from "./row/row-request.js";
-import type { GivenValues, SlotName } from "./sql/fragment.js";
+import { type Remembered, rememberedOf } from "./remembered.js";
+import { createRow, deleteRow, getRow, type RowTarget, updateRow } from "./row/row.js";
+import {
+  type Body,
+  compositeKey,
+  createValues,
+  patchValues,
+  type RowValues,
+  singleKey,
+} from "./row/row-request.js";
+import type { SlotValues } from "./sql/fragment.js";
 
 export interface TableServices {
   readonly platform: Platform;
@@ -37,57 +44,62 @@ export interface TableServices {
   readonly failed: (error: unknown) => Refusal;
 }
 
-/** The eight endpoints of specification 4.2. */
+/** The eight endpoints of a table (docs/reference/http.md). */
 export function tableRoutes(services: TableServices) {
   const routes = router();
-  const run = async (c: Context, act: (request: TableRequest) => Answer) => {
-    const attempt = services.meter(c.req.method);
-    let answer: Response | Refusal;
-    try {
-      const read = readAhead(c.req.raw, services.config.api.max_body_bytes);
-      if (read !== undefined) await read;
-      answer = await services.callers.run(c.req.raw.headers, ({ caller, schemaVersion }, database) =>
-        whenThere(services.projects.current(schemaVersion), (project) => {
-          if (isRefusal(project)) return project;
-          const table = project.schema.tables.get(c.req.param("table") ?? "");
-          return table === undefined || project.catalog.unsupported.reads.has(table.name)
-            ? noSuchTable
-            : act({ services, request: c.req.raw, attempt, caller, project, database, table });
-        }),
-      );
-    } catch (error) {
-      answer = services.failed(error);
-    }
-    const response = isRefusal(answer) ? answer.toResponse() : answer;
-    // The work is metered whatever has become of it.
-    const ended = attempt.end(response.status);
-    if (ended !== undefined) await ended;
-    return response;
-  };
-  const on = (action: Action, handle: Handler) => (c: Context) =>
-    run(c, (request) => {
-      const operation = operationOf(request, action);
-      return isRefusal(operation) ? operation : handle(operation);
+  const answering = (act: (request: TableRequest) => Answer) => (c: Context) =>
+    answered(services, c.req.raw, c.req.param("table") ?? "", act);
+  const permitted = (action: Action, handle: Handler) =>
+    answering((request) => {
+      const judged = permittedRequest(request, action);
+      return isRefusal(judged) ? judged : handle(judged);
     });
-  const other =
-    (...allowed: readonly string[]) =>
-    (c: Context) =>
-      run(c, () => methodNotAllowed(...allowed));
+  const other = (...allowed: readonly string[]) => answering(() => methodNotAllowed(...allowed));
   const rows = (keyOf: KeyOf) =>
     byMethod(
       {
-        GET: on("get", keyed(keyOf, get)),
-        PATCH: on("update", keyed(keyOf, update)),
-        DELETE: on("delete", keyed(keyOf, remove)),
+        GET: permitted("get", keyed(keyOf, get)),
+        PATCH: permitted("update", keyed(keyOf, update)),
+        DELETE: permitted("delete", keyed(keyOf, remove)),
       },
       other,
     );
   const composite = rows(queryKey);
-  routes.all("/:table", byMethod({ GET: on("list", list), POST: on("create", create) }, other));
+  routes.all("/:table", byMethod({ GET: permitted("list", list), POST: permitted("create", create) }, other));
   routes.all("/:table/:id", rows(pathKey));
   // The router of regular expressions takes no `_svc` beside `:id`.
   routes.all("/:table/:id/key", (c) => (c.req.param("id") === "_svc" ? composite(c) : c.notFound()));
   return routes;
+}
+
+/** Finds out who calls and which table is meant, acts, and meters what was done, whatever has become of it. */
+async function answered(
+  services: TableServices,
+  request: Request,
+  name: string,
+  act: (request: TableRequest) => Answer,
+): Promise<Response> {
+  const attempt = services.meter(request.method);
+  let answer: Response | Refusal;
+  try {
+    const body = readAhead(request, services.config.api.max_body_bytes);
+    if (body !== undefined) await body;
+    answer = await services.callers.run(request.headers, ({ caller, schemaVersion }, database) =>
+      whenThere(services.projects.current(schemaVersion), (project) => {
+        if (isRefusal(project)) return project;
+        const table = project.schema.tables.get(name);
+        return table === undefined || project.catalog.unsupported.reads.has(table.name)
+          ? noSuchTable
+          : act({ services, request, attempt, caller, project, database, table });
+      }),
+    );
+  } catch (error) {
+    answer = services.failed(error);
+  }
+  const response = isRefusal(answer) ? answer.toResponse() : answer;
+  const ended = attempt.end(response.status);
+  if (ended !== undefined) await ended;
+  return response;
 }
 
 /** One request to one table. */
@@ -102,26 +114,28 @@ interface TableRequest {
   readonly table: Table;
 }
 
-/** Its caller judged as far as that is possible without looking at rows. */
-interface Operation extends TableRequest, RowContext, ListResponseContext {
-  readonly attempt: Attempt;
+/** A request whose caller was judged as far as that is possible without looking at rows. */
+interface PermittedRequest {
+  readonly asked: TableRequest;
+  readonly access: Access;
+  readonly execution: Execution;
+  readonly remembered: Remembered;
 }
 
 type Answer = AtOnce<Response | Refusal>;
-type Handler = (operation: Operation) => Answer;
-type KeyOf = (operation: Operation) => RowValues | Refusal;
-type KeyHandler = (operation: Operation, key: RowValues) => Answer;
+type Handler = (permitted: PermittedRequest) => Answer;
+type KeyOf = (permitted: PermittedRequest) => RowValues | Refusal;
+type KeyHandler = (permitted: PermittedRequest, key: RowValues) => Answer;
+type Action = Subject["action"];
 
 const noSuchTable = new Refusal("not_found", "no such table");
 const readOnly = new Refusal("method_not_allowed", "this table can only be read", {
   headers: { Allow: "GET" },
 });
 
-type Action = Subject["action"];
-
-function operationOf(request: TableRequest, action: Action): Operation | Refusal {
-  const { attempt, caller, project, table } = request;
-  const { config, platform } = request.services;
+function permittedRequest(asked: TableRequest, action: Action): PermittedRequest | Refusal {
+  const { attempt, caller, project, table, database } = asked;
+  const { config, platform } = asked.services;
   const ruleAction: RuleAction = action === "list" || action === "get" ? "read" : action;
   if (ruleAction !== "read" && isReadOnly(project, table)) return readOnly;
   const nowMs = platform.clock.now();
@@ -136,40 +150,21 @@ function operationOf(request: TableRequest, action: Action): Operation | Refusal
     table: table.name,
     action,
   });
-  const metered = isMetered(config);
-  // Field by field: spreading what is at hand into it costs more than looking up a row.
-  return {
-    services: request.services,
-    request: request.request,
-    attempt,
-    caller,
-    project,
-    database: request.database,
-    table,
-    access,
-    catalog: project.catalog,
-    tally,
-    nowMs,
-    given: givenBy(caller, nowSeconds),
-    lists: remembered.lists,
-    reads: remembered.reads,
-    writes: remembered.writes,
-    metered,
-    plans: metered ? remembered.plans : noPlanChecks,
-    scanLimit: config.api.scan_limit,
-    cursors: request.services.cursors,
-  };
+  const plans = isMetered(config) ? remembered.plans : noPlanChecks;
+  const execution = { database, tally, plans, values: callerValues(caller, nowSeconds), nowMs };
+  return { asked, access, execution, remembered };
 }
 
-function givenBy(caller: Caller, nowSeconds: number): GivenValues {
+/** What rules compare with of who calls, and when. */
+function callerValues(caller: Caller, nowSeconds: number): SlotValues {
   const { id, email } = authValues(caller);
-  const get = (name: SlotName): SqlValue | undefined => {
+  const get = (name: string): SqlValue | undefined => {
     switch (name) {
       case "auth.id":
         return id;
       case "auth.email":
         return email;
-      case "now":
+      case "now()":
         return BigInt(nowSeconds);
       default:
         return undefined;
@@ -178,58 +173,68 @@ function givenBy(caller: Caller, nowSeconds: number): GivenValues {
   return { get };
 }
 
-function list(operation: Operation): Promise<Response | Refusal> {
-  const { request, caller, table, project } = operation;
-  return listResponse(request, operation, {
+function list({ asked, access, execution, remembered }: PermittedRequest): Answer {
+  const { services, request, attempt, caller, project, table } = asked;
+  const { config, cursors } = services;
+  const scanLimit = config.api.scan_limit;
+  const source = { access, scanLimit, metered: isMetered(config), prepared: remembered.lists };
+  const binding = {
     principal: principalOf(caller),
     table: table.name,
     schemaVersion: project.version,
-  });
+  };
+  return listResponse(request, source, execution, { ...cursors, binding }, attempt.succeed);
 }
 
-async function create(operation: Operation): Promise<Response | Refusal> {
-  const none = withoutParameters(operation.request);
-  const body = none ?? (await bodyOf(operation));
+async function create(permitted: PermittedRequest): Promise<Response | Refusal> {
+  const { asked, access, execution } = permitted;
+  const none = withoutParameters(asked.request);
+  const body = none ?? (await bodyOf(asked));
   if (isRefusal(body)) return body;
-  const values = createValues(operation.table, operation.access, body, physicalOf(operation));
-  return isRefusal(values) ? values : await rowResponse(operation, createRow(operation, values), 201);
+  const values = createValues(access, body);
+  if (isRefusal(values)) return values;
+  return rowResponse(asked, await createRow(rowTarget(permitted), execution, values), 201);
 }
 
-function get(operation: Operation, key: RowValues): Promise<Response | Refusal> {
-  return rowResponse(operation, getRow(operation, key), 200);
+async function get(permitted: PermittedRequest, key: RowValues): Promise<Response | Refusal> {
+  const { asked, execution } = permitted;
+  return rowResponse(asked, await getRow(rowTarget(permitted), execution, key), 200);
 }
 
-async function update(operation: Operation, key: RowValues): Promise<Response | Refusal> {
-  const body = await bodyOf(operation);
+async function update(permitted: PermittedRequest, key: RowValues): Promise<Response | Refusal> {
+  const { asked, access, execution } = permitted;
+  const body = await bodyOf(asked);
   if (isRefusal(body)) return body;
-  const patch = patchValues(operation.table, operation.access, body, physicalOf(operation));
-  return isRefusal(patch) ? patch : await rowResponse(operation, updateRow(operation, key, patch), 200);
+  const patch = patchValues(access, body);
+  if (isRefusal(patch)) return patch;
+  return rowResponse(asked, await updateRow(rowTarget(permitted), execution, key, patch), 200);
 }
 
-function remove(operation: Operation, key: RowValues): Promise<Response | Refusal> {
-  return rowResponse(operation, deleteRow(operation, key), 200);
+async function remove(permitted: PermittedRequest, key: RowValues): Promise<Response | Refusal> {
+  const { asked, execution } = permitted;
+  return rowResponse(asked, await deleteRow(rowTarget(permitted), execution, key), 200);
 }
 
-function physicalOf({ catalog, table }: Operation): CatalogTable | undefined {
-  return catalog.tables.get(table.name);
+function rowTarget({ access, remembered }: PermittedRequest): RowTarget {
+  return { access, reads: remembered.reads, writes: remembered.writes };
 }
 
-function bodyOf({ request, services }: Operation): Promise<Body | Refusal> {
+function bodyOf({ request, services }: TableRequest): Promise<Body | Refusal> {
   return readJsonObject(request, services.config.api.max_body_bytes);
 }
 
 function keyed(keyOf: KeyOf, handle: KeyHandler): Handler {
-  return (operation) => {
-    const key = keyOf(operation);
-    return isRefusal(key) ? key : handle(operation, key);
+  return (permitted) => {
+    const key = keyOf(permitted);
+    return isRefusal(key) ? key : handle(permitted, key);
   };
 }
 
-function pathKey(operation: Operation): RowValues | Refusal {
-  const { table, request } = operation;
+function pathKey({ asked, access }: PermittedRequest): RowValues | Refusal {
+  const { request } = asked;
   const segment = decode(lastSegment(request.url), false);
   if (segment === null) return badRequest("malformed percent-encoding in the path");
-  return withoutParameters(request) ?? singleKey(table, segment, physicalOf(operation));
+  return withoutParameters(request) ?? singleKey(access, segment);
 }
 
 /** Of the path, as it was sent. */
@@ -239,11 +244,9 @@ function lastSegment(url: string): string {
   return path.slice(path.lastIndexOf("/") + 1);
 }
 
-function queryKey(operation: Operation): RowValues | Refusal {
-  const parameters = parseQueryString(operation.request.url);
-  return isRefusal(parameters)
-    ? parameters
-    : compositeKey(operation.table, parameters, physicalOf(operation));
+function queryKey({ asked, access }: PermittedRequest): RowValues | Refusal {
+  const parameters = parseQueryString(asked.request.url);
+  return isRefusal(parameters) ? parameters : compositeKey(access, parameters);
 }
 
 /** Parameters are for lists and composite keys; elsewhere they are refused, not ignored. */
@@ -253,17 +256,13 @@ function withoutParameters(request: Request): Refusal | null {
   return parameters.length === 0 ? null : badRequest("no parameters are taken here");
 }
 
+/** `row` is JSON text already, made by SQLite. */
 async function rowResponse(
-  { attempt }: Operation,
-  row: Promise<string | Refusal>,
+  { attempt }: TableRequest,
+  row: string | Refusal,
   status: 200 | 201,
 ): Promise<Response | Refusal> {
-  const data = await row;
-  if (isRefusal(data)) return data;
-  return jsonResponse(data, await attempt.succeed(status, 1), status);
-}
-
-/** `data` is JSON text already, made by SQLite. */
-function jsonResponse(data: string, meta: MeteringMembers, status: 200 | 201): Response {
-  return jsonText(meta === "" ? `{"data":${data}}` : `{"data":${data},"meta":{${meta}}}`, status);
+  if (isRefusal(row)) return row;
+  const meta = await attempt.succeed(status, 1);
+  return jsonText(meta === "" ? `{"data":${row}}` : `{"data":${row},"meta":{${meta}}}`, status);
 }

@@ -7,13 +7,12 @@ import type { Exists } from "../../src/rules/ast.js";
 import { isTrue } from "../../src/rules/fold.js";
 import { parseRule } from "../../src/rules/parse-rule.js";
 import { specialiseForRole } from "../../src/rules/specialise.js";
-import { type Leaf, leavesOf } from "../../src/rules/walk.js";
+import { type Leaf, leavesOf, outermostExists } from "../../src/rules/walk.js";
 import { applySafe } from "../../src/schema/apply.js";
 import { loadCatalog } from "../../src/schema/catalog.js";
 import { existsPath } from "../../src/tables/exists-path.js";
 import { aliasName, name, type Sql, sql } from "../../src/tables/sql/fragment.js";
-import { existsSql, noScope, type Scope } from "../../src/tables/sql/predicate.js";
-import { outermostExists } from "../../src/tables/sql/probe.js";
+import { existsSql, noNames, type SqlNames } from "../../src/tables/sql/predicate.js";
 import { Random } from "./support/random.js";
 import { randomRule, type Shape } from "./support/random-rule.js";
 import { print } from "./support/rule.js";
@@ -60,8 +59,8 @@ const parsed = parseSchema(schemaText);
 
 /** How SQLite goes about it: a line such as `SCAN a1` or `SEARCH a1 USING INDEX …` for each branch. */
 async function waysOf(database: Database, exists: Exists): Promise<readonly string[]> {
-  const scope: Scope = {
-    ...noScope,
+  const scope: SqlNames = {
+    ...noNames,
     row: (column) => sql`_t.${name(column)}`,
     exists: (inner) => existsSql(inner, scope),
   };
@@ -84,7 +83,7 @@ test("an exists is said to read a whole table where SQLite scans it, and nowhere
     for (const exists of found) {
       // The first row decides it.
       if (isTrue(exists.where)) continue;
-      const { kind } = existsPath(exists, catalog, noScope);
+      const { kind } = existsPath(exists, catalog, noNames);
       const ways = await waysOf(database, exists);
       seen[kind]++;
       const scans = ways.some((way) => way.startsWith("SCAN"));

@@ -120,6 +120,10 @@ function evaluate(node: Expression, at: World): boolean | null {
     case "now":
     case "given":
       return resolve(node, at) as boolean | null;
+    case "in_given":
+    case "contains":
+    case "starts_with":
+      throw new Error("no rule has it");
     case "compare":
       return compare(node.operator, resolve(node.left, at), resolve(node.right, at));
     case "in":
@@ -151,7 +155,7 @@ function resolve(operand: Operand, at: World): Value {
       return new Map<string, Value>([
         ["auth.id", at.auth.id],
         ["auth.email", at.auth.email],
-        ["now", BigInt(at.nowSeconds)],
+        ["now()", BigInt(at.nowSeconds)],
       ]).get(operand.name)!;
     case "column": {
       const source = typeof operand.source === "string" ? operand.source : operand.source.alias;
@@ -192,6 +196,9 @@ function print(node: Expression): string {
     case "now":
       return "now()";
     case "given":
+    case "in_given":
+    case "contains":
+    case "starts_with":
       throw new Error("no rule is written with it");
     case "compare":
       return `(${print(node.left)} ${node.operator} ${print(node.right)})`;

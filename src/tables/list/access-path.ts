@@ -1,13 +1,19 @@
 import type { Table } from "../../project/model.js";
 import type { Expression, Operand } from "../../rules/ast.js";
 import type { Catalog, CatalogIndex, CatalogTable } from "../../schema/catalog.js";
+import type { ColumnName } from "../../sqlite/names.js";
 import type { OrderTerm } from "./order.js";
-import { isRange, type PlannedFilter } from "./planned-filter.js";
 
-/** One term of the conjunction that a row has to pass: the caller's filter, or a conjunct of the rule. */
-export type Condition =
-  | { readonly kind: "filter"; readonly filter: PlannedFilter }
-  | { readonly kind: "rule"; readonly expression: Expression };
+/**
+ * All that a row has to pass. The two are told apart where a way to the rows is chosen: filters steer it by equalities,
+ * null tests, lists and ranges, the terms of the rule by equalities alone.
+ */
+export interface Conditions {
+  /** The caller's. */
+  readonly filters: readonly Expression[];
+  /** The conjuncts of the rule that name a column of the row. */
+  readonly rule: readonly Expression[];
+}
 
 /** How the rows of a list are reached. The rows that the served conditions select are the candidates. */
 export interface AccessPath {
@@ -16,9 +22,9 @@ export interface AccessPath {
   /** False for virtual tables, which no hint can steer. */
   readonly steered: boolean;
   /** Conditions that the walk itself selects by. */
-  readonly served: readonly Condition[];
+  readonly served: readonly Expression[];
   /** Conditions that each candidate is judged by. */
-  readonly rest: readonly Condition[];
+  readonly rest: readonly Expression[];
   /** Whether candidates come in the order asked for, so that a page need not examine all of them. */
   readonly ordered: boolean;
   /** The order without the columns that an equality holds constant. */
@@ -38,13 +44,13 @@ export function isUnjudged({ ordered, rest }: AccessPath): boolean {
 export function chooseAccessPath(
   table: Table,
   catalog: Catalog,
-  conditions: readonly Condition[],
+  conditions: Conditions,
   order: readonly OrderTerm[],
   orderedOnly: boolean,
 ): AccessPath {
   const physical = catalog.tables.get(table.name);
   if (table.virtual || physical === undefined)
-    return { index: null, steered: false, served: [], rest: conditions, ordered: false, order };
+    return { index: null, steered: false, served: [], rest: all(conditions), ordered: false, order };
   const paths = walks(physical).map((walk) => pathOf(walk, conditions, order, !orderedOnly));
   const candidates = orderedOnly ? paths.filter(({ ordered }) => ordered) : paths;
   return (candidates.length > 0 ? candidates : paths).reduce((best, path) =>
@@ -92,27 +98,27 @@ interface RankedPath extends AccessPath {
 /** A walk that `in` seeks by goes from value to value, and so keeps no order. */
 function pathOf(
   walk: Walk,
-  conditions: readonly Condition[],
+  conditions: Conditions,
   order: readonly OrderTerm[],
   seeksByIn: boolean,
 ): RankedPath {
-  const served: Condition[] = [];
+  const served: Expression[] = [];
   const constant = new Set<string>();
   let at = 0;
   let inList = false;
   let holdsNull = false;
   for (; at < walk.seekable && !inList; at++) {
     const { name } = walk.columns[at]!;
-    const equal = conditions.find((condition) => equality(condition)?.column === name);
-    const seek = equal ?? conditions.find((condition) => seeksByIn && isMembership(condition, name));
+    const equal = heldConstant(conditions, name);
+    const seek = equal ?? conditions.filters.find((filter) => seeksByIn && isMembership(filter, name));
     if (seek === undefined) break;
     served.push(seek);
     if (equal === undefined) inList = true;
     else constant.add(name);
-    if (equal !== undefined && equality(equal)!.isNull) holdsNull = true;
+    if (equal?.kind === "is_null") holdsNull = true;
   }
   const seeks = served.length;
-  if (!inList && at < walk.seekable) served.push(...ranges(conditions, walk.columns[at]!.name));
+  if (!inList && at < walk.seekable) served.push(...ranges(conditions.filters, walk.columns[at]!.name));
   const free = order.filter(({ column }) => !constant.has(column.name));
   const whole = constant.size === walk.seekable && walk.seekable > 0;
   // A unique index holds any number of NULLs.
@@ -121,7 +127,7 @@ function pathOf(
     index: walk.index,
     steered: true,
     served,
-    rest: conditions.filter((condition) => !served.includes(condition)),
+    rest: all(conditions).filter((condition) => !served.includes(condition)),
     ordered: !inList && (unique || yieldsOrder(walk.columns.slice(at), free)),
     order: free,
     seeks,
@@ -153,52 +159,57 @@ function compareRanks(a: readonly number[], b: readonly number[]): number {
   return at === -1 ? 0 : a[at]! - b[at]!;
 }
 
-/** The column that a condition holds constant, and whether it is NULL then. */
-export function equality(condition: Condition): { readonly column: string; readonly isNull: boolean } | null {
-  if (condition.kind === "filter") {
-    const { filter } = condition;
-    if (filter.asShown) return null;
-    if (filter.operator === "eq") return { column: filter.column.name, isNull: false };
-    return filter.operator === "is_null" && filter.value
-      ? { column: filter.column.name, isNull: true }
-      : null;
-  }
-  const { expression } = condition;
-  if (expression.kind !== "compare" || expression.operator !== "=") return null;
-  const { left, right } = expression;
+function all({ filters, rule }: Conditions): readonly Expression[] {
+  return [...filters, ...rule];
+}
+
+/** The condition that holds a column constant, if there is one. */
+function heldConstant({ filters, rule }: Conditions, column: string): Expression | undefined {
+  return (
+    filters.find((filter) => constantColumn(filter) === column) ??
+    rule.find((term) => term.kind === "compare" && constantColumn(term) === column)
+  );
+}
+
+/** The column of the row that a condition holds constant, at a value or at NULL; null where it holds none. */
+export function constantColumn(condition: Expression): ColumnName | null {
+  if (condition.kind === "is_null") return condition.negated ? null : soughtColumn(condition.value);
+  if (condition.kind !== "compare" || condition.operator !== "=") return null;
+  const { left, right } = condition;
   if ([left, right].some((operand) => operand.kind === "column" && operand.asShown)) return null;
-  if (left.kind === "column" && left.source === "row" && isConstant(right))
-    return { column: left.column, isNull: false };
-  if (right.kind === "column" && right.source === "row" && isConstant(left))
-    return { column: right.column, isNull: false };
-  return null;
+  if (isConstant(right)) return soughtColumn(left);
+  return isConstant(left) ? soughtColumn(right) : null;
+}
+
+/** The column of the row that an operand is, where an index on it can be sought by. */
+function soughtColumn(operand: Operand): ColumnName | null {
+  return operand.kind === "column" && operand.source === "row" && !operand.asShown ? operand.column : null;
 }
 
 function isConstant(operand: Operand): boolean {
   return operand.kind === "given" || (operand.kind === "literal" && operand.value !== null);
 }
 
-function isMembership(condition: Condition, column: string): boolean {
-  return (
-    condition.kind === "filter" &&
-    condition.filter.operator === "in" &&
-    !condition.filter.asShown &&
-    condition.filter.column.name === column
-  );
+function isMembership(condition: Expression, column: string): boolean {
+  return condition.kind === "in_given" && soughtColumn(condition.value) === column;
+}
+
+/** The bound that a condition sets to a column of the row: from below (`>`, `>=`) or from above. Null where it sets none. */
+export function boundOf(
+  condition: Expression,
+): { readonly column: ColumnName; readonly from: "below" | "above" } | null {
+  if (condition.kind !== "compare" || !isConstant(condition.right)) return null;
+  const column = soughtColumn(condition.left);
+  if (column === null || condition.operator === "=" || condition.operator === "!=") return null;
+  return { column, from: condition.operator.startsWith(">") ? "below" : "above" };
 }
 
 /** At most one lower and one upper bound of the column: more of them do not narrow a seek. */
-function ranges(conditions: readonly Condition[], column: string): readonly Condition[] {
-  const bounds = conditions.filter(
-    (condition) =>
-      condition.kind === "filter" &&
-      condition.filter.column.name === column &&
-      !condition.filter.asShown &&
-      isRange(condition.filter.operator),
-  );
-  const isLower = (condition: Condition) =>
-    condition.kind === "filter" && condition.filter.operator.startsWith("g");
-  return [bounds.find(isLower), bounds.find((condition) => !isLower(condition))].filter(
-    (c) => c !== undefined,
-  );
+function ranges(filters: readonly Expression[], column: string): readonly Expression[] {
+  const bound = (from: "below" | "above") =>
+    filters.find((filter) => {
+      const found = boundOf(filter);
+      return found?.column === column && found.from === from;
+    });
+  return [bound("below"), bound("above")].filter((filter) => filter !== undefined);
 }

@@ -1,18 +1,18 @@
 import type { SqlValue } from "../../platform/database.js";
 import type { Column, Table } from "../../project/model.js";
-import type { Expression, Literal, Operand } from "../../rules/ast.js";
+import type { Expression, Given, Literal, Operand } from "../../rules/ast.js";
 import { alwaysTrue, whenTrue } from "../../rules/fold.js";
 import { hangsOnGiven } from "../../rules/specialise.js";
 import { columnsOf, conjuncts, mapOperands, mentions, substitute } from "../../rules/walk.js";
 import type { Catalog, CatalogIndex, CatalogTable } from "../../schema/catalog.js";
-import type { ColumnName, TableName } from "../../sqlite/names.js";
+import type { ColumnName } from "../../sqlite/names.js";
+import type { Access } from "../access.js";
 import { asShown } from "../as-shown.js";
 import { readsAsNumber } from "../numeric-text.js";
-import type { GivenValues } from "../sql/fragment.js";
-import { type AccessPath, type Condition, chooseAccessPath } from "./access-path.js";
-import type { Comparison, Filter, ListRequest } from "./list-request.js";
+import type { SlotValues } from "../sql/fragment.js";
+import { type AccessPath, chooseAccessPath } from "./access-path.js";
+import type { ListRequest, SortTerm } from "./list-request.js";
 import { type Key, totalOrder } from "./order.js";
-import { givenFilter, plannedFilter } from "./planned-filter.js";
 
 /** Everything that decides the SQL of one page. The same plan gives the same text. */
 export interface ListPlan {
@@ -49,28 +49,24 @@ export interface Window {
   readonly counted: boolean;
 }
 
-/** `readRule` is what `ruleBeside` made of it. `context` is kept: it holds nothing that is this request's alone. */
+/**
+ * Plans a page under `rule`, which is what `ruleBeside` or `openRuleBeside` made of the caller's. `context` is kept: it holds
+ * nothing that is this request's alone.
+ */
 export function planList(
   table: Table,
-  readRule: Expression,
-  request: ListRequest,
+  rule: Expression,
+  filters: readonly Expression[],
+  sort: readonly SortTerm[],
   context: Pick<ListPlan, "catalog" | "scanLimit" | "metered" | "output" | "window" | "orderedOnly">,
 ): ListPlan {
   const physical = context.catalog.tables.get(table.name);
-  const ruleTerms = conjuncts(readRule).filter((term) => !alwaysTrue(term));
-  const conditions: Condition[] = [
-    ...request.filters.map(
-      (filter, i) => ({ kind: "filter", filter: plannedFilter(filter, i, physical) }) as const,
-    ),
-    ...ruleTerms
-      .filter((term) => mentions(term, "row"))
-      .map((expression) => ({ kind: "rule", expression }) as const),
-  ];
+  const terms = conjuncts(rule).filter((term) => !alwaysTrue(term));
   const path = chooseAccessPath(
     table,
     context.catalog,
-    conditions,
-    totalOrder(table, request.sort, physical),
+    { filters, rule: terms.filter((term) => mentions(term, "row")) },
+    totalOrder(table, sort, physical),
     context.orderedOnly,
   );
   return {
@@ -78,7 +74,7 @@ export function planList(
     table,
     path,
     grouping: groupingOf(path, context.window, physical),
-    gates: ruleTerms.filter((term) => !mentions(term, "row")),
+    gates: terms.filter((term) => !mentions(term, "row")),
   };
 }
 
@@ -103,78 +99,76 @@ function groupingOf(
 }
 
 /** Columns of the row that conditions read. */
-export function columnsJudged(conditions: readonly Condition[]): ReadonlySet<ColumnName> {
-  return new Set(
-    conditions.flatMap((condition) =>
-      condition.kind === "filter"
-        ? [condition.filter.column.name]
-        : [...columnsOf(condition.expression, "row")],
-    ),
-  );
+export function columnsJudged(conditions: readonly Expression[]): ReadonlySet<ColumnName> {
+  return new Set(conditions.flatMap((condition) => [...columnsOf(condition, "row")]));
 }
 
 /**
  * The rule beside the caller's filters, whose equalities are carried into it: an `exists` that no longer depends on the row
- * is decided once. What they are is given later; null where that would decide something, as in a comparison with a literal.
+ * is decided once. What they compare with is given later; null where that would decide something, as in a comparison with a
+ * literal.
  */
 export function openRuleBeside(
-  filters: readonly Filter[],
-  rule: Expression,
-  table: TableName,
-  catalog: Catalog,
+  { filters, filterValues }: ListRequest,
+  { table, rule, catalog }: ListedAccess,
 ): Expression | null {
-  const physical = catalog.tables.get(table);
   // Another table's column may hold a number.
   const isTakenForNumber =
-    catalog.hasMixedTexts &&
-    filters.some((filter) => "value" in filter && readsAsNumber(String(filter.value)));
-  const open = ruleWith(filters, rule, physical, (_, i) => givenFilter(i));
+    catalog.hasMixedTexts && [...filterValues.values()].some((value) => readsAsNumber(String(value)));
+  const known = equalities(filters, filterValues, catalog.tables.get(table.name));
+  const open = withKnownColumns(rule, known);
   return open !== rule && (isTakenForNumber || hangsOnGiven(open)) ? null : open;
 }
 
 /** The same for these very filters and this very caller. */
 export function ruleBeside(
-  filters: readonly Filter[],
-  rule: Expression,
-  table: TableName,
-  catalog: Catalog,
-  given: GivenValues,
+  { filters, filterValues }: ListRequest,
+  { table, rule, catalog }: ListedAccess,
+  values: SlotValues,
 ): Expression {
-  const physical = catalog.tables.get(table);
   const closed = mapOperands(rule, (operand) =>
-    operand.kind === "given" ? literalOf(given.get(operand.name)!) : operand,
+    operand.kind === "given" ? literalOf(values.get(operand.name)!) : operand,
   );
-  const known = ruleWith(filters, closed, physical, ({ column, value }) =>
-    literalOf(column.type === "boolean" ? value === 1n : value),
-  );
-  return asShown(known, table, catalog);
+  const known = equalities(filters, filterValues, catalog.tables.get(table.name));
+  const literals = [...known].map(([column, { name }]) => {
+    const value = filterValues.get(name)!;
+    const isBoolean = table.columns.get(column)!.type === "boolean";
+    return [column, literalOf(isBoolean ? value === 1n : value)] as const;
+  });
+  return asShown(withKnownColumns(closed, new Map(literals)), table.name, catalog);
 }
+
+type ListedAccess = Pick<Access, "table" | "rule" | "catalog">;
 
 /** Of what rules compare: no blobs. */
 function literalOf(value: SqlValue | boolean): Literal {
   return { kind: "literal", value: value as Literal["value"] };
 }
 
-type Equality = Extract<Filter, { readonly operator: Comparison }>;
-
-/** Only in columns in which equal means the same: by NOCASE a filter for `A` finds `a`, of which the rule may think otherwise. */
-function ruleWith(
-  filters: readonly Filter[],
-  rule: Expression,
+/**
+ * The columns that filters hold equal to something, where equal means the same: by NOCASE a filter for `A` finds `a`, of
+ * which the rule may think otherwise.
+ */
+function equalities(
+  filters: readonly Expression[],
+  filterValues: ListRequest["filterValues"],
   physical: CatalogTable | undefined,
-  operandOf: (filter: Equality, i: number) => Operand,
-): Expression {
-  const constants = new Map<string, Operand>();
-  filters.forEach((filter, i) => {
-    if (filter.operator !== "eq" || typeof filter.value === "object") return;
-    if (physical?.exactColumns.has(filter.column.name))
-      constants.set(filter.column.name, operandOf(filter, i));
-  });
-  if (constants.size === 0) return rule;
+): ReadonlyMap<string, Given> {
+  const known = new Map<string, Given>();
+  for (const filter of filters) {
+    if (filter.kind !== "compare" || filter.operator !== "=") continue;
+    const { left, right } = filter;
+    if (left.kind !== "column" || right.kind !== "given") continue;
+    if (typeof filterValues.get(right.name) === "object" || !physical?.exactColumns.has(left.column))
+      continue;
+    known.set(left.column, right);
+  }
+  return known;
+}
+
+function withKnownColumns(rule: Expression, known: ReadonlyMap<string, Operand>): Expression {
+  if (known.size === 0) return rule;
   return whenTrue(
-    substitute(
-      rule,
-      (reference) => (reference.source === "row" && constants.get(reference.column)) || reference,
-    ),
+    substitute(rule, (reference) => (reference.source === "row" && known.get(reference.column)) || reference),
   );
 }

@@ -2,26 +2,23 @@ import { type QueryParameter, quoted } from "../../http/query-string.js";
 import { badRequest, isRefusal, type Refusal } from "../../http/refusal.js";
 import { parseStrictJson } from "../../http/strict-json.js";
 import type { SqlValue } from "../../platform/database.js";
+import { isPlainReal, realText } from "../../platform/real-scale.js";
 import type { Column } from "../../project/model.js";
+import type { ColumnReference, CompareOperator, Expression, Given, TextMatch } from "../../rules/ast.js";
 import { fromJson, fromText } from "../values.js";
 
-/** What a list request asks for, its names resolved and its values typed (specification 4.3; interface, section 4). */
+/** What a list request asks for, its names resolved and its values typed (docs/reference/http.md). */
 export interface ListRequest {
-  readonly filters: readonly Filter[];
+  /** All of which a row has to pass. What they compare with is given by `filterValues`. */
+  readonly filters: readonly Expression[];
+  /** By the names of the filters' given values. */
+  readonly filterValues: ReadonlyMap<string, SqlValue>;
   /** Null: every column that the caller may read. */
   readonly select: readonly Column[] | null;
   readonly sort: readonly SortTerm[];
   readonly limit: number;
   readonly offset: number;
 }
-
-export type Filter =
-  | { readonly operator: Comparison; readonly column: Column; readonly value: NonNullable<SqlValue> }
-  | { readonly operator: "in"; readonly column: Column; readonly values: readonly NonNullable<SqlValue>[] }
-  | { readonly operator: "is_null"; readonly column: Column; readonly value: boolean }
-  | { readonly operator: "contains" | "starts_with"; readonly column: Column; readonly value: string };
-
-export type Comparison = "eq" | "ne" | "lt" | "lte" | "gt" | "gte";
 
 export interface SortTerm {
   readonly column: Column;
@@ -41,7 +38,7 @@ export function parseListRequest(
   readable: ReadonlyMap<string, Column>,
   incomparable: Incomparable,
 ): ListRequest | Refusal {
-  let request: Omit<ListRequest, "filters"> = { select: null, sort: [], limit: limitDefault, offset: 0 };
+  let request: ListParts = { select: null, sort: [], limit: limitDefault, offset: 0 };
   const filters: Filter[] = [];
   for (const [name, text] of parameters) {
     const part = parsers.get(name)?.(text, readable) ?? parseFilter(name, text, readable);
@@ -49,11 +46,31 @@ export function parseListRequest(
     if ("operator" in part) filters.push(part);
     else request = { ...request, ...part };
   }
-  const { select, sort, limit, offset } = request;
   return (
     repeatedFilter(filters) ??
-    notComparable(filters, sort, incomparable) ?? { select, sort, limit, offset, filters }
+    notComparable(filters, request.sort, incomparable) ?? { ...request, ...numbered(filters) }
   );
+}
+
+type ListParts = Omit<ListRequest, "filters" | "filterValues">;
+
+/** One filter as it was read; what it compares with, null for `is_null`, gets its name in the place of its number. */
+interface Filter {
+  readonly operator: string;
+  readonly column: Column;
+  readonly value: SqlValue;
+  readonly condition: (column: ColumnReference, value: Given) => Expression;
+}
+
+/** Each value is named after the place of its filter, so that requests that differ in values alone look alike. */
+function numbered(filters: readonly Filter[]): Pick<ListRequest, "filters" | "filterValues"> {
+  const filterValues = new Map<string, SqlValue>();
+  const conditions = filters.map(({ column, value, condition }, i) => {
+    const name = `filter.${i}`;
+    if (value !== null) filterValues.set(name, value);
+    return condition({ kind: "column", source: "row", column: column.name }, { kind: "given", name });
+  });
+  return { filters: conditions, filterValues };
 }
 
 /** Columns that this engine cannot compare, and why. */
@@ -74,7 +91,7 @@ function notComparable(
 /** By their own functions, collations do not matter. */
 const comparesNothing: ReadonlySet<string> = new Set(["is_null", "contains", "starts_with"]);
 
-type Parser = (text: string, readable: ReadonlyMap<string, Column>) => Partial<ListRequest> | Refusal;
+type Parser = (text: string, readable: ReadonlyMap<string, Column>) => Partial<ListParts> | Refusal;
 
 const parsers: ReadonlyMap<string, Parser> = new Map<string, Parser>([
   ["limit", parseLimit],
@@ -94,12 +111,12 @@ function repeatedFilter(filters: readonly Filter[]): Refusal | null {
   return null;
 }
 
-function parseLimit(text: string): Partial<ListRequest> | Refusal {
+function parseLimit(text: string): Partial<ListParts> | Refusal {
   const limit = wholeNumber(text, 1, limitMax);
   return limit === null ? badRequest(`limit: expected an integer from 1 to ${limitMax}`) : { limit };
 }
 
-function parseOffset(text: string): Partial<ListRequest> | Refusal {
+function parseOffset(text: string): Partial<ListParts> | Refusal {
   const offset = wholeNumber(text, 0, Number.MAX_SAFE_INTEGER);
   return offset === null ? badRequest("offset: expected an integer, 0 or more") : { offset };
 }
@@ -114,7 +131,7 @@ function columnOf(name: string, readable: ReadonlyMap<string, Column>): Column |
   return readable.get(name) ?? badRequest(`unknown column ${quoted(name)}`);
 }
 
-function parseSelect(text: string, readable: ReadonlyMap<string, Column>): Partial<ListRequest> | Refusal {
+function parseSelect(text: string, readable: ReadonlyMap<string, Column>): Partial<ListParts> | Refusal {
   const columns: Column[] = [];
   for (const part of text.split(",")) {
     const column = columnOf(part, readable);
@@ -125,7 +142,7 @@ function parseSelect(text: string, readable: ReadonlyMap<string, Column>): Parti
   return { select: columns };
 }
 
-function parseSort(text: string, readable: ReadonlyMap<string, Column>): Partial<ListRequest> | Refusal {
+function parseSort(text: string, readable: ReadonlyMap<string, Column>): Partial<ListParts> | Refusal {
   const terms: SortTerm[] = [];
   for (const part of text.split(",")) {
     const descending = part.startsWith("-");
@@ -158,10 +175,12 @@ function parseFilter(
 
 type FilterParser = (column: Column, text: string) => Filter | Refusal;
 
-function comparison(operator: Comparison): FilterParser {
+function comparison(name: string, operator: CompareOperator): FilterParser {
   return (column, text) => {
     const value = typed(column, text);
-    return isRefusal(value) ? value : { operator, column, value };
+    if (isRefusal(value)) return value;
+    const condition: Filter["condition"] = (left, right) => ({ kind: "compare", operator, left, right });
+    return { operator: name, column, value, condition };
   };
 }
 
@@ -175,7 +194,13 @@ function typed(column: Column, text: string): NonNullable<SqlValue> | Refusal {
 function isNull(column: Column, text: string): Filter | Refusal {
   if (text !== "true" && text !== "false")
     return badRequest(`${column.name}: is_null takes true or false, got ${quoted(text)}`);
-  return { operator: "is_null", column, value: text === "true" };
+  const negated = text === "false";
+  return {
+    operator: "is_null",
+    column,
+    value: null,
+    condition: (value) => ({ kind: "is_null", value, negated }),
+  };
 }
 
 function oneOf(column: Column, text: string): Filter | Refusal {
@@ -191,7 +216,15 @@ function oneOf(column: Column, text: string): Filter | Refusal {
     if (parsed.value === null) return badRequest(`${column.name}: in takes no null, see is_null`);
     values.push(parsed.value);
   }
-  return { operator: "in", column, values };
+  const arePlain = values.every((value) => typeof value !== "number" || isPlainReal(value));
+  const condition: Filter["condition"] = (value, list) => ({ kind: "in_given", value, list, arePlain });
+  return { operator: "in", column, value: `[${values.map(itemText).join(",")}]`, condition };
+}
+
+/** An item of a list as JSON that SQLite reads as the same value. */
+function itemText(value: SqlValue): string {
+  if (typeof value === "bigint") return String(value);
+  return typeof value === "number" ? realText(value) : JSON.stringify(value);
 }
 
 function jsonItems(text: string): readonly unknown[] | null {
@@ -199,17 +232,22 @@ function jsonItems(text: string): readonly unknown[] | null {
   return !isRefusal(parsed) && Array.isArray(parsed.value) ? parsed.value : null;
 }
 
-function literalText(operator: "contains" | "starts_with"): FilterParser {
+function textMatch(kind: TextMatch["kind"]): FilterParser {
   return (column, text) =>
     column.type === "text"
-      ? { operator, column, value: text }
-      : badRequest(`${column.name}: ${operator} is for text columns`);
+      ? { operator: kind, column, value: text, condition: (value, text) => ({ kind, value, text }) }
+      : badRequest(`${column.name}: ${kind} is for text columns`);
 }
 
 const operators: ReadonlyMap<string, FilterParser> = new Map<string, FilterParser>([
-  ...(["eq", "ne", "lt", "lte", "gt", "gte"] as const).map((key) => [key, comparison(key)] as const),
+  ["eq", comparison("eq", "=")],
+  ["ne", comparison("ne", "!=")],
+  ["lt", comparison("lt", "<")],
+  ["lte", comparison("lte", "<=")],
+  ["gt", comparison("gt", ">")],
+  ["gte", comparison("gte", ">=")],
   ["in", oneOf],
   ["is_null", isNull],
-  ["contains", literalText("contains")],
-  ["starts_with", literalText("starts_with")],
+  ["contains", textMatch("contains")],
+  ["starts_with", textMatch("starts_with")],
 ]);

@@ -3,9 +3,11 @@ import { badRequest, isRefusal, Refusal } from "../../http/refusal.js";
 import { jsonText } from "../../http/respond.js";
 import type { Attempt } from "../../metering/attempt.js";
 import type { Cipher, Random } from "../../platform/platform.js";
+import type { Execution } from "../execution.js";
 import { type CursorBinding, type CursorState, openCursor, sealCursor } from "./cursor.js";
-import { firstState, type ListContext, listPage } from "./list.js";
+import { firstState, listPage } from "./list-page.js";
 import { type Incomparable, type ListRequest, parseListRequest } from "./list-request.js";
+import type { ListAccess, ListSource } from "./prepare-list.js";
 
 /** What cursors are sealed with. */
 export interface Cursors {
@@ -13,27 +15,32 @@ export interface Cursors {
   readonly random: Random;
 }
 
-export interface ListResponseContext extends ListContext {
-  readonly attempt: Pick<Attempt, "succeed">;
-  readonly cursors: Cursors;
+/** Cursors of one caller, one table and one schema. */
+export interface BoundCursors extends Cursors {
+  readonly binding: CursorBinding;
 }
 
-/** Answers a list request, with a cursor for whom `binding` says: `{ data, meta: { limit, offset, total, next_cursor?, truncated?, … } }`. */
+/**
+ * Answers a list request: `{ data, meta: { limit, offset, total, next_cursor?, truncated?, … } }`. `succeed` is told of the
+ * success and gives the members of `meta` that metering adds.
+ */
 export async function listResponse(
   request: Request,
-  context: ListResponseContext,
-  binding: CursorBinding,
+  source: ListSource,
+  execution: Execution,
+  cursors: BoundCursors,
+  succeed: Attempt["succeed"],
 ): Promise<Response | Refusal> {
-  const { cursors, attempt, nowMs } = context;
-  const asked = await listAsked(request, context, binding);
+  const { nowMs } = execution;
+  const asked = await listAsked(request, source.access, cursors, nowMs);
   if (isRefusal(asked)) return asked;
-  const page = await listPage(asked.list, asked.state, context);
+  const page = await listPage(asked.list, asked.state, source, execution);
   if (isRefusal(page)) return page;
   const { data, limit, offset, total, truncated, next, rowsReturned } = page;
   const cursor =
-    next === null ? null : await sealCursor(cursors.cipher, next, binding, nowMs, cursors.random.bytes(12));
+    next && (await sealCursor(cursors.cipher, next, cursors.binding, nowMs, cursors.random.bytes(12)));
   if (cursor !== null && cursor.length > cursorLengthMax) return cursorTooLong;
-  const metered = await attempt.succeed(200, rowsReturned);
+  const metered = await succeed(200, rowsReturned);
   const members = [
     `"limit":${limit},"offset":${offset},"total":${total}`,
     cursor && `"next_cursor":"${cursor}"`,
@@ -60,21 +67,22 @@ const none: Incomparable = new Map();
 /** What a cursor says, which comes alone, or what the list parameters say. */
 async function listAsked(
   request: Request,
-  { access, cursors, nowMs, catalog, table }: ListResponseContext,
-  binding: CursorBinding,
+  { readable, catalog, table }: ListAccess,
+  { cipher, binding }: BoundCursors,
+  nowMs: number,
 ): Promise<Asked | Refusal> {
   const parameters = parseQueryString(request.url);
   if (isRefusal(parameters)) return parameters;
   const incomparable = catalog.unsupported.columns.get(table.name) ?? none;
   const cursor = parameters.find(([name]) => name === "cursor");
   if (cursor === undefined) {
-    const list = parseListRequest(parameters, access.readable, incomparable);
+    const list = parseListRequest(parameters, readable, incomparable);
     return isRefusal(list) ? list : { list, state: firstState(parameters, list) };
   }
   if (parameters.length > 1)
     return new Refusal("invalid_cursor", "a cursor comes alone, without other parameters");
-  const state = await openCursor(cursors.cipher, cursor[1], binding, nowMs);
+  const state = await openCursor(cipher, cursor[1], binding, nowMs);
   if (isRefusal(state)) return state;
-  const list = parseListRequest(state.parameters, access.readable, incomparable);
+  const list = parseListRequest(state.parameters, readable, incomparable);
   return isRefusal(list) ? list : { list, state };
 }

@@ -1,30 +1,30 @@
 import { isRefusal, Refusal } from "../../http/refusal.js";
 import type { SqlValue } from "../../platform/database.js";
 import type { Memo } from "../../platform/memo.js";
-import type { Table } from "../../project/model.js";
 import type { Expression } from "../../rules/ast.js";
-import type { Catalog, CatalogTable } from "../../schema/catalog.js";
 import type { Access } from "../access.js";
+import { asShown } from "../as-shown.js";
 import type { Counted } from "../plan-check.js";
-import { type Given, type GivenValues, Slot, type Sql } from "../sql/fragment.js";
+import { name, Slot, type SlotValues, type Sql } from "../sql/fragment.js";
 import { listStatement, pageValues } from "../sql/list.js";
+import { noNames, predicate } from "../sql/predicate.js";
 import { storedOf } from "../sql/wire.js";
 import type { CursorState } from "./cursor.js";
 import { type ListPlan, openRuleBeside, planList, ruleBeside } from "./list-plan.js";
 import type { ListRequest } from "./list-request.js";
 import type { Key, OrderTerm } from "./order.js";
-import { filterShape, filterValues } from "./planned-filter.js";
 
-export interface PrepareContext {
-  readonly table: Table;
-  readonly access: Access;
-  readonly catalog: Catalog;
+/** Whose rows are listed: what a caller may see of a table, and how much of it one request may examine. */
+export interface ListSource {
+  readonly access: ListAccess;
+  /** Rows. */
   readonly scanLimit: number;
   readonly metered: boolean;
-  readonly lists: Memo<PreparedList | Refusal | null>;
-  /** Who calls, and when. */
-  readonly given: GivenValues;
+  /** By shape: null where requests of the shape share no plan. */
+  readonly prepared: Memo<PreparedList | Refusal | null>;
 }
+
+export type ListAccess = Pick<Access, "key" | "table" | "catalog" | "rule" | "readable">;
 
 /** One page, ready to be sent as soon as its values are given. */
 export interface PreparedList {
@@ -32,38 +32,43 @@ export interface PreparedList {
   readonly page: Counted<Sql>;
 }
 
-export interface BoundList {
-  readonly list: PreparedList;
-  readonly given: Given;
+/** One page with its values. */
+export interface BoundList extends PreparedList {
+  readonly values: readonly SlotValues[];
 }
 
-/** Requests of one shape share their plan and its SQL, unless the values of their filters decide something in the rule. */
+/**
+ * Requests of one shape share their plan and its SQL, unless the values of their filters decide something in the rule.
+ * `callerValues` are `auth.id`, `auth.email` and `now()`.
+ */
 export function prepareList(
   request: ListRequest,
   state: CursorState,
-  context: PrepareContext,
+  source: ListSource,
+  callerValues: SlotValues,
 ): BoundList | Refusal {
-  const { table, access, catalog, lists } = context;
-  const physical = catalog.tables.get(table.name);
-  if (!state.order.every((name) => table.columns.has(name) || name === physical?.rowid)) return outOfDate;
-  const after = keyOf(state.window.after);
-  const upTo = keyOf(state.window.upTo);
-  const make = (rule: Expression) => preparedBy(rule, request, state, { after, upTo }, context);
-  const shape = access.key && `${access.key}\n${shapeOf(request, state, { after, upTo }, physical)}`;
-  const shared = lists.get(shape, () => {
-    const rule = openRuleBeside(request.filters, access.rule, table.name, catalog);
+  const { access, prepared } = source;
+  const { table, catalog } = access;
+  const rowid = catalog.tables.get(table.name)?.rowid;
+  if (!state.order.every((column) => table.columns.has(column) || column === rowid)) return outOfDate;
+  const keys = { after: keyOf(state.window.after), upTo: keyOf(state.window.upTo) };
+  const filters = request.filters.map((filter) => asShown(filter, table.name, catalog, request.filterValues));
+  const make = (rule: Expression) => preparedBy(rule, { ...request, filters }, state, keys, source);
+  const shape = access.key && `${access.key}\n${shapeOf(filters, request, state, keys)}`;
+  const shared = prepared.get(shape, () => {
+    const rule = openRuleBeside(request, access);
     return rule && make(rule);
   });
-  const list = shared ?? make(ruleBeside(request.filters, access.rule, table.name, catalog, context.given));
+  const list = shared ?? make(ruleBeside(request, access, callerValues));
   if (isRefusal(list)) return list;
-  const given = [
-    context.given,
-    filterValues(request.filters),
+  const values = [
+    callerValues,
+    request.filterValues,
     pageValues(request.limit, state.window.skip),
-    keyValues("after", after),
-    keyValues("upTo", upTo),
+    keyValues("after", keys.after),
+    keyValues("upTo", keys.upTo),
   ];
-  return { list, given };
+  return { plan: list.plan, page: list.page, values };
 }
 
 interface WindowKeys {
@@ -73,22 +78,19 @@ interface WindowKeys {
 
 function preparedBy(
   rule: Expression,
-  request: ListRequest,
+  { filters, select, sort }: ListRequest,
   { window, order, orderedOnly }: CursorState,
   { after, upTo }: WindowKeys,
-  context: PrepareContext,
+  { access, scanLimit, metered }: ListSource,
 ): PreparedList | Refusal {
-  const { table, access } = context;
-  const output = request.select ?? [...access.readable.values()];
-  const keys = { after: slotsOf("after", after), upTo: slotsOf("upTo", upTo) };
-  const { catalog, scanLimit, metered } = context;
-  const plan = planList(table, rule, request, {
+  const { table, catalog } = access;
+  const plan = planList(table, rule, filters, sort, {
     catalog,
     scanLimit,
     metered,
     orderedOnly,
-    output,
-    window: { ...keys, counted: window.counted },
+    output: select ?? [...access.readable.values()],
+    window: { after: slotsOf("after", after), upTo: slotsOf("upTo", upTo), counted: window.counted },
   });
   // The order's columns depend on the path, and the path on the rules as they are now.
   if (after !== null && !isSameOrder(order, plan.path.order)) return outOfDate;
@@ -97,20 +99,22 @@ function preparedBy(
 
 /** The same text for pages that differ in given values alone. */
 function shapeOf(
-  { filters, select, sort }: ListRequest,
-  state: CursorState,
+  filters: readonly Expression[],
+  { select, sort }: ListRequest,
+  { window, order, orderedOnly }: CursorState,
   keys: WindowKeys,
-  physical: CatalogTable | undefined,
 ): string {
-  const { window, order, orderedOnly } = state;
   return [
     `${window.counted} ${orderedOnly} ${writtenOut(keys.after)} ${writtenOut(keys.upTo)}`,
     select === null ? "*" : select.map(({ name }) => name).join(),
     sort.map(({ column, descending }) => `${column.name} ${descending}`).join(),
     order.join(),
-    ...filters.map((filter) => filterShape(filter, physical)),
+    ...filters.map((filter) => predicate(filter, columnNames).text),
   ].join("\n");
 }
+
+/** What filters name, each column by itself. */
+const columnNames = { ...noNames, row: name };
 
 /** NULL, and what not every database takes as a parameter. */
 const isWrittenOut = (value: SqlValue) =>
@@ -118,17 +122,17 @@ const isWrittenOut = (value: SqlValue) =>
 const writtenOut = (key: readonly SqlValue[] | null) =>
   key?.map((value) => isWrittenOut(value) && String(value));
 
-type KeyName = keyof WindowKeys;
-const keySlot = (name: KeyName, i: number) => `${name}.${i}`;
+type WindowEnd = keyof WindowKeys;
+const keySlot = (end: WindowEnd, i: number) => `${end}.${i}`;
 
-function slotsOf(name: KeyName, key: readonly SqlValue[] | null): Key | null {
+function slotsOf(end: WindowEnd, key: readonly SqlValue[] | null): Key | null {
   return key === null
     ? null
-    : key.map((value, i) => (isWrittenOut(value) ? value : new Slot(keySlot(name, i))));
+    : key.map((value, i) => (isWrittenOut(value) ? value : new Slot(keySlot(end, i))));
 }
 
-function keyValues(name: KeyName, key: readonly SqlValue[] | null): GivenValues {
-  return new Map((key ?? []).map((value, i) => [keySlot(name, i), value]));
+function keyValues(end: WindowEnd, key: readonly SqlValue[] | null): SlotValues {
+  return new Map((key ?? []).map((value, i) => [keySlot(end, i), value]));
 }
 
 const outOfDate = new Refusal("invalid_cursor", "the rules have changed since the cursor was made");

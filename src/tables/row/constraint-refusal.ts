@@ -1,8 +1,9 @@
 import { badRequest, Refusal } from "../../http/refusal.js";
-import type { ConstraintError, SqlValue } from "../../platform/database.js";
-import type { Column, Table } from "../../project/model.js";
+import type { ConstraintError } from "../../platform/database.js";
+import type { Table } from "../../project/model.js";
 import type { CatalogTable } from "../../schema/catalog.js";
 import { sameFragment } from "../../sqlite/fragment.js";
+import type { RowValues } from "./row-request.js";
 
 /** The write that has broken it. */
 export interface RefusedWrite {
@@ -10,7 +11,7 @@ export interface RefusedWrite {
   readonly table: Table;
   readonly physical: CatalogTable;
   /** What the request says of columns: of a delete, of its key. */
-  readonly written: ReadonlyMap<Column, SqlValue>;
+  readonly written: RowValues;
   readonly readable: ReadonlyMap<string, unknown>;
 }
 
@@ -85,7 +86,7 @@ function brokenReference(write: RefusedWrite): string {
 function mayBreak(key: readonly string[], { kind, table, written }: RefusedWrite): boolean {
   const values = key.map((name) => {
     const column = table.columns.get(name);
-    const value = column && written.get(column);
+    const value = written.get(name);
     const isKept = kind === "update" || column === undefined || column.default !== null;
     return { isWritten: value !== undefined, isNull: value === undefined ? !isKept : value === null };
   });
@@ -96,10 +97,9 @@ function mayBreak(key: readonly string[], { kind, table, written }: RefusedWrite
 
 /** Whether an update sets what rows of other tables can refer to. */
 function changesKey({ table, physical, written }: RefusedWrite): boolean {
-  const sets = new Set<string>([...written.keys()].map(({ name }) => name));
   const keys = [
     ...table.unique,
     ...physical.indexes.filter(({ unique }) => unique).map(({ columns }) => columns.map(({ name }) => name)),
   ];
-  return keys.some((columns) => columns.some((column) => sets.has(column)));
+  return keys.some((columns) => columns.some((column) => written.has(column)));
 }

@@ -4,31 +4,32 @@ import type { SqlValue } from "../../platform/database.js";
 import type { Column, Table } from "../../project/model.js";
 import type { CatalogTable } from "../../schema/catalog.js";
 import { type Affinity, makesNumbers } from "../../sqlite/column-type.js";
+import type { ColumnName } from "../../sqlite/names.js";
 import type { Access } from "../access.js";
 import { isShownNumber, readsAsNumber, staysAsNumber } from "../numeric-text.js";
 import { fromJson, fromText, isSafe } from "../values.js";
-import { notFound, type RowValues } from "./row.js";
+
+/** What a request says of columns, by their names. */
+export type RowValues = ReadonlyMap<string, SqlValue>;
+
+/** No row has the key. */
+export const notFound = new Refusal("not_found", "no such row");
 
 /** The key of `/api/:table/:id`. */
-export function singleKey(
-  table: Table,
-  text: string,
-  physical: CatalogTable | undefined,
-): RowValues | Refusal {
+export function singleKey({ table, catalog }: KeyedTable, text: string): RowValues | Refusal {
   const [only, ...others] = table.primaryKey;
   if (only === undefined) return noKey;
   if (others.length > 0)
     return badRequest(
       `${table.name} has a composite key: use /api/${table.name}/_svc/key?${table.primaryKey.join("=…&")}=…`,
     );
-  return keyValues(table, () => text, physical);
+  return keyValues(table, () => text, catalog.tables.get(table.name));
 }
 
 /** The key of `/api/:table/_svc/key`: every field of it, once, and nothing else (specification 4.2). */
 export function compositeKey(
-  table: Table,
+  { table, catalog }: KeyedTable,
   parameters: readonly QueryParameter[],
-  physical: CatalogTable | undefined,
 ): RowValues | Refusal {
   if (table.primaryKey.length === 0) return noKey;
   const fields = new Map(parameters);
@@ -37,9 +38,11 @@ export function compositeKey(
       return badRequest(`${quoted(field)} is not part of the key`);
   const missing = table.primaryKey.find((field) => !fields.has(field));
   return missing === undefined
-    ? keyValues(table, (field) => fields.get(field)!, physical)
+    ? keyValues(table, (field) => fields.get(field)!, catalog.tables.get(table.name))
     : badRequest(`key field ${missing} is missing`);
 }
+
+type KeyedTable = Pick<Access, "table" | "catalog">;
 
 const noKey = new Refusal(
   "method_not_allowed",
@@ -51,7 +54,7 @@ function keyValues(
   textOf: (field: string) => string,
   physical: CatalogTable | undefined,
 ): RowValues | Refusal {
-  const values = new Map<Column, SqlValue>();
+  const values = new Map<string, SqlValue>();
   for (const field of table.primaryKey) {
     const column = table.columns.get(field)!;
     const parsed = fromText(column, textOf(field));
@@ -60,7 +63,7 @@ function keyValues(
     // SQLite would find the number that it reads as.
     if (stored !== undefined && readsAsNumber(textOf(field)) && !isShownNumber(textOf(field), stored))
       return notFound;
-    values.set(column, parsed.value);
+    values.set(field, parsed.value);
   }
   return values;
 }
@@ -74,18 +77,15 @@ function numericAffinity(column: string, physical: CatalogTable | undefined): Af
 export type Body = Readonly<Record<string, unknown>>;
 
 /** Columns to insert (interface, section 4). */
-export function createValues(
-  table: Table,
-  access: Access,
-  body: Body,
-  physical: CatalogTable | undefined,
-): RowValues | Refusal {
+export function createValues(access: Access, body: Body): RowValues | Refusal {
+  const { table } = access;
+  const physical = access.catalog.tables.get(table.name);
   const values = columnValues(table, body, physical);
   if (isRefusal(values)) return values;
   const unset = table.primaryKey.find((name) => isLeftNull(table.columns.get(name)!, values, physical));
   return (
     forbiddenIn(values, access) ??
-    beyondNumbers(values, physical) ??
+    beyondNumbers(values, physical?.rowid) ??
     (unset === undefined
       ? values
       : badRequest(`${unset}: expected a value, as it is part of the primary key`))
@@ -95,32 +95,28 @@ export function createValues(
 /** A row whose key is NULL, as old tables allow it, would be out of reach. NULL for the rowid is the next number. */
 function isLeftNull(column: Column, values: RowValues, physical: CatalogTable | undefined): boolean {
   if (column.name === physical?.rowid) return false;
-  return values.has(column) ? values.get(column) === null : column.default === null;
+  return values.has(column.name) ? values.get(column.name) === null : column.default === null;
 }
 
 /** Interface, section 14: behind the last number there would be none for the next row. */
-function beyondNumbers(values: RowValues, physical: CatalogTable | undefined): Refusal | null {
-  const column = [...values.keys()].find(({ name }) => name === physical?.rowid);
-  const value = column && values.get(column);
+function beyondNumbers(values: RowValues, rowid: ColumnName | null | undefined): Refusal | null {
+  const value = rowid && values.get(rowid);
   return typeof value === "bigint" && !isSafe(value)
-    ? badRequest(`${column!.name}: expected an integer within ±(2^53−1)`)
+    ? badRequest(`${rowid}: expected an integer within ±(2^53−1)`)
     : null;
 }
 
 /** Columns to change: at least one, and none of the primary key. */
-export function patchValues(
-  table: Table,
-  access: Access,
-  body: Body,
-  physical: CatalogTable | undefined,
-): RowValues | Refusal {
-  const values = columnValues(table, body, physical);
+export function patchValues(access: Access, body: Body): RowValues | Refusal {
+  const { table } = access;
+  const values = columnValues(table, body, access.catalog.tables.get(table.name));
   if (isRefusal(values)) return values;
   if (values.size === 0) return badRequest("expected at least one column to change");
-  const key = [...values.keys()].find((column) => table.primaryKey.includes(column.name));
+  const keyColumns: readonly string[] = table.primaryKey;
+  const key = [...values.keys()].find((column) => keyColumns.includes(column));
   return key === undefined
     ? (forbiddenIn(values, access) ?? values)
-    : badRequest(`${key.name} is part of the primary key, which cannot be changed`);
+    : badRequest(`${key} is part of the primary key, which cannot be changed`);
 }
 
 /** Interface, section 3: only texts that stay as they are. In a json column a number is one, if none of it is lost. */
@@ -129,12 +125,12 @@ function becomesAnother({ type }: Column, value: SqlValue): boolean {
 }
 
 function forbiddenIn(values: RowValues, access: Access): Refusal | null {
-  const column = [...values.keys()].find((each) => !access.mayWrite(each));
-  return column === undefined ? null : new Refusal("forbidden", `you may not write ${column.name}`);
+  const column = [...values.keys()].find((name) => !access.mayWrite(name));
+  return column === undefined ? null : new Refusal("forbidden", `you may not write ${column}`);
 }
 
 function columnValues(table: Table, body: Body, physical: CatalogTable | undefined): RowValues | Refusal {
-  const values = new Map<Column, SqlValue>();
+  const values = new Map<string, SqlValue>();
   for (const [name, value] of Object.entries(body)) {
     const column = table.columns.get(name);
     if (column === undefined) return badRequest(`unknown column ${quoted(name)}`);
@@ -142,7 +138,7 @@ function columnValues(table: Table, body: Body, physical: CatalogTable | undefin
     if (!parsed.ok) return badRequest(`${name}: expected ${parsed.expected}`);
     if (numericAffinity(name, physical) !== undefined && becomesAnother(column, parsed.value))
       return badRequest(`${name}: the database would store that text as a number`);
-    values.set(column, parsed.value);
+    values.set(column.name, parsed.value);
   }
   return values;
 }

@@ -1,20 +1,12 @@
-import { badRequest, Refusal } from "../../http/refusal.js";
-import type { Tally } from "../../metering/tally.js";
-import {
-  ConstraintError,
-  type SqlValue,
-  type Statement,
-  StatementError,
-  type Statements,
-} from "../../platform/database.js";
+import { badRequest, type Refusal } from "../../http/refusal.js";
+import { ConstraintError, type Statement, StatementError, type Statements } from "../../platform/database.js";
 import type { Memo } from "../../platform/memo.js";
-import type { Column, Table } from "../../project/model.js";
-import type { Catalog } from "../../schema/catalog.js";
 import type { TriggersReached } from "../../schema/triggers-reached.js";
 import { type Access, denied } from "../access.js";
-import { bindCounted, type Counted, type PlanChecks } from "../plan-check.js";
+import { type Execution, read, readCounted } from "../execution.js";
+import { bindCounted, type Counted } from "../plan-check.js";
 import { finishRows } from "../sql/finish-rows.js";
-import { bind, bindSingle, type GivenValues, Slot, type Sql } from "../sql/fragment.js";
+import { bind, bindSingle, Slot, type Sql } from "../sql/fragment.js";
 import {
   deleteStatement,
   getStatement,
@@ -27,132 +19,156 @@ import {
   type WriteStatement,
 } from "../sql/row.js";
 import { constraintRefusal } from "./constraint-refusal.js";
+import { notFound, type RowValues } from "./row-request.js";
 
-export interface RowContext {
-  readonly database: Statements;
-  readonly table: Table;
+/** A row's table and what its caller may do there, and the statements that were made before. */
+export interface RowTarget {
   readonly access: Access;
-  readonly catalog: Catalog;
-  readonly tally: Tally;
-  readonly plans: Pick<PlanChecks, "questionOf">;
   readonly reads: Memo<Counted<Sql>>;
   readonly writes: Memo<WriteStatement>;
-  /** Who calls, and when. */
-  readonly given: GivenValues;
-  readonly nowMs: number;
 }
 
-/** Columns and what a request says of them. */
-export type RowValues = ReadonlyMap<Column, SqlValue>;
-
-function slots(values: RowValues): Values {
-  return new Map([...values.keys()].map((column) => [column, new Slot(column)]));
+/** What a request says of columns, as places for its values. */
+function slots(values: RowValues, { table }: Access): Values {
+  return new Map([...values.keys()].map((name) => [table.columns.get(name)!, new Slot(name)]));
 }
 
 /** Requests that write the same columns differ in given values alone. */
 function shapeOf({ key }: Access, values: RowValues): string | null {
-  return key && `${key}\n${[...values.keys()].map(({ name }) => name).join()}`;
+  return key && `${key}\n${[...values.keys()].join()}`;
 }
 
 const tooLarge = badRequest("the row is too large for an answer: list it with fewer columns");
 
-export const notFound = new Refusal("not_found", "no such row");
-
 /** The row as JSON text. */
-export async function getRow(context: RowContext, key: RowValues): Promise<string | Refusal> {
-  const { database, table, access, catalog, tally, plans, reads, given, nowMs } = context;
+export async function getRow(
+  { access, reads }: RowTarget,
+  execution: Execution,
+  key: RowValues,
+): Promise<string | Refusal> {
+  const { table, catalog, rule } = access;
   const output = [...access.readable.values()];
-  const get = reads.get(access.key, () => getStatement(table, slots(key), access.rule, output, catalog));
-  const bound = bindCounted(get, [given, key], bindSingle);
-  const question = plans.questionOf(bound, nowMs);
-  const results = await tally.during(database.query([bound.statement, ...question.statements]));
-  const exact = question.isExact(results);
-  const row = results[0]!.rows[0];
+  const get = reads.get(access.key, () => getStatement(table, slots(key, access), rule, output, catalog));
+  const { result, isExact } = await readCounted(execution, get, [execution.values, key]);
+  const row = result.rows[0];
   if (row === undefined) {
-    tally.add(0);
+    execution.tally.add(0);
     return notFound;
   }
   const [admitted, json, probed] = row;
-  tally.add(exact ? 1 + (probed as number) : null);
+  execution.tally.add(isExact ? 1 + (probed as number) : null);
   if (admitted !== 1) return denied;
   return json === null ? tooLarge : finishRows(json as string, output);
 }
 
-export async function createRow(context: RowContext, values: RowValues): Promise<string | Refusal> {
-  const { table, access, catalog, writes } = context;
+/** The new row as JSON text, as far as its writer may see it. */
+export async function createRow(
+  { access, writes }: RowTarget,
+  execution: Execution,
+  values: RowValues,
+): Promise<string | Refusal> {
+  const { table, catalog, rule } = access;
   const insert = writes.get(shapeOf(access, values), () =>
-    insertStatement(table, slots(values), access.rule, returnedOf(context, values), catalog),
+    insertStatement(table, slots(values, access), rule, returnedOf(access, values), catalog),
   );
-  const written = await write(context, insert, [values], "insert");
-  return typeof written === "boolean" ? denied : written;
+  return rowAfter({ kind: "insert", statement: insert, values: [values] }, access, execution);
 }
 
+/** The changed row as JSON text, as far as its writer may see it. */
 export async function updateRow(
-  context: RowContext,
+  { access, writes }: RowTarget,
+  execution: Execution,
   key: RowValues,
   patch: RowValues,
 ): Promise<string | Refusal> {
-  const { table, access, catalog, writes } = context;
+  const { table, catalog, rule } = access;
   const update = writes.get(shapeOf(access, patch), () => {
-    const returned = returnedOf(context, patch);
-    return updateStatement(table, slots(key), slots(patch), access.rule, returned, catalog);
+    const returned = returnedOf(access, patch);
+    return updateStatement(table, slots(key, access), slots(patch, access), rule, returned, catalog);
   });
-  const written = await write(context, update, [key, patch], "update");
-  return typeof written === "boolean" ? deniedOrMissing(context, key, written) : written;
+  return rowAfter({ kind: "update", statement: update, values: [key, patch] }, access, execution);
 }
 
-export async function deleteRow(context: RowContext, key: RowValues): Promise<string | Refusal> {
-  const { table, access, catalog, writes } = context;
-  const statement = writes.get(access.key, () => deleteStatement(table, slots(key), access.rule, catalog));
-  const written = await write(context, statement, [key], "delete");
-  return typeof written === "boolean" ? deniedOrMissing(context, key, written) : written;
+/** The key of the row that is gone, as JSON text. */
+export async function deleteRow(
+  { access, writes }: RowTarget,
+  execution: Execution,
+  key: RowValues,
+): Promise<string | Refusal> {
+  const { table, catalog, rule } = access;
+  const statement = writes.get(access.key, () => deleteStatement(table, slots(key, access), rule, catalog));
+  return rowAfter({ kind: "delete", statement, values: [key] }, access, execution);
 }
 
-/**
- * Where no row came back, as the rule said no or there is no such row: whether the rule's probes, if it has any, have found
- * a row to judge.
- */
-async function write(
-  { database, table, access, catalog, tally, plans, given, nowMs }: RowContext,
-  statement: WriteStatement,
-  rows: readonly RowValues[],
-  kind: "insert" | "update" | "delete",
-): Promise<string | Refusal | boolean> {
+async function rowAfter(write: Write, access: Access, execution: Execution): Promise<string | Refusal> {
+  const outcome = await carryOut(write, access, execution);
+  switch (outcome.outcome) {
+    case "written":
+      return outcome.json;
+    case "refused":
+      return outcome.refusal;
+    case "not_written":
+      return write.kind === "insert"
+        ? denied
+        : deniedOrMissing(access, execution, write.values[0]!, outcome.isThere);
+  }
+}
+
+/** One guarded statement, and what the request gives it. */
+interface Write {
+  readonly kind: "insert" | "update" | "delete";
+  readonly statement: WriteStatement;
+  /** The key, but of an insert, and what is written, but of a delete. */
+  readonly values: readonly RowValues[];
+}
+
+type WriteOutcome =
+  | { readonly outcome: "written"; readonly json: string }
+  /** The rule said no, or there is no such row: `isThere` where the rule's probes have found one to judge. */
+  | { readonly outcome: "not_written"; readonly isThere: boolean }
+  | { readonly outcome: "refused"; readonly refusal: Refusal };
+
+const refused = (refusal: Refusal): WriteOutcome => ({ outcome: "refused", refusal });
+
+async function carryOut(write: Write, access: Access, execution: Execution): Promise<WriteOutcome> {
+  const { kind, statement } = write;
+  const { database, tally, plans, nowMs } = execution;
+  const { table, catalog } = access;
   const physical = catalog.tables.get(table.name)!;
   const triggers = physical.triggers[kind];
   // An insert visits no row of its table; the others the one that they look up.
   const own = kind === "insert" ? 0 : 1;
   const { probes } = statement;
-  const all = [given, ...rows];
-  const bound = bindCounted(statement, all);
+  const values = [execution.values, ...write.values];
+  const bound = bindCounted(statement, values);
   try {
-    const before = probes === null ? [] : [bindSingle(probes, all)];
+    const before = probes === null ? [] : [bindSingle(probes, values)];
     const question = plans.questionOf(bound, nowMs);
     const results = await tally.during(database.batch([...before, bound.statement, ...question.statements]));
     const exact = question.isExact(results);
     const probed = probes === null ? undefined : (results[0]!.rows[0]?.[0] as number | undefined);
     const { rows, rowsWritten } = results[before.length]!;
     if (rows.length === 0 && triggers.ignore) {
-      const [admitted] = await tally.during(database.query([bind(statement.admitted, all)]));
+      const [admitted] = await read(execution, [bind(statement.admitted, values)]);
       if (admitted!.rows.length > 0) {
         tally.add(null);
-        return ignored;
+        return refused(ignored);
       }
     }
     if (rows.length === 0) {
-      const judged = kind === "insert" || probed !== undefined;
-      if (judged) tally.add(exact ? own + (probed ?? 0) : null);
-      return judged;
+      const isThere = kind === "insert" || probed !== undefined;
+      if (isThere) tally.add(exact ? own + (probed ?? 0) : null);
+      return { outcome: "not_written", isThere };
     }
     const returned = returnedRow(rows[0]![0] as string);
     // What a customer's trigger reads is seen by nobody.
     const isKnown = exact && !triggers.read;
     tally.add(isKnown ? own + (probed ?? 0) + returned.probed : null, logicalRows(triggers, rowsWritten));
-    return finishRows(returned.json, [...table.columns.values()]);
+    return { outcome: "written", json: finishRows(returned.json, [...table.columns.values()]) };
   } catch (error) {
     if (error instanceof StatementError && error.message.includes("too many levels of trigger recursion")) {
       tally.add(null);
-      return tooLongAChain;
+      return refused(tooLongAChain);
     }
     if (
       error instanceof StatementError &&
@@ -161,20 +177,15 @@ async function write(
     ) {
       // What it had read until then nobody knows.
       tally.add(null);
-      return notEvaluated;
+      return refused(notEvaluated);
     }
     if (!(error instanceof ConstraintError)) throw error;
     // It was rolled back, and what it had read until then it cannot say, unless there was nothing but the row itself:
     // what a foreign key refuses has been read back by then.
     const isOwn = probes === null && statement.seeks.every(({ alias }) => alias === table.name);
     tally.add(isOwn && statement.exact && !triggers.run ? own : null);
-    return constraintRefusal(error, {
-      kind,
-      table,
-      physical,
-      written: rows.at(-1)!,
-      readable: access.readable,
-    });
+    const written = write.values.at(-1)!;
+    return refused(constraintRefusal(error, { kind, table, physical, written, readable: access.readable }));
   }
 }
 
@@ -216,26 +227,28 @@ function logicalRows({ rowsWritten, virtualRows, own }: TriggersReached, counted
 
 /** `isThere` where a probe has found it already. */
 async function deniedOrMissing(
-  { database, table, catalog, tally }: RowContext,
+  access: Access,
+  execution: Execution,
   key: RowValues,
   isThere: boolean,
 ): Promise<Refusal> {
   if (isThere) {
     // The probes have looked the row up.
-    tally.add(1);
+    execution.tally.add(1);
     return denied;
   }
-  const [result] = await tally.during(database.query([bind(presenceStatement(table, key, catalog), [])]));
+  const presence = presenceStatement(access.table, slots(key, access), access.catalog);
+  const [result] = await read(execution, [bind(presence, [key])]);
   const found = result!.rows.length > 0;
   // Once by the write itself, and once more to tell the two apart.
-  tally.add(found ? 2 : 0);
+  execution.tally.add(found ? 2 : 0);
   return found ? denied : notFound;
 }
 
 /** Interface, section 4: who may not read what they wrote gets the key; a write-only key also what it sent. */
-function returnedOf({ table, access }: RowContext, values: RowValues): Returned {
-  const key = table.primaryKey.map((column) => table.columns.get(column)!);
+function returnedOf(access: Access, values: RowValues): Returned {
+  const { columns, primaryKey } = access.table;
   const sent = access.writeOnlyKey ? [...values.keys()] : [];
-  const minimal: Column[] = [...new Set([...key, ...sent])];
+  const minimal = [...new Set([...primaryKey, ...sent])].map((name) => columns.get(name)!);
   return { rule: access.readRule, full: [...access.readable.values()], minimal };
 }

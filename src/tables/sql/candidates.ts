@@ -1,10 +1,11 @@
 import type { Table } from "../../project/model.js";
+import type { Expression } from "../../rules/ast.js";
 import type { Catalog } from "../../schema/catalog.js";
-import type { Condition } from "../list/access-path.js";
+import { boundOf } from "../list/access-path.js";
 import type { ListPlan } from "../list/list-plan.js";
 import { and, commaList, empty, join, name, physicalName, type Sql, sql } from "./fragment.js";
 import { type Arm, armsBehind, columnsOfAlias, notBehind, orderBy, placeOf, stopAt } from "./place.js";
-import { conditionSql, noScope, type Scope } from "./predicate.js";
+import { noNames, predicate, type SqlNames } from "./predicate.js";
 
 export function distinct(columns: readonly Sql[]): readonly Sql[] {
   return [...new Map(columns.map((column) => [column.text, column])).values()];
@@ -74,25 +75,21 @@ function concatenated(selects: readonly Sql[], limitClause: Sql): Sql {
   return sql`${join(wrapped, sql` UNION ALL `)} ${limitClause}`;
 }
 
-export function servedSql(served: readonly Condition[]): Sql {
-  const scope: Scope = { ...noScope, row: (column) => sql`_t.${name(column)}` };
-  return and(served.map((condition) => conditionSql(condition, scope)));
+export function servedSql(served: readonly Expression[]): Sql {
+  const names: SqlNames = { ...noNames, row: (column) => sql`_t.${name(column)}` };
+  return and(served.map((condition) => predicate(condition, names)));
 }
 
 /** A bound that the arm's own range implies would only give SQLite the choice of the worse one to seek by. */
-function isImplied(plan: ListPlan, arm: Arm, condition: Condition): boolean {
-  if (condition.kind !== "filter" || arm.depth !== 0) return false;
-  const { column, operator } = condition.filter;
+function isImplied(plan: ListPlan, arm: Arm, condition: Expression): boolean {
+  if (arm.depth !== 0) return false;
+  const bound = boundOf(condition);
   const term = plan.path.order[0]!;
-  if (term.column.name !== column.name) return false;
-  return term.descending ? operator.startsWith("l") : operator.startsWith("g");
+  return bound?.column === term.column.name && bound.from === (term.descending ? "above" : "below");
 }
 
 /** NULLs are outside of every range. */
 function isShutOut({ path }: ListPlan, arm: Arm): boolean {
-  const range = (condition: Condition) =>
-    condition.kind === "filter" &&
-    /^[lg]te?$/.test(condition.filter.operator) &&
-    condition.filter.column.name === path.order[arm.depth]!.column.name;
-  return arm.isNullRange && path.served.some(range);
+  const column = path.order[arm.depth]!.column.name;
+  return arm.isNullRange && path.served.some((condition) => boundOf(condition)?.column === column);
 }

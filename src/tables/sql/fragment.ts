@@ -1,5 +1,4 @@
 import type { SqlValue, Statement } from "../../platform/database.js";
-import type { Column } from "../../project/model.js";
 import type { ColumnName, TableName } from "../../sqlite/names.js";
 
 /**
@@ -13,21 +12,18 @@ export interface Sql {
 
 export type Param = SqlValue | Slot;
 
-/** The place of a value that is given when the statement is sent, so that requests of one shape share their SQL. */
+/**
+ * The place of a value that is given when the statement is sent, so that requests of one shape share their SQL. A value of a
+ * row has its column's name; no other name is one that a column can have: `auth.id`, `now()`, `filter.0`.
+ */
 export class Slot {
-  constructor(readonly name: SlotName) {}
+  constructor(readonly name: string) {}
 }
-
-/** The column itself, where a request gives a row's value of it. */
-export type SlotName = string | Column;
 
 /** Values by the name of their slot. */
-export interface GivenValues {
-  get(name: SlotName): SqlValue | undefined;
+export interface SlotValues {
+  get(name: string): SqlValue | undefined;
 }
-
-/** In parts that have no slot in common. */
-export type Given = readonly GivenValues[];
 
 /** Literal SQL around fragments: sql`SELECT ${a} FROM ${b}`. Nothing but a fragment can be embedded. */
 export function sql(strings: TemplateStringsArray, ...parts: readonly Sql[]): Sql {
@@ -128,24 +124,27 @@ export function chain(terms: readonly Sql[], operator: Sql): Sql {
   return sql`(${chain(terms.slice(0, middle), operator)}${operator}${chain(terms.slice(middle), operator)})`;
 }
 
+/**
+ * The statement with its slots filled from the first of `values` that has each. Throws where none has: it would be bound as
+ * NULL.
+ */
+export function bind({ text, params }: Sql, values: readonly SlotValues[]): Statement {
+  return { sql: text, params: filled(params, values) };
+}
+
 /** The same of a SELECT of at most one row. */
-export function bindSingle(sql: Sql, given: Given): Statement {
-  return { sql: sql.text, params: filled(sql.params, given), single: true };
+export function bindSingle(sql: Sql, values: readonly SlotValues[]): Statement {
+  return { sql: sql.text, params: filled(sql.params, values), single: true };
 }
 
-/** The statement with its slots filled. Throws where a value is missing: it would be bound as NULL. */
-export function bind({ text, params }: Sql, given: Given): Statement {
-  return { sql: text, params: filled(params, given) };
+function filled(params: readonly Param[], values: readonly SlotValues[]): readonly SqlValue[] {
+  return params.map((param) => (param instanceof Slot ? slotValue(param, values) : param));
 }
 
-function filled(params: readonly Param[], given: Given): readonly SqlValue[] {
-  return params.map((param) => (param instanceof Slot ? slotValue(param, given) : param));
-}
-
-function slotValue({ name }: Slot, given: Given): SqlValue {
-  for (const values of given) {
-    const value = values.get(name);
+function slotValue({ name }: Slot, values: readonly SlotValues[]): SqlValue {
+  for (const part of values) {
+    const value = part.get(name);
     if (value !== undefined) return value;
   }
-  throw new Error(`nothing is given for ${typeof name === "string" ? name : name.name}`);
+  throw new Error(`nothing is given for ${name}`);
 }

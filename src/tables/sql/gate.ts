@@ -1,10 +1,10 @@
 import type { Exists } from "../../rules/ast.js";
-import { columnsOf } from "../../rules/walk.js";
+import { columnsOf, outermostExists } from "../../rules/walk.js";
 import type { ListPlan } from "../list/list-plan.js";
 import type { Seek } from "../plan-check.js";
 import { and, commaList, internalName, type Sql, sql, sum } from "./fragment.js";
-import { existsSql, noScope, predicate, type Scope } from "./predicate.js";
-import { outermostExists, probe, probeMatched, seeksOf } from "./probe.js";
+import { existsSql, noNames, predicate, type SqlNames } from "./predicate.js";
+import { probe, probeMatched, seeksOf } from "./probe.js";
 
 /** What is decided once for the whole request, before any row of the table is visited. */
 export interface Gate {
@@ -30,9 +30,9 @@ export function gateOf(plan: ListPlan): Gate {
       seeks: [],
       exists: () => null,
     };
-  const probes = nodes.map((node) => probe(node, rowlessScope, plan.catalog));
-  const scope: Scope = { ...rowlessScope, exists: (node) => probeMatched(gateName(nodes.indexOf(node))) };
-  const open = sql`${and(plan.gates.map((gate) => predicate(gate, scope)))} AS open`;
+  const probes = nodes.map((node) => probe(node, rowlessNames, plan.catalog));
+  const names: SqlNames = { ...rowlessNames, exists: (node) => probeMatched(gateName(nodes.indexOf(node))) };
+  const open = sql`${and(plan.gates.map((gate) => predicate(gate, names)))} AS open`;
   const values = probes.map(({ value }, i) => sql`${value} AS ${gateName(i)}`);
   const row = values.length === 0 ? open : sql`*, ${open} FROM (SELECT ${commaList(values)})`;
   return {
@@ -49,11 +49,7 @@ export function gateOf(plan: ListPlan): Gate {
 
 /** Probes that depend on no row, in the gates themselves and inside of conditions. */
 function gateProbes(plan: ListPlan): readonly Exists[] {
-  return [...plan.gates, ...ruleExpressions(plan)].flatMap(outermostExists).filter(isRowless);
-}
-
-export function ruleExpressions({ path }: ListPlan) {
-  return path.rest.flatMap((condition) => (condition.kind === "rule" ? [condition.expression] : []));
+  return [...plan.gates, ...plan.path.rest].flatMap(outermostExists).filter(isRowless);
 }
 
 export function isRowless(exists: Exists): boolean {
@@ -63,4 +59,4 @@ export function isRowless(exists: Exists): boolean {
 const gateName = (i: number): Sql => internalName("g", i);
 
 /** A gate names no column of a row. */
-const rowlessScope: Scope = { ...noScope, exists: (node) => existsSql(node, rowlessScope) };
+const rowlessNames: SqlNames = { ...noNames, exists: (node) => existsSql(node, rowlessNames) };

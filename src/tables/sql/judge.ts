@@ -1,10 +1,11 @@
-import type { Condition } from "../list/access-path.js";
+import type { Expression } from "../../rules/ast.js";
+import { outermostExists } from "../../rules/walk.js";
 import { columnsJudged, type ListPlan } from "../list/list-plan.js";
 import type { Seek } from "../plan-check.js";
 import { and, internalName, name, type Sql, sql, sum } from "./fragment.js";
-import { type Gate, isRowless, ruleExpressions } from "./gate.js";
-import { conditionSql, noScope, type Scope, scopeOf } from "./predicate.js";
-import { outermostExists, probe, probeMatched, seeksOf } from "./probe.js";
+import { type Gate, isRowless } from "./gate.js";
+import { namesOf, noNames, predicate, type SqlNames } from "./predicate.js";
+import { probe, probeMatched, seeksOf } from "./probe.js";
 
 /** How each candidate is judged: first by the terms that need no probe, and by probes only where those hold. */
 export interface Judge {
@@ -24,22 +25,19 @@ export interface Judge {
 /** `alsoFirst` are further terms that come before any probe, over the table's alias `_t`. */
 export function judgeOf(plan: ListPlan, gate: Gate, alsoFirst: readonly Sql[]): Judge {
   const { rest } = plan.path;
-  const nodes = ruleExpressions(plan)
-    .flatMap(outermostExists)
-    .filter((node) => !isRowless(node));
-  const scopeOver = (alias: Sql): Scope => ({
-    ...scopeOf(plan.catalog.tables.get(plan.table.name)),
+  const nodes = rest.flatMap(outermostExists).filter((node) => !isRowless(node));
+  const namesOver = (alias: Sql): SqlNames => ({
+    ...namesOf(plan.catalog.tables.get(plan.table.name)),
     row: (column) => sql`${alias}.${name(column)}`,
     exists: (node) => gate.exists(node) ?? probeMatched(sql`${alias}.${probeName(nodes.indexOf(node))}`),
   });
-  const isCheap = (condition: Condition) =>
-    condition.kind === "filter" || outermostExists(condition.expression).every(isRowless);
+  const isCheap = (condition: Expression) => outermostExists(condition).every(isRowless);
   const cheap = [
     ...alsoFirst,
-    ...rest.filter(isCheap).map((condition) => conditionSql(condition, scopeOver(sql`_t`))),
+    ...rest.filter(isCheap).map((condition) => predicate(condition, namesOver(sql`_t`))),
   ];
   const probes = nodes.map((node) =>
-    probe(node, { ...scopeOver(sql`_t`), exists: noScope.exists }, plan.catalog),
+    probe(node, { ...namesOver(sql`_t`), exists: noNames.exists }, plan.catalog),
   );
   const column = ({ value }: { value: Sql }, i: number) =>
     cheap.length === 0
@@ -50,7 +48,7 @@ export function judgeOf(plan: ListPlan, gate: Gate, alsoFirst: readonly Sql[]): 
   return {
     columns: [...columnsJudged(rest)].map(name),
     probes: probes.map(column),
-    passes: and(rest.map((condition) => conditionSql(condition, scopeOver(sql`_w`)))),
+    passes: and(rest.map((condition) => predicate(condition, namesOver(sql`_w`)))),
     probed: sum(counts),
     probedEach: sum(each),
     exact: probes.every(({ exact }) => exact),

@@ -1,5 +1,6 @@
-import type { Column } from "../../project/model.js";
-import { equality, isUnjudged } from "../list/access-path.js";
+import { columnsOf } from "../../rules/walk.js";
+import type { ColumnName } from "../../sqlite/names.js";
+import { isUnjudged } from "../list/access-path.js";
 import type { Grouping, ListPlan } from "../list/list-plan.js";
 import type { OrderTerm } from "../list/order.js";
 import type { Counted, Seek } from "../plan-check.js";
@@ -7,12 +8,12 @@ import { armed, distinct, selectFrom, servedSql, tableSource } from "./candidate
 import {
   and,
   commaList,
-  type GivenValues,
   integer,
   name,
   param,
   physicalName,
   Slot,
+  type SlotValues,
   type Sql,
   sql,
 } from "./fragment.js";
@@ -30,7 +31,7 @@ const page = {
 };
 
 /** What the slots of a page of `limit` rows behind `skip` others stand for. */
-export function pageValues(limit: number, skip: number): GivenValues {
+export function pageValues(limit: number, skip: number): SlotValues {
   return new Map([
     ["page.skip", BigInt(skip)],
     ["page.limit", BigInt(limit)],
@@ -82,16 +83,13 @@ const separator: Sql = { text: `'${rowSeparator}'`, params: [] };
 
 /** Of the table itself, where it is not one that no hint can steer, and where SQLite does not know that there is no such row. */
 function ownSeek({ path, table }: ListPlan): readonly Seek[] {
+  const isNeverNull = (column: ColumnName) =>
+    table.columns.get(column)?.notNull || table.primaryKey.includes(column);
   const isNever = path.served.some(
-    (condition) =>
-      condition.kind === "filter" &&
-      condition.filter.operator === "is_null" &&
-      (condition.filter.column.notNull || table.primaryKey.includes(condition.filter.column.name)),
+    (condition) => condition.kind === "is_null" && [...columnsOf(condition, "row")].some(isNeverNull),
   );
   if (isNever) return [];
-  const columns = path.served.flatMap((condition) =>
-    condition.kind === "filter" ? [condition.filter.column.name] : (equality(condition)?.column ?? []),
-  );
+  const columns = path.served.flatMap((condition) => [...columnsOf(condition, "row")]);
   return path.steered ? [{ alias: "_t", columns }] : [];
 }
 
@@ -112,13 +110,13 @@ export function windowEndStatement(plan: ListPlan): Sql {
 }
 
 /** How many bytes of a column the window's candidates hold, and how many they are: one row of two numbers. */
-export function candidateBytesStatement(plan: ListPlan, column: Column): Sql {
-  const source = selectFrom(plan, [name(column.name)]);
+export function candidateBytesStatement(plan: ListPlan, column: ColumnName): Sql {
+  const source = selectFrom(plan, [name(column)]);
   const limit = sql`LIMIT ${integer(plan.scanLimit + 1)}`;
   const candidates = plan.path.ordered
     ? armed(plan, source, limit)
     : sql`${source} WHERE ${servedSql(plan.path.served)} ${limit}`;
-  return sql`SELECT ifnull(sum(octet_length(_w.${name(column.name)})), 0) AS bytes, count(*) AS n FROM (${candidates}) AS _w`;
+  return sql`SELECT ifnull(sum(octet_length(_w.${name(column)})), 0) AS bytes, count(*) AS n FROM (${candidates}) AS _w`;
 }
 
 interface Parts {

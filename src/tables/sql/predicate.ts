@@ -3,12 +3,10 @@ import type { ColumnReference, Exists, Expression, Operand } from "../../rules/a
 import type { CatalogTable } from "../../schema/catalog.js";
 import type { ColumnName } from "../../sqlite/names.js";
 import type { Outside } from "../exists-path.js";
-import type { Condition } from "../list/access-path.js";
-import { isEquality, type PlannedFilter } from "../list/planned-filter.js";
-import { aliasName, and, commaList, name, or, type Param, param, Slot, type Sql, sql } from "./fragment.js";
+import { aliasName, and, commaList, name, or, param, Slot, type Sql, sql } from "./fragment.js";
 
 /** What the names in a rule stand for at the place where its SQL will be. */
-export interface Scope extends Outside {
+export interface SqlNames extends Outside {
   /** A column of the row that is judged: the stored one, or in an update rule each of the two below. */
   row(column: ColumnName): Sql;
   /** A column of the row before an update. */
@@ -19,8 +17,8 @@ export interface Scope extends Outside {
   exists(exists: Exists): Sql;
 }
 
-/** Where nothing can be named; a base for scopes that know some of it. */
-export const noScope: Scope = {
+/** Where nothing can be named; a base for names that know some of it. */
+export const noNames: SqlNames = {
   row: unreachable,
   old: unreachable,
   next: unreachable,
@@ -29,8 +27,8 @@ export const noScope: Scope = {
   isSaid: ({ source }) => source === "new",
 };
 
-export function scopeOf(physical: CatalogTable | undefined): Scope {
-  return { ...noScope, collations: physical?.collations ?? noScope.collations };
+export function namesOf(physical: CatalogTable | undefined): SqlNames {
+  return { ...noNames, collations: physical?.collations ?? noNames.collations };
 }
 
 function unreachable(): never {
@@ -38,35 +36,45 @@ function unreachable(): never {
 }
 
 /** A specialised expression as a SQL predicate. */
-export function predicate(expression: Expression, scope: Scope): Sql {
+export function predicate(expression: Expression, names: SqlNames): Sql {
   switch (expression.kind) {
     case "literal":
     case "column":
     case "auth":
     case "now":
     case "given":
-      return operand(expression, scope);
+      return operand(expression, names);
     case "compare": {
       const { left, operator, right } = expression;
       const way = operator === "=" || operator === "!=" ? equally : inOrder;
-      return sql`${operand(left, scope, way)} ${operators[operator]} ${operand(right, scope, way)}`;
+      return sql`${operand(left, names, way)} ${operators[operator]} ${operand(right, names, way)}`;
     }
     case "in": {
-      const list = expression.list.map((item) => operand(item, scope));
-      return sql`${operand(expression.value, scope)} IN (${commaList(list)})`;
+      const list = expression.list.map((item) => operand(item, names));
+      return sql`${operand(expression.value, names)} IN (${commaList(list)})`;
     }
     case "is_null":
       return expression.negated
-        ? sql`${operand(expression.value, scope)} IS NOT NULL`
-        : sql`${operand(expression.value, scope)} IS NULL`;
+        ? sql`${operand(expression.value, names)} IS NOT NULL`
+        : sql`${operand(expression.value, names)} IS NULL`;
+    case "in_given": {
+      const list = listed(param(new Slot(expression.list.name)), expression.arePlain);
+      return sql`${operand(expression.value, names)} IN (${list})`;
+    }
+    case "contains":
+      return sql`instr(${operand(expression.value, names)}, ${operand(expression.text, names)}) > 0`;
+    case "starts_with": {
+      const text = operand(expression.text, names);
+      return sql`substr(${operand(expression.value, names)}, 1, length(${text})) = ${text}`;
+    }
     case "and":
-      return and(expression.terms.map((term) => predicate(term, scope)));
+      return and(expression.terms.map((term) => predicate(term, names)));
     case "or":
-      return or(expression.terms.map((term) => predicate(term, scope)));
+      return or(expression.terms.map((term) => predicate(term, names)));
     case "not":
-      return sql`NOT (${predicate(expression.term, scope)})`;
+      return sql`NOT (${predicate(expression.term, names)})`;
     case "exists":
-      return scope.exists(expression);
+      return names.exists(expression);
   }
 }
 
@@ -86,12 +94,12 @@ const operators = {
 const equally = (column: Sql): Sql => sql`CAST(${column} AS TEXT)`;
 const inOrder = (column: Sql): Sql => sql`+${column}`;
 
-function operand(value: Operand, scope: Scope, shown = equally): Sql {
+function operand(value: Operand, names: SqlNames, shown = equally): Sql {
   switch (value.kind) {
     case "literal":
       return param(typeof value.value === "boolean" ? BigInt(value.value) : value.value);
     case "column":
-      return value.asShown ? shown(reference(value, scope)) : reference(value, scope);
+      return value.asShown ? shown(reference(value, names)) : reference(value, names);
     case "given":
       return param(new Slot(value.name));
     case "auth":
@@ -100,56 +108,22 @@ function operand(value: Operand, scope: Scope, shown = equally): Sql {
   }
 }
 
-function reference({ source, column }: ColumnReference, scope: Scope): Sql {
-  if (source === "row") return scope.row(column);
-  if (source === "old") return scope.old(column);
-  if (source === "new") return scope.next(column);
+function reference({ source, column }: ColumnReference, names: SqlNames): Sql {
+  if (source === "row") return names.row(column);
+  if (source === "old") return names.old(column);
+  if (source === "new") return names.next(column);
   return sql`${aliasName(source.alias)}.${name(column)}`;
 }
 
 /** `exists` as it stands in the rule; `$users` offers id and role of the server's own table. */
-export function existsSql({ table, alias, where }: Exists, scope: Scope): Sql {
+export function existsSql({ table, alias, where }: Exists, names: SqlNames): Sql {
   const from = table === "$users" ? sql`_users` : name(table);
-  return sql`EXISTS (SELECT 1 FROM ${from} AS ${aliasName(alias)} WHERE ${predicate(where, scope)})`;
-}
-
-/** A condition of a list over the columns that `row` gives. */
-export function conditionSql(condition: Condition, scope: Scope): Sql {
-  return condition.kind === "rule"
-    ? predicate(condition.expression, scope)
-    : filterSql(condition.filter, scope.row(condition.filter.column.name));
-}
-
-/** A caller's filter. Its comparisons are SQL's: a NULL matches `is_null` alone (interface, section 4). */
-function filterSql(filter: PlannedFilter, stored: Sql): Sql {
-  const column = filter.asShown ? (isEquality(filter.operator) ? equally : inOrder)(stored) : stored;
-  switch (filter.operator) {
-    case "eq":
-      return sql`${column} = ${param(filter.value)}`;
-    case "ne":
-      return sql`${column} <> ${param(filter.value)}`;
-    case "lt":
-      return sql`${column} < ${param(filter.value)}`;
-    case "lte":
-      return sql`${column} <= ${param(filter.value)}`;
-    case "gt":
-      return sql`${column} > ${param(filter.value)}`;
-    case "gte":
-      return sql`${column} >= ${param(filter.value)}`;
-    case "in":
-      return sql`${column} IN (${listed(filter.items, filter.arePlain)})`;
-    case "is_null":
-      return filter.value ? sql`${column} IS NULL` : sql`${column} IS NOT NULL`;
-    case "contains":
-      return sql`instr(${column}, ${param(filter.value)}) > 0`;
-    case "starts_with":
-      return sql`substr(${column}, 1, length(${param(filter.value)})) = ${param(filter.value)}`;
-  }
+  return sql`EXISTS (SELECT 1 FROM ${from} AS ${aliasName(alias)} WHERE ${predicate(where, names)})`;
 }
 
 /** One parameter however long the list is: D1 takes 100 of them. */
-function listed(items: Param, arePlain: boolean): Sql {
-  if (arePlain) return sql`SELECT value FROM json_each(${param(items)})`;
+function listed(items: Sql, arePlain: boolean): Sql {
+  if (arePlain) return sql`SELECT value FROM json_each(${items})`;
   const real: Sql = { text: unscaledSql("(value ->> 0)", "(value ->> 1)"), params: [] };
-  return sql`SELECT CASE type WHEN 'array' THEN ${real} ELSE value END FROM json_each(${param(items)})`;
+  return sql`SELECT CASE type WHEN 'array' THEN ${real} ELSE value END FROM json_each(${items})`;
 }

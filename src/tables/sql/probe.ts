@@ -1,10 +1,10 @@
-import type { Exists, Expression } from "../../rules/ast.js";
+import type { Exists } from "../../rules/ast.js";
 import { conjuncts } from "../../rules/walk.js";
 import type { Catalog, CatalogIndex } from "../../schema/catalog.js";
 import { existsPath } from "../exists-path.js";
-import type { Seek as PlannedSeek } from "../plan-check.js";
+import type { Seek } from "../plan-check.js";
 import { aliasName, and, name, physicalName, type Sql, sql } from "./fragment.js";
-import { existsSql, predicate, type Scope } from "./predicate.js";
+import { existsSql, predicate, type SqlNames } from "./predicate.js";
 
 /**
  * An `exists` as a value that also tells what it examined: NULL where no row was, 1 where one was that did not match,
@@ -14,7 +14,7 @@ export interface Probe {
   readonly value: Sql;
   readonly exact: boolean;
   /** Null where it is not exact. */
-  readonly seek: PlannedSeek | null;
+  readonly seek: Seek | null;
 }
 
 /** Reads a probe's value as the truth of its `exists`. */
@@ -22,28 +22,13 @@ export function probeMatched(value: Sql): Sql {
   return sql`(${value} IS 2)`;
 }
 
-/** The `exists` nodes of an expression that no other one encloses. */
-export function outermostExists(expression: Expression): readonly Exists[] {
-  switch (expression.kind) {
-    case "exists":
-      return [expression];
-    case "not":
-      return outermostExists(expression.term);
-    case "and":
-    case "or":
-      return expression.terms.flatMap(outermostExists);
-    default:
-      return [];
-  }
-}
-
 /**
  * The first match ends a probe, so one that an index serves as a whole visits a single row or none. One that a whole
  * unique key serves visits that row whatever its other terms say of it.
  */
-export function probe(exists: Exists, scope: Scope, catalog: Catalog): Probe {
-  const inner: Scope = { ...scope, exists: (nested) => existsSql(nested, inner) };
-  const path = existsPath(exists, catalog, scope);
+export function probe(exists: Exists, names: SqlNames, catalog: Catalog): Probe {
+  const inner: SqlNames = { ...names, exists: (nested) => existsSql(nested, inner) };
+  const path = existsPath(exists, catalog, names);
   if (path.kind !== "seek")
     return { value: sql`CASE WHEN ${existsSql(exists, inner)} THEN 2 END`, exact: false, seek: null };
   const served = [...path.served.values()];
@@ -67,6 +52,6 @@ function hint({ table }: Exists, index: CatalogIndex | null): Sql {
 }
 
 /** Those of probes that are exact. */
-export function seeksOf(probes: readonly Probe[]): readonly PlannedSeek[] {
+export function seeksOf(probes: readonly Probe[]): readonly Seek[] {
   return probes.flatMap(({ seek }) => (seek === null ? [] : [seek]));
 }

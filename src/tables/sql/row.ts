@@ -1,7 +1,7 @@
 import type { Column, Table } from "../../project/model.js";
 import type { ColumnReference, Exists, Expression } from "../../rules/ast.js";
 import { alwaysTrue, neverTrue } from "../../rules/fold.js";
-import { columnsOf, conjuncts } from "../../rules/walk.js";
+import { columnsOf, conjuncts, outermostExists } from "../../rules/walk.js";
 import type { Catalog, CatalogTable } from "../../schema/catalog.js";
 import { makesNumbers } from "../../sqlite/column-type.js";
 import type { Counted, Seek } from "../plan-check.js";
@@ -23,8 +23,8 @@ import {
   sql,
   sum,
 } from "./fragment.js";
-import { predicate, type Scope, scopeOf } from "./predicate.js";
-import { outermostExists, type Probe, probe, probeMatched, seeksOf } from "./probe.js";
+import { namesOf, predicate, type SqlNames } from "./predicate.js";
+import { type Probe, probe, probeMatched, seeksOf } from "./probe.js";
 import { jsonObject, storedBytes } from "./wire.js";
 
 /** Values by column; what they are may be given later. */
@@ -60,12 +60,12 @@ export function getStatement(
   catalog: Catalog,
 ): Counted<Sql> {
   const nodes = outermostExists(rule);
-  const scope = scopeOf(catalog.tables.get(table.name));
+  const names = namesOf(catalog.tables.get(table.name));
   const t = (column: string) => name(column as Column["name"]);
-  const inner: Scope = { ...scope, row: (column) => sql`_t.${t(column)}` };
+  const inner: SqlNames = { ...names, row: (column) => sql`_t.${t(column)}` };
   const probes = nodes.map((node) => probe(node, inner, catalog));
-  const outer: Scope = {
-    ...scope,
+  const outer: SqlNames = {
+    ...names,
     row: (column) => sql`_w.${t(column)}`,
     exists: (node) => probeMatched(sql`_w.${probeName(nodes.indexOf(node))}`),
   };
@@ -130,16 +130,16 @@ export function insertStatement(
   const read = [...columnsOf(rule, "new")].map((column) => table.columns.get(column)!);
   const columns = [...new Set([...values.keys(), ...read])];
   const physical = catalog.tables.get(table.name);
-  const next: Scope["next"] = (column) => collated(sql`_n.${name(column)}`, column, physical);
-  const guard = guardOf([{ terms: [rule], scope: { ...scopeOf(physical), next } }], catalog);
+  const next: SqlNames["next"] = (column) => collated(sql`_n.${name(column)}`, column, physical);
+  const guard = guardOf([{ terms: [rule], names: { ...namesOf(physical), next } }], catalog);
   // A rule that reads no column still guards the statement; one column is enough to insert by.
   if (columns.length === 0) columns.push([...table.columns.values()][0]!);
   const sources = columns.map((column) => sql`${given(column, values)} AS ${name(column.name)}`);
-  const names = commaList(columns.map((column) => name(column.name)));
+  const columnList = commaList(columns.map((column) => name(column.name)));
   const row = sql`WITH _n AS MATERIALIZED (SELECT ${commaList(sources)})`;
   const probes = guard.measured(row, sql`_n`);
   return {
-    statement: sql`${row} INSERT OR ABORT INTO ${target} (${names}) SELECT ${names} FROM _n WHERE ${guard.condition} RETURNING ${returning.row} AS row`,
+    statement: sql`${row} INSERT OR ABORT INTO ${target} (${columnList}) SELECT ${columnList} FROM _n WHERE ${guard.condition} RETURNING ${returning.row} AS row`,
     probes,
     admitted: sql`${row} SELECT 1 AS admitted FROM _n WHERE ${guard.condition}`,
     asked: probes,
@@ -184,16 +184,16 @@ export function updateStatement(
   const changes = (term: Expression) => [...columnsOf(term, "row")].some((column) => patched.has(column));
   const isSaid = (source: "new" | "row") => (reference: ColumnReference) =>
     (reference.source === "new" || reference.source === source) && patched.has(reference.column);
-  const scope = { ...scopeOf(physical), old: stored, next };
+  const names = { ...namesOf(physical), old: stored, next };
   const guard = guardOf(
     alwaysTrue(rule)
       ? []
       : [
-          { terms: [rule], scope: { ...scope, row: stored, isSaid: isSaid("new") } },
+          { terms: [rule], names: { ...names, row: stored, isSaid: isSaid("new") } },
           // Terms that the patch does not change are as TRUE for the row after as for the row before.
           {
             terms: conjuncts(rule).filter(changes),
-            scope: { ...scope, row: next, isSaid: isSaid("row") },
+            names: { ...names, row: next, isSaid: isSaid("row") },
             asksAgain: changes,
           },
         ],
@@ -220,9 +220,9 @@ export function deleteStatement(
   catalog: Catalog,
 ): WriteStatement {
   const target = name(table.name);
-  const row: Scope["row"] = (column) => sql`${target}.${name(column)}`;
-  const scope: Scope = { ...scopeOf(catalog.tables.get(table.name)), row };
-  const guard = guardOf(alwaysTrue(rule) ? [] : [{ terms: [rule], scope }], catalog);
+  const row: SqlNames["row"] = (column) => sql`${target}.${name(column)}`;
+  const names: SqlNames = { ...namesOf(catalog.tables.get(table.name)), row };
+  const guard = guardOf(alwaysTrue(rule) ? [] : [{ terms: [rule], names }], catalog);
   const returned = jsonObject(
     keyOf(table),
     ({ name: column }) => sql`${target}.${name(column)}`,
@@ -250,7 +250,7 @@ interface Guard {
 /** Terms that all have to be TRUE, and what their names stand for. */
 interface GuardPart {
   readonly terms: readonly Expression[];
-  readonly scope: Scope;
+  readonly names: SqlNames;
   /** Whether an `exists` is asked once more, where an earlier part has asked it already. All are by default. */
   readonly asksAgain?: (exists: Exists) => boolean;
 }
@@ -259,11 +259,11 @@ interface GuardPart {
 function guardOf(parts: readonly GuardPart[], catalog: Catalog): Guard {
   const probes: Probe[] = [];
   const asked = new Map<Exists, number>();
-  const terms = parts.flatMap(({ terms, scope, asksAgain = () => true }) => {
+  const terms = parts.flatMap(({ terms, names, asksAgain = () => true }) => {
     for (const node of terms.flatMap(outermostExists))
-      if (!asked.has(node) || asksAgain(node)) asked.set(node, probes.push(probe(node, scope, catalog)) - 1);
-    const exists: Scope["exists"] = (node) => probeMatched(sql`_g.${probeName(asked.get(node)!)}`);
-    return terms.map((term) => predicate(term, { ...scope, exists }));
+      if (!asked.has(node) || asksAgain(node)) asked.set(node, probes.push(probe(node, names, catalog)) - 1);
+    const exists: SqlNames["exists"] = (node) => probeMatched(sql`_g.${probeName(asked.get(node)!)}`);
+    return terms.map((term) => predicate(term, { ...names, exists }));
   });
   if (probes.length === 0) return { condition: and(terms), exact: true, seeks: [], measured: () => null };
   const values = commaList(probes.map(({ value }, i) => sql`${value} AS ${probeName(i)}`));
@@ -318,8 +318,8 @@ function keyIsShown(table: Table, key: Values, alias: Sql, physical: CatalogTabl
     sql` CROSS JOIN `,
   );
   const where = and(columns.flatMap(({ terms }) => terms));
-  const names = (of: Sql) => commaList([...key.keys()].map((column) => sql`${of}.${name(column.name)}`));
-  return sql`(${names(alias)}) = (SELECT ${names(sql`_k`)} FROM ${from} WHERE ${where} LIMIT 1)`;
+  const keyColumns = (of: Sql) => commaList([...key.keys()].map((column) => sql`${of}.${name(column.name)}`));
+  return sql`(${keyColumns(alias)}) = (SELECT ${keyColumns(sql`_k`)} FROM ${from} WHERE ${where} LIMIT 1)`;
 }
 
 interface Returning {
@@ -349,12 +349,12 @@ function returningOf(table: Table, { rule, full, minimal }: Returned, catalog: C
   const object = (columns: readonly Column[]) => jsonWithin(catalog, table, columns, refer, key);
   if (alwaysTrue(rule)) return { row: sql`${object(full)}`, exact: true, seeks: [] };
   if (neverTrue(rule)) return { row: sql`${object(minimal)}`, exact: true, seeks: [] };
-  const row: Scope["row"] = (column) => sql`${name(table.name)}.${name(column)}`;
+  const row: SqlNames["row"] = (column) => sql`${name(table.name)}.${name(column)}`;
   const nodes = outermostExists(rule);
-  const scope: Scope = { ...scopeOf(catalog.tables.get(table.name)), row };
-  const probes = nodes.map((node) => probe(node, scope, catalog));
-  const exists: Scope["exists"] = (node) => probeMatched(sql`_r.${probeName(nodes.indexOf(node))}`);
-  const admitted = predicate(rule, { ...scope, exists });
+  const names: SqlNames = { ...namesOf(catalog.tables.get(table.name)), row };
+  const probes = nodes.map((node) => probe(node, names, catalog));
+  const exists: SqlNames["exists"] = (node) => probeMatched(sql`_r.${probeName(nodes.indexOf(node))}`);
+  const admitted = predicate(rule, { ...names, exists });
   const shown = sql`CASE WHEN ${admitted} THEN ${object(full)} ELSE ${object(minimal)} END`;
   if (nodes.length === 0) return { row: sql`${shown}`, exact: true, seeks: [] };
   const values = probes.map(({ value }, i) => sql`${value} AS ${probeName(i)}`);

@@ -1,18 +1,40 @@
 import type { QueryParameter } from "../../http/query-string.js";
 import { badRequest, isRefusal, type Refusal } from "../../http/refusal.js";
-import type { Tally } from "../../metering/tally.js";
-import type { Result, Statement, Statements } from "../../platform/database.js";
-import type { Column } from "../../project/model.js";
-import type { Access } from "../access.js";
-import { bindCounted, type PlanChecks } from "../plan-check.js";
+import type { Result } from "../../platform/database.js";
+import { walk } from "../../rules/walk.js";
+import type { ColumnName } from "../../sqlite/names.js";
+import { type Execution, read, readCounted } from "../execution.js";
 import { finishRows } from "../sql/finish-rows.js";
 import { bind, bindSingle } from "../sql/fragment.js";
 import { candidateBytesStatement, rowSeparator, windowEndStatement } from "../sql/list.js";
-import { equality, isUnjudged } from "./access-path.js";
+import { constantColumn, isUnjudged } from "./access-path.js";
 import type { CursorState, WireWindow } from "./cursor.js";
 import type { ListPlan } from "./list-plan.js";
 import type { ListRequest } from "./list-request.js";
-import { type BoundList, type PrepareContext, prepareList } from "./prepare-list.js";
+import { type BoundList, type ListAccess, type ListSource, prepareList } from "./prepare-list.js";
+
+/**
+ * One page: the first, or one that a cursor continues. Where the path that serves most has to sort more candidates than may
+ * be examined, another one that yields the order takes over, in windows; where there is none, the request is refused.
+ */
+export async function listPage(
+  request: ListRequest,
+  state: CursorState,
+  source: ListSource,
+  execution: Execution,
+): Promise<Page | Refusal> {
+  const list = prepareList(request, state, source, execution.values);
+  if (isRefusal(list)) return list;
+  const answer = await readPage(list, request, state, execution);
+  if (answer.outcome !== "too_many_to_sort") return answer.outcome === "page" ? answer.page : answer.refusal;
+  const inOrder: CursorState = { ...state, orderedOnly: true };
+  const isFirst = state.window.after === null && !state.orderedOnly;
+  const other = isFirst ? prepareList(request, inOrder, source, execution.values) : null;
+  if (other === null || isRefusal(other) || !other.plan.path.ordered)
+    return unservedSort(list.plan, source.access);
+  const again = await readPage(other, request, inOrder, execution);
+  return again.outcome === "page" ? again.page : unservedSort(list.plan, source.access);
+}
 
 export interface Page {
   /** A JSON array. */
@@ -24,13 +46,6 @@ export interface Page {
   readonly truncated: boolean;
   /** Where the next page begins, if there may be one. */
   readonly next: CursorState | null;
-}
-
-export interface ListContext extends PrepareContext {
-  readonly database: Statements;
-  readonly tally: Tally;
-  readonly plans: Pick<PlanChecks, "questionOf">;
-  readonly nowMs: number;
 }
 
 /** The first page of a list. */
@@ -45,34 +60,42 @@ export function firstState(parameters: readonly QueryParameter[], request: ListR
   };
 }
 
-/** One page: the first, or one that a cursor continues (interface, section 4). */
-export async function listPage(
+type PageAnswer =
+  | { readonly outcome: "page"; readonly page: Page }
+  | { readonly outcome: "refused"; readonly refusal: Refusal }
+  /** There are more candidates than may be sorted, and no page was walked. */
+  | { readonly outcome: "too_many_to_sort" };
+
+/** Counts what it costs, whatever comes of it. */
+async function readPage(
+  list: BoundList,
   request: ListRequest,
   state: CursorState,
-  context: ListContext,
-): Promise<Page | Refusal> {
-  const list = prepareList(request, state, context);
-  if (isRefusal(list)) return list;
-  const { given } = list;
-  const { plan, page } = list.list;
+  execution: Execution,
+): Promise<PageAnswer> {
+  const { plan, page, values } = list;
   const { limit } = request;
-  for (const filter of request.filters) {
-    if (filter.operator !== "contains") continue;
-    const refusal = await searchTooLong(filter.column, filter.value, list, context);
-    if (refusal !== null) return refusal;
-  }
-  const bound = bindCounted(page, given, bindSingle);
-  const question = context.plans.questionOf(bound, context.nowMs);
-  const results = await ask(context, [bound.statement, ...question.statements]);
-  const exact = question.isExact(results);
-  const report = reportOf(results[0]!, plan, limit, state.window.skip);
+  const tooLong = await searchTooLong(request, list, execution);
+  if (tooLong !== null) return { outcome: "refused", refusal: tooLong };
+  const { result, isExact } = await readCounted(execution, page, values);
+  const report = reportOf(result, plan, limit, state.window.skip);
   const isTooMany = !plan.path.ordered && report.examined!.candidates > plan.scanLimit;
-  context.tally.add(exact ? rowsRead(plan, report, isTooMany) : null);
-  if (isTooMany) return tooManyToSort(state, request, plan, context);
-  if (report.rows === null && report.found > 0) return tooLarge;
+  execution.tally.add(isExact ? rowsRead(plan, report, isTooMany) : null);
+  if (isTooMany) return { outcome: "too_many_to_sort" };
+  if (report.rows === null && report.found > 0) return { outcome: "refused", refusal: tooLarge };
+  const end = mayEndInTable(plan, limit, report) ? await endOfWindow(list, execution) : null;
+  return { outcome: "page", page: pageOf(report, plan, request, state, state.window.upTo ?? end) };
+}
+
+/** `upTo` is the key where the window ends, null where it ends with the table. */
+function pageOf(
+  report: Report,
+  plan: ListPlan,
+  { limit }: ListRequest,
+  state: CursorState,
+  upTo: string | null,
+): Page {
   const returned = Math.min(report.found, limit);
-  const end = mayEndInTable(plan, limit, report) ? await endOfWindow(list, context) : null;
-  const upTo = state.window.upTo ?? end;
   const next = windowAfter(state.window, plan, limit, report, upTo);
   const total = state.total + (report.counted?.authorized ?? 0);
   return {
@@ -99,10 +122,6 @@ function pageRows({ rows, found }: Report, limit: number): string {
   return rows.slice(0, rows.lastIndexOf(rowSeparator));
 }
 
-function ask({ database, tally }: ListContext, statements: readonly Statement[]) {
-  return tally.during(database.query(statements));
-}
-
 /** Bytes: below it `contains` costs little more than reading the text. */
 const shortSearchBytes = 64;
 /** Comparisons of single bytes that `contains` may make in the worst case, about a second of them. */
@@ -110,41 +129,34 @@ const searchWorkMax = 20_000_000_000;
 
 /** SQLite compares a text of `contains` at every place anew, so long texts in long texts would block the server. */
 async function searchTooLong(
-  column: Column,
-  text: string,
-  { list: { plan }, given }: BoundList,
-  context: ListContext,
+  { filters, filterValues }: ListRequest,
+  { plan, values }: BoundList,
+  execution: Execution,
 ): Promise<Refusal | null> {
-  const bytes = new TextEncoder().encode(text).length;
-  if (bytes <= shortSearchBytes) return null;
-  const [result] = await ask(context, [bindSingle(candidateBytesStatement(plan, column), given)]);
-  const [held, candidates] = result!.rows[0] as [number, number];
-  context.tally.add(candidates);
-  return held * bytes > searchWorkMax
-    ? badRequest(`${column.name}: too much text to look for so long a value in`)
-    : null;
+  for (const node of filters.flatMap(walk)) {
+    if (node.kind !== "contains" || node.value.kind !== "column") continue;
+    const { column } = node.value;
+    const bytes = new TextEncoder().encode(filterValues.get(node.text.name) as string).length;
+    if (bytes <= shortSearchBytes) continue;
+    const [held, candidates] = await candidateBytes(plan, column, values, execution);
+    execution.tally.add(candidates);
+    if (held * bytes > searchWorkMax)
+      return badRequest(`${column}: too much text to look for so long a value in`);
+  }
+  return null;
+}
+
+async function candidateBytes(
+  plan: ListPlan,
+  column: ColumnName,
+  values: BoundList["values"],
+  execution: Execution,
+): Promise<readonly [bytes: number, candidates: number]> {
+  const [result] = await read(execution, [bindSingle(candidateBytesStatement(plan, column), values)]);
+  return result!.rows[0] as [number, number];
 }
 
 const tooLarge = badRequest("the page is too large: a smaller limit or fewer columns would help");
-
-/**
- * The path that serves most has to sort more candidates than may be examined. Where another one yields the order, it
- * takes over, in windows; otherwise the request is refused.
- */
-async function tooManyToSort(
-  state: CursorState,
-  request: ListRequest,
-  plan: ListPlan,
-  context: ListContext,
-): Promise<Page | Refusal> {
-  const isFirst = state.window.after === null && !state.orderedOnly;
-  const inOrder: CursorState = { ...state, orderedOnly: true };
-  const other = isFirst ? prepareList(request, inOrder, context) : null;
-  if (other === null || isRefusal(other) || !other.list.plan.path.ordered)
-    return unservedSort(plan, context.access);
-  const page = await listPage(request, inOrder, context);
-  return isRefusal(page) ? unservedSort(plan, context.access) : page;
-}
 
 /** What the statement said. */
 interface Report {
@@ -204,8 +216,8 @@ function numbers(value: string | number | null): readonly number[] {
 }
 
 /** Candidates that only a sort can order are all examined, so there may be no more of them than the scan limit. */
-function unservedSort({ path, scanLimit }: ListPlan, { readable }: Access): Refusal {
-  const held = path.served.flatMap((condition) => equality(condition)?.column ?? []);
+function unservedSort({ path, scanLimit }: ListPlan, { readable }: ListAccess): Refusal {
+  const held = path.served.flatMap((condition) => constantColumn(condition) ?? []);
   const columns = [
     ...held.map((name) => ({ name, descending: false })),
     ...path.order.map(({ column: { name }, descending }) => ({ name, descending })),
@@ -244,15 +256,12 @@ function mayEndInTable(plan: ListPlan, limit: number, { found, counted, examined
 }
 
 /** The key where the counted window ends. Null: with the table. */
-async function endOfWindow(
-  { list: { plan }, given }: BoundList,
-  context: ListContext,
-): Promise<string | null> {
+async function endOfWindow({ plan, values }: BoundList, execution: Execution): Promise<string | null> {
   const { scanLimit } = plan;
-  const [result] = await ask(context, [bind(windowEndStatement(plan), given)]);
+  const [result] = await read(execution, [bind(windowEndStatement(plan), values)]);
   const [end, beyond] = result!.rows;
   // It walks up to the row behind the window, if there is one.
-  context.tally.add(end === undefined ? null : scanLimit + (beyond === undefined ? 0 : 1));
+  execution.tally.add(end === undefined ? null : scanLimit + (beyond === undefined ? 0 : 1));
   return beyond === undefined ? null : (end![0] as string);
 }
 

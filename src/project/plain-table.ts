@@ -1,0 +1,20 @@
+import type { ColumnName, TableName } from "../sqlite/names.js";
+import type { Column, Table } from "./model.js";
+
+/** A table with columns and a primary key, and nothing else. */
+export function plainTable(
+  name: TableName,
+  columns: ReadonlyMap<string, Column>,
+  primaryKey: readonly ColumnName[],
+): Table {
+  return {
+    name,
+    columns,
+    primaryKey,
+    unique: [],
+    indexes: [],
+    strict: true,
+    virtual: false,
+    renamedFrom: null,
+  };
+}
