@@ -20,11 +20,6 @@ const binaries: Plugin = {
   },
 };
 
-const ownRouter: Plugin = {
-  name: "own router",
-  resolveId: { filter: { id: /\/http\/router\.js$/ }, handler: () => join(import.meta.dirname, "router.js") },
-};
-
 /** A module of one class: whoever calls it all the same is thrown at. */
 const unusedClass = "virtual:unused";
 const one: Plugin = {
@@ -43,7 +38,7 @@ const unused: Plugin = {
     filter: {
       id: [
         /\/yaml\/browser\/dist\/(stringify\/|schema\/(json\/|yaml-1\.1\/(?!merge))|doc\/(createNode|applyReviver|anchors)|parse\/cst-visit)/,
-        /\/hono\/dist\/(utils\/(mount|body|html)|helper\/route\/index|router\/pattern-router\/router)\.js$/,
+        /\/hono\/dist\/(utils\/(mount|body|html)|helper\/route\/index)\.js$/,
         /\/jose\/dist\/webapi\/lib\/jwe_algorithms\.js$/,
       ],
     },
@@ -77,7 +72,7 @@ const bundle = await rolldown({
     conditionNames: ["workerd", "worker", "browser"],
     extensionAlias: { ".js": [".ts", ".js"] },
   },
-  plugins: [binaries, ownRouter, one, unused, indentation],
+  plugins: [binaries, one, unused, indentation],
   // No module is imported for what it does when it is loaded.
   treeshake: { moduleSideEffects: false, propertyReadSideEffects: false },
 });

@@ -22,11 +22,6 @@ describe("the Worker's bundle", () => {
     expect(code).not.toMatch(/["']node:/);
   });
 
-  it("has the router that is made for it, and no other", () => {
-    expect(code).toContain("TrieRouter");
-    expect(code).not.toContain("RegExpRouter");
-  });
-
   it("holds no code of tests and nobody's address", () => {
     for (const mark of ["__test", "Test-Project", "Test-Client-Address", "vitest", "fast-check"])
       expect(code).not.toContain(mark);
