@@ -43,8 +43,5 @@ const library = readFileSync(require.resolve(`hash-wasm/${module}`), "utf8");
 const binaryText = /"(AGFzbQ[A-Za-z0-9+/]+=*)"/g;
 write(
   "hash-wasm.js",
-  library
-    .replace(binaryText, (_, text) => `"${digestOf(Buffer.from(text, "base64")).toString("base64")}"`)
-    // The locks and buffers of the hashes that nobody uses: a bundler cannot know that nothing is missed.
-    .replaceAll(" = new ", " = /* @__PURE__ */ new "),
+  library.replace(binaryText, (_, text) => `"${digestOf(Buffer.from(text, "base64")).toString("base64")}"`),
 );
