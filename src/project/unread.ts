@@ -1,16 +1,5 @@
-import type { Schema, Table } from "./model.js";
+import type { Schema, Table, UnreadTable } from "./model.js";
 import { plainTable } from "./plain-table.js";
-
-/**
- * What a schema with problems has beside what could be read of it, by the tables that have some. A table of which nothing
- * could be read is in it alone.
- */
-export type Unread = ReadonlyMap<string, UnreadTable> | "everything";
-
-export interface UnreadTable {
-  /** The columns that could not be read. Keys, uniqueness and limits of the table are in doubt in any case. */
-  readonly columns: readonly string[] | "all";
-}
 
 /** Whether a table that is not among those of the schema may be one nevertheless. */
 export function mayHaveTable({ unread }: Schema, name: string): boolean {

@@ -20,7 +20,7 @@ import type {
  */
 export function check(syntax: Syntax, scope: Scope): Checked {
   const problems: RuleProblem[] = [];
-  const report: Report = (at, message) => {
+  const report: ReportProblem = (at, message) => {
     problems.push({ at, message });
   };
   return { expression: condition(syntax, scope, report), problems };
@@ -31,7 +31,7 @@ export interface Checked {
   readonly problems: readonly RuleProblem[];
 }
 
-type Report = (at: Position, message: string) => void;
+type ReportProblem = (at: Position, message: string) => void;
 
 interface TypedOperand {
   readonly operand: Operand;
@@ -40,7 +40,7 @@ interface TypedOperand {
   readonly text: string;
 }
 
-function condition(syntax: Syntax, scope: Scope, report: Report): Expression {
+function condition(syntax: Syntax, scope: Scope, report: ReportProblem): Expression {
   switch (syntax.kind) {
     case "literal":
     case "reference":
@@ -77,7 +77,7 @@ function shorthand({ name }: ShorthandSyntax): Expression {
   }
 }
 
-function operandAsCondition(syntax: Syntax, scope: Scope, report: Report): Expression {
+function operandAsCondition(syntax: Syntax, scope: Scope, report: ReportProblem): Expression {
   const typed = operand(syntax, scope, report);
   if (typed === null) return FALSE;
   if (typed.type !== "boolean" && typed.type !== "null") {
@@ -93,7 +93,7 @@ function howToTest({ type }: TypedOperand): string {
   return type === "json" || type === "blob" ? "test it with is not null" : "compare it with something";
 }
 
-function comparison(syntax: CompareSyntax, scope: Scope, report: Report): Expression {
+function comparison(syntax: CompareSyntax, scope: Scope, report: ReportProblem): Expression {
   const left = comparable(syntax.left, scope, report);
   const right = comparable(syntax.right, scope, report);
   if (left === null || right === null) return FALSE;
@@ -101,7 +101,7 @@ function comparison(syntax: CompareSyntax, scope: Scope, report: Report): Expres
   return { kind: "compare", operator: syntax.operator, left: left.operand, right: right.operand };
 }
 
-function membership(syntax: InSyntax, scope: Scope, report: Report): Expression {
+function membership(syntax: InSyntax, scope: Scope, report: ReportProblem): Expression {
   const value = comparable(syntax.value, scope, report);
   const list = syntax.list.flatMap((item) => {
     const typed = comparable(item, scope, report);
@@ -116,20 +116,20 @@ function reportMismatch(
   left: TypedOperand,
   operator: CompareOperator,
   right: TypedOperand,
-  report: Report,
+  report: ReportProblem,
 ): void {
   const problem = comparisonProblem(left, operator, right);
   if (problem !== null) report(at, problem);
 }
 
-function comparable(syntax: Syntax, scope: Scope, report: Report): TypedOperand | null {
+function comparable(syntax: Syntax, scope: Scope, report: ReportProblem): TypedOperand | null {
   const typed = operand(syntax, scope, report);
   if (typed === null || (typed.type !== "json" && typed.type !== "blob")) return typed;
   report(syntax.at, `${typed.text} is ${typed.type}, which only is null and is not null can test`);
   return null;
 }
 
-function operand(syntax: Syntax, scope: Scope, report: Report): TypedOperand | null {
+function operand(syntax: Syntax, scope: Scope, report: ReportProblem): TypedOperand | null {
   switch (syntax.kind) {
     case "literal":
       return literal(syntax);
@@ -148,7 +148,7 @@ function literal({ value }: LiteralSyntax): TypedOperand {
   return { operand: { kind: "literal", value }, type: typeOfLiteral(value), text };
 }
 
-function authField({ at, name }: ReferenceSyntax, report: Report): TypedOperand | null {
+function authField({ at, name }: ReferenceSyntax, report: ReportProblem): TypedOperand | null {
   if (isAuthField(name))
     return { operand: { kind: "auth", field: name }, type: "text", text: `auth.${name}` };
   report(at, `unknown field auth.${name}: there are auth.id, auth.email and auth.role`);
@@ -159,7 +159,11 @@ function isAuthField(name: string): name is AuthReference["field"] {
   return name === "id" || name === "email" || name === "role";
 }
 
-function column({ at, source, name }: ReferenceSyntax, scope: Scope, report: Report): TypedOperand | null {
+function column(
+  { at, source, name }: ReferenceSyntax,
+  scope: Scope,
+  report: ReportProblem,
+): TypedOperand | null {
   const shape = scope.rows.get(source);
   const found = shape?.columns.get(name);
   if (shape === undefined) report(at, unknownSource(source, scope));
@@ -188,7 +192,7 @@ function unknownColumn(source: string, name: string, { table, columns, unread }:
     : `unknown column ${source}.${name} of table ${table}${meantOrKnown(name, [...columns.keys(), ...unread])}`;
 }
 
-function exists({ at, table, alias, where }: ExistsSyntax, scope: Scope, report: Report): Expression {
+function exists({ at, table, alias, where }: ExistsSyntax, scope: Scope, report: ReportProblem): Expression {
   const shape = tableShape(scope, table.text);
   const aliasIssue = aliasProblem(scope, alias.text);
   if (scope.kind === "column") report(at, "a column rule knows auth alone, not exists");

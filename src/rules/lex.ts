@@ -4,8 +4,8 @@ import { advance, type Position, startOfText } from "./position.js";
  * A rule's text as tokens (interface, section 5). The last one is `end`, or the `problem` at which reading stopped, so
  * that the parser reports whichever mistake comes first.
  */
-export function lex(text: string): readonly Token[] {
-  const tokens: Token[] = [];
+export function lex(text: string): readonly RuleToken[] {
+  const tokens: RuleToken[] = [];
   let at = startOfText;
   let offset = 0;
   while (offset < text.length) {
@@ -24,7 +24,7 @@ export function lex(text: string): readonly Token[] {
 }
 
 /** `text` is what stands in the rule. */
-export type Token = { readonly text: string; readonly at: Position } & (
+export type RuleToken = { readonly text: string; readonly at: Position } & (
   | { readonly kind: "word"; readonly keyword: Keyword | null }
   | { readonly kind: "literal"; readonly value: string | bigint | number }
   | { readonly kind: "symbol" }
@@ -68,7 +68,7 @@ const foreign = new Map([
   ["||", "or"],
 ]);
 
-function nextToken(text: string, offset: number, at: Position): Token {
+function nextToken(text: string, offset: number, at: Position): RuleToken {
   const word = match(wordPattern, text, offset);
   if (word !== null) return { kind: "word", text: word, keyword: keywordOf(word), at };
   const number = match(numberPattern, text, offset);
@@ -92,7 +92,7 @@ function keywordOf(word: string): Keyword | null {
   return keywords.find((keyword) => keyword === lower) ?? null;
 }
 
-function numberToken(text: string, at: Position): Token {
+function numberToken(text: string, at: Position): RuleToken {
   if (/^-?[0-9]+$/.test(text)) {
     const value = BigInt(text);
     return BigInt.asIntN(64, value) === value
@@ -106,20 +106,20 @@ function numberToken(text: string, at: Position): Token {
     : problem(at, "the number is too large for a real");
 }
 
-function textToken(text: string | null, at: Position): Token {
+function textToken(text: string | null, at: Position): RuleToken {
   if (text === null) return problem(at, "text without a closing quote: add ' where it ends");
   // Neither survives the way to SQLite and back.
   if (/[\0\p{Surrogate}]/u.test(text)) return problem(at, "text with a NUL or a lone surrogate");
   return { kind: "literal", text, value: text.slice(1, -1).replaceAll("''", "'"), at };
 }
 
-function unexpected(text: string, offset: number, at: Position): Token {
+function unexpected(text: string, offset: number, at: Position): RuleToken {
   const character = String.fromCodePoint(text.codePointAt(offset)!);
   return character === '"'
     ? problem(at, "text is written in single quotes")
     : problem(at, `unexpected character ${JSON.stringify(character)}`);
 }
 
-function problem(at: Position, message: string): Token {
+function problem(at: Position, message: string): RuleToken {
   return { kind: "problem", text: "", message, at };
 }

@@ -1,6 +1,6 @@
 import { didYouMean } from "../problems/did-you-mean.js";
 import type { CompareOperator } from "./ast.js";
-import { lex, type Token } from "./lex.js";
+import { lex, type RuleToken } from "./lex.js";
 import { type RuleProblem, startOfText } from "./position.js";
 import type { Syntax } from "./syntax.js";
 import { SyntaxRefusal, TokenReader } from "./token-reader.js";
@@ -8,7 +8,7 @@ import { SyntaxRefusal, TokenReader } from "./token-reader.js";
 const textLengthMax = 10_000;
 
 /** Reads the grammar of the interface, section 5, with SQL's precedence: `or`, `and`, `not`, comparison. */
-export function parse(text: string): Parsed {
+export function parse(text: string): ParsedSyntax {
   if (text.length > textLengthMax) {
     return { problem: { at: startOfText, message: `longer than ${textLengthMax} characters` } };
   }
@@ -23,7 +23,7 @@ export function parse(text: string): Parsed {
 }
 
 /** The first mistake alone: what follows one is guesswork. */
-export type Parsed =
+export type ParsedSyntax =
   | { readonly syntax: Syntax; readonly problem?: never }
   | { readonly problem: RuleProblem; readonly syntax?: never };
 
@@ -77,7 +77,7 @@ const compareOperators: ReadonlyMap<string, CompareOperator> = new Map(
   (["=", "!=", "<", "<=", ">", ">="] as const).map((operator) => [operator, operator]),
 );
 
-function startsComparison(token: Token): boolean {
+function startsComparison(token: RuleToken): boolean {
   if (token.kind === "word") return token.keyword === "is" || token.keyword === "in";
   return token.kind === "symbol" && compareOperators.has(token.text);
 }
@@ -107,7 +107,7 @@ function primary(reader: TokenReader): Syntax {
   return reader.refuse("expected a condition or a value");
 }
 
-function parenthesised(reader: TokenReader, open: Token): Syntax {
+function parenthesised(reader: TokenReader, open: RuleToken): Syntax {
   const inner = reader.nested(open.at, () => disjunction(reader));
   reader.expectSymbol(")");
   return inner;
@@ -121,7 +121,7 @@ function reference(reader: TokenReader): Syntax {
 }
 
 /** A misspelt `public`, or a column without its `row.`. */
-function refuseWord(reader: TokenReader, { text, at }: Token): never {
+function refuseWord(reader: TokenReader, { text, at }: RuleToken): never {
   const compared = startsComparison(reader.current);
   const meant = compared ? "" : (otherWords.get(text.toLowerCase()) ?? didYouMean(text, shorthands));
   if (meant !== "") reader.refuseAt(at, `unknown word ${text}${meant}`);

@@ -1,4 +1,4 @@
-import type { Keyword, Token } from "./lex.js";
+import type { Keyword, RuleToken } from "./lex.js";
 import type { Position, RuleProblem } from "./position.js";
 
 /** Parentheses, `not` and `exists` within one another. Bounds the depth of every later recursion too. */
@@ -9,37 +9,37 @@ export class TokenReader {
   #next = 0;
   #nesting = 0;
 
-  constructor(private readonly tokens: readonly Token[]) {}
+  constructor(private readonly tokens: readonly RuleToken[]) {}
 
-  get current(): Token {
+  get current(): RuleToken {
     return this.tokens[this.#next]!;
   }
 
   /** The last token stays: nothing can be read past it. */
-  advance(): Token {
+  advance(): RuleToken {
     const token = this.current;
     if (this.#next < this.tokens.length - 1) this.#next += 1;
     return token;
   }
 
-  takeSymbol(symbol: string): Token | null {
+  takeSymbol(symbol: string): RuleToken | null {
     return this.current.kind === "symbol" && this.current.text === symbol ? this.advance() : null;
   }
 
-  takeKeyword(keyword: Keyword): Token | null {
+  takeKeyword(keyword: Keyword): RuleToken | null {
     return this.current.kind === "word" && this.current.keyword === keyword ? this.advance() : null;
   }
 
-  expectSymbol(symbol: string): Token {
+  expectSymbol(symbol: string): RuleToken {
     return this.takeSymbol(symbol) ?? this.refuse(`expected ${symbol}`);
   }
 
-  expectKeyword(keyword: Keyword): Token {
+  expectKeyword(keyword: Keyword): RuleToken {
     return this.takeKeyword(keyword) ?? this.refuse(`expected ${keyword}`);
   }
 
   /** Any word, keywords included: a column may well be called `public`. */
-  expectWord(what: string): Token {
+  expectWord(what: string): RuleToken {
     return this.current.kind === "word" ? this.advance() : this.refuse(`expected ${what}`);
   }
 
@@ -72,7 +72,7 @@ export class SyntaxRefusal extends Error {
 
 const tooDeep = `nested more than ${nestingMax} levels deep`;
 
-function describe({ kind, text }: Token): string {
+function describe({ kind, text }: RuleToken): string {
   if (kind === "end") return "the end of the rule";
   return text.length > 40 ? `${text.slice(0, 40)}…` : text;
 }

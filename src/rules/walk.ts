@@ -80,7 +80,7 @@ export function columnsOf(expression: Expression, source: RowName): ReadonlySet<
 }
 
 /** Whether an expression names a column of the row, inside `exists` too. */
-export function mentions(expression: Expression, source: RowName): boolean {
+export function mentionsRow(expression: Expression, source: RowName): boolean {
   return columnsOf(expression, source).size > 0;
 }
 

@@ -4,12 +4,12 @@ import type { Column } from "../project/model.js";
 import type { ColumnType } from "../sqlite/column-type.js";
 
 /** A value that its column takes, or what was expected instead. */
-export type Parsed =
+export type ParsedValue =
   | { readonly ok: true; readonly value: SqlValue }
   | { readonly ok: false; readonly expected: string };
 
-const accepted = (value: SqlValue): Parsed => ({ ok: true, value });
-const refused = (expected: string): Parsed => ({ ok: false, expected });
+const accepted = (value: SqlValue): ParsedValue => ({ ok: true, value });
+const refused = (expected: string): ParsedValue => ({ ok: false, expected });
 
 const expectations: Record<ColumnType, string> = {
   integer: "an integer (beyond ±(2^53−1) as a decimal string)",
@@ -24,12 +24,12 @@ const expectations: Record<ColumnType, string> = {
  * A value of a body (interface, section 3). Nothing is coerced.
  * Strings are free of NUL and lone surrogates already: `parseJsonBody` refuses them.
  */
-export function fromJson({ type }: Pick<Column, "type">, value: unknown): Parsed {
+export function fromJson({ type }: Pick<Column, "type">, value: unknown): ParsedValue {
   if (value === null) return accepted(null);
   return jsonReaders[type](value) ?? refused(expectations[type]);
 }
 
-const jsonReaders: Record<ColumnType, (value: unknown) => Parsed | null> = {
+const jsonReaders: Record<ColumnType, (value: unknown) => ParsedValue | null> = {
   integer: (value) => {
     if (typeof value === "number") return Number.isSafeInteger(value) ? accepted(BigInt(value)) : null;
     const integer = typeof value === "string" ? parseInteger(value) : null;
@@ -43,11 +43,11 @@ const jsonReaders: Record<ColumnType, (value: unknown) => Parsed | null> = {
 };
 
 /** A value of a query string or a path, in the one spelling that JSON gives it: `1.0`, ` 1` and `1e0` are no integers. */
-export function fromText({ type }: Pick<Column, "type">, text: string): Parsed {
+export function fromText({ type }: Pick<Column, "type">, text: string): ParsedValue {
   return textReaders[type](text) ?? refused(type === "integer" ? "an integer" : expectations[type]);
 }
 
-const textReaders: Record<ColumnType, (text: string) => Parsed | null> = {
+const textReaders: Record<ColumnType, (text: string) => ParsedValue | null> = {
   integer: (text) => {
     const integer = parseInteger(text);
     return integer === null ? null : accepted(integer);
@@ -68,7 +68,7 @@ function parseInteger(text: string): bigint | null {
   return BigInt.asIntN(64, value) === value ? value : null;
 }
 
-function bytes(text: string): Parsed | null {
+function bytes(text: string): ParsedValue | null {
   const value = fromBase64(text);
   return value === null ? null : accepted(value);
 }

@@ -22,7 +22,7 @@ export async function listPage(
   state: CursorState,
   source: ListSource,
   execution: Execution,
-): Promise<Page | Refusal> {
+): Promise<ListPage | Refusal> {
   const list = prepareList(request, state, source, execution.values);
   if (isRefusal(list)) return list;
   const answer = await readPage(list, request, state, execution);
@@ -36,7 +36,7 @@ export async function listPage(
   return again.outcome === "page" ? again.page : unservedSort(list.plan, source.access);
 }
 
-export interface Page {
+export interface ListPage {
   /** A JSON array. */
   readonly data: string;
   readonly rowsReturned: number;
@@ -61,7 +61,7 @@ export function firstState(parameters: readonly QueryParameter[], request: ListR
 }
 
 type PageAnswer =
-  | { readonly outcome: "page"; readonly page: Page }
+  | { readonly outcome: "page"; readonly page: ListPage }
   | { readonly outcome: "refused"; readonly refusal: Refusal }
   /** There are more candidates than may be sorted, and no page was walked. */
   | { readonly outcome: "too_many_to_sort" };
@@ -89,12 +89,12 @@ async function readPage(
 
 /** `upTo` is the key where the window ends, null where it ends with the table. */
 function pageOf(
-  report: Report,
+  report: PageReport,
   plan: ListPlan,
   { limit }: ListRequest,
   state: CursorState,
   upTo: string | null,
-): Page {
+): ListPage {
   const returned = Math.min(report.found, limit);
   const next = windowAfter(state.window, plan, limit, report, upTo);
   const total = state.total + (report.counted?.authorized ?? 0);
@@ -117,7 +117,7 @@ function pageOf(
 }
 
 /** Without the one beyond them. */
-function pageRows({ rows, found }: Report, limit: number): string {
+function pageRows({ rows, found }: PageReport, limit: number): string {
   if (rows === null || found <= limit) return rows ?? "";
   return rows.slice(0, rows.lastIndexOf(rowSeparator));
 }
@@ -159,7 +159,7 @@ async function candidateBytes(
 const tooLarge = badRequest("the page is too large: a smaller limit or fewer columns would help");
 
 /** What the statement said. */
-interface Report {
+interface PageReport {
   readonly rows: string | null;
   /** Authorized rows of the page, at most one beyond its limit. */
   readonly found: number;
@@ -180,8 +180,8 @@ function reportOf(
   { path, scanLimit }: ListPlan,
   limit: number,
   skip: number,
-): Report {
-  const [found, rows, lastKey, counted, examined, gateVisits] = row as ReportRow;
+): PageReport {
+  const [found, rows, lastKey, counted, examined, gateVisits] = row as PageReportRow;
   const [candidates, authorized = candidates, probed = 0, toTheEnd] = numbers(counted);
   // Where each candidate is authorized, a page examines those up to the row behind it, or all that were counted.
   const reached = found > limit ? skip + limit + 1 : Math.min(candidates ?? 0, scanLimit);
@@ -200,7 +200,7 @@ function reportOf(
 }
 
 /** In the order of `listStatement`. */
-type ReportRow = readonly [
+type PageReportRow = readonly [
   found: number,
   rows: string | null,
   lastKey: string | null,
@@ -238,7 +238,7 @@ function indexTerm({ name, descending }: { readonly name: string; readonly desce
  * Logical source rows: those that were counted, those that the page walked, and those that probes looked up. Where they were
  * too many to sort, no page was walked.
  */
-function rowsRead(plan: ListPlan, { counted, examined, gateVisits }: Report, isTooMany: boolean): number {
+function rowsRead(plan: ListPlan, { counted, examined, gateVisits }: PageReport, isTooMany: boolean): number {
   const pass = (part: { candidates: number; probed: number } | null) =>
     part === null ? 0 : part.candidates + part.probed;
   // Where candidates have to be sorted, they are counted for every page before, and then read again.
@@ -247,7 +247,7 @@ function rowsRead(plan: ListPlan, { counted, examined, gateVisits }: Report, isT
 }
 
 /** Whether the scan may have met its limit. */
-function mayEndInTable(plan: ListPlan, limit: number, { found, counted, examined }: Report): boolean {
+function mayEndInTable(plan: ListPlan, limit: number, { found, counted, examined }: PageReport): boolean {
   const { path, scanLimit, window } = plan;
   if (!path.ordered || window.upTo !== null || counted?.toTheEnd) return false;
   return found > limit
@@ -275,7 +275,7 @@ function windowAfter(
   { skip }: WireWindow,
   plan: ListPlan,
   limit: number,
-  { found, lastKey, counted }: Report,
+  { found, lastKey, counted }: PageReport,
   upTo: string | null,
 ): WireWindow | null {
   if (found > limit) return { after: lastKey!, upTo, counted: true, skip: 0 };

@@ -3,7 +3,7 @@ import type { Column, Table } from "../../project/model.js";
 import type { Expression, Given, Literal, Operand } from "../../rules/ast.js";
 import { alwaysTrue, whenTrue } from "../../rules/fold.js";
 import { hangsOnGiven } from "../../rules/specialise.js";
-import { columnsOf, conjuncts, mapOperands, mentions, substitute } from "../../rules/walk.js";
+import { columnsOf, conjuncts, mapOperands, mentionsRow, substitute } from "../../rules/walk.js";
 import type { Catalog, CatalogIndex, CatalogTable } from "../../schema/catalog.js";
 import type { ColumnName } from "../../sqlite/names.js";
 import type { Access } from "../access.js";
@@ -65,7 +65,7 @@ export function planList(
   const path = chooseAccessPath(
     table,
     context.catalog,
-    { filters, rule: terms.filter((term) => mentions(term, "row")) },
+    { filters, rule: terms.filter((term) => mentionsRow(term, "row")) },
     totalOrder(table, sort, physical),
     context.orderedOnly,
   );
@@ -74,7 +74,7 @@ export function planList(
     table,
     path,
     grouping: groupingOf(path, context.window, physical),
-    gates: terms.filter((term) => !mentions(term, "row")),
+    gates: terms.filter((term) => !mentionsRow(term, "row")),
   };
 }
 

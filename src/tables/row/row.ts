@@ -7,17 +7,16 @@ import { type Execution, read, readCounted } from "../execution.js";
 import { bindCounted, type Counted } from "../plan-check.js";
 import { finishRows } from "../sql/finish-rows.js";
 import { bind, bindSingle, Slot, type Sql } from "../sql/fragment.js";
+import { type Returned, returnedRow } from "../sql/returning.js";
 import {
   deleteStatement,
   getStatement,
   insertStatement,
   presenceStatement,
-  type Returned,
-  returnedRow,
   updateStatement,
-  type Values,
   type WriteStatement,
 } from "../sql/row.js";
+import type { Values } from "../sql/row-key.js";
 import { constraintRefusal } from "./constraint-refusal.js";
 import { notFound, type RowValues } from "./row-request.js";
 
@@ -100,7 +99,7 @@ export async function deleteRow(
   return rowAfter({ kind: "delete", statement, values: [key] }, access, execution);
 }
 
-async function rowAfter(write: Write, access: Access, execution: Execution): Promise<string | Refusal> {
+async function rowAfter(write: RowWrite, access: Access, execution: Execution): Promise<string | Refusal> {
   const outcome = await carryOut(write, access, execution);
   switch (outcome.outcome) {
     case "written":
@@ -115,22 +114,22 @@ async function rowAfter(write: Write, access: Access, execution: Execution): Pro
 }
 
 /** One guarded statement, and what the request gives it. */
-interface Write {
+interface RowWrite {
   readonly kind: "insert" | "update" | "delete";
   readonly statement: WriteStatement;
   /** The key, but of an insert, and what is written, but of a delete. */
   readonly values: readonly RowValues[];
 }
 
-type WriteOutcome =
+type RowWriteOutcome =
   | { readonly outcome: "written"; readonly json: string }
   /** The rule said no, or there is no such row: `isThere` where the rule's probes have found one to judge. */
   | { readonly outcome: "not_written"; readonly isThere: boolean }
   | { readonly outcome: "refused"; readonly refusal: Refusal };
 
-const refused = (refusal: Refusal): WriteOutcome => ({ outcome: "refused", refusal });
+const refused = (refusal: Refusal): RowWriteOutcome => ({ outcome: "refused", refusal });
 
-async function carryOut(write: Write, access: Access, execution: Execution): Promise<WriteOutcome> {
+async function carryOut(write: RowWrite, access: Access, execution: Execution): Promise<RowWriteOutcome> {
   const { kind, statement } = write;
   const { database, tally, plans, nowMs } = execution;
   const { table, catalog } = access;

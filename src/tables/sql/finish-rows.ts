@@ -3,7 +3,7 @@ import { fromHex } from "../../encoding/hex.js";
 import type { Column } from "../../project/model.js";
 import { realOf } from "./wire.js";
 
-type Row = Record<string, unknown>;
+type WireRow = Record<string, unknown>;
 
 /**
  * JSON text of one row or of an array of rows as SQLite wrote it, in its final form: reals in JavaScript's shortest
@@ -12,12 +12,12 @@ type Row = Record<string, unknown>;
 export function finishRows(text: string, columns: readonly Column[]): string {
   const finished = columns.filter(({ type }) => type === "blob" || type === "real");
   if (finished.length === 0) return text;
-  const value: Row | Row[] = JSON.parse(text);
+  const value: WireRow | WireRow[] = JSON.parse(text);
   for (const row of Array.isArray(value) ? value : [value]) finishRow(row, finished);
   return JSON.stringify(value);
 }
 
-function finishRow(row: Row, columns: readonly Column[]): void {
+function finishRow(row: WireRow, columns: readonly Column[]): void {
   for (const { name, type } of columns) {
     const value = row[name];
     if (type === "real") row[name] = realOf(value);

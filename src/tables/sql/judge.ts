@@ -2,10 +2,10 @@ import type { Expression } from "../../rules/ast.js";
 import { outermostExists } from "../../rules/walk.js";
 import { columnsJudged, type ListPlan } from "../list/list-plan.js";
 import type { Seek } from "../plan-check.js";
-import { and, internalName, name, type Sql, sql, sum } from "./fragment.js";
+import { and, name, type Sql, sql, sum } from "./fragment.js";
 import { type Gate, isRowless } from "./gate.js";
 import { namesOf, noNames, predicate, type SqlNames } from "./predicate.js";
-import { probe, probeMatched, seeksOf } from "./probe.js";
+import { probe, probeMatched, probeName, seeksOf } from "./probe.js";
 
 /** How each candidate is judged: first by the terms that need no probe, and by probes only where those hold. */
 export interface Judge {
@@ -55,5 +55,3 @@ export function judgeOf(plan: ListPlan, gate: Gate, alsoFirst: readonly Sql[]): 
     seeks: seeksOf(probes),
   };
 }
-
-const probeName = (i: number): Sql => internalName("p", i);

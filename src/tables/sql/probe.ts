@@ -3,7 +3,7 @@ import { conjuncts } from "../../rules/walk.js";
 import type { Catalog, CatalogIndex } from "../../schema/catalog.js";
 import { existsPath } from "../exists-path.js";
 import type { Seek } from "../plan-check.js";
-import { aliasName, and, name, physicalName, type Sql, sql } from "./fragment.js";
+import { aliasName, and, internalName, name, physicalName, type Sql, sql } from "./fragment.js";
 import { existsSql, predicate, type SqlNames } from "./predicate.js";
 
 /**
@@ -54,4 +54,9 @@ function hint({ table }: Exists, index: CatalogIndex | null): Sql {
 /** Those of probes that are exact. */
 export function seeksOf(probes: readonly Probe[]): readonly Seek[] {
   return probes.flatMap(({ seek }) => (seek === null ? [] : [seek]));
+}
+
+/** The i-th probe as a column. */
+export function probeName(i: number): Sql {
+  return internalName("p", i);
 }

@@ -1,41 +1,28 @@
 import type { Column, Table } from "../../project/model.js";
-import type { ColumnReference, Exists, Expression } from "../../rules/ast.js";
-import { alwaysTrue, neverTrue } from "../../rules/fold.js";
+import type { ColumnReference, Expression } from "../../rules/ast.js";
+import { alwaysTrue } from "../../rules/fold.js";
 import { columnsOf, conjuncts, outermostExists } from "../../rules/walk.js";
 import type { Catalog, CatalogTable } from "../../schema/catalog.js";
-import { makesNumbers } from "../../sqlite/column-type.js";
-import type { Counted, Seek } from "../plan-check.js";
+import type { Counted } from "../plan-check.js";
 import { shownColumn } from "./candidates.js";
 import {
   and,
   commaList,
   empty,
-  integer,
-  internalName,
-  join,
   name,
-  or,
   ownersSql,
-  type Param,
   param,
   physicalName,
   type Sql,
   sql,
   sum,
 } from "./fragment.js";
+import { guardOf } from "./guard.js";
 import { namesOf, predicate, type SqlNames } from "./predicate.js";
-import { type Probe, probe, probeMatched, seeksOf } from "./probe.js";
-import { jsonObject, storedBytes } from "./wire.js";
-
-/** Values by column; what they are may be given later. */
-export type Values = ReadonlyMap<Column, Param>;
-
-/** What the caller gets to see of a row that was written: `full` where the rule admits it, else `minimal`. */
-export interface Returned {
-  readonly rule: Expression;
-  readonly full: readonly Column[];
-  readonly minimal: readonly Column[];
-}
+import { probe, probeMatched, probeName, seeksOf } from "./probe.js";
+import { type Returned, returningOf, withKey } from "./returning.js";
+import { keyIs, keyOf, keySeek, type Values } from "./row-key.js";
+import { jsonObject, jsonWithin } from "./wire.js";
 
 /** What comes back of a row that was written: JSON behind the number of rows that the read rule's probes visited. */
 export interface WriteStatement extends Counted<Sql> {
@@ -238,156 +225,3 @@ export function deleteStatement(
     seeks: [keySeek(table.name, table), ...guard.seeks],
   };
 }
-
-interface Guard {
-  readonly condition: Sql;
-  readonly exact: boolean;
-  readonly seeks: readonly Seek[];
-  /** What the probes visit, of the row of a source; null where there are none. */
-  measured(ctes: Sql, source: Sql, where?: Sql): Sql | null;
-}
-
-/** Terms that all have to be TRUE, and what their names stand for. */
-interface GuardPart {
-  readonly terms: readonly Expression[];
-  readonly names: SqlNames;
-  /** Whether an `exists` is asked once more, where an earlier part has asked it already. All are by default. */
-  readonly asksAgain?: (exists: Exists) => boolean;
-}
-
-/** Every probe is evaluated once, whatever the others say, so that what they visit can be told. */
-function guardOf(parts: readonly GuardPart[], catalog: Catalog): Guard {
-  const probes: Probe[] = [];
-  const asked = new Map<Exists, number>();
-  const terms = parts.flatMap(({ terms, names, asksAgain = () => true }) => {
-    for (const node of terms.flatMap(outermostExists))
-      if (!asked.has(node) || asksAgain(node)) asked.set(node, probes.push(probe(node, names, catalog)) - 1);
-    const exists: SqlNames["exists"] = (node) => probeMatched(sql`_g.${probeName(asked.get(node)!)}`);
-    return terms.map((term) => predicate(term, { ...names, exists }));
-  });
-  if (probes.length === 0) return { condition: and(terms), exact: true, seeks: [], measured: () => null };
-  const values = commaList(probes.map(({ value }, i) => sql`${value} AS ${probeName(i)}`));
-  const visits = sum(probes.map((_, i) => sql`(_g.${probeName(i)} IS NOT NULL)`));
-  return {
-    // Neither LIMIT nor WHERE could be left out: they keep SQLite from evaluating a probe where it is used.
-    condition: sql`EXISTS (SELECT 1 FROM (SELECT ${values} LIMIT 1) AS _g WHERE ${and(terms)})`,
-    exact: probes.every(({ exact }) => exact),
-    seeks: seeksOf(probes),
-    measured: (ctes, source, where = sql`1`) =>
-      sql`${ctes} SELECT ${visits} AS probed FROM (SELECT ${values} FROM ${source} WHERE ${where} LIMIT 1) AS _g`,
-  };
-}
-
-function keySeek(alias: string, { primaryKey }: Table): Seek {
-  return { alias, columns: primaryKey };
-}
-
-function keyIs(table: Table, key: Values, alias: Sql, catalog: Catalog): Sql {
-  const physical = catalog.tables.get(table.name);
-  return [...key.keys()].some((column) => holdsEither(column, physical))
-    ? keyIsShown(table, key, alias, physical)
-    : and([...key].map(([column, value]) => sql`${alias}.${name(column.name)} = ${param(value)}`));
-}
-
-/** Whether a text and the number that is shown as it are two values of a column. */
-function holdsEither({ name: column }: Column, physical: CatalogTable | undefined): boolean {
-  const stored = physical?.mixedTexts.get(column);
-  return stored !== undefined && !makesNumbers(stored);
-}
-
-/**
- * One row at most: that of the text, else that of the number that is shown as this text. They are looked up in this order,
- * which CROSS JOIN keeps, and the first one ends it.
- */
-function keyIsShown(table: Table, key: Values, alias: Sql, physical: CatalogTable | undefined): Sql {
-  const columns = [...key].map(([column, value], i) => {
-    const stored = sql`_k.${name(column.name)}`;
-    if (!holdsEither(column, physical)) return { from: [], terms: [sql`${stored} = ${param(value)}`] };
-    const text = param(value);
-    const number = sql`CAST(${text} AS NUMERIC)`;
-    const either = internalName("k", i);
-    return {
-      from: [
-        sql`(VALUES (${text}), (CASE WHEN ${text} IN (CAST(${number} AS TEXT), CAST(CAST(${text} AS REAL) AS TEXT)) THEN ${number} END)) AS ${either}`,
-      ],
-      terms: [sql`${stored} = ${either}.column1`, sql`CAST(${stored} AS TEXT) = ${text}`],
-    };
-  });
-  const from = join(
-    [...columns.flatMap((each) => each.from), sql`${name(table.name)} AS _k`],
-    sql` CROSS JOIN `,
-  );
-  const where = and(columns.flatMap(({ terms }) => terms));
-  const keyColumns = (of: Sql) => commaList([...key.keys()].map((column) => sql`${of}.${name(column.name)}`));
-  return sql`(${keyColumns(alias)}) = (SELECT ${keyColumns(sql`_k`)} FROM ${from} WHERE ${where} LIMIT 1)`;
-}
-
-interface Returning {
-  readonly row: Sql;
-  readonly exact: boolean;
-  readonly seeks: readonly Seek[];
-}
-
-/** Fails, and so writes nothing, where a default has made a part of the key NULL, by which nobody could reach the row. */
-function withKey(table: Table, values: Values, returning: Returning, catalog: Catalog): Returning {
-  // A key of a STRICT table is never NULL.
-  if (table.strict) return returning;
-  const rowid = catalog.tables.get(table.name)?.rowid;
-  const uncertain = keyOf(table).filter(
-    (column) =>
-      !values.has(column) && !column.notNull && column.name !== rowid && column.default?.kind === "sql",
-  );
-  if (uncertain.length === 0) return returning;
-  const unset = or(uncertain.map((column) => sql`${name(table.name)}.${name(column.name)} IS NULL`));
-  // An empty text is no JSON, which is an error in every build of SQLite.
-  return { ...returning, row: sql`CASE WHEN ${unset} THEN json('') ELSE ${returning.row} END` };
-}
-
-function returningOf(table: Table, { rule, full, minimal }: Returned, catalog: Catalog): Returning {
-  const refer = ({ name: column }: Column) => sql`${name(table.name)}.${name(column)}`;
-  const key = jsonObject(keyOf(table), refer, catalog.tables.get(table.name));
-  const object = (columns: readonly Column[]) => jsonWithin(catalog, table, columns, refer, key);
-  if (alwaysTrue(rule)) return { row: sql`${object(full)}`, exact: true, seeks: [] };
-  if (neverTrue(rule)) return { row: sql`${object(minimal)}`, exact: true, seeks: [] };
-  const row: SqlNames["row"] = (column) => sql`${name(table.name)}.${name(column)}`;
-  const nodes = outermostExists(rule);
-  const names: SqlNames = { ...namesOf(catalog.tables.get(table.name)), row };
-  const probes = nodes.map((node) => probe(node, names, catalog));
-  const exists: SqlNames["exists"] = (node) => probeMatched(sql`_r.${probeName(nodes.indexOf(node))}`);
-  const admitted = predicate(rule, { ...names, exists });
-  const shown = sql`CASE WHEN ${admitted} THEN ${object(full)} ELSE ${object(minimal)} END`;
-  if (nodes.length === 0) return { row: sql`${shown}`, exact: true, seeks: [] };
-  const values = probes.map(({ value }, i) => sql`${value} AS ${probeName(i)}`);
-  const visits = sum(probes.map((_, i) => sql`(_r.${probeName(i)} IS NOT NULL)`));
-  return {
-    row: sql`(SELECT (${visits}) || ${shown} FROM (SELECT ${commaList(values)} LIMIT 1) AS _r WHERE 1)`,
-    exact: probes.every((each) => each.exact),
-    seeks: seeksOf(probes),
-  };
-}
-
-/** The JSON of a row that was written, and what the read rule's probes visited. */
-export function returnedRow(text: string): { readonly json: string; readonly probed: number } {
-  const begin = text.indexOf("{");
-  return { json: text.slice(begin), probed: Number(text.slice(0, begin)) };
-}
-
-/** A row as JSON, or something else where it is larger than an answer can be. */
-function jsonWithin(
-  { answerBytesMax, tables }: Catalog,
-  table: Table,
-  columns: readonly Column[],
-  refer: (column: Column) => Sql,
-  otherwise: Sql,
-): Sql {
-  const bytes = storedBytes(columns, refer);
-  const row = jsonObject(columns, refer, tables.get(table.name));
-  if (bytes.text === "0") return row;
-  return sql`CASE WHEN ${bytes} <= ${integer(answerBytesMax)} THEN ${row} ELSE ${otherwise} END`;
-}
-
-function keyOf(table: Table): readonly Column[] {
-  return table.primaryKey.map((column) => table.columns.get(column)!);
-}
-
-const probeName = (i: number): Sql => internalName("p", i);

@@ -1,10 +1,10 @@
 import { fromHex } from "../../encoding/hex.js";
 import type { SqlValue } from "../../platform/database.js";
 import { isPlainSql, scaledSql, unscaled } from "../../platform/real-scale.js";
-import type { Column } from "../../project/model.js";
-import type { CatalogTable } from "../../schema/catalog.js";
+import type { Column, Table } from "../../project/model.js";
+import type { Catalog, CatalogTable } from "../../schema/catalog.js";
 import type { OrderTerm } from "../list/order.js";
-import { chain, commaList, type Sql, sql, sum, textLiteral } from "./fragment.js";
+import { chain, commaList, integer, type Sql, sql, sum, textLiteral } from "./fragment.js";
 
 /**
  * JSON text made by SQLite (interface, section 3: column types and their JSON). Reals carry 17 digits and blobs are
@@ -19,6 +19,20 @@ export function jsonObject(
   if (columns.length > jsonObjectPairsMax) return concatenatedObject(columns, shownOf);
   const pairs = columns.flatMap((column) => [textLiteral(column.name), shownOf(column)]);
   return sql`json_object(${commaList(pairs)})`;
+}
+
+/** A row as JSON, or something else where it is larger than an answer can be. */
+export function jsonWithin(
+  { answerBytesMax, tables }: Catalog,
+  table: Table,
+  columns: readonly Column[],
+  refer: (column: Column) => Sql,
+  otherwise: Sql,
+): Sql {
+  const bytes = storedBytes(columns, refer);
+  const row = jsonObject(columns, refer, tables.get(table.name));
+  if (bytes.text === "0") return row;
+  return sql`CASE WHEN ${bytes} <= ${integer(answerBytesMax)} THEN ${row} ELSE ${otherwise} END`;
 }
 
 export function jsonArray(values: readonly Sql[]): Sql {

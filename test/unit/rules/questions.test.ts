@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { alwaysTrue, neverTrue } from "../../../src/rules/fold.js";
 import { admitsAnonymous } from "../../../src/rules/specialise.js";
-import { columnsOf, conjuncts, mentions, substitute } from "../../../src/rules/walk.js";
+import { columnsOf, conjuncts, mentionsRow, substitute } from "../../../src/rules/walk.js";
 import { rule } from "./fixture.js";
 
 test.each([
@@ -59,10 +59,10 @@ describe("columns", () => {
   });
 
   test("mentioned", () => {
-    expect(mentions(rule(text), "new")).toBe(true);
-    expect(mentions(rule("row.published and now() > 1"), "new")).toBe(false);
-    expect(mentions(rule("exists(members m where m.room_id = new.room_id)"), "new")).toBe(true);
-    expect(mentions(rule("public"), "row")).toBe(false);
+    expect(mentionsRow(rule(text), "new")).toBe(true);
+    expect(mentionsRow(rule("row.published and now() > 1"), "new")).toBe(false);
+    expect(mentionsRow(rule("exists(members m where m.room_id = new.room_id)"), "new")).toBe(true);
+    expect(mentionsRow(rule("public"), "row")).toBe(false);
   });
 });
 

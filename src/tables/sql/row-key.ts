@@ -1,0 +1,59 @@
+import type { Column, Table } from "../../project/model.js";
+import type { Catalog, CatalogTable } from "../../schema/catalog.js";
+import { makesNumbers } from "../../sqlite/column-type.js";
+import type { Seek } from "../plan-check.js";
+import { and, commaList, internalName, join, name, type Param, param, type Sql, sql } from "./fragment.js";
+
+/** Values by column; what they are may be given later. */
+export type Values = ReadonlyMap<Column, Param>;
+
+/** How a statement finds a row by its key. */
+export function keySeek(alias: string, { primaryKey }: Table): Seek {
+  return { alias, columns: primaryKey };
+}
+
+/** Whether a row of the table, under an alias, has the key: TRUE for one row at most. */
+export function keyIs(table: Table, key: Values, alias: Sql, catalog: Catalog): Sql {
+  const physical = catalog.tables.get(table.name);
+  return [...key.keys()].some((column) => holdsEither(column, physical))
+    ? keyIsShown(table, key, alias, physical)
+    : and([...key].map(([column, value]) => sql`${alias}.${name(column.name)} = ${param(value)}`));
+}
+
+/** Whether a text and the number that is shown as it are two values of a column. */
+function holdsEither({ name: column }: Column, physical: CatalogTable | undefined): boolean {
+  const stored = physical?.mixedTexts.get(column);
+  return stored !== undefined && !makesNumbers(stored);
+}
+
+/**
+ * One row at most: that of the text, else that of the number that is shown as this text. They are looked up in this order,
+ * which CROSS JOIN keeps, and the first one ends it.
+ */
+function keyIsShown(table: Table, key: Values, alias: Sql, physical: CatalogTable | undefined): Sql {
+  const columns = [...key].map(([column, value], i) => {
+    const stored = sql`_k.${name(column.name)}`;
+    if (!holdsEither(column, physical)) return { from: [], terms: [sql`${stored} = ${param(value)}`] };
+    const text = param(value);
+    const number = sql`CAST(${text} AS NUMERIC)`;
+    const either = internalName("k", i);
+    return {
+      from: [
+        sql`(VALUES (${text}), (CASE WHEN ${text} IN (CAST(${number} AS TEXT), CAST(CAST(${text} AS REAL) AS TEXT)) THEN ${number} END)) AS ${either}`,
+      ],
+      terms: [sql`${stored} = ${either}.column1`, sql`CAST(${stored} AS TEXT) = ${text}`],
+    };
+  });
+  const from = join(
+    [...columns.flatMap((each) => each.from), sql`${name(table.name)} AS _k`],
+    sql` CROSS JOIN `,
+  );
+  const where = and(columns.flatMap(({ terms }) => terms));
+  const keyColumns = (of: Sql) => commaList([...key.keys()].map((column) => sql`${of}.${name(column.name)}`));
+  return sql`(${keyColumns(alias)}) = (SELECT ${keyColumns(sql`_k`)} FROM ${from} WHERE ${where} LIMIT 1)`;
+}
+
+/** The columns of the primary key, in its order. */
+export function keyOf(table: Table): readonly Column[] {
+  return table.primaryKey.map((column) => table.columns.get(column)!);
+}
