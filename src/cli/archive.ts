@@ -1,157 +1,125 @@
-import { createReadStream, createWriteStream, statfsSync, statSync } from "node:fs";
+import { createReadStream, createWriteStream, existsSync, statfsSync, statSync } from "node:fs";
 import { open } from "node:fs/promises";
-import { basename, dirname, join } from "node:path";
-import { Transform } from "node:stream";
+import { dirname, join } from "node:path";
 import { pipeline } from "node:stream/promises";
 import { createGunzip, createGzip } from "node:zlib";
-import { type Extract, extract, type Header, type Pack, pack } from "tar-stream";
+import { type Extract, extract, type Header, pack } from "tar-stream";
 import { databaseProblem } from "../node/libsql-file.js";
 import { privateFile } from "../node/private-files.js";
 import { configFile } from "../project/config-file.js";
 import { schemaFile } from "../project/schema.js";
 import { RefusedError } from "./command.js";
-import { startProgress } from "./progress.js";
+import { withProgress } from "./progress.js";
 
-/** Beside both texts; a project's archive holds these three and nothing else, the database last. */
+export const textEntries = [configFile, schemaFile] as const;
 export const databaseEntry = "data.db";
 
-/** The database has its rows and no limit. */
-const textBytesMax = 4_194_304;
+/** What an archive may hold, in the order in which it is written, and of how many bytes. The database has no limit. */
+const bytesMax: ReadonlyMap<string, number> = new Map([
+  [configFile, 4_194_304],
+  [schemaFile, 4_194_304],
+  [databaseEntry, Number.POSITIVE_INFINITY],
+]);
 
 /** Writers of tar fill up their last record, of 10 KiB or some more, with zeros. */
 const tailBytesMax = 1_048_576;
 
+/** svc.toml may hold a secret, too. Once the stream has ended, the file is complete on disk. */
+const newFile = { flags: "wx", mode: privateFile, flush: true };
+
 /**
- * Writes the files at `paths`, by their base names, into a new .tar.gz at `to`, complete on disk when it returns. Throws
- * RefusedError for what `readArchive` would not take.
+ * Packs those of the three entries that are files in `from` into a new .tar.gz at `to`. Throws RefusedError for what
+ * `readArchive` would not take.
  */
-export async function writeArchive(paths: readonly string[], to: string): Promise<void> {
-  const files = paths.map((path) => ({ path, header: headerOf(path) }));
-  for (const { header } of files)
-    refuse("import would not take the archive", entryProblem(header, new Set()));
-  const progress = startProgress(
-    "archive",
-    files.reduce((sum, { header }) => sum + header.size, 0),
-  );
+export async function writeArchive(from: string, to: string): Promise<void> {
+  const at = (name: string) => join(from, name);
+  const headers = [...bytesMax.keys()]
+    .filter((name) => existsSync(at(name)))
+    .map((name) => ({ name, type: "file", size: statSync(at(name)).size, mode: privateFile }) as const);
+  for (const header of headers) refuse("import would not take the archive", entryProblem(header));
+  const bytes = headers.reduce((sum, { size }) => sum + size, 0);
   const archive = pack();
-  const written = createWriteStream(to, { flags: "wx", mode: privateFile, flush: true });
-  try {
-    await Promise.all([
-      pipeline(archive, createGzip(), written),
-      packFiles(archive, files, counting(progress.at)),
-    ]);
-  } finally {
-    progress.end();
-  }
-}
-
-function headerOf(path: string) {
-  const { size, mtime } = statSync(path);
-  return { name: basename(path), type: "file", size, mode: privateFile, mtime } as const;
-}
-
-async function packFiles(
-  archive: Pack,
-  files: readonly { readonly path: string; readonly header: ReturnType<typeof headerOf> }[],
-  counter: () => Transform,
-): Promise<void> {
-  for (const { path, header } of files)
-    await pipeline(createReadStream(path), counter(), archive.entry(header));
+  const gzip = createGzip();
+  // tar-stream writes one entry after the other.
+  const packed = headers.map((header) => pipeline(createReadStream(at(header.name)), archive.entry(header)));
   archive.finalize();
-}
-
-/** Tells after each chunk how many bytes have passed through all of the transforms that it made. */
-function counting(passed: (bytes: number) => void): () => Transform {
-  let bytes = 0;
-  return () =>
-    new Transform({
-      transform(chunk: Buffer, _, done) {
-        bytes += chunk.length;
-        passed(bytes);
-        done(null, chunk);
-      },
-    });
+  const written = pipeline(archive, gzip, createWriteStream(to, newFile));
+  // Without what tar itself adds to the files.
+  const done = () => Math.min(gzip.bytesWritten, bytes);
+  await withProgress("archive", bytes, done, Promise.all([...packed, written]));
 }
 
 /**
- * Unpacks a project's archive into an empty directory, and gives the entries that it had. Throws RefusedError for
- * anything but plain files of the three names, each once, and for an archive that is damaged or ends early or late.
+ * Unpacks a project's archive into an empty directory. Throws RefusedError for anything but plain files of the three
+ * names, each once and none of the texts missing, and for an archive that is damaged or ends early or late.
  */
-export async function readArchive(file: string, into: string): Promise<ReadonlySet<string>> {
+export async function readArchive(file: string, into: string): Promise<void> {
   // Of this one handle: what is told as its size is what is read.
   const handle = await open(file);
-  const progress = startProgress("unpack", (await handle.stat()).size);
+  const { size } = await handle.stat();
+  const source = handle.createReadStream();
   const unpacked = extract();
-  const ending = endingAfter(unpacked);
-  const [taken, fed] = await Promise.allSettled([
+  const outcomes = Promise.allSettled([
     takeEntries(unpacked, into),
-    pipeline(handle.createReadStream(), counting(progress.at)(), createGunzip(), ending, unpacked),
+    pipeline(source, createGunzip(), endingAfter(unpacked), unpacked),
   ]);
-  progress.end();
   // A refusal of an entry ends the feeding too, and says more than "premature close".
-  if (taken.status === "rejected") throw refusal(file, taken.reason);
-  if (fed.status === "rejected") throw refusal(file, fed.reason);
-  for (const name of [configFile, schemaFile])
-    if (!taken.value.has(name))
+  for (const outcome of await withProgress("unpack", size, () => source.bytesRead, outcomes))
+    if (outcome.status === "rejected") throw refusal(file, outcome.reason);
+  for (const name of textEntries)
+    if (!existsSync(join(into, name)))
       throw new RefusedError(`${file} holds no ${name}: it is no project's archive`);
-  return taken.value;
+}
+
+async function takeEntries(unpacked: Extract, into: string): Promise<void> {
+  const found: string[] = [];
+  for await (const entry of unpacked) {
+    const { name, size } = entry.header;
+    refuse("the archive is refused", entryProblem(entry.header, found));
+    // Told before the disk is full, which everything else on it would suffer from.
+    const { bavail, bsize } = statfsSync(into);
+    const free = bavail * bsize;
+    if (size > free)
+      throw new RefusedError(
+        `the archive is refused: it has a file of ${size} bytes, and ${free} are free in ${dirname(into)}`,
+      );
+    found.push(name);
+    await pipeline(entry, createWriteStream(join(into, name), newFile));
+  }
 }
 
 /** Passes on what `unpacked` is fed with, and fails long after its last entry: megabytes may unpack to a day of zeros. */
-function endingAfter(unpacked: Extract): Transform {
-  let bytes = 0;
-  let bytesMax = tailBytesMax;
+function endingAfter(unpacked: Extract) {
+  let bytesLeft = tailBytesMax;
   unpacked.on("entry", ({ size }) => {
-    bytesMax = bytes + size + tailBytesMax;
+    bytesLeft = size + tailBytesMax;
   });
-  return new Transform({
-    transform(chunk: Buffer, _, done) {
-      bytes += chunk.length;
-      if (bytes <= bytesMax) done(null, chunk);
-      else
-        done(new RefusedError(`the archive is refused: it goes on for ${tailBytesMax} bytes after its end`));
-    },
-  });
-}
-
-async function takeEntries(unpacked: Extract, into: string): Promise<ReadonlySet<string>> {
-  const found = new Set<string>();
-  for await (const entry of unpacked) {
-    const { name, size } = entry.header;
-    refuse("the archive is refused", entryProblem(entry.header, found) ?? roomProblem(size, into));
-    found.add(name);
-    // svc.toml may hold a secret, too.
-    const options = { flags: "wx", mode: privateFile, flush: true };
-    await pipeline(entry, createWriteStream(join(into, name), options));
-  }
-  return found;
+  return async function* (chunks: AsyncIterable<Buffer>) {
+    for await (const chunk of chunks) {
+      bytesLeft -= chunk.length;
+      if (bytesLeft < 0)
+        throw new RefusedError(`the archive is refused: it goes on for ${tailBytesMax} bytes after its end`);
+      yield chunk;
+    }
+  };
 }
 
 function refuse(what: string, problem: string | null): void {
   if (problem !== null) throw new RefusedError(`${what}: ${problem}`);
 }
 
-/** Null for an entry that may be in an archive after those that were found before it. */
+/** Null for an entry that may be in an archive after those that were `found` before it. */
 function entryProblem(
   { name, type, size }: Pick<Header, "name" | "type" | "size">,
-  found: ReadonlySet<string>,
+  found: readonly string[] = [],
 ): string | null {
   // Names are compared, never resolved: no spelling of another place gets this far.
+  const max = bytesMax.get(name);
   const shown = JSON.stringify(name);
-  if (![configFile, schemaFile, databaseEntry].includes(name))
-    return `${shown} is none of ${configFile}, ${schemaFile} and ${databaseEntry}`;
+  if (max === undefined) return `${shown} is none of ${configFile}, ${schemaFile} and ${databaseEntry}`;
   if (type !== "file") return `${shown} is a ${type ?? "thing of an unknown kind"}, not a file`;
-  if (found.has(name)) return `${shown} is in it twice`;
-  if (name !== databaseEntry && size > textBytesMax)
-    return `${shown} has ${size} bytes, and ${textBytesMax} at most are read`;
-  return null;
-}
-
-/** Told before the disk is full, which everything else on it would suffer from. */
-function roomProblem(size: number, into: string): string | null {
-  const { bavail, bsize } = statfsSync(into);
-  const free = bavail * bsize;
-  return size > free ? `it has a file of ${size} bytes, and ${free} are free in ${dirname(into)}` : null;
+  if (found.includes(name)) return `${shown} is in it twice`;
+  return size > max ? `${shown} has ${size} bytes, and ${max} at most are read` : null;
 }
 
 /** Throws RefusedError unless the file at `path` can be an archive's database. */

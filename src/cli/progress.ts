@@ -1,33 +1,28 @@
-/** Tells a person on standard error how far long work has come; says nothing where nobody looks. */
-export interface Progress {
-  at(bytes: number): void;
-  end(): void;
-}
-
-const intervalMs = 100;
-
-export function startProgress(label: string, bytesTotal: number): Progress {
-  if (!process.stderr.isTTY) return { at: () => {}, end: () => {} };
-  let last = { bytes: 0, atMs: Number.NEGATIVE_INFINITY };
-  const print = (bytes: number) => {
-    last = { bytes, atMs: performance.now() };
-    process.stderr.write(`\r${progressLine(label, bytes, bytesTotal)}`);
+/**
+ * Waits for `work`, and tells a person on standard error, ten times a second, how many of `bytesTotal` bytes are done; says
+ * nothing where nobody looks.
+ */
+export async function withProgress<T>(
+  label: string,
+  bytesTotal: number,
+  bytesDone: () => number,
+  work: Promise<T>,
+): Promise<T> {
+  if (!process.stderr.isTTY) return work;
+  const show = () => {
+    const bytes = bytesDone();
+    const percent = bytesTotal === 0 ? 100 : Math.min(100, Math.floor((100 * bytes) / bytesTotal));
+    // Never shorter than the line before it, which it is written over.
+    const amounts = `${(bytes / 1e6).toFixed(1).padStart(9)} MB ${String(percent).padStart(3)} %`;
+    process.stderr.write(`\r${label}: ${amounts}`);
   };
-  print(0);
-  return {
-    at: (bytes) => {
-      if (performance.now() - last.atMs >= intervalMs) print(bytes);
-      else last = { ...last, bytes };
-    },
-    end: () => {
-      print(last.bytes);
-      process.stderr.write("\n");
-    },
-  };
-}
-
-/** Never shorter than the one before it, which it is written over. */
-function progressLine(label: string, bytes: number, bytesTotal: number): string {
-  const percent = bytesTotal === 0 ? 100 : Math.min(100, Math.floor((100 * bytes) / bytesTotal));
-  return `${label}: ${(bytes / 1e6).toFixed(1).padStart(9)} MB ${String(percent).padStart(3)} %`;
+  show();
+  const timer = setInterval(show, 100);
+  try {
+    return await work;
+  } finally {
+    clearInterval(timer);
+    show();
+    process.stderr.write("\n");
+  }
 }

@@ -13,6 +13,7 @@ import {
   rmSync,
 } from "node:fs";
 import { dirname, join } from "node:path";
+import { setTimeout } from "node:timers/promises";
 
 /** What a command has made so far. */
 export interface Made {
@@ -40,21 +41,25 @@ const threadWaitMs = 5000;
 export async function leavingNothing<T>(work: (made: Made) => Promise<T>): Promise<T> {
   const temporary: (() => void)[] = [];
   const unlessDone: (() => void)[] = [];
-  const threads = new Set<Promise<unknown>>();
+  let thread: Promise<unknown> | null = null;
   let interrupted = false;
-  const removeAll = () => [...temporary, ...unlessDone.toReversed()].forEach(attempt);
-  const stopListening = () => endingSignals.forEach((signal) => void process.off(signal, interrupt));
-  const end = (signal: NodeJS.Signals) => {
-    removeAll();
-    stopListening();
+  const finish = () => {
+    for (const remove of [...temporary, ...unlessDone.toReversed()])
+      try {
+        remove();
+      } catch (error) {
+        console.error(`could not be removed: ${(error as Error).message}`);
+      }
+    for (const signal of endingSignals) process.off(signal, interrupt);
+  };
+  const interrupt = async (signal: NodeJS.Signals) => {
+    if (!interrupted) {
+      interrupted = true;
+      await Promise.race([Promise.allSettled([thread]), setTimeout(threadWaitMs)]);
+    }
+    finish();
     // No listener is left, so this ends the process as if there had been none, whatever other threads do.
     process.kill(process.pid, signal);
-  };
-  const interrupt = (signal: NodeJS.Signals) => {
-    if (interrupted || threads.size === 0) return end(signal);
-    interrupted = true;
-    setTimeout(end, threadWaitMs, signal);
-    void Promise.allSettled(threads).then(() => end(signal));
   };
   for (const signal of endingSignals) process.on(signal, interrupt);
   try {
@@ -67,13 +72,16 @@ export async function leavingNothing<T>(work: (made: Made) => Promise<T>): Promi
       directory: (folder, mode) => {
         for (const missing of missingOf(folder)) {
           mkdirSync(missing, { mode });
-          unlessDone.push(() => removeIfEmpty(missing));
+          unlessDone.push(() => doneUnless(["ENOTEMPTY", "EEXIST", "ENOENT"], () => rmdirSync(missing)));
         }
       },
       place: (from, to) => {
-        const how = linkOrCopy(from, to);
+        // A rename would overwrite what came there meanwhile; neither of these does.
+        const isLinked = doneUnless(withoutLinks, () => linkSync(from, to));
+        // Removes what it made where it fails.
+        if (!isLinked) copyFileSync(from, to, constants.COPYFILE_EXCL | constants.COPYFILE_FICLONE);
         unlessDone.push(() => rmSync(to, { force: true }));
-        if (how === "copied") syncPath(to);
+        if (!isLinked) sync(to);
         syncDirectory(dirname(to));
       },
       replace: (from, to) => {
@@ -81,29 +89,16 @@ export async function leavingNothing<T>(work: (made: Made) => Promise<T>): Promi
         syncDirectory(dirname(to));
       },
       thread: async (running) => {
-        threads.add(running);
-        try {
-          return await running;
-        } finally {
-          threads.delete(running);
-          // The work does not go on: `interrupt` ends it.
-          if (interrupted) await new Promise(() => {});
-        }
+        thread = running;
+        await Promise.allSettled([running]);
+        // The work does not go on: `interrupt` ends it.
+        return interrupted ? new Promise(() => {}) : running;
       },
     });
     unlessDone.length = 0;
     return result;
   } finally {
-    removeAll();
-    stopListening();
-  }
-}
-
-function attempt(removal: () => void): void {
-  try {
-    removal();
-  } catch (error) {
-    console.error(`could not be removed: ${(error as Error).message}`);
+    finish();
   }
 }
 
@@ -112,38 +107,15 @@ function missingOf(folder: string): readonly string[] {
   return existsSync(folder) ? [] : [...missingOf(dirname(folder)), folder];
 }
 
-function removeIfEmpty(folder: string): void {
-  try {
-    rmdirSync(folder);
-  } catch (error) {
-    if (!hasCode(error, ["ENOTEMPTY", "EEXIST", "ENOENT"])) throw error;
-  }
-}
-
-/** A rename would overwrite what came there meanwhile; neither of these does. */
-function linkOrCopy(from: string, to: string): "linked" | "copied" {
-  try {
-    linkSync(from, to);
-    return "linked";
-  } catch (error) {
-    // Another file system, or one without links, such as a memory stick's.
-    if (!hasCode(error, ["EXDEV", "EPERM", "ENOTSUP", "EOPNOTSUPP", "ENOSYS"])) throw error;
-    // Removes what it made where it fails.
-    copyFileSync(from, to, constants.COPYFILE_EXCL | constants.COPYFILE_FICLONE);
-    return "copied";
-  }
-}
+/** Another file system, or one without links, such as a memory stick's. */
+const withoutLinks = ["EXDEV", "EPERM", "ENOTSUP", "EOPNOTSUPP", "ENOSYS"];
 
 /** As far as the file system can: some on a network, or of a process of their own, know nothing like it. */
 function syncDirectory(path: string): void {
-  try {
-    syncPath(path);
-  } catch (error) {
-    if (!hasCode(error, ["EINVAL", "ENOTSUP", "EOPNOTSUPP", "EISDIR"])) throw error;
-  }
+  doneUnless(["EINVAL", "ENOTSUP", "EOPNOTSUPP", "EISDIR"], () => sync(path));
 }
 
-function syncPath(path: string): void {
+function sync(path: string): void {
   const descriptor = openSync(path, "r");
   try {
     fsyncSync(descriptor);
@@ -152,6 +124,13 @@ function syncPath(path: string): void {
   }
 }
 
-function hasCode(error: unknown, codes: readonly string[]): boolean {
-  return codes.includes((error as NodeJS.ErrnoException).code ?? "");
+/** True once it is done, and false where it fails with one of these codes. */
+function doneUnless(codes: readonly string[], action: () => void): boolean {
+  try {
+    action();
+    return true;
+  } catch (error) {
+    if (!codes.includes((error as NodeJS.ErrnoException).code ?? "")) throw error;
+    return false;
+  }
 }

@@ -1,18 +1,16 @@
-import { copyFileSync, lstatSync, realpathSync, statSync, writeFileSync } from "node:fs";
+import { copyFileSync, existsSync, lstatSync, realpathSync, statSync, writeFileSync } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
 import { databaseFile, filesOfDatabase } from "../../node/database-file.js";
 import { snapshotDatabase } from "../../node/libsql-file.js";
 import { privateFile } from "../../node/private-files.js";
 import { readProject } from "../../node/project-directory.js";
 import { isWithin } from "../../node/within.js";
-import { configFile } from "../../project/config-file.js";
-import { schemaFile } from "../../project/schema.js";
-import { databaseEntry, refuseUnsound, writeArchive } from "../archive.js";
+import { databaseEntry, refuseUnsound, textEntries, writeArchive } from "../archive.js";
 import { type Command, RefusedError, UsageError } from "../command.js";
-import { startProgress } from "../progress.js";
+import { withProgress } from "../progress.js";
 import { leavingNothing, type Made } from "../unfinished.js";
 
-/** Interface, section 10. */
+/** `svc export`: a project of one moment as an archive, which is complete or not there. */
 const exportProject: Command = {
   name: "export",
   usage: "--out FILE.tar.gz [--force]",
@@ -30,61 +28,59 @@ const exportProject: Command = {
   positionals: [],
   run: async (invocation) => {
     const given = invocation.text("out");
-    if (given === undefined || given === "") throw new UsageError("expected --out FILE.tar.gz");
+    if (!given) throw new UsageError("expected --out FILE.tar.gz");
     const out = resolve(given);
     const force = invocation.flag("force");
     // What is wrong is told of the files in their own place.
     const { directory } = readProject(invocation.directory);
-    const exported = await leavingNothing(async (made) => {
+    const contents = await leavingNothing(async (made) => {
       // Beside the archive, which has to have room anyway: the system's temporary directory may be memory.
       const stage = made.temporary(dirname(out));
-      const texts = stageTexts(directory, stage);
+      for (const name of textEntries) copyFileSync(join(directory, name), join(stage, name));
       // What is archived is what is checked, even if somebody saves the files meanwhile.
-      const from = databaseFile(readProject(stage, directory).config, directory);
-      if (from === null) throw new RefusedError(remoteDatabase);
-      refuseOwn(out, directory, from);
-      const hasDatabase = isThere(from, directory);
-      refuseTaken(out, { force, hasDatabase });
-      const database = hasDatabase ? await stageDatabase(from, stage, made) : null;
+      const database = databaseFile(readProject(stage, directory).config, directory);
+      if (database === null) throw new RefusedError(remoteDatabase);
+      refuseOwn(out, directory, database);
+      const hasDatabase = isThere(database, directory);
+      refuseTaken(out, force, hasDatabase);
+      const snapshot = join(stage, databaseEntry);
+      if (hasDatabase) await takeSnapshot(database, snapshot, made);
       const archive = join(stage, "archive");
-      await writeArchive(database === null ? texts : [...texts, database], archive);
-      const bytes = {
-        archive: statSync(archive).size,
-        database: database === null ? null : statSync(database).size,
-      };
+      await writeArchive(stage, archive);
+      const { size } = statSync(archive);
       if (force) made.replace(archive, out);
       else made.place(archive, out);
-      return bytes;
+      return hasDatabase
+        ? `${databaseEntry} (${statSync(snapshot).size} bytes), ${size} bytes packed`
+        : `${size} bytes; there is no database yet`;
     });
-    console.log(summary(out, exported));
+    console.log(`exported ${out}: ${textEntries.join(", ")}, ${contents}`);
     return 0;
   },
 };
 
+const remoteDatabase = [
+  "database.url names a libSQL server, whose snapshot is taken where it runs:",
+  "  Turso               turso db export NAME --output-file data.db",
+  "  a server of yours   GET /dump (SQL), or its own backups",
+  "The files svc.toml and svc.schema.yaml are the rest of the project.",
+].join("\n");
+
 /** Nothing overrides this: an archive in their place would be the end of the project. */
 function refuseOwn(out: string, directory: string, database: string): void {
-  const texts = [configFile, schemaFile].map((name) => join(directory, name));
+  const texts = textEntries.map((name) => join(directory, name));
   // SQLite keeps its files beside the one that a link leads to.
-  const own = [...texts, ...filesOfDatabase(database), ...filesOfDatabase(realPath(database))];
-  for (const path of own)
-    if (isSameFile(out, path)) throw new RefusedError(`${out} is a file of the project itself: ${path}`);
+  const real = existsSync(database) ? realpathSync(database) : database;
+  const own = [...texts, ...filesOfDatabase(database), ...filesOfDatabase(real)];
+  const taken = identity(out);
+  const path = own.find((path) => identity(path) === taken);
+  if (path !== undefined) throw new RefusedError(`${out} is a file of the project itself: ${path}`);
 }
 
-/** By whatever names. Of files that are not there yet the directories are compared. */
-function isSameFile(one: string, other: string): boolean {
-  const [a, b] = [one, other].map((path) => statSync(path, { bigint: true, throwIfNoEntry: false }));
-  return a !== undefined && b !== undefined
-    ? a.dev === b.dev && a.ino === b.ino
-    : realPath(one) === realPath(other);
-}
-
-/** Links are followed as far as there is something. */
-function realPath(path: string): string {
-  try {
-    return realpathSync(path);
-  } catch {
-    return path === dirname(path) ? path : join(realPath(dirname(path)), basename(path));
-  }
+/** The same by whatever names: of a file that is not there yet, by its directory's and its own. */
+function identity(path: string): string {
+  const found = statSync(path, { bigint: true, throwIfNoEntry: false });
+  return found === undefined ? join(identity(dirname(path)), basename(path)) : `${found.dev}:${found.ino}`;
 }
 
 /**
@@ -96,8 +92,7 @@ function isThere(path: string, directory: string): boolean {
   if (found?.isFile()) return true;
   if (found !== undefined) throw new RefusedError(`${path} is not a file, so it is no database`);
   const above = nearestName(path);
-  if (statSync(above, { throwIfNoEntry: false }) === undefined)
-    throw new RefusedError(`${above} is a link to nowhere: is its volume mounted?`);
+  if (!existsSync(above)) throw new RefusedError(`${above} is a link to nowhere: is its volume mounted?`);
   // A directory inside of the project is made by the first start, so it may be missing.
   if (above !== dirname(path) && !isWithin(directory, path))
     throw new RefusedError(
@@ -111,10 +106,7 @@ function nearestName(path: string): string {
   return lstatSync(path, { throwIfNoEntry: false }) === undefined ? nearestName(dirname(path)) : path;
 }
 
-function refuseTaken(
-  out: string,
-  { force, hasDatabase }: { readonly force: boolean; readonly hasDatabase: boolean },
-): void {
+function refuseTaken(out: string, force: boolean, hasDatabase: boolean): void {
   const present = lstatSync(out, { throwIfNoEntry: false });
   if (present === undefined) return;
   if (!present.isFile()) throw new RefusedError(`${out} exists and is not a file`);
@@ -125,47 +117,12 @@ function refuseTaken(
     );
 }
 
-function stageTexts(directory: string, stage: string): string[] {
-  return [configFile, schemaFile].map((name) => {
-    const path = join(stage, name);
-    copyFileSync(join(directory, name), path);
-    return path;
-  });
-}
-
-/** A snapshot that `svc import` would take. */
-async function stageDatabase(from: string, stage: string, made: Made): Promise<string> {
-  const to = join(stage, databaseEntry);
+/** One that `svc import` would take. */
+async function takeSnapshot(from: string, to: string, made: Made): Promise<void> {
   writeFileSync(to, "", { mode: privateFile });
-  await showingGrowth(to, statSync(from).size, made.thread(snapshotDatabase(from, to)));
+  const snapshot = made.thread(snapshotDatabase(from, to));
+  await withProgress("snapshot", statSync(from).size, () => statSync(to).size, snapshot);
   await refuseUnsound(to);
-  return to;
-}
-
-const remoteDatabase = [
-  "database.url names a libSQL server, whose snapshot is taken where it runs:",
-  "  Turso               turso db export NAME --output-file data.db",
-  "  a server of yours   GET /dump (SQL), or its own backups",
-  "The files svc.toml and svc.schema.yaml are the rest of the project.",
-].join("\n");
-
-async function showingGrowth(path: string, bytesTotal: number, work: Promise<void>): Promise<void> {
-  const progress = startProgress("snapshot", bytesTotal);
-  const timer = setInterval(() => progress.at(statSync(path).size), 100);
-  try {
-    await work;
-    progress.at(statSync(path).size);
-  } finally {
-    clearInterval(timer);
-    progress.end();
-  }
-}
-
-function summary(out: string, bytes: { archive: number; database: number | null }): string {
-  const head = `exported ${out}: ${configFile}, ${schemaFile}`;
-  return bytes.database === null
-    ? `${head}, ${bytes.archive} bytes; there is no database yet`
-    : `${head}, ${databaseEntry} (${bytes.database} bytes), ${bytes.archive} bytes packed`;
 }
 
 export const commands: readonly Command[] = [exportProject];

@@ -1,4 +1,4 @@
-import { lstatSync, statSync } from "node:fs";
+import { existsSync, lstatSync, statSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { databaseFile, filesOfDatabase } from "../../node/database-file.js";
 import { closeOwnFolder, privateDirectory } from "../../node/private-files.js";
@@ -7,12 +7,12 @@ import { isWithin } from "../../node/within.js";
 import type { Config } from "../../project/config.js";
 import { configFile } from "../../project/config-file.js";
 import { parseSchema, schemaFile } from "../../project/schema.js";
-import { databaseEntry, readArchive, refuseUnsound } from "../archive.js";
+import { databaseEntry, readArchive, refuseUnsound, textEntries } from "../archive.js";
 import { type Command, RefusedError } from "../command.js";
 import { projectPaths } from "../project-paths.js";
-import { leavingNothing, type Made } from "../unfinished.js";
+import { leavingNothing } from "../unfinished.js";
 
-/** Interface, section 10. */
+/** `svc import`: the whole project of an archive, where none is, or nothing. */
 const importProject: Command = {
   name: "import",
   usage: "FILE.tar.gz [--outside]",
@@ -29,104 +29,69 @@ const importProject: Command = {
   run: async (invocation) => {
     const file = resolve(invocation.positionals[0]!);
     const directory = resolve(invocation.directory);
-    refusePresent([configFile, schemaFile].map((name) => join(directory, name)));
-    const { project, database } = await leavingNothing(async (made) => {
+    refusePresent(textEntries.map((name) => join(directory, name)));
+    const { project, placed } = await leavingNothing(async (made) => {
       made.directory(directory);
       const stage = made.temporary(directory);
-      const entries = await readArchive(file, stage);
+      await readArchive(file, stage);
       const project = readProject(stage, directory);
-      if (!invocation.flag("outside")) refuseOutside(project, directory);
-      const target = freePlace(project, directory);
-      const database = entries.has(databaseEntry) ? await soundDatabase(stage, target) : null;
-      place(stage, directory, database, made);
+      if (!invocation.flag("outside")) refuseOutside(project.config, directory);
+      const database = databaseFile(project.config, directory);
+      // SQLite would take a log or a journal that lies there for the new file's own, and write it into it.
+      if (database !== null) refusePresent(filesOfDatabase(database));
+      const unpacked = join(stage, databaseEntry);
+      let placed = "no database";
+      if (existsSync(unpacked)) {
+        if (database === null)
+          throw new RefusedError(
+            `database.url names a libSQL server, and ${databaseEntry} has no place there`,
+          );
+        await refuseUnsound(unpacked);
+        made.directory(dirname(database), privateDirectory);
+        made.place(unpacked, database);
+        placed = `${database} (${statSync(database).size} bytes)`;
+      }
+      // svc.toml last: whoever sees it sees a whole project.
+      for (const name of [schemaFile, configFile]) made.place(join(stage, name), join(directory, name));
       closeOwnFolder(directory);
-      return { project, database };
+      return { project, placed };
     });
-    console.log(summary(directory, database));
+    console.log(`imported ${directory}: ${textEntries.join(", ")}, ${placed}`);
     const lines = remaining(project, invocation.directory);
-    if (lines.length > 0) console.log(["still to be done:", ...lines.map((line) => `  ${line}`)].join("\n"));
+    if (lines.length > 0) console.log(["still to be done:", ...lines].join("\n  "));
     return 0;
   },
 };
 
 /** An archive is no reason to write, or to read, anywhere else. */
-function refuseOutside({ config }: ProjectDirectory, directory: string): void {
-  const outside = projectPaths(config, directory).filter(({ path }) => !isWithin(directory, path));
-  if (outside.length > 0)
-    throw new RefusedError(
-      outside
-        .map(({ key, path }) => `${key} leads out of ${directory}, to ${path}: see --outside`)
-        .join("\n"),
-    );
-}
-
-/**
- * Where the project has its database, be it in the archive or yet to be made; null for a server. Throws RefusedError
- * unless the place is free.
- */
-function freePlace({ config }: ProjectDirectory, directory: string): string | null {
-  const target = databaseFile(config, directory);
-  if (target === null) return null;
-  // SQLite would take a log or a journal that lies there for the new file's own, and write it into it.
-  refusePresent(filesOfDatabase(target));
-  return target;
-}
-
-/** The place of the database that was unpacked. */
-async function soundDatabase(stage: string, target: string | null): Promise<string> {
-  if (target === null)
-    throw new RefusedError(`database.url names a libSQL server, and ${databaseEntry} has no place there`);
-  await refuseUnsound(join(stage, databaseEntry));
-  return target;
+function refuseOutside(config: Config, directory: string): void {
+  const problems = projectPaths(config, directory)
+    .filter(({ path }) => !isWithin(directory, path))
+    .map(({ key, path }) => `${key} leads out of ${directory}, to ${path}: see --outside`);
+  if (problems.length > 0) throw new RefusedError(problems.join("\n"));
 }
 
 function refusePresent(paths: readonly string[]): void {
-  for (const path of paths)
-    if (lstatSync(path, { throwIfNoEntry: false }) !== undefined)
-      throw new RefusedError(
-        `${path} exists, and an import overwrites nothing: --dir names another directory`,
-      );
-}
-
-/** svc.toml last: whoever sees it sees a whole project. */
-function place(stage: string, directory: string, database: string | null, made: Made): void {
-  if (database !== null) made.directory(dirname(database), privateDirectory);
-  const places = [
-    ...(database === null ? [] : [[databaseEntry, database] as const]),
-    ...[schemaFile, configFile].map((name) => [name, join(directory, name)] as const),
-  ];
-  for (const [name, path] of places) made.place(join(stage, name), path);
-}
-
-function summary(directory: string, database: string | null): string {
-  const head = `imported ${directory}: ${configFile}, ${schemaFile}`;
-  return database === null
-    ? `${head}, no database`
-    : `${head}, ${database} (${statSync(database).size} bytes)`;
+  const path = paths.find((path) => lstatSync(path, { throwIfNoEntry: false }) !== undefined);
+  if (path !== undefined)
+    throw new RefusedError(`${path} exists, and an import overwrites nothing: --dir names another directory`);
 }
 
 /** What no archive holds, by what the project's files ask for. */
 function remaining({ config, schemaText }: ProjectDirectory, directory: string): readonly string[] {
+  const { auth, mail, server } = config;
   const providers = parseSchema(schemaText).schema?.auth.providers ?? [];
+  const secret = "the secret; with another one than before, links that were mailed and access tokens end";
   return [
-    ...variables(config),
-    ...(providers.length > 0 ? ["set SVC_PLATFORM_SECRETS_KEY: seals credentials of sign-in providers"] : []),
+    !auth.allow_insecure_dev_secret && `set ${auth.jwt_secret_env}: ${secret}`,
+    mail.transport === "smtp" && `set ${mail.smtp_url_env}: where mail is sent`,
+    mail.transport === "http" && `set ${mail.http_token_env}: for ${mail.http_url}`,
+    providers.length > 0 && "set SVC_PLATFORM_SECRETS_KEY: seals credentials of sign-in providers",
     ...providers.map((name) => `svc auth provider set ${name} --credentials FILE --dir ${directory}`),
-    ...[config.server.tls_cert, config.server.tls_key]
-      .filter((path) => path !== "")
-      .map((path) => `put ${path} in place: svc.toml's [server] names it`),
-  ];
-}
-
-function variables({ auth, mail }: Config): readonly string[] {
-  const lines = auth.allow_insecure_dev_secret
-    ? []
-    : [
-        `set ${auth.jwt_secret_env}: the secret; with another one than before, links that were mailed and access tokens end`,
-      ];
-  if (mail.transport === "smtp") lines.push(`set ${mail.smtp_url_env}: where mail is sent`);
-  if (mail.transport === "http") lines.push(`set ${mail.http_token_env}: for ${mail.http_url}`);
-  return lines;
+    ...[server.tls_cert, server.tls_key].map(
+      (path) => path !== "" && `put ${path} in place: svc.toml's [server] names it`,
+    ),
+  ].filter((line) => line !== false);
 }
 
 export const commands: readonly Command[] = [importProject];
