@@ -47,8 +47,11 @@ interface Answer {
 async function inThread(path: string, settings: string, statement: string): Promise<Answer> {
   const workerData = { path, settings, statement };
   const worker = new Worker(new URL("./libsql-file-worker.js", import.meta.url), { workerData });
-  // Rejects with what the thread throws where it cannot even answer.
-  const [answer] = await once(worker, "message");
+  // Both reject with what the thread throws where it cannot even answer.
+  const ended = once(worker, "exit").then(([code]) => [
+    { rows: [], failure: `its thread ended with ${code}` },
+  ]);
+  const [answer] = await Promise.race([once(worker, "message"), ended]);
   // The files are released when the thread has ended.
   await worker.terminate();
   return answer;
