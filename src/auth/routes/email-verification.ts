@@ -3,8 +3,7 @@ import { json } from "../../http/respond.js";
 import type { AuthContext } from "../context.js";
 import { prepareLinkMail } from "../link-mail.js";
 import { insertVerificationMail, type NewMail } from "../store/outbox.js";
-import { tokenResponse } from "../token-response.js";
-import { useLinkToSignIn } from "../use-link.js";
+import { signInByLink } from "../use-link.js";
 import { readEmail, readToken } from "./link-bodies.js";
 
 /** POST /auth/email-verification/resend: the same answer and statements, whether or not there is such an account. */
@@ -30,6 +29,5 @@ export async function confirmVerification(
 ): Promise<Response | Refusal> {
   const token = await readToken(request);
   if (isRefusal(token)) return token;
-  const used = await useLinkToSignIn(context, { purpose: "email_verification", token, password: null });
-  return isRefusal(used) ? used : tokenResponse(context, used.user, used.session, 200);
+  return signInByLink(context, { purpose: "email_verification", token, password: null });
 }

@@ -12,8 +12,7 @@ import { newId } from "../sessions.js";
 import { forgetRegistration } from "../store/links.js";
 import { insertInvitationMail } from "../store/outbox.js";
 import { insertInvitedUser, invitee } from "../store/users.js";
-import { tokenResponse } from "../token-response.js";
-import { useLinkToSignIn } from "../use-link.js";
+import { signInByLink } from "../use-link.js";
 import { backendRefusal } from "./backend-only.js";
 import { readTokenAndPassword } from "./link-bodies.js";
 
@@ -97,6 +96,5 @@ async function readInvitation(request: Request): Promise<Invitation | Refusal> {
 export async function acceptInvitation(request: Request, context: AuthContext): Promise<Response | Refusal> {
   const body = await readTokenAndPassword(request);
   if (isRefusal(body)) return body;
-  const used = await useLinkToSignIn(context, { purpose: "invitation", ...body });
-  return isRefusal(used) ? used : tokenResponse(context, used.user, used.session, 200);
+  return signInByLink(context, { purpose: "invitation", ...body });
 }
