@@ -1,5 +1,5 @@
 import { fromBase64Url, toBase64Url } from "../encoding/base64.js";
-import { aesKey, open, type SecretKey, seal } from "../encoding/secret-keys.js";
+import { aesKey, hkdf, open, type SecretKey, seal } from "../encoding/secret-keys.js";
 
 /** What the database says of a presented refresh token after `rotateRefreshToken` has run. Times in milliseconds. */
 export interface TokenFacts {
@@ -80,14 +80,6 @@ export async function openSuccessor(
 }
 
 async function successorKey(predecessor: string, serverKey: Uint8Array<ArrayBuffer>): Promise<SecretKey> {
-  const material = await crypto.subtle.importKey(
-    "raw",
-    new TextEncoder().encode(predecessor),
-    "HKDF",
-    false,
-    ["deriveBits"],
-  );
-  const info = new TextEncoder().encode("svc sealed successor");
-  const algorithm = { name: "HKDF", hash: "SHA-256", salt: serverKey, info };
-  return aesKey(new Uint8Array(await crypto.subtle.deriveBits(algorithm, material, 256)));
+  const material = new TextEncoder().encode(predecessor);
+  return aesKey(await hkdf(material, serverKey, "svc sealed successor"));
 }
