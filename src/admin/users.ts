@@ -8,10 +8,11 @@ import { readJsonObject } from "../http/body.js";
 import { badRequest, isRefusal, Refusal } from "../http/refusal.js";
 import { json } from "../http/respond.js";
 import { ConstraintError, StatementError } from "../platform/database.js";
+import { usersTable } from "../sqlite/names.js";
 import type { AdminServices } from "./routes.js";
 import { listSystemRows, systemList } from "./system-list.js";
 
-const users = systemList("_users", {
+const users = systemList(usersTable, {
   id: "text",
   email: "text",
   role: "text",
