@@ -1,4 +1,4 @@
-import { type Caller, principalOf } from "../auth/principal.js";
+import { principalOf } from "../auth/principal.js";
 import type { Refusal } from "../http/refusal.js";
 import { Tally } from "../metering/tally.js";
 import { Memo } from "../platform/memo.js";
@@ -11,7 +11,7 @@ import type { Affinity, ColumnType } from "../sqlite/column-type.js";
 import { systemColumnName, systemTableName } from "../sqlite/names.js";
 import { type ListResponseContext, listResponse } from "../tables/list/list-response.js";
 import { noPlanChecks } from "../tables/plan-check.js";
-import type { AdminServices } from "./routes.js";
+import type { AdminRequest } from "./services.js";
 
 /** A table of the server's own as administrators list it: with the parameters and cursors of specification 4.3. */
 export interface SystemList {
@@ -86,10 +86,8 @@ const everyRow: Expression = { kind: "literal", value: true };
 
 /** GET of a list, cursors included. */
 export function listSystemRows(
-  request: Request,
   { table, catalog }: SystemList,
-  { platform, config, cursors }: AdminServices,
-  caller: Caller,
+  { request, services: { platform, config, cursors }, caller }: AdminRequest,
 ): Promise<Response | Refusal> {
   const { database, clock } = platform;
   const context: ListResponseContext = {

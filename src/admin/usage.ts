@@ -3,7 +3,7 @@ import { parseQueryString, type QueryParameter, quoted } from "../http/query-str
 import { badRequest, isRefusal, type Refusal } from "../http/refusal.js";
 import { json } from "../http/respond.js";
 import { type Grouping, listGaps, type Range, sumUsage } from "../metering/store.js";
-import type { AdminServices } from "./routes.js";
+import type { AdminRequest } from "./services.js";
 
 const groupings: readonly Grouping[] = ["table", "principal", "day"];
 
@@ -11,7 +11,10 @@ const groupings: readonly Grouping[] = ["table", "principal", "day"];
 const endOfTime = Date.UTC(10_000, 0);
 
 /** GET /admin/api/usage?from=&to=&group_by=table|principal|day (interface, section 8). */
-export async function getUsage(request: Request, { platform }: AdminServices): Promise<Response | Refusal> {
+export async function getUsage({
+  request,
+  services: { platform },
+}: AdminRequest): Promise<Response | Refusal> {
   const parameters = parseQueryString(request.url);
   if (isRefusal(parameters)) return parameters;
   const asked = readParameters(parameters);
