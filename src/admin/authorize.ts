@@ -1,3 +1,4 @@
+import { backendRefusal } from "../auth/backend-refusal.js";
 import type { Caller } from "../auth/principal.js";
 import { Refusal } from "../http/refusal.js";
 
@@ -9,8 +10,6 @@ export function adminRefusal(caller: Caller): Refusal | null {
     case "user":
       return caller.role === "admin" ? null : new Refusal("forbidden", "admins only");
     case "key":
-      return caller.scopes.includes("project:backend")
-        ? null
-        : new Refusal("forbidden", "the key lacks the scope project:backend");
+      return backendRefusal(caller);
   }
 }

@@ -1,7 +1,7 @@
 import type { Context } from "hono";
 import type { Caller } from "../auth/principal.js";
 import { refuse } from "../http/by-method.js";
-import { isRefusal, Refusal } from "../http/refusal.js";
+import { Refusal, responseOf } from "../http/refusal.js";
 import { router } from "../http/router.js";
 import { adminRefusal } from "./authorize.js";
 import { applySchema, planSchema } from "./schema.js";
@@ -38,7 +38,7 @@ export function adminRoutes(services: AdminServices) {
       const answer =
         adminRefusal(caller) ??
         (id.includes("\0") ? nothingThere : await handle({ request: c.req.raw, services, id, caller }));
-      return isRefusal(answer) ? answer.toResponse() : answer;
+      return responseOf(answer);
     });
   const methodsOf = (path: string) =>
     endpoints.filter(([, other]) => other === path).map(([method]) => method);

@@ -1,8 +1,8 @@
 import { createUser } from "../auth/administration.js";
-import { userOf } from "../auth/routes/me.js";
 import { deleteCodes } from "../auth/store/oauth.js";
 import { revokeSessions } from "../auth/store/sessions.js";
 import { changeUser, deleteUser, userById } from "../auth/store/users.js";
+import { userOf } from "../auth/user-of.js";
 import { readJsonObject } from "../http/body.js";
 import { badRequest, isRefusal, Refusal } from "../http/refusal.js";
 import { json } from "../http/respond.js";

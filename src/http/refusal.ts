@@ -47,6 +47,11 @@ export function isRefusal(value: unknown): value is Refusal {
   return value instanceof Refusal;
 }
 
+/** What a handler returned, as a response. */
+export function responseOf(answer: Response | Refusal): Response {
+  return isRefusal(answer) ? answer.toResponse() : answer;
+}
+
 /** RFC 9110, section 15.5.6: the answer names the methods that there are. */
 export function methodNotAllowed(...allowed: readonly string[]): Refusal {
   const headers = { Allow: allowed.join(", ") };

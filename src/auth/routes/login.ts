@@ -1,32 +1,32 @@
 import { isRefusal, Refusal } from "../../http/refusal.js";
 import type { Statement } from "../../platform/database.js";
 import type { CheckedRow } from "../authenticate.js";
+import { type EmailAndPassword, readEmailAndPassword } from "../body.js";
 import { completeSignIn } from "../complete-sign-in.js";
-import type { AuthContext } from "../context.js";
+import type { AuthContext, AuthRequest } from "../context.js";
 import { emailKey } from "../email.js";
 import { type Account, checkAccountPassword, orForgive, type PasswordCheck } from "../password-check.js";
 import { presentedPasswordProblem } from "../passwords.js";
 import { rememberAddress } from "../store/throttle.js";
 import { changePassword, userWithPassword } from "../store/users.js";
-import { type Credentials, readCredentials } from "./credentials-body.js";
 
 /**
  * POST /auth/login. An unknown address, a wrong password, an account without one and a disabled account cost the same
  * statements and one hash, and get the same answer.
  */
-export async function login(
-  request: Request,
-  context: AuthContext,
-  address: string,
-): Promise<Response | Refusal> {
-  const body = await readCredentials(request);
+export async function login({ request, context, address }: AuthRequest): Promise<Response | Refusal> {
+  const body = await readEmailAndPassword(request);
   if (isRefusal(body)) return body;
   const problem = presentedPasswordProblem(body.password);
   if (problem !== null) return problem;
   return logIn(context, body, address);
 }
 
-async function logIn(context: AuthContext, body: Credentials, address: string): Promise<Response | Refusal> {
+async function logIn(
+  context: AuthContext,
+  body: EmailAndPassword,
+  address: string,
+): Promise<Response | Refusal> {
   const { platform } = context;
   const checked = await checkAccountPassword(context, emailKey(body.email), address, body.password);
   if (isRefusal(checked)) return checked;
@@ -41,7 +41,7 @@ async function logIn(context: AuthContext, body: Credentials, address: string): 
 /** What comes of a right password; null where another login has replaced the imported hash meanwhile: it has to be checked again. */
 async function answerTo(
   context: AuthContext,
-  body: Credentials,
+  body: EmailAndPassword,
   { account, forgive, addressKey, schemaVersion }: PasswordCheck & { readonly account: Account },
 ): Promise<Response | Refusal | null> {
   const { platform } = context;

@@ -2,7 +2,7 @@ import { badRequest, isRefusal, Refusal } from "../../http/refusal.js";
 import { hashSecret } from "../api-key.js";
 import { readAuthBody } from "../body.js";
 import { completeSignIn } from "../complete-sign-in.js";
-import type { AuthContext } from "../context.js";
+import type { AuthRequest } from "../context.js";
 import { codeChallengeOf, isCodeVerifier } from "../oauth/state.js";
 import { consumeCode, userOfCode } from "../store/oauth.js";
 
@@ -10,7 +10,7 @@ import { consumeCode, userOfCode } from "../store/oauth.js";
  * POST /auth/oauth/exchange: tokens for the one-use code of a callback. A verifier that does not fit uses the code up
  * too: whoever presents it is not who began the sign-in, and gets no second try.
  */
-export async function exchange(request: Request, context: AuthContext): Promise<Response | Refusal> {
+export async function exchange({ request, context }: AuthRequest): Promise<Response | Refusal> {
   const body = await readAuthBody(request);
   if (isRefusal(body)) return body;
   const { code, code_verifier: verifier } = body;

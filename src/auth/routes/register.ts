@@ -1,7 +1,8 @@
 import { isRefusal, Refusal } from "../../http/refusal.js";
 import { json } from "../../http/respond.js";
+import { readEmailAndPassword } from "../body.js";
 import { completeSignIn } from "../complete-sign-in.js";
-import type { AuthContext } from "../context.js";
+import type { AuthContext, AuthRequest } from "../context.js";
 import { emailKey } from "../email.js";
 import { prepareLinkMail } from "../link-mail.js";
 import { linkLifetimeSeconds } from "../links.js";
@@ -10,15 +11,14 @@ import { newId } from "../sessions.js";
 import { disputePasswords } from "../store/links.js";
 import { insertRegistrationMail } from "../store/outbox.js";
 import { insertUser, type NewUser, userWithPassword } from "../store/users.js";
-import { readCredentials } from "./credentials-body.js";
 
 /**
  * POST /auth/register: a user of role `user`, whatever the body says, and a first session; where addresses have to be
  * confirmed first, a mail and no session.
  */
-export async function register(request: Request, context: AuthContext): Promise<Response | Refusal> {
+export async function register({ request, context }: AuthRequest): Promise<Response | Refusal> {
   const { platform, config } = context;
-  const body = await readCredentials(request);
+  const body = await readEmailAndPassword(request);
   if (isRefusal(body)) return body;
   const settings = await context.settings();
   if (isRefusal(settings)) return settings;
