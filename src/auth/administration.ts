@@ -3,7 +3,7 @@ import { parseInstant } from "../encoding/instant.js";
 import { badRequest, Refusal } from "../http/refusal.js";
 import type { Result } from "../platform/database.js";
 import type { Platform } from "../platform/platform.js";
-import { apiKeyRandomBytes, hashSecret, newApiKey, parseScope } from "./api-key.js";
+import { apiKeyRandomBytes, hashSecret, newApiKey, parseKeyScope } from "./api-key.js";
 import { emailKey, isEmail } from "./email.js";
 import { passwordProblem } from "./passwords.js";
 import { insertServiceKey } from "./store/service-keys.js";
@@ -69,7 +69,7 @@ export async function createServiceKey(
   if (name === "" || name.length > nameLengthMax)
     return badRequest(`name: expected 1 to ${nameLengthMax} characters`);
   if (scopes.length === 0) return badRequest("scopes: expected at least one");
-  const parsed = scopes.map((text) => ({ text, scope: parseScope(text) }));
+  const parsed = scopes.map((text) => ({ text, scope: parseKeyScope(text) }));
   const unknown = parsed.find(({ scope }) => scope === null);
   if (unknown !== undefined)
     return badRequest(

@@ -9,7 +9,7 @@ import { CheckedDatabase, UnexpectedRowError } from "./checked-database.js";
 import { readCredential } from "./credential.js";
 import type { Caller } from "./principal.js";
 
-export interface Identity {
+export interface IdentifiedCaller {
   readonly caller: Caller;
   /** Null where none is applied yet. */
   readonly schemaVersion: number | null;
@@ -18,7 +18,7 @@ export interface Identity {
 /** Who calls. The database has the last word on every request. */
 export interface Callers {
   /** In a round trip of its own. */
-  identify(headers: Headers): Promise<Identity | Refusal>;
+  identify(headers: Headers): Promise<IdentifiedCaller | Refusal>;
 
   /**
    * Runs `act` on a database whose first round trip checks the caller too. Until then the credential and what the last
@@ -27,7 +27,7 @@ export interface Callers {
    */
   run(
     headers: Headers,
-    act: (identity: Identity, database: Statements) => AtOnce<Response | Refusal>,
+    act: (identity: IdentifiedCaller, database: Statements) => AtOnce<Response | Refusal>,
   ): Promise<Response | Refusal>;
 }
 
@@ -77,7 +77,7 @@ export function createCallers({ database, clock, tokens, cookieMode }: CallerSer
     }
   };
 
-  const identityOf = (claim: Claim, row: CheckedRow): Identity | Refusal => {
+  const identityOf = (claim: Claim, row: CheckedRow): IdentifiedCaller | Refusal => {
     const caller = callerOf(claim, row);
     return isRefusal(caller) ? caller : { caller, schemaVersion: row[0] as number | null };
   };

@@ -3,8 +3,8 @@ import { isOwnOrigin } from "../../http/origin.js";
 import { isRefusal, Refusal } from "../../http/refusal.js";
 import type { AuthContext, AuthRequest } from "../context.js";
 import { applicationUrl } from "../link-url.js";
+import { pageResponse } from "../pages/html-page.js";
 import { donePage, formPage, problemPage, purposeOfPage, takesPassword } from "../pages/link-page.js";
-import { pageResponse } from "../pages/page.js";
 import { useLink } from "../use-link.js";
 
 /**
