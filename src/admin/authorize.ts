@@ -2,7 +2,7 @@ import { backendRefusal } from "../auth/backend-refusal.js";
 import type { Caller } from "../auth/principal.js";
 import { Refusal } from "../http/refusal.js";
 
-/** Admin routes take a user of role `admin` or a `project:backend` key (interface, section 6). Null: go on. */
+/** Admin routes take a user of role `admin` or a `project:backend` key. Null: go on. */
 export function adminRefusal(caller: Caller): Refusal | null {
   switch (caller.kind) {
     case "anonymous":

@@ -15,7 +15,7 @@ type Env = { Variables: { caller: Caller } };
 /** No text of the database holds a NUL. */
 const nothingThere = new Refusal("not_found", "no such resource");
 
-/** /admin/api (interface, section 6; for the schema section 3). */
+/** /admin/api (docs/reference/http.md). */
 export function adminRoutes(services: AdminServices) {
   const routes = router<Env>();
   const endpoints: readonly (readonly [method: string, path: string, handle: AdminHandler])[] = [

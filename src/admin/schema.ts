@@ -9,7 +9,7 @@ import { formatStep } from "../schema/plan/format-plan.js";
 import { planChange } from "../schema/plan/plan.js";
 import type { AdminRequest, AdminServices } from "./services.js";
 
-/** POST /admin/api/schema/plan (interface, section 3). The body is YAML; without one, the file beside the server. */
+/** POST /admin/api/schema/plan (docs/reference/http.md). The body is YAML; without one, the file beside the server. */
 export async function planSchema({ request, services }: AdminRequest): Promise<Response | Refusal> {
   const parameters = parametersOf(request, []);
   const text = isRefusal(parameters) ? parameters : await proposedText(services, request);

@@ -13,7 +13,7 @@ import { type ListResponseContext, listResponse } from "../tables/list/list-resp
 import { noPlanChecks } from "../tables/plan-check.js";
 import type { AdminRequest } from "./services.js";
 
-/** A table of the server's own as administrators list it: with the parameters and cursors of specification 4.3. */
+/** A table of the server's own as administrators list it: with the parameters and cursors of any list. */
 export interface SystemList {
   readonly table: Table;
   readonly catalog: Catalog;

@@ -10,7 +10,7 @@ const groupings: readonly UsageGrouping[] = ["table", "principal", "day"];
 /** A midnight, as everything that is ISO 8601 is before it: days that are asked for whole are summed already. */
 const endOfTime = Date.UTC(10_000, 0);
 
-/** GET /admin/api/usage?from=&to=&group_by=table|principal|day (interface, section 8). */
+/** GET /admin/api/usage?from=&to=&group_by=table|principal|day (docs/reference/metering.md). */
 export async function getUsage({
   request,
   services: { platform },

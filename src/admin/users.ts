@@ -41,7 +41,7 @@ export async function postUser({ request, services }: AdminRequest): Promise<Res
   return json({ data: { user: userOf(found!.rows[0]!) } }, 201);
 }
 
-/** PATCH /admin/api/users/{id}: `disabled?, role?` (specification, section 3). Disablement ends every session. */
+/** PATCH /admin/api/users/{id}: `disabled?, role?`. Disablement ends every session. */
 export async function patchUser({ request, services, id }: AdminRequest): Promise<Response | Refusal> {
   const { platform, config } = services;
   const body = await readJsonObject(request, config.api.max_body_bytes);

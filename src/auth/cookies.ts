@@ -1,6 +1,6 @@
 import type { Config } from "../project/config.js";
 
-/** Names and attributes of specification 5.4. */
+/** Names and attributes are public: see docs/guides/browsers.md. */
 const accessName = "svc_access";
 const refreshName = "svc_refresh";
 

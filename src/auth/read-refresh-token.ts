@@ -4,7 +4,7 @@ import { isAuthBodyEmpty, readAuthBody } from "./body.js";
 import type { AuthContext } from "./context.js";
 import { endCookies, refreshCookie } from "./cookies.js";
 
-/** From the body, else in cookie mode from the cookie, which needs no body at all (specification 5.1). */
+/** From the body, else in cookie mode from the cookie, which needs no body at all. */
 export async function readRefreshToken(request: Request, { auth }: Config): Promise<string | Refusal> {
   const cookie = auth.cookie_mode ? refreshCookie(request.headers) : null;
   if (auth.cookie_mode && (await isAuthBodyEmpty(request))) return cookie ?? invalidRefreshToken;

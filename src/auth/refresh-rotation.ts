@@ -20,7 +20,7 @@ export interface TokenFacts {
 export type RotationVerdict =
   /** The token was consumed just now: our successor is the one. */
   | { readonly kind: "issue"; readonly facts: TokenFacts }
-  /** It was consumed within the grace window: the same successor again (specification 5.5). */
+  /** It was consumed within the grace window: the same successor again. */
   | { readonly kind: "replay"; readonly facts: TokenFacts; readonly sealedSuccessor: string }
   | { readonly kind: "reject" };
 
@@ -58,7 +58,7 @@ export function newRefreshToken(random: Uint8Array): string {
 
 /**
  * The successor, sealed under a key of the server's secret and the predecessor together: a dump of the database opens
- * nothing, and neither does the secret alone (interface, section 6). `iv` are 12 random bytes.
+ * nothing, and neither does the secret alone. `iv` are 12 random bytes.
  */
 export async function sealSuccessor(
   successor: string,

@@ -1,6 +1,6 @@
 import { type HeadersRecord, json } from "./respond.js";
 
-/** Every error code of the interface and its status (interface, section 6). */
+/** Every error code and its status (docs/reference/errors.md). */
 export const statuses = {
   bad_request: 400,
   invalid_cursor: 400,
@@ -37,7 +37,7 @@ export class Refusal {
     return this.options.status ?? statuses[this.code];
   }
 
-  /** `{ error: { code, message } }` with the code's status (specification, section 7). */
+  /** `{ error: { code, message } }` with the code's status. */
   toResponse(): Response {
     return json({ error: { code: this.code, message: this.message } }, this.status, this.options.headers);
   }

@@ -7,7 +7,7 @@ import { type IdentitySignIn, signInByIdentity } from "../store/identities.js";
 import type { Profile, ProviderFailure } from "./provider.js";
 import { exchangeCodeLifetimeMs, newSecret } from "./state.js";
 
-/** What an application is told of a sign-in that came to nothing (interface, section 6). */
+/** What an application is told of a sign-in that came to nothing (docs/guides/sign-in-providers.md). */
 export type SignInFailure =
   | ProviderFailure
   | "email_not_verified"

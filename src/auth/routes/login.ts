@@ -59,7 +59,7 @@ async function answerTo(
   return (await completeSignIn(context, factor, 200)) ?? (replace.length > 0 ? null : wrong);
 }
 
-/** Specification 4.1: told only to whoever knows the password. */
+/** Where addresses have to be confirmed and this one is not: told only to whoever knows the password. */
 async function unverifiedRefusal(
   context: AuthContext,
   account: Account,

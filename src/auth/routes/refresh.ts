@@ -14,7 +14,7 @@ import {
 import { rotateRefreshToken } from "../store/sessions.js";
 import { tokenResponse } from "../token-response.js";
 
-/** POST /auth/refresh: rotates a refresh token (specification 5.5). A confirmed rejection ends the cookies too. */
+/** POST /auth/refresh: rotates a refresh token. A confirmed rejection ends the cookies too. */
 export async function refresh({ request, context }: AuthRequest): Promise<Response | Refusal> {
   const answer = await rotate(request, context);
   return answer === invalidRefreshToken ? rejection(context) : answer;

@@ -52,7 +52,7 @@ const taken = new Refusal("conflict", "the address is registered already");
 
 /**
  * The same answer and statements for an address that is new, taken and not confirmed, or confirmed. The id in it is a random
- * one each time: a row that refers to it, were it a new user's, would be taken, and so tell (interface, section 6).
+ * one each time: a row that refers to it, were it a new user's, would be taken, and so tell.
  */
 async function registerUnverified(context: AuthContext, user: NewUser): Promise<Response> {
   const { email, role, passwordHash } = user;

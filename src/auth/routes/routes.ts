@@ -26,7 +26,7 @@ import { register } from "./register.js";
 type Env = { Variables: { caller: Caller } };
 type Handler<R> = (given: R) => Promise<Response | Refusal>;
 
-/** /auth (specification 4.1). `authenticated` finds out who calls, for the routes that do more than read. */
+/** /auth (docs/reference/http.md). `authenticated` finds out who calls, for the routes that do more than read. */
 export function authRoutes(
   context: AuthContext,
   callers: Callers,
@@ -84,7 +84,7 @@ const callersPosts: readonly (readonly [string, Handler<CallerRequest>])[] = [
 ];
 
 /**
- * Specification 5.5: whatever fails inside, be it storage, the hasher or the making of a token, is 503
+ * Whatever fails inside, be it storage, the hasher or the making of a token, is 503
  * `auth_unavailable`. What nobody expected is logged beside.
  */
 function unavailableFor(log: Log): (error: Error) => Response {
