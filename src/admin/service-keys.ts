@@ -16,8 +16,8 @@ const serviceKeys = systemList("_service_keys", {
 });
 
 /** GET /admin/api/service-keys: never a secret, which nobody has any more. */
-export function getServiceKeys(given: AdminRequest): Promise<Response | Refusal> {
-  return listSystemRows(serviceKeys, given);
+export function getServiceKeys({ request, services, caller }: AdminRequest): Promise<Response | Refusal> {
+  return listSystemRows(request, serviceKeys, services, caller);
 }
 
 /** POST /admin/api/service-keys: `name, scopes[], expires_at?`. The key is shown once; a key cannot make keys. */

@@ -1,4 +1,4 @@
-import { principalOf } from "../auth/principal.js";
+import { type Caller, principalOf } from "../auth/principal.js";
 import type { Refusal } from "../http/refusal.js";
 import { Tally } from "../metering/tally.js";
 import { Memo } from "../platform/memo.js";
@@ -11,9 +11,9 @@ import type { Affinity, ColumnType } from "../sqlite/column-type.js";
 import { systemColumnName, systemTableName } from "../sqlite/names.js";
 import { type ListResponseContext, listResponse } from "../tables/list/list-response.js";
 import { noPlanChecks } from "../tables/plan-check.js";
-import type { AdminRequest } from "./services.js";
+import type { AdminServices } from "./services.js";
 
-/** A table of the server's own as administrators list it: with the parameters and cursors of any list. */
+/** A table of the server's own as administrators list it: with the parameters and cursors of specification 4.3. */
 export interface SystemList {
   readonly table: Table;
   readonly catalog: Catalog;
@@ -86,8 +86,10 @@ const everyRow: Expression = { kind: "literal", value: true };
 
 /** GET of a list, cursors included. */
 export function listSystemRows(
+  request: Request,
   { table, catalog }: SystemList,
-  { request, services: { platform, config, cursors }, caller }: AdminRequest,
+  { platform, config, cursors }: AdminServices,
+  caller: Caller,
 ): Promise<Response | Refusal> {
   const { database, clock } = platform;
   const context: ListResponseContext = {

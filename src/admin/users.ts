@@ -21,8 +21,8 @@ const users = systemList(usersTable, {
 });
 
 /** GET /admin/api/users */
-export function getUsers(given: AdminRequest): Promise<Response | Refusal> {
-  return listSystemRows(users, given);
+export function getUsers({ request, services, caller }: AdminRequest): Promise<Response | Refusal> {
+  return listSystemRows(request, users, services, caller);
 }
 
 /** POST /admin/api/users: `email, password, role?` */
