@@ -5,10 +5,18 @@ import { dottedPath } from "../problems/dotted-path.js";
 import { pointAt } from "../problems/point-at.js";
 import { type Problem, shown } from "../problems/problem.js";
 import { type ColumnName, columnName, isName, tableName } from "../sqlite/names.js";
-import type { AuthSettings, Column, ColumnDefault, Index, Reference, Schema, Table } from "./model.js";
+import type {
+  AuthSettings,
+  Column,
+  ColumnDefault,
+  Index,
+  Reference,
+  Schema,
+  Table,
+  UnreadTable,
+} from "./model.js";
 import { schemaProblems } from "./schema-problems.js";
 import { soundPart } from "./sound-part.js";
-import type { UnreadTable } from "./unread.js";
 import { isPlainObject, mapOf, mapWith, problemsOf } from "./valibot-problems.js";
 
 export interface ParsedSchema {
