@@ -216,7 +216,7 @@ async function health(database: Database): Promise<Response> {
   }
 }
 
-/** A page that rebinds its own name to a loopback address still sends that name (interface, section 1). */
+/** A page that rebinds its own name to a loopback address still sends that name. */
 function loopbackHostsOnly(answer: Fetch): Fetch {
   return (request, ...rest) =>
     isLoopbackHost(new URL(request.url).hostname)

@@ -138,6 +138,18 @@ describe("who imports whom", () => {
     expect(offending).toEqual([]);
   });
 
+  test("in no circle", () => {
+    let imports = local.map(({ file, target }) => ({ file, target: target.replace(/\.js$/, ".ts") }));
+    for (let before = Number.POSITIVE_INFINITY; imports.length < before; ) {
+      before = imports.length;
+      // Who imports nobody else, or is imported by nobody else, is in no circle.
+      const importing = new Set(imports.map(({ file }) => file));
+      const imported = new Set(imports.map(({ target }) => target));
+      imports = imports.filter(({ file, target }) => importing.has(target) && imported.has(file));
+    }
+    expect(imports).toEqual([]);
+  });
+
   test("every folder is in the table", () => {
     const folders = new Set(files.map((file) => folderOf(relative(root, file))));
     folders.delete("cli");

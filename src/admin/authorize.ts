@@ -1,7 +1,8 @@
+import { backendRefusal } from "../auth/backend-refusal.js";
 import type { Caller } from "../auth/principal.js";
 import { Refusal } from "../http/refusal.js";
 
-/** Admin routes take a user of role `admin` or a `project:backend` key (interface, section 6). Null: go on. */
+/** Admin routes take a user of role `admin` or a `project:backend` key. Null: go on. */
 export function adminRefusal(caller: Caller): Refusal | null {
   switch (caller.kind) {
     case "anonymous":
@@ -9,8 +10,6 @@ export function adminRefusal(caller: Caller): Refusal | null {
     case "user":
       return caller.role === "admin" ? null : new Refusal("forbidden", "admins only");
     case "key":
-      return caller.scopes.includes("project:backend")
-        ? null
-        : new Refusal("forbidden", "the key lacks the scope project:backend");
+      return backendRefusal(caller);
   }
 }

@@ -1,42 +1,24 @@
 import type { Context } from "hono";
 import type { Caller } from "../auth/principal.js";
 import { refuse } from "../http/by-method.js";
-import { isRefusal, Refusal } from "../http/refusal.js";
+import { Refusal, responseOf } from "../http/refusal.js";
 import { router } from "../http/router.js";
-import type { Platform } from "../platform/platform.js";
-import type { Config } from "../project/config.js";
-import type { Cursors } from "../tables/list/list-response.js";
 import { adminRefusal } from "./authorize.js";
 import { applySchema, planSchema } from "./schema.js";
 import { getServiceKeys, postServiceKey, removeServiceKey } from "./service-keys.js";
+import type { AdminHandler, AdminServices } from "./services.js";
 import { getUsage } from "./usage.js";
 import { getUsers, patchUser, postUser, removeUser, revokeUserSessions } from "./users.js";
 
-export interface AdminServices {
-  readonly platform: Platform;
-  readonly config: Config;
-  readonly cursors: Cursors;
-  /** svc.schema.yaml beside the server, for a request without a body. */
-  readonly readSchemaFile: () => Promise<string>;
-}
-
 type Env = { Variables: { caller: Caller } };
-
-/** `id` is that of the path, empty where it has none. */
-type Handler = (
-  request: Request,
-  services: AdminServices,
-  id: string,
-  caller: Caller,
-) => Promise<Response | Refusal>;
 
 /** No text of the database holds a NUL. */
 const nothingThere = new Refusal("not_found", "no such resource");
 
-/** /admin/api (interface, section 6; for the schema section 3). */
+/** /admin/api (docs/reference/http.md). */
 export function adminRoutes(services: AdminServices) {
   const routes = router<Env>();
-  const endpoints: readonly (readonly [method: string, path: string, handle: Handler])[] = [
+  const endpoints: readonly (readonly [method: string, path: string, handle: AdminHandler])[] = [
     ["POST", "/schema/plan", planSchema],
     ["POST", "/schema/apply", applySchema],
     ["GET", "/users", getUsers],
@@ -55,8 +37,8 @@ export function adminRoutes(services: AdminServices) {
       const id = c.req.param("id") ?? "";
       const answer =
         adminRefusal(caller) ??
-        (id.includes("\0") ? nothingThere : await handle(c.req.raw, services, id, caller));
-      return isRefusal(answer) ? answer.toResponse() : answer;
+        (id.includes("\0") ? nothingThere : await handle({ request: c.req.raw, services, id, caller }));
+      return responseOf(answer);
     });
   const methodsOf = (path: string) =>
     endpoints.filter(([, other]) => other === path).map(([method]) => method);

@@ -7,10 +7,10 @@ import { parseRules } from "../project/parse-rules.js";
 import { type ApplyOutcome, applyChange } from "../schema/apply.js";
 import { formatStep } from "../schema/plan/format-plan.js";
 import { planChange } from "../schema/plan/plan.js";
-import type { AdminServices } from "./routes.js";
+import type { AdminRequest, AdminServices } from "./services.js";
 
-/** POST /admin/api/schema/plan (interface, section 3). The body is YAML; without one, the file beside the server. */
-export async function planSchema(request: Request, services: AdminServices): Promise<Response | Refusal> {
+/** POST /admin/api/schema/plan (docs/reference/http.md). The body is YAML; without one, the file beside the server. */
+export async function planSchema({ request, services }: AdminRequest): Promise<Response | Refusal> {
   const parameters = parametersOf(request, []);
   const text = isRefusal(parameters) ? parameters : await proposedText(services, request);
   if (isRefusal(text)) return text;
@@ -21,7 +21,7 @@ export async function planSchema(request: Request, services: AdminServices): Pro
 }
 
 /** POST /admin/api/schema/apply?base=HASH&allow_destructive=true */
-export async function applySchema(request: Request, services: AdminServices): Promise<Response | Refusal> {
+export async function applySchema({ request, services }: AdminRequest): Promise<Response | Refusal> {
   const { platform, config } = services;
   const parameters = parametersOf(request, ["base", "allow_destructive"]);
   if (isRefusal(parameters)) return parameters;

@@ -1,10 +1,9 @@
 import { createServiceKey } from "../auth/administration.js";
-import type { Caller } from "../auth/principal.js";
 import { revokeServiceKey } from "../auth/store/service-keys.js";
 import { readJsonObject } from "../http/body.js";
 import { badRequest, isRefusal, Refusal } from "../http/refusal.js";
 import { json } from "../http/respond.js";
-import type { AdminServices } from "./routes.js";
+import type { AdminRequest } from "./services.js";
 import { listSystemRows, systemList } from "./system-list.js";
 
 const serviceKeys = systemList("_service_keys", {
@@ -17,22 +16,17 @@ const serviceKeys = systemList("_service_keys", {
 });
 
 /** GET /admin/api/service-keys: never a secret, which nobody has any more. */
-export function getServiceKeys(
-  request: Request,
-  services: AdminServices,
-  _: string,
-  caller: Caller,
-): Promise<Response | Refusal> {
+export function getServiceKeys({ request, services, caller }: AdminRequest): Promise<Response | Refusal> {
   return listSystemRows(request, serviceKeys, services, caller);
 }
 
 /** POST /admin/api/service-keys: `name, scopes[], expires_at?`. The key is shown once; a key cannot make keys. */
-export async function postServiceKey(
-  request: Request,
-  { platform, config }: AdminServices,
-  _: string,
-  caller: Caller,
-): Promise<Response | Refusal> {
+export async function postServiceKey({
+  request,
+  services,
+  caller,
+}: AdminRequest): Promise<Response | Refusal> {
+  const { platform, config } = services;
   if (caller.kind === "key") return new Refusal("forbidden", "a key cannot make keys");
   const body = await readJsonObject(request, config.api.max_body_bytes);
   if (isRefusal(body)) return body;
@@ -52,11 +46,8 @@ function isTextList(value: unknown): value is readonly string[] {
 }
 
 /** DELETE /admin/api/service-keys/{id}: revoked from the next request on. */
-export async function removeServiceKey(
-  _: Request,
-  { platform }: AdminServices,
-  id: string,
-): Promise<Response | Refusal> {
+export async function removeServiceKey({ services, id }: AdminRequest): Promise<Response | Refusal> {
+  const { platform } = services;
   const [revoked] = await platform.database.batch([revokeServiceKey(id, platform.clock.now())]);
   return revoked!.rows.length === 0
     ? new Refusal("not_found", "no such key, or it is revoked already")

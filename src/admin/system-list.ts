@@ -12,7 +12,7 @@ import { systemColumnName, systemTableName } from "../sqlite/names.js";
 import { listResponse } from "../tables/list/list-response.js";
 import type { ListAccess } from "../tables/list/prepare-list.js";
 import { noPlanChecks } from "../tables/plan-check.js";
-import type { AdminServices } from "./routes.js";
+import type { AdminServices } from "./services.js";
 
 /**
  * A table of the server's own as administrators may list it, with the parameters and cursors of every other list. It is

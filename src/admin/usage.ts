@@ -2,16 +2,19 @@ import { parseInstant } from "../encoding/instant.js";
 import { parseQueryString, type QueryParameter, quoted } from "../http/query-string.js";
 import { badRequest, isRefusal, type Refusal } from "../http/refusal.js";
 import { json } from "../http/respond.js";
-import { type Grouping, listGaps, type Range, sumUsage } from "../metering/store.js";
-import type { AdminServices } from "./routes.js";
+import { listGaps, sumUsage, type TimeRange, type UsageGrouping } from "../metering/store.js";
+import type { AdminRequest } from "./services.js";
 
-const groupings: readonly Grouping[] = ["table", "principal", "day"];
+const groupings: readonly UsageGrouping[] = ["table", "principal", "day"];
 
 /** A midnight, as everything that is ISO 8601 is before it: days that are asked for whole are summed already. */
 const endOfTime = Date.UTC(10_000, 0);
 
-/** GET /admin/api/usage?from=&to=&group_by=table|principal|day (interface, section 8). */
-export async function getUsage(request: Request, { platform }: AdminServices): Promise<Response | Refusal> {
+/** GET /admin/api/usage?from=&to=&group_by=table|principal|day (docs/reference/metering.md). */
+export async function getUsage({
+  request,
+  services: { platform },
+}: AdminRequest): Promise<Response | Refusal> {
   const parameters = parseQueryString(request.url);
   if (isRefusal(parameters)) return parameters;
   const asked = readParameters(parameters);
@@ -39,7 +42,7 @@ function gapOf([atMs, reason, attemptsMax]: readonly unknown[]) {
 
 function readParameters(
   parameters: readonly QueryParameter[],
-): { readonly range: Range; readonly grouping: Grouping } | Refusal {
+): { readonly range: TimeRange; readonly grouping: UsageGrouping } | Refusal {
   const given = new Map(parameters);
   for (const name of given.keys())
     if (!["from", "to", "group_by"].includes(name)) return badRequest(`unknown parameter ${quoted(name)}`);

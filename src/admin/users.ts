@@ -1,17 +1,17 @@
 import { createUser } from "../auth/administration.js";
-import type { Caller } from "../auth/principal.js";
-import { userOf } from "../auth/routes/me.js";
 import { deleteCodes } from "../auth/store/oauth.js";
 import { revokeSessions } from "../auth/store/sessions.js";
 import { changeUser, deleteUser, userById } from "../auth/store/users.js";
+import { userOf } from "../auth/user-of.js";
 import { readJsonObject } from "../http/body.js";
 import { badRequest, isRefusal, Refusal } from "../http/refusal.js";
 import { json } from "../http/respond.js";
 import { ConstraintError, StatementError } from "../platform/database.js";
-import type { AdminServices } from "./routes.js";
+import { usersTable } from "../sqlite/names.js";
+import type { AdminRequest, AdminServices } from "./services.js";
 import { listSystemRows, systemList } from "./system-list.js";
 
-const users = systemList("_users", {
+const users = systemList(usersTable, {
   id: "text",
   email: "text",
   role: "text",
@@ -21,17 +21,12 @@ const users = systemList("_users", {
 });
 
 /** GET /admin/api/users */
-export function getUsers(
-  request: Request,
-  services: AdminServices,
-  _: string,
-  caller: Caller,
-): Promise<Response | Refusal> {
+export function getUsers({ request, services, caller }: AdminRequest): Promise<Response | Refusal> {
   return listSystemRows(request, users, services, caller);
 }
 
 /** POST /admin/api/users: `email, password, role?` */
-export async function postUser(request: Request, services: AdminServices): Promise<Response | Refusal> {
+export async function postUser({ request, services }: AdminRequest): Promise<Response | Refusal> {
   const { platform, config } = services;
   const body = await readJsonObject(request, config.api.max_body_bytes);
   if (isRefusal(body)) return body;
@@ -46,12 +41,8 @@ export async function postUser(request: Request, services: AdminServices): Promi
   return json({ data: { user: userOf(found!.rows[0]!) } }, 201);
 }
 
-/** PATCH /admin/api/users/{id}: `disabled?, role?` (specification, section 3). Disablement ends every session. */
-export async function patchUser(
-  request: Request,
-  services: AdminServices,
-  id: string,
-): Promise<Response | Refusal> {
+/** PATCH /admin/api/users/{id}: `disabled?, role?`. Disablement ends every session. */
+export async function patchUser({ request, services, id }: AdminRequest): Promise<Response | Refusal> {
   const { platform, config } = services;
   const body = await readJsonObject(request, config.api.max_body_bytes);
   if (isRefusal(body)) return body;
@@ -69,11 +60,7 @@ export async function patchUser(
 }
 
 /** DELETE /admin/api/users/{id}: the user, their sessions, and what refers to them as its foreign keys say. */
-export async function removeUser(
-  _: Request,
-  services: AdminServices,
-  id: string,
-): Promise<Response | Refusal> {
+export async function removeUser({ services, id }: AdminRequest): Promise<Response | Refusal> {
   try {
     const [deleted] = await services.platform.database.batch([deleteUser(id)]);
     return deleted!.rows.length === 0 ? missingOrLast(services, id) : json({ data: { id } });
@@ -86,11 +73,8 @@ export async function removeUser(
 }
 
 /** POST /admin/api/users/{id}/revoke-sessions */
-export async function revokeUserSessions(
-  _: Request,
-  { platform }: AdminServices,
-  id: string,
-): Promise<Response | Refusal> {
+export async function revokeUserSessions({ services, id }: AdminRequest): Promise<Response | Refusal> {
+  const { platform } = services;
   const [revoked, found] = await platform.database.batch([
     revokeSessions(id, platform.clock.now()),
     userById(id),

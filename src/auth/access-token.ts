@@ -1,5 +1,6 @@
 import { errors, jwtVerify, SignJWT } from "jose";
 import type { AtOnce } from "../platform/at-once.js";
+import { Memo } from "../platform/memo.js";
 
 /** Claims of an access token (RFC 9068 in spirit: `typ` is `at+jwt`). */
 export interface AccessClaims {
@@ -30,14 +31,13 @@ const signatureCharacters = 43;
 /** `key` are at least 32 bytes that serve no other purpose. */
 export function createAccessTokens(key: Uint8Array): AccessTokens {
   // A signature that was found good stays good; only the clock can end it. By the signature: to hash a whole token takes longer.
-  const remembered = new Map<string, { token: string; claims: AccessClaims; expiresAtMs: number }>();
+  const remembered = new Memo<VerifiedToken & { readonly token: string }>(rememberedMax);
   const signatureOf = (token: string) => token.slice(-signatureCharacters);
   const verifyNew = async (token: string, now: number): Promise<AccessClaims | null> => {
     // jose reads more spellings of one token than one, and each would be remembered.
     if (!/^[\w-]+\.[\w-]+\.[\w-]+$/.test(token)) return null;
     const verified = await verifySignature(token, key, now);
     if (verified === null) return null;
-    if (remembered.size >= rememberedMax) remembered.delete(remembered.keys().next().value!);
     remembered.set(signatureOf(token), { token, ...verified });
     return verified.claims;
   };
@@ -55,7 +55,7 @@ export function createAccessTokens(key: Uint8Array): AccessTokens {
     },
     verify: (token, now) => {
       const signature = signatureOf(token);
-      const known = remembered.get(signature);
+      const known = remembered.find(signature);
       if (known?.token !== token) return verifyNew(token, now);
       if (now < known.expiresAtMs) return known.claims;
       remembered.delete(signature);
@@ -64,7 +64,12 @@ export function createAccessTokens(key: Uint8Array): AccessTokens {
   };
 }
 
-async function verifySignature(token: string, key: Uint8Array, now: number) {
+interface VerifiedToken {
+  readonly claims: AccessClaims;
+  readonly expiresAtMs: number;
+}
+
+async function verifySignature(token: string, key: Uint8Array, now: number): Promise<VerifiedToken | null> {
   try {
     const { payload } = await jwtVerify(token, key, {
       algorithms: [algorithm],

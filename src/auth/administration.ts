@@ -3,7 +3,7 @@ import { parseInstant } from "../encoding/instant.js";
 import { badRequest, Refusal } from "../http/refusal.js";
 import type { Result } from "../platform/database.js";
 import type { Platform } from "../platform/platform.js";
-import { apiKeyRandomBytes, hashSecret, newApiKey, parseScope } from "./api-key.js";
+import { apiKeyRandomBytes, hashSecret, newApiKey, parseKeyScope } from "./api-key.js";
 import { emailKey, isEmail } from "./email.js";
 import { passwordProblem } from "./passwords.js";
 import { insertServiceKey } from "./store/service-keys.js";
@@ -19,7 +19,7 @@ export interface UserRequest {
   readonly passwordLengthMin: number;
 }
 
-/** Creates a user of any role; the only way to an admin (specification 4.1). Operators vouch for the address. */
+/** Creates a user of any role. Operators vouch for the address. */
 export async function createUser(
   { database, clock, random, passwordHasher }: AdministrationPlatform,
   { email, role, password, passwordLengthMin }: UserRequest,
@@ -61,7 +61,7 @@ export interface CreatedServiceKey {
 
 const nameLengthMax = 200;
 
-/** Specification 5.2. A legacy scope is taken with a warning, as it grants nothing. */
+/** Makes an API key. A legacy scope is taken with a warning, as it grants nothing. */
 export async function createServiceKey(
   { database, clock, random }: AdministrationPlatform,
   { name, scopes, expiresAt }: ServiceKeyRequest,
@@ -69,7 +69,7 @@ export async function createServiceKey(
   if (name === "" || name.length > nameLengthMax)
     return badRequest(`name: expected 1 to ${nameLengthMax} characters`);
   if (scopes.length === 0) return badRequest("scopes: expected at least one");
-  const parsed = scopes.map((text) => ({ text, scope: parseScope(text) }));
+  const parsed = scopes.map((text) => ({ text, scope: parseKeyScope(text) }));
   const unknown = parsed.find(({ scope }) => scope === null);
   if (unknown !== undefined)
     return badRequest(
@@ -93,7 +93,7 @@ export async function createServiceKey(
   };
 }
 
-/** A row of `listServiceKeys` as the interface shows it. */
+/** A row of `listServiceKeys` as answers show it. */
 export function serviceKeyOf([id, name, scopes, createdAt, expiresAt, revokedAt]: Result["rows"][number]) {
   return {
     id,

@@ -25,8 +25,8 @@ export async function hashSecret(secret: string): Promise<string> {
   return toBase64Url(new Uint8Array(await crypto.subtle.digest("SHA-256", new TextEncoder().encode(secret))));
 }
 
-/** Specification 5.2. Null where the text is no scope; a legacy scope is one that grants nothing. */
-export function parseScope(text: string): { readonly scope: string; readonly legacy: boolean } | null {
+/** A scope of an API key. Null where the text is no scope; a legacy scope is one that grants nothing. */
+export function parseKeyScope(text: string): { readonly scope: string; readonly legacy: boolean } | null {
   if (text === "project:backend") return { scope: text, legacy: false };
   if (text === "*" || /^operations:.*$/.test(text)) return { scope: text, legacy: true };
   const [, table] = /^resource:([^:]*):(?:read|write)$/.exec(text) ?? [];

@@ -51,7 +51,7 @@ export function callerOf(claim: Claim, [, id, first, second]: CheckedRow): Calle
       return anonymous;
     case "user": {
       const { userId, email, role, sessionId } = claim.claims;
-      // A role that has changed since needs a token that says so (interface, section 6).
+      // A role that has changed since needs a token that says so.
       const holds = id === userId && first === email && second === role;
       return holds ? { kind: "user", id: userId, email, role, sessionId } : unauthorized;
     }

@@ -1,6 +1,7 @@
 import { isRefusal, type Refusal } from "../http/refusal.js";
 import type { AtOnce } from "../platform/at-once.js";
 import { type Database, type Statements, UnavailableError } from "../platform/database.js";
+import { Memo } from "../platform/memo.js";
 import type { Clock } from "../platform/platform.js";
 import type { AccessTokens } from "./access-token.js";
 import { type CheckedRow, type Claim, callerOf, checkStatement, claimOf } from "./authenticate.js";
@@ -8,7 +9,7 @@ import { CheckedDatabase, UnexpectedRowError } from "./checked-database.js";
 import { readCredential } from "./credential.js";
 import type { Caller } from "./principal.js";
 
-export interface Identity {
+export interface IdentifiedCaller {
   readonly caller: Caller;
   /** Null where none is applied yet. */
   readonly schemaVersion: number | null;
@@ -17,7 +18,7 @@ export interface Identity {
 /** Who calls. The database has the last word on every request. */
 export interface Callers {
   /** In a round trip of its own. */
-  identify(headers: Headers): Promise<Identity | Refusal>;
+  identify(headers: Headers): Promise<IdentifiedCaller | Refusal>;
 
   /**
    * Runs `act` on a database whose first round trip checks the caller too. Until then the credential and what the last
@@ -26,7 +27,7 @@ export interface Callers {
    */
   run(
     headers: Headers,
-    act: (identity: Identity, database: Statements) => AtOnce<Response | Refusal>,
+    act: (identity: IdentifiedCaller, database: Statements) => AtOnce<Response | Refusal>,
   ): Promise<Response | Refusal>;
 }
 
@@ -43,10 +44,10 @@ const roundsMax = 5;
 
 export function createCallers({ database, clock, tokens, cookieMode }: CallerServices): Callers {
   let schemaVersion: CheckedRow[0] = null;
-  /** What only the database knows of an API key, by its hash, the longest known first. */
-  const keys = new Map<string, CheckedRow>();
-  /** Sessions that were found ended: their requests are checked before anything is done for them. */
-  const ended = new Set<string>();
+  /** What only the database knows of an API key, by its hash. */
+  const keys = new Memo<CheckedRow>(rememberedMax);
+  /** Sessions that were found ended, by their id: their requests are checked before anything is done for them. */
+  const ended = new Memo<true>(rememberedMax);
 
   const expectedRow = (claim: Claim): CheckedRow | null => {
     switch (claim.kind) {
@@ -54,11 +55,11 @@ export function createCallers({ database, clock, tokens, cookieMode }: CallerSer
         return [schemaVersion];
       case "user": {
         const { sessionId, userId, email, role } = claim.claims;
-        if (ended.has(sessionId)) return null;
+        if (ended.find(sessionId)) return null;
         return [schemaVersion, userId, email, role];
       }
       case "key": {
-        const known = keys.get(claim.hash);
+        const known = keys.find(claim.hash);
         return known === undefined ? null : [schemaVersion, ...known];
       }
     }
@@ -68,17 +69,15 @@ export function createCallers({ database, clock, tokens, cookieMode }: CallerSer
     const [version, ...known] = row;
     schemaVersion = version!;
     if (claim.kind === "user") {
-      ended.delete(claim.claims.sessionId);
-      if (isRefusal(callerOf(claim, row))) ended.add(claim.claims.sessionId);
-      if (ended.size > rememberedMax) ended.delete(first(ended));
+      if (isRefusal(callerOf(claim, row))) ended.set(claim.claims.sessionId, true);
+      else ended.delete(claim.claims.sessionId);
     } else if (claim.kind === "key") {
-      keys.delete(claim.hash);
-      if (known[0] !== null) keys.set(claim.hash, known);
-      if (keys.size > rememberedMax) keys.delete(first(keys));
+      if (known[0] === null) keys.delete(claim.hash);
+      else keys.set(claim.hash, known);
     }
   };
 
-  const identityOf = (claim: Claim, row: CheckedRow): Identity | Refusal => {
+  const identityOf = (claim: Claim, row: CheckedRow): IdentifiedCaller | Refusal => {
     const caller = callerOf(claim, row);
     return isRefusal(caller) ? caller : { caller, schemaVersion: row[0] as number | null };
   };
@@ -125,9 +124,4 @@ export function createCallers({ database, clock, tokens, cookieMode }: CallerSer
       throw new UnavailableError("the schema or the caller changes faster than a request is answered");
     },
   };
-}
-
-/** The one that has been there longest. */
-function first(some: ReadonlySet<string> | ReadonlyMap<string, unknown>): string {
-  return some.keys().next().value!;
 }

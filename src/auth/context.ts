@@ -7,6 +7,7 @@ import type { CheckedRow } from "./authenticate.js";
 import type { LinkTokens } from "./links.js";
 import type { MailAllowance } from "./mail-allowance.js";
 import type { Providers } from "./oauth/providers.js";
+import type { Caller } from "./principal.js";
 import type { PasswordThrottle } from "./throttle.js";
 
 /** What the handlers under /auth share. */
@@ -30,4 +31,19 @@ export interface AuthContext {
   readonly settings: (
     version?: CheckedRow,
   ) => Promise<(AuthSettings & { readonly origins: readonly string[] }) | Refusal>;
+}
+
+/** What a handler under /auth is given. */
+export interface AuthRequest {
+  readonly request: Request;
+  readonly context: AuthContext;
+  /** The client's, by `addressUnit`. */
+  readonly address: string;
+  /** The parameter of the path; empty where it has none. */
+  readonly name: string;
+}
+
+/** For what depends on who calls. */
+export interface CallerRequest extends AuthRequest {
+  readonly caller: Caller;
 }

@@ -1,6 +1,6 @@
 import type { Config } from "../project/config.js";
 
-/** Names and attributes of specification 5.4. */
+/** Names and attributes are public: see docs/guides/browsers.md. */
 const accessName = "svc_access";
 const refreshName = "svc_refresh";
 
@@ -21,9 +21,10 @@ export function sessionCookies(
   ];
 }
 
-/** Deletes both; the attributes match those that they were set with. */
-export function expiredCookies(settings: Settings): readonly string[] {
-  return [cookie(accessName, "", 0, settings), cookie(refreshName, "", 0, settings)];
+/** In cookie mode, the answer deletes both; the attributes match those that they were set with. */
+export function endCookies(settings: Settings, response: Response): Response {
+  if (!settings.cookie_mode) return response;
+  return withCookies(response, [cookie(accessName, "", 0, settings), cookie(refreshName, "", 0, settings)]);
 }
 
 function cookie(name: string, value: string, maxAgeSeconds: number, { cookie_secure }: Settings): string {

@@ -11,7 +11,7 @@ export type Credential =
 const scheme = "bearer ";
 
 /**
- * RFC 6750, section 2.1, `X-API-Key` for keys (interface, section 6), and in cookie mode the access cookie, over which
+ * RFC 6750, section 2.1, `X-API-Key` for keys, and in cookie mode the access cookie, over which
  * a header wins. Another scheme is a credential that is not accepted, not the absence of one.
  */
 export function readCredential(headers: Headers, cookieMode: boolean): Credential {

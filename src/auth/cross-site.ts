@@ -6,14 +6,14 @@ import { hasSessionCookie } from "./cookies.js";
 const safeMethods: ReadonlySet<string> = new Set(["GET", "HEAD", "OPTIONS"]);
 
 /**
- * Apple posts its callback from its own origin, without our cookies (specification 5.6). The hosted pages set no cookie,
+ * Apple posts its callback from its own origin, without our cookies. The hosted pages set no cookie,
  * send `Origin: null` and judge their forms themselves.
  */
 const judgedElsewhere = /^\/auth\/(oauth\/callback|pages)\//;
 
 /**
  * In cookie mode, refuses what a foreign page could make a browser do: a write that carries a session cookie, and a
- * sign-in that would set one (interface, section 7).
+ * sign-in that would set one (docs/guides/browsers.md).
  */
 export function crossSiteGuard(policy: OriginPolicy): MiddlewareHandler {
   return async (c, next) => {

@@ -1,5 +1,5 @@
 /**
- * The key that an address is compared by: ASCII lower case (interface, section 6). Letters outside of ASCII stay as
+ * The key that an address is compared by: ASCII lower case. Letters outside of ASCII stay as
  * they are, so that no look-alike such as the Kelvin sign ever equals one inside.
  */
 export function emailKey(email: string): string {
@@ -9,7 +9,7 @@ export function emailKey(email: string): string {
 export const emailBytesMax = 254;
 
 /**
- * Specification, section 2: `local@domain.tld`, no whitespace; none of the characters that RFC 5322 gives a meaning, by which
+ * An address: `local@domain.tld`, no whitespace; none of the characters that RFC 5322 gives a meaning, by which
  * one text could be mail to another address; and no format characters (zero width and the like), by which an address could
  * look like another one.
  */

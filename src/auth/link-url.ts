@@ -1,7 +1,7 @@
 import type { AuthSettings } from "../project/model.js";
 import type { LinkPurpose } from "./links.js";
 
-/** The server's own pages, for links whose page is not configured (interface, section 6). */
+/** The server's own pages, for links whose page is not configured. */
 export const hostedPages = {
   email_verification: "verify-email",
   invitation: "accept-invitation",
@@ -59,8 +59,8 @@ function withParameters(url: string, parameters: Readonly<Record<string, string>
 }
 
 /**
- * Specification, section 2: an absolute HTTPS URL on the origin of `$auth.invitation_url` or on one of `$origins`. It is
- * written as a browser would write it, so that no reader of it, however lenient, finds another host.
+ * Whether an invitation may lead there: to an absolute HTTPS URL on the origin of `$auth.invitation_url` or on one of
+ * `$origins`. It is written as a browser would write it, so that no reader of it, however lenient, finds another host.
  */
 export function isAllowedDestination(
   text: string,

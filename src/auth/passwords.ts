@@ -1,7 +1,7 @@
 import { badRequest, Refusal } from "../http/refusal.js";
 import type { PasswordHasher } from "../platform/platform.js";
 
-/** Bytes of UTF-8 (interface, section 2). */
+/** Bytes of UTF-8. */
 export const passwordBytesMax = 1024;
 
 /** A password that someone sets: long enough, and never truncated. `lengthMin` counts characters. */

@@ -26,7 +26,7 @@ export function authValues(caller: Caller): AuthValues {
     : { id: null, email: null, role: null };
 }
 
-/** Specification 5.2. The legacy scopes `*` and `operations:*` grant nothing. */
+/** Whether a key with these scopes may use a table. The legacy scopes `*` and `operations:*` grant nothing. */
 export function permits(scopes: readonly string[], table: string, access: "read" | "write"): boolean {
   return scopes.includes("project:backend") || scopes.includes(`resource:${table}:${access}`);
 }

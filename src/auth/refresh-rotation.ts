@@ -1,5 +1,5 @@
 import { fromBase64Url, toBase64Url } from "../encoding/base64.js";
-import { aesKey, open, type SecretKey, seal } from "../encoding/secret-keys.js";
+import { aesKey, hkdf, open, type SecretKey, seal } from "../encoding/secret-keys.js";
 
 /** What the database says of a presented refresh token after `rotateRefreshToken` has run. Times in milliseconds. */
 export interface TokenFacts {
@@ -20,7 +20,7 @@ export interface TokenFacts {
 export type RotationVerdict =
   /** The token was consumed just now: our successor is the one. */
   | { readonly kind: "issue"; readonly facts: TokenFacts }
-  /** It was consumed within the grace window: the same successor again (specification 5.5). */
+  /** It was consumed within the grace window: the same successor again. */
   | { readonly kind: "replay"; readonly facts: TokenFacts; readonly sealedSuccessor: string }
   | { readonly kind: "reject" };
 
@@ -58,7 +58,7 @@ export function newRefreshToken(random: Uint8Array): string {
 
 /**
  * The successor, sealed under a key of the server's secret and the predecessor together: a dump of the database opens
- * nothing, and neither does the secret alone (interface, section 6). `iv` are 12 random bytes.
+ * nothing, and neither does the secret alone. `iv` are 12 random bytes.
  */
 export async function sealSuccessor(
   successor: string,
@@ -80,14 +80,6 @@ export async function openSuccessor(
 }
 
 async function successorKey(predecessor: string, serverKey: Uint8Array<ArrayBuffer>): Promise<SecretKey> {
-  const material = await crypto.subtle.importKey(
-    "raw",
-    new TextEncoder().encode(predecessor),
-    "HKDF",
-    false,
-    ["deriveBits"],
-  );
-  const info = new TextEncoder().encode("svc sealed successor");
-  const algorithm = { name: "HKDF", hash: "SHA-256", salt: serverKey, info };
-  return aesKey(new Uint8Array(await crypto.subtle.deriveBits(algorithm, material, 256)));
+  const material = new TextEncoder().encode(predecessor);
+  return aesKey(await hkdf(material, serverKey, "svc sealed successor"));
 }

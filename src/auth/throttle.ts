@@ -31,7 +31,7 @@ export interface PasswordAttempt {
 }
 
 /**
- * Counts failed password checks per account and address together, per address, and per account (interface, section 2).
+ * Counts failed password checks per account and address together, per address, and per account (docs/guides/auth.md).
  * Keys are hashed with `pepper`, so that the table names neither people nor addresses.
  */
 export class PasswordThrottle {

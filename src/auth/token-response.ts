@@ -10,7 +10,10 @@ export interface PublicUser {
   readonly role: string;
 }
 
-/** The specification's token response (section 2), in cookie mode with the session's cookies (section 5.4) or with them alone. */
+/**
+ * What every sign-in and refresh answers: `{ data: { user, access_token, refresh_token, token_type, expires_in } }`. In cookie
+ * mode the tokens are in the session's cookies too, or in them alone.
+ */
 export async function tokenResponse(
   context: AuthContext,
   { id, email, role }: PublicUser,

@@ -1,12 +1,10 @@
 import { isRefusal, Refusal } from "../http/refusal.js";
-import type { Result, Statement } from "../platform/database.js";
+import { completeSignIn } from "./complete-sign-in.js";
 import type { AuthContext } from "./context.js";
 import type { LinkPurpose } from "./links.js";
 import { passwordProblem } from "./passwords.js";
-import { type NewlyMadeSession, newId, newSession } from "./sessions.js";
-import { consumeLink, liveLink } from "./store/links.js";
-import { openSessionByLink } from "./store/sessions.js";
-import type { PublicUser } from "./token-response.js";
+import { newId } from "./sessions.js";
+import { consumeLink, type LinkUse, liveLink, userOfLink } from "./store/links.js";
 
 export interface LinkOpening {
   readonly purpose: LinkPurpose;
@@ -15,43 +13,34 @@ export interface LinkOpening {
   readonly password: string | null;
 }
 
-export interface UsedLink {
-  readonly user: PublicUser;
-  readonly redirectTo: string | null;
-}
-
 /** Consumes a link for what it is for: the address is confirmed, and a password that comes with it is set. */
-export async function useLink(context: AuthContext, opening: LinkOpening): Promise<UsedLink | Refusal> {
-  return use(context, opening, newId(context), () => []);
-}
-
-/** The same, and signs the user in. */
-export async function useLinkToSignIn(
+export async function useLink(
   context: AuthContext,
   opening: LinkOpening,
-): Promise<(UsedLink & { readonly session: NewlyMadeSession }) | Refusal> {
-  const session = await newSession(context);
-  const used = await use(context, opening, session.id, (hash) => openSessionByLink(session, hash));
-  return isRefusal(used) ? used : { ...used, session };
+): Promise<{ readonly redirectTo: string | null } | Refusal> {
+  const use = await prepareUse(context, opening);
+  if (isRefusal(use)) return use;
+  const [consumed] = await context.platform.database.batch(consumeLink(use));
+  const [row] = consumed!.rows;
+  return row === undefined ? invalidToken : { redirectTo: row[0] as string | null };
 }
 
-async function use(
+/** The same, and signs the user in: the answer has their tokens. */
+export async function signInByLink(context: AuthContext, opening: LinkOpening): Promise<Response | Refusal> {
+  const use = await prepareUse(context, opening);
+  if (isRefusal(use)) return use;
+  const factor = { before: consumeLink(use), holder: userOfLink(use) };
+  return (await completeSignIn(context, factor, 200)) ?? invalidToken;
+}
+
+async function prepareUse(
   context: AuthContext,
   { purpose, token, password }: LinkOpening,
-  usedBy: string,
-  andThen: (hash: string) => readonly Statement[],
-): Promise<UsedLink | Refusal> {
-  const { platform, linkTokens } = context;
-  const hash = await linkTokens.hashOf(token);
+): Promise<LinkUse | Refusal> {
+  const hash = await context.linkTokens.hashOf(token);
   const passwordHash = password === null ? null : await hashFor(context, { hash, purpose, password });
   if (isRefusal(passwordHash)) return passwordHash;
-  const now = platform.clock.now();
-  const [consumed, user] = await platform.database.batch([
-    ...consumeLink({ hash, purpose, passwordHash, usedBy, now }),
-    ...andThen(hash),
-  ]);
-  const redirectTo = consumed!.rows[0]?.[0] as string | null | undefined;
-  return redirectTo === undefined ? invalidToken : { user: publicUser(user!), redirectTo };
+  return { hash, purpose, passwordHash, usedBy: newId(context), now: context.platform.clock.now() };
 }
 
 export const invalidToken = new Refusal(
@@ -72,9 +61,4 @@ async function hashFor(
   if (problem !== null) return problem;
   const [found] = await platform.database.query([liveLink(hash, purpose, platform.clock.now())]);
   return found!.rows.length === 0 ? invalidToken : platform.passwordHasher.hash(password);
-}
-
-function publicUser({ rows: [row] }: Result): PublicUser {
-  const [id, email, role] = row as [string, string, string];
-  return { id, email, role };
 }

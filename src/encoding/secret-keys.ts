@@ -10,17 +10,23 @@ export type KeyPurpose =
   | "throttle"
   | "link";
 
-/** RFC 5869: 32 bytes for one purpose out of the project's secret. */
-export async function deriveBytes(
+/** 32 bytes for one purpose out of the project's secret. */
+export function deriveBytes(
   secret: Uint8Array<ArrayBuffer>,
   purpose: KeyPurpose,
 ): Promise<Uint8Array<ArrayBuffer>> {
-  const material = await crypto.subtle.importKey("raw", secret, "HKDF", false, ["deriveBits"]);
-  const info = new TextEncoder().encode(`svc ${purpose}`);
-  const salt = new Uint8Array();
-  return new Uint8Array(
-    await crypto.subtle.deriveBits({ name: "HKDF", hash: "SHA-256", salt, info }, material, 256),
-  );
+  return hkdf(secret, new Uint8Array(), `svc ${purpose}`);
+}
+
+/** HKDF with SHA-256 (RFC 5869): 32 bytes. `info` keeps apart what comes of the same material. */
+export async function hkdf(
+  material: Uint8Array<ArrayBuffer>,
+  salt: Uint8Array<ArrayBuffer>,
+  info: string,
+): Promise<Uint8Array<ArrayBuffer>> {
+  const key = await crypto.subtle.importKey("raw", material, "HKDF", false, ["deriveBits"]);
+  const algorithm = { name: "HKDF", hash: "SHA-256", salt, info: new TextEncoder().encode(info) };
+  return new Uint8Array(await crypto.subtle.deriveBits(algorithm, key, 256));
 }
 
 export async function aesKey(bytes: Uint8Array<ArrayBuffer>): Promise<SecretKey> {

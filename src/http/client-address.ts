@@ -1,6 +1,6 @@
 /**
  * The unit that a client's attempts are counted by: an IPv4 address, or the /64 of an IPv6 one, of which a single
- * subscriber has as many addresses as they like (interface, section 6).
+ * subscriber has as many addresses as they like.
  */
 export function addressUnit(address: string): string {
   const mapped = /^::ffff:(\d{1,3}(?:\.\d{1,3}){3})$/i.exec(address);
@@ -23,7 +23,7 @@ function groups(text: string): string[] {
   return text === "" ? [] : text.split(":");
 }
 
-/** The last entry of X-Forwarded-For is the one that the trusted proxy wrote (interface, section 2). */
+/** The last entry of X-Forwarded-For is the one that the trusted proxy wrote. */
 export function lastForwarded(header: string | null): string | null {
   const last = header?.split(",").at(-1)?.trim();
   return last ? withoutPort(last) : null;

@@ -6,7 +6,7 @@ export interface OwnOrigin {
   readonly trustProxy: boolean;
 }
 
-/** Which origins may call (interface, sections 2 and 7). */
+/** Which origins may call (docs/guides/browsers.md). */
 export interface OriginPolicy extends OwnOrigin {
   readonly allowed: ReadonlySet<string>;
   readonly anyAllowed: boolean;

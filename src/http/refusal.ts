@@ -1,6 +1,6 @@
 import { type HeadersRecord, json } from "./respond.js";
 
-/** Every error code of the interface and its status (interface, section 6). */
+/** Every error code and its status (docs/reference/errors.md). */
 export const statuses = {
   bad_request: 400,
   invalid_cursor: 400,
@@ -37,7 +37,7 @@ export class Refusal {
     return this.options.status ?? statuses[this.code];
   }
 
-  /** `{ error: { code, message } }` with the code's status (specification, section 7). */
+  /** `{ error: { code, message } }` with the code's status. */
   toResponse(): Response {
     return json({ error: { code: this.code, message: this.message } }, this.status, this.options.headers);
   }
@@ -45,6 +45,11 @@ export class Refusal {
 
 export function isRefusal(value: unknown): value is Refusal {
   return value instanceof Refusal;
+}
+
+/** What a handler returned, as a response. */
+export function responseOf(answer: Response | Refusal): Response {
+  return isRefusal(answer) ? answer.toResponse() : answer;
 }
 
 /** RFC 9110, section 15.5.6: the answer names the methods that there are. */

@@ -1,6 +1,6 @@
 /**
  * A JSON answer. Answers differ by who asks and from where, so none is stored, and `Vary` says so to caches that store
- * all the same (interface, section 7).
+ * all the same.
  */
 export function json(body: unknown, status = 200, headers: HeadersRecord = {}): Response {
   return jsonText(JSON.stringify(body), status, headers);

@@ -74,7 +74,7 @@ export function createOutbox(services: OutboxServices): Outbox {
     confirmed.delete(id);
   };
 
-  const attempt = async (mail: ClaimedMail): Promise<void> => {
+  const deliver = async (mail: ClaimedMail): Promise<void> => {
     try {
       const message = await messageOf(services, mail);
       if (message !== null) {
@@ -115,9 +115,9 @@ export function createOutbox(services: OutboxServices): Outbox {
   const take = async (): Promise<readonly Promise<void>[]> => {
     const taken = claiming.then(claim).then((mails) =>
       mails.map((mail) => {
-        const attempted = attempt(mail);
-        inHand.set(mail.id, attempted);
-        return attempted;
+        const delivered = deliver(mail);
+        inHand.set(mail.id, delivered);
+        return delivered;
       }),
     );
     claiming = taken.then(

@@ -14,7 +14,7 @@ export interface MailContent {
 }
 
 /** What a mail says, before it is set as text and as HTML. */
-interface Wording {
+interface MailWording {
   readonly subject: string;
   /** One sentence each; `action` is the button's, and goes between the two. */
   readonly before: readonly string[];
@@ -38,7 +38,7 @@ export function renderMail(content: MailContent): MailMessage {
   };
 }
 
-const wordings: Readonly<Record<MailKind, (sender: string) => Wording>> = {
+const wordings: Readonly<Record<MailKind, (sender: string) => MailWording>> = {
   email_verification: (sender) => ({
     subject: `Confirm your address for ${sender}`,
     before: [`This address was used to sign up for ${sender}.`, "If that was you, confirm that it is yours:"],
@@ -92,7 +92,7 @@ function oneLine(text: string): string {
   return text.replace(/\p{Cc}+/gu, " ").trim();
 }
 
-function asText({ before, action, after }: Wording, actionUrl: string | null): string {
+function asText({ before, action, after }: MailWording, actionUrl: string | null): string {
   const link = actionUrl === null ? [] : [`${action}:\n${actionUrl}`];
   return `${[before.join("\n"), ...link, after.join("\n")].join("\n\n")}\n`;
 }
@@ -105,7 +105,7 @@ const buttonStyle =
   "display:inline-block;padding:12px 24px;background:#1d4ed8;border-radius:6px;color:#ffffff;font-weight:bold;text-decoration:none";
 
 /** Tables and inline styles, which is what mail clients agree on. Nothing is loaded from anywhere. */
-function asHtml({ subject, before, action, after }: Wording, actionUrl: string | null): string {
+function asHtml({ subject, before, action, after }: MailWording, actionUrl: string | null): string {
   const paragraph = (text: string) => `<p style="margin:0 0 16px">${escapeHtml(text)}</p>`;
   const link =
     actionUrl === null

@@ -9,7 +9,7 @@ export type Subject = Pick<Receipt, "principalKind" | "principalId" | "table" | 
 
 /**
  * The metering part of a response's `meta` as JSON text: members without the braces around them, or nothing where the project
- * has opted out (specification, section 8).
+ * has opted out (docs/reference/metering.md).
  */
 export type MeteringMembers = string;
 

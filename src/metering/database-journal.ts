@@ -4,7 +4,7 @@ import { insertEntries, insertGap } from "./store.js";
 
 /**
  * The database as the journal, in statements of their own behind the customer's: a receipt that cannot be written undoes
- * nothing (interface, section 8).
+ * nothing.
  */
 export function databaseJournal(database: Database): Journal {
   return {

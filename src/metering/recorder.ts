@@ -2,7 +2,7 @@ import { toHex } from "../encoding/hex.js";
 import type { Gap, Journal, JournalEntry, Receipt } from "../platform/journal.js";
 import type { Platform } from "../platform/platform.js";
 
-/** `recorded`: there is durable evidence of the attempt (specification, section 3). */
+/** `recorded`: there is durable evidence of the attempt. */
 export type RecordStatus = "recorded" | "unrecorded";
 
 export interface RecorderState {

@@ -46,23 +46,23 @@ export function insertGap({ id, atMs, reason, attemptsMax }: Gap): Statement {
 }
 
 /** Milliseconds since the epoch; `fromMs` inclusive, `toMs` not. */
-export interface Range {
+export interface TimeRange {
   readonly fromMs: number;
   readonly toMs: number;
 }
 
-export type Grouping = "table" | "principal" | "day";
+export type UsageGrouping = "table" | "principal" | "day";
 
 /** Nobody's identifier ends with a colon. */
 const principal = "rtrim(principal_kind || ':' || principal_id, ':')";
 
-const keys: Readonly<Record<Grouping, string>> = { table: "table_name", principal, day: "day" };
+const keys: Readonly<Record<UsageGrouping, string>> = { table: "table_name", principal, day: "day" };
 
 /**
  * `[key, requests, rows_read, rows_written, rows_returned, unknown_reads]`; sums leave out what is unknown. A day that is in
  * the range in part is summed from its receipts; where those are gone, it counts whole.
  */
-export function sumUsage({ fromMs, toMs }: Range, grouping: Grouping): Statement {
+export function sumUsage({ fromMs, toMs }: TimeRange, grouping: UsageGrouping): Statement {
   const inPart = [fromMs, toMs].map((ms) => (ms % dayMs === 0 ? "" : dayOf(ms)));
   return statement(
     `SELECT ${keys[grouping]} AS key, sum(requests), total(rows_read), total(rows_written), total(rows_returned),
@@ -85,7 +85,7 @@ export function sumUsage({ fromMs, toMs }: Range, grouping: Grouping): Statement
 }
 
 /** `[at, reason, attempts_max]` */
-export function listGaps({ fromMs, toMs }: Range): Statement {
+export function listGaps({ fromMs, toMs }: TimeRange): Statement {
   return statement(
     "SELECT at, reason, attempts_max FROM _usage_gaps WHERE at >= ? AND at < ? ORDER BY at, id",
     BigInt(fromMs),

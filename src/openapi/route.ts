@@ -1,6 +1,6 @@
 import { adminRefusal } from "../admin/authorize.js";
 import type { Callers } from "../auth/callers.js";
-import { isRefusal } from "../http/refusal.js";
+import { isRefusal, responseOf } from "../http/refusal.js";
 import { jsonText } from "../http/respond.js";
 import type { Config } from "../project/config.js";
 import type { LiveProject } from "../schema/live-project.js";
@@ -30,6 +30,6 @@ export function openApi({ callers, projects, config, publicBaseUrl }: OpenApiSer
       texts.set(project, made);
       return jsonText(made);
     });
-    return isRefusal(answer) ? answer.toResponse() : answer;
+    return responseOf(answer);
   };
 }

@@ -1,29 +1,50 @@
-/** What was made for a key is not made again, unless half of `max` others have been asked for since. */
+/**
+ * A map with a bound, as a cache: a two-generation LRU. An entry survives until at least half of `max` others were used since it
+ * was. What is kept must not be undefined.
+ */
 export class Memo<T> {
-  /** Two halves: a key that is asked for again needs one look, where an order of all keys would have to be kept. */
+  /** Used since the last change of generations. A use costs one look-up, where an order of all keys would have to be kept up. */
   #recent = new Map<string, T>();
   #older = new Map<string, T>();
 
-  /** Nothing is kept under longer keys, so that callers who ask for much cannot fill the memory with it. */
+  /**
+   * `max` counts entries; 0 keeps none. Keys of more than `keyLengthMax` characters are not kept, so that callers who ask for
+   * much cannot fill the memory with it.
+   */
   constructor(
     private readonly max: number,
     private readonly keyLengthMax = 2_000,
   ) {}
 
-  /** A null key is nobody else's. */
+  /** What is kept under the key; otherwise what `make` returns, which is kept from then on. Nothing is kept under null. */
   get(key: string | null, make: () => T): T {
-    if (key === null || key.length > this.keyLengthMax || this.max === 0) return make();
-    const known = this.#recent.get(key);
-    return known === undefined ? this.#remember(key, make) : known;
+    if (key === null) return make();
+    const known = this.find(key);
+    if (known !== undefined) return known;
+    const made = make();
+    this.set(key, made);
+    return made;
   }
 
-  #remember(key: string, make: () => T): T {
-    const made = this.#older.has(key) ? (this.#older.get(key) as T) : make();
-    this.#recent.set(key, made);
-    if (this.#recent.size * 2 > this.max) {
-      this.#older = this.#recent;
-      this.#recent = new Map();
-    }
-    return made;
+  /** What is kept under the key, if anything. It counts as a use. */
+  find(key: string): T | undefined {
+    const recent = this.#recent.get(key);
+    if (recent !== undefined) return recent;
+    const older = this.#older.get(key);
+    if (older !== undefined) this.set(key, older);
+    return older;
+  }
+
+  set(key: string, value: T): void {
+    if (key.length > this.keyLengthMax || this.max === 0) return;
+    this.#recent.set(key, value);
+    if (this.#recent.size * 2 <= this.max) return;
+    this.#older = this.#recent;
+    this.#recent = new Map();
+  }
+
+  delete(key: string): void {
+    this.#recent.delete(key);
+    this.#older.delete(key);
   }
 }

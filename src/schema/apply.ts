@@ -26,10 +26,10 @@ export type ApplyOutcome =
       readonly steps: readonly PlannedStep[];
     }
   | { readonly outcome: "unchanged"; readonly version: number; readonly hash: string }
-  | ({ readonly outcome: "refused" } & Refusal);
+  | ({ readonly outcome: "refused" } & ApplyRefusal);
 
 /** Nothing was changed. */
-export type Refusal =
+export type ApplyRefusal =
   /** Another schema is in force than the change starts from. */
   | { readonly reason: "base_moved"; readonly inForce: string }
   /** Steps wait for a person: those of `steps` that are not safe. */
@@ -73,7 +73,7 @@ export function applySafe(
 function refusalOf(
   { base, schema, steps }: Plan,
   { allowDestructive, fits, ...options }: ApplyOptions,
-): Refusal | null {
+): ApplyRefusal | null {
   if (options.base !== undefined && options.base !== base) return { reason: "base_moved", inForce: base };
   const problems = fits?.(schema) ?? [];
   if (problems.length > 0) return { reason: "rules_do_not_fit", problems };
@@ -114,7 +114,7 @@ async function carryOut(
   return { outcome: "applied", version, hash: plan.hash, steps: plan.steps };
 }
 
-async function failure(database: Database, plan: Plan, error: Error): Promise<Refusal> {
+async function failure(database: Database, plan: Plan, error: Error): Promise<ApplyRefusal> {
   const inForce = await loadSchemaInForce(database);
   if ((inForce?.version ?? 0) !== plan.baseVersion)
     return { reason: "base_moved", inForce: inForce?.hash ?? noBase };

@@ -1,7 +1,14 @@
 import type { Column, Index, Reference, Table } from "../project/model.js";
 import type { ColumnType } from "../sqlite/column-type.js";
 import { fragmentProblem, namesIn } from "../sqlite/fragment.js";
-import { type ColumnName, columnName, isName, type TableName, tableName } from "../sqlite/names.js";
+import {
+  type ColumnName,
+  columnName,
+  isName,
+  type TableName,
+  tableName,
+  usersTable,
+} from "../sqlite/names.js";
 import { indexCondition, noDdl, parseTableDdl, type TableDdl } from "../sqlite/table-ddl.js";
 import { defaultModel } from "./default-model.js";
 import {
@@ -146,7 +153,7 @@ function referenceModel(key: PhysicalForeignKey, physical: Physical): Reference 
   const wanted = key.columns[0]!.to ?? (physicalKey(parent).length === 1 ? physicalKey(parent)[0]! : null);
   const column = parent.columns.find(({ name }) => wanted !== null && sameName(name, wanted));
   if (column === undefined || !isName(column.name)) return null;
-  const toUsers = parent.name === "_users" && column.name === "id";
+  const toUsers = parent.name === usersTable && column.name === "id";
   if (!toUsers && !isName(parent.name)) return null;
   const table: TableName | "$users" = toUsers ? "$users" : tableName(parent.name);
   return { table, column: columnName(column.name), onDelete: key.onDelete };

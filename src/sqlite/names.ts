@@ -37,3 +37,11 @@ export function systemTableName(text: string): TableName {
 export function systemColumnName(text: string): ColumnName {
   return text as ColumnName;
 }
+
+/** The server's own table of users, which schemas and rules call `$users`. */
+export const usersTable = systemTableName("_users");
+
+/** The name in SQL of a table that a schema or a rule refers to. */
+export function sqlTableName(table: TableName | "$users"): TableName {
+  return table === "$users" ? usersTable : table;
+}

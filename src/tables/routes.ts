@@ -4,7 +4,7 @@ import { authValues, type Caller, principalOf } from "../auth/principal.js";
 import { readAhead, readJsonObject } from "../http/body.js";
 import { byMethod } from "../http/by-method.js";
 import { decode, parseQueryString } from "../http/query-string.js";
-import { badRequest, isRefusal, methodNotAllowed, Refusal } from "../http/refusal.js";
+import { badRequest, isRefusal, methodNotAllowed, Refusal, responseOf } from "../http/refusal.js";
 import { jsonText } from "../http/respond.js";
 import { router } from "../http/router.js";
 import type { Attempt, Meter, Subject } from "../metering/attempt.js";
@@ -96,7 +96,7 @@ async function answered(
   } catch (error) {
     answer = services.failed(error);
   }
-  const response = isRefusal(answer) ? answer.toResponse() : answer;
+  const response = responseOf(answer);
   const ended = attempt.end(response.status);
   if (ended !== undefined) await ended;
   return response;

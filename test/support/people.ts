@@ -1,7 +1,7 @@
 import { SignJWT } from "jose";
 import { hashSecret } from "../../src/auth/api-key.js";
 import { openSession } from "../../src/auth/store/sessions.js";
-import { insertUser } from "../../src/auth/store/users.js";
+import { insertUser, userWithPassword } from "../../src/auth/store/users.js";
 import { deriveBytes } from "../../src/encoding/secret-keys.js";
 import type { Result, SqlValue } from "../../src/platform/database.js";
 import { type SignedIn, type TestServer, testSecret } from "./server.js";
@@ -76,14 +76,15 @@ export async function member(
       registrationUnconfirmed: false,
       createdAtMs: now,
     }),
-    ...openSession({
-      id: sessionOf(id),
-      userId: id,
-      passwordHash,
-      refreshTokenHash: await hashSecret(refreshToken),
-      now,
-      refreshExpiresAtMs: now + 2_592_000_000,
-    }),
+    ...openSession(
+      {
+        id: sessionOf(id),
+        refreshTokenHash: await hashSecret(refreshToken),
+        now,
+        refreshExpiresAtMs: now + 2_592_000_000,
+      },
+      userWithPassword(id, passwordHash),
+    ),
   ]);
   const accessToken = await accessTokenOf(server, id, { claims: { role } });
   return { id, accessToken, refreshToken, bearer: { Authorization: `Bearer ${accessToken}` } };

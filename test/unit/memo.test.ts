@@ -40,3 +40,25 @@ it("keeps nothing without a key, under a long one, or without room", () => {
   expect(madeFor(new Memo(4, 3), ["long", "long"])).toEqual(["long", "long"]);
   expect(madeFor(new Memo(0), ["a", "a"])).toEqual(["a", "a"]);
 });
+
+it("finds what is set, until it is deleted, in either generation", () => {
+  const memo = new Memo<string>(4);
+  memo.set("a", "of a");
+  expect(memo.find("a")).toBe("of a");
+  for (const other of ["b", "c"]) memo.set(other, other);
+  memo.set("a", "another");
+  expect(memo.find("a")).toBe("another");
+  memo.delete("a");
+  memo.delete("b");
+  expect([memo.find("a"), memo.find("b"), memo.find("c")]).toEqual([undefined, undefined, "c"]);
+});
+
+it("counts what is found as used", () => {
+  const memo = new Memo<string>(4);
+  memo.set("a", "of a");
+  for (const other of ["b", "c", "d", "e", "f"]) {
+    memo.set(other, other);
+    expect(memo.find("a")).toBe("of a");
+  }
+  expect(memo.find("b")).toBeUndefined();
+});

@@ -5,7 +5,7 @@ import type { Problem } from "../../problems/problem.js";
 import type { AuthSettings } from "../../project/model.js";
 import { problemsOf } from "../../project/valibot-problems.js";
 
-/** A provider of social sign-in (specification 5.6). */
+/** A provider of social sign-in (docs/guides/sign-in-providers.md). */
 export type OAuthProvider = AuthSettings["providers"][number];
 
 export const oauthProviders: readonly OAuthProvider[] = ["google", "apple", "github"];

@@ -4,7 +4,7 @@ import type { FlowSecrets } from "./state.js";
 /** A provider of social sign-in: how to send a person there, and what it says of them when they come back. */
 export interface Provider {
   readonly name: OAuthProvider;
-  /** Apple posts a form, the others redirect with a query (specification 5.6). */
+  /** Apple posts a form, the others redirect with a query. */
   readonly callbackMethod: "GET" | "POST";
   /** Under the credentials of the project, as JSON. Throws CredentialsError where they are not such. */
   connect(credentials: string): ProviderConnection;

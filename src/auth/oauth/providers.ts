@@ -39,7 +39,7 @@ export function createProviders(platform: Platform, endpoints: ProviderEndpoints
   };
 }
 
-/** The URL that is registered with a provider (specification 5.6). */
+/** The URL that is registered with a provider. */
 export function callbackUrl(publicBaseUrl: string, provider: OAuthProvider): string {
   return `${publicBaseUrl}/auth/oauth/callback/${provider}`;
 }

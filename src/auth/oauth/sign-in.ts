@@ -3,11 +3,11 @@ import type { AuthSettings } from "../../project/model.js";
 import { hashSecret } from "../api-key.js";
 import { emailKey, isEmail } from "../email.js";
 import { newId } from "../sessions.js";
-import { type SignIn, signIn } from "../store/identities.js";
+import { type IdentitySignIn, signInByIdentity } from "../store/identities.js";
 import type { Profile, ProviderFailure } from "./provider.js";
 import { exchangeCodeLifetimeMs, newSecret } from "./state.js";
 
-/** What an application is told of a sign-in that came to nothing (interface, section 6). */
+/** What an application is told of a sign-in that came to nothing (docs/guides/sign-in-providers.md). */
 export type SignInFailure =
   | ProviderFailure
   | "email_not_verified"
@@ -23,7 +23,7 @@ export const failureDescriptions: Readonly<Record<SignInFailure, string>> = {
   account_disabled: "the account is disabled",
 };
 
-/** What the database says after the batch of `signIn`. Null: there is no such user. */
+/** What the database says after the batch of `signInByIdentity`. Null: there is no such user. */
 export interface SignInFacts {
   readonly codeStored: boolean;
   readonly identityDisabled: boolean | null;
@@ -58,7 +58,7 @@ export async function signInByProfile(
   const now = clock.now();
   const code = newSecret(random);
   const email = verifiedEmail(profile);
-  const request: SignIn = {
+  const request: IdentitySignIn = {
     provider: profile.provider,
     subject: profile.subject,
     email,
@@ -71,7 +71,7 @@ export async function signInByProfile(
     now,
     codeExpiresAtMs: now + exchangeCodeLifetimeMs,
   };
-  const results = await database.batch(signIn(request));
+  const results = await database.batch(signInByIdentity(request));
   const [stored, identityDisabled, addressDisabled] = results.at(-1)!.rows[0]!;
   const flag = (value: unknown) => (value === null ? null : value === 1);
   const failure = judgeSignIn({

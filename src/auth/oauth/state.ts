@@ -44,7 +44,7 @@ export function isCodeVerifier(text: unknown): text is string {
   return typeof text === "string" && /^[A-Za-z0-9._~-]{43,128}$/.test(text);
 }
 
-/** Redirect URLs have no query of their own (specification 5.6), and stay as they are written. */
+/** Redirect URLs have no query of their own, which `$auth.redirect_urls` is checked for, and stay as they are written. */
 export function withQuery(redirectTo: string, parameters: Readonly<Record<string, string>>): string {
   return `${redirectTo}?${new URLSearchParams(parameters)}`;
 }

@@ -1,7 +1,7 @@
 import { escapeHtml } from "../../encoding/html.js";
 import { hostedPages } from "../link-url.js";
 import type { LinkPurpose } from "../links.js";
-import type { Page } from "./page.js";
+import type { HtmlPage } from "./html-page.js";
 
 /** The page of a link, by the last part of its path; null where there is none. */
 export function purposeOfPage(name: string): LinkPurpose | null {
@@ -9,7 +9,7 @@ export function purposeOfPage(name: string): LinkPurpose | null {
   return purposes.find((purpose) => hostedPages[purpose] === name) ?? null;
 }
 
-interface Wording {
+interface PageWording {
   readonly title: string;
   readonly intro: string;
   readonly button: string;
@@ -18,7 +18,7 @@ interface Wording {
   readonly done: string;
 }
 
-const wordings: Readonly<Record<LinkPurpose, Wording>> = {
+const wordings: Readonly<Record<LinkPurpose, PageWording>> = {
   email_verification: {
     title: "Confirm your address",
     intro: "Press the button to confirm that the address is yours.",
@@ -58,7 +58,7 @@ export interface FormPage {
 }
 
 /** The form that uses the link up when it is sent, and not before. */
-export function formPage({ purpose, token, passwordLengthMin, problem }: FormPage): Page {
+export function formPage({ purpose, token, passwordLengthMin, problem }: FormPage): HtmlPage {
   const { title, intro, button } = wordings[purpose];
   const main = [
     ...(problem === null ? [] : [problemText(problem)]),
@@ -80,14 +80,14 @@ function passwordField(lengthMin: number, invalid: boolean): string {
 }
 
 /** `onwardTo` is the project's own choice, never one of the request. */
-export function donePage(purpose: LinkPurpose, onwardTo: string | null): Page {
+export function donePage(purpose: LinkPurpose, onwardTo: string | null): HtmlPage {
   const { doneTitle, done } = wordings[purpose];
   const onward =
     onwardTo === null ? "" : `\n<p><a href="${escapeHtml(onwardTo)}" rel="noreferrer">Continue</a></p>`;
   return { title: doneTitle, main: `<p role="status">${escapeHtml(done)}</p>${onward}` };
 }
 
-export function problemPage(problem: string): Page {
+export function problemPage(problem: string): HtmlPage {
   return { title: "This did not work", main: problemText(problem) };
 }
 

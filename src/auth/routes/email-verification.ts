@@ -1,17 +1,13 @@
 import { isRefusal, type Refusal } from "../../http/refusal.js";
 import { json } from "../../http/respond.js";
-import type { AuthContext } from "../context.js";
+import { readEmail, readToken } from "../body.js";
+import type { AuthRequest } from "../context.js";
 import { prepareLinkMail } from "../link-mail.js";
 import { insertVerificationMail, type NewMail } from "../store/outbox.js";
-import { tokenResponse } from "../token-response.js";
-import { useLinkToSignIn } from "../use-link.js";
-import { readEmail, readToken } from "./link-bodies.js";
+import { signInByLink } from "../use-link.js";
 
 /** POST /auth/email-verification/resend: the same answer and statements, whether or not there is such an account. */
-export async function resendVerification(
-  request: Request,
-  context: AuthContext,
-): Promise<Response | Refusal> {
+export async function resendVerification({ request, context }: AuthRequest): Promise<Response | Refusal> {
   const email = await readEmail(request);
   if (isRefusal(email)) return email;
   const settings = await context.settings();
@@ -24,12 +20,8 @@ export async function resendVerification(
 }
 
 /** POST /auth/email-verification/confirm: the address is the user's, who is signed in with it. */
-export async function confirmVerification(
-  request: Request,
-  context: AuthContext,
-): Promise<Response | Refusal> {
+export async function confirmVerification({ request, context }: AuthRequest): Promise<Response | Refusal> {
   const token = await readToken(request);
   if (isRefusal(token)) return token;
-  const used = await useLinkToSignIn(context, { purpose: "email_verification", token, password: null });
-  return isRefusal(used) ? used : tokenResponse(context, used.user, used.session, 200);
+  return signInByLink(context, { purpose: "email_verification", token, password: null });
 }

@@ -3,11 +3,10 @@ import { badRequest, isRefusal, Refusal } from "../../http/refusal.js";
 import { json } from "../../http/respond.js";
 import { ConstraintError } from "../../platform/database.js";
 import type { PasswordHasher } from "../../platform/platform.js";
-import type { AuthContext } from "../context.js";
+import { backendRefusal } from "../backend-refusal.js";
+import type { AuthContext, CallerRequest } from "../context.js";
 import { emailKey, isEmail } from "../email.js";
-import type { Caller } from "../principal.js";
 import { type ImportedUser, importUsers, usersAmong } from "../store/users.js";
-import { backendRefusal } from "./backend-only.js";
 
 const usersMax = 500;
 const idLengthMax = 255;
@@ -16,12 +15,12 @@ const idLengthMax = 255;
  * POST /auth/users/import, for a `project:backend` key: identities with their ids and password hashes from elsewhere, all
  * of them or none. Nobody is mailed.
  */
-export async function importIdentities(
-  request: Request,
-  { platform, config }: AuthContext,
-  _: string,
-  caller: Caller,
-): Promise<Response | Refusal> {
+export async function importIdentities({
+  request,
+  context,
+  caller,
+}: CallerRequest): Promise<Response | Refusal> {
+  const { platform, config } = context;
   const refusal = backendRefusal(caller);
   if (refusal !== null) return refusal;
   const body = await readJsonObject(request, config.api.max_body_bytes);

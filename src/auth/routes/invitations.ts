@@ -1,21 +1,18 @@
 import { badRequest, isRefusal, Refusal } from "../../http/refusal.js";
 import { json } from "../../http/respond.js";
-import { readAuthBody } from "../body.js";
-import type { AuthContext } from "../context.js";
+import { backendRefusal } from "../backend-refusal.js";
+import { readAuthBody, readTokenAndPassword } from "../body.js";
+import type { AuthRequest, CallerRequest } from "../context.js";
 import { emailKey, isEmail } from "../email.js";
 import { prepareLinkMail } from "../link-mail.js";
 import { isAllowedDestination } from "../link-url.js";
 import { linkLifetimeSeconds } from "../links.js";
 import { mailWindowMs } from "../mail-allowance.js";
-import type { Caller } from "../principal.js";
 import { newId } from "../sessions.js";
 import { forgetRegistration } from "../store/links.js";
 import { insertInvitationMail } from "../store/outbox.js";
 import { insertInvitedUser, invitee } from "../store/users.js";
-import { tokenResponse } from "../token-response.js";
-import { useLinkToSignIn } from "../use-link.js";
-import { backendRefusal } from "./backend-only.js";
-import { readTokenAndPassword } from "./link-bodies.js";
+import { signInByLink } from "../use-link.js";
 
 const tooManyMails = new Refusal(
   "rate_limited",
@@ -36,12 +33,7 @@ interface Invitation {
  * POST /auth/users/invite, for a `project:backend` key. Whoever has not accepted yet is sent a link that sets a password
  * (and kills the one before); an existing user is sent the destination, and neither role nor password change.
  */
-export async function invite(
-  request: Request,
-  context: AuthContext,
-  _: string,
-  caller: Caller,
-): Promise<Response | Refusal> {
+export async function invite({ request, context, caller }: CallerRequest): Promise<Response | Refusal> {
   const { platform } = context;
   const invitation = backendRefusal(caller) ?? (await readInvitation(request));
   if (isRefusal(invitation)) return invitation;
@@ -94,9 +86,8 @@ async function readInvitation(request: Request): Promise<Invitation | Refusal> {
 }
 
 /** POST /auth/invitations/accept: sets the password, confirms the address and signs in. */
-export async function acceptInvitation(request: Request, context: AuthContext): Promise<Response | Refusal> {
+export async function acceptInvitation({ request, context }: AuthRequest): Promise<Response | Refusal> {
   const body = await readTokenAndPassword(request);
   if (isRefusal(body)) return body;
-  const used = await useLinkToSignIn(context, { purpose: "invitation", ...body });
-  return isRefusal(used) ? used : tokenResponse(context, used.user, used.session, 200);
+  return signInByLink(context, { purpose: "invitation", ...body });
 }

@@ -1,48 +1,47 @@
 import { isRefusal, Refusal } from "../../http/refusal.js";
 import type { Statement } from "../../platform/database.js";
 import type { CheckedRow } from "../authenticate.js";
-import type { AuthContext } from "../context.js";
+import { type EmailAndPassword, readEmailAndPassword } from "../body.js";
+import { completeSignIn } from "../complete-sign-in.js";
+import type { AuthContext, AuthRequest } from "../context.js";
 import { emailKey } from "../email.js";
 import { type Account, checkAccountPassword, orForgive, type PasswordCheck } from "../password-check.js";
 import { presentedPasswordProblem } from "../passwords.js";
-import { prepareSession } from "../sessions.js";
 import { rememberAddress } from "../store/throttle.js";
-import { changePassword } from "../store/users.js";
-import { tokenResponse } from "../token-response.js";
-import { type Credentials, readCredentials } from "./credentials-body.js";
+import { changePassword, userWithPassword } from "../store/users.js";
 
 /**
  * POST /auth/login. An unknown address, a wrong password, an account without one and a disabled account cost the same
  * statements and one hash, and get the same answer.
  */
-export async function login(
-  request: Request,
-  context: AuthContext,
-  address: string,
-): Promise<Response | Refusal> {
-  const body = await readCredentials(request);
+export async function login({ request, context, address }: AuthRequest): Promise<Response | Refusal> {
+  const body = await readEmailAndPassword(request);
   if (isRefusal(body)) return body;
   const problem = presentedPasswordProblem(body.password);
   if (problem !== null) return problem;
-  return signIn(context, body, address);
+  return logIn(context, body, address);
 }
 
-async function signIn(context: AuthContext, body: Credentials, address: string): Promise<Response | Refusal> {
+async function logIn(
+  context: AuthContext,
+  body: EmailAndPassword,
+  address: string,
+): Promise<Response | Refusal> {
   const { platform } = context;
   const checked = await checkAccountPassword(context, emailKey(body.email), address, body.password);
   if (isRefusal(checked)) return checked;
   const { account } = checked;
   if (account === null) return wrong;
   const answer = await orForgive(platform.database, checked.forgive, () =>
-    opened(context, body, { ...checked, account }),
+    answerTo(context, body, { ...checked, account }),
   );
-  return answer ?? signIn(context, body, address);
+  return answer ?? logIn(context, body, address);
 }
 
 /** What comes of a right password; null where another login has replaced the imported hash meanwhile: it has to be checked again. */
-async function opened(
+async function answerTo(
   context: AuthContext,
-  body: Credentials,
+  body: EmailAndPassword,
   { account, forgive, addressKey, schemaVersion }: PasswordCheck & { readonly account: Account },
 ): Promise<Response | Refusal | null> {
   const { platform } = context;
@@ -52,18 +51,15 @@ async function opened(
     return unverified;
   }
   const { passwordHash, replace } = await currentHash(context, account, body.password);
-  const session = await prepareSession(context, { id: account.id, passwordHash });
-  const results = await platform.database.batch([
-    ...replace,
-    ...session.statements,
-    rememberAddress(account.id, addressKey),
-    ...forgive,
-  ]);
-  if (results[replace.length]!.rows.length > 0) return tokenResponse(context, account, session, 200);
-  return replace.length > 0 ? null : wrong;
+  const factor = {
+    before: replace,
+    holder: userWithPassword(account.id, passwordHash),
+    after: [rememberAddress(account.id, addressKey), ...forgive],
+  };
+  return (await completeSignIn(context, factor, 200)) ?? (replace.length > 0 ? null : wrong);
 }
 
-/** Specification 4.1: told only to whoever knows the password. */
+/** Where addresses have to be confirmed and this one is not: told only to whoever knows the password. */
 async function unverifiedRefusal(
   context: AuthContext,
   account: Account,

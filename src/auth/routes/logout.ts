@@ -1,13 +1,13 @@
 import { isRefusal, type Refusal } from "../../http/refusal.js";
 import { json } from "../../http/respond.js";
 import { hashSecret } from "../api-key.js";
-import type { AuthContext } from "../context.js";
-import { expiredCookies, withCookies } from "../cookies.js";
+import type { AuthRequest } from "../context.js";
+import { endCookies } from "../cookies.js";
+import { invalidRefreshToken, readRefreshToken, rejection } from "../read-refresh-token.js";
 import { revokeByRefreshToken } from "../store/sessions.js";
-import { invalidRefreshToken, readRefreshToken, rejection } from "./refresh.js";
 
 /** POST /auth/logout: ends the session of a refresh token at once; its access tokens are dead with it. */
-export async function logout(request: Request, context: AuthContext): Promise<Response | Refusal> {
+export async function logout({ request, context }: AuthRequest): Promise<Response | Refusal> {
   const { platform, config } = context;
   const token = await readRefreshToken(request, config);
   if (token === invalidRefreshToken) return rejection(context);
@@ -16,6 +16,5 @@ export async function logout(request: Request, context: AuthContext): Promise<Re
   const statements = revokeByRefreshToken(await hashSecret(token), platform.clock.now(), graceMs);
   const results = await platform.database.batch(statements);
   if (results.at(-1)!.rows.length === 0) return rejection(context);
-  const response = json({ data: { revoked: true } });
-  return config.auth.cookie_mode ? withCookies(response, expiredCookies(config.auth)) : response;
+  return endCookies(config.auth, json({ data: { revoked: true } }));
 }

@@ -1,8 +1,9 @@
 import { Refusal } from "../../http/refusal.js";
 import { json } from "../../http/respond.js";
-import type { Result, Statements } from "../../platform/database.js";
+import type { Statements } from "../../platform/database.js";
 import type { Caller } from "../principal.js";
 import { userById } from "../store/users.js";
+import { userOf } from "../user-of.js";
 
 /** GET /auth/me: the user of the access token. An API key is no user. */
 export async function me(caller: Caller, database: Statements): Promise<Response | Refusal> {
@@ -12,16 +13,4 @@ export async function me(caller: Caller, database: Statements): Promise<Response
   const [row] = found!.rows;
   if (row === undefined) return new Refusal("unauthorized", "the user is gone");
   return json({ data: { user: userOf(row) } });
-}
-
-/** A row of `userById` or `listUsers` as the interface shows it. */
-export function userOf([id, email, role, disabled, verified, createdAt]: Result["rows"][number]) {
-  return {
-    id,
-    email,
-    role,
-    disabled: disabled === 1,
-    email_verified: verified === 1,
-    created_at: createdAt,
-  };
 }

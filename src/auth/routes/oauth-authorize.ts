@@ -3,7 +3,7 @@ import { json } from "../../http/respond.js";
 import type { AuthSettings } from "../../project/model.js";
 import { hashSecret } from "../api-key.js";
 import { readAuthBody } from "../body.js";
-import type { AuthContext } from "../context.js";
+import type { AuthRequest } from "../context.js";
 import { isOAuthProvider, type OAuthProvider } from "../oauth/credentials.js";
 import { callbackUrl } from "../oauth/providers.js";
 import { flowSecrets, isCodeChallenge, newSecret, stateLifetimeMs } from "../oauth/state.js";
@@ -13,7 +13,7 @@ import { insertState, purgeSignIns } from "../store/oauth.js";
  * POST /auth/oauth/authorize: begins a social sign-in. The application sends the person to the answer's URL, and keeps
  * the verifier of its challenge for the exchange.
  */
-export async function authorize(request: Request, context: AuthContext): Promise<Response | Refusal> {
+export async function authorize({ request, context }: AuthRequest): Promise<Response | Refusal> {
   const { platform, providers } = context;
   const body = await readAuthBody(request);
   if (isRefusal(body)) return body;
@@ -56,7 +56,7 @@ function readAuthorize(
     code_challenge_method: method,
   } = body;
   if (!isOAuthProvider(provider) || !providers.includes(provider)) return notOffered;
-  // Byte for byte (specification 5.6; RFC 9700, section 2.1).
+  // Byte for byte (RFC 9700, section 2.1).
   if (typeof redirectTo !== "string" || !redirectUrls.includes(redirectTo))
     return badRequest("redirect_to: not one of the project's redirect URLs");
   if (method !== "S256") return badRequest("code_challenge_method: expected S256");

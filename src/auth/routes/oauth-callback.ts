@@ -4,7 +4,7 @@ import { badRequest, isRefusal, methodNotAllowed, Refusal } from "../../http/ref
 import { everyAnswer } from "../../http/respond.js";
 import type { AuthSettings } from "../../project/model.js";
 import { hashSecret } from "../api-key.js";
-import type { AuthContext } from "../context.js";
+import type { AuthContext, AuthRequest } from "../context.js";
 import { asProviderError } from "../oauth/code-grant.js";
 import { isOAuthProvider } from "../oauth/credentials.js";
 import { type Profile, type Provider, ProviderError } from "../oauth/provider.js";
@@ -17,11 +17,7 @@ import { consumeState } from "../store/oauth.js";
  * GET or POST /auth/oauth/callback/{provider}: the person comes back from the provider. The state is used up first,
  * whatever follows; without a good one there is nowhere to go back to.
  */
-export async function callback(
-  request: Request,
-  context: AuthContext,
-  name: string,
-): Promise<Response | Refusal> {
+export async function callback({ request, context, name }: AuthRequest): Promise<Response | Refusal> {
   if (!isOAuthProvider(name)) return new Refusal("not_found", "no such provider");
   const provider = context.providers.of[name];
   // HEAD too, as whoever looks only (RFC 9110, section 9.2.1) must not use the state up.

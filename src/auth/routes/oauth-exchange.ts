@@ -1,30 +1,29 @@
 import { badRequest, isRefusal, Refusal } from "../../http/refusal.js";
 import { hashSecret } from "../api-key.js";
 import { readAuthBody } from "../body.js";
-import type { AuthContext } from "../context.js";
+import { completeSignIn } from "../complete-sign-in.js";
+import type { AuthRequest } from "../context.js";
 import { codeChallengeOf, isCodeVerifier } from "../oauth/state.js";
-import { newSession } from "../sessions.js";
-import { exchangeCode } from "../store/oauth.js";
-import { tokenResponse } from "../token-response.js";
+import { consumeCode, userOfCode } from "../store/oauth.js";
 
 /**
  * POST /auth/oauth/exchange: tokens for the one-use code of a callback. A verifier that does not fit uses the code up
  * too: whoever presents it is not who began the sign-in, and gets no second try.
  */
-export async function exchange(request: Request, context: AuthContext): Promise<Response | Refusal> {
+export async function exchange({ request, context }: AuthRequest): Promise<Response | Refusal> {
   const body = await readAuthBody(request);
   if (isRefusal(body)) return body;
   const { code, code_verifier: verifier } = body;
   if (typeof code !== "string") return badRequest("code: expected a string");
   if (!isCodeVerifier(verifier)) return badRequest("code_verifier: expected 43 to 128 characters (RFC 7636)");
-  const session = await newSession(context);
   const hash = await hashSecret(code);
   const codeChallenge = await codeChallengeOf(verifier);
-  const results = await context.platform.database.batch(exchangeCode({ hash, codeChallenge, session }));
-  const [row] = results.at(-1)!.rows;
-  if (row === undefined) return invalidCode;
-  const [id, email, role] = row as [string, string, string];
-  return tokenResponse(context, { id, email, role }, session, 200);
+  const now = context.platform.clock.now();
+  const factor = {
+    before: [consumeCode(hash, now)],
+    holder: userOfCode({ hash, codeChallenge, now }),
+  };
+  return (await completeSignIn(context, factor, 200)) ?? invalidCode;
 }
 
 const invalidCode = new Refusal(

@@ -1,10 +1,10 @@
 import { isRefusal, type Refusal } from "../../http/refusal.js";
 import { json } from "../../http/respond.js";
-import type { AuthContext } from "../context.js";
+import type { AuthRequest } from "../context.js";
 import { callbackUrl } from "../oauth/providers.js";
 
 /** GET /auth/oauth/providers: those that are declared and have credentials, with the URL to register with each. */
-export async function listProviders(_: Request, context: AuthContext): Promise<Response | Refusal> {
+export async function listProviders({ context }: AuthRequest): Promise<Response | Refusal> {
   const settings = await context.settings();
   if (isRefusal(settings)) return settings;
   const data = [];

@@ -1,26 +1,22 @@
 import { readText } from "../../http/body.js";
 import { isOwnOrigin } from "../../http/origin.js";
 import { isRefusal, Refusal } from "../../http/refusal.js";
-import type { AuthContext } from "../context.js";
+import type { AuthContext, AuthRequest } from "../context.js";
 import { applicationUrl } from "../link-url.js";
+import { pageResponse } from "../pages/html-page.js";
 import { donePage, formPage, problemPage, purposeOfPage, takesPassword } from "../pages/link-page.js";
-import { pageResponse } from "../pages/page.js";
 import { useLink } from "../use-link.js";
 
 /**
  * GET /auth/pages/{verify-email, accept-invitation, reset-password}, for links whose page is not configured. Opening one
  * uses nothing up.
  */
-export async function showPage(
-  { url }: Request,
-  { config }: AuthContext,
-  name: string,
-): Promise<Response | Refusal> {
+export async function showPage({ request, context, name }: AuthRequest): Promise<Response | Refusal> {
   const purpose = purposeOfPage(name);
   if (purpose === null) return noSuchPage;
-  const token = new URL(url).searchParams.get("token");
+  const token = new URL(request.url).searchParams.get("token");
   if (token === null || token === "") return pageResponse(problemPage(incomplete), 400);
-  const passwordLengthMin = config.auth.password_min_length;
+  const passwordLengthMin = context.config.auth.password_min_length;
   return pageResponse(formPage({ purpose, token, passwordLengthMin, problem: null }), 200);
 }
 
@@ -30,11 +26,7 @@ const incomplete = "The address is incomplete. Open the whole link of the mail."
 /**
  * POST of the same: the form uses the link up, and opens no session, so that a foreign page could sign nobody in with it.
  */
-export async function submitPage(
-  request: Request,
-  context: AuthContext,
-  name: string,
-): Promise<Response | Refusal> {
+export async function submitPage({ request, context, name }: AuthRequest): Promise<Response | Refusal> {
   const purpose = purposeOfPage(name);
   if (purpose === null) return noSuchPage;
   if (!isOwnForm(request, context)) return new Refusal("forbidden", "the form comes from another origin");

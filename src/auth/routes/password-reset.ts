@@ -1,16 +1,13 @@
 import { isRefusal, type Refusal } from "../../http/refusal.js";
 import { json } from "../../http/respond.js";
-import type { AuthContext } from "../context.js";
+import { readEmail, readTokenAndPassword } from "../body.js";
+import type { AuthRequest } from "../context.js";
 import { prepareLinkMail } from "../link-mail.js";
 import { insertPasswordResetMail } from "../store/outbox.js";
 import { useLink } from "../use-link.js";
-import { readEmail, readTokenAndPassword } from "./link-bodies.js";
 
 /** POST /auth/password-reset/request: the same answer and statements, whether or not there is such an account. */
-export async function requestPasswordReset(
-  request: Request,
-  context: AuthContext,
-): Promise<Response | Refusal> {
+export async function requestPasswordReset({ request, context }: AuthRequest): Promise<Response | Refusal> {
   const email = await readEmail(request);
   if (isRefusal(email)) return email;
   const insertMail = insertPasswordResetMail;
@@ -21,10 +18,7 @@ export async function requestPasswordReset(
 }
 
 /** POST /auth/password-reset/confirm: sets the password and ends every session. It enables nobody. */
-export async function confirmPasswordReset(
-  request: Request,
-  context: AuthContext,
-): Promise<Response | Refusal> {
+export async function confirmPasswordReset({ request, context }: AuthRequest): Promise<Response | Refusal> {
   const body = await readTokenAndPassword(request);
   if (isRefusal(body)) return body;
   const used = await useLink(context, { purpose: "password_reset", ...body });

@@ -1,8 +1,8 @@
 import { badRequest, isRefusal, Refusal } from "../../http/refusal.js";
 import { json } from "../../http/respond.js";
 import { readAuthBody } from "../body.js";
-import type { AuthContext } from "../context.js";
-import { expiredCookies, withCookies } from "../cookies.js";
+import type { CallerRequest } from "../context.js";
+import { endCookies } from "../cookies.js";
 import { emailKey } from "../email.js";
 import { checkAccountPassword, orForgive } from "../password-check.js";
 import { passwordProblem, presentedPasswordProblem } from "../passwords.js";
@@ -13,14 +13,14 @@ import { changePassword } from "../store/users.js";
 
 /**
  * POST /auth/password: replaces the caller's own password and ends every session, this one included. A wrong current
- * password is 403, as 401 means that the session is gone, and counts like a failed login (interface, section 6).
+ * password is 403, as 401 means that the session is gone, and counts like a failed login.
  */
-export async function changeOwnPassword(
-  request: Request,
-  context: AuthContext,
-  address: string,
-  caller: Caller,
-): Promise<Response | Refusal> {
+export async function changeOwnPassword({
+  request,
+  context,
+  address,
+  caller,
+}: CallerRequest): Promise<Response | Refusal> {
   const { platform, config } = context;
   if (caller.kind !== "user") return notAUser(caller);
   const body = await readAuthBody(request);
@@ -45,8 +45,7 @@ export async function changeOwnPassword(
     ]);
   });
   if (changed!.rows.length === 0) return wrong;
-  const response = json({ data: { revoked_sessions: revoked!.rows.length } });
-  return config.auth.cookie_mode ? withCookies(response, expiredCookies(config.auth)) : response;
+  return endCookies(config.auth, json({ data: { revoked_sessions: revoked!.rows.length } }));
 }
 
 const wrong = new Refusal("invalid_credentials", "the current password is wrong", { status: 403 });

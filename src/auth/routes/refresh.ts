@@ -1,10 +1,8 @@
-import { badRequest, isRefusal, Refusal } from "../../http/refusal.js";
+import { isRefusal, type Refusal } from "../../http/refusal.js";
 import type { Result } from "../../platform/database.js";
-import type { Config } from "../../project/config.js";
 import { hashSecret } from "../api-key.js";
-import { isAuthBodyEmpty, readAuthBody } from "../body.js";
-import type { AuthContext } from "../context.js";
-import { expiredCookies, refreshCookie, withCookies } from "../cookies.js";
+import type { AuthContext, AuthRequest } from "../context.js";
+import { invalidRefreshToken, readRefreshToken, rejection } from "../read-refresh-token.js";
 import {
   judgeRotation,
   newRefreshToken,
@@ -16,16 +14,10 @@ import {
 import { rotateRefreshToken } from "../store/sessions.js";
 import { tokenResponse } from "../token-response.js";
 
-/** POST /auth/refresh: rotates a refresh token (specification 5.5). A confirmed rejection ends the cookies too. */
-export async function refresh(request: Request, context: AuthContext): Promise<Response | Refusal> {
+/** POST /auth/refresh: rotates a refresh token. A confirmed rejection ends the cookies too. */
+export async function refresh({ request, context }: AuthRequest): Promise<Response | Refusal> {
   const answer = await rotate(request, context);
   return answer === invalidRefreshToken ? rejection(context) : answer;
-}
-
-/** `invalid_refresh_token`, in cookie mode with cookies that are over. */
-export function rejection({ config }: AuthContext): Response {
-  const response = invalidRefreshToken.toResponse();
-  return config.auth.cookie_mode ? withCookies(response, expiredCookies(config.auth)) : response;
 }
 
 async function rotate(request: Request, context: AuthContext): Promise<Response | Refusal> {
@@ -57,23 +49,6 @@ async function rotate(request: Request, context: AuthContext): Promise<Response 
     case "reject":
       return invalidRefreshToken;
   }
-}
-
-/** Also of a browser whose cookie is over, and that so sends none. */
-export const invalidRefreshToken = new Refusal(
-  "invalid_refresh_token",
-  "the refresh token is malformed, expired, used or revoked",
-);
-
-/** From the body, else in cookie mode from the cookie, which needs no body at all (specification 5.1). */
-export async function readRefreshToken(request: Request, { auth }: Config): Promise<string | Refusal> {
-  const cookie = auth.cookie_mode ? refreshCookie(request.headers) : null;
-  if (auth.cookie_mode && (await isAuthBodyEmpty(request))) return cookie ?? invalidRefreshToken;
-  const body = await readAuthBody(request);
-  if (isRefusal(body)) return body;
-  const { refresh_token: token } = body;
-  if (typeof token === "string") return token;
-  return token === undefined && cookie !== null ? cookie : badRequest("refresh_token: expected a string");
 }
 
 function respond(

@@ -1,24 +1,24 @@
 import { isRefusal, Refusal } from "../../http/refusal.js";
 import { json } from "../../http/respond.js";
-import type { AuthContext } from "../context.js";
+import { readEmailAndPassword } from "../body.js";
+import { completeSignIn } from "../complete-sign-in.js";
+import type { AuthContext, AuthRequest } from "../context.js";
 import { emailKey } from "../email.js";
 import { prepareLinkMail } from "../link-mail.js";
 import { linkLifetimeSeconds } from "../links.js";
 import { passwordProblem } from "../passwords.js";
-import { newId, prepareSession } from "../sessions.js";
+import { newId } from "../sessions.js";
 import { disputePasswords } from "../store/links.js";
 import { insertRegistrationMail } from "../store/outbox.js";
-import { insertUser, type NewUser } from "../store/users.js";
-import { tokenResponse } from "../token-response.js";
-import { readCredentials } from "./credentials-body.js";
+import { insertUser, type NewUser, userWithPassword } from "../store/users.js";
 
 /**
  * POST /auth/register: a user of role `user`, whatever the body says, and a first session; where addresses have to be
  * confirmed first, a mail and no session.
  */
-export async function register(request: Request, context: AuthContext): Promise<Response | Refusal> {
+export async function register({ request, context }: AuthRequest): Promise<Response | Refusal> {
   const { platform, config } = context;
-  const body = await readCredentials(request);
+  const body = await readEmailAndPassword(request);
   if (isRefusal(body)) return body;
   const settings = await context.settings();
   if (isRefusal(settings)) return settings;
@@ -41,15 +41,18 @@ export async function register(request: Request, context: AuthContext): Promise<
 }
 
 async function signUp(context: AuthContext, user: NewUser): Promise<Response | Refusal> {
-  const session = await prepareSession(context, user);
-  const [inserted] = await context.platform.database.batch([insertUser(user), ...session.statements]);
-  if (inserted!.rows.length === 0) return new Refusal("conflict", "the address is registered already");
-  return tokenResponse(context, user, session, 201);
+  const factor = {
+    before: [insertUser(user)],
+    holder: userWithPassword(user.id, user.passwordHash),
+  };
+  return (await completeSignIn(context, factor, 201)) ?? taken;
 }
+
+const taken = new Refusal("conflict", "the address is registered already");
 
 /**
  * The same answer and statements for an address that is new, taken and not confirmed, or confirmed. The id in it is a random
- * one each time: a row that refers to it, were it a new user's, would be taken, and so tell (interface, section 6).
+ * one each time: a row that refers to it, were it a new user's, would be taken, and so tell.
  */
 async function registerUnverified(context: AuthContext, user: NewUser): Promise<Response> {
   const { email, role, passwordHash } = user;

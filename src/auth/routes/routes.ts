@@ -1,11 +1,11 @@
 import type { Context, MiddlewareHandler } from "hono";
 import { byMethod, refuse } from "../../http/by-method.js";
-import { isRefusal, Refusal } from "../../http/refusal.js";
+import { Refusal, responseOf } from "../../http/refusal.js";
 import { router } from "../../http/router.js";
 import { UnavailableError } from "../../platform/database.js";
 import { HasherBusyError, type Log } from "../../platform/platform.js";
 import type { Callers } from "../callers.js";
-import type { AuthContext } from "../context.js";
+import type { AuthContext, AuthRequest, CallerRequest } from "../context.js";
 import type { Caller } from "../principal.js";
 import { confirmVerification, resendVerification } from "./email-verification.js";
 import { importIdentities } from "./import-users.js";
@@ -24,10 +24,9 @@ import { refresh } from "./refresh.js";
 import { register } from "./register.js";
 
 type Env = { Variables: { caller: Caller } };
-/** `address` is the client's, by `addressUnit`. */
-type Handler = (request: Request, context: AuthContext, address: string) => Promise<Response | Refusal>;
+type Handler<R> = (given: R) => Promise<Response | Refusal>;
 
-/** /auth (specification 4.1). `authenticated` finds out who calls, for the routes that do more than read. */
+/** /auth (docs/reference/http.md). `authenticated` finds out who calls, for the routes that do more than read. */
 export function authRoutes(
   context: AuthContext,
   callers: Callers,
@@ -36,7 +35,15 @@ export function authRoutes(
 ) {
   const routes = router<Env>();
   routes.onError(unavailableFor(context.platform.log));
-  const posts: readonly (readonly [string, Handler])[] = [
+  const given = (c: Context): AuthRequest => ({
+    request: c.req.raw,
+    context,
+    address: addressOf(c),
+    name: c.req.param("name") ?? "",
+  });
+  const answering = (handle: Handler<AuthRequest>) => async (c: Context) =>
+    responseOf(await handle(given(c)));
+  const posts: readonly (readonly [string, Handler<AuthRequest>])[] = [
     ["/register", register],
     ["/login", login],
     ["/refresh", refresh],
@@ -49,47 +56,35 @@ export function authRoutes(
     ["/oauth/authorize", authorize],
     ["/oauth/exchange", exchange],
   ];
-  for (const [path, handle] of posts) {
-    routes.all(path, byMethod({ POST: (c) => respond(() => handle(c.req.raw, context, addressOf(c))) }));
-  }
+  for (const [path, handle] of posts) routes.all(path, byMethod({ POST: answering(handle) }));
   routes.all(
     "/me",
     byMethod({
-      GET: (c) =>
-        respond(() => callers.run(c.req.raw.headers, ({ caller }, database) => me(caller, database))),
+      GET: async (c) =>
+        responseOf(await callers.run(c.req.raw.headers, ({ caller }, database) => me(caller, database))),
     }),
   );
   for (const [path, handle] of callersPosts) {
     routes.post(path, authenticated, async (c) =>
-      respond(() => handle(c.req.raw, context, addressOf(c), c.get("caller"))),
+      responseOf(await handle({ ...given(c), caller: c.get("caller") })),
     );
     routes.all(path, refuse("POST"));
   }
-  routes.all(
-    "/pages/:name",
-    byMethod({
-      GET: (c) => respond(() => showPage(c.req.raw, context, c.req.param("name")!)),
-      POST: (c) => respond(() => submitPage(c.req.raw, context, c.req.param("name")!)),
-    }),
-  );
-  routes.all("/oauth/providers", byMethod({ GET: (c) => respond(() => listProviders(c.req.raw, context)) }));
-  routes.all("/oauth/callback/:provider", async (c) =>
-    respond(() => callback(c.req.raw, context, c.req.param("provider"))),
-  );
+  routes.all("/pages/:name", byMethod({ GET: answering(showPage), POST: answering(submitPage) }));
+  routes.all("/oauth/providers", byMethod({ GET: answering(listProviders) }));
+  routes.all("/oauth/callback/:name", answering(callback));
   return routes;
 }
 
-type CallersHandler = (...parameters: [...Parameters<Handler>, caller: Caller]) => ReturnType<Handler>;
-
 /** What depends on who calls. */
-const callersPosts: readonly (readonly [string, CallersHandler])[] = [
+const callersPosts: readonly (readonly [string, Handler<CallerRequest>])[] = [
   ["/password", changeOwnPassword],
   ["/users/import", importIdentities],
   ["/users/invite", invite],
 ];
 
 /**
- * Specification 5.5: whatever fails inside, be it storage, the hasher or the making of a token, is 503
+ * Whatever fails inside, be it storage, the hasher or the making of a token, is 503
  * `auth_unavailable`. What nobody expected is logged beside.
  */
 function unavailableFor(log: Log): (error: Error) => Response {
@@ -98,11 +93,6 @@ function unavailableFor(log: Log): (error: Error) => Response {
     if (!expected) log.error("authentication failed", error);
     return unavailable.toResponse();
   };
-}
-
-async function respond(handle: () => Promise<Response | Refusal>): Promise<Response> {
-  const answer = await handle();
-  return isRefusal(answer) ? answer.toResponse() : answer;
 }
 
 const unavailable = new Refusal("auth_unavailable", "authentication is unavailable at the moment");

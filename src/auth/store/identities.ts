@@ -3,7 +3,7 @@ import { invitedRole } from "./links.js";
 import { instant, statement } from "./statement.js";
 
 /** A person that a provider has vouched for, on their way in. */
-export interface SignIn {
+export interface IdentitySignIn {
   readonly provider: string;
   readonly subject: string;
   /** The address; null unless the provider has verified it. */
@@ -35,7 +35,7 @@ const unconfirmed = `email_key = ? AND email_verified = 0 AND disabled = 0 AND r
  * that is known is its user's whatever the address says; another one links only between verified addresses. The last
  * statement says what has become of it; see `judgeSignIn`.
  */
-export function signIn(request: SignIn): readonly Statement[] {
+export function signInByIdentity(request: IdentitySignIn): readonly Statement[] {
   return [
     ...(request.email === null ? [] : byAddress(request, request.email, request.emailKey!)),
     statement(
@@ -53,7 +53,7 @@ export function signIn(request: SignIn): readonly Statement[] {
   ];
 }
 
-function byAddress(request: SignIn, email: string, emailKey: string): readonly Statement[] {
+function byAddress(request: IdentitySignIn, email: string, emailKey: string): readonly Statement[] {
   const { provider, subject, mayLink, mayRegister, newUserId, now } = request;
   return [
     ...(mayLink ? takeOver(request, emailKey) : []),
@@ -84,7 +84,7 @@ function byAddress(request: SignIn, email: string, emailKey: string): readonly S
 }
 
 /** Of an account that nobody has confirmed: what its maker knows of it opens it no more. */
-function takeOver({ provider, subject, now }: SignIn, emailKey: string): readonly Statement[] {
+function takeOver({ provider, subject, now }: IdentitySignIn, emailKey: string): readonly Statement[] {
   const account = [emailKey, provider, subject] as const;
   const taken = `user_id IN (SELECT id FROM _users WHERE ${unconfirmed})`;
   return [
@@ -109,7 +109,7 @@ function takeOver({ provider, subject, now }: SignIn, emailKey: string): readonl
 }
 
 /** `[code was stored, user of the identity is disabled, user of the address is disabled]`, NULL for no such user. */
-function signInFacts({ codeHash, provider, subject, emailKey }: SignIn): Statement {
+function signInFacts({ codeHash, provider, subject, emailKey }: IdentitySignIn): Statement {
   return statement(
     `SELECT EXISTS (SELECT 1 FROM _oauth_codes WHERE hash = ?),
     (SELECT u.disabled FROM _identities i JOIN _users u ON u.id = i.user_id WHERE i.provider = ? AND i.subject = ?),

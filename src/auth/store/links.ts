@@ -1,6 +1,6 @@
 import type { Statement } from "../../platform/database.js";
 import type { LinkPurpose } from "../links.js";
-import { statement } from "./statement.js";
+import { type Condition, condition, statement } from "./statement.js";
 
 export interface NewLink {
   readonly id: string;
@@ -112,13 +112,17 @@ export interface LinkUse {
 /** The user whose link this use consumed: no one, where it consumed none. */
 const consumer = "(SELECT user_id FROM _links WHERE hash = ? AND used_by = ?)";
 
+/** For `openSession`, in one batch behind `consumeLink`: the user whose link this use consumed. */
+export function userOfLink({ hash, usedBy }: LinkUse): Condition {
+  return condition(`u.id = ${consumer}`, hash, usedBy);
+}
+
 /** Whoever has the address has shown what the link of the invitation would have shown. */
 export const invitedRole = `(SELECT i.role FROM _links i WHERE i.user_id = _users.id AND i.purpose = 'invitation'
   AND i.used_at IS NULL AND i.expires_at > ? AND _users.email_verified = 0)`;
 
 /**
- * Consumes a link. The first statement returns `[redirect_to]`, no row where the link is not live; the second returns
- * `[id, email, role]`. Whichever link was used, it ends what was opened before (somebody else may have had the password
+ * Consumes a link. The first statement returns `[redirect_to]`, no row where the link is not live. Whichever link was used, it ends what was opened before (somebody else may have had the password
  * or the account until now), and the other links die.
  */
 export function consumeLink({ hash, purpose, passwordHash, usedBy, now }: LinkUse): readonly Statement[] {
@@ -138,8 +142,7 @@ export function consumeLink({ hash, purpose, passwordHash, usedBy, now }: LinkUs
       `UPDATE _users SET email_verified = 1, registration_unconfirmed = 0,
         password_hash = ifnull(l.password_hash, iif(registration_unconfirmed, NULL, _users.password_hash)),
         role = ifnull(ifnull(l.role, ${invitedRole}), _users.role)
-      FROM _links l WHERE l.hash = ? AND l.used_by = ? AND _users.id = l.user_id
-      RETURNING _users.id, _users.email, _users.role`,
+      FROM _links l WHERE l.hash = ? AND l.used_by = ? AND _users.id = l.user_id`,
       BigInt(now),
       hash,
       usedBy,

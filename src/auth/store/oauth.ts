@@ -1,6 +1,5 @@
 import type { Statement } from "../../platform/database.js";
-import { insertRefreshToken } from "./sessions.js";
-import { statement } from "./statement.js";
+import { type Condition, condition, statement } from "./statement.js";
 
 export interface NewState {
   /** Of the state; it is stored nowhere itself. */
@@ -51,43 +50,32 @@ export function purgeSignIns(now: number): readonly Statement[] {
   );
 }
 
-export interface Exchange {
+/** Uses an exchange code up, whatever was presented with it. `hash` is that of the code. */
+export function consumeCode(hash: string, now: number): Statement {
+  return statement(
+    "UPDATE _oauth_codes SET used_at = ? WHERE hash = ? AND used_at IS NULL",
+    BigInt(now),
+    hash,
+  );
+}
+
+export interface PresentedCode {
   /** Of the code. */
   readonly hash: string;
   /** S256 of the verifier that was presented. */
   readonly codeChallenge: string;
-  readonly session: {
-    readonly id: string;
-    readonly refreshTokenHash: string;
-    readonly now: number;
-    readonly refreshExpiresAtMs: number;
-  };
+  readonly now: number;
 }
 
-/**
- * Consumes an exchange code, whatever was presented with it, and opens a session where the code is live, the challenge
- * fits and the user is enabled. The last statement returns `[id, email, role]` of its user, no row otherwise.
- */
-export function exchangeCode({ hash, codeChallenge, session }: Exchange): readonly Statement[] {
-  const now = BigInt(session.now);
-  return [
-    statement("UPDATE _oauth_codes SET used_at = ? WHERE hash = ? AND used_at IS NULL", now, hash),
-    statement(
-      `INSERT INTO _sessions (id, user_id, created_at)
-      SELECT ?, u.id, ? FROM _oauth_codes c JOIN _users u ON u.id = c.user_id
-      WHERE changes() = 1 AND c.hash = ? AND c.expires_at > ? AND c.code_challenge = ? AND u.disabled = 0`,
-      session.id,
-      now,
-      hash,
-      now,
-      codeChallenge,
-    ),
-    insertRefreshToken(session),
-    statement(
-      "SELECT u.id, u.email, u.role FROM _sessions s JOIN _users u ON u.id = s.user_id WHERE s.id = ?",
-      session.id,
-    ),
-  ];
+/** For `openSession`, in one batch right behind `consumeCode`: the user of the code, where it was live and the challenge fits. */
+export function userOfCode({ hash, codeChallenge, now }: PresentedCode): Condition {
+  return condition(
+    `changes() = 1 AND u.id =
+    (SELECT user_id FROM _oauth_codes WHERE hash = ? AND expires_at > ? AND code_challenge = ?)`,
+    hash,
+    BigInt(now),
+    codeChallenge,
+  );
 }
 
 /** What waits to be exchanged ends with the sessions of its user. */

@@ -15,7 +15,7 @@ export interface NewMail {
 }
 
 /** Who is mailed what; `withLink` is a condition on the user. */
-interface Rule {
+interface MailRule {
   readonly kind: string;
   readonly withLink: string;
   readonly recipients: string;
@@ -25,7 +25,11 @@ interface Rule {
  * Writes a mail, in one batch right behind the statement that counts it and guarded by it. An address without an account
  * takes the same statement and leaves no row.
  */
-function insertMail({ id, linkId, emailKey, now }: NewMail, rule: Rule, actionUrl: string | null): Statement {
+function insertMail(
+  { id, linkId, emailKey, now }: NewMail,
+  rule: MailRule,
+  actionUrl: string | null,
+): Statement {
   return statement(
     `INSERT INTO _outbox (id, kind, recipient, link_id, action_url, created_at, attempts, next_attempt_at)
     SELECT ?, ${rule.kind}, email, iif(${rule.withLink}, ?, NULL), iif(${rule.withLink}, NULL, ?), ?, 0, ?
@@ -39,12 +43,12 @@ function insertMail({ id, linkId, emailKey, now }: NewMail, rule: Rule, actionUr
   );
 }
 
-const unconfirmed = "registration_unconfirmed = 1";
+const unconfirmedRegistration = "registration_unconfirmed = 1";
 
 /** A link to confirm the address, or where the account has an owner, confirmed or not, a word to them. */
 export function insertRegistrationMail(mail: NewMail): Statement {
-  const kind = `iif(${unconfirmed}, 'email_verification', 'registration_attempt')`;
-  return insertMail(mail, { kind, withLink: unconfirmed, recipients: "true" }, null);
+  const kind = `iif(${unconfirmedRegistration}, 'email_verification', 'registration_attempt')`;
+  return insertMail(mail, { kind, withLink: unconfirmedRegistration, recipients: "true" }, null);
 }
 
 /** Nobody is mailed where addresses need not be confirmed: a link would vouch for an account that anybody may have made. */
@@ -71,7 +75,7 @@ export function anyMailDue(now: number): Statement {
   );
 }
 
-export interface Claim {
+export interface MailClaim {
   readonly now: number;
   readonly mailsMax: number;
   /** Mails that this process has in hand. */
@@ -89,7 +93,14 @@ const backoff = "min(?, ? << min(attempts, 30))";
  * Takes mails that are due, so that no other process takes them before the lease and the backoff end. Returns `[id, kind, recipient,
  * link_id, action_url, created_at, attempts, link's expires_at, link's redirect_to]`; the last two NULL where the link is dead.
  */
-export function claimMails({ now, mailsMax, except, backoffMs, backoffMsMax, leaseMs }: Claim): Statement {
+export function claimMails({
+  now,
+  mailsMax,
+  except,
+  backoffMs,
+  backoffMsMax,
+  leaseMs,
+}: MailClaim): Statement {
   const link = (column: string) =>
     `(SELECT l.${column} FROM _links l WHERE l.id = link_id AND l.used_at IS NULL AND l.expires_at > ?)`;
   return statement(

@@ -1,61 +1,37 @@
 import type { Statement } from "../../platform/database.js";
-import { statement } from "./statement.js";
+import { type Condition, statement } from "./statement.js";
 
+/** A session that is not stored yet, and its first refresh token. */
 export interface NewSession {
   readonly id: string;
-  readonly userId: string;
-  /** The password that was checked: a session is opened only while it is still the one. */
-  readonly passwordHash: string;
   readonly refreshTokenHash: string;
   readonly now: number;
   readonly refreshExpiresAtMs: number;
 }
 
-/** Two statements; the first returns the session's id, no row where the user has changed in between. */
-export function openSession(session: NewSession): readonly Statement[] {
+/**
+ * Opens a session for the enabled user whom `holder` finds: a condition on the columns of `_users AS u` that holds for one user
+ * at most. Two statements; the first returns `[id, email, role]` of the user, no row where there is no such user.
+ */
+export function openSession(session: NewSession, holder: Condition): readonly Statement[] {
   return [
     statement(
       `INSERT INTO _sessions (id, user_id, created_at)
-      SELECT ?, id, ? FROM _users WHERE id = ? AND disabled = 0 AND password_hash = ? RETURNING id`,
+      SELECT ?, u.id, ? FROM _users u WHERE u.disabled = 0 AND (${holder.sql})
+      RETURNING user_id, (SELECT email FROM _users WHERE id = user_id), (SELECT role FROM _users WHERE id = user_id)`,
       session.id,
       BigInt(session.now),
-      session.userId,
-      session.passwordHash,
+      ...holder.params,
     ),
-    insertRefreshToken(session),
-  ];
-}
-
-/** As `openSession`, in one batch behind `consumeLink`: for the user whose link this use consumed. */
-export function openSessionByLink(
-  session: Omit<NewSession, "userId" | "passwordHash">,
-  linkHash: string,
-): readonly Statement[] {
-  return [
     statement(
-      `INSERT INTO _sessions (id, user_id, created_at)
-      SELECT ?, user_id, ? FROM _links WHERE hash = ? AND used_by = ? RETURNING id`,
-      session.id,
+      `INSERT INTO _refresh_tokens (hash, session_id, created_at, expires_at)
+      SELECT ?, id, ?, ? FROM _sessions WHERE id = ?`,
+      session.refreshTokenHash,
       BigInt(session.now),
-      linkHash,
+      BigInt(session.refreshExpiresAtMs),
       session.id,
     ),
-    insertRefreshToken(session),
   ];
-}
-
-/** In one batch behind the statement that opens the session. */
-export function insertRefreshToken(
-  session: Pick<NewSession, "id" | "now" | "refreshTokenHash" | "refreshExpiresAtMs">,
-): Statement {
-  return statement(
-    `INSERT INTO _refresh_tokens (hash, session_id, created_at, expires_at)
-    SELECT ?, id, ?, ? FROM _sessions WHERE id = ?`,
-    session.refreshTokenHash,
-    BigInt(session.now),
-    BigInt(session.refreshExpiresAtMs),
-    session.id,
-  );
 }
 
 const liveSession =

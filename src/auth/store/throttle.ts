@@ -1,7 +1,7 @@
 import type { SqlValue, Statement } from "../../platform/database.js";
 import { statement } from "./statement.js";
 
-export interface Attempt {
+export interface ThrottledAttempt {
   /** What is counted, hashed. */
   readonly key: string;
   readonly max: number;
@@ -14,7 +14,7 @@ export interface Attempt {
  * Returns a row where it was within the limit. A window that has ended, or begins in the future because the clock was
  * set back, starts anew.
  */
-export function countAttempt({ key, max, now, windowMs }: Attempt): Statement {
+export function countAttempt({ key, max, now, windowMs }: ThrottledAttempt): Statement {
   return statement(
     `INSERT INTO _throttle (key, started_at, count) VALUES (?, ?, 1) ${countAgain("?")} RETURNING count`,
     key,
@@ -24,12 +24,16 @@ export function countAttempt({ key, max, now, windowMs }: Attempt): Statement {
 }
 
 /** The same, behind another one in a batch: what that one refuses is not counted here. */
-export function countAttemptBehind(attempt: Attempt): Statement {
+export function countAttemptBehind(attempt: ThrottledAttempt): Statement {
   return countBehind(attempt, "?", [BigInt(attempt.max)]);
 }
 
 /** The same, without a limit for an address that the account has signed in from: strangers elsewhere cannot lock its owner out. */
-export function countStrangersAttemptBehind(attempt: Attempt, emailKey: string, address: string): Statement {
+export function countStrangersAttemptBehind(
+  attempt: ThrottledAttempt,
+  emailKey: string,
+  address: string,
+): Statement {
   const max = `iif(EXISTS (
     SELECT 1 FROM _known_addresses k JOIN _users u ON u.id = k.user_id WHERE u.email_key = ? AND k.address = ?
   ), ${Number.MAX_SAFE_INTEGER}, ?)`;
@@ -37,7 +41,7 @@ export function countStrangersAttemptBehind(attempt: Attempt, emailKey: string, 
 }
 
 function countBehind(
-  { key, now, windowMs }: Attempt,
+  { key, now, windowMs }: ThrottledAttempt,
   max: string,
   maxParams: readonly SqlValue[],
 ): Statement {
@@ -64,14 +68,14 @@ function countAgainParams(
   return [...window, ...window, ...maxParams, ...window];
 }
 
-export interface MailAttempt extends Attempt {
+export interface ThrottledMail extends ThrottledAttempt {
   /** Counted instead of `key` where nobody has the address. */
   readonly unknownKey: string;
   readonly emailKey: string;
 }
 
 /** Counts a mail to an address. It changes a row exactly if that is within the limit. */
-export function countMail({ key, unknownKey, emailKey, max, now, windowMs }: MailAttempt): Statement {
+export function countMail({ key, unknownKey, emailKey, max, now, windowMs }: ThrottledMail): Statement {
   return statement(
     `INSERT INTO _throttle (key, started_at, count)
     SELECT iif(EXISTS (SELECT 1 FROM _users WHERE email_key = ?), ?, ?), ?, 1 WHERE true ${countAgain("?")}`,

@@ -1,5 +1,5 @@
 import type { Statement } from "../../platform/database.js";
-import { instant, statement } from "./statement.js";
+import { type Condition, condition, instant, statement } from "./statement.js";
 
 /** `[id, email, role, disabled, email_verified, created_at]` */
 export function userById(id: string): Statement {
@@ -170,6 +170,11 @@ export function deleteUser(id: string): Statement {
     `DELETE FROM _users WHERE id = ? AND (role <> 'admin' OR disabled = 1 OR ${otherAdmin}) RETURNING id`,
     id,
   );
+}
+
+/** For `openSession`: the user, while the password is still the one that was checked. */
+export function userWithPassword(id: string, passwordHash: string): Condition {
+  return condition("u.id = ? AND u.password_hash = ?", id, passwordHash);
 }
 
 /** Replaces a password while it is still the one that was checked. Returns the id. */

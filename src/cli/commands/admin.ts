@@ -5,12 +5,12 @@ import {
   serviceKeyOf,
 } from "../../auth/administration.js";
 import { emailKey } from "../../auth/email.js";
-import { userOf } from "../../auth/routes/me.js";
 import {
   listServiceKeys as selectServiceKeys,
   revokeServiceKey as updateServiceKey,
 } from "../../auth/store/service-keys.js";
 import { changeUser, listUsers as selectUsers, userByEmail } from "../../auth/store/users.js";
+import { userOf } from "../../auth/user-of.js";
 import type { Refusal } from "../../http/refusal.js";
 import { createArgon2 } from "../../node/argon2.js";
 import { readProject } from "../../node/project-directory.js";

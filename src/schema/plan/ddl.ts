@@ -1,6 +1,7 @@
 import type { Column, ColumnDefault, IndexColumn, OnDelete, Reference, Table } from "../../project/model.js";
 import type { ColumnType } from "../../sqlite/column-type.js";
 import { canonicalFragment } from "../../sqlite/fragment.js";
+import { sqlTableName } from "../../sqlite/names.js";
 import { quoteName, quoteText } from "../../sqlite/sql-tokens.js";
 
 /** The only place that builds DDL. Expressions of the owner's are in parentheses; `fragmentProblem` has judged them. */
@@ -93,11 +94,7 @@ export function defaultSql(value: ColumnDefault): string {
 
 function referencesClause(reference: Reference): string {
   const action = reference.onDelete === "no_action" ? "" : ` ON DELETE ${actionSql(reference.onDelete)}`;
-  return `REFERENCES ${quoteName(physicalParent(reference))} (${quoteName(reference.column)})${action}`;
-}
-
-export function physicalParent({ table }: Reference): string {
-  return table === "$users" ? "_users" : table;
+  return `REFERENCES ${quoteName(sqlTableName(reference.table))} (${quoteName(reference.column)})${action}`;
 }
 
 export function actionSql(action: OnDelete): string {

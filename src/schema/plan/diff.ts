@@ -1,6 +1,7 @@
 import type { Problem } from "../../problems/problem.js";
 import { fragmentProblems } from "../../project/fragment-problems.js";
 import type { Schema, Table } from "../../project/model.js";
+import { sqlTableName } from "../../sqlite/names.js";
 import { quoteName } from "../../sqlite/sql-tokens.js";
 import { type Physical, type PhysicalTrigger, physicalTable, sameName } from "../physical.js";
 import { adoptStep } from "./adopt.js";
@@ -163,7 +164,7 @@ function rebuiltTogether(changes: readonly TableChange[], physical: Physical): s
 
 function rowsIn(before: Schema, changes: readonly TableChange[], physical: Physical): RowsOf {
   return ({ table }) => {
-    const name = table === "$users" ? "_users" : table;
+    const name = sqlTableName(table);
     const change = changes.find(({ target }) => target.name === name);
     if (change !== undefined) return imageAfter(change.current, change.target);
     return physicalTable(physical, name) === undefined || before.tables.has(name) ? null : quoteName(name);

@@ -1,7 +1,7 @@
 import { unscaledSql } from "../../platform/real-scale.js";
 import type { ColumnReference, Exists, Expression, Operand } from "../../rules/ast.js";
 import type { CatalogTable } from "../../schema/catalog.js";
-import type { ColumnName } from "../../sqlite/names.js";
+import { type ColumnName, sqlTableName } from "../../sqlite/names.js";
 import type { Outside } from "../exists-path.js";
 import { aliasName, and, commaList, name, or, param, Slot, type Sql, sql } from "./fragment.js";
 
@@ -117,7 +117,7 @@ function reference({ source, column }: ColumnReference, names: SqlNames): Sql {
 
 /** `exists` as it stands in the rule; `$users` offers id and role of the server's own table. */
 export function existsSql({ table, alias, where }: Exists, names: SqlNames): Sql {
-  const from = table === "$users" ? sql`_users` : name(table);
+  const from = name(sqlTableName(table));
   return sql`EXISTS (SELECT 1 FROM ${from} AS ${aliasName(alias)} WHERE ${predicate(where, names)})`;
 }
 

@@ -1,6 +1,7 @@
 import type { Exists } from "../../rules/ast.js";
 import { conjuncts } from "../../rules/walk.js";
 import type { Catalog, CatalogIndex } from "../../schema/catalog.js";
+import { sqlTableName } from "../../sqlite/names.js";
 import { existsPath } from "../exists-path.js";
 import type { Seek } from "../plan-check.js";
 import { aliasName, and, internalName, name, physicalName, type Sql, sql } from "./fragment.js";
@@ -37,7 +38,7 @@ export function probe(exists: Exists, names: SqlNames, catalog: Catalog): Probe 
     rest.length === 0
       ? sql`2`
       : sql`CASE WHEN ${and(rest.map((t) => predicate(t, inner)))} THEN 2 ELSE 1 END`;
-  const from = exists.table === "$users" ? sql`_users` : name(exists.table);
+  const from = name(sqlTableName(exists.table));
   const where = and(served.map((term) => predicate(term, inner)));
   return {
     value: sql`(SELECT ${found} FROM ${from} AS ${aliasName(exists.alias)} ${hint(exists, path.index)} WHERE ${where} LIMIT 1)`,

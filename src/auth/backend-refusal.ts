@@ -1,7 +1,7 @@
-import { Refusal } from "../../http/refusal.js";
-import type { Caller } from "../principal.js";
+import { Refusal } from "../http/refusal.js";
+import type { Caller } from "./principal.js";
 
-/** Specification 5.2: import and invitations are for a `project:backend` key alone. Null: go on. */
+/** For what is for a `project:backend` key alone, as import and invitations are. Null: go on. */
 export function backendRefusal(caller: Caller): Refusal | null {
   switch (caller.kind) {
     case "anonymous":

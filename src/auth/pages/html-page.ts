@@ -3,7 +3,7 @@ import { escapeHtml } from "../../encoding/html.js";
 import { everyAnswer } from "../../http/respond.js";
 
 /** A page of the server's own, without scripts, images or anything from elsewhere. */
-export interface Page {
+export interface HtmlPage {
   readonly title: string;
   /** HTML that is escaped already. */
   readonly main: string;
@@ -30,7 +30,7 @@ async function makePolicy(): Promise<string> {
 }
 
 /** The address of the page holds a token, so it is neither stored nor told to any other site. */
-export async function pageResponse({ title, main }: Page, status: number): Promise<Response> {
+export async function pageResponse({ title, main }: HtmlPage, status: number): Promise<Response> {
   policy ??= await makePolicy();
   const body = `<!DOCTYPE html>
 <html lang="en">

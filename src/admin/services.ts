@@ -1,0 +1,26 @@
+import type { Caller } from "../auth/principal.js";
+import type { Refusal } from "../http/refusal.js";
+import type { Platform } from "../platform/platform.js";
+import type { Config } from "../project/config.js";
+import type { Cursors } from "../tables/list/list-response.js";
+
+/** What the handlers under /admin/api share. */
+export interface AdminServices {
+  readonly platform: Platform;
+  readonly config: Config;
+  readonly cursors: Cursors;
+  /** svc.schema.yaml beside the server, for a request without a body. */
+  readonly readSchemaFile: () => Promise<string>;
+}
+
+/** What a handler under /admin/api is given. */
+export interface AdminRequest {
+  readonly request: Request;
+  readonly services: AdminServices;
+  /** Of the path; empty where it has none. */
+  readonly id: string;
+  /** An admin, or a `project:backend` key (`adminRefusal`). */
+  readonly caller: Caller;
+}
+
+export type AdminHandler = (given: AdminRequest) => Promise<Response | Refusal>;

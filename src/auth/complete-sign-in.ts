@@ -1,0 +1,54 @@
+import type { Statement } from "../platform/database.js";
+import type { AuthContext } from "./context.js";
+import { type MadeSession, makeSession } from "./sessions.js";
+import { openSession } from "./store/sessions.js";
+import type { Condition } from "./store/statement.js";
+import { type PublicUser, tokenResponse } from "./token-response.js";
+
+/** What somebody signs in with: a password, the link of a mail, or the code of a provider's sign-in. */
+export interface FirstFactor {
+  /** Run in front of the statements that open the session: they use the factor up, or make its user. */
+  readonly before: readonly Statement[];
+  /** Whose factor it is, for `openSession`; it finds nobody where the factor does not hold any more. */
+  readonly holder: Condition;
+  /** Run behind them, whether or not the session was opened. */
+  readonly after?: readonly Statement[];
+}
+
+/**
+ * Turns a first factor into a session with tokens, in one batch; null where the factor does not hold any more. Every sign-in ends
+ * here: login, registration, a mailed link and a provider's code.
+ *
+ * This is where a second factor would be asked for. It is one more outcome of `SignIn`: `signIn` would open the session only for
+ * a user without a second factor, and store a challenge for any other; the answer would be that challenge instead of tokens.
+ */
+export async function completeSignIn(
+  context: AuthContext,
+  factor: FirstFactor,
+  status: 200 | 201,
+): Promise<Response | null> {
+  const result = await signIn(context, factor);
+  switch (result.outcome) {
+    case "signed_in":
+      return tokenResponse(context, result.user, result.session, status);
+    case "factor_void":
+      return null;
+  }
+}
+
+type SignIn =
+  | { readonly outcome: "signed_in"; readonly user: PublicUser; readonly session: MadeSession }
+  | { readonly outcome: "factor_void" };
+
+async function signIn(context: AuthContext, { before, holder, after = [] }: FirstFactor): Promise<SignIn> {
+  const session = await makeSession(context);
+  const results = await context.platform.database.batch([
+    ...before,
+    ...openSession(session, holder),
+    ...after,
+  ]);
+  const [row] = results[before.length]!.rows;
+  if (row === undefined) return { outcome: "factor_void" };
+  const [id, email, role] = row as [string, string, string];
+  return { outcome: "signed_in", user: { id, email, role }, session };
+}

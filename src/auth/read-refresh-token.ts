@@ -1,0 +1,27 @@
+import { badRequest, isRefusal, Refusal } from "../http/refusal.js";
+import type { Config } from "../project/config.js";
+import { isAuthBodyEmpty, readAuthBody } from "./body.js";
+import type { AuthContext } from "./context.js";
+import { endCookies, refreshCookie } from "./cookies.js";
+
+/** From the body, else in cookie mode from the cookie, which needs no body at all. */
+export async function readRefreshToken(request: Request, { auth }: Config): Promise<string | Refusal> {
+  const cookie = auth.cookie_mode ? refreshCookie(request.headers) : null;
+  if (auth.cookie_mode && (await isAuthBodyEmpty(request))) return cookie ?? invalidRefreshToken;
+  const body = await readAuthBody(request);
+  if (isRefusal(body)) return body;
+  const { refresh_token: token } = body;
+  if (typeof token === "string") return token;
+  return token === undefined && cookie !== null ? cookie : badRequest("refresh_token: expected a string");
+}
+
+/** Also of a browser whose cookie is over, and that so sends none. */
+export const invalidRefreshToken = new Refusal(
+  "invalid_refresh_token",
+  "the refresh token is malformed, expired, used or revoked",
+);
+
+/** `invalid_refresh_token`, in cookie mode with cookies that are over. */
+export function rejection({ config }: AuthContext): Response {
+  return endCookies(config.auth, invalidRefreshToken.toResponse());
+}

@@ -1,0 +1,13 @@
+import type { Result } from "../platform/database.js";
+
+/** A row of `userById` or `listUsers` as answers show it. */
+export function userOf([id, email, role, disabled, verified, createdAt]: Result["rows"][number]) {
+  return {
+    id,
+    email,
+    role,
+    disabled: disabled === 1,
+    email_verified: verified === 1,
+    created_at: createdAt,
+  };
+}
