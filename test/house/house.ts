@@ -144,10 +144,10 @@ function linesOf(file: string): number {
   return readFileSync(file, "utf8").split("\n").length - 1;
 }
 
-/** A row for each package in a bundle; none where it has not been built. */
+/** A row for each package in a bundle; none where it has not been built with its source map. */
 async function bundleRows(directory: string): Promise<Row[]> {
   const file = fileURLToPath(new URL("../support/bundle-shares.ts", import.meta.url));
-  if (!existsSync(directory) || !existsSync(file)) return [];
+  if (!existsSync(join(directory, "index.js.map")) || !existsSync(file)) return [];
   const { bundleShares } = await import(/* @vite-ignore */ pathToFileURL(file).href);
   const shares: readonly { name: string; bytes: number }[] = await bundleShares(directory);
   return shares.map(({ name, bytes }) => ({ name: `bytes in the Worker's bundle: ${name}`, value: bytes }));
