@@ -61,7 +61,7 @@ describe("what the server keeps", () => {
         });
       await post("/auth/register", { email: `ada${start}@example.com`, password: "correct horse" });
       await post("/auth/password-reset/request", { email: `ada${start}@example.com` });
-      await vi.waitFor(() => expect(readdirSync(join(folder, "mail"))).toHaveLength(start + 1));
+      await vi.waitFor(() => expect(readdirSync(join(folder, "mail"))).toHaveLength(start + 1), 10_000);
       const found = modes(folder);
       expect(Object.keys(found)).toEqual(
         expect.arrayContaining(["data.db", "data.db-wal", "data.db-shm", "mail", "usage"]),

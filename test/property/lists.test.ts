@@ -98,7 +98,7 @@ test.each<Share>([
   );
 });
 
-const suggestionsMax = 30;
+const suggestionsMax = Math.ceil(queries * 0.03);
 
 test("the index that a refused sort names serves it", async () => {
   const random = new Random(seed).fork(-1);
