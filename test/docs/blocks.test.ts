@@ -2,10 +2,14 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "n
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test, vi } from "vitest";
+import type { Invocation } from "../../src/cli/command.js";
 import { commands } from "../../src/cli/commands/check.js";
 import { blocksOf } from "./pages.js";
 
-const pages = ["README.md", ...markdownIn("docs"), ...markdownIn("docs/guides")];
+/** But for those that a test of their own follows, command by command. */
+const pages = ["README.md", ...markdownIn("docs"), ...markdownIn("docs/guides")].filter(
+  (page) => page !== "docs/start.md",
+);
 
 test.each(pages.flatMap(partsOf))("$page, $heading: `svc check` finds no problem", async (part) => {
   const { problems, warnings } = await checked(part);
@@ -56,8 +60,6 @@ async function checked({ schema, config }: Part) {
   const print = vi.spyOn(console, "log").mockImplementation(() => {});
   onTestFinished(() => print.mockRestore());
   const environment = { SVC_JWT_SECRET: "a secret of a test, which is 32 bytes long or longer" };
-  await commands[0]!.run({ directory, environment, json: true } as Parameters<
-    (typeof commands)[0]["run"]
-  >[0]);
+  await commands[0]!.run({ directory, environment, json: true } as Partial<Invocation> as Invocation);
   return JSON.parse(print.mock.lastCall![0]) as Record<"problems" | "warnings", { path: string }[]>;
 }
