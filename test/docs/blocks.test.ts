@@ -32,8 +32,8 @@ interface Part {
 }
 
 /**
- * What stands under each heading of a page, as a project of its own. Configuration without a schema is of the page's first
- * schema, or of the example project.
+ * What stands under each heading of a page, as a project of its own. Rules without a schema are of the page's first schema, or
+ * of the example project.
  */
 function partsOf(page: string): Part[] {
   const blocks = blocksOf(page);
@@ -46,8 +46,9 @@ function partsOf(page: string): Part[] {
   return [...new Set(blocks.map(({ heading }) => heading))].flatMap((heading) => {
     const [schemas, configs] = [textUnder(heading, "yaml"), textUnder(heading, "toml")];
     if (schemas.length + configs.length === 0) return [];
-    const schema = schemas.length > 0 ? schemas.join("\n") : `${first}\n${example}`;
-    return [{ page, heading, schema, config: configs.join("\n") }];
+    const config = configs.join("\n");
+    const missing = config.includes("[rules.") ? `${first}\n${example}` : "";
+    return [{ page, heading, schema: schemas.join("\n") || missing, config }];
   });
 }
 
