@@ -6,9 +6,10 @@ import type { Invocation } from "../../src/cli/command.js";
 import { commands } from "../../src/cli/commands/check.js";
 import { blocksOf } from "./pages.js";
 
-/** But for those that a test of their own follows, command by command. */
+/** Tests of their own follow these, command by command. */
+const followed = ["docs/start.md", "docs/guides/existing-database.md"];
 const pages = ["README.md", ...markdownIn("docs"), ...markdownIn("docs/guides")].filter(
-  (page) => page !== "docs/start.md",
+  (page) => !followed.includes(page),
 );
 
 test.each(pages.flatMap(partsOf))("$page, $heading: `svc check` finds no problem", async (part) => {
