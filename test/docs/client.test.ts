@@ -20,9 +20,7 @@ test("the compiler takes the example of docs/guides/client.md, with the tables o
   const { schema } = parseSchema(readFileSync("svc.schema.yaml", "utf8"));
   writeFileSync(join(directory, "tables.ts"), rowTypes(schema!, new Map(), { integers: "number" }));
   writeFileSync(join(directory, "package.json"), '{"type":"module"}');
-  const [{ text }] = blocksOf("docs/guides/client.md").filter(({ language }) => language === "ts") as [
-    { text: string },
-  ];
+  const { text } = blocksOf("docs/guides/client.md").find(({ language }) => language === "ts")!;
   const example = join(directory, "example.ts");
   writeFileSync(
     example,
