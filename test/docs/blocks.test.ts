@@ -19,6 +19,12 @@ test.each(pages.flatMap(partsOf))("$page, $heading: `svc check` finds no problem
   expect(warnings.filter(({ path }) => path.startsWith("rules."))).toEqual([]);
 });
 
+test("the README shows rules of the example project", () => {
+  const [rules] = blocksOf("README.md").filter(({ language }) => language === "toml");
+  const example = readFileSync("svc.toml", "utf8").split("\n");
+  for (const line of rules!.text.trimEnd().split("\n")) expect(example).toContain(line);
+});
+
 function markdownIn(directory: string): string[] {
   return readdirSync(directory)
     .filter((file) => file.endsWith(".md"))
