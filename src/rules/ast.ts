@@ -61,7 +61,7 @@ export interface Literal {
 
 /**
  * The row that a rule is about. `row` is the stored row; in an update rule the row before and, once more, the row after
- * the change (docs: "Rules" in the README). `old` and `new` are always the one and the other.
+ * the change (docs/reference/rules.md). `old` and `new` are always the one and the other.
  */
 export type RowName = "row" | "old" | "new";
 

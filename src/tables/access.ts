@@ -80,7 +80,7 @@ function judge(
   const columns = [...table.columns.values()].map((column) => ({
     column,
     read: leftOf(rules.columns.get(column.name)?.read ?? always),
-    // Rows are numbered by the database, and not by users unless a rule says so (README, "Rules").
+    // Rows are numbered by the database, and not by users unless a rule says so (docs/reference/rules.md).
     write: leftOf(rules.columns.get(column.name)?.write ?? (column.name === rowid ? never : always)),
   }));
   if (rule === null || readRule === null) return null;

@@ -1,16 +1,15 @@
 import { readFileSync, writeFileSync } from "node:fs";
 
-const readme = "README.md";
+const page = "docs/benchmarks.md";
 
 /**
- * Prints one row of a table of the README, the one behind `<!-- figures: TABLE -->`. With FIGURES=1 the row is also written
- * there, in the place of the one that begins with the same cell.
+ * Prints one row of a table of docs/benchmarks.md, the one behind `<!-- figures: TABLE -->`. With FIGURES=1 the row is also
+ * written there, in the place of the one that begins with the same cell.
  */
 export function figure(table: string, name: string, ...cells: readonly (string | number)[]): void {
   const row = `| ${[name, ...cells.map(shown)].join(" | ")} |`;
   process.stdout.write(`${row}\n`);
-  if (process.env.FIGURES === "1")
-    writeFileSync(readme, withRow(readFileSync(readme, "utf8"), table, name, row));
+  if (process.env.FIGURES === "1") writeFileSync(page, withRow(readFileSync(page, "utf8"), table, name, row));
 }
 
 function shown(cell: string | number): string {
@@ -21,7 +20,7 @@ function shown(cell: string | number): string {
 export function withRow(text: string, table: string, name: string, row: string): string {
   const lines = text.split("\n");
   const marker = lines.indexOf(`<!-- figures: ${table} -->`);
-  if (marker === -1) throw new Error(`${readme} has no table of the figures "${table}"`);
+  if (marker === -1) throw new Error(`${page} has no table of the figures "${table}"`);
   const begin = lines.findIndex((line, i) => i > marker && line.startsWith("|"));
   const size = lines.slice(begin).findIndex((line) => !line.startsWith("|"));
   const there = lines.slice(begin, begin + size).findIndex((line) => line.startsWith(`| ${name} |`));

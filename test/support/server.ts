@@ -259,7 +259,7 @@ async function openDatabase(path: string | undefined, target: string): Promise<O
   }
 }
 
-/** Where a backend differs in a way that no adapter can hide; the README lists them. */
+/** Where a backend differs in a way that no adapter can hide; docs/reference/backends.md lists them. */
 export const onD1 = targetName === "workerd";
 
 /** Where the database is a libSQL server. */

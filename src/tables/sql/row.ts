@@ -152,7 +152,7 @@ function given(column: Column, values: Values): Sql {
 
 /**
  * UPDATE guarded by the rule, which has to be TRUE twice: with the row before the change in the place of `row`, and with
- * the row after it (README, "Rules").
+ * the row after it (docs/reference/rules.md).
  */
 export function updateStatement(
   table: Table,

@@ -6,7 +6,7 @@ import { accessTokenMs, type BrowserOptions, browse, credentials, type Tables } 
 
 interface Failure {
   readonly what: string;
-  /** The README's words. */
+  /** The words of docs/guides/client.md. */
   readonly sees: string;
   readonly happen: (browser: Browser, server: TestServer) => Promise<void>;
   readonly options?: BrowserOptions;
@@ -360,9 +360,9 @@ describe.each(["bearer", "cookie"] as const)("a client with a %s session", (sess
   });
 });
 
-it("is in the README's table, and nothing else is", () => {
-  const readme = readFileSync("README.md", "utf8");
-  const [, table] = readme.split("| What happens | What the person sees |\n|---|---|\n");
+it("is in the guide's table, and nothing else is", () => {
+  const guide = readFileSync("docs/guides/client.md", "utf8");
+  const [, table] = guide.split("| What happens | What the person sees |\n|---|---|\n");
   const rows = failures.map(({ what, sees }) => `| ${what} | ${sees} |`);
   expect(table!.split("\n\n")[0]!.split("\n")).toEqual(rows);
 });

@@ -1,6 +1,9 @@
 import { compareStored, type Row, type Value } from "../support/values.js";
 
-/** What the README says of access paths and visits, word by word, over rows in memory: nothing of the server's is used. */
+/**
+ * What docs/reference/metering.md says of access paths and visits, word by word, over rows in memory: nothing of the server's
+ * is used.
+ */
 export interface OracleTable {
   readonly columns: readonly string[];
   readonly primaryKey: readonly string[];

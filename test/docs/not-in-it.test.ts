@@ -1,0 +1,54 @@
+import { expect, test } from "vitest";
+import { client } from "../support/client.js";
+import { apiKey, serve } from "../support/server.js";
+
+const project = {
+  schema: `
+notes:
+  columns:
+    id: { type: integer, primary_key: true }
+    body: { type: text }
+    data: { type: json }
+`,
+};
+
+/** What docs/not-in-it.md says is missing: who asks for it is told so, and gets nothing else instead. */
+const missing: readonly (readonly [method: string, path: string, body: unknown, status: number])[] = [
+  ["GET", "/api/notes?filter[$or][0][body][eq]=a", undefined, 400],
+  ["GET", "/api/notes?filter[body][icontains]=a", undefined, 400],
+  ["GET", "/api/notes?filter[id][not_in]=1,2", undefined, 400],
+  ["GET", "/api/notes?filter[id][ne]=1&filter[id][ne]=2", undefined, 400],
+  ["GET", "/api/notes?filter[data][contains]=a", undefined, 400],
+  ["GET", "/api/notes?search=a", undefined, 400],
+  ["GET", "/api/notes?expand=body", undefined, 400],
+  ["GET", "/api/notes?total=none", undefined, 400],
+  ["GET", "/api/notes/_svc/aggregate?count=*", undefined, 404],
+  ["GET", "/api/notes/_svc/history", undefined, 404],
+  ["GET", "/api/_svc/live", undefined, 404],
+  ["POST", "/api/notes", [{ body: "a" }, { body: "b" }], 400],
+  ["POST", "/api/notes?on_conflict=id&on_duplicate=update", { body: "a" }, 400],
+  ["PATCH", "/api/notes?where[body]=a", { body: "b" }, 405],
+  ["DELETE", "/api/notes?where[body]=a", undefined, 405],
+  ["PATCH", "/api/notes/1", { id: 2 }, 400],
+  ["POST", "/api/_svc/batch", { operations: [] }, 404],
+  ["POST", "/ops/transfer", {}, 404],
+  ["POST", "/graphql", {}, 404],
+  ["GET", "/console", undefined, 404],
+  ["GET", "/auth/sessions", undefined, 404],
+  ["DELETE", "/auth/me", undefined, 405],
+  ["PATCH", "/admin/api/users/ada", { email: "b@example.com" }, 400],
+];
+
+test("what is not in it is refused", async () => {
+  const server = await serve(project, "app");
+  const scopes = ["resource:notes:read", "resource:notes:write", "project:backend"];
+  const key = client(server, await apiKey(server, ...scopes));
+  expect((await key.post("/api/notes", { body: "a" })).status).toBe(201);
+  const answers = [];
+  for (const [method, path, body] of missing) {
+    const init = body === undefined ? {} : { body: JSON.stringify(body) };
+    const headers = { "Content-Type": "application/json" };
+    answers.push([method, path, body, (await key.send(method, path, { ...init, headers })).status]);
+  }
+  expect(answers).toEqual(missing);
+});

@@ -1,0 +1,25 @@
+import { execFile } from "node:child_process";
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+import { promisify } from "node:util";
+import { expect, onTestFinished, test } from "vitest";
+import { builtCommand } from "../support/spawned-server.js";
+import { blocksOf } from "./pages.js";
+
+const node = promisify(execFile);
+
+test("the program of docs/guides/testing.md passes beside a project of `svc init`", async () => {
+  const directory = mkdtempSync(join(tmpdir(), "svc-testing-"));
+  onTestFinished(() => rmSync(directory, { recursive: true }));
+  await node(process.execPath, [builtCommand, "init", directory]);
+  mkdirSync(join(directory, "node_modules"));
+  symlinkSync(resolve("."), join(directory, "node_modules/svc"));
+  const program = blocksOf("docs/guides/testing.md").find(({ language }) => language === "js");
+  writeFileSync(join(directory, "rules.test.mjs"), program!.text);
+  const { stdout } = await node(process.execPath, ["--test", "--test-reporter=tap"], {
+    cwd: directory,
+    env: { PATH: process.env.PATH },
+  });
+  expect(stdout).toMatch(/^# pass 2\n# fail 0$/m);
+});
