@@ -13,7 +13,7 @@ export default defineConfig({
         extends: true,
         test: {
           name: "parts",
-          include: ["test/{unit,property,platform,cli,faults}/**/*.test.ts", "test/*.test.ts"],
+          include: ["test/{unit,property,platform,cli,faults,docs}/**/*.test.ts", "test/*.test.ts"],
         },
       },
       {

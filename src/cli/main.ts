@@ -2,7 +2,7 @@ import { UnavailableError } from "../platform/database.js";
 import { release } from "../platform/release.js";
 import { didYouMean } from "../project/did-you-mean.js";
 import { ProblemsError } from "../project/problem.js";
-import { type Command, type ExitCode, RefusedError, readInvocation, UsageError } from "./command.js";
+import { type Command, type ExitCode, helpOf, RefusedError, readInvocation, UsageError } from "./command.js";
 
 /** By the first word of a command: each loads only what it needs. */
 const groups: Readonly<Record<string, () => Promise<{ readonly commands: readonly Command[] }>>> = {
@@ -85,17 +85,6 @@ function overview(commands: readonly Command[]): string {
     "",
     "Every command takes --dir DIR, where svc.toml and svc.schema.yaml are (default: here), and --help.",
     "svc --version prints the version.",
-  ].join("\n");
-}
-
-function helpOf({ name, usage, summary, help }: Command): string {
-  const common = ["--dir DIR    the project's directory (default: here)"];
-  return [
-    `svc ${`${name} ${usage}`.trim()}`,
-    "",
-    summary,
-    "",
-    ...[...help, ...common].map((line) => `  ${line}`),
   ].join("\n");
 }
 
