@@ -211,7 +211,7 @@ export const configSchema = mapWith({
      */
     public_base_url: publicBaseUrl,
     throttle: section({
-      /** Whether failed passwords are counted and limited. */
+      /** Whether failed passwords, and mails to an address, are counted and limited. */
       enabled: boolean(true),
       /** How many failed passwords a window takes for one account from one client address. */
       max_failures: integer(10, 1, 1_000_000),
@@ -224,7 +224,7 @@ export const configSchema = mapWith({
       max_failures_per_account: integer(100, 1, 1_000_000),
       /** How long a window is, in seconds. */
       window_secs: integer(300, 1, 86_400),
-      /** How many mails one email address gets in an hour. Past it the answer is the same, and nothing is sent. */
+      /** How many mails of a kind one email address gets in an hour. Past it the answer is the same, and nothing is sent. */
       max_mails_per_address: integer(5, 1, 1_000_000),
     }),
   }),
