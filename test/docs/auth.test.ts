@@ -3,17 +3,19 @@ import { parseConfig } from "../../src/project/config.js";
 import { client } from "../support/client.js";
 import { member } from "../support/people.js";
 import { apiKey, serve, type TestServer } from "../support/server.js";
-import { blocksOf } from "./blocks.js";
+import { blocksOf } from "./pages.js";
 
 const schema = "notes: { columns: { id: { type: integer, primary_key: true } } }";
 
+const settingsOf = (page: string) => blocksOf(page).filter(({ language }) => language === "toml");
+
 it.each(["auth", "configuration"])("the examples of %s.md are settings without problems", (page) => {
-  for (const text of blocksOf(`docs/reference/${page}.md`, "toml"))
+  for (const { text } of settingsOf(`docs/reference/${page}.md`))
     expect(parseConfig(text).problems, text).toEqual([]);
 });
 
 describe("the page's table of cross-site requests", () => {
-  const [config = ""] = blocksOf("docs/reference/auth.md", "toml");
+  const { text: config } = settingsOf("docs/reference/auth.md")[0]!;
   const own = { Origin: "http://127.0.0.1:8787" };
   const allowed = { Origin: "https://app.example.com" };
   const foreign = { Origin: "https://evil.example.com" };

@@ -2,12 +2,13 @@ import { describe, expect, it } from "vitest";
 import { client, dataOf } from "../support/client.js";
 import { member, run } from "../support/people.js";
 import { serve } from "../support/server.js";
-import { blocksOf } from "./blocks.js";
+import { projectUnder } from "./pages.js";
 
-const page = "docs/reference/rules.md";
+const project = projectUnder("docs/reference/rules.md", "The language of rules");
+const { schema } = project;
 
 async function chat() {
-  const server = await serve({ schema: blocksOf(page, "yaml")[0]!, config: blocksOf(page, "toml")[0]! });
+  const server = await serve(project);
   const [ada, bob] = [await member(server, "ada"), await member(server, "bob")];
   await run(server, "INSERT INTO rooms VALUES (1, 'ada', 'lobby'), (2, 'bob', 'cellar')");
   await run(server, "INSERT INTO members VALUES (1, 'ada'), (1, 'bob'), (2, 'bob')");
@@ -45,7 +46,6 @@ describe("the rules of the page's example", () => {
   });
 
   it("show whoever may not read what they wrote its key alone", async () => {
-    const schema = blocksOf(page, "yaml")[0]!;
     const server = await serve({ schema, config: `[rules.rooms]\ncreate = "new.owner_id = auth.id"` });
     const ada = client(server, (await member(server, "ada")).bearer);
     expect(dataOf(await ada.post("/api/rooms", { owner_id: "ada", name: "lobby" }))).toEqual({ id: 1 });
@@ -65,7 +65,7 @@ const truths = [
 
 it.each(truths)("%s, asked by nobody, is %i", async (rule, status) => {
   const server = await serve({
-    schema: blocksOf(page, "yaml")[0]!,
+    schema,
     config: `[rules.messages]\nread = "${rule}"`,
   });
   expect((await client(server).get("/api/messages")).status).toBe(status);
@@ -80,7 +80,7 @@ const updates = [
 
 it.each(updates)("under %s a change to %j is %i", async (rule, change, status) => {
   const server = await serve({
-    schema: blocksOf(page, "yaml")[0]!,
+    schema,
     config: `[rules.messages]\nread = "public"\nupdate = "${rule}"`,
   });
   const ada = client(server, (await member(server, "ada")).bearer);

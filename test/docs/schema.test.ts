@@ -3,12 +3,14 @@ import { describe, expect, it, onTestFinished } from "vitest";
 import { openLibsql } from "../../src/node/libsql.js";
 import { parseSchema } from "../../src/project/schema.js";
 import { type ApplyOutcome, applyChange } from "../../src/schema/apply.js";
-import { blocksOf } from "./blocks.js";
+import { blocksOf } from "./pages.js";
 
 const page = readFileSync("docs/reference/schema.md", "utf8");
 const between = (marker: string) => page.split(`<!-- ${marker} -->\n`)[1]!.split("<!-- end -->")[0]!;
 
-it.each(blocksOf("docs/reference/schema.md", "yaml"))("an example of the page is a schema: %s", (text) => {
+const examples = blocksOf("docs/reference/schema.md").filter(({ language }) => language === "yaml");
+
+it.each(examples)("the example under $heading is a schema", ({ text }) => {
   expect(parseSchema(text).problems).toEqual([]);
 });
 
