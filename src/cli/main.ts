@@ -2,7 +2,8 @@ import { UnavailableError } from "../platform/database.js";
 import { release } from "../platform/release.js";
 import { didYouMean } from "../project/did-you-mean.js";
 import { ProblemsError } from "../project/problem.js";
-import { type Command, type ExitCode, helpOf, RefusedError, readInvocation, UsageError } from "./command.js";
+import { type Command, type ExitCode, RefusedError, readInvocation, UsageError } from "./command.js";
+import { helpOf } from "./help-of.js";
 
 /** By the first word of a command: each loads only what it needs. */
 const groups: Readonly<Record<string, () => Promise<{ readonly commands: readonly Command[] }>>> = {

@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { expect, test } from "vitest";
-import { type Command, helpOf } from "../../src/cli/command.js";
+import type { Command } from "../../src/cli/command.js";
+import { helpOf } from "../../src/cli/help-of.js";
 import { configSchema } from "../../src/project/config.js";
 import { docstrings } from "./docstrings.js";
 
