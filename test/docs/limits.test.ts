@@ -7,14 +7,14 @@ const sources = readdirSync("src", { recursive: true, encoding: "utf8" }).filter
   file.endsWith(".ts"),
 );
 
-/** The number that a file of src gives the name: files move, so the end of its path is enough. */
-function constant(file: string, name: string): number {
+/** The number that one file of src gives the name. Files move, so that a part of its path is enough. */
+function constant(within: string, name: string): number {
   const values = sources
-    .filter((path) => path.endsWith(file))
+    .filter((path) => path.includes(within))
     .flatMap((path) => [
       ...readFileSync(`src/${path}`, "utf8").matchAll(new RegExp(`\\b${name} = ([\\d_]+)`, "g")),
     ]);
-  expect(values, `${name} in ${file}`).toHaveLength(1);
+  expect(values, `${name} in ${within}`).toHaveLength(1);
   return Number(values[0]![1]!.replaceAll("_", ""));
 }
 
@@ -22,19 +22,19 @@ const limits: Readonly<Record<string, number>> = {
   "bytes of header lines together": constant("http-server.ts", "headerBytesMax"),
   "bytes of a body under `/auth`, the import of users excepted": constant("auth/body.ts", "authBodyBytesMax"),
   "depth of nested JSON": constant("strict-json.ts", "depthMax"),
-  "rows of a page": constant("list-request.ts", "limitMax"),
-  "rows of a page where `limit` is not given": constant("list-request.ts", "limitDefault"),
-  "values of `in`": constant("list-request.ts", "inValuesMax"),
-  "characters of a cursor": constant("list-response.ts", "cursorLengthMax"),
-  "seconds that a cursor lives": constant("cursor.ts", "cursorLifetimeMs") / 1000,
+  "rows of a page": constant("tables/", "limitMax"),
+  "rows of a page where `limit` is not given": constant("tables/", "limitDefault"),
+  "values of `in`": constant("tables/", "inValuesMax"),
+  "characters of a cursor": constant("tables/", "cursorLengthMax"),
+  "seconds that a cursor lives": constant("tables/", "cursorLifetimeMs") / 1000,
   "bytes of a `contains` from which on the text that is searched is measured first": constant(
-    "list.ts",
+    "tables/",
     "shortSearchBytes",
   ),
   "columns of a table": constant("schema-problems.ts", "columnsMax"),
-  "characters of a check, a default or an index's condition": constant("fragment.ts", "lengthMax"),
-  "characters of a rule": constant("rules/parse.ts", "textLengthMax"),
-  "depth of parentheses, `not` and `exists` in a rule": constant("token-reader.ts", "nestingMax"),
+  "characters of a check, a default or an index's condition": constant("/fragment.ts", "lengthMax"),
+  "characters of a rule": constant("rules/", "textLengthMax"),
+  "depth of parentheses, `not` and `exists` in a rule": constant("rules/", "nestingMax"),
   "bytes of a password": constant("passwords.ts", "passwordBytesMax"),
   "bytes of an address": constant("email.ts", "emailBytesMax"),
   "users of an import": constant("import-users.ts", "usersMax"),
