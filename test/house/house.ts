@@ -29,7 +29,7 @@ export async function house(directory: string, listed: boolean): Promise<Row[]> 
     counted("import circles between files", circleNames(importsOfFiles(sources))),
     counted("import circles between top folders", circleNames(importsOfFolders(sources))),
     ...undocumented(sources, listed),
-    counted("names exported twice", declaredTwice(server, isExported)),
+    counted("names exported twice", declaredTwice(server, isExported, notCounterparts)),
     counted("names exported twice in client/", declaredTwice(client, isExported)),
     counted(
       "type names with several shapes, exported or not",
@@ -106,12 +106,14 @@ const isExported = ({ exported }: Declared) => exported;
 const isType = ({ kind }: Declared) => kind === "type";
 
 /** The names that several files declare, with the files. */
+type Placed = Declared & { readonly path: string };
+
 function declaredTwice(
   sources: readonly Source[],
   counts: (declared: Declared) => boolean,
-  differ: (those: readonly Declared[]) => boolean = () => true,
+  differ: (those: readonly Placed[]) => boolean = () => true,
 ): string[] {
-  const byName = new Map<string, (Declared & { path: string })[]>();
+  const byName = new Map<string, Placed[]>();
   for (const { path, declared } of sources)
     for (const one of declared.filter(counts))
       byName.set(one.name, [...(byName.get(one.name) ?? []), { ...one, path }]);
@@ -119,6 +121,14 @@ function declaredTwice(
     .filter(([, those]) => those.length > 1 && differ(those))
     .map(([name, those]) => `${name}: ${those.map(({ path }) => path).join(", ")}`)
     .sort();
+}
+
+/** A runtime's counterpart of another one's has its name and means the same, as each command's file exports its `commands`. */
+function notCounterparts(those: readonly Placed[]): boolean {
+  const roles = those.map(({ path }) =>
+    path.replace(/^(node|remote|worker)\//, "RUNTIME/").replace(/^cli\/commands\/.*/, "cli/commands"),
+  );
+  return new Set(roles).size > 1;
 }
 
 function differentShapes(those: readonly Declared[]): boolean {
