@@ -3,8 +3,8 @@ import * as v from "valibot";
 import { stepsOf } from "../problems/dotted-path.js";
 import { pointAt } from "../problems/point-at.js";
 import type { Problem } from "../problems/problem.js";
-import { configFile as file } from "./config-file.js";
 import { databaseUrlProblem } from "./database-url.js";
+import { configFile as file } from "./file-names.js";
 import { soundPart } from "./sound-part.js";
 import { isPlainObject, mapOf, mapWith, problemsOf } from "./valibot-problems.js";
 

@@ -2,7 +2,7 @@ import { fromBase64 } from "../encoding/base64.js";
 import { isLoopbackHost } from "../http/loopback.js";
 import { ProblemsError } from "../problems/problem.js";
 import type { Config } from "./config.js";
-import { configFile } from "./config-file.js";
+import { configFile } from "./file-names.js";
 
 /** Environment variables, or the variables and secrets of a Worker. */
 export type Environment = Readonly<Record<string, string | undefined>>;

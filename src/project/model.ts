@@ -1,6 +1,5 @@
 import type { ColumnType } from "../sqlite/column-type.js";
 import type { ColumnName, TableName } from "../sqlite/names.js";
-import type { Unread } from "./unread.js";
 
 /** svc.schema.yaml as immutable values (interface, section 3). */
 export interface Schema {
@@ -10,6 +9,18 @@ export interface Schema {
   readonly origins: readonly string[];
   /** Only of a schema that has problems: nothing may be said of what hangs on this. */
   readonly unread?: Unread;
+}
+
+/**
+ * What a schema with problems has beside what could be read of it, by the tables that have some. A table of which nothing
+ * could be read is in it alone.
+ */
+export type Unread = ReadonlyMap<string, UnreadTable> | "everything";
+
+/** What could not be read of one table. */
+export interface UnreadTable {
+  /** The columns that could not be read. Keys, uniqueness and limits of the table are in doubt in any case. */
+  readonly columns: readonly string[] | "all";
 }
 
 export interface Table {

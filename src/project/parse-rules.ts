@@ -7,7 +7,7 @@ import { parseRule } from "../rules/parse-rule.js";
 import { formatRuleProblem } from "../rules/position.js";
 import type { RuleKind } from "../rules/scope.js";
 import type { ColumnName, TableName } from "../sqlite/names.js";
-import { configFile } from "./config-file.js";
+import { configFile } from "./file-names.js";
 import type { Schema, Table } from "./model.js";
 import { ruleScope } from "./rule-scope.js";
 import { columnNames, isWhollyRead, mayHaveColumn, mayHaveTable, unreadTable } from "./unread.js";

@@ -2,6 +2,7 @@ import { meantOrKnown } from "../problems/did-you-mean.js";
 import { type Problem, shown } from "../problems/problem.js";
 import type { ColumnType } from "../sqlite/column-type.js";
 import { isName } from "../sqlite/names.js";
+import { schemaFile } from "./file-names.js";
 import { fragmentProblems } from "./fragment-problems.js";
 import type { Column, Schema, Table } from "./model.js";
 import { columnNames, isWhollyRead, mayHaveColumn, mayHaveTable } from "./unread.js";
@@ -19,7 +20,7 @@ export function schemaProblems(schema: Schema): Problem[] {
 const columnsMax = 100;
 
 function problem(path: string, message: string): Problem {
-  return { file: "svc.schema.yaml", path, message };
+  return { file: schemaFile, path, message };
 }
 
 function duplicates(names: readonly string[]): { name: string; message: string }[] {

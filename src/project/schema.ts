@@ -5,10 +5,19 @@ import { dottedPath } from "../problems/dotted-path.js";
 import { pointAt } from "../problems/point-at.js";
 import { type Problem, shown } from "../problems/problem.js";
 import { type ColumnName, columnName, isName, tableName } from "../sqlite/names.js";
-import type { AuthSettings, Column, ColumnDefault, Index, Reference, Schema, Table } from "./model.js";
+import { schemaFile } from "./file-names.js";
+import type {
+  AuthSettings,
+  Column,
+  ColumnDefault,
+  Index,
+  Reference,
+  Schema,
+  Table,
+  UnreadTable,
+} from "./model.js";
 import { schemaProblems } from "./schema-problems.js";
 import { soundPart } from "./sound-part.js";
-import type { UnreadTable } from "./unread.js";
 import { isPlainObject, mapOf, mapWith, problemsOf } from "./valibot-problems.js";
 
 export interface ParsedSchema {
@@ -50,9 +59,6 @@ function missingIn(table: Table | null, value: unknown): UnreadTable["columns"] 
   const { columns } = value as { columns: object };
   return Object.keys(columns).filter((name) => !table.columns.has(name));
 }
-
-/** The file's name in problems. */
-export const schemaFile = "svc.schema.yaml";
 
 type Source = { settings: Record<string, unknown>; tables: [string, unknown][] } | { problems: Problem[] };
 
@@ -137,13 +143,15 @@ const settingsSchema = mapWith({
   $origins: v.optional(v.array(v.string()), []),
 });
 
-/** What is known of a file that cannot be read. */
-export const unreadSchema: Schema = {
+/** What an empty file says. */
+export const emptySchema: Schema = {
   tables: new Map(),
   auth: authSettings(v.parse(settingsSchema, {}).$auth),
   origins: [],
-  unread: "everything",
 };
+
+/** What is known of a file that cannot be read. */
+export const unreadSchema: Schema = { ...emptySchema, unread: "everything" };
 
 const literal = v.union([v.string(), v.number(), v.bigint(), v.boolean()]);
 

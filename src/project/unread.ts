@@ -1,15 +1,4 @@
-import type { Schema, Table } from "./model.js";
-
-/**
- * What a schema with problems has beside what could be read of it, by the tables that have some. A table of which nothing
- * could be read is in it alone.
- */
-export type Unread = ReadonlyMap<string, UnreadTable> | "everything";
-
-export interface UnreadTable {
-  /** The columns that could not be read. Keys, uniqueness and limits of the table are in doubt in any case. */
-  readonly columns: readonly string[] | "all";
-}
+import type { Schema, Table, UnreadTable } from "./model.js";
 
 /** Whether a table that is not among those of the schema may be one nevertheless. */
 export function mayHaveTable({ unread }: Schema, name: string): boolean {
@@ -22,6 +11,7 @@ export function mayHaveColumn(schema: Schema, table: string, column: string): bo
   return unread === "all" || unread.includes(column);
 }
 
+/** Names of columns of the table that could not be read. */
 export function unreadColumns({ unread }: Schema, table: string): UnreadTable["columns"] {
   return unread === "everything" ? "all" : (unread?.get(table)?.columns ?? []);
 }

@@ -10,9 +10,17 @@ import {
   type TableName,
   tableName,
 } from "../sqlite/names.js";
-import { collationsOf, ddlOf, type Loaded, loadPhysicalAfter } from "./load-physical.js";
+import { type Loaded, loadPhysicalAfter } from "./load-physical.js";
 import { ownersSqlOf } from "./owners-sql.js";
-import { isLoose, type PhysicalTable, rowidAlias, rowidName, sameName } from "./physical.js";
+import {
+  collationsOf,
+  ddlOf,
+  isLoose,
+  type PhysicalTable,
+  rowidAlias,
+  rowidName,
+  sameName,
+} from "./physical.js";
 import { triggersReached, type WriteTriggers } from "./triggers-reached.js";
 import { findUnsupported, type Unsupported } from "./unsupported.js";
 

@@ -1,7 +1,5 @@
 import type { Database, Result, ResultValue, Statement } from "../platform/database.js";
-import { Memo } from "../platform/memo.js";
 import type { OnDelete } from "../project/model.js";
-import { parseTableDdl, type TableDdl } from "../sqlite/table-ddl.js";
 import type {
   Physical,
   PhysicalColumn,
@@ -15,22 +13,6 @@ import { isOwnTrigger } from "./system/own-triggers.js";
 /** Reads the whole physical schema in one round trip. D1's own `_cf_` tables are hidden, as they may not be asked about. */
 export async function loadPhysical(database: Database): Promise<Physical> {
   return (await loadPhysicalAfter(database, [])).physical;
-}
-
-/** What a table's own statement says. Each text is read once: a start asks several times of each table. */
-export function ddlOf({ sql }: PhysicalTable): TableDdl | null {
-  return ddls.get(sql, () => parseTableDdl(sql));
-}
-
-const ddls = new Memo<TableDdl | null>(1000, 10_000);
-
-/** Of the columns that have another than BINARY. */
-export function collationsOf(table: PhysicalTable): ReadonlyMap<string, string> {
-  const ddl = ddlOf(table);
-  const collations = table.columns.map(
-    ({ name }) => [name, ddl?.columns.get(name.toLowerCase())?.collation ?? "BINARY"] as const,
-  );
-  return new Map(collations.filter(([, collation]) => collation.toUpperCase() !== "BINARY"));
 }
 
 export interface Loaded {

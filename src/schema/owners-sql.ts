@@ -1,8 +1,8 @@
 import { fragmentProblem } from "../sqlite/fragment.js";
 import { tokenize, withoutComments } from "../sqlite/sql-tokens.js";
 import { indexCondition } from "../sqlite/table-ddl.js";
-import { ddlOf } from "./load-physical.js";
 import {
+  ddlOf,
   type Physical,
   type PhysicalForeignKey,
   type PhysicalTable,

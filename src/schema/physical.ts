@@ -1,4 +1,6 @@
+import { Memo } from "../platform/memo.js";
 import type { OnDelete } from "../project/model.js";
+import { parseTableDdl, type TableDdl } from "../sqlite/table-ddl.js";
 
 /**
  * What the database itself says of its schema, customer's tables and the server's alike. Read by
@@ -107,4 +109,22 @@ export function rowidAlias(table: PhysicalTable): string | null {
   // `INTEGER PRIMARY KEY DESC` is not the rowid and has an index of its own.
   const hasOwnIndex = table.indexes.some(({ origin }) => origin === "primary_key");
   return column!.declaredType.toUpperCase() === "INTEGER" && !hasOwnIndex ? column!.name : null;
+}
+
+/** What a table's own statement says. Each text is read once: a start asks several times of each table. */
+export function ddlOf({ sql }: PhysicalTable): TableDdl | null {
+  return ddls.get(sql, () => parseTableDdl(sql));
+}
+
+const ddls = new Memo<TableDdl | null>(1000, 10_000);
+
+/** Of the columns that have another than BINARY, as each was named. */
+export function collationsOf(table: PhysicalTable): ReadonlyMap<string, string> {
+  const ddl = ddlOf(table);
+  return new Map(
+    table.columns.flatMap(({ name }) => {
+      const collation = ddl?.columns.get(name.toLowerCase())?.collation ?? null;
+      return collation === null ? [] : [[name, collation] as const];
+    }),
+  );
 }

@@ -2,9 +2,8 @@ import { type Database, NotSetUpError, StatementError } from "../platform/databa
 import { affinity } from "../sqlite/column-type.js";
 import { isName } from "../sqlite/names.js";
 import { quoteName } from "../sqlite/sql-tokens.js";
-import { collationsOf } from "./load-physical.js";
 import { isEverywhere, ownersSqlOf } from "./owners-sql.js";
-import { type Physical, type PhysicalTable, physicalKey } from "./physical.js";
+import { collationsOf, type Physical, type PhysicalTable, physicalKey } from "./physical.js";
 
 /**
  * What cannot be done with tables of another program, as this engine lacks its functions or collations, or the database

@@ -1,7 +1,7 @@
-import type { Column, ColumnDefault, IndexColumn, OnDelete, Reference, Table } from "../../project/model.js";
+import type { Column, ColumnDefault, OnDelete, Reference, Table } from "../../project/model.js";
 import type { ColumnType } from "../../sqlite/column-type.js";
-import { canonicalFragment } from "../../sqlite/fragment.js";
 import { quoteName, quoteText } from "../../sqlite/sql-tokens.js";
+import { type IndexShape, indexName } from "../index-shape.js";
 
 /** The only place that builds DDL. Expressions of the owner's are in parentheses; `fragmentProblem` has judged them. */
 
@@ -15,6 +15,7 @@ export interface Keepsakes {
   readonly autoincrement: boolean;
 }
 
+/** Of a table that is new. */
 export const nothingKept: Keepsakes = {
   declaredTypes: new Map(),
   collations: new Map(),
@@ -70,10 +71,6 @@ const storageTypes: Record<ColumnType, string> = {
   blob: "BLOB",
 };
 
-export function storageType(type: ColumnType): string {
-  return storageTypes[type];
-}
-
 function declaredType(column: Column, kept: Keepsakes): string {
   return kept.declaredTypes.get(column.name) ?? storageTypes[column.type];
 }
@@ -102,29 +99,6 @@ export function physicalParent({ table }: Reference): string {
 
 export function actionSql(action: OnDelete): string {
   return action.replace("_", " ").toUpperCase();
-}
-
-/** What an index is apart from its name. `unique` of a column or a table is one of these too. */
-export interface IndexShape {
-  readonly columns: readonly IndexColumn[];
-  readonly unique: boolean;
-  readonly where: string | null;
-}
-
-/** Equal for indexes that do the same. */
-export function indexSignature({ columns, unique, where }: IndexShape): string {
-  const condition = where === null ? "" : ` where ${canonicalFragment(where)}`;
-  return `${unique ? "unique " : ""}(${columnList(columns)})${condition}`.toLowerCase();
-}
-
-/** `messages(room_id,-created_at)`, `unique rooms(owner_id,name)`. No name in the file can be one of these. */
-export function indexName(table: string, { columns, unique, where }: IndexShape): string {
-  const condition = where === null ? "" : ` where ${canonicalFragment(where)}`;
-  return `${unique ? "unique " : ""}${table}(${columnList(columns)})${condition}`;
-}
-
-function columnList(columns: readonly IndexColumn[]): string {
-  return columns.map(({ name, descending }) => (descending ? `-${name}` : name)).join(",");
 }
 
 /** @param name differs from the usual one where the table or a column is about to be renamed. */

@@ -1,9 +1,9 @@
 import type { Database } from "../../platform/database.js";
 import { UnavailableError } from "../../platform/database.js";
 import type { Problem } from "../../problems/problem.js";
+import { schemaFile } from "../../project/file-names.js";
 import { fragmentProbes } from "../../project/fragment-problems.js";
 import type { Schema, Table } from "../../project/model.js";
-import { schemaFile } from "../../project/schema.js";
 import { loadState, parseOnce } from "../in-force.js";
 import { type Physical, physicalTable, sameName } from "../physical.js";
 import { type PendingMigrations, pendingMigrations } from "../system/bring-up.js";

@@ -1,5 +1,6 @@
 import type { Database } from "../../platform/database.js";
 import type { Column, Schema, Table } from "../../project/model.js";
+import { emptySchema } from "../../project/schema.js";
 import type { ColumnType } from "../../sqlite/column-type.js";
 import {
   affinity,
@@ -60,7 +61,7 @@ export async function introspect(database: Database): Promise<Introspection> {
   }
   const pruned = withSoundReferences(models);
   return {
-    schema: schemaOf(pruned.map(({ table }) => table)),
+    schema: { ...emptySchema, tables: new Map(pruned.map(({ table }) => [table.name, table])) },
     notes: {
       leftOut,
       kept: keptNotes(pruned, physical),
@@ -169,21 +170,6 @@ function isSound({ references, type }: Column, tables: ReadonlyMap<string, Table
   if (parent === undefined || target === undefined) return false;
   const alone = (columns: readonly string[]) => columns.length === 1 && columns[0] === references.column;
   return (alone(parent.primaryKey) || parent.unique.some(alone)) && (!parent.strict || target.type === type);
-}
-
-function schemaOf(tables: readonly Table[]): Schema {
-  return {
-    tables: new Map(tables.map((table) => [table.name, table])),
-    auth: {
-      registration: "public",
-      emailVerification: { required: false, url: "" },
-      invitationUrl: "",
-      passwordResetUrl: "",
-      providers: [],
-      redirectUrls: [],
-    },
-    origins: [],
-  };
 }
 
 function keptNotes(models: readonly TableModel[], physical: Physical): string[] {

@@ -2,6 +2,7 @@ import { type Database, NotSetUpError, type Statement, UnavailableError } from "
 import type { Log } from "../../platform/platform.js";
 import { release } from "../../platform/release.js";
 import type { Problem } from "../../problems/problem.js";
+import { configFile } from "../../project/file-names.js";
 import { type SystemMigration, systemMigrations } from "./migrations.js";
 
 export interface PendingMigrations {
@@ -136,7 +137,7 @@ async function orNull<T>(asked: Promise<T>): Promise<T | null> {
 
 function laterRelease(newest: Newest, known: number): Problem {
   return {
-    file: "svc.toml",
+    file: configFile,
     path: "database.url",
     message: `the database was brought to version ${newest.version} of the service's own tables by svc ${newest.release}; this is svc ${release}, which knows version ${known}: serve it with ${newest.release} or a later release`,
   };

@@ -1,0 +1,28 @@
+import type { Column, Reference } from "../../project/model.js";
+import { canonicalFragment, sameFragment } from "../../sqlite/fragment.js";
+import { defaultSql } from "./ddl.js";
+
+export function sameColumn(a: Column, b: Column): boolean {
+  return (
+    a.type === b.type &&
+    a.notNull === b.notNull &&
+    sameDefault(a, b) &&
+    sameFragment(a.check, b.check) &&
+    sameReference(a.references, b.references)
+  );
+}
+
+export function sameDefault(a: Column, b: Column): boolean {
+  return canonicalDefault(a) === canonicalDefault(b);
+}
+
+/** DEFAULT NULL is none. */
+function canonicalDefault({ default: value }: Column): string | null {
+  const text = value === null ? "null" : canonicalFragment(defaultSql(value));
+  return text === "null" ? null : text;
+}
+
+export function sameReference(a: Reference | null, b: Reference | null): boolean {
+  if (a === null || b === null) return a === b;
+  return a.table === b.table && a.column === b.column && a.onDelete === b.onDelete;
+}
