@@ -54,7 +54,7 @@ async function use(
   return redirectTo === undefined ? invalidToken : { user: publicUser(user!), redirectTo };
 }
 
-export const invalidToken = new Refusal(
+const invalidToken = new Refusal(
   "invalid_token",
   "the link is unknown, used, expired, replaced by a newer one, or for something else",
 );

@@ -3,27 +3,23 @@ import * as v from "valibot";
 import { stepsOf } from "../problems/dotted-path.js";
 import { pointAt } from "../problems/point-at.js";
 import type { Problem } from "../problems/problem.js";
+import { type Inconsistency, inconsistenciesOf } from "./config-inconsistencies.js";
 import { databaseUrlProblem } from "./database-url.js";
 import { configFile as file } from "./file-names.js";
+import { isOrigin } from "./is-origin.js";
 import { soundPart } from "./sound-part.js";
 import { isPlainObject, mapOf, mapWith, problemsOf } from "./valibot-problems.js";
 
-/** svc.toml after parsing: every key present, with its default (interface, section 2). Times are seconds, sizes bytes. */
+/** svc.toml after parsing: every key present, with its default (docs/reference/configuration.md). Times are seconds, sizes bytes. */
 export type Config = v.InferOutput<typeof configSchema>;
 
+/** What `parseConfig` makes of a text. */
 export interface ParsedConfig {
   /** Null where there are problems. */
   readonly config: Config | null;
   /** Beside problems too, as far as they are text; null where the file is no TOML. */
   readonly rules: Config["rules"] | null;
   readonly problems: readonly Problem[];
-}
-
-/** Something wrong with a key, unless that or one of the others is in doubt anyway. */
-export interface Inconsistency {
-  readonly path: string;
-  readonly others: readonly string[];
-  readonly message: string;
 }
 
 /** Every problem of the file at once, or the settings; `more` finds what hangs on where the file lies. */
@@ -42,7 +38,7 @@ export function parseConfig(
   const problems = result.success ? [] : problemsOf(file, result.issues).map(withItsSection);
   const sound = result.success ? result.output : soundPart(configSchema, raw)!;
   const isInDoubt = doubts(raw, problems);
-  const found = [...inconsistencies(sound), ...more(sound)];
+  const found = [...inconsistenciesOf(sound), ...more(sound)];
   for (const { path, others, message } of found)
     if (![path, ...others].some(isInDoubt)) problems.push({ file, path, message });
   return { config: problems.length === 0 ? sound : null, rules: sound.rules, problems };
@@ -117,7 +113,7 @@ const databaseUrl = v.optional(
 const origin = v.pipe(
   v.string(),
   v.check(
-    (text) => isOrigin(text),
+    isOrigin,
     "expected an origin such as https://app.example.com, without a path, a * or a / at its end",
   ),
 );
@@ -132,10 +128,6 @@ const publicBaseUrl = v.optional(
   ),
   "",
 );
-
-function isOrigin(text: string): boolean {
-  return URL.canParse(text) && /^https?:/.test(text) && new URL(text).origin === text;
-}
 
 const ruleText = v.optional(v.string());
 const tableRules = mapWith({
@@ -259,40 +251,4 @@ function doubts(raw: unknown, problems: readonly Problem[]): (path: string) => b
 function has(value: unknown, [key, ...rest]: readonly string[]): boolean {
   if (key === undefined) return true;
   return isPlainObject(value) && Object.hasOwn(value, key) && has(value[key], rest);
-}
-
-/** What no key shows alone. */
-function inconsistencies(config: Config): readonly Inconsistency[] {
-  const found: Inconsistency[] = [];
-  const add = (path: string, others: readonly string[], message: string) => {
-    found.push({ path, others, message });
-  };
-  const { server, auth, cors, mail } = config;
-  if ((server.tls_cert === "") !== (server.tls_key === "")) {
-    const [given, absent] = server.tls_key === "" ? ["tls_cert", "tls_key"] : ["tls_key", "tls_cert"];
-    add(
-      `server.${given}`,
-      [`server.${absent}`],
-      `goes together with ${absent}, which is not set: set both, or neither`,
-    );
-  }
-  if (auth.cookie_mode && cors.allow_any_origin)
-    add(
-      "cors.allow_any_origin",
-      ["auth.cookie_mode"],
-      "auth.cookie_mode needs origins by name: remove this, and list them in cors.allowed_origins",
-    );
-  if (auth.cookie_mode && cors.allowed_origins.length === 0)
-    add(
-      "auth.cookie_mode",
-      ["cors.allowed_origins"],
-      'needs the origins of your pages: allowed_origins = ["https://app.example.com"] under [cors]',
-    );
-  if (mail.transport === "http" && !/^https?:\/\/./.test(mail.http_url))
-    add(
-      "mail.http_url",
-      ["mail.transport"],
-      'expected an http(s) URL to post mails to, since mail.transport is "http"',
-    );
-  return found;
 }

@@ -1,6 +1,7 @@
 import { meantOrKnown } from "../problems/did-you-mean.js";
 import type { AuthReference, CompareOperator, Expression, Operand } from "./ast.js";
 import { FALSE, TRUE } from "./fold.js";
+import { literalText } from "./literal-text.js";
 import { comparisonProblem, type OperandType, typeOfLiteral } from "./operand-type.js";
 import type { Position, RuleProblem } from "./position.js";
 import { aliasProblem, isRowName, type RowShape, type Scope, tableShape, withAlias } from "./scope.js";
@@ -144,8 +145,7 @@ function operand(syntax: Syntax, scope: Scope, report: Report): TypedOperand | n
 }
 
 function literal({ value }: LiteralSyntax): TypedOperand {
-  const text = typeof value === "string" ? `'${value.replaceAll("'", "''")}'` : String(value);
-  return { operand: { kind: "literal", value }, type: typeOfLiteral(value), text };
+  return { operand: { kind: "literal", value }, type: typeOfLiteral(value), text: literalText(value) };
 }
 
 function authField({ at, name }: ReferenceSyntax, report: Report): TypedOperand | null {

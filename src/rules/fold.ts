@@ -168,6 +168,6 @@ export function isTrue(expression: Expression): boolean {
   return expression.kind === "literal" && expression.value === true;
 }
 
-export function isFalse(expression: Expression): boolean {
+function isFalse(expression: Expression): boolean {
   return expression.kind === "literal" && expression.value === false;
 }

@@ -1,3 +1,4 @@
+import { isStorableInteger } from "../sqlite/column-type.js";
 import { advance, type Position, startOfText } from "./position.js";
 
 /**
@@ -95,7 +96,7 @@ function keywordOf(word: string): Keyword | null {
 function numberToken(text: string, at: Position): Token {
   if (/^-?[0-9]+$/.test(text)) {
     const value = BigInt(text);
-    return BigInt.asIntN(64, value) === value
+    return isStorableInteger(value)
       ? { kind: "literal", text, value, at }
       : problem(at, "an integer has at most 64 bits");
   }

@@ -38,7 +38,7 @@ export function specialiseForRole(expression: Expression, role: string | null): 
 }
 
 /** Leaves `now()` as it is. */
-export function bindAuth(expression: Expression, auth: AuthValues): Expression {
+function bindAuth(expression: Expression, auth: AuthValues): Expression {
   return mapOperands(
     expression,
     (operand): Operand =>

@@ -1,6 +1,6 @@
 import type { Database } from "../platform/database.js";
 import type { Schema, Table } from "../project/model.js";
-import { type Affinity, affinity } from "../sqlite/column-type.js";
+import { type Affinity, affinity, binary } from "../sqlite/column-type.js";
 import { namesIn } from "../sqlite/fragment.js";
 import {
   type ColumnName,
@@ -11,7 +11,7 @@ import {
   tableName,
 } from "../sqlite/names.js";
 import { type Loaded, loadPhysicalAfter } from "./load-physical.js";
-import { ownersSqlOf } from "./owners-sql.js";
+import { type OwnersSql, ownersSqlOf } from "./owners-sql.js";
 import {
   collationsOf,
   ddlOf,
@@ -91,13 +91,13 @@ export async function loadCatalog(database: Database): Promise<Catalog> {
 /** `schema` is the one in force. */
 export async function catalogOf(loaded: Loaded, schema: Schema | null, database: Database): Promise<Catalog> {
   const { physical } = loaded;
-  const named = [...physical.tables.values()].filter(({ name, kind }) => isName(name) && kind !== "shadow");
+  const ownersSql = ownersSqlOf(physical);
   const tables = new Map(
-    named.map((table) => [tableName(table.name), catalogTableOf(table, loaded, schema)]),
+    [...ownersSql].map(([table, sql]) => [tableName(table.name), catalogTableOf(table, sql, loaded, schema)]),
   );
   return {
     answerBytesMax: database.answerBytesMax,
-    unsupported: await findUnsupported(database, physical),
+    unsupported: await findUnsupported(database, ownersSql),
     hasMixedTexts: [...tables.values()].some(({ mixedTexts }) => mixedTexts.size > 0),
     tables,
   };
@@ -105,6 +105,7 @@ export async function catalogOf(loaded: Loaded, schema: Schema | null, database:
 
 function catalogTableOf(
   table: PhysicalTable,
+  ownersSql: OwnersSql,
   { physical, ownTriggers }: Loaded,
   schema: Schema | null,
 ): CatalogTable {
@@ -118,7 +119,7 @@ function catalogTableOf(
     collations,
     indexes: indexesOf(table, collations),
     triggers: triggersReached(physical, ownTriggers, table),
-    hasOwnersSql: ownersSqlOf(physical, table).isThere,
+    hasOwnersSql: ownersSql.isThere,
     checks: checksOf(table),
     // SQLite tells the last one first.
     foreignKeys: table.foreignKeys.map((key) => key.columns.map(({ from }) => from)).reverse(),
@@ -188,7 +189,7 @@ function indexesOf(table: PhysicalTable, collations: Collations): CatalogIndex[]
     .filter(({ columns }) =>
       columns.every(
         ({ name, collation }) =>
-          name !== null && isName(name) && sameName(collation, collations.get(name) ?? "BINARY"),
+          name !== null && isName(name) && sameName(collation, collations.get(name) ?? binary),
       ),
     )
     .map(({ name, columns, unique, origin }) => ({

@@ -1,4 +1,5 @@
 import type { IndexColumn, Table } from "../project/model.js";
+import { binary } from "../sqlite/column-type.js";
 import { canonicalFragment, fragmentProblem } from "../sqlite/fragment.js";
 import { columnName } from "../sqlite/names.js";
 import { indexCondition, noDdl, type TableDdl } from "../sqlite/table-ddl.js";
@@ -15,7 +16,7 @@ export interface IndexShape {
 export function indexShape(index: PhysicalIndex, names: readonly string[], ddl: TableDdl): IndexShape | null {
   const columns = index.columns.map(({ name, descending, collation }) => {
     const named = names.find((candidate) => name !== null && sameName(candidate, name));
-    const usual = ddl.columns.get(name?.toLowerCase() ?? "")?.collation ?? "binary";
+    const usual = ddl.columns.get(name?.toLowerCase() ?? "")?.collation ?? binary;
     return named !== undefined && sameName(usual, collation) ? { name: columnName(named), descending } : null;
   });
   const where = index.partial ? indexCondition(index.sql ?? "") : null;

@@ -1,9 +1,8 @@
 import { type Database, NotSetUpError, StatementError } from "../platform/database.js";
 import { affinity } from "../sqlite/column-type.js";
-import { isName } from "../sqlite/names.js";
 import { quoteName } from "../sqlite/sql-tokens.js";
-import { isEverywhere, ownersSqlOf } from "./owners-sql.js";
-import { collationsOf, type Physical, type PhysicalTable, physicalKey } from "./physical.js";
+import { isEverywhere, type OwnersSql } from "./owners-sql.js";
+import { collationsOf, type PhysicalTable, physicalKey } from "./physical.js";
 
 /**
  * What cannot be done with tables of another program, as this engine lacks its functions or collations, or the database
@@ -21,13 +20,16 @@ export interface Unsupported {
 export const nothingUnsupported: Unsupported = { reads: new Map(), writes: new Map(), columns: new Map() };
 
 /** Asks the engine what it makes of statements over each table in whose schema there is more than every engine has. */
-export async function findUnsupported(database: Database, physical: Physical): Promise<Unsupported> {
+export async function findUnsupported(
+  database: Database,
+  ownersSql: ReadonlyMap<PhysicalTable, OwnersSql>,
+): Promise<Unsupported> {
   const reads = new Map<string, string>();
   const writes = new Map<string, string>();
   const columns = new Map<string, Map<string, string>>();
-  const questions = [...physical.tables.values()]
-    .filter(({ name, kind }) => kind === "ordinary" && isName(name))
-    .flatMap((table): Question[] => {
+  const questions = [...ownersSql]
+    .filter(([{ kind }]) => kind === "ordinary")
+    .flatMap(([table, { isCommon }]): Question[] => {
       const { name } = table;
       const collated = [...collationsOf(table)].filter(([, collation]) => !isEverywhere(collation));
       const incomparable = new Map<string, string>();
@@ -41,7 +43,7 @@ export async function findUnsupported(database: Database, physical: Physical): P
           sql,
           refused: (reason: string) => reads.set(name, reason),
         })),
-        ...(ownersSqlOf(physical, table).isCommon ? [] : writing(table)).map((sql) => ({
+        ...(isCommon ? [] : writing(table)).map((sql) => ({
           sql,
           refused: (reason: string) => writes.set(name, reason),
         })),

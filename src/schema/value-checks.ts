@@ -1,5 +1,5 @@
 import type { Database } from "../platform/database.js";
-import type { ColumnValues } from "../sqlite/column-type.js";
+import { type ColumnValues, exactIntegerMax } from "../sqlite/column-type.js";
 import { quoteName } from "../sqlite/sql-tokens.js";
 import type { PhysicalTable } from "./physical.js";
 
@@ -26,7 +26,7 @@ function conditions(column: string): string[] {
   return [
     is("integer"),
     `${is("integer")} AND ${binary} IN (0, 1)`,
-    `${is("integer")} AND ${binary} NOT BETWEEN -9007199254740992 AND 9007199254740992`,
+    `${is("integer")} AND ${binary} NOT BETWEEN -${exactIntegerMax} AND ${exactIntegerMax}`,
     is("real"),
     is("text"),
     `${is("text")} AND json_valid(${column})`,

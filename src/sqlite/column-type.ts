@@ -1,6 +1,18 @@
 /** The types that svc.schema.yaml knows (docs/reference/schema.md). */
 export type ColumnType = "integer" | "real" | "text" | "boolean" | "json" | "blob";
 
+/** How SQLite compares the values of a column that says nothing of it, by their bytes. */
+export const binary = "BINARY";
+
+/** Up to here, in both directions, every integer is exact as REAL: 2^53. */
+export const exactIntegerMax = 2 ** 53;
+
+/** Whether INTEGER holds it: 64 bits, with the sign. */
+export function isStorableInteger(value: bigint): boolean {
+  return BigInt.asIntN(64, value) === value;
+}
+
+/** Which storage class SQLite prefers for a column that is not STRICT. */
 export type Affinity = "integer" | "text" | "blob" | "real" | "numeric";
 
 /** SQLite, "Determination Of Column Affinity". */

@@ -9,7 +9,7 @@ import type { Sql } from "./sql/fragment.js";
 import type { WriteStatement } from "./sql/row.js";
 
 /** What requests under one schema have in common: it is worked out once, and goes with the schema. */
-export class Remembered {
+class Remembered {
   readonly accesses = new Memo<Access | Refusal | null>(1_000);
   readonly lists = new Memo<PreparedList | Refusal | null>(300);
   readonly reads = new Memo<Counted<Sql>>(300);

@@ -1,4 +1,4 @@
-import type { ColumnType } from "../../sqlite/column-type.js";
+import { type ColumnType, exactIntegerMax } from "../../sqlite/column-type.js";
 
 /** How the values of a column become values of another type, in SQL over the column's quoted name. */
 export interface Conversion {
@@ -56,7 +56,7 @@ const isNumberText = (c: string) =>
 const isWhole = (c: string) => `(abs(${c}) < 9223372036854775807.0 AND CAST(${c} AS INTEGER) = ${c})`;
 const isBooleanText = (c: string) => `${c} IN ('true', 'false', '1', '0')`;
 const booleanOfText = (c: string) => `${c} IN ('true', '1')`;
-const isExactReal = (c: string) => `${c} BETWEEN -9007199254740992 AND 9007199254740992`;
+const isExactReal = (c: string) => `${c} BETWEEN -${exactIntegerMax} AND ${exactIntegerMax}`;
 
 const conversions: Record<ColumnType, Partial<Record<ColumnType, Make>>> = {
   integer: {

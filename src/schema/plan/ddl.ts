@@ -97,7 +97,7 @@ export function physicalParent({ table }: Reference): string {
   return table === "$users" ? "_users" : table;
 }
 
-export function actionSql(action: OnDelete): string {
+function actionSql(action: OnDelete): string {
   return action.replace("_", " ").toUpperCase();
 }
 

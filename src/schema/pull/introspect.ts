@@ -1,6 +1,7 @@
 import type { Database } from "../../platform/database.js";
 import type { Column, Schema, Table } from "../../project/model.js";
 import { emptySchema } from "../../project/schema.js";
+import { columnsMax } from "../../project/schema-problems.js";
 import type { ColumnType } from "../../sqlite/column-type.js";
 import {
   affinity,
@@ -11,6 +12,7 @@ import {
 } from "../../sqlite/column-type.js";
 import { isName } from "../../sqlite/names.js";
 import { loadPhysical } from "../load-physical.js";
+import { ownersSqlOf } from "../owners-sql.js";
 import { type Physical, type PhysicalColumn, type PhysicalTable, physicalTable } from "../physical.js";
 import { type TableModel, tableModel } from "../table-model.js";
 import { findUnsupported, limitsOf, type Unsupported } from "../unsupported.js";
@@ -42,7 +44,7 @@ export async function introspect(database: Database): Promise<Introspection> {
   if (utf8 && !(await schemaIsUtf8(database)))
     throw new Error("names or statements of the schema are not UTF-8");
   const physical = await loadPhysical(database);
-  const unsupported = await findUnsupported(database, physical);
+  const unsupported = await findUnsupported(database, ownersSqlOf(physical));
   const leftOut = physical.views.map(({ name }) => `view ${name}`);
   const choices: string[] = [];
   const narrowed: string[] = [];
@@ -91,8 +93,6 @@ function unreadable(
 }
 
 type Introspected = (TableModel & { choices: string[]; narrowed: string[] }) | { leftOut: string };
-
-const columnsMax = 100;
 
 async function introspectTable(
   database: Database,
