@@ -1,6 +1,6 @@
 import type { ColumnName, TableName } from "../sqlite/names.js";
 
-/** A rule after parsing and type checking (interface, section 5). Immutable; three-valued like SQL. */
+/** A rule after parsing and type checking (docs/reference/rules.md). Immutable; three-valued like SQL. */
 export type Expression =
   | Literal
   | ColumnReference

@@ -16,7 +16,7 @@ import type {
 } from "./syntax.js";
 
 /**
- * Resolves names and checks types (interface, section 5). A boolean that stands alone becomes `= true`, so that no
+ * Resolves names and checks types (docs/reference/rules.md). A boolean that stands alone becomes `= true`, so that no
  * operand is left in the place of a condition. With problems, the expression is not to be used.
  */
 export function check(syntax: Syntax, scope: Scope): Checked {

@@ -2,7 +2,7 @@ import type { CompareOperator, Exists, Expression, Literal, Operand } from "./as
 import { compareValues, type Value } from "./compare-values.js";
 
 /**
- * An expression that is TRUE exactly where this one is, and simpler. Only TRUE admits (interface, section 5), so what is
+ * An expression that is TRUE exactly where this one is, and simpler. Only TRUE admits (docs/reference/rules.md), so what is
  * FALSE and what is NULL need not be told apart, except under a `not`, which is TRUE where its term is FALSE alone:
  * negations are therefore pushed down to the leaves by `whenFalse`.
  */

@@ -2,7 +2,7 @@ import { isStorableInteger } from "../sqlite/column-type.js";
 import { advance, type Position, startOfText } from "./position.js";
 
 /**
- * A rule's text as tokens (interface, section 5). The last one is `end`, or the `problem` at which reading stopped, so
+ * A rule's text as tokens (docs/reference/rules.md). The last one is `end`, or the `problem` at which reading stopped, so
  * that the parser reports whichever mistake comes first.
  */
 export function lex(text: string): readonly Token[] {

@@ -67,7 +67,7 @@ export function aliasProblem(scope: Scope, alias: string): string | null {
   return taken ? `the alias ${alias} is taken by an enclosing exists` : null;
 }
 
-/** Interface, section 5: `$users` offers id and role. */
+/** docs/reference/rules.md: `$users` offers id and role. */
 const users: RowShape = {
   table: "$users",
   columns: new Map(["id", "role"].map((name) => [name, { name: columnName(name), type: "text" as const }])),

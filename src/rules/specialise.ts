@@ -47,7 +47,7 @@ function bindAuth(expression: Expression, auth: AuthValues): Expression {
 }
 
 /**
- * Whether the rule can come out TRUE with `auth` all NULL, at whatever time (interface, section 4). Where it cannot, a
+ * Whether the rule can come out TRUE with `auth` all NULL, at whatever time (docs/reference/rules.md). Where it cannot, a
  * request without credentials is refused with 401.
  */
 export function admitsAnonymous(expression: Expression): boolean {

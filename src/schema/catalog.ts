@@ -10,7 +10,7 @@ import {
   type TableName,
   tableName,
 } from "../sqlite/names.js";
-import { type Loaded, loadPhysicalAfter } from "./load-physical.js";
+import { type LoadedPhysical, loadPhysicalAfter } from "./load-physical.js";
 import { type OwnersSql, ownersSqlOf } from "./owners-sql.js";
 import {
   collationsOf,
@@ -34,6 +34,7 @@ export interface Catalog {
   readonly unsupported: Unsupported;
 }
 
+/** What the database says of one table. */
 export interface CatalogTable {
   /**
    * The INTEGER PRIMARY KEY column, which is the rowid, or else a name of it that no column has taken; null WITHOUT ROWID, and
@@ -57,7 +58,7 @@ export interface CatalogTable {
    */
   readonly indexes: readonly CatalogIndex[];
   /**
-   * Whether a customer's trigger may run on a write, here or in a table that foreign key actions (cascade, set null,
+   * Whether a trigger of the owner's may run on a write, here or in a table that foreign key actions (cascade, set null,
    * set default) reach from here.
    */
   readonly triggers: WriteTriggers;
@@ -68,12 +69,14 @@ export interface CatalogTable {
   readonly foreignKeys: readonly (readonly string[])[];
 }
 
+/** A CHECK of a table or of one of its columns. */
 export interface CatalogCheck {
   readonly name: string | null;
   readonly sql: string;
   readonly columns: readonly string[];
 }
 
+/** An index that a scan can use. */
 export interface CatalogIndex {
   /** As the database names it: any string. */
   readonly name: string;
@@ -84,12 +87,17 @@ export interface CatalogIndex {
   readonly isTable: boolean;
 }
 
+/** Of a database in which no schema need be in force. */
 export async function loadCatalog(database: Database): Promise<Catalog> {
   return catalogOf(await loadPhysicalAfter(database, []), null, database);
 }
 
 /** `schema` is the one in force. */
-export async function catalogOf(loaded: Loaded, schema: Schema | null, database: Database): Promise<Catalog> {
+export async function catalogOf(
+  loaded: LoadedPhysical,
+  schema: Schema | null,
+  database: Database,
+): Promise<Catalog> {
   const { physical } = loaded;
   const ownersSql = ownersSqlOf(physical);
   const tables = new Map(
@@ -106,7 +114,7 @@ export async function catalogOf(loaded: Loaded, schema: Schema | null, database:
 function catalogTableOf(
   table: PhysicalTable,
   ownersSql: OwnersSql,
-  { physical, ownTriggers }: Loaded,
+  { physical, ownTriggers }: LoadedPhysical,
   schema: Schema | null,
 ): CatalogTable {
   const collations = collationsOf(table);

@@ -15,16 +15,17 @@ export async function loadPhysical(database: Database): Promise<Physical> {
   return (await loadPhysicalAfter(database, [])).physical;
 }
 
-export interface Loaded {
+/** The physical schema, with the service's own triggers apart. */
+export interface LoadedPhysical {
   readonly physical: Physical;
   readonly ownTriggers: readonly PhysicalTrigger[];
 }
 
-/** What is there, with the service's own triggers apart, behind statements of the caller's in the same round trip. */
+/** The physical schema, in one round trip with statements that are run before. */
 export async function loadPhysicalAfter(
   database: Database,
   before: readonly Statement[],
-): Promise<Loaded & { readonly results: readonly Result[] }> {
+): Promise<LoadedPhysical & { readonly results: readonly Result[] }> {
   const results = await queryTolerantly(database, before);
   const rest = results.slice(before.length);
   const all = physicalFrom(rest.map(({ rows }) => rows));

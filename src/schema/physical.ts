@@ -3,17 +3,18 @@ import type { OnDelete } from "../project/model.js";
 import { parseTableDdl, type TableDdl } from "../sqlite/table-ddl.js";
 
 /**
- * What the database itself says of its schema, customer's tables and the server's alike. Read by
+ * What the database itself says of its schema, the owner's tables and the service's own alike. Read by
  * `schema/load-physical.ts`; a plan takes it as a value.
  */
 export interface Physical {
   /** By name in lower case, since SQLite compares names without it. */
   readonly tables: ReadonlyMap<string, PhysicalTable>;
   readonly views: readonly PhysicalView[];
-  /** Customers' triggers: the service's own are told apart from the first (`schema/system/own-triggers.ts`). */
+  /** The owner's triggers: the service's own are told apart from the first (`schema/system/own-triggers.ts`). */
   readonly triggers: readonly PhysicalTrigger[];
 }
 
+/** A table as the database has it. */
 export interface PhysicalTable {
   readonly name: string;
   readonly kind: "ordinary" | "virtual" | "shadow";
@@ -26,6 +27,7 @@ export interface PhysicalTable {
   readonly foreignKeys: readonly PhysicalForeignKey[];
 }
 
+/** A column as the database has it, hidden and generated ones too. */
 export interface PhysicalColumn {
   readonly name: string;
   readonly declaredType: string;
@@ -37,6 +39,7 @@ export interface PhysicalColumn {
   readonly kind: "ordinary" | "generated" | "hidden";
 }
 
+/** An index as the database has it, those behind UNIQUE and PRIMARY KEY too. */
 export interface PhysicalIndex {
   readonly name: string;
   /** `created` by CREATE INDEX; the others are part of the table's statement. */
@@ -58,6 +61,7 @@ export function isLoose({ strict }: PhysicalTable, { declaredType }: PhysicalCol
   return !strict || declaredType.toUpperCase() === "ANY";
 }
 
+/** A foreign key as the database has it; no `to` means the parent's primary key. */
 export interface PhysicalForeignKey {
   readonly parent: string;
   readonly columns: readonly { readonly from: string; readonly to: string | null }[];
@@ -65,11 +69,13 @@ export interface PhysicalForeignKey {
   readonly onDelete: OnDelete;
 }
 
+/** A view, with its CREATE statement. */
 export interface PhysicalView {
   readonly name: string;
   readonly sql: string;
 }
 
+/** A trigger, with its CREATE statement. */
 export interface PhysicalTrigger {
   readonly name: string;
   /** The table or view whose writes fire it. */
@@ -77,12 +83,15 @@ export interface PhysicalTrigger {
   readonly sql: string;
 }
 
+/** Of an empty database. */
 export const emptyPhysical: Physical = { tables: new Map(), views: [], triggers: [] };
 
+/** The table of that name, in whatever case. */
 export function physicalTable(physical: Physical, name: string): PhysicalTable | undefined {
   return physical.tables.get(name.toLowerCase());
 }
 
+/** Whether SQLite takes both for the same name. */
 export function sameName(a: string, b: string): boolean {
   return a.toLowerCase() === b.toLowerCase();
 }

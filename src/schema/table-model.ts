@@ -23,6 +23,7 @@ export interface TableModel {
   readonly unmodelled: readonly Unmodelled[];
 }
 
+/** Something of a table that the file cannot say. */
 export interface Unmodelled {
   readonly feature: string;
   /** Whether it is a statement of its own, which a rebuild of the table can repeat. */
@@ -31,6 +32,7 @@ export interface Unmodelled {
   readonly column: string | null;
 }
 
+/** The type that the file gives a column of the table. */
 export type TypeOf = (column: PhysicalColumn) => ColumnType;
 
 /** Null for a table without a column that could be named in the file. */

@@ -43,6 +43,7 @@ export interface ColumnValues {
   readonly blobs: number;
 }
 
+/** What a pulled column is taken for. */
 export interface TypeGuess {
   readonly type: ColumnType;
   /** For a person, where the values are not all of it. */

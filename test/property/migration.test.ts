@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { Database } from "../../src/platform/database.js";
 import type { Column, OnDelete, Schema, Table } from "../../src/project/model.js";
-import { parseSchema } from "../../src/project/schema.js";
+import { parseSchema } from "../../src/project/parse-schema.js";
 import { declaredIndexes, indexSignature } from "../../src/schema/index-shape.js";
 import { loadPhysical } from "../../src/schema/load-physical.js";
 import { schemaText } from "../../src/schema/pull/schema-text.js";

@@ -15,7 +15,7 @@ import { configFile, schemaFile } from "../../project/file-names.js";
 import { withLines } from "../../project/lines/with-lines.js";
 import type { Schema } from "../../project/model.js";
 import { parseRules } from "../../project/parse-rules.js";
-import { parseSchema } from "../../project/schema.js";
+import { parseSchema } from "../../project/parse-schema.js";
 import { updateWarnings } from "../../project/update-warnings.js";
 import { applySafe } from "../../schema/apply.js";
 import { type Catalog, loadCatalog } from "../../schema/catalog.js";

@@ -6,7 +6,7 @@ import { type ProjectDirectory, readProject } from "../../node/project-directory
 import { isWithin } from "../../node/within.js";
 import type { Config } from "../../project/config.js";
 import { configFile, schemaFile } from "../../project/file-names.js";
-import { parseSchema } from "../../project/schema.js";
+import { parseSchema } from "../../project/parse-schema.js";
 import { databaseEntry, readArchive, refuseUnsound } from "../archive.js";
 import { type Command, RefusedError } from "../command.js";
 import { projectPaths } from "../project-paths.js";

@@ -6,6 +6,7 @@ import { isLoose, type Physical, type PhysicalColumn, type PhysicalTable } from 
 import { tableModel } from "../table-model.js";
 import { misfit } from "./conversion.js";
 import { countRows } from "./counts.js";
+import { storageTypes } from "./ddl.js";
 import { type Hazard, impossible, impossibleIfAny, type Step } from "./steps.js";
 import { tableDifferences } from "./table-differences.js";
 
@@ -59,16 +60,5 @@ function typeDeclaredFor(declared: Table, source: PhysicalTable): (column: Physi
 }
 
 function canHold(column: PhysicalColumn, type: ColumnType, source: PhysicalTable): boolean {
-  if (isLoose(source, column)) return true;
-  const storage = affinity(column.declaredType);
-  switch (type) {
-    case "integer":
-    case "boolean":
-      return storage === "integer";
-    case "text":
-    case "json":
-      return storage === "text";
-    default:
-      return storage === type;
-  }
+  return isLoose(source, column) || affinity(column.declaredType) === affinity(storageTypes[type]);
 }

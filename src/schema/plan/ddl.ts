@@ -45,6 +45,7 @@ export function inlineKey(table: Table, kept: Keepsakes): string | null {
   return declaredType(column, kept).toUpperCase() === "INTEGER" ? first : null;
 }
 
+/** As the target declares it: nothing is kept of a column that is new. */
 export function addColumn(table: Table, column: Column): string {
   return `ALTER TABLE ${quoteName(table.name)} ADD COLUMN ${columnDefinition(column, table, nothingKept)}`;
 }
@@ -62,7 +63,8 @@ function columnDefinition(column: Column, table: Table, kept: Keepsakes): string
   return parts.filter((part) => part !== "").join(" ");
 }
 
-const storageTypes: Record<ColumnType, string> = {
+/** What a column of each type is declared as. */
+export const storageTypes: Record<ColumnType, string> = {
   integer: "INTEGER",
   boolean: "INTEGER",
   real: "REAL",
@@ -113,30 +115,37 @@ export function createIndex(
   return `${create} ${quoteName(name)} ON ${quoteName(table)} (${columns.join(", ")})${condition}`;
 }
 
+/** Of an index that CREATE INDEX made. */
 export function dropIndex(name: string): string {
   return `DROP INDEX ${quoteName(name)}`;
 }
 
+/** With its own triggers and indexes. */
 export function dropTable(name: string): string {
   return `DROP TABLE ${quoteName(name)}`;
 }
 
+/** With its own triggers. */
 export function dropView(name: string): string {
   return `DROP VIEW ${quoteName(name)}`;
 }
 
+/** Of a table or a view. */
 export function dropTrigger(name: string): string {
   return `DROP TRIGGER ${quoteName(name)}`;
 }
 
+/** What SQLite refuses where anything else speaks of the column. */
 export function dropColumn(table: string, column: string): string {
   return `ALTER TABLE ${quoteName(table)} DROP COLUMN ${quoteName(column)}`;
 }
 
+/** SQLite carries it into whatever speaks of the table. */
 export function renameTable(from: string, to: string): string {
   return `ALTER TABLE ${quoteName(from)} RENAME TO ${quoteName(to)}`;
 }
 
+/** SQLite carries it into whatever speaks of the column. */
 export function renameColumn(table: string, from: string, to: string): string {
   return `ALTER TABLE ${quoteName(table)} RENAME COLUMN ${quoteName(from)} TO ${quoteName(to)}`;
 }

@@ -1,6 +1,7 @@
 import { mentions } from "../../sqlite/sql-tokens.js";
 import { type Physical, sameName } from "../physical.js";
 
+/** A trigger or view that a table's change may break. */
 export interface Dependent {
   /** For a person. */
   readonly what: string;

@@ -1,7 +1,7 @@
 import type { Problem } from "../../problems/problem.js";
 import { fragmentProblems } from "../../project/fragment-problems.js";
 import type { Schema, Table } from "../../project/model.js";
-import { emptySchema } from "../../project/schema.js";
+import { emptySchema } from "../../project/parse-schema.js";
 import { quoteName } from "../../sqlite/sql-tokens.js";
 import { childrenFirst, descendants } from "../descendants.js";
 import { type Physical, type PhysicalTrigger, physicalTable, sameName } from "../physical.js";
@@ -17,6 +17,7 @@ import { type TableChange, tableChange } from "./table-change.js";
 import { compareTables, type TableComparison } from "./table-comparison.js";
 import { createTableSteps, dropTableStep, renameSteps } from "./table-steps.js";
 
+/** What is to be done, or what is wrong with the proposal: with problems there are no steps. */
 export interface Diff {
   readonly steps: readonly Step[];
   /** Tables whose values nobody has looked at yet. */
@@ -24,6 +25,7 @@ export interface Diff {
   readonly problems: readonly Problem[];
 }
 
+/** What of the database a plan depends on beside its physical schema. */
 export interface DiffOptions {
   /** The database carries out foreign key actions even while it migrates (D1). */
   readonly foreignKeysStayOn?: boolean;
@@ -42,7 +44,7 @@ export function diff(
   physical: Physical,
   options: DiffOptions = {},
 ): Diff {
-  const before = present(current, physical);
+  const before = withoutMissingTables(current, physical);
   const renames = findRenames(before, proposed);
   const problems = [...fragmentProblems(proposed), ...renameProblems(before, proposed, renames)];
   if (problems.length > 0) return { steps: [], adopted: [], problems };
@@ -70,8 +72,8 @@ export function diff(
   return { steps: [...steps, ...adoption], adopted, problems: [] };
 }
 
-/** The schema in force without tables that somebody has dropped behind the server's back. */
-function present(current: Schema | null, physical: Physical): Schema {
+/** The schema in force without tables that somebody has dropped behind the service's back. */
+function withoutMissingTables(current: Schema | null, physical: Physical): Schema {
   const tables = [...(current?.tables ?? [])].filter(([name]) => physicalTable(physical, name) !== undefined);
   return { ...(current ?? emptySchema), tables: new Map(tables) };
 }

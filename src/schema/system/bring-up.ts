@@ -5,6 +5,7 @@ import type { Problem } from "../../problems/problem.js";
 import { configFile } from "../../project/file-names.js";
 import { type SystemMigration, systemMigrations } from "./migrations.js";
 
+/** What a database lacks of the service's own tables. */
 export interface PendingMigrations {
   readonly outcome: "pending";
   /** How many migrations the database has had. */
@@ -16,6 +17,7 @@ export interface PendingMigrations {
 /** What a database lacks of the service's own tables, or why it is not for this release. */
 export type Pending = PendingMigrations | { readonly outcome: "later_release"; readonly problem: Problem };
 
+/** What the database lacks, of which nothing is carried out. `migrations` are others in tests alone. */
 export async function pendingMigrations(
   database: Database,
   migrations: readonly SystemMigration[] = systemMigrations,
