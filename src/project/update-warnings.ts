@@ -7,7 +7,7 @@ import type { Schema, Table } from "./model.js";
 import { ruleProblems } from "./rule-problems.js";
 
 /**
- * What an update rule says and hardly means (README, "Rules"). It has to be TRUE with the row before in the place of `row`, and
+ * What an update rule says and hardly means (docs/reference/rules.md). It has to be TRUE with the row before in the place of `row`, and
  * with the row after: `row.deleted_at is null` forbids to set `deleted_at`, and an `exists` that looks into the table
  * itself finds the rows as they were both times.
  */

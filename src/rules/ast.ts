@@ -20,6 +20,7 @@ export type Expression =
   | { readonly kind: "not"; readonly term: Expression }
   | Exists;
 
+/** What stands on a side of a comparison. */
 export type Operand = Literal | ColumnReference | AuthReference | { readonly kind: "now" } | Given;
 
 /** A value that is known once a statement runs, never NULL: `auth.id`, `auth.email`, `now`, or one of a request. */
@@ -36,7 +37,7 @@ export interface Literal {
 
 /**
  * The row that a rule is about. `row` is the stored row; in an update rule the row before and, once more, the row after
- * the change (docs: "Rules" in the README). `old` and `new` are always the one and the other.
+ * the change (docs/reference/rules.md). `old` and `new` are always the one and the other.
  */
 export type RowName = "row" | "old" | "new";
 
@@ -49,11 +50,13 @@ export interface ColumnReference {
   readonly asShown?: boolean;
 }
 
+/** A fact about the caller, NULL for an anonymous one. */
 export interface AuthReference {
   readonly kind: "auth";
   readonly field: "id" | "email" | "role";
 }
 
+/** TRUE where some row of the table makes `where` TRUE, else FALSE. */
 export interface Exists {
   readonly kind: "exists";
   readonly table: TableName | "$users";
@@ -61,8 +64,10 @@ export interface Exists {
   readonly where: Expression;
 }
 
+/** As in SQL: NULL on either side makes the comparison NULL. */
 export type CompareOperator = "=" | "!=" | "<" | "<=" | ">" | ">=";
 
+/** What a request does with rows. */
 export type RuleAction = "read" | "create" | "update" | "delete";
 
 /** The rules of one table. A missing action is `deny`; a missing column rule is `public`, but for who numbers rows. */

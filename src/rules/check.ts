@@ -27,6 +27,7 @@ export function check(syntax: Syntax, scope: Scope): Checked {
   return { expression: condition(syntax, scope, report), problems };
 }
 
+/** A rule whose names mean something, or what is wrong with it. */
 export interface Checked {
   readonly expression: Expression;
   readonly problems: readonly RuleProblem[];

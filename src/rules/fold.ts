@@ -160,6 +160,7 @@ export function alwaysTrue(expression: Expression): boolean {
 export const TRUE: Literal = { kind: "literal", value: true };
 export const FALSE: Literal = { kind: "literal", value: false };
 
+/** The literal TRUE or FALSE. */
 export function truth(value: boolean): Literal {
   return value ? TRUE : FALSE;
 }

@@ -33,6 +33,7 @@ export type Token = { readonly text: string; readonly at: Position } & (
   | { readonly kind: "end" }
 );
 
+/** A word that is no name. */
 export type Keyword = (typeof keywords)[number];
 
 const keywords = [

@@ -10,6 +10,7 @@ export interface Scope {
   readonly rows: ReadonlyMap<string, RowShape>;
 }
 
+/** What a rule is for, which decides the rows that it may name. */
 export type RuleKind = RuleAction | "column";
 
 /** The columns behind `row`, `old`, `new` or an alias. */
@@ -52,6 +53,7 @@ export function tableShape({ tables }: Scope, name: string): RowShape | null {
   return name === "$users" ? users : tables.shapeOf(name);
 }
 
+/** The scope within an `exists`. */
 export function withAlias(scope: Scope, alias: string, shape: RowShape): Scope {
   return { ...scope, rows: new Map([...scope.rows, [alias, shape]]) };
 }

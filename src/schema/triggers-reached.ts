@@ -36,12 +36,12 @@ export function triggersReached(
   table: PhysicalTable,
 ): WriteTriggers {
   const own = ownTriggers.map(({ on, sql }) => writeKey(parseTrigger(sql).event, on));
-  const context: Context = { physical, ownWrites: new Set(own) };
+  const context: TriggerContext = { physical, ownWrites: new Set(own) };
   const of = (write: Write) => reached(context, table.name, write, new Set());
   return { insert: of("insert"), update: of("update"), delete: of("delete") };
 }
 
-interface Context {
+interface TriggerContext {
   readonly physical: Physical;
   /** The writes that one of the service's own triggers runs on, by `writeKey`. */
   readonly ownWrites: ReadonlySet<string>;
@@ -63,7 +63,7 @@ export const noTriggers: TriggersReached = {
 
 /** `within` holds the writes that have led here. */
 function reached(
-  context: Context,
+  context: TriggerContext,
   table: string,
   write: Write,
   within: ReadonlySet<string>,
@@ -108,7 +108,7 @@ function virtualRowsTogether(a: VirtualRows, b: VirtualRows): readonly [VirtualR
 }
 
 /** Of one trigger, and of those that its own statements run. */
-function effectOf(context: Context, trigger: Trigger, visited: ReadonlySet<string>): TriggersReached {
+function effectOf(context: TriggerContext, trigger: Trigger, visited: ReadonlySet<string>): TriggersReached {
   const effects = trigger.statements.map((statement) => statementEffect(context, statement, visited));
   const all = [{ ...noTriggers, run: true, read: trigger.reads }, ...effects].reduce(together);
   if (trigger.mayIgnore) return { ...all, ignore: true, rowsWritten: null };
@@ -119,7 +119,7 @@ function effectOf(context: Context, trigger: Trigger, visited: ReadonlySet<strin
 }
 
 function statementEffect(
-  context: Context,
+  context: TriggerContext,
   statement: readonly Token[],
   visited: ReadonlySet<string>,
 ): TriggersReached {
