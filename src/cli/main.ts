@@ -3,6 +3,7 @@ import { release } from "../platform/release.js";
 import { didYouMean } from "../problems/did-you-mean.js";
 import { ProblemsError } from "../problems/problem.js";
 import { type Command, type ExitCode, RefusedError, readInvocation, UsageError } from "./command.js";
+import { helpOf } from "./help-of.js";
 
 /** By the first word of a command: each loads only what it needs. */
 const groups: Readonly<Record<string, () => Promise<{ readonly commands: readonly Command[] }>>> = {
@@ -85,17 +86,6 @@ function overview(commands: readonly Command[]): string {
     "",
     "Every command takes --dir DIR, where svc.toml and svc.schema.yaml are (default: here), and --help.",
     "svc --version prints the version.",
-  ].join("\n");
-}
-
-function helpOf({ name, usage, summary, help }: Command): string {
-  const common = ["--dir DIR    the project's directory (default: here)"];
-  return [
-    `svc ${`${name} ${usage}`.trim()}`,
-    "",
-    summary,
-    "",
-    ...[...help, ...common].map((line) => `  ${line}`),
   ].join("\n");
 }
 

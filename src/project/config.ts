@@ -71,61 +71,123 @@ const tableRules = mapWith({
 /** The keys of svc.toml. What is said of each here is its row in docs/reference/configuration.md: `npm run docs` writes that. */
 export const configSchema = mapWith({
   server: section({
+    /** The address to listen on. The variable `HOST` and `--host` win over it. */
     host: string("127.0.0.1"),
+    /** The port to listen on; 0 picks a free one. The variable `PORT` and `--port` win over it. */
     port: integer(8787, 0, 65535),
+    /** The path of a certificate in PEM form. With `tls_key` the server speaks HTTPS; set both, or neither. */
     tls_cert: string(""),
+    /** The path of the certificate's private key in PEM form. */
     tls_key: string(""),
+    /**
+     * Whether what a proxy in front of the server adds to requests is believed: the client address is then the last entry of
+     * `X-Forwarded-For`, and whether the client came over `http` or `https` is the last entry of `X-Forwarded-Proto`.
+     */
     trust_proxy: boolean(false),
   }),
   database: section({
+    /**
+     * Where the data is: `file:` and a path (no `?` parameters, nothing in memory), or a libSQL server by a URL that begins with
+     * `libsql:`, `https:` or `http:`. A Worker with D1 does not read it.
+     */
     url: databaseUrl,
+    /** The environment variable that holds the token for a libSQL server. Where it is not set, no token is sent. */
     auth_token_env: environmentName("SVC_DATABASE_TOKEN"),
+    /**
+     * When a commit to a file is answered: with `full` once it would survive a power cut, with `normal` once it would survive the
+     * death of the process.
+     */
     synchronous: v.optional(v.picklist(["full", "normal"]), "full"),
   }),
-  schema: section({ auto_apply: boolean(true) }),
+  schema: section({
+    /** Whether a start applies the safe steps of a changed `svc.schema.yaml`. Others always wait for `svc schema apply`. */
+    auto_apply: boolean(true),
+  }),
   auth: section({
+    /** The environment variable that holds the secret, of at least 32 bytes, that signs tokens and seals cursors. */
     jwt_secret_env: environmentName("SVC_JWT_SECRET"),
+    /**
+     * Whether `dev_secret` is used while the secret's variable is not set. It is for local development: the server then listens on
+     * loopback addresses only, answers only requests whose `Host` is one, and warns at start.
+     */
     allow_insecure_dev_secret: boolean(false),
+    /** The secret for development, of at least 32 bytes. Whoever reads it can sign in as anybody. */
     dev_secret: string(""),
+    /** How long an access token is good, in seconds. */
     access_token_ttl_secs: integer(900, 1, 86_400),
+    /** How long a refresh token is good if it is not used, in seconds. */
     refresh_token_ttl_secs: integer(2_592_000, 60, 31_536_000),
+    /** For how long after its first use a refresh token still gives the same successor, in seconds. */
     refresh_token_rotation_grace_secs: integer(10, 0, 300),
+    /** The fewest characters that a new password may have. The most is 1024 bytes, whatever this says. */
     password_min_length: integer(6, 6, 1024),
+    /** Whether token responses set cookies too, for browsers. It needs `cors.allowed_origins`. */
     cookie_mode: boolean(false),
+    /** Whether cookies are `Secure`. `false` is for local HTTP. */
     cookie_secure: boolean(true),
+    /** In cookie mode, whether the body of a token response holds the tokens as well. Without effect elsewhere. */
     cookie_tokens_in_body: boolean(true),
+    /**
+     * The canonical origin of the server, such as `https://api.example.com`: scheme, host and port, without a path. Links in mails
+     * and callbacks of sign-in providers begin with it. `SVC_GATEWAY_URL` wins over it.
+     */
     public_base_url: publicBaseUrl,
     throttle: section({
+      /** Whether failed passwords, and mails to an address, are counted and limited. */
       enabled: boolean(true),
+      /** How many failed passwords a window takes for one account from one client address. */
       max_failures: integer(10, 1, 1_000_000),
+      /** How many failed passwords a window takes from one client address, for all accounts together. */
       max_failures_per_address: integer(50, 1, 1_000_000),
+      /**
+       * How many failed passwords a window takes for one account, from all addresses together. Addresses that the account has signed
+       * in from before are exempt.
+       */
       max_failures_per_account: integer(100, 1, 1_000_000),
+      /** How long a window is, in seconds. */
       window_secs: integer(300, 1, 86_400),
+      /** How many mails of a kind one email address gets in an hour. Past it the answer is the same, and nothing is sent. */
       max_mails_per_address: integer(5, 1, 1_000_000),
     }),
   }),
   cors: section({
+    /** The origins whose pages may call the server from a browser, such as `https://app.example.com`; without `*`. */
     allowed_origins: v.optional(v.array(origin), []),
+    /** Whether pages of every origin may call, without cookies. Not together with `auth.cookie_mode`. */
     allow_any_origin: boolean(false),
   }),
   api: section({
+    /** How many rows a list examines at most for one page. */
     scan_limit: integer(100_000, 1, 100_000_000),
+    /** The largest body of a request, in bytes. */
     max_body_bytes: integer(1_048_576, 1024, 16_777_216),
+    /** Whether `GET /openapi.json` answers everybody, instead of administrators and `project:backend` keys alone. */
     public_openapi: boolean(false),
   }),
   usage: section({
+    /** `false`: answers hold no counts, and requests leave no receipts. */
     enabled: boolean(true),
+    /** `false` does the same as `enabled = false`. */
     row_metering_enabled: boolean(true),
+    /** The directory of the journal of receipts, for it alone. On a Worker the journal is in the database. */
     journal_dir: string(".svc/usage"),
+    /** How long receipts are kept, in days. The sums of their days are kept. */
     retention_days: integer(30, 1, 36_500),
   }),
   mail: section({
+    /** How mails leave: `log` writes them to files (on a Worker: to its log), `smtp` is for Node, `http` posts them as JSON. */
     transport: v.optional(v.picklist(["log", "smtp", "http"]), "log"),
+    /** The sender, as `Name <address>`. Mails call the project by that name. */
     from: string("svc <no-reply@localhost>"),
+    /** For `log`: the directory of the mails, one `.eml` file each, for them alone. */
     log_dir: string(".svc/mail"),
+    /** For `smtp`: the environment variable that holds the server's URL, such as `smtps://user:password@mail.example.com:465`. */
     smtp_url_env: environmentName("SVC_SMTP_URL"),
+    /** For `http`: the http(s) URL to post mails to. */
     http_url: string(""),
+    /** For `http`: the environment variable that holds the Bearer token to post them with. */
     http_token_env: environmentName("SVC_MAIL_TOKEN"),
   }),
+  /** Who may do what: docs/reference/rules.md. */
   rules: v.optional(mapOf(tableRules), {}),
 });

@@ -4,8 +4,31 @@ import { ProblemsError } from "../problems/problem.js";
 import type { Config } from "./config.js";
 import { configFile } from "./file-names.js";
 
-/** Environment variables, or the variables and secrets of a Worker. */
-export type Environment = Readonly<Record<string, string | undefined>>;
+/**
+ * Environment variables, or the variables and secrets of a Worker. An empty one counts as not set. What is said of each here is
+ * its row in docs/reference/configuration.md: `npm run docs` writes that.
+ */
+export interface Environment {
+  /** The address to listen on, for `svc serve`. It wins over `server.host`. */
+  readonly HOST?: string | undefined;
+  /** The port to listen on, for `svc serve` and `npm run dev:worker`. It wins over `server.port`. */
+  readonly PORT?: string | undefined;
+  /**
+   * The address that the server is reached at, an absolute http(s) URL; unlike `auth.public_base_url`, over which it wins, it may
+   * have a path.
+   */
+  readonly SVC_GATEWAY_URL?: string | undefined;
+  /** The key that the credentials of sign-in providers are sealed with: 32 bytes in base64. */
+  readonly SVC_PLATFORM_SECRETS_KEY?: string | undefined;
+  /** On a Worker: Google's credentials, as `svc auth provider sealed google` prints them. */
+  readonly SVC_AUTH_PROVIDER_GOOGLE?: string | undefined;
+  /** On a Worker: Apple's credentials, likewise. */
+  readonly SVC_AUTH_PROVIDER_APPLE?: string | undefined;
+  /** On a Worker: GitHub's credentials, likewise. */
+  readonly SVC_AUTH_PROVIDER_GITHUB?: string | undefined;
+  /** Those that keys of svc.toml name. */
+  readonly [name: string]: string | undefined;
+}
 
 const secretBytesMin = 32;
 const makesOne = `node -e 'console.log(crypto.randomBytes(32).toString("base64"))' makes one`;

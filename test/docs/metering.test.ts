@@ -1,11 +1,14 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { expect, it } from "vitest";
-import { client } from "./support/client.js";
-import { member, run } from "./support/people.js";
-import { receiptRows } from "./support/receipts.js";
-import { apiKey, serve } from "./support/server.js";
+import { Metrics } from "../../src/metering/metrics.js";
+import { client } from "../support/client.js";
+import { member, run } from "../support/people.js";
+import { receiptRows } from "../support/receipts.js";
+import { apiKey, serve } from "../support/server.js";
 
-// `UPDATE_README=1 npx vitest run test/readme-metering.test.ts` writes the table anew.
+// `npm run docs` writes the table anew.
+
+const page = "docs/reference/metering.md";
 
 const schema = `
 rooms: { columns: { id: { type: integer, primary_key: true }, owner: { type: text }, name: { type: text } } }
@@ -113,10 +116,21 @@ async function table(): Promise<string> {
   return `${lines.join("\n")}\n`;
 }
 
-it("the README's shapes cost what it says", async () => {
+it("the page's shapes cost what it says", async () => {
   const made = await table();
-  const readme = readFileSync("README.md", "utf8");
-  const place = /(<!-- metering -->\n)[\s\S]*?(<!-- end -->\n)/;
-  if (process.env.UPDATE_README === "1") writeFileSync("README.md", readme.replace(place, `$1${made}$2`));
-  else expect(place.exec(readme)![0]).toBe(`<!-- metering -->\n${made}<!-- end -->\n`);
+  const text = readFileSync(page, "utf8");
+  const place = /(<!-- generated: metering -->\n)[\s\S]*?(<!-- end -->\n)/;
+  if (process.env.DOCS === "1")
+    writeFileSync(
+      page,
+      text.replace(place, (_, begin, end) => begin + made + end),
+    );
+  else expect(place.exec(text)![0]).toBe(`<!-- generated: metering -->\n${made}<!-- end -->\n`);
+});
+
+it("the page names the metrics that there are", () => {
+  const journal = { available: true, waiting: 0, lost: 0 };
+  const rendered = new Metrics().render(journal).matchAll(/^# TYPE (\S+) (\S+)$/gm);
+  const documented = readFileSync(page, "utf8").matchAll(/^\| `(svc_\w+)` \| (\w+) \|/gm);
+  expect([...documented].map(([, ...of]) => of)).toEqual([...rendered].map(([, ...of]) => of));
 });

@@ -1,13 +1,13 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
-import { createLinkTokens, type LinkPurpose } from "../src/auth/links.js";
-import { deriveBytes } from "../src/encoding/secret-keys.js";
-import { client, dataOf } from "./support/client.js";
-import { switchboard } from "./support/faulty-database.js";
-import { serveWithDouble } from "./support/oauth/double-server.js";
-import { exchange, schema, signInWith } from "./support/oauth/flow.js";
-import { member, rowsOf } from "./support/people.js";
-import { apiKey, type TestServer, testSecret } from "./support/server.js";
+import { createLinkTokens, type LinkPurpose } from "../../src/auth/links.js";
+import { deriveBytes } from "../../src/encoding/secret-keys.js";
+import { client, dataOf } from "../support/client.js";
+import { switchboard } from "../support/faulty-database.js";
+import { serveWithDouble } from "../support/oauth/double-server.js";
+import { exchange, schema, signInWith } from "../support/oauth/flow.js";
+import { member, rowsOf } from "../support/people.js";
+import { apiKey, type TestServer, testSecret } from "../support/server.js";
 
 const tables = `
 rooms: { columns: { id: { type: integer, primary_key: true }, owner: { type: text }, name: { type: text } }, indexes: [{ columns: [owner] }] }
@@ -29,10 +29,10 @@ write = "public"
 
 const password = "correct horse battery staple";
 
-/** The endpoint and its round trips as the README's table has them. */
+/** The endpoint and its round trips as the page's table has them. */
 function documented(): ReadonlyMap<string, string> {
-  const readme = readFileSync("README.md", "utf8");
-  const [, section = ""] = /## Round trips\n([\s\S]*?)\n## /.exec(readme) ?? [];
+  const page = readFileSync("docs/reference/metering.md", "utf8");
+  const [, section = ""] = /## Round trips\n([\s\S]*)/.exec(page) ?? [];
   const rows = section.matchAll(/^\| (.+?) \| ([\d, ]+?) \|/gm);
   return new Map([...rows].map(([, endpoint, count]) => [endpoint!.replaceAll("`", ""), count!]));
 }
@@ -46,7 +46,7 @@ async function linkToken(server: TestServer, purpose: LinkPurpose): Promise<stri
   return tokens.tokenOf(purpose, row![0] as string);
 }
 
-describe("the README's table of round trips", () => {
+describe("the table of round trips", () => {
   const counted = new Map<string, string>();
 
   it("says what requests cost that are not the first of the process", async () => {

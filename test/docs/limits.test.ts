@@ -1,0 +1,78 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { expect, it } from "vitest";
+import { linkLifetimeSeconds } from "../../src/auth/links.js";
+
+const page = readFileSync("docs/reference/limits.md", "utf8");
+const sources = readdirSync("src", { recursive: true, encoding: "utf8" }).filter((file) =>
+  file.endsWith(".ts"),
+);
+
+/** The number that one file of src gives the name. Files move, so that a part of its path is enough. */
+function constant(within: string, name: string): number {
+  const values = sources
+    .filter((path) => path.includes(within))
+    .flatMap((path) => [
+      ...readFileSync(`src/${path}`, "utf8").matchAll(new RegExp(`\\b${name} = ([\\d_]+)`, "g")),
+    ]);
+  expect(values, `${name} in ${within}`).toHaveLength(1);
+  return Number(values[0]![1]!.replaceAll("_", ""));
+}
+
+const limits: Readonly<Record<string, number>> = {
+  "bytes of header lines together": constant("http-server.ts", "headerBytesMax"),
+  "bytes of a body under `/auth`, the import of users excepted": constant("auth/body.ts", "authBodyBytesMax"),
+  "depth of nested JSON": constant("strict-json.ts", "depthMax"),
+  "rows of a page": constant("tables/", "limitMax"),
+  "rows of a page where `limit` is not given": constant("tables/", "limitDefault"),
+  "values of `in`": constant("tables/", "inValuesMax"),
+  "characters of a cursor": constant("tables/", "cursorLengthMax"),
+  "seconds that a cursor lives": constant("tables/", "cursorLifetimeMs") / 1000,
+  "bytes of a `contains` from which on the text that is searched is measured first": constant(
+    "tables/",
+    "shortSearchBytes",
+  ),
+  "columns of a table": constant("schema-problems.ts", "columnsMax"),
+  "characters of a check, a default or an index's condition": constant("/fragment.ts", "lengthMax"),
+  "characters of a rule": constant("rules/", "textLengthMax"),
+  "depth of parentheses, `not` and `exists` in a rule": constant("rules/", "nestingMax"),
+  "bytes of a password": constant("passwords.ts", "passwordBytesMax"),
+  "bytes of an address": constant("email.ts", "emailBytesMax"),
+  "users of an import": constant("import-users.ts", "usersMax"),
+  "characters of an imported id": constant("import-users.ts", "idLengthMax"),
+  "characters of an API key's name": constant("administration.ts", "nameLengthMax"),
+  "passwords that wait to be hashed": constant("node/argon2.ts", "queueMax"),
+  "bytes of a secret, at least": constant("environment.ts", "secretBytesMin"),
+  "seconds of a link to confirm an address": linkLifetimeSeconds.email_verification,
+  "seconds of an invitation": linkLifetimeSeconds.invitation,
+  "seconds of a link to reset a password": linkLifetimeSeconds.password_reset,
+  "seconds in which a social sign-in has to come back": constant("state.ts", "stateLifetimeMs") / 1000,
+  "seconds of the code of a social sign-in": constant("state.ts", "exchangeCodeLifetimeMs") / 1000,
+  "mails that are sent at once": constant("mail/outbox.ts", "mailsInHandMax"),
+  "seconds for which a mail is tried again": constant("mail/outbox.ts", "giveUpAfterMs") / 1000,
+  "seconds in which mails of a kind to one address are counted":
+    constant("mail-allowance.ts", "mailWindowMs") / 1000,
+  "links, sessions, tokens and counters that have ended, removed of each kind in a minute":
+    constant("auth/purge.ts", "rowsMax") * constant("auth/purge.ts", "roundsMax"),
+  "receipts that wait in memory while the journal does not work": constant(
+    "recorder.ts",
+    "waitingMaxDefault",
+  ),
+  "receipts of a block of the journal": constant("node/journal.ts", "blockSize"),
+  "seconds in which requests may finish when the server stops": constant("node/serve.ts", "drainMs") / 1000,
+  "seconds that a database file may be locked by another process":
+    constant("node/libsql.ts", "lockWaitMs") / 1000,
+  "seconds that a libSQL server may take to answer": constant("remote/libsql.ts", "deadlineMs") / 1000,
+};
+
+it("the page's numbers are those of the source", () => {
+  const rows = page.matchAll(/^\| (.+?) \| (\d+) \|/gm);
+  expect(Object.fromEntries([...rows].map(([, what, number]) => [what, Number(number)]))).toEqual(limits);
+});
+
+it("the sizes of answers on the page of backends are those of the source", () => {
+  const backends = readFileSync("docs/reference/backends.md", "utf8");
+  const [row] = /^\| Stored values in one answer.*$/m.exec(backends)!;
+  const sizes = [...row.matchAll(/(\d+) bytes/g)].map(([, size]) => Number(size));
+  const files = ["node/libsql.ts", "remote/libsql.ts", "worker/d1.ts"];
+  expect(sizes).toEqual(files.map((file) => constant(file, "answerBytesMax")));
+});
