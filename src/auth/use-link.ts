@@ -43,7 +43,7 @@ async function prepareUse(
   return { hash, purpose, passwordHash, usedBy: newId(context), now: context.platform.clock.now() };
 }
 
-export const invalidToken = new Refusal(
+const invalidToken = new Refusal(
   "invalid_token",
   "the link is unknown, used, expired, replaced by a newer one, or for something else",
 );

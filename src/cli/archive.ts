@@ -6,8 +6,7 @@ import { createGunzip, createGzip } from "node:zlib";
 import { type Extract, extract, type Header, pack } from "tar-stream";
 import { databaseProblem } from "../node/libsql-file.js";
 import { privateFile } from "../node/private-files.js";
-import { configFile } from "../project/config-file.js";
-import { schemaFile } from "../project/schema.js";
+import { configFile, schemaFile } from "../project/file-names.js";
 import { RefusedError } from "./command.js";
 import { withProgress } from "./progress.js";
 

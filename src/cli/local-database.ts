@@ -1,10 +1,7 @@
 import { projectId } from "../auth/store/oauth.js";
-import { openProjectDatabase } from "../node/project-database.js";
-import { type ProjectDirectory, withConfigLines } from "../node/project-directory.js";
-import { systemClock } from "../node/system.js";
+import { bringUpProjectDatabase, openProjectDatabase } from "../node/project-database.js";
+import type { ProjectDirectory } from "../node/project-directory.js";
 import type { Database } from "../platform/database.js";
-import { ProblemsError } from "../problems/problem.js";
-import { bringUpSystemTables } from "../schema/system/bring-up.js";
 
 /** Opens the project's database beside whatever server runs on it, and closes it in every case. */
 export async function withDatabase<T>(
@@ -25,8 +22,7 @@ export function withSystemTables<T>(
   use: (database: Database) => Promise<T>,
 ): Promise<T> {
   return withDatabase(project, async (database) => {
-    const problem = await bringUpSystemTables(database, systemClock.now());
-    if (problem !== null) throw new ProblemsError(withConfigLines(project, [problem]));
+    await bringUpProjectDatabase(project, database);
     return use(database);
   });
 }

@@ -2,7 +2,7 @@ import { resolve } from "node:path";
 
 /**
  * The embedded database of a project in `directory`; null where `database.url` names a server. That the URL makes a path
- * is checked in project/config.ts.
+ * is checked in project/parse-config.ts.
  */
 export function databaseFile(
   { database: { url } }: { readonly database: { readonly url: string } },

@@ -3,7 +3,7 @@ import { isLoopbackHost } from "../http/loopback.js";
 import type { Clock, MailTransport, Platform } from "../platform/platform.js";
 import { ProblemsError } from "../problems/problem.js";
 import type { Config } from "../project/config.js";
-import { configFile } from "../project/config-file.js";
+import { configFile } from "../project/file-names.js";
 import { httpMail } from "../remote/http-mail.js";
 import { logMail } from "./log-mail.js";
 import { smtpMail } from "./smtp.js";

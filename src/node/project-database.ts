@@ -1,9 +1,11 @@
 import type { Database } from "../platform/database.js";
+import { ProblemsError } from "../problems/problem.js";
+import { bringUpSystemTables } from "../schema/system/bring-up.js";
 import { databaseFile } from "./database-file.js";
 import { openLibsql } from "./libsql.js";
 import { closeOwnFolder } from "./private-files.js";
-import type { ProjectDirectory } from "./project-directory.js";
-import { stderrLog, systemFetch } from "./system.js";
+import { type ProjectDirectory, withConfigLines } from "./project-directory.js";
+import { stderrLog, systemClock, systemFetch } from "./system.js";
 
 export interface Surroundings {
   readonly environment: NodeJS.ProcessEnv;
@@ -27,4 +29,13 @@ export async function openProjectDatabase(
   // Loaded here alone: a start on an embedded file need not wait for its client.
   const { openRemoteLibsql } = await import("../remote/libsql.js");
   return openRemoteLibsql({ url, authToken: environment[auth_token_env] || null, fetch: systemFetch });
+}
+
+/**
+ * Gives the database what it lacks of the service's own tables. Throws ProblemsError where a later release has migrated it,
+ * with the line of svc.toml that names it.
+ */
+export async function bringUpProjectDatabase(project: ProjectDirectory, database: Database): Promise<void> {
+  const problem = await bringUpSystemTables(database, systemClock.now());
+  if (problem !== null) throw new ProblemsError(withConfigLines(project, [problem]));
 }

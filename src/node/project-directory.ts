@@ -1,11 +1,12 @@
 import { readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { type Problem, ProblemsError } from "../problems/problem.js";
-import { type Config, parseConfig } from "../project/config.js";
-import { configFile } from "../project/config-file.js";
+import type { Config } from "../project/config.js";
+import { configFile, schemaFile } from "../project/file-names.js";
 import { withLines } from "../project/lines/with-lines.js";
+import { parseConfig } from "../project/parse-config.js";
 import { parseRules } from "../project/parse-rules.js";
-import { type ParsedSchema, schemaFile, unreadSchema } from "../project/schema.js";
+import { type ParsedSchema, unreadSchema } from "../project/parse-schema.js";
 import { parseOnce } from "../schema/in-force.js";
 import { placeProblems } from "./place-problems.js";
 

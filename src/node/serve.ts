@@ -19,21 +19,20 @@ import type { Log, Platform } from "../platform/platform.js";
 import { providerCredentials } from "../platform/provider-credentials.js";
 import { formatProblem, ProblemsError } from "../problems/problem.js";
 import { comparisonWarnings } from "../project/comparison-warnings.js";
+import { schemaFile } from "../project/file-names.js";
 import { isMetered } from "../project/is-metered.js";
 import { listenUrl } from "../project/listen-url.js";
 import type { Schema } from "../project/model.js";
 import { parseRules } from "../project/parse-rules.js";
-import { schemaFile } from "../project/schema.js";
 import { type ApplyOutcome, applySafe } from "../schema/apply.js";
 import { fitRules } from "../schema/fit-rules.js";
 import { loadSchemaInForce, parseOnce } from "../schema/in-force.js";
 import { formatStep } from "../schema/plan/format-plan.js";
-import { bringUpSystemTables } from "../schema/system/bring-up.js";
 import { createArgon2 } from "./argon2.js";
 import { nodeCipher } from "./cipher.js";
 import { createHttpServer } from "./http-server.js";
 import { FileJournal, recoverJournals } from "./journal.js";
-import { openProjectDatabase } from "./project-database.js";
+import { bringUpProjectDatabase, openProjectDatabase } from "./project-database.js";
 import { type ProjectDirectory, withConfigLines } from "./project-directory.js";
 import { credentialFiles } from "./provider-credentials.js";
 import { readSurroundings, type SurroundingsOptions } from "./surroundings.js";
@@ -193,10 +192,7 @@ async function bringUpSchema(
     : null;
   if (outcome !== null) reportOutcome(outcome, project, log);
   // Elsewhere they came with the schema.
-  if (outcome === null || outcome.outcome === "refused") {
-    const problem = await bringUpSystemTables(database, systemClock.now());
-    if (problem !== null) throw new ProblemsError(withConfigLines(project, [problem]));
-  }
+  if (outcome === null || outcome.outcome === "refused") await bringUpProjectDatabase(project, database);
   const inForce = await loadSchemaInForce(database);
   if (inForce === null) {
     log.warn("no schema has been applied yet, so every request answers 503: see `svc schema apply`");

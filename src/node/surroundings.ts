@@ -1,8 +1,8 @@
 import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { ProblemCollector, ProblemsError } from "../problems/problem.js";
-import { configFile } from "../project/config-file.js";
 import { checkHostOfSecret, configuredBaseUrl, readSecret, readSecretsKey } from "../project/environment.js";
+import { configFile } from "../project/file-names.js";
 import { mailTransport } from "./mail-transport.js";
 import { type ProjectDirectory, withConfigLines } from "./project-directory.js";
 import { systemClock, systemFetch } from "./system.js";

@@ -1,6 +1,7 @@
 import { didYouMean } from "../problems/did-you-mean.js";
 import type { Problem } from "../problems/problem.js";
 import type { Exists, Expression, Operand, TableRules } from "../rules/ast.js";
+import { literalText } from "../rules/literal-text.js";
 import { existsIn, type Leaf, leavesOf, operandsOf } from "../rules/walk.js";
 import type { TableName } from "../sqlite/names.js";
 import { problemsAt, ruleProblems } from "./rule-problems.js";
@@ -58,9 +59,7 @@ function written(operand: Operand): string {
     case "given":
       return operand.name;
     case "literal":
-      return typeof operand.value === "string"
-        ? `'${operand.value.replaceAll("'", "''")}'`
-        : String(operand.value);
+      return literalText(operand.value);
   }
 }
 
@@ -69,9 +68,7 @@ const roles = ["user", "admin"];
 function unknownRole({ role, value }: ComparedRole): string[] {
   return roles.includes(value)
     ? []
-    : [
-        `${role} is 'user' or 'admin', never ${written({ kind: "literal", value })}${didYouMean(value, roles)}`,
-      ];
+    : [`${role} is 'user' or 'admin', never ${literalText(value)}${didYouMean(value, roles)}`];
 }
 
 interface ComparedRole {

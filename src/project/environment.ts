@@ -2,7 +2,7 @@ import { fromBase64 } from "../encoding/base64.js";
 import { isLoopbackHost } from "../http/loopback.js";
 import { ProblemsError } from "../problems/problem.js";
 import type { Config } from "./config.js";
-import { configFile } from "./config-file.js";
+import { configFile } from "./file-names.js";
 
 /**
  * Environment variables, or the variables and secrets of a Worker. An empty one counts as not set. What is said of each here is
@@ -33,6 +33,7 @@ export interface Environment {
 const secretBytesMin = 32;
 const makesOne = `node -e 'console.log(crypto.randomBytes(32).toString("base64"))' makes one`;
 
+/** What signs tokens. */
 export interface Secret {
   readonly bytes: Uint8Array<ArrayBuffer>;
   /** It is `auth.dev_secret`, which everybody can read. */
@@ -40,7 +41,7 @@ export interface Secret {
 }
 
 /**
- * The project's secret (specification 5.3): from the environment, or the development secret, which is for loopback
+ * The project's secret (docs/reference/configuration.md): from the environment, or the development secret, which is for loopback
  * addresses alone. Throws ProblemsError where there is none, or a short one.
  */
 export function readSecret({ auth }: Config, environment: Environment): Secret {
@@ -73,7 +74,7 @@ const secretsKeyVariable = "SVC_PLATFORM_SECRETS_KEY";
 const secretsKeyBytes = 32;
 
 /**
- * The key that provider credentials are sealed with (specification 5.6); null where the environment holds none. Throws
+ * The key that provider credentials are sealed with (docs/guides/sign-in-providers.md); null where the environment holds none. Throws
  * ProblemsError for anything but 32 bytes in base64.
  */
 export function readSecretsKey(environment: Environment): Uint8Array<ArrayBuffer> | null {
@@ -87,8 +88,8 @@ export function readSecretsKey(environment: Environment): Uint8Array<ArrayBuffer
 const gatewayVariable = "SVC_GATEWAY_URL";
 
 /**
- * The canonical address of the server without a slash at the end, from the environment or from svc.toml (interface,
- * section 2); null where neither says.
+ * The canonical address of the server without a slash at the end, from the environment or from svc.toml
+ * (docs/reference/configuration.md); null where neither says.
  */
 export function configuredBaseUrl({ auth }: Config, environment: Environment): string | null {
   const gateway = environment[gatewayVariable];

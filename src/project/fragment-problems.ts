@@ -1,6 +1,7 @@
 import type { Problem } from "../problems/problem.js";
 import { fragmentProblem } from "../sqlite/fragment.js";
 import { quoteName } from "../sqlite/sql-tokens.js";
+import { schemaFile } from "./file-names.js";
 import type { Column, Schema, Table } from "./model.js";
 import { columnNames } from "./unread.js";
 
@@ -67,5 +68,5 @@ function textProblem({ default: value }: Column): string | null {
 }
 
 function problemOf(path: string, message: string | null): Problem[] {
-  return message === null ? [] : [{ file: "svc.schema.yaml", path, message }];
+  return message === null ? [] : [{ file: schemaFile, path, message }];
 }

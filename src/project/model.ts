@@ -1,7 +1,7 @@
 import type { ColumnType } from "../sqlite/column-type.js";
 import type { ColumnName, TableName } from "../sqlite/names.js";
 
-/** svc.schema.yaml as immutable values (interface, section 3). */
+/** svc.schema.yaml as immutable values (docs/reference/schema.md). */
 export interface Schema {
   readonly tables: ReadonlyMap<string, Table>;
   readonly auth: AuthSettings;
@@ -17,11 +17,13 @@ export interface Schema {
  */
 export type Unread = ReadonlyMap<string, UnreadTable> | "everything";
 
+/** What could not be read of one table. */
 export interface UnreadTable {
   /** The columns that could not be read. Keys, uniqueness and limits of the table are in doubt in any case. */
   readonly columns: readonly string[] | "all";
 }
 
+/** A table of the project. Names are as the file has them. */
 export interface Table {
   readonly name: TableName;
   readonly columns: ReadonlyMap<string, Column>;
@@ -37,6 +39,7 @@ export interface Table {
   readonly renamedFrom: string | null;
 }
 
+/** A column of a table. */
 export interface Column {
   readonly name: ColumnName;
   readonly type: ColumnType;
@@ -48,10 +51,12 @@ export interface Column {
   readonly renamedFrom: string | null;
 }
 
+/** What new rows have that do not say it. */
 export type ColumnDefault =
   | { readonly kind: "literal"; readonly value: string | number | bigint | boolean }
   | { readonly kind: "sql"; readonly sql: string };
 
+/** A foreign key of one column. */
 export interface Reference {
   /** A table of the project, or `$users`. */
   readonly table: TableName | "$users";
@@ -60,8 +65,10 @@ export interface Reference {
   readonly onDelete: OnDelete;
 }
 
+/** What becomes of a row when the one that it refers to is deleted. */
 export type OnDelete = "no_action" | "restrict" | "cascade" | "set_null" | "set_default";
 
+/** An index beside those of the key and of `unique`. */
 export interface Index {
   readonly columns: readonly IndexColumn[];
   readonly unique: boolean;
@@ -69,12 +76,14 @@ export interface Index {
   readonly where: string | null;
 }
 
+/** A column of an index, in its direction. */
 export interface IndexColumn {
   readonly name: ColumnName;
   /** Written `-name` in the file. */
   readonly descending: boolean;
 }
 
+/** `$auth`: who may register, how people sign in, and the pages that mails lead to. */
 export interface AuthSettings {
   readonly registration: "public" | "invite" | "closed";
   readonly emailVerification: { readonly required: boolean; readonly url: string };

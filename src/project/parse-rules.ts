@@ -7,12 +7,12 @@ import { parseRule } from "../rules/parse-rule.js";
 import { formatRuleProblem } from "../rules/position.js";
 import type { RuleKind } from "../rules/scope.js";
 import type { ColumnName, TableName } from "../sqlite/names.js";
-import { configFile } from "./config-file.js";
+import { configFile } from "./file-names.js";
 import type { Schema, Table } from "./model.js";
 import { ruleScope } from "./rule-scope.js";
 import { columnNames, isWhollyRead, mayHaveColumn, mayHaveTable, unreadTable } from "./unread.js";
 
-/** Reads every rule of svc.toml against the schema (interface, section 5). Each table of the schema has its rules. */
+/** Reads every rule of svc.toml against the schema (docs/reference/rules.md). Each table of the schema has its rules. */
 export function parseRules(source: RulesSource, schema: Schema): ParsedRules {
   const problems: Problem[] = [];
   const report: Report = (path, message) => {
@@ -39,6 +39,7 @@ export function parseRules(source: RulesSource, schema: Schema): ParsedRules {
 /** `[rules]` of svc.toml: known keys and strings, but nothing is read yet. */
 export type RulesSource = ReadonlyMap<string, TableRulesSource>;
 
+/** The rules of one table as they are written. */
 export interface TableRulesSource {
   readonly read?: string | undefined;
   readonly create?: string | undefined;
@@ -47,11 +48,13 @@ export interface TableRulesSource {
   readonly columns?: ReadonlyMap<string, ColumnRulesSource> | undefined;
 }
 
+/** The rules of one column as they are written. */
 export interface ColumnRulesSource {
   readonly read?: string | undefined;
   readonly write?: string | undefined;
 }
 
+/** Every rule that could be read, beside what is wrong with the others. */
 export interface ParsedRules {
   readonly rules: ReadonlyMap<TableName, TableRules>;
   readonly problems: readonly Problem[];
@@ -83,7 +86,7 @@ function actionRule(action: RuleAction, text: string | undefined, context: Conte
   return rule;
 }
 
-/** Interface, section 3: what can be done with a pulled table. Null for an action that can be. */
+/** Why an action cannot be done with a pulled table (docs/guides/existing-database.md); null where it can. */
 function limitOf(action: RuleAction, { name, virtual, primaryKey }: Table): string | null {
   if (virtual && action !== "read")
     return `table ${name} is virtual: it can only be read, so remove this rule`;

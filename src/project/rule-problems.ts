@@ -2,7 +2,7 @@ import { dottedPath } from "../problems/dotted-path.js";
 import type { Problem } from "../problems/problem.js";
 import type { Expression, RuleAction, TableRules } from "../rules/ast.js";
 import type { TableName } from "../sqlite/names.js";
-import { configFile } from "./config-file.js";
+import { configFile } from "./file-names.js";
 
 /** What there is to say of each action's rule, each message once, as problems of svc.toml at the rule's place. */
 export function ruleProblems(

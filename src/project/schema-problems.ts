@@ -1,12 +1,16 @@
+import { isLoopbackHost } from "../http/loopback.js";
 import { meantOrKnown } from "../problems/did-you-mean.js";
 import { type Problem, shown } from "../problems/problem.js";
 import type { ColumnType } from "../sqlite/column-type.js";
+import { isStorableInteger } from "../sqlite/column-type.js";
 import { isName } from "../sqlite/names.js";
+import { schemaFile } from "./file-names.js";
 import { fragmentProblems } from "./fragment-problems.js";
+import { isOrigin, isWebUrl } from "./is-origin.js";
 import type { Column, Schema, Table } from "./model.js";
 import { columnNames, isWhollyRead, mayHaveColumn, mayHaveTable } from "./unread.js";
 
-/** How the parts of a schema do not fit together (interface, section 3); of what could not be read nothing is said. */
+/** How the parts of a schema do not fit together (docs/reference/schema.md); of what could not be read nothing is said. */
 export function schemaProblems(schema: Schema): Problem[] {
   return [
     ...duplicates([...schema.tables.keys()]).map(({ name, message }) => problem(name, message)),
@@ -16,10 +20,11 @@ export function schemaProblems(schema: Schema): Problem[] {
   ];
 }
 
-const columnsMax = 100;
+/** Of a table: as many as D1 takes. */
+export const columnsMax = 100;
 
 function problem(path: string, message: string): Problem {
-  return { file: "svc.schema.yaml", path, message };
+  return { file: schemaFile, path, message };
 }
 
 function duplicates(names: readonly string[]): { name: string; message: string }[] {
@@ -78,7 +83,7 @@ function defaultProblem({ type, default: value }: Column): string | null {
   const given = typeof value.value;
   if (given !== expected[type])
     return `default: expected ${type}, got ${given === "bigint" ? "integer" : given}${rewritten(type, given)}`;
-  if (typeof value.value === "bigint" && BigInt.asIntN(64, value.value) !== value.value)
+  if (typeof value.value === "bigint" && !isStorableInteger(value.value))
     return "default: an integer has at most 64 bits";
   if (typeof value.value === "number" && !Number.isFinite(value.value)) return "default: not a finite number";
   return null;
@@ -148,30 +153,23 @@ function settingsProblems({ auth, origins }: Schema): Problem[] {
     }),
     ...origins
       .map((origin, i) => [origin, `$origins.${i}`] as const)
-      .filter(([origin]) => !isWebUrl(origin) || new URL(origin).origin !== origin)
+      .filter(([origin]) => !isOrigin(origin))
       .map(([, path]) =>
         problem(path, "expected an origin such as https://app.example.com, without a path or a / at its end"),
       ),
   ];
 }
 
-function isWebUrl(text: string): boolean {
-  return /^https?:\/\//.test(text) && URL.canParse(text);
-}
-
-/** Specification 5.6: exact, no wildcard, query or fragment; https, loopback http, or a custom scheme. */
+/** docs/guides/sign-in-providers.md: exact, no wildcard, query or fragment; https, loopback http, or a custom scheme. */
 function redirectUrlProblem(text: string): string | null {
   if (!URL.canParse(text)) return "expected an absolute URL such as https://app.example.com/callback";
   if (/[*?#]/.test(text))
     return "a redirect URL has no wildcard, query or fragment: list each address as it is, up to the ?";
   const { protocol, hostname } = new URL(text);
   if (protocol === "https:") return null;
-  if (protocol === "http:") return isLoopback(hostname) ? null : "http is for loopback addresses, use https";
+  if (protocol === "http:")
+    return isLoopbackHost(hostname) ? null : "http is for loopback addresses, use https";
   return /^(javascript|data|file|blob|about|vbscript|ws|wss|ftp):$/.test(protocol)
     ? `the scheme ${protocol} cannot be redirected to: use https, or a scheme of your app's own`
     : null;
-}
-
-function isLoopback(hostname: string): boolean {
-  return hostname === "localhost" || hostname === "[::1]" || /^127(\.\d{1,3}){3}$/.test(hostname);
 }

@@ -12,6 +12,7 @@ export function mayHaveColumn(schema: Schema, table: string, column: string): bo
   return unread === "all" || unread.includes(column);
 }
 
+/** Names of columns of the table that could not be read. */
 export function unreadColumns({ unread }: Schema, table: string): UnreadTable["columns"] {
   return unread === "everything" ? "all" : (unread?.get(table)?.columns ?? []);
 }

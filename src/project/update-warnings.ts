@@ -1,5 +1,6 @@
 import type { Problem } from "../problems/problem.js";
 import type { ColumnReference, Expression, Operand, TableRules } from "../rules/ast.js";
+import { literalText } from "../rules/literal-text.js";
 import { existsIn } from "../rules/walk.js";
 import type { TableName } from "../sqlite/names.js";
 import type { Schema, Table } from "./model.js";
@@ -52,9 +53,7 @@ function statesKept(rule: Expression, table: Table): readonly State[] {
 
 function stateOf(operand: Operand, value: Operand, table: Table): readonly State[] {
   if (value.kind !== "literal" || value.value === null || !isChangeable(operand, table)) return [];
-  const shown =
-    typeof value.value === "string" ? `'${value.value.replaceAll("'", "''")}'` : String(value.value);
-  return [{ column: operand.column, test: `= ${shown}` }];
+  return [{ column: operand.column, test: `= ${literalText(value.value)}` }];
 }
 
 function isChangeable(operand: Operand, { primaryKey }: Table): operand is ColumnReference {

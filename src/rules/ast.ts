@@ -25,6 +25,7 @@ export type Expression =
   | { readonly kind: "not"; readonly term: Expression }
   | Exists;
 
+/** What stands on a side of a comparison. */
 export type Operand = Literal | ColumnReference | AuthReference | { readonly kind: "now" } | Given;
 
 /**
@@ -74,11 +75,13 @@ export interface ColumnReference {
   readonly asShown?: boolean;
 }
 
+/** A fact about the caller, NULL for an anonymous one. */
 export interface AuthReference {
   readonly kind: "auth";
   readonly field: "id" | "email" | "role";
 }
 
+/** TRUE where some row of the table makes `where` TRUE, else FALSE. */
 export interface Exists {
   readonly kind: "exists";
   readonly table: TableName | "$users";
@@ -86,8 +89,10 @@ export interface Exists {
   readonly where: Expression;
 }
 
+/** As in SQL: NULL on either side makes the comparison NULL. */
 export type CompareOperator = "=" | "!=" | "<" | "<=" | ">" | ">=";
 
+/** What a request does with rows. */
 export type RuleAction = "read" | "create" | "update" | "delete";
 
 /** The rules of one table. A missing action is `deny`; a missing column rule is `public`, but for who numbers rows. */

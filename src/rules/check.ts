@@ -1,6 +1,7 @@
 import { meantOrKnown } from "../problems/did-you-mean.js";
 import type { AuthReference, CompareOperator, Expression, Operand } from "./ast.js";
 import { FALSE, TRUE } from "./fold.js";
+import { literalText } from "./literal-text.js";
 import { comparisonProblem, type OperandType, typeOfLiteral } from "./operand-type.js";
 import type { Position, RuleProblem } from "./position.js";
 import { aliasProblem, isRowName, type RowShape, type Scope, tableShape, withAlias } from "./scope.js";
@@ -15,7 +16,7 @@ import type {
 } from "./syntax.js";
 
 /**
- * Resolves names and checks types (interface, section 5). A boolean that stands alone becomes `= true`, so that no
+ * Resolves names and checks types (docs/reference/rules.md). A boolean that stands alone becomes `= true`, so that no
  * operand is left in the place of a condition. With problems, the expression is not to be used.
  */
 export function check(syntax: Syntax, scope: Scope): Checked {
@@ -26,6 +27,7 @@ export function check(syntax: Syntax, scope: Scope): Checked {
   return { expression: condition(syntax, scope, report), problems };
 }
 
+/** A rule whose names mean something, or what is wrong with it. */
 export interface Checked {
   readonly expression: Expression;
   readonly problems: readonly RuleProblem[];
@@ -144,8 +146,7 @@ function operand(syntax: Syntax, scope: Scope, report: ReportProblem): TypedOper
 }
 
 function literal({ value }: LiteralSyntax): TypedOperand {
-  const text = typeof value === "string" ? `'${value.replaceAll("'", "''")}'` : String(value);
-  return { operand: { kind: "literal", value }, type: typeOfLiteral(value), text };
+  return { operand: { kind: "literal", value }, type: typeOfLiteral(value), text: literalText(value) };
 }
 
 function authField({ at, name }: ReferenceSyntax, report: ReportProblem): TypedOperand | null {

@@ -1,5 +1,6 @@
 import type { Literal } from "./ast.js";
 
+/** A value other than NULL. */
 export type Value = Exclude<Literal["value"], null>;
 
 /**

@@ -2,7 +2,7 @@ import type { CompareOperator, Exists, Expression, Literal, Operand } from "./as
 import { compareValues, type Value } from "./compare-values.js";
 
 /**
- * An expression that is TRUE exactly where this one is, and simpler. Only TRUE admits (interface, section 5), so what is
+ * An expression that is TRUE exactly where this one is, and simpler. Only TRUE admits (docs/reference/rules.md), so what is
  * FALSE and what is NULL need not be told apart, except under a `not`, which is TRUE where its term is FALSE alone:
  * negations are therefore pushed down to the leaves by `whenFalse`.
  */
@@ -168,6 +168,7 @@ export function alwaysTrue(expression: Expression): boolean {
 export const TRUE: Literal = { kind: "literal", value: true };
 export const FALSE: Literal = { kind: "literal", value: false };
 
+/** The literal TRUE or FALSE. */
 export function truth(value: boolean): Literal {
   return value ? TRUE : FALSE;
 }
@@ -176,6 +177,6 @@ export function isTrue(expression: Expression): boolean {
   return expression.kind === "literal" && expression.value === true;
 }
 
-export function isFalse(expression: Expression): boolean {
+function isFalse(expression: Expression): boolean {
   return expression.kind === "literal" && expression.value === false;
 }

@@ -1,7 +1,8 @@
+import { isStorableInteger } from "../sqlite/column-type.js";
 import { advance, type Position, startOfText } from "./position.js";
 
 /**
- * A rule's text as tokens (interface, section 5). The last one is `end`, or the `problem` at which reading stopped, so
+ * A rule's text as tokens (docs/reference/rules.md). The last one is `end`, or the `problem` at which reading stopped, so
  * that the parser reports whichever mistake comes first.
  */
 export function lex(text: string): readonly RuleToken[] {
@@ -32,6 +33,7 @@ export type RuleToken = { readonly text: string; readonly at: Position } & (
   | { readonly kind: "end" }
 );
 
+/** A word that is no name. */
 export type Keyword = (typeof keywords)[number];
 
 const keywords = [
@@ -95,7 +97,7 @@ function keywordOf(word: string): Keyword | null {
 function numberToken(text: string, at: Position): RuleToken {
   if (/^-?[0-9]+$/.test(text)) {
     const value = BigInt(text);
-    return BigInt.asIntN(64, value) === value
+    return isStorableInteger(value)
       ? { kind: "literal", text, value, at }
       : problem(at, "an integer has at most 64 bits");
   }

@@ -4,6 +4,7 @@ import type { CompareOperator, Literal } from "./ast.js";
 /** The literal `null` fits every type. */
 export type OperandType = ColumnType | "null";
 
+/** The type of a literal, as columns have types. */
 export function typeOfLiteral(value: Literal["value"]): OperandType {
   switch (typeof value) {
     case "string":

@@ -13,6 +13,7 @@ export function parseRule(text: string, scope: Scope): ParsedRule {
   return checked.problems.length === 0 ? checked : { expression: FALSE, problems: checked.problems };
 }
 
+/** What `parseRule` makes of a text. */
 export interface ParsedRule {
   readonly expression: Expression;
   readonly problems: readonly RuleProblem[];

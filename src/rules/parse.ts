@@ -7,7 +7,7 @@ import { SyntaxRefusal, TokenReader } from "./token-reader.js";
 
 const textLengthMax = 10_000;
 
-/** Reads the grammar of the interface, section 5, with SQL's precedence: `or`, `and`, `not`, comparison. */
+/** Reads the grammar of docs/reference/rules.md, with SQL's precedence: `or`, `and`, `not`, comparison. */
 export function parse(text: string): ParsedSyntax {
   if (text.length > textLengthMax) {
     return { problem: { at: startOfText, message: `longer than ${textLengthMax} characters` } };

@@ -12,6 +12,7 @@ export interface RuleProblem {
   readonly message: string;
 }
 
+/** Line 1, column 1. */
 export const startOfText: Position = { line: 1, column: 1 };
 
 /** Where the text behind `consumed` begins. */

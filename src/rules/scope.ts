@@ -10,6 +10,7 @@ export interface Scope {
   readonly rows: ReadonlyMap<string, RowShape>;
 }
 
+/** What a rule is for, which decides the rows that it may name. */
 export type RuleKind = RuleAction | "column";
 
 /** The columns behind `row`, `old`, `new` or an alias. */
@@ -52,6 +53,7 @@ export function tableShape({ tables }: Scope, name: string): RowShape | null {
   return name === "$users" ? users : tables.shapeOf(name);
 }
 
+/** The scope within an `exists`. */
 export function withAlias(scope: Scope, alias: string, shape: RowShape): Scope {
   return { ...scope, rows: new Map([...scope.rows, [alias, shape]]) };
 }
@@ -67,7 +69,7 @@ export function aliasProblem(scope: Scope, alias: string): string | null {
   return taken ? `the alias ${alias} is taken by an enclosing exists` : null;
 }
 
-/** Interface, section 5: `$users` offers id and role. */
+/** docs/reference/rules.md: `$users` offers id and role. */
 const users: RowShape = {
   table: "$users",
   columns: new Map(["id", "role"].map((name) => [name, { name: columnName(name), type: "text" as const }])),

@@ -38,7 +38,7 @@ export function specialiseForRole(expression: Expression, role: string | null): 
 }
 
 /** Leaves `now()` as it is. */
-export function bindAuth(expression: Expression, auth: AuthValues): Expression {
+function bindAuth(expression: Expression, auth: AuthValues): Expression {
   return mapOperands(
     expression,
     (operand): Operand =>
@@ -47,7 +47,7 @@ export function bindAuth(expression: Expression, auth: AuthValues): Expression {
 }
 
 /**
- * Whether the rule can come out TRUE with `auth` all NULL, at whatever time (interface, section 4). Where it cannot, a
+ * Whether the rule can come out TRUE with `auth` all NULL, at whatever time (docs/reference/rules.md). Where it cannot, a
  * request without credentials is refused with 401.
  */
 export function admitsAnonymous(expression: Expression): boolean {

@@ -19,6 +19,7 @@ export interface Placed {
   readonly at: Position;
 }
 
+/** `'text'`, `1`, `1.5`, `true`, `null`. */
 export interface LiteralSyntax extends Placed {
   readonly kind: "literal";
   readonly value: Literal["value"];
@@ -31,11 +32,13 @@ export interface ReferenceSyntax extends Placed {
   readonly name: string;
 }
 
+/** A word that is a whole rule. */
 export interface ShorthandSyntax extends Placed {
   readonly kind: "shorthand";
   readonly name: "public" | "authenticated" | "deny";
 }
 
+/** `a = b`. */
 export interface CompareSyntax extends Placed {
   readonly kind: "compare";
   readonly operator: CompareOperator;
@@ -43,18 +46,21 @@ export interface CompareSyntax extends Placed {
   readonly right: Syntax;
 }
 
+/** `a in (b, c)`. */
 export interface InSyntax extends Placed {
   readonly kind: "in";
   readonly value: Syntax;
   readonly list: readonly Syntax[];
 }
 
+/** `a is null`, or `a is not null` where it is negated. */
 export interface IsNullSyntax extends Placed {
   readonly kind: "is_null";
   readonly value: Syntax;
   readonly negated: boolean;
 }
 
+/** `exists(table alias where …)`. */
 export interface ExistsSyntax extends Placed {
   readonly kind: "exists";
   readonly table: NameSyntax;
@@ -62,6 +68,7 @@ export interface ExistsSyntax extends Placed {
   readonly where: Syntax;
 }
 
+/** A name in the place where it is written. */
 export interface NameSyntax extends Placed {
   readonly text: string;
 }

@@ -7,8 +7,9 @@ import { noBase, type Plan, planChange } from "./plan/plan.js";
 import type { PlannedStep } from "./plan/steps.js";
 import { bringUpSystemTables, hasMoved, migrationStatements } from "./system/bring-up.js";
 
+/** How a change is carried out. */
 export interface ApplyOptions extends DiffOptions {
-  /** A person's word for steps that lose something (interface, section 3). */
+  /** A person's word for steps that lose something (docs/reference/schema.md). */
   readonly allowDestructive: boolean;
   /** The hash that the change starts from, `none` for an empty database; anything else in force refuses. */
   readonly base?: string;
@@ -18,6 +19,7 @@ export interface ApplyOptions extends DiffOptions {
   readonly fits?: (schema: Schema) => readonly Problem[];
 }
 
+/** What became of a change. */
 export type ApplyOutcome =
   | {
       readonly outcome: "applied";

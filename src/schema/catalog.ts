@@ -1,6 +1,6 @@
 import type { Database } from "../platform/database.js";
 import type { Schema, Table } from "../project/model.js";
-import { type Affinity, affinity } from "../sqlite/column-type.js";
+import { type Affinity, affinity, binary } from "../sqlite/column-type.js";
 import { namesIn } from "../sqlite/fragment.js";
 import {
   type ColumnName,
@@ -10,9 +10,17 @@ import {
   type TableName,
   tableName,
 } from "../sqlite/names.js";
-import { collationsOf, ddlOf, type Loaded, loadPhysicalAfter } from "./load-physical.js";
-import { ownersSqlOf } from "./owners-sql.js";
-import { isLoose, type PhysicalTable, rowidAlias, rowidName, sameName } from "./physical.js";
+import { type LoadedPhysical, loadPhysicalAfter } from "./load-physical.js";
+import { type OwnersSql, ownersSqlOf } from "./owners-sql.js";
+import {
+  collationsOf,
+  ddlOf,
+  isLoose,
+  type PhysicalTable,
+  rowidAlias,
+  rowidName,
+  sameName,
+} from "./physical.js";
 import { noTriggers, triggersReached, type WriteTriggers } from "./triggers-reached.js";
 import { findUnsupported, type Unsupported } from "./unsupported.js";
 
@@ -26,6 +34,7 @@ export interface Catalog {
   readonly unsupported: Unsupported;
 }
 
+/** What the database says of one table. */
 export interface CatalogTable {
   /**
    * The INTEGER PRIMARY KEY column, which is the rowid, or else a name of it that no column has taken; null WITHOUT ROWID, and
@@ -49,7 +58,7 @@ export interface CatalogTable {
    */
   readonly indexes: readonly CatalogIndex[];
   /**
-   * Whether a customer's trigger may run on a write, here or in a table that foreign key actions (cascade, set null,
+   * Whether a trigger of the owner's may run on a write, here or in a table that foreign key actions (cascade, set null,
    * set default) reach from here.
    */
   readonly triggers: WriteTriggers;
@@ -77,12 +86,14 @@ export function plainCatalogTable({ primaryKey }: Table): CatalogTable {
   };
 }
 
+/** A CHECK of a table or of one of its columns. */
 export interface CatalogCheck {
   readonly name: string | null;
   readonly sql: string;
   readonly columns: readonly string[];
 }
 
+/** An index that a scan can use. */
 export interface CatalogIndex {
   /** As the database names it: any string. */
   readonly name: string;
@@ -93,20 +104,25 @@ export interface CatalogIndex {
   readonly isTable: boolean;
 }
 
+/** Of a database in which no schema need be in force. */
 export async function loadCatalog(database: Database): Promise<Catalog> {
   return catalogOf(await loadPhysicalAfter(database, []), null, database);
 }
 
 /** `schema` is the one in force. */
-export async function catalogOf(loaded: Loaded, schema: Schema | null, database: Database): Promise<Catalog> {
+export async function catalogOf(
+  loaded: LoadedPhysical,
+  schema: Schema | null,
+  database: Database,
+): Promise<Catalog> {
   const { physical } = loaded;
-  const named = [...physical.tables.values()].filter(({ name, kind }) => isName(name) && kind !== "shadow");
+  const ownersSql = ownersSqlOf(physical);
   const tables = new Map(
-    named.map((table) => [tableName(table.name), catalogTableOf(table, loaded, schema)]),
+    [...ownersSql].map(([table, sql]) => [tableName(table.name), catalogTableOf(table, sql, loaded, schema)]),
   );
   return {
     answerBytesMax: database.answerBytesMax,
-    unsupported: await findUnsupported(database, physical),
+    unsupported: await findUnsupported(database, ownersSql),
     hasMixedTexts: [...tables.values()].some(({ mixedTexts }) => mixedTexts.size > 0),
     tables,
   };
@@ -114,7 +130,8 @@ export async function catalogOf(loaded: Loaded, schema: Schema | null, database:
 
 function catalogTableOf(
   table: PhysicalTable,
-  { physical, ownTriggers }: Loaded,
+  ownersSql: OwnersSql,
+  { physical, ownTriggers }: LoadedPhysical,
   schema: Schema | null,
 ): CatalogTable {
   const collations = collationsOf(table);
@@ -127,7 +144,7 @@ function catalogTableOf(
     collations,
     indexes: indexesOf(table, collations),
     triggers: triggersReached(physical, ownTriggers, table),
-    hasOwnersSql: ownersSqlOf(physical, table).isThere,
+    hasOwnersSql: ownersSql.isThere,
     checks: checksOf(table),
     // SQLite tells the last one first.
     foreignKeys: table.foreignKeys.map((key) => key.columns.map(({ from }) => from)).reverse(),
@@ -197,7 +214,7 @@ function indexesOf(table: PhysicalTable, collations: Collations): CatalogIndex[]
     .filter(({ columns }) =>
       columns.every(
         ({ name, collation }) =>
-          name !== null && isName(name) && sameName(collation, collations.get(name) ?? "BINARY"),
+          name !== null && isName(name) && sameName(collation, collations.get(name) ?? binary),
       ),
     )
     .map(({ name, columns, unique, origin }) => ({

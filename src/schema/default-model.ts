@@ -1,5 +1,6 @@
 import type { ColumnDefault } from "../project/model.js";
 import type { ColumnType } from "../sqlite/column-type.js";
+import { isStorableInteger } from "../sqlite/column-type.js";
 import { fragmentProblem } from "../sqlite/fragment.js";
 import { isSymbol, quoteText, type Token, tokenize, withoutComments } from "../sqlite/sql-tokens.js";
 import type { PhysicalColumn } from "./physical.js";
@@ -60,5 +61,5 @@ function booleanOf(token: Token): boolean | null {
 function integerOf(text: string): bigint | null {
   if (!/^-?\d+$/.test(text)) return null;
   const value = BigInt(text);
-  return BigInt.asIntN(64, value) === value ? value : null;
+  return isStorableInteger(value) ? value : null;
 }

@@ -2,11 +2,11 @@ import { type Database, NotSetUpError, type Statement } from "../platform/databa
 import { Memo } from "../platform/memo.js";
 import { ProblemsError } from "../problems/problem.js";
 import type { Schema } from "../project/model.js";
-import { type ParsedSchema, parseSchema } from "../project/schema.js";
+import { type ParsedSchema, parseSchema } from "../project/parse-schema.js";
 import { type Catalog, catalogOf } from "./catalog.js";
-import { type Loaded, loadPhysicalAfter } from "./load-physical.js";
+import { type LoadedPhysical, loadPhysicalAfter } from "./load-physical.js";
 
-/** The schema that was last applied to the database (interface, section 3). */
+/** The schema that was last applied to the database (docs/reference/schema.md). */
 export interface AppliedSchema {
   readonly version: number;
   /** SHA-256 of the text, in hex. */
@@ -27,7 +27,7 @@ export async function loadSchemaInForce(database: Database): Promise<SchemaInFor
 }
 
 /** The schema in force beside what is physically there. */
-export interface SchemaState extends Loaded {
+export interface SchemaState extends LoadedPhysical {
   readonly inForce: AppliedSchema | null;
 }
 

@@ -11,7 +11,7 @@ export interface LiveProject {
   readonly rules: ReadonlyMap<TableName, TableRules>;
 }
 
-/** A virtual table, and one whose writes need what this engine does not have (interface, section 3). */
+/** A virtual table, and one whose writes need what this engine does not have (docs/guides/existing-database.md). */
 export function isReadOnly({ catalog }: Pick<LiveProject, "catalog">, { name, virtual }: Table): boolean {
   return virtual || catalog.unsupported.writes.has(name);
 }

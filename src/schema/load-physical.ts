@@ -1,7 +1,5 @@
 import type { Database, Result, ResultValue, Statement } from "../platform/database.js";
-import { Memo } from "../platform/memo.js";
 import type { OnDelete } from "../project/model.js";
-import { parseTableDdl, type TableDdl } from "../sqlite/table-ddl.js";
 import type {
   Physical,
   PhysicalColumn,
@@ -17,32 +15,17 @@ export async function loadPhysical(database: Database): Promise<Physical> {
   return (await loadPhysicalAfter(database, [])).physical;
 }
 
-/** What a table's own statement says. Each text is read once: a start asks several times of each table. */
-export function ddlOf({ sql }: PhysicalTable): TableDdl | null {
-  return ddls.get(sql, () => parseTableDdl(sql));
-}
-
-const ddls = new Memo<TableDdl | null>(1000, 10_000);
-
-/** Of the columns that have another than BINARY. */
-export function collationsOf(table: PhysicalTable): ReadonlyMap<string, string> {
-  const ddl = ddlOf(table);
-  const collations = table.columns.map(
-    ({ name }) => [name, ddl?.columns.get(name.toLowerCase())?.collation ?? "BINARY"] as const,
-  );
-  return new Map(collations.filter(([, collation]) => collation.toUpperCase() !== "BINARY"));
-}
-
-export interface Loaded {
+/** The physical schema, with the service's own triggers apart. */
+export interface LoadedPhysical {
   readonly physical: Physical;
   readonly ownTriggers: readonly PhysicalTrigger[];
 }
 
-/** What is there, with the service's own triggers apart, behind statements of the caller's in the same round trip. */
+/** The physical schema, in one round trip with statements that are run before. */
 export async function loadPhysicalAfter(
   database: Database,
   before: readonly Statement[],
-): Promise<Loaded & { readonly results: readonly Result[] }> {
+): Promise<LoadedPhysical & { readonly results: readonly Result[] }> {
   const results = await queryTolerantly(database, before);
   const rest = results.slice(before.length);
   const all = physicalFrom(rest.map(({ rows }) => rows));

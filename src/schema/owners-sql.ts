@@ -1,8 +1,10 @@
 import { fragmentProblem } from "../sqlite/fragment.js";
+import { isName } from "../sqlite/names.js";
 import { tokenize, withoutComments } from "../sqlite/sql-tokens.js";
 import { indexCondition } from "../sqlite/table-ddl.js";
-import { ddlOf } from "./load-physical.js";
+import { descendants } from "./descendants.js";
 import {
+  ddlOf,
   type Physical,
   type PhysicalForeignKey,
   type PhysicalTable,
@@ -22,25 +24,24 @@ export interface OwnersSql {
   readonly isCommon: boolean;
 }
 
-/** Also of the tables that a write reaches by foreign key actions; what triggers reach, they stand for. */
-export function ownersSqlOf(physical: Physical, table: PhysicalTable): OwnersSql {
-  const found = withChildren(physical, table).map((each) => ownOf(physical, each));
+/**
+ * Of each table that a schema can name. The tables are counted in that a write reaches by foreign key actions; those that its
+ * triggers write to need not be, as a trigger is SQL of the owner's itself.
+ */
+export function ownersSqlOf(physical: Physical): ReadonlyMap<PhysicalTable, OwnersSql> {
+  const named = [...physical.tables.values()].filter(({ name, kind }) => isName(name) && kind !== "shadow");
+  return new Map(named.map((table) => [table, reachedFrom(physical, table)]));
+}
+
+function reachedFrom(physical: Physical, table: PhysicalTable): OwnersSql {
+  const found = [table, ...descendants(physical, table.name)].map((each) => ownersSqlIn(physical, each));
   return {
     isThere: found.some(({ isThere }) => isThere),
     isCommon: found.every(({ isCommon }) => isCommon),
   };
 }
 
-function withChildren(physical: Physical, table: PhysicalTable): readonly PhysicalTable[] {
-  const found = new Set([table]);
-  // The set grows while it is walked.
-  for (const parent of found)
-    for (const child of physical.tables.values())
-      if (child.foreignKeys.some((key) => sameName(key.parent, parent.name))) found.add(child);
-  return [...found];
-}
-
-function ownOf(physical: Physical, table: PhysicalTable): OwnersSql {
+function ownersSqlIn(physical: Physical, table: PhysicalTable): OwnersSql {
   const { triggers } = physical;
   const { columns, indexes, name } = table;
   const isOpaque =

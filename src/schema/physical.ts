@@ -1,17 +1,20 @@
+import { Memo } from "../platform/memo.js";
 import type { OnDelete } from "../project/model.js";
+import { parseTableDdl, type TableDdl } from "../sqlite/table-ddl.js";
 
 /**
- * What the database itself says of its schema, customer's tables and the server's alike. Read by
+ * What the database itself says of its schema, the owner's tables and the service's own alike. Read by
  * `schema/load-physical.ts`; a plan takes it as a value.
  */
 export interface Physical {
   /** By name in lower case, since SQLite compares names without it. */
   readonly tables: ReadonlyMap<string, PhysicalTable>;
   readonly views: readonly PhysicalView[];
-  /** Customers' triggers: the service's own are told apart from the first (`schema/system/own-triggers.ts`). */
+  /** The owner's triggers: the service's own are told apart from the first (`schema/system/own-triggers.ts`). */
   readonly triggers: readonly PhysicalTrigger[];
 }
 
+/** A table as the database has it. */
 export interface PhysicalTable {
   readonly name: string;
   readonly kind: "ordinary" | "virtual" | "shadow";
@@ -24,6 +27,7 @@ export interface PhysicalTable {
   readonly foreignKeys: readonly PhysicalForeignKey[];
 }
 
+/** A column as the database has it, hidden and generated ones too. */
 export interface PhysicalColumn {
   readonly name: string;
   readonly declaredType: string;
@@ -35,6 +39,7 @@ export interface PhysicalColumn {
   readonly kind: "ordinary" | "generated" | "hidden";
 }
 
+/** An index as the database has it, those behind UNIQUE and PRIMARY KEY too. */
 export interface PhysicalIndex {
   readonly name: string;
   /** `created` by CREATE INDEX; the others are part of the table's statement. */
@@ -56,6 +61,7 @@ export function isLoose({ strict }: PhysicalTable, { declaredType }: PhysicalCol
   return !strict || declaredType.toUpperCase() === "ANY";
 }
 
+/** A foreign key as the database has it; no `to` means the parent's primary key. */
 export interface PhysicalForeignKey {
   readonly parent: string;
   readonly columns: readonly { readonly from: string; readonly to: string | null }[];
@@ -63,11 +69,13 @@ export interface PhysicalForeignKey {
   readonly onDelete: OnDelete;
 }
 
+/** A view, with its CREATE statement. */
 export interface PhysicalView {
   readonly name: string;
   readonly sql: string;
 }
 
+/** A trigger, with its CREATE statement. */
 export interface PhysicalTrigger {
   readonly name: string;
   /** The table or view whose writes fire it. */
@@ -75,12 +83,15 @@ export interface PhysicalTrigger {
   readonly sql: string;
 }
 
+/** Of an empty database. */
 export const emptyPhysical: Physical = { tables: new Map(), views: [], triggers: [] };
 
+/** The table of that name, in whatever case. */
 export function physicalTable(physical: Physical, name: string): PhysicalTable | undefined {
   return physical.tables.get(name.toLowerCase());
 }
 
+/** Whether SQLite takes both for the same name. */
 export function sameName(a: string, b: string): boolean {
   return a.toLowerCase() === b.toLowerCase();
 }
@@ -107,4 +118,22 @@ export function rowidAlias(table: PhysicalTable): string | null {
   // `INTEGER PRIMARY KEY DESC` is not the rowid and has an index of its own.
   const hasOwnIndex = table.indexes.some(({ origin }) => origin === "primary_key");
   return column!.declaredType.toUpperCase() === "INTEGER" && !hasOwnIndex ? column!.name : null;
+}
+
+/** What a table's own statement says. Each text is read once: a start asks several times of each table. */
+export function ddlOf({ sql }: PhysicalTable): TableDdl | null {
+  return ddls.get(sql, () => parseTableDdl(sql));
+}
+
+const ddls = new Memo<TableDdl | null>(1000, 10_000);
+
+/** Of the columns that have another than BINARY, as each was named. */
+export function collationsOf(table: PhysicalTable): ReadonlyMap<string, string> {
+  const ddl = ddlOf(table);
+  return new Map(
+    table.columns.flatMap(({ name }) => {
+      const collation = ddl?.columns.get(name.toLowerCase())?.collation ?? null;
+      return collation === null ? [] : [[name, collation] as const];
+    }),
+  );
 }

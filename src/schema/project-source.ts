@@ -19,6 +19,7 @@ const noSchema = new Refusal("unavailable", "no schema has been applied to the d
 const lagging = new Refusal("unavailable", "the schema in force cannot be read yet");
 const rulesDoNotFit = new Refusal("unavailable", "the rules do not fit the schema in force");
 
+/** The source of requests' projects. Says once a version in the log what is wrong with it, or limited. */
 export function createProjectSource(rules: RulesSource, database: Database, log: Log): ProjectSource {
   // The project itself, never its promise: on a Worker, whatever request began to load it may vanish half-way.
   let current: { readonly version: number; readonly project: LiveProject | Refusal } | null = null;

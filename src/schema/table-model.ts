@@ -9,19 +9,19 @@ import {
   tableName,
   usersTable,
 } from "../sqlite/names.js";
-import { indexCondition, noDdl, parseTableDdl, type TableDdl } from "../sqlite/table-ddl.js";
+import { noDdl, type TableDdl } from "../sqlite/table-ddl.js";
 import { defaultModel } from "./default-model.js";
+import { type IndexShape, indexShape, indexSignature } from "./index-shape.js";
 import {
+  ddlOf,
   type Physical,
   type PhysicalColumn,
   type PhysicalForeignKey,
-  type PhysicalIndex,
   type PhysicalTable,
   physicalKey,
   physicalTable,
   sameName,
 } from "./physical.js";
-import { type IndexShape, indexSignature } from "./plan/ddl.js";
 
 /** A physical table as svc.schema.yaml can say it. */
 export interface TableModel {
@@ -30,6 +30,7 @@ export interface TableModel {
   readonly unmodelled: readonly Unmodelled[];
 }
 
+/** Something of a table that the file cannot say. */
 export interface Unmodelled {
   readonly feature: string;
   /** Whether it is a statement of its own, which a rebuild of the table can repeat. */
@@ -38,6 +39,7 @@ export interface Unmodelled {
   readonly column: string | null;
 }
 
+/** The type that the file gives a column of the table. */
 export type TypeOf = (column: PhysicalColumn) => ColumnType;
 
 /** Null for a table without a column that could be named in the file. */
@@ -45,7 +47,7 @@ export function tableModel(source: PhysicalTable, physical: Physical, typeOf: Ty
   const unmodelled: Unmodelled[] = [];
   const lost = (feature: string, column: string | null = null) =>
     unmodelled.push({ feature, survivesRebuild: false, column });
-  const ddl = parseTableDdl(source.sql) ?? noDdl;
+  const ddl = ddlOf(source) ?? noDdl;
   const named = source.columns.filter(({ name, kind }) => kind === "ordinary" && isName(name));
   for (const column of source.columns) if (!named.includes(column)) leftOut(column, lost);
   if (named.length === 0 || !isName(source.name)) return null;
@@ -157,19 +159,6 @@ function referenceModel(key: PhysicalForeignKey, physical: Physical): Reference 
   if (!toUsers && !isName(parent.name)) return null;
   const table: TableName | "$users" = toUsers ? "$users" : tableName(parent.name);
   return { table, column: columnName(column.name), onDelete: key.onDelete };
-}
-
-/** Null for an index that the file cannot say: over expressions, in a collation of its own, with an odd condition. */
-export function indexShape(index: PhysicalIndex, names: readonly string[], ddl: TableDdl): IndexShape | null {
-  const columns = index.columns.map(({ name, descending, collation }) => {
-    const named = names.find((candidate) => name !== null && sameName(candidate, name));
-    const usual = ddl.columns.get(name?.toLowerCase() ?? "")?.collation ?? "binary";
-    return named !== undefined && sameName(usual, collation) ? { name: columnName(named), descending } : null;
-  });
-  const where = index.partial ? indexCondition(index.sql ?? "") : null;
-  const sayable = columns.every((column) => column !== null);
-  if (!sayable || (index.partial && (where === null || fragmentProblem(where, names) !== null))) return null;
-  return { columns, unique: index.unique, where };
 }
 
 /** `unique` for what it can say, as the file's reader orders it: single columns first, in the table's order. */

@@ -1,4 +1,5 @@
-import { isKeyword, type Token, tokenize, withoutComments } from "../sqlite/sql-tokens.js";
+import { isKeyword, type Token } from "../sqlite/sql-tokens.js";
+import { parseTrigger, type Trigger, type Write, writeOf } from "./parse-trigger.js";
 import {
   type Physical,
   type PhysicalTable,
@@ -7,7 +8,7 @@ import {
   sameName,
 } from "./physical.js";
 
-/** What of a customer's triggers a write reaches, there or wherever foreign key actions carry it. */
+/** What of the owner's triggers a write reaches, there or wherever foreign key actions carry it. */
 export interface TriggersReached {
   readonly run: boolean;
   /** Whether one of them may leave the write out, by `RAISE(IGNORE)`. */
@@ -21,35 +22,36 @@ export interface TriggersReached {
    * or one more than it has, which is written or not.
    */
   readonly virtualRows: "none" | "counted" | "one_more";
-  /** Whether one of the service's own may run, which is no customer's, and yet SQLite counts what it writes. */
+  /** Whether one of the service's own may run, which is not the owner's, and yet SQLite counts what it writes. */
   readonly own: boolean;
 }
 
+/** By what the write does to rows. */
 export type WriteTriggers = Readonly<Record<Write, TriggersReached>>;
 
-type Write = "insert" | "update" | "delete";
-
+/** What writes of the table reach. */
 export function triggersReached(
   physical: Physical,
   ownTriggers: readonly PhysicalTrigger[],
   table: PhysicalTable,
 ): WriteTriggers {
-  const own = ownTriggers.map(({ on, sql }) => visitOf(parseTrigger(sql).event, on));
-  const there: There = { physical, own: new Set(own) };
-  const of = (write: Write) => reached(there, table.name, write, new Set());
+  const own = ownTriggers.map(({ on, sql }) => writeKey(parseTrigger(sql).event, on));
+  const context: TriggerContext = { physical, ownWrites: new Set(own) };
+  const of = (write: Write) => reached(context, table.name, write, new Set());
   return { insert: of("insert"), update: of("update"), delete: of("delete") };
 }
 
-interface There {
+interface TriggerContext {
   readonly physical: Physical;
-  /** The writes that one of the service's own triggers runs on. */
-  readonly own: ReadonlySet<string>;
+  /** The writes that one of the service's own triggers runs on, by `writeKey`. */
+  readonly ownWrites: ReadonlySet<string>;
 }
 
-function visitOf(write: Write | undefined, table: string): string {
+function writeKey(write: Write | undefined, table: string): string {
   return `${write} ${table.toLowerCase()}`;
 }
 
+/** Of a write that reaches none. */
 export const noTriggers: TriggersReached = {
   run: false,
   ignore: false,
@@ -60,22 +62,27 @@ export const noTriggers: TriggersReached = {
 };
 
 /** `within` holds the writes that have led here. */
-function reached(there: There, table: string, write: Write, within: ReadonlySet<string>): TriggersReached {
-  const { physical, own } = there;
-  const visit = visitOf(write, table);
-  if (within.has(visit)) return { ...noTriggers, rowsWritten: null };
-  const visited = new Set([...within, visit]);
+function reached(
+  context: TriggerContext,
+  table: string,
+  write: Write,
+  within: ReadonlySet<string>,
+): TriggersReached {
+  const { physical, ownWrites } = context;
+  const key = writeKey(write, table);
+  if (within.has(key)) return { ...noTriggers, rowsWritten: null };
+  const visited = new Set([...within, key]);
   const fired = physical.triggers
     .filter((trigger) => sameName(trigger.on, table))
     .map(({ sql }) => parseTrigger(sql))
     .filter(({ event }) => event === write)
-    .map((trigger) => effectOf(there, trigger, visited));
-  const elsewhere = carried(physical, table, write).map(([child, next]) => ({
-    ...reached(there, child, next, visited),
+    .map((trigger) => effectOf(context, trigger, visited));
+  const elsewhere = foreignKeyWrites(physical, table, write).map(([child, next]) => ({
+    ...reached(context, child, next, visited),
     // As many as there are children.
     rowsWritten: null,
   }));
-  return [...fired, ...elsewhere].reduce(together, { ...noTriggers, own: own.has(visit) });
+  return [...fired, ...elsewhere].reduce(together, { ...noTriggers, own: ownWrites.has(key) });
 }
 
 function together(a: TriggersReached, b: TriggersReached): TriggersReached {
@@ -101,8 +108,8 @@ function virtualRowsTogether(a: VirtualRows, b: VirtualRows): readonly [VirtualR
 }
 
 /** Of one trigger, and of those that its own statements run. */
-function effectOf(there: There, trigger: Trigger, visited: ReadonlySet<string>): TriggersReached {
-  const effects = trigger.statements.map((statement) => statementEffect(there, statement, visited));
+function effectOf(context: TriggerContext, trigger: Trigger, visited: ReadonlySet<string>): TriggersReached {
+  const effects = trigger.statements.map((statement) => statementEffect(context, statement, visited));
   const all = [{ ...noTriggers, run: true, read: trigger.reads }, ...effects].reduce(together);
   if (trigger.mayIgnore) return { ...all, ignore: true, rowsWritten: null };
   // Whether it runs nobody knows: then it writes all of this or nothing.
@@ -112,13 +119,13 @@ function effectOf(there: There, trigger: Trigger, visited: ReadonlySet<string>):
 }
 
 function statementEffect(
-  there: There,
+  context: TriggerContext,
   statement: readonly Token[],
   visited: ReadonlySet<string>,
 ): TriggersReached {
   if (isKeyword(statement[0], "select")) return noTriggers;
   const write = writeOf(statement);
-  const target = write && physicalTable(there.physical, write.table);
+  const target = write && physicalTable(context.physical, write.table);
   // A view, or what is not understood, may write anything.
   if (!write || !target)
     return {
@@ -127,134 +134,21 @@ function statementEffect(
       read: true,
       rowsWritten: null,
       virtualRows: "counted",
-      own: there.own.size > 0,
+      own: context.ownWrites.size > 0,
     };
   if (target.kind === "virtual") {
     if (write.isPlain) return { ...noTriggers, rowsWritten: 1, virtualRows: "counted" };
     const isOne = write.isByRowid && /\busing\s+(fts5|rtree)\b/i.test(target.sql);
     return { ...noTriggers, rowsWritten: isOne ? 0 : null, virtualRows: isOne ? "one_more" : "counted" };
   }
-  const further = write.kinds.map((kind) => reached(there, target.name, kind, visited)).reduce(together);
+  const further = write.kinds.map((kind) => reached(context, target.name, kind, visited)).reduce(together);
   const isOne = write.isPlain && !/\bconflict\b/i.test(target.sql);
   const rowsWritten = isOne && further.rowsWritten !== null ? 1 + further.rowsWritten : null;
   return { ...further, rowsWritten };
 }
 
-interface Trigger {
-  readonly event: Write | undefined;
-  readonly isConditional: boolean;
-  /** Whether there is a word by which rows are examined. */
-  readonly reads: boolean;
-  /** `RAISE(IGNORE)` leaves the rest of it out. */
-  readonly mayIgnore: boolean;
-  readonly statements: readonly (readonly Token[])[];
-}
-
-/** CREATE [TEMP] TRIGGER [IF NOT EXISTS] name [BEFORE | AFTER | INSTEAD OF] event … [WHEN …] BEGIN statement; … END */
-function parseTrigger(sql: string): Trigger {
-  const tokens = withoutComments(tokenize(sql));
-  const events = ["insert", "update", "delete"] as const;
-  const event = tokens
-    .map((token) => events.find((name) => isKeyword(token, name)))
-    .find((name) => name !== undefined);
-  const begin = tokens.findIndex((token) => isKeyword(token, "begin"));
-  const [head, body] = [tokens.slice(0, begin), tokens.slice(begin + 1, -1)];
-  const names = (some: readonly Token[], ...keywords: string[]) =>
-    some.some((token) => keywords.some((keyword) => isKeyword(token, keyword)));
-  return {
-    event,
-    isConditional: names(head, "when", "of"),
-    reads:
-      names(tokens, "select", "with") ||
-      names(body, "update", "delete", "conflict", "replace") ||
-      looksIntoTable(tokens),
-    mayIgnore: names(tokens, "ignore"),
-    statements: statementsOf(body),
-  };
-}
-
-/** `x IN t` and `x IN f(…)` read without a SELECT. */
-function looksIntoTable(tokens: readonly Token[]): boolean {
-  return tokens.some((token, i) => isKeyword(token, "in") && tokens[i + 1]?.text !== "(");
-}
-
-function statementsOf(tokens: readonly Token[]): readonly (readonly Token[])[] {
-  const statements: Token[][] = [[]];
-  for (const token of tokens)
-    if (token.text === ";") statements.push([]);
-    else statements.at(-1)!.push(token);
-  return statements.filter((statement) => statement.length > 0);
-}
-
-interface TriggerWrite {
-  readonly table: string;
-  /** What it may do to rows. */
-  readonly kinds: readonly Write[];
-  /** Whether it inserts one row, whatever is there already. */
-  readonly isPlain: boolean;
-  /** Whether it changes the row of one rowid, if there is one. */
-  readonly isByRowid: boolean;
-}
-
-/** Null for another statement. */
-function writeOf(tokens: readonly Token[]): TriggerWrite | null {
-  const [first, second] = tokens;
-  const isUpsert = tokens.some((token) => isKeyword(token, "conflict"));
-  const hasResolution = isKeyword(second, "or");
-  const [target, next] = tokens.slice(targetAt(tokens));
-  if (target === undefined || next?.text === ".") return null;
-  const write = { table: target.value, isPlain: false, isByRowid: isByRowid(tokens) };
-  if (isKeyword(first, "delete")) return { ...write, kinds: ["delete"] };
-  if (isKeyword(first, "update")) return { ...write, kinds: ["update", ...(hasResolution ? deleting : [])] };
-  if (isKeyword(first, "replace") || hasResolution) return { ...write, kinds: ["insert", "delete"] };
-  if (!isKeyword(first, "insert")) return null;
-  return isUpsert
-    ? { ...write, kinds: ["insert", "update"] }
-    : { ...write, kinds: ["insert"], isPlain: insertsOneRow(tokens) };
-}
-
-/** By `OR REPLACE`. */
-const deleting: readonly Write[] = ["delete"];
-
-/** Behind INSERT [OR …] INTO, REPLACE INTO, DELETE FROM, UPDATE [OR …]. */
-function targetAt(tokens: readonly Token[]): number {
-  const start = isKeyword(tokens[1], "or") ? 3 : 1;
-  return isKeyword(tokens[start], "into") || isKeyword(tokens[start], "from") ? start + 1 : start;
-}
-
-function insertsOneRow(tokens: readonly Token[]): boolean {
-  const values = tokens.findIndex((token) => isKeyword(token, "values"));
-  if (values === -1) return false;
-  const depths = depthsOf(tokens.slice(values + 1));
-  return depths.indexOf(0) === depths.length - 1;
-}
-
-/** `WHERE rowid = old.id`, and nothing behind it. */
-function isByRowid(tokens: readonly Token[]): boolean {
-  const where = tokens.findIndex((token) => isKeyword(token, "where"));
-  const [rowid, equals, row, dot, ...rest] = tokens.slice(where + 1);
-  return (
-    where !== -1 &&
-    (isKeyword(rowid, "rowid") || isKeyword(rowid, "_rowid_")) &&
-    equals?.text === "=" &&
-    (isKeyword(row, "old") || isKeyword(row, "new")) &&
-    dot?.text === "." &&
-    rest.length === 1
-  );
-}
-
-/** How many parentheses are open behind each token. */
-function depthsOf(tokens: readonly Token[]): readonly number[] {
-  let depth = 0;
-  return tokens.map(({ text }) => {
-    if (text === "(") depth++;
-    if (text === ")") depth--;
-    return depth;
-  });
-}
-
 /** The writes of other tables that foreign key actions make of this one. */
-function carried(physical: Physical, table: string, write: Write): (readonly [string, Write])[] {
+function foreignKeyWrites(physical: Physical, table: string, write: Write): (readonly [string, Write])[] {
   if (write === "insert") return [];
   return [...physical.tables.values()].flatMap((child) =>
     child.foreignKeys

@@ -1,14 +1,12 @@
 import { type Database, NotSetUpError, StatementError } from "../platform/database.js";
 import { affinity } from "../sqlite/column-type.js";
-import { isName } from "../sqlite/names.js";
 import { quoteName } from "../sqlite/sql-tokens.js";
-import { collationsOf } from "./load-physical.js";
-import { isEverywhere, ownersSqlOf } from "./owners-sql.js";
-import { type Physical, type PhysicalTable, physicalKey } from "./physical.js";
+import { isEverywhere, type OwnersSql } from "./owners-sql.js";
+import { collationsOf, type PhysicalTable, physicalKey } from "./physical.js";
 
 /**
  * What cannot be done with tables of another program, as this engine lacks its functions or collations, or the database
- * what references lead to (interface, section 3). By the table's name; the reasons are SQLite's words.
+ * what references lead to (docs/guides/existing-database.md). By the table's name; the reasons are SQLite's words.
  */
 export interface Unsupported {
   /** Tables that cannot even be read. */
@@ -19,16 +17,20 @@ export interface Unsupported {
   readonly columns: ReadonlyMap<string, ReadonlyMap<string, string>>;
 }
 
+/** Where the engine has all that the tables need. */
 export const nothingUnsupported: Unsupported = { reads: new Map(), writes: new Map(), columns: new Map() };
 
 /** Asks the engine what it makes of statements over each table in whose schema there is more than every engine has. */
-export async function findUnsupported(database: Database, physical: Physical): Promise<Unsupported> {
+export async function findUnsupported(
+  database: Database,
+  ownersSql: ReadonlyMap<PhysicalTable, OwnersSql>,
+): Promise<Unsupported> {
   const reads = new Map<string, string>();
   const writes = new Map<string, string>();
   const columns = new Map<string, Map<string, string>>();
-  const questions = [...physical.tables.values()]
-    .filter(({ name, kind }) => kind === "ordinary" && isName(name))
-    .flatMap((table): Question[] => {
+  const questions = [...ownersSql]
+    .filter(([{ kind }]) => kind === "ordinary")
+    .flatMap(([table, { isCommon }]): Question[] => {
       const { name } = table;
       const collated = [...collationsOf(table)].filter(([, collation]) => !isEverywhere(collation));
       const incomparable = new Map<string, string>();
@@ -42,7 +44,7 @@ export async function findUnsupported(database: Database, physical: Physical): P
           sql,
           refused: (reason: string) => reads.set(name, reason),
         })),
-        ...(ownersSqlOf(physical, table).isCommon ? [] : writing(table)).map((sql) => ({
+        ...(isCommon ? [] : writing(table)).map((sql) => ({
           sql,
           refused: (reason: string) => writes.set(name, reason),
         })),
@@ -73,24 +75,24 @@ function reading(table: PhysicalTable): string {
 /** A condition keeps SQLite from emptying the whole table at once, without a look at its indexes. */
 function writing({ name, columns }: PhysicalTable): readonly string[] {
   const table = quoteName(name);
-  const own = columns.filter(({ kind }) => kind === "ordinary").map((column) => quoteName(column.name));
+  const names = columns.filter(({ kind }) => kind === "ordinary").map((column) => quoteName(column.name));
   return [
     `INSERT INTO ${table} DEFAULT VALUES`,
-    `UPDATE ${table} SET ${own.map((column) => `${column} = ${column}`).join(", ")}`,
+    `UPDATE ${table} SET ${names.map((column) => `${column} = ${column}`).join(", ")}`,
     `DELETE FROM ${table} WHERE 1`,
   ];
 }
 
 /** One round trip where nothing is refused, as nearly always. */
 async function ask(database: Database, questions: readonly Question[]): Promise<void> {
-  if (questions.length === 0 || (await refusalOf(database, questions)) === null) return;
+  if (questions.length === 0 || (await errorOf(database, questions)) === null) return;
   for (const question of questions) {
-    const reason = await refusalOf(database, [question]);
+    const reason = await errorOf(database, [question]);
     if (reason !== null) question.refused(reason);
   }
 }
 
-async function refusalOf(database: Database, questions: readonly Question[]): Promise<string | null> {
+async function errorOf(database: Database, questions: readonly Question[]): Promise<string | null> {
   try {
     await database.query(questions.map(({ sql }) => ({ sql: `EXPLAIN ${sql}`, params: [] })));
     return null;

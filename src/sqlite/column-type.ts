@@ -1,6 +1,18 @@
 /** The types that svc.schema.yaml knows (docs/reference/schema.md). */
 export type ColumnType = "integer" | "real" | "text" | "boolean" | "json" | "blob";
 
+/** How SQLite compares the values of a column that says nothing of it, by their bytes. */
+export const binary = "BINARY";
+
+/** Up to here, in both directions, every integer is exact as REAL: 2^53. */
+export const exactIntegerMax = 2 ** 53;
+
+/** Whether INTEGER holds it: 64 bits, with the sign. */
+export function isStorableInteger(value: bigint): boolean {
+  return BigInt.asIntN(64, value) === value;
+}
+
+/** Which storage class SQLite prefers for a column that is not STRICT. */
 export type Affinity = "integer" | "text" | "blob" | "real" | "numeric";
 
 /** SQLite, "Determination Of Column Affinity". */
@@ -31,6 +43,7 @@ export interface ColumnValues {
   readonly blobs: number;
 }
 
+/** What a pulled column is taken for. */
 export interface TypeGuess {
   readonly type: ColumnType;
   /** For a person, where the values are not all of it. */
@@ -40,24 +53,23 @@ export interface TypeGuess {
 /** The type of a column from what was declared and from the values that are there: the one that loses nothing. */
 export function guessType(declaredType: string, values: ColumnValues): TypeGuess {
   const { integers, reals, texts, blobs } = values;
-  const kinds = [integers, reals, texts, blobs].filter((count) => count > 0).length;
-  if (kinds === 0) return { type: typeOfDeclaration(declaredType), note: null };
-  if (blobs > 0) return guess("blob", kinds > 1, values);
+  const isJson = /json/i.test(declaredType) && values.jsons === texts;
+  if (integers + reals + texts + blobs === 0) return { type: typeOfDeclaration(declaredType), note: null };
+  if (blobs > 0) return guess("blob", values);
   if (texts > 0)
-    return /json/i.test(declaredType) && values.jsons === texts && kinds === 1
-      ? { type: "json", note: null }
-      : guess("text", kinds > 1, values);
-  if (reals > 0) return values.beyondReal > 0 ? guess("text", true, values) : { type: "real", note: null };
+    return isJson && integers + reals === 0 ? { type: "json", note: null } : guess("text", values);
+  if (reals > 0) return values.beyondReal > 0 ? guess("text", values) : { type: "real", note: null };
   if (/bool/i.test(declaredType) && values.zeroOrOne === integers) return { type: "boolean", note: null };
   const wantsReal = typeOfDeclaration(declaredType) === "real" && values.beyondReal === 0;
   return { type: wantsReal ? "real" : "integer", note: null };
 }
 
-function guess(type: ColumnType, mixed: boolean, { integers, reals, texts, blobs }: ColumnValues): TypeGuess {
-  if (!mixed) return { type, note: null };
+/** With a note where the values are of several types. */
+function guess(type: ColumnType, { integers, reals, texts, blobs }: ColumnValues): TypeGuess {
   const counts = Object.entries({ integer: integers, real: reals, text: texts, blob: blobs });
   const parts = counts.filter(([, count]) => count > 0).map(([kind, count]) => `${count} ${kind}`);
-  return { type, note: `values of several types (${parts.join(", ")}), taken as ${type}` };
+  const note = `values of several types (${parts.join(", ")}), taken as ${type}`;
+  return { type, note: parts.length > 1 ? note : null };
 }
 
 /** The type of a column without values. Dates are text as often as numbers, and text holds either. */

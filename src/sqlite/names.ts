@@ -3,22 +3,25 @@
  * identifier.
  */
 declare const brand: unique symbol;
+/** A table's name, as it may stand in SQL in quotes. */
 export type TableName = string & { readonly [brand]: "TableName" };
+/** A column's name, as it may stand in SQL in quotes. */
 export type ColumnName = string & { readonly [brand]: "ColumnName" };
 
-/** Interface, section 3: at most 63 characters, and `sqlite_` is SQLite's own. */
+/** docs/reference/schema.md: at most 63 characters, and `sqlite_` is SQLite's own. */
 const pattern = /^[A-Za-z][A-Za-z0-9_]{0,62}$/;
 
+/** Whether the text can be a table's or a column's name. */
 export function isName(text: string): boolean {
   return pattern.test(text) && !/^sqlite_/i.test(text);
 }
 
-/** For `project/schema.ts` and `schema/introspect.ts` alone. */
+/** The name of a table that the schema or the database itself gave; throws where it is none. Never for a caller's string. */
 export function tableName(text: string): TableName {
   return checked(text) as TableName;
 }
 
-/** For `project/schema.ts` and `schema/introspect.ts` alone. */
+/** As `tableName`, of a column. */
 export function columnName(text: string): ColumnName {
   return checked(text) as ColumnName;
 }
@@ -28,12 +31,12 @@ function checked(text: string): string {
   return text;
 }
 
-/** The server's own tables begin with `_`, which no name of a project does. For fixed texts alone. */
+/** The service's own tables begin with `_`, which no name of a project does. For fixed texts alone. */
 export function systemTableName(text: string): TableName {
   return text as TableName;
 }
 
-/** A column of the server's own tables. For fixed texts alone. */
+/** A column of the service's own tables. For fixed texts alone. */
 export function systemColumnName(text: string): ColumnName {
   return text as ColumnName;
 }

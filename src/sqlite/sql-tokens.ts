@@ -8,6 +8,7 @@ export interface Token {
   readonly start: number;
 }
 
+/** A token is `quoted` in any of the quotes of names, and `unknown` where SQLite would read none. */
 export type TokenKind =
   | "word"
   | "quoted"
@@ -69,10 +70,12 @@ export function isKeyword(candidate: Token | undefined, keyword: string): boolea
   return candidate?.kind === "word" && candidate.text.toLowerCase() === keyword;
 }
 
+/** Whether the token is this operator or punctuation. */
 export function isSymbol(candidate: Token | undefined, symbol: string): boolean {
   return candidate?.kind === "symbol" && candidate.text === symbol;
 }
 
+/** The tokens that say something. */
 export function withoutComments(tokens: readonly Token[]): Token[] {
   return tokens.filter(({ kind }) => kind !== "comment");
 }
@@ -109,10 +112,12 @@ export function mentions(sql: string, name: string): boolean {
   );
 }
 
+/** A name in double quotes, each of those within doubled. */
 export function quoteName(name: string): string {
   return `"${name.replaceAll('"', '""')}"`;
 }
 
+/** A text in single quotes, each of those within doubled. */
 export function quoteText(text: string): string {
   return `'${text.replaceAll("'", "''")}'`;
 }

@@ -21,6 +21,7 @@ export interface TableDdl {
   readonly clauses: readonly string[];
 }
 
+/** What CREATE TABLE says of one column and no pragma repeats. */
 export interface ColumnDdl {
   readonly checks: readonly string[];
   /** As named, null for the default, BINARY. */

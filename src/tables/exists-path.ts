@@ -2,6 +2,7 @@ import type { ColumnReference, Exists, Expression, Operand } from "../rules/ast.
 import { conjuncts, existsIn } from "../rules/walk.js";
 import type { Catalog, CatalogIndex } from "../schema/catalog.js";
 import { sameName } from "../schema/physical.js";
+import { binary } from "../sqlite/column-type.js";
 
 /** How an `exists` of a rule that is specialised finds its rows. */
 export type ExistsPath =
@@ -106,8 +107,6 @@ function comparedColumn(
   const isSaid = collation !== binary && outside.isSaid(other);
   return column === left && !isSaid ? column.column : null;
 }
-
-const binary = "BINARY";
 
 function isOwn(operand: Operand, alias: string): boolean {
   return operand.kind === "column" && typeof operand.source === "object" && operand.source.alias === alias;

@@ -1,5 +1,5 @@
 import { isPlainReal } from "../platform/real-scale.js";
-import { type Affinity, makesNumbers } from "../sqlite/column-type.js";
+import { type Affinity, isStorableInteger, makesNumbers } from "../sqlite/column-type.js";
 
 /**
  * SQLite, "Type Affinity": a column of INTEGER, REAL or NUMERIC affinity stores such a text as a number, and a comparison
@@ -13,8 +13,7 @@ export function readsAsNumber(text: string): boolean {
 export function isShownNumber(text: string, stored: Affinity): boolean {
   if (!makesNumbers(stored)) return false;
   if (stored === "real" || !/^(0|-?[1-9]\d{0,18})$/.test(text)) return isShownReal(text, stored);
-  const value = BigInt(text);
-  return BigInt.asIntN(64, value) === value;
+  return isStorableInteger(BigInt(text));
 }
 
 /** SQLite writes reals of a middle size with up to 15 digits and without an exponent. */

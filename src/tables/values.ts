@@ -2,6 +2,7 @@ import { fromBase64 } from "../encoding/base64.js";
 import type { SqlValue } from "../platform/database.js";
 import type { Column } from "../project/model.js";
 import type { ColumnType } from "../sqlite/column-type.js";
+import { isStorableInteger } from "../sqlite/column-type.js";
 
 /** A value that its column takes, or what was expected instead. */
 export type ParsedValue =
@@ -65,7 +66,7 @@ const textReaders: Record<ColumnType, (text: string) => ParsedValue | null> = {
 function parseInteger(text: string): bigint | null {
   if (!/^(0|-?[1-9]\d{0,18})$/.test(text)) return null;
   const value = BigInt(text);
-  return BigInt.asIntN(64, value) === value ? value : null;
+  return isStorableInteger(value) ? value : null;
 }
 
 function bytes(text: string): ParsedValue | null {

@@ -10,6 +10,7 @@ import { webCipher } from "../platform/web-cipher.js";
 import { ProblemCollector, ProblemsError } from "../problems/problem.js";
 import type { Config } from "../project/config.js";
 import { configuredBaseUrl, type Environment, readSecret, readSecretsKey } from "../project/environment.js";
+import { configFile } from "../project/file-names.js";
 import { httpMail } from "../remote/http-mail.js";
 import { broughtUpFirst } from "../schema/system/bring-up.js";
 import { createArgon2 } from "./argon2.js";
@@ -132,5 +133,5 @@ function mailTransport(environment: Environment): MailTransport {
 
 /** Of svc.toml. */
 export function problem(path: string, message: string): ProblemsError {
-  return new ProblemsError([{ file: "svc.toml", path, message }]);
+  return new ProblemsError([{ file: configFile, path, message }]);
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { parseConfig } from "../../src/project/config.js";
+import { parseConfig } from "../../src/project/parse-config.js";
 import { client } from "../support/client.js";
 import { member } from "../support/people.js";
 import { apiKey, serve, type TestServer } from "../support/server.js";

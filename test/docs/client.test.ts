@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { rowTypes } from "../../src/cli/row-types.js";
-import { parseSchema } from "../../src/project/schema.js";
+import { parseSchema } from "../../src/project/parse-schema.js";
 import { blocksOf } from "./pages.js";
 
 /** What the example takes as given. */

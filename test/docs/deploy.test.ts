@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
-import { parseConfig } from "../../src/project/config.js";
+import { parseConfig } from "../../src/project/parse-config.js";
 import { builtCommand } from "../support/spawned-server.js";
 import { blocksOf } from "./pages.js";
 

@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import { linkLifetimeSeconds } from "../../src/auth/links.js";
 import { exchangeCodeLifetimeMs, stateLifetimeMs } from "../../src/auth/oauth/state.js";
-import { parseConfig } from "../../src/project/config.js";
+import { parseConfig } from "../../src/project/parse-config.js";
 import { client, dataOf } from "../support/client.js";
 import { apiKey, post, serve } from "../support/server.js";
 import { blocksOf } from "./pages.js";

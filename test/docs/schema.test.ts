@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { openLibsql } from "../../src/node/libsql.js";
-import { parseSchema } from "../../src/project/schema.js";
+import { parseSchema } from "../../src/project/parse-schema.js";
 import { type ApplyOutcome, applyChange } from "../../src/schema/apply.js";
 import { blocksOf } from "./pages.js";
 

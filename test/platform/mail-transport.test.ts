@@ -10,7 +10,7 @@ import { mailTransport } from "../../src/node/mail-transport.js";
 import { smtpMail } from "../../src/node/smtp.js";
 import { systemClock } from "../../src/node/system.js";
 import { ProblemsError } from "../../src/problems/problem.js";
-import { parseConfig } from "../../src/project/config.js";
+import { parseConfig } from "../../src/project/parse-config.js";
 import { httpMail } from "../../src/remote/http-mail.js";
 
 const message = {

@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
 import { openLibsql } from "../../src/node/libsql.js";
 import type { Database } from "../../src/platform/database.js";
+import { parseSchema } from "../../src/project/parse-schema.js";
 import { ruleScope } from "../../src/project/rule-scope.js";
-import { parseSchema } from "../../src/project/schema.js";
 import type { Exists } from "../../src/rules/ast.js";
 import { isTrue } from "../../src/rules/fold.js";
 import { parseRule } from "../../src/rules/parse-rule.js";

@@ -23,7 +23,7 @@ import type {
   Platform,
 } from "../../src/platform/platform.js";
 import { webCipher } from "../../src/platform/web-cipher.js";
-import { parseConfig } from "../../src/project/config.js";
+import { parseConfig } from "../../src/project/parse-config.js";
 import { openRemoteLibsql } from "../../src/remote/libsql.js";
 import { applyChange } from "../../src/schema/apply.js";
 import { certificate } from "./certificate.js";

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { parseConfig, remedies } from "../../src/project/config.js";
+import { parseConfig, remedies } from "../../src/project/parse-config.js";
 
 // The remedies are found by smol-toml's own words: another version may have others.
 test.each([

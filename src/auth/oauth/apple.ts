@@ -50,7 +50,7 @@ export function apple(endpoints: Endpoints, http: HttpClient, clock: Clock): Pro
 }
 
 /** Apple's client secret: a JWT of the team's, signed with ES256 and good for five minutes. `now` in milliseconds. */
-export async function appleClientSecret(
+async function appleClientSecret(
   { client_id, team_id, key_id, private_key_p8 }: AppleCredentials,
   audience: string,
   now: number,

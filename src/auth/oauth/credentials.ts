@@ -33,7 +33,6 @@ export const appleCredentials = v.strictObject({
   ),
 });
 
-export type ClientSecretCredentials = v.InferOutput<typeof clientSecretCredentials>;
 export type AppleCredentials = v.InferOutput<typeof appleCredentials>;
 
 const schemas = {

@@ -14,7 +14,7 @@ import { credentialFiles } from "../../node/provider-credentials.js";
 import { systemRandom } from "../../node/system.js";
 import { type Problem, ProblemsError } from "../../problems/problem.js";
 import { readSecretsKey } from "../../project/environment.js";
-import { parseSchema } from "../../project/schema.js";
+import { parseSchema } from "../../project/parse-schema.js";
 import { type Command, type Invocation, RefusedError, UsageError } from "../command.js";
 import { projectIdOf } from "../local-database.js";
 

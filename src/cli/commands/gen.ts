@@ -5,7 +5,7 @@ import { openApiDocument } from "../../openapi/document.js";
 import { configuredBaseUrl } from "../../project/environment.js";
 import { listenUrl } from "../../project/listen-url.js";
 import { parseRules } from "../../project/parse-rules.js";
-import { parseSchema } from "../../project/schema.js";
+import { parseSchema } from "../../project/parse-schema.js";
 import type { Command, Invocation } from "../command.js";
 import { rowTypes } from "../row-types.js";
 

@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { join, relative, resolve } from "node:path";
-import { schemaFile } from "../../project/schema.js";
+import { schemaFile } from "../../project/file-names.js";
 import { type Command, RefusedError } from "../command.js";
 
 const init: Command = {

@@ -1,34 +1,20 @@
 import type { Table } from "../../project/model.js";
+import type { IndexShape } from "../index-shape.js";
 import { type Physical, physicalTable, sameName } from "../physical.js";
-import { addColumn, createIndex, dropColumn, dropIndex } from "./ddl.js";
-import { rebuildStatements } from "./rebuild.js";
-import { rebuildTogether } from "./rebuild-together.js";
-import { destructive, type Hazard, impossible, type Step } from "./steps.js";
-import type { TableChange } from "./table-change.js";
 import {
   addedColumnHazards,
   alteredColumnHazards,
   droppedColumnHazards,
-  newIndexHazards,
   type RowsOf,
-  rebuildHazards,
-} from "./table-hazards.js";
-
-/** Before anything else, since a column cannot go while an index has it. */
-export function dropIndexSteps({ current, indexes }: TableChange): Step[] {
-  const drop = (name: string, hazards: readonly Hazard[]): Step => ({
-    kind: "drop_index",
-    description: `drop index ${name}`,
-    statements: [dropIndex(name)],
-    hazards,
-  });
-  return [
-    ...indexes.dropped.map(({ name }) => drop(name, [])),
-    ...indexes.lost.map(({ name }) =>
-      drop(name, [destructive(`index ${name} of ${current.name} covers a column that is dropped`)]),
-    ),
-  ];
-}
+} from "./column-hazards.js";
+import { countDuplicates } from "./counts.js";
+import { addColumn, createIndex, dropColumn, dropIndex } from "./ddl.js";
+import { imageAfter } from "./image-after.js";
+import { rebuildHazards } from "./rebuild-hazards.js";
+import { rebuildStatements } from "./rebuild-statements.js";
+import { rebuildTogether } from "./rebuild-together.js";
+import { destructive, type Hazard, impossible, impossibleIfAny, type Step } from "./steps.js";
+import type { TableChange } from "./table-change.js";
 
 /** Steps for a table that stays, under the name that is in force. */
 export function changeSteps(change: TableChange, physical: Physical, rowsOf: RowsOf): Step[] {
@@ -119,6 +105,34 @@ function indexSteps(change: TableChange): Step[] {
         statements: [createIndex(current.name, shape, name)],
         hazards: isNew ? newIndexHazards(shape, change) : [],
       }),
+    ),
+  ];
+}
+
+/** A unique index that is new must hold for the rows that are there. */
+function newIndexHazards(shape: IndexShape, { current, target }: TableChange): Hazard[] {
+  if (!shape.unique) return [];
+  const columns = shape.columns.map(({ name }) => name);
+  return [
+    impossibleIfAny(
+      `rows of ${target.name} are not unique in (${columns.join(", ")})`,
+      countDuplicates(imageAfter(current, target), columns, shape.where),
+    ),
+  ];
+}
+
+/** Before anything else, since a column cannot go while an index has it. */
+export function dropIndexSteps({ current, indexes }: TableChange): Step[] {
+  const drop = (name: string, hazards: readonly Hazard[]): Step => ({
+    kind: "drop_index",
+    description: `drop index ${name}`,
+    statements: [dropIndex(name)],
+    hazards,
+  });
+  return [
+    ...indexes.dropped.map(({ name }) => drop(name, [])),
+    ...indexes.lost.map(({ name }) =>
+      drop(name, [destructive(`index ${name} of ${current.name} covers a column that is dropped`)]),
     ),
   ];
 }

@@ -1,4 +1,4 @@
-import type { ColumnType } from "../../sqlite/column-type.js";
+import { type ColumnType, exactIntegerMax } from "../../sqlite/column-type.js";
 
 /** How the values of a column become values of another type, in SQL over the column's quoted name. */
 export interface Conversion {
@@ -7,7 +7,7 @@ export interface Conversion {
   readonly keeps: string | null;
   /** What becomes of the others. */
   readonly otherwise: "null" | "rounded";
-  /** Narrowing needs a person's word even when every value converts (interface, section 3). */
+  /** Narrowing needs a person's word even when every value converts (docs/reference/schema.md). */
   readonly narrowing: boolean;
 }
 
@@ -56,7 +56,7 @@ const isNumberText = (c: string) =>
 const isWhole = (c: string) => `(abs(${c}) < 9223372036854775807.0 AND CAST(${c} AS INTEGER) = ${c})`;
 const isBooleanText = (c: string) => `${c} IN ('true', 'false', '1', '0')`;
 const booleanOfText = (c: string) => `${c} IN ('true', '1')`;
-const isExactReal = (c: string) => `${c} BETWEEN -9007199254740992 AND 9007199254740992`;
+const isExactReal = (c: string) => `${c} BETWEEN -${exactIntegerMax} AND ${exactIntegerMax}`;
 
 const conversions: Record<ColumnType, Partial<Record<ColumnType, Make>>> = {
   integer: {
@@ -96,19 +96,15 @@ const conversions: Record<ColumnType, Partial<Record<ColumnType, Make>>> = {
 
 /** True for a stored value, not NULL, that is not one of the type: what a table that is not STRICT may hold. */
 export function misfit(column: string, type: ColumnType): string {
-  const storage = `typeof(${column})`;
-  switch (type) {
-    case "integer":
-      return `${storage} NOT IN ('null', 'integer')`;
-    case "real":
-      return `${storage} NOT IN ('null', 'real', 'integer')`;
-    case "text":
-      return `${storage} = 'blob'`;
-    case "boolean":
-      return `${storage} <> 'null' AND (${storage} <> 'integer' OR ${column} NOT IN (0, 1))`;
-    case "json":
-      return `${storage} <> 'null' AND (${storage} <> 'text' OR NOT json_valid(${column}))`;
-    case "blob":
-      return "0";
-  }
+  return misfits[type](column, `typeof(${column})`);
 }
+
+const misfits: Record<ColumnType, (column: string, storage: string) => string> = {
+  integer: (_, storage) => `${storage} NOT IN ('null', 'integer')`,
+  real: (_, storage) => `${storage} NOT IN ('null', 'real', 'integer')`,
+  text: (_, storage) => `${storage} = 'blob'`,
+  boolean: (column, storage) =>
+    `${storage} <> 'null' AND (${storage} <> 'integer' OR ${column} NOT IN (0, 1))`,
+  json: (column, storage) => `${storage} <> 'null' AND (${storage} <> 'text' OR NOT json_valid(${column}))`,
+  blob: () => "0",
+};

@@ -1,8 +1,8 @@
-import type { Column, ColumnDefault, IndexColumn, OnDelete, Reference, Table } from "../../project/model.js";
+import type { Column, ColumnDefault, OnDelete, Reference, Table } from "../../project/model.js";
 import type { ColumnType } from "../../sqlite/column-type.js";
-import { canonicalFragment } from "../../sqlite/fragment.js";
 import { sqlTableName } from "../../sqlite/names.js";
 import { quoteName, quoteText } from "../../sqlite/sql-tokens.js";
+import { type IndexShape, indexName } from "../index-shape.js";
 
 /** The only place that builds DDL. Expressions of the owner's are in parentheses; `fragmentProblem` has judged them. */
 
@@ -16,6 +16,7 @@ export interface Keepsakes {
   readonly autoincrement: boolean;
 }
 
+/** Of a table that is new. */
 export const nothingKept: Keepsakes = {
   declaredTypes: new Map(),
   collations: new Map(),
@@ -45,6 +46,7 @@ export function inlineKey(table: Table, kept: Keepsakes): string | null {
   return declaredType(column, kept).toUpperCase() === "INTEGER" ? first : null;
 }
 
+/** As the target declares it: nothing is kept of a column that is new. */
 export function addColumn(table: Table, column: Column): string {
   return `ALTER TABLE ${quoteName(table.name)} ADD COLUMN ${columnDefinition(column, table, nothingKept)}`;
 }
@@ -62,7 +64,8 @@ function columnDefinition(column: Column, table: Table, kept: Keepsakes): string
   return parts.filter((part) => part !== "").join(" ");
 }
 
-const storageTypes: Record<ColumnType, string> = {
+/** What a column of each type is declared as. */
+export const storageTypes: Record<ColumnType, string> = {
   integer: "INTEGER",
   boolean: "INTEGER",
   real: "REAL",
@@ -70,10 +73,6 @@ const storageTypes: Record<ColumnType, string> = {
   json: "TEXT",
   blob: "BLOB",
 };
-
-export function storageType(type: ColumnType): string {
-  return storageTypes[type];
-}
 
 function declaredType(column: Column, kept: Keepsakes): string {
   return kept.declaredTypes.get(column.name) ?? storageTypes[column.type];
@@ -97,31 +96,8 @@ function referencesClause(reference: Reference): string {
   return `REFERENCES ${quoteName(sqlTableName(reference.table))} (${quoteName(reference.column)})${action}`;
 }
 
-export function actionSql(action: OnDelete): string {
+function actionSql(action: OnDelete): string {
   return action.replace("_", " ").toUpperCase();
-}
-
-/** What an index is apart from its name. `unique` of a column or a table is one of these too. */
-export interface IndexShape {
-  readonly columns: readonly IndexColumn[];
-  readonly unique: boolean;
-  readonly where: string | null;
-}
-
-/** Equal for indexes that do the same. */
-export function indexSignature({ columns, unique, where }: IndexShape): string {
-  const condition = where === null ? "" : ` where ${canonicalFragment(where)}`;
-  return `${unique ? "unique " : ""}(${columnList(columns)})${condition}`.toLowerCase();
-}
-
-/** `messages(room_id,-created_at)`, `unique rooms(owner_id,name)`. No name in the file can be one of these. */
-export function indexName(table: string, { columns, unique, where }: IndexShape): string {
-  const condition = where === null ? "" : ` where ${canonicalFragment(where)}`;
-  return `${unique ? "unique " : ""}${table}(${columnList(columns)})${condition}`;
-}
-
-function columnList(columns: readonly IndexColumn[]): string {
-  return columns.map(({ name, descending }) => (descending ? `-${name}` : name)).join(",");
 }
 
 /** @param name differs from the usual one where the table or a column is about to be renamed. */
@@ -136,30 +112,37 @@ export function createIndex(
   return `${create} ${quoteName(name)} ON ${quoteName(table)} (${columns.join(", ")})${condition}`;
 }
 
+/** Of an index that CREATE INDEX made. */
 export function dropIndex(name: string): string {
   return `DROP INDEX ${quoteName(name)}`;
 }
 
+/** With its own triggers and indexes. */
 export function dropTable(name: string): string {
   return `DROP TABLE ${quoteName(name)}`;
 }
 
+/** With its own triggers. */
 export function dropView(name: string): string {
   return `DROP VIEW ${quoteName(name)}`;
 }
 
+/** Of a table or a view. */
 export function dropTrigger(name: string): string {
   return `DROP TRIGGER ${quoteName(name)}`;
 }
 
+/** What SQLite refuses where anything else speaks of the column. */
 export function dropColumn(table: string, column: string): string {
   return `ALTER TABLE ${quoteName(table)} DROP COLUMN ${quoteName(column)}`;
 }
 
+/** SQLite carries it into whatever speaks of the table. */
 export function renameTable(from: string, to: string): string {
   return `ALTER TABLE ${quoteName(from)} RENAME TO ${quoteName(to)}`;
 }
 
+/** SQLite carries it into whatever speaks of the column. */
 export function renameColumn(table: string, from: string, to: string): string {
   return `ALTER TABLE ${quoteName(table)} RENAME COLUMN ${quoteName(from)} TO ${quoteName(to)}`;
 }

@@ -1,13 +1,13 @@
 import type { Database } from "../../platform/database.js";
 import { UnavailableError } from "../../platform/database.js";
 import type { Problem } from "../../problems/problem.js";
+import { schemaFile } from "../../project/file-names.js";
 import { fragmentProbes } from "../../project/fragment-problems.js";
 import type { Schema, Table } from "../../project/model.js";
-import { schemaFile } from "../../project/schema.js";
 import { loadState, parseOnce } from "../in-force.js";
 import { type Physical, physicalTable, sameName } from "../physical.js";
 import { type PendingMigrations, pendingMigrations } from "../system/bring-up.js";
-import { countInvalidTexts } from "../value-checks.js";
+import { countInvalidTexts } from "../utf8.js";
 import { type DiffOptions, diff } from "./diff.js";
 import { assess, countQueries, type PlannedStep, type Step } from "./steps.js";
 import { triedRenames } from "./tried-renames.js";
@@ -27,6 +27,7 @@ export interface Plan {
   readonly migrations: PendingMigrations;
 }
 
+/** A plan, or what is wrong with the proposal. */
 export type PlanOutcome =
   | { readonly outcome: "planned"; readonly plan: Plan }
   | { readonly outcome: "invalid"; readonly problems: readonly Problem[] };
@@ -92,16 +93,16 @@ async function unreadableTexts(
 /** Expressions of the owner's that this SQLite cannot evaluate. */
 async function unusableExpressions(database: Database, schema: Schema): Promise<readonly Problem[]> {
   const probes = fragmentProbes(schema);
-  if ((await queryError(database, probes)) === null) return [];
+  if ((await errorOf(database, probes)) === null) return [];
   const problems: Problem[] = [];
   for (const probe of probes) {
-    const message = await queryError(database, [probe]);
+    const message = await errorOf(database, [probe]);
     if (message !== null) problems.push({ file: schemaFile, path: probe.path, message });
   }
   return problems;
 }
 
-async function queryError(database: Database, queries: readonly { sql: string }[]): Promise<string | null> {
+async function errorOf(database: Database, queries: readonly { sql: string }[]): Promise<string | null> {
   if (queries.length === 0) return null;
   try {
     await database.query(queries.map(({ sql }) => ({ sql, params: [] })));
@@ -121,6 +122,7 @@ async function withCounts(database: Database, steps: readonly Step[]): Promise<P
   );
 }
 
+/** SHA-256 of the text in UTF-8, in lower-case hex. */
 export async function sha256Hex(text: string): Promise<string> {
   const digest = await crypto.subtle.digest("SHA-256", new TextEncoder().encode(text));
   return Array.from(new Uint8Array(digest), (byte) => byte.toString(16).padStart(2, "0")).join("");

@@ -1,9 +1,10 @@
 import type { Table } from "../../project/model.js";
 import { quoteName } from "../../sqlite/sql-tokens.js";
 import { type Physical, type PhysicalTable, sameName } from "../physical.js";
+import { bystanders, dropBystanders, restoreBystanders } from "./bystanders.js";
 import { createIndex, createTable, dropTable } from "./ddl.js";
-import { valueAfter } from "./images.js";
-import { bystanders, dropBystanders, keepsakes, restoreBystanders } from "./rebuild.js";
+import { valueAfter } from "./image-after.js";
+import { keepsakes } from "./keepsakes.js";
 import type { TableChange } from "./table-change.js";
 
 /**

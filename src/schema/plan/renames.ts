@@ -1,3 +1,5 @@
+import type { Problem } from "../../problems/problem.js";
+import { schemaFile } from "../../project/file-names.js";
 import type { Column, Index, Reference, Schema, Table } from "../../project/model.js";
 import { withRenamedColumns } from "../../sqlite/fragment.js";
 import type { ColumnName, TableName } from "../../sqlite/names.js";
@@ -44,12 +46,8 @@ function renamed<T extends { name: string; renamedFrom: string | null }>(
   return current.get(item.renamedFrom) ?? null;
 }
 
-/** Names that one rename alone cannot explain, in the words of a problem by its path. */
-export function renameProblems(
-  current: Schema,
-  proposed: Schema,
-  renames: Renames,
-): [path: string, message: string][] {
+/** Names that one rename alone cannot explain. */
+export function renameProblems(current: Schema, proposed: Schema, renames: Renames): Problem[] {
   const problems = namesProblems(current.tables, proposed.tables, renames.tables, "");
   for (const table of proposed.tables.values()) {
     const before = current.tables.get(renames.tables.get(table.name) ?? table.name);
@@ -65,21 +63,20 @@ function namesProblems(
   proposed: ReadonlyMap<string, unknown>,
   renames: ReadonlyMap<string, string>,
   path: string,
-): [path: string, message: string][] {
-  const problems: [string, string][] = [];
+): Problem[] {
+  const problems: Problem[] = [];
+  const report = (name: string, message: string) =>
+    problems.push({ file: schemaFile, path: `${path}${name}`, message });
   const taken = new Set<string>();
   for (const [name, old] of renames) {
-    if (taken.has(old)) problems.push([`${path}${name}`, `renamed_from: ${old} is claimed twice`]);
+    if (taken.has(old)) report(name, `renamed_from: ${old} is claimed twice`);
     taken.add(old);
   }
   for (const name of proposed.keys()) {
     if (current.has(name) || renames.has(name)) continue;
     const other = [...current.keys()].find((candidate) => sameName(candidate, name));
     if (other !== undefined)
-      problems.push([
-        `${path}${name}`,
-        `differs from ${other} in force in case alone: say renamed_from: ${other}`,
-      ]);
+      report(name, `differs from ${other} in force in case alone: say renamed_from: ${other}`);
   }
   return problems;
 }

@@ -8,6 +8,7 @@ export interface Step {
   readonly hazards: readonly Hazard[];
 }
 
+/** What a step does, as plans name it in JSON. */
 export type StepKind =
   | "create_table"
   | "adopt_table"
@@ -22,7 +23,7 @@ export type StepKind =
   | "create_trigger"
   | "drop_trigger";
 
-/** A reason why a step is not simply safe (interface, section 3). */
+/** A reason why a step is not simply safe (docs/reference/schema.md). */
 export interface Hazard {
   /** `destructive` needs a person's word; `impossible` cannot be done at all while it holds. */
   readonly effect: "destructive" | "impossible";
@@ -50,18 +51,22 @@ export interface PlannedStep {
   readonly hazards: readonly AssessedHazard[];
 }
 
+/** Something is lost in any case; `count` says how much. */
 export function destructive(reason: string, count: string | null = null): Hazard {
   return { effect: "destructive", reason, count, onlyIfCounted: false };
 }
 
+/** Something is lost, unless the count is zero. */
 export function destructiveIfAny(reason: string, count: string): Hazard {
   return { effect: "destructive", reason, count, onlyIfCounted: true };
 }
 
+/** The step cannot be done while the reason holds. */
 export function impossible(reason: string): Hazard {
   return { effect: "impossible", reason, count: null, onlyIfCounted: false };
 }
 
+/** The step cannot be done, unless the count is zero. */
 export function impossibleIfAny(reason: string, count: string): Hazard {
   return { effect: "impossible", reason, count, onlyIfCounted: true };
 }
@@ -71,6 +76,7 @@ export function countQueries(steps: readonly Step[]): string[] {
   return steps.flatMap(({ hazards }) => hazards.flatMap(({ count }) => (count === null ? [] : [count])));
 }
 
+/** The steps with the answers to `countQueries`, and without the hazards that these rule out. */
 export function assess(steps: readonly Step[], counts: readonly number[]): PlannedStep[] {
   const remaining = [...counts];
   return steps.map(({ kind, description, statements, hazards }) => {

@@ -1,15 +1,14 @@
 import type { Schema, Table } from "../../project/model.js";
 import { quoteName } from "../../sqlite/sql-tokens.js";
+import { declaredIndexes, indexName } from "../index-shape.js";
 import { type Physical, type PhysicalForeignKey, sameName } from "../physical.js";
-import { takenBy } from "./adopt.js";
-import { createIndex, createTable, dropTable, indexName, renameColumn, renameTable } from "./ddl.js";
-import { countRows } from "./images.js";
+import { countRows } from "./counts.js";
+import { createIndex, createTable, dropTable, renameColumn, renameTable } from "./ddl.js";
+import { dependents } from "./dependents.js";
 import type { Renames } from "./renames.js";
 import { destructive, impossible, type Step } from "./steps.js";
-import { declaredIndexes } from "./table-change.js";
-import { dependents } from "./table-hazards.js";
 
-/** Steps for tables as a whole. */
+/** Makes a table that is new, and its indexes. */
 export function createTableSteps(table: Table, physical: Physical): Step[] {
   return [createTableStep(table, physical), ...newTableIndexSteps(table)];
 }
@@ -73,6 +72,7 @@ function refersTo(foreignKeys: readonly PhysicalForeignKey[], table: string): bo
   return foreignKeys.some(({ parent }) => sameName(parent, table));
 }
 
+/** The renames of tables and of their columns, each table's own first. */
 export function renameSteps(renames: Renames, proposed: Schema, physical: Physical): Step[] {
   return [...proposed.tables.values()].flatMap((table) => {
     const old = renames.tables.get(table.name);
@@ -105,4 +105,10 @@ function renameTableStep(from: string, to: string, physical: Physical): Step {
 function renameStatements(from: string, to: string, rename: (from: string, to: string) => string): string[] {
   const between = `_rename_${to}`;
   return sameName(from, to) ? [rename(from, between), rename(between, to)] : [rename(from, to)];
+}
+
+/** The physical table or view that a new name would collide with. */
+function takenBy(name: string, physical: Physical): string | null {
+  if (physical.views.some((view) => sameName(view.name, name))) return `view ${name}`;
+  return physical.tables.has(name.toLowerCase()) ? `table ${name}` : null;
 }

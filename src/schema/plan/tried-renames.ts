@@ -17,7 +17,7 @@ export async function triedRenames(
   const before = steps.filter(({ kind }) => kind === "create_table").flatMap(({ statements }) => statements);
   for (const [i, step] of renames.entries()) {
     const tried = renames.slice(0, i + 1).flatMap(({ statements }) => statements);
-    const reason = await refusalOf(database, [...before, ...tried]);
+    const reason = await errorOf(database, [...before, ...tried]);
     if (reason === null) continue;
     const hazard = impossible(`the database refuses to ${step.description}: ${reason}`);
     return steps.map((each) => (each === step ? { ...each, hazards: [...each.hazards, hazard] } : each));
@@ -32,7 +32,7 @@ function isRename({ kind }: Step): boolean {
 /** No JSON path: as the last statement it takes back what was done before it. */
 const takenBack = "nothing was renamed";
 
-async function refusalOf(database: Database, statements: readonly string[]): Promise<string | null> {
+async function errorOf(database: Database, statements: readonly string[]): Promise<string | null> {
   const end = `SELECT json_extract('{}', '${takenBack}') AS failed`;
   try {
     await database.batch([...statements, end].map((sql) => ({ sql, params: [] })));

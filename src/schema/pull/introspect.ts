@@ -1,5 +1,7 @@
 import type { Database } from "../../platform/database.js";
 import type { Column, Schema, Table } from "../../project/model.js";
+import { emptySchema } from "../../project/parse-schema.js";
+import { columnsMax } from "../../project/schema-problems.js";
 import type { ColumnType } from "../../sqlite/column-type.js";
 import {
   affinity,
@@ -10,10 +12,12 @@ import {
 } from "../../sqlite/column-type.js";
 import { isName } from "../../sqlite/names.js";
 import { loadPhysical } from "../load-physical.js";
+import { ownersSqlOf } from "../owners-sql.js";
 import { type Physical, type PhysicalColumn, type PhysicalTable, physicalTable } from "../physical.js";
 import { type TableModel, tableModel } from "../table-model.js";
 import { findUnsupported, limitsOf, type Unsupported } from "../unsupported.js";
-import { columnValues, countInvalidTexts, schemaIsUtf8, storesUtf8 } from "../value-checks.js";
+import { countInvalidTexts, schemaIsUtf8, storesUtf8 } from "../utf8.js";
+import { columnValues } from "./column-values.js";
 
 /** A database as svc.schema.yaml can say it. */
 export interface Introspection {
@@ -35,13 +39,13 @@ export interface PullNotes {
   readonly limited: readonly string[];
 }
 
-/** Reads an existing database (interface, section 3, `svc schema pull`). Throws where its schema itself is not UTF-8. */
+/** Reads an existing database (docs/guides/existing-database.md). Throws where its schema itself is not UTF-8. */
 export async function introspect(database: Database): Promise<Introspection> {
   const utf8 = await storesUtf8(database);
   if (utf8 && !(await schemaIsUtf8(database)))
     throw new Error("names or statements of the schema are not UTF-8");
   const physical = await loadPhysical(database);
-  const unsupported = await findUnsupported(database, physical);
+  const unsupported = await findUnsupported(database, ownersSqlOf(physical));
   const leftOut = physical.views.map(({ name }) => `view ${name}`);
   const choices: string[] = [];
   const narrowed: string[] = [];
@@ -49,18 +53,17 @@ export async function introspect(database: Database): Promise<Introspection> {
   for (const table of physical.tables.values()) {
     if (table.kind === "shadow" || /^libsql_/i.test(table.name)) continue;
     const unread = unreadable(table, physical, unsupported);
-    const model =
-      unread === null ? await introspectTable(database, table, physical, utf8) : { leftOut: unread };
-    if ("leftOut" in model) leftOut.push(`table ${table.name}: ${model.leftOut}`);
+    const read = unread === null ? await introspectTable(database, table, physical, utf8) : without(unread);
+    if (read.outcome === "left_out") leftOut.push(`table ${table.name}: ${read.reason}`);
     else {
-      models.push(model);
-      choices.push(...model.choices);
-      narrowed.push(...model.narrowed);
+      models.push(read.model);
+      choices.push(...read.choices);
+      narrowed.push(...read.narrowed);
     }
   }
   const pruned = withSoundReferences(models);
   return {
-    schema: schemaOf(pruned.map(({ table }) => table)),
+    schema: { ...emptySchema, tables: new Map(pruned.map(({ table }) => [table.name, table])) },
     notes: {
       leftOut,
       kept: keptNotes(pruned, physical),
@@ -89,9 +92,18 @@ function unreadable(
   return parent === undefined ? null : `refers to ${parent.name}, which is left out`;
 }
 
-type Introspected = (TableModel & { choices: string[]; narrowed: string[] }) | { leftOut: string };
+type Introspected =
+  | {
+      readonly outcome: "modelled";
+      readonly model: TableModel;
+      readonly choices: readonly string[];
+      readonly narrowed: readonly string[];
+    }
+  | { readonly outcome: "left_out"; readonly reason: string };
 
-const columnsMax = 100;
+function without(reason: string): Introspected {
+  return { outcome: "left_out", reason };
+}
 
 async function introspectTable(
   database: Database,
@@ -99,17 +111,17 @@ async function introspectTable(
   physical: Physical,
   utf8: boolean,
 ): Promise<Introspected> {
-  if (!isName(table.name)) return { leftOut: "not a name that the file can say" };
+  if (!isName(table.name)) return without("not a name that the file can say");
   const columns = table.columns
     .filter(({ name, kind }) => kind === "ordinary" && isName(name))
     .map(({ name }) => name);
-  if (columns.length === 0) return { leftOut: "no column that the file can say" };
-  if (columns.length > columnsMax) return { leftOut: `more than ${columnsMax} columns` };
+  if (columns.length === 0) return without("no column that the file can say");
+  if (columns.length > columnsMax) return without(`more than ${columnsMax} columns`);
   const values = await columnValues(database, table, columns);
   if (utf8)
     for (const [name, { texts }] of values) {
       const invalid = texts === 0 ? 0 : await countInvalidTexts(database, table, name);
-      if (invalid > 0) return { leftOut: `${invalid} texts of column ${name} are not UTF-8` };
+      if (invalid > 0) return without(`${invalid} texts of column ${name} are not UTF-8`);
     }
   const guessOf = (column: PhysicalColumn): TypeGuess => {
     const found = values.get(column.name);
@@ -119,7 +131,7 @@ async function introspectTable(
     return guess.type === "json" && column.keyPosition > 0 ? { type: "text", note: null } : guess;
   };
   const model = tableModel(table, physical, (column) => guessOf(column).type);
-  if (model === null) return { leftOut: "no column that the file can say" };
+  if (model === null) return without("no column that the file can say");
   const said = table.columns.filter(({ name }) => model.table.columns.has(name));
   const notesOf = (noteOf: (column: PhysicalColumn) => string | null) =>
     said.flatMap((column) => {
@@ -128,10 +140,10 @@ async function introspectTable(
     });
   const choices = notesOf((column) => guessOf(column).note);
   const narrowed = notesOf((column) => numericTextNote(table, column, guessOf(column).type));
-  return { ...model, choices, narrowed };
+  return { outcome: "modelled", model, choices, narrowed };
 }
 
-/** Interface, section 3: which columns take only texts that stay as they are. */
+/** Which columns take only texts that stay as they are (docs/guides/existing-database.md). */
 function numericTextNote({ strict }: PhysicalTable, { declaredType }: PhysicalColumn, type: ColumnType) {
   if (strict || !makesNumbers(affinity(declaredType))) return null;
   if (type === "json") return `${declaredType} stores a number as such, so it takes those of up to 15 digits`;
@@ -169,21 +181,6 @@ function isSound({ references, type }: Column, tables: ReadonlyMap<string, Table
   if (parent === undefined || target === undefined) return false;
   const alone = (columns: readonly string[]) => columns.length === 1 && columns[0] === references.column;
   return (alone(parent.primaryKey) || parent.unique.some(alone)) && (!parent.strict || target.type === type);
-}
-
-function schemaOf(tables: readonly Table[]): Schema {
-  return {
-    tables: new Map(tables.map((table) => [table.name, table])),
-    auth: {
-      registration: "public",
-      emailVerification: { required: false, url: "" },
-      invitationUrl: "",
-      passwordResetUrl: "",
-      providers: [],
-      redirectUrls: [],
-    },
-    origins: [],
-  };
 }
 
 function keptNotes(models: readonly TableModel[], physical: Physical): string[] {

@@ -1,16 +1,17 @@
 import type { Database } from "../../platform/database.js";
 import { ProblemsError } from "../../problems/problem.js";
-import { parseSchema } from "../../project/schema.js";
+import { parseSchema } from "../../project/parse-schema.js";
 import { introspect, type PullNotes } from "./introspect.js";
 import { schemaText } from "./schema-text.js";
 
+/** A database as the file that describes it. */
 export interface Pulled {
   /** Of svc.schema.yaml, with the notes as comments. */
   readonly text: string;
   readonly notes: PullNotes;
 }
 
-/** What `svc schema pull` writes for a database that already has tables (interface, section 3). Changes nothing. */
+/** What `svc schema pull` writes for a database that already has tables (docs/guides/existing-database.md). Changes nothing. */
 export async function pullSchema(database: Database): Promise<Pulled> {
   const { schema, notes } = await introspect(database);
   const text = schemaText(schema, headline(notes));

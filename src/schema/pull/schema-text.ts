@@ -1,6 +1,6 @@
 import type { Column, ColumnDefault, Index, Reference, Schema, Table } from "../../project/model.js";
 
-/** The tables of a schema as svc.schema.yaml, laid out as a person would (interface, section 3), under comments. */
+/** The tables of a schema as svc.schema.yaml, laid out as a person would (docs/guides/existing-database.md), under comments. */
 export function schemaText(schema: Schema, comments: readonly string[] = []): string {
   const head = comments.flatMap((comment) => comment.split(/\r\n|[\r\n\u0085\u2028\u2029]/)).map(commentLine);
   const tables = [...schema.tables.values()].map((table) => tableText(table, schema));

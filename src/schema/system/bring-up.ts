@@ -2,8 +2,10 @@ import { type Database, NotSetUpError, type Statement, UnavailableError } from "
 import type { Log } from "../../platform/platform.js";
 import { release } from "../../platform/release.js";
 import type { Problem } from "../../problems/problem.js";
+import { configFile } from "../../project/file-names.js";
 import { type SystemMigration, systemMigrations } from "./migrations.js";
 
+/** What a database lacks of the service's own tables. */
 export interface PendingMigrations {
   readonly outcome: "pending";
   /** How many migrations the database has had. */
@@ -15,6 +17,7 @@ export interface PendingMigrations {
 /** What a database lacks of the service's own tables, or why it is not for this release. */
 export type Pending = PendingMigrations | { readonly outcome: "later_release"; readonly problem: Problem };
 
+/** What the database lacks, of which nothing is carried out. `migrations` are others in tests alone. */
 export async function pendingMigrations(
   database: Database,
   migrations: readonly SystemMigration[] = systemMigrations,
@@ -136,7 +139,7 @@ async function orNull<T>(asked: Promise<T>): Promise<T | null> {
 
 function laterRelease(newest: Newest, known: number): Problem {
   return {
-    file: "svc.toml",
+    file: configFile,
     path: "database.url",
     message: `the database was brought to version ${newest.version} of the service's own tables by svc ${newest.release}; this is svc ${release}, which knows version ${known}: serve it with ${newest.release} or a later release`,
   };

@@ -18,7 +18,7 @@ export type OrderColumn = Pick<Column, "name" | "type">;
 /** A place in the order: a value for each of its terms. NULL is NULL already; what else it is may be given later. */
 export type Key = readonly Param[];
 
-export function rowidColumn(name: ColumnName): OrderColumn {
+function rowidColumn(name: ColumnName): OrderColumn {
   return { name, type: "integer" };
 }
 

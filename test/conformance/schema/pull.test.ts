@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { parseSchema } from "../../../src/project/schema.js";
+import { parseSchema } from "../../../src/project/parse-schema.js";
 import { introspect } from "../../../src/schema/pull/introspect.js";
 import { pullSchema } from "../../../src/schema/pull/pull.js";
 import { applied, chinook, rows, sound, soundness, value } from "./support.js";

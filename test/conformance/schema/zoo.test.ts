@@ -5,7 +5,7 @@ import Libsql from "libsql";
 import { beforeEach, describe, expect, it } from "vitest";
 import { openLibsql } from "../../../src/node/libsql.js";
 import type { Database } from "../../../src/platform/database.js";
-import { parseSchema } from "../../../src/project/schema.js";
+import { parseSchema } from "../../../src/project/parse-schema.js";
 import { introspect } from "../../../src/schema/pull/introspect.js";
 import { pullSchema } from "../../../src/schema/pull/pull.js";
 import { applied, apply, emptyDatabase, rows, run, sound, soundness, value } from "./support.js";

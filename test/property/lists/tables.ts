@@ -1,5 +1,5 @@
 import type { Database } from "../../../src/platform/database.js";
-import { parseSchema } from "../../../src/project/schema.js";
+import { parseSchema } from "../../../src/project/parse-schema.js";
 import { createIndex, createTable, nothingKept } from "../../../src/schema/plan/ddl.js";
 import type { ColumnType } from "../../../src/sqlite/column-type.js";
 import type { Random } from "../support/random.js";

@@ -8,7 +8,7 @@ import { databaseJournal } from "../../../dist/metering/database-journal.js";
 import { type Database, NotSetUpError } from "../../../dist/platform/database.js";
 import type { Platform } from "../../../dist/platform/platform.js";
 import { webCipher } from "../../../dist/platform/web-cipher.js";
-import { parseConfig } from "../../../dist/project/config.js";
+import { parseConfig } from "../../../dist/project/parse-config.js";
 import { openRemoteLibsql } from "../../../dist/remote/libsql.js";
 import { applyChange } from "../../../dist/schema/apply.js";
 import { createArgon2 } from "../../../dist/worker/argon2.js";

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { parseSchema } from "../../../src/project/schema.js";
+import { parseSchema } from "../../../src/project/parse-schema.js";
 import { emptyPhysical } from "../../../src/schema/physical.js";
 import { diff } from "../../../src/schema/plan/diff.js";
 

@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, test } from "vitest";
 import { openLibsql } from "../../../src/node/libsql.js";
 import { comparisonWarnings } from "../../../src/project/comparison-warnings.js";
 import { parseRules } from "../../../src/project/parse-rules.js";
-import { parseSchema } from "../../../src/project/schema.js";
+import { parseSchema } from "../../../src/project/parse-schema.js";
 import { applySafe } from "../../../src/schema/apply.js";
 import { type Catalog, loadCatalog } from "../../../src/schema/catalog.js";
 import { unservedExists } from "../../../src/tables/unserved-exists.js";

@@ -1,4 +1,4 @@
-import { type Physical, type PhysicalTable, sameName } from "../physical.js";
+import { type Physical, type PhysicalTable, sameName } from "./physical.js";
 
 /** The tables that refer to a table, and those that refer to them, without the table itself. */
 export function descendants(physical: Physical, table: string): PhysicalTable[] {

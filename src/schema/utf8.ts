@@ -1,46 +1,6 @@
 import type { Database } from "../platform/database.js";
-import type { ColumnValues } from "../sqlite/column-type.js";
 import { quoteName } from "../sqlite/sql-tokens.js";
 import type { PhysicalTable } from "./physical.js";
-
-/** What the values of some columns are, in one pass over the table. By column name. */
-export async function columnValues(
-  database: Database,
-  table: PhysicalTable,
-  columns: readonly string[],
-): Promise<ReadonlyMap<string, ColumnValues>> {
-  const counts = columns.flatMap((name) =>
-    conditions(quoteName(name)).map((each) => `count(*) FILTER (WHERE ${each})`),
-  );
-  const sql = `SELECT ${counts.join(", ")} FROM ${quoteName(table.name)}`;
-  const [result] = await database.query([{ sql, params: [] }]);
-  const numbers = result!.rows[0]!.map(Number);
-  const width = conditions("").length;
-  return new Map(columns.map((name, at) => [name, valuesFrom(numbers.slice(at * width, (at + 1) * width))]));
-}
-
-function conditions(column: string): string[] {
-  const is = (type: string) => `typeof(${column}) = '${type}'`;
-  // The column's own collation may be one that this engine does not have.
-  const binary = `(${column} COLLATE BINARY)`;
-  return [
-    is("integer"),
-    `${is("integer")} AND ${binary} IN (0, 1)`,
-    `${is("integer")} AND ${binary} NOT BETWEEN -9007199254740992 AND 9007199254740992`,
-    is("real"),
-    is("text"),
-    `${is("text")} AND json_valid(${column})`,
-    is("blob"),
-  ];
-}
-
-function valuesFrom(counts: readonly number[]): ColumnValues {
-  const [integers = 0, zeroOrOne = 0, beyondReal = 0, reals = 0, texts = 0, jsons = 0, blobs = 0] = counts;
-  return { integers, zeroOrOne, beyondReal, reals, texts, jsons, blobs };
-}
-
-const batchRows = 500;
-const notAscii = "'*[^' || char(1) || '-' || char(127) || ']*'";
 
 /**
  * How many texts of a column are not UTF-8. SQLite does not check, and a driver that reads one as text may take the
@@ -61,6 +21,9 @@ export async function countInvalidTexts(
     if (result!.rows.length < batchRows) return invalid;
   }
 }
+
+const batchRows = 500;
+const notAscii = "'*[^' || char(1) || '-' || char(127) || ']*'";
 
 /** Whether every name and statement of the schema itself is UTF-8. */
 export async function schemaIsUtf8(database: Database): Promise<boolean> {

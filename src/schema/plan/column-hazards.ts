@@ -1,13 +1,14 @@
 import type { Column, Reference, Table } from "../../project/model.js";
-import type { ColumnType } from "../../sqlite/column-type.js";
 import { sameFragment } from "../../sqlite/fragment.js";
 import { mentions, quoteName } from "../../sqlite/sql-tokens.js";
 import { isLoose, type Physical, sameName } from "../physical.js";
-import { tableModel } from "../table-model.js";
 import { type Conversion, conversion, misfit } from "./conversion.js";
-import { countDuplicates, countOrphans, countRows, imageAfter } from "./images.js";
+import { countOrphans, countRows } from "./counts.js";
+import { dependents } from "./dependents.js";
+import { imageAfter } from "./image-after.js";
+import { sameReference } from "./same-column.js";
 import { destructive, destructiveIfAny, type Hazard, impossible, impossibleIfAny } from "./steps.js";
-import { type declaredIndexes, sameReference, type TableChange } from "./table-change.js";
+import type { TableChange } from "./table-change.js";
 
 /** Where the rows of a table come from once the plan is carried out; null for a table that will be new. */
 export type RowsOf = (reference: Reference) => string | null;
@@ -138,98 +139,6 @@ function referenceHazard(
     `rows of ${at(table, column)} refer to no row of ${reference.table}`,
     countOrphans(image, column.name, rowsOf(reference), reference.column),
   );
-}
-
-/** What a change of the key, of `strict` or of features that the model does not know may lose or break. */
-export function rebuildHazards(change: TableChange, physical: Physical): Hazard[] {
-  const { current, target } = change;
-  return [
-    ...(change.keyChanged ? keyHazards(change) : []),
-    ...(change.strictChanged && target.strict ? strictHazards(change) : []),
-    ...lostFeatures(change, physical).map(({ feature, column }) =>
-      destructive(
-        `rebuilding ${current.name} loses what the file does not say: ${feature}`,
-        column === null ? null : countRows(quoteName(current.name), `${quoteName(column)} IS NOT NULL`),
-      ),
-    ),
-  ];
-}
-
-function keyHazards({ current, target }: TableChange): Hazard[] {
-  const image = imageAfter(current, target);
-  const key = (table: Table) => (table.primaryKey.length === 0 ? "none" : `(${table.primaryKey.join(", ")})`);
-  const reason = `the primary key of ${target.name} changes from ${key(current)} to ${key(target)}`;
-  if (target.primaryKey.length === 0) return [destructive(reason)];
-  return [
-    destructive(reason),
-    impossibleIfAny(
-      `rows of ${target.name} share a primary key ${key(target)}`,
-      countDuplicates(image, target.primaryKey, null),
-    ),
-  ];
-}
-
-function strictHazards({ current, target }: TableChange): Hazard[] {
-  return [...target.columns.values()].flatMap((column) => {
-    const before = current.columns.get(column.name);
-    if (before === undefined || before.type !== column.type) return [];
-    const stored = quoteName(column.name);
-    const count = (condition: string) => countRows(quoteName(current.name), condition);
-    const hazards = [
-      impossibleIfAny(
-        `${at(current, column)} holds values that are not ${column.type}`,
-        count(misfit(stored, column.type)),
-      ),
-    ];
-    if (column.type === "text")
-      hazards.push(
-        destructiveIfAny(
-          `${at(current, column)} holds numbers, which become texts`,
-          count(`typeof(${stored}) IN ('integer', 'real')`),
-        ),
-      );
-    return hazards;
-  });
-}
-
-function lostFeatures({ physical: source, current }: TableChange, physical: Physical) {
-  const typeOf = (column: { name: string }): ColumnType => current.columns.get(column.name)?.type ?? "text";
-  const model = tableModel(source, physical, typeOf);
-  return model?.unmodelled.filter(({ survivesRebuild }) => !survivesRebuild) ?? [];
-}
-
-/** A unique index that is new must hold for the rows that are there. */
-export function newIndexHazards(
-  shape: ReturnType<typeof declaredIndexes>[number],
-  { current, target }: TableChange,
-): Hazard[] {
-  if (!shape.unique) return [];
-  const columns = shape.columns.map(({ name }) => name);
-  return [
-    impossibleIfAny(
-      `rows of ${target.name} are not unique in (${columns.join(", ")})`,
-      countDuplicates(imageAfter(current, target), columns, shape.where),
-    ),
-  ];
-}
-
-export interface Dependent {
-  /** For a person. */
-  readonly what: string;
-  readonly sql: string;
-  /** The table whose trigger it is. */
-  readonly of: string | null;
-}
-
-/** Triggers and views that speak of a table. */
-export function dependents(physical: Physical, table: string): Dependent[] {
-  const triggers = physical.triggers
-    .filter(({ on, sql }) => sameName(on, table) || mentions(sql, table))
-    .map(({ name, on, sql }) => ({ what: `trigger ${name}`, sql, of: on }));
-  const views = physical.views
-    .filter(({ sql }) => mentions(sql, table))
-    .map(({ name, sql }) => ({ what: `view ${name}`, sql, of: null }));
-  return [...triggers, ...views];
 }
 
 function at(table: Table, column: Column): string {

@@ -1,0 +1,46 @@
+import type { Config } from "./config.js";
+
+/** Something wrong with a key, unless that or one of the others is in doubt anyway. Paths are dotted: `server.tls_cert`. */
+export interface Inconsistency {
+  readonly path: string;
+  readonly others: readonly string[];
+  readonly message: string;
+}
+
+/** What no key of svc.toml shows alone. */
+export function inconsistenciesOf(config: Config): readonly Inconsistency[] {
+  return inconsistencies.filter(({ isFound }) => isFound(config));
+}
+
+const inconsistencies: readonly (Inconsistency & { readonly isFound: (config: Config) => boolean })[] = [
+  {
+    isFound: ({ server }) => server.tls_cert !== "" && server.tls_key === "",
+    path: "server.tls_cert",
+    others: ["server.tls_key"],
+    message: "goes together with tls_key, which is not set: set both, or neither",
+  },
+  {
+    isFound: ({ server }) => server.tls_key !== "" && server.tls_cert === "",
+    path: "server.tls_key",
+    others: ["server.tls_cert"],
+    message: "goes together with tls_cert, which is not set: set both, or neither",
+  },
+  {
+    isFound: ({ auth, cors }) => auth.cookie_mode && cors.allow_any_origin,
+    path: "cors.allow_any_origin",
+    others: ["auth.cookie_mode"],
+    message: "auth.cookie_mode needs origins by name: remove this, and list them in cors.allowed_origins",
+  },
+  {
+    isFound: ({ auth, cors }) => auth.cookie_mode && cors.allowed_origins.length === 0,
+    path: "auth.cookie_mode",
+    others: ["cors.allowed_origins"],
+    message: 'needs the origins of your pages: allowed_origins = ["https://app.example.com"] under [cors]',
+  },
+  {
+    isFound: ({ mail }) => mail.transport === "http" && !/^https?:\/\/./.test(mail.http_url),
+    path: "mail.http_url",
+    others: ["mail.transport"],
+    message: 'expected an http(s) URL to post mails to, since mail.transport is "http"',
+  },
+];

@@ -1,0 +1,127 @@
+import { parse as parseToml, TomlError } from "smol-toml";
+import * as v from "valibot";
+import { stepsOf } from "../problems/dotted-path.js";
+import { pointAt } from "../problems/point-at.js";
+import type { Problem } from "../problems/problem.js";
+import { type Config, configSchema } from "./config.js";
+import { type Inconsistency, inconsistenciesOf } from "./config-inconsistencies.js";
+import { configFile as file } from "./file-names.js";
+import { soundPart } from "./sound-part.js";
+import { isPlainObject, problemsOf } from "./valibot-problems.js";
+
+/** What `parseConfig` makes of a text. */
+export interface ParsedConfig {
+  /** Null where there are problems. */
+  readonly config: Config | null;
+  /** Beside problems too, as far as they are text; null where the file is no TOML. */
+  readonly rules: Config["rules"] | null;
+  readonly problems: readonly Problem[];
+}
+
+/** Every problem of the file at once, or the settings; `more` finds what hangs on where the file lies. */
+export function parseConfig(
+  text: string,
+  more: (config: Config) => readonly Inconsistency[] = () => [],
+): ParsedConfig {
+  let raw: Record<string, unknown>;
+  try {
+    raw = parseToml(text);
+  } catch (error) {
+    if (!(error instanceof TomlError)) throw error;
+    return { config: null, rules: null, problems: [syntaxProblem(text, error)] };
+  }
+  const result = v.safeParse(configSchema, raw);
+  const problems = result.success ? [] : problemsOf(file, result.issues).map(withItsSection);
+  const sound = result.success ? result.output : soundPart(configSchema, raw)!;
+  const isInDoubt = doubts(raw, problems);
+  const found = [...inconsistenciesOf(sound), ...more(sound)];
+  for (const { path, others, message } of found)
+    if (![path, ...others].some(isInDoubt)) problems.push({ file, path, message });
+  return { config: problems.length === 0 ? sound : null, rules: sound.rules, problems };
+}
+
+function syntaxProblem(text: string, error: TomlError): Problem {
+  const { line, column } = error;
+  const said = error.message.split("\n")[0]!.replace("Invalid TOML document: ", "");
+  const message = `column ${column}: ${said}${remedies.get(said) ?? ""}\n${pointAt(text, error)}`;
+  return { file, line, path: "", message };
+}
+
+const quotesNeeded = ": text is written in quotes, and true and false in lower case";
+const keyNeeded = ': expected key = value, or a header such as [auth] with its "]"';
+const bracketNeeded = ": look for a missing comma or bracket before this";
+
+/** What to do about what smol-toml says, in its words. */
+export const remedies = new Map([
+  ["invalid value", quotesNeeded],
+  ["illegal character in numeric literal", quotesNeeded],
+  ["control characters are not allowed in strings", ': the text has no closing " in its line'],
+  ["unfinished string", ": the text has no closing quotes"],
+  ["unrecognised escape sequence", ": write \\\\ for a \\, or put the text in single quotes"],
+  ["illegal character in key", keyNeeded],
+  ["unexpected end of key", keyNeeded],
+  ["incomplete key-value: cannot find end of key", keyNeeded],
+  ["expected comma or end of structure", bracketNeeded],
+  ["unfinished array", bracketNeeded],
+  ["unfinished table", bracketNeeded],
+  [
+    "each key-value declaration must be followed by an end-of-line",
+    ': the value ends before this; within a "text" write \' instead of "',
+  ],
+  ["trying to redefine an already defined table or value", ": it is there twice, make one of both"],
+  ["trying to redefine an already defined value", ": it is there twice, make one of both"],
+]);
+
+/** A known key in the wrong place: above all headers, or under the wrong one. */
+function withItsSection(problem: Problem): Problem {
+  const key = problem.path.split(".").at(-1)!;
+  const at = problem.path.startsWith("rules.") ? [] : sectionsWith(key, configSchema);
+  return at.length === 0 || !problem.message.startsWith("unknown key")
+    ? problem
+    : {
+        ...problem,
+        message: `unknown key; ${key} belongs under ${at.map((name) => `[${name}]`).join(" or ")}`,
+      };
+}
+
+/** Names of the sections within that have the key, such as `auth.throttle`. */
+function sectionsWith(key: string, schema: unknown): string[] {
+  return Object.entries(entriesOf(schema)).flatMap(([name, entry]) => {
+    const inner = (entry as { wrapped?: unknown }).wrapped;
+    const below = sectionsWith(key, inner).map((path) => `${name}.${path}`);
+    return Object.hasOwn(entriesOf(inner), key) ? [name, ...below] : below;
+  });
+}
+
+function entriesOf(schema: unknown): object {
+  return (schema as { entries?: object } | undefined)?.entries ?? {};
+}
+
+/**
+ * Tells whether a key may be meant to have another value than it was read with: it, or something within it, has a problem,
+ * or it is not there, beside an unknown key that may be it.
+ */
+function doubts(raw: unknown, problems: readonly Problem[]): (path: string) => boolean {
+  const wrong = problems.map(({ path, message }) => ({
+    steps: stepsOf(path),
+    isUnknown: message.startsWith("unknown key"),
+  }));
+  const isWithin = (steps: readonly string[], outer: readonly string[]) =>
+    outer.every((step, i) => steps[i] === step);
+  return (path) => {
+    const steps = stepsOf(path);
+    const absent = steps.findIndex((_, i) => !has(raw, steps.slice(0, i + 1)));
+    const beside = absent === -1 ? null : steps.slice(0, absent);
+    return wrong.some(
+      (at) =>
+        isWithin(at.steps, steps) ||
+        (isWithin(steps, at.steps) && !at.isUnknown) ||
+        (at.isUnknown && beside?.length === at.steps.length - 1 && isWithin(at.steps, beside)),
+    );
+  };
+}
+
+function has(value: unknown, [key, ...rest]: readonly string[]): boolean {
+  if (key === undefined) return true;
+  return isPlainObject(value) && Object.hasOwn(value, key) && has(value[key], rest);
+}

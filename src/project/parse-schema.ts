@@ -1,0 +1,151 @@
+import * as v from "valibot";
+import { meantOrKnown } from "../problems/did-you-mean.js";
+import { dottedPath } from "../problems/dotted-path.js";
+import { type Problem, shown } from "../problems/problem.js";
+import { isName } from "../sqlite/names.js";
+import { schemaFile } from "./file-names.js";
+import type { AuthSettings, Column, Schema, Table, UnreadTable } from "./model.js";
+import { readSchemaYaml } from "./read-schema-yaml.js";
+import { type AuthSource, settingsSchema, type TableSource, tableSchema } from "./schema.js";
+import { schemaProblems } from "./schema-problems.js";
+import { soundPart } from "./sound-part.js";
+import { markedKey, tableFromSource, withoutDirection } from "./table-from-source.js";
+import { problemsOf } from "./valibot-problems.js";
+
+/** What `parseSchema` makes of a text. */
+export interface ParsedSchema {
+  /** Null where there are problems. */
+  readonly schema: Schema | null;
+  readonly problems: readonly Problem[];
+  /** Beside problems: what could be read, for the problems of rules. */
+  readonly draft?: Schema;
+}
+
+/** svc.schema.yaml as a value, or every problem of it at once (docs/reference/schema.md). */
+export function parseSchema(text: string): ParsedSchema {
+  const source = readSchemaYaml(text);
+  if (source.outcome === "invalid") return { schema: null, problems: source.problems, draft: unreadSchema };
+  const problems: Problem[] = [];
+  const settings = parsePart(settingsSchema, source.settings, "", problems)!;
+  const tables = new Map<string, Table>();
+  const unread = new Map<string, UnreadTable>();
+  for (const [name, value] of source.tables) {
+    const before = problems.length;
+    const table = parseTable(name, value, problems);
+    if (table !== null) tables.set(name, table);
+    if (problems.length > before) unread.set(name, { columns: missingIn(table, value) });
+  }
+  const schema = {
+    tables: withResolvedReferences(tables),
+    auth: authSettings(settings.$auth),
+    origins: settings.$origins,
+  };
+  problems.push(...schemaProblems({ ...schema, unread }));
+  return problems.length === 0
+    ? { schema, problems }
+    : { schema: null, problems, draft: { ...schema, unread } };
+}
+
+/** Columns that are written and could not be read. */
+function missingIn(table: Table | null, value: unknown): UnreadTable["columns"] {
+  if (table === null) return "all";
+  const { columns } = value as { columns: object };
+  return Object.keys(columns).filter((name) => !table.columns.has(name));
+}
+
+/** What an empty file says. */
+export const emptySchema: Schema = {
+  tables: new Map(),
+  auth: authSettings(v.parse(settingsSchema, {}).$auth),
+  origins: [],
+};
+
+/** What is known of a file that cannot be read. */
+export const unreadSchema: Schema = { ...emptySchema, unread: "everything" };
+
+/** What is sound of it, and null where nothing is. */
+function parsePart<const S extends v.GenericSchema>(
+  schema: S,
+  value: unknown,
+  at: string,
+  problems: Problem[],
+): v.InferOutput<S> | null {
+  const result = v.safeParse(schema, value);
+  if (result.success) return result.output;
+  for (const problem of problemsOf(schemaFile, result.issues))
+    problems.push({ ...problem, path: [at, problem.path].filter((part) => part !== "").join(".") });
+  return soundPart(schema, value);
+}
+
+/** The table as far as it could be read; null where no column could be. */
+function parseTable(name: string, value: unknown, problems: Problem[]): Table | null {
+  const problem = (path: string, message: string) => problems.push({ file: schemaFile, path, message });
+  const at = dottedPath([name]);
+  if (!isName(name)) problem(at, `not a name: ${nameRule}`);
+  const source = parsePart(tableSchema, value, at, problems);
+  if (source === null) return null;
+  for (const column of source.columns.keys())
+    if (!isName(column)) problem(dottedPath([name, "columns", column]), `not a name: ${nameRule}`);
+  const written = Object.keys((value as { columns: object }).columns);
+  const known = (path: string, list: readonly string[]) => {
+    for (const column of list)
+      if (!written.includes(column))
+        problem(path, `unknown column ${shown(column)}${meantOrKnown(column, written)}`);
+    if (new Set(list).size !== list.length) problem(path, "names a column twice");
+    if (list.length === 0) problem(path, "expected at least one column");
+  };
+  if (source.primary_key !== undefined) known(`${at}.primary_key`, source.primary_key);
+  source.unique.forEach((columns, i) => {
+    known(`${at}.unique.${i}`, columns);
+  });
+  source.indexes.forEach(({ columns }, i) => {
+    known(`${at}.indexes.${i}.columns`, columns.map(withoutDirection));
+  });
+  if (source.primary_key !== undefined && markedKey(source).length > 0)
+    problem(`${at}.primary_key`, "the key is here and on a column: remove one of them");
+  if (markedKey(source).length > 1)
+    problem(`${at}.columns`, "a key of several columns is written primary_key: [a, b] on the table");
+  return isName(name) ? tableFromSource(name, withKnownColumns(source)) : null;
+}
+
+/** Without columns that have no name, and lists that name such as are not there. */
+function withKnownColumns(source: TableSource): TableSource {
+  const columns = new Map([...source.columns].filter(([name]) => isName(name)));
+  const areKnown = (list: readonly string[]) => list.every((name) => columns.has(name));
+  return {
+    ...source,
+    columns,
+    primary_key: source.primary_key && areKnown(source.primary_key) ? source.primary_key : undefined,
+    unique: source.unique.filter(areKnown),
+    indexes: source.indexes.filter((index) => areKnown(index.columns.map(withoutDirection))),
+  };
+}
+
+const nameRule = "expected letters, digits and _, a letter first, at most 63, not beginning with sqlite_";
+
+/** A reference without a column means its parent's key, where that is one column; `schemaProblems` judges the rest. */
+function withResolvedReferences(tables: ReadonlyMap<string, Table>): ReadonlyMap<string, Table> {
+  const resolved = (column: Column): Column => {
+    const { references } = column;
+    if (references === null || references.column !== "") return column;
+    const key = tables.get(references.table)?.primaryKey ?? [];
+    return key.length === 1 ? { ...column, references: { ...references, column: key[0]! } } : column;
+  };
+  return new Map(
+    [...tables].map(([name, table]) => {
+      const columns = new Map([...table.columns].map(([key, column]) => [key, resolved(column)]));
+      return [name, { ...table, columns }];
+    }),
+  );
+}
+
+function authSettings(source: AuthSource): AuthSettings {
+  return {
+    registration: source.registration,
+    emailVerification: source.email_verification,
+    invitationUrl: source.invitation_url,
+    passwordResetUrl: source.password_reset_url,
+    providers: source.providers,
+    redirectUrls: source.redirect_urls,
+  };
+}

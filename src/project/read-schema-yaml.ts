@@ -1,0 +1,85 @@
+import { LineCounter, parseDocument, type YAMLError } from "yaml";
+import { pointAt } from "../problems/point-at.js";
+import { type Problem, shown } from "../problems/problem.js";
+import { schemaFile } from "./file-names.js";
+import { isPlainObject } from "./valibot-problems.js";
+
+/** The document of svc.schema.yaml: `$auth` and the like apart from the tables, nothing of either read yet. */
+export type SchemaDocument =
+  | {
+      readonly outcome: "read";
+      readonly settings: Record<string, unknown>;
+      readonly tables: readonly (readonly [name: string, value: unknown])[];
+    }
+  | { readonly outcome: "invalid"; readonly problems: readonly Problem[] };
+
+/** The document of a text, or its mistakes of syntax. */
+export function readSchemaYaml(text: string): SchemaDocument {
+  const lineCounter = new LineCounter();
+  const document = parseDocument(text, {
+    lineCounter,
+    intAsBigInt: true,
+    prettyErrors: false,
+    // "silent" would take the first of several documents without a word.
+    logLevel: "error",
+  });
+  if (document.errors.length > 0)
+    return {
+      outcome: "invalid",
+      problems: distinct(document.errors).map((error) => syntaxProblem(text, error, lineCounter)),
+    };
+  let value: unknown;
+  try {
+    value = document.toJS({ maxAliasCount: 100 }) ?? {};
+  } catch (error) {
+    return {
+      outcome: "invalid",
+      problems: [{ file: schemaFile, path: "", message: shown((error as Error).message, messageMax) }],
+    };
+  }
+  if (!isPlainObject(value))
+    return {
+      outcome: "invalid",
+      problems: [{ file: schemaFile, path: "", message: "expected a map of tables" }],
+    };
+  const entries = Object.entries(value);
+  return {
+    outcome: "read",
+    settings: Object.fromEntries(entries.filter(([key]) => key.startsWith("$"))),
+    tables: entries.filter(([key]) => !key.startsWith("$")),
+  };
+}
+
+/** The reader says some twice. */
+function distinct(errors: readonly YAMLError[]): readonly YAMLError[] {
+  const seen = new Set<string>();
+  return errors.filter(({ pos, code }) => {
+    const isNew = !seen.has(`${pos[0]} ${code}`);
+    seen.add(`${pos[0]} ${code}`);
+    return isNew;
+  });
+}
+
+function syntaxProblem(text: string, { code, message, pos }: YAMLError, lines: LineCounter): Problem {
+  const { line, col: column } = lines.linePos(pos[0]);
+  const what = code === "MULTIPLE_DOCS" ? secondDocument : shown(message, messageMax);
+  const start = pos[0] - column + 1;
+  const end = text.indexOf("\n", start);
+  const place = pointAt(text.slice(start, end === -1 ? undefined : end), { line: 1, column });
+  const said = `column ${column}: ${what}${remedies.get(code) ?? ""}`;
+  return { file: schemaFile, line, path: "", message: `${said}\n${place}` };
+}
+
+/** Some quote a name. */
+const messageMax = 200;
+const secondDocument =
+  "a second document begins here, and the file has to be one: remove this ---, or the ... before it";
+
+/** What to do about a mistake in YAML. */
+const remedies = new Map<YAMLError["code"], string>([
+  ["DUPLICATE_KEY", ": rename one of both"],
+  ["BAD_INDENT", ": a bracket is missing above, or the indentation is not that of its neighbours"],
+  ["BLOCK_AS_IMPLICIT_KEY", ": a map in one line needs { }"],
+  ["MULTILINE_IMPLICIT_KEY", ": a key ends with a colon"],
+  ["BAD_SCALAR_START", ": put it in quotes"],
+]);

@@ -1,0 +1,79 @@
+import { type ColumnName, columnName, tableName } from "../sqlite/names.js";
+import type { Column, ColumnDefault, Index, Reference, Table } from "./model.js";
+import type { ColumnSource, TableSource } from "./schema.js";
+
+/** The table that is written, where each of its names is one and each list names columns that it has. */
+export function tableFromSource(name: string, source: TableSource): Table {
+  const primaryKey = (source.primary_key ?? markedKey(source)).map(columnName);
+  const columns = [...source.columns].map(
+    ([key, column]) => [key, columnOf(columnName(key), column, primaryKey, source.strict)] as const,
+  );
+  const inlineUnique = [...source.columns]
+    .filter(([, column]) => column.unique)
+    .map(([key]) => [columnName(key)]);
+  return {
+    name: tableName(name),
+    columns: new Map(columns),
+    primaryKey,
+    unique: [...inlineUnique, ...source.unique.map((list) => list.map(columnName))],
+    indexes: source.indexes.map(indexOf),
+    strict: source.strict,
+    virtual: source.virtual,
+    renamedFrom: source.renamed_from ?? null,
+  };
+}
+
+function columnOf(
+  name: ColumnName,
+  source: ColumnSource,
+  key: readonly ColumnName[],
+  strict: boolean,
+): Column {
+  return {
+    name,
+    type: source.type,
+    // A key is NOT NULL, whatever SQLite allows for reasons of age; a pulled table keeps what it has.
+    notNull: source.not_null || (strict && key.includes(name)),
+    default: defaultOf(source.default, source.type),
+    check: source.check ?? null,
+    references: source.references === undefined ? null : referenceOf(source.references),
+    renamedFrom: source.renamed_from ?? null,
+  };
+}
+
+function defaultOf(source: ColumnSource["default"], type: Column["type"]): ColumnDefault | null {
+  if (source === undefined) return null;
+  if (typeof source === "object") return { kind: "sql", sql: source.sql };
+  const value = typeof source === "bigint" && type === "real" ? Number(source) : source;
+  return { kind: "literal", value };
+}
+
+function referenceOf(source: NonNullable<ColumnSource["references"]>): Reference {
+  const toUsers = source.table === "$users";
+  return {
+    table: toUsers ? "$users" : (source.table as Reference["table"]),
+    column: (source.column ?? (toUsers ? "id" : "")) as ColumnName,
+    onDelete: source.on_delete,
+  };
+}
+
+function indexOf(source: TableSource["indexes"][number]): Index {
+  return {
+    columns: source.columns.map((column) => ({
+      name: columnName(withoutDirection(column)),
+      descending: column.startsWith("-"),
+    })),
+    unique: source.unique,
+    where: source.where ?? null,
+  };
+}
+
+/** The columns that are marked `primary_key: true`. */
+export function markedKey(source: TableSource): string[] {
+  return [...source.columns].filter(([, column]) => column.primary_key).map(([name]) => name);
+}
+
+/** The column of an index: `-name` is `name`, descending. */
+export function withoutDirection(column: string): string {
+  return column.replace(/^-/, "");
+}

@@ -1,0 +1,119 @@
+import { isKeyword, type Token, tokenize, withoutComments } from "../sqlite/sql-tokens.js";
+
+/** What a write does to rows of a table. */
+export type Write = "insert" | "update" | "delete";
+
+/** A trigger's statement, as far as its effects depend on it. */
+export interface Trigger {
+  readonly event: Write | undefined;
+  readonly isConditional: boolean;
+  /** Whether there is a word by which rows are examined. */
+  readonly reads: boolean;
+  /** `RAISE(IGNORE)` leaves the rest of it out. */
+  readonly mayIgnore: boolean;
+  readonly statements: readonly (readonly Token[])[];
+}
+
+/** CREATE [TEMP] TRIGGER [IF NOT EXISTS] name [BEFORE | AFTER | INSTEAD OF] event … [WHEN …] BEGIN statement; … END */
+export function parseTrigger(sql: string): Trigger {
+  const tokens = withoutComments(tokenize(sql));
+  const events = ["insert", "update", "delete"] as const;
+  const event = tokens
+    .map((token) => events.find((name) => isKeyword(token, name)))
+    .find((name) => name !== undefined);
+  const begin = tokens.findIndex((token) => isKeyword(token, "begin"));
+  const [head, body] = [tokens.slice(0, begin), tokens.slice(begin + 1, -1)];
+  const names = (some: readonly Token[], ...keywords: string[]) =>
+    some.some((token) => keywords.some((keyword) => isKeyword(token, keyword)));
+  return {
+    event,
+    isConditional: names(head, "when", "of"),
+    reads:
+      names(tokens, "select", "with") ||
+      names(body, "update", "delete", "conflict", "replace") ||
+      looksIntoTable(tokens),
+    mayIgnore: names(tokens, "ignore"),
+    statements: statementsOf(body),
+  };
+}
+
+/** `x IN t` and `x IN f(…)` read without a SELECT. */
+function looksIntoTable(tokens: readonly Token[]): boolean {
+  return tokens.some((token, i) => isKeyword(token, "in") && tokens[i + 1]?.text !== "(");
+}
+
+function statementsOf(tokens: readonly Token[]): readonly (readonly Token[])[] {
+  const statements: Token[][] = [[]];
+  for (const token of tokens)
+    if (token.text === ";") statements.push([]);
+    else statements.at(-1)!.push(token);
+  return statements.filter((statement) => statement.length > 0);
+}
+
+/** A statement of a trigger that changes rows. */
+export interface TriggerWrite {
+  readonly table: string;
+  /** What it may do to rows. */
+  readonly kinds: readonly Write[];
+  /** Whether it inserts one row, whatever is there already. */
+  readonly isPlain: boolean;
+  /** Whether it changes the row of one rowid, if there is one. */
+  readonly isByRowid: boolean;
+}
+
+/** What a statement of a trigger writes; null for one that writes nothing, or that is not understood. */
+export function writeOf(tokens: readonly Token[]): TriggerWrite | null {
+  const [first, second] = tokens;
+  const isUpsert = tokens.some((token) => isKeyword(token, "conflict"));
+  const hasResolution = isKeyword(second, "or");
+  const [target, next] = tokens.slice(targetAt(tokens));
+  if (target === undefined || next?.text === ".") return null;
+  const write = { table: target.value, isPlain: false, isByRowid: isByRowid(tokens) };
+  if (isKeyword(first, "delete")) return { ...write, kinds: ["delete"] };
+  if (isKeyword(first, "update")) return { ...write, kinds: ["update", ...(hasResolution ? deleting : [])] };
+  if (isKeyword(first, "replace") || hasResolution) return { ...write, kinds: ["insert", "delete"] };
+  if (!isKeyword(first, "insert")) return null;
+  return isUpsert
+    ? { ...write, kinds: ["insert", "update"] }
+    : { ...write, kinds: ["insert"], isPlain: insertsOneRow(tokens) };
+}
+
+/** By `OR REPLACE`. */
+const deleting: readonly Write[] = ["delete"];
+
+/** Behind INSERT [OR …] INTO, REPLACE INTO, DELETE FROM, UPDATE [OR …]. */
+function targetAt(tokens: readonly Token[]): number {
+  const start = isKeyword(tokens[1], "or") ? 3 : 1;
+  return isKeyword(tokens[start], "into") || isKeyword(tokens[start], "from") ? start + 1 : start;
+}
+
+function insertsOneRow(tokens: readonly Token[]): boolean {
+  const values = tokens.findIndex((token) => isKeyword(token, "values"));
+  if (values === -1) return false;
+  const depths = depthsOf(tokens.slice(values + 1));
+  return depths.indexOf(0) === depths.length - 1;
+}
+
+/** `WHERE rowid = old.id`, and nothing behind it. */
+function isByRowid(tokens: readonly Token[]): boolean {
+  const where = tokens.findIndex((token) => isKeyword(token, "where"));
+  const [rowid, equals, row, dot, ...rest] = tokens.slice(where + 1);
+  return (
+    where !== -1 &&
+    (isKeyword(rowid, "rowid") || isKeyword(rowid, "_rowid_")) &&
+    equals?.text === "=" &&
+    (isKeyword(row, "old") || isKeyword(row, "new")) &&
+    dot?.text === "." &&
+    rest.length === 1
+  );
+}
+
+/** How many parentheses are open behind each token. */
+function depthsOf(tokens: readonly Token[]): readonly number[] {
+  let depth = 0;
+  return tokens.map(({ text }) => {
+    if (text === "(") depth++;
+    if (text === ")") depth--;
+    return depth;
+  });
+}

@@ -1,0 +1,64 @@
+import type { Column, Table } from "../../project/model.js";
+import type { ColumnType } from "../../sqlite/column-type.js";
+import { affinity, typeOfDeclaration } from "../../sqlite/column-type.js";
+import { quoteName } from "../../sqlite/sql-tokens.js";
+import { isLoose, type Physical, type PhysicalColumn, type PhysicalTable } from "../physical.js";
+import { tableModel } from "../table-model.js";
+import { misfit } from "./conversion.js";
+import { countRows } from "./counts.js";
+import { storageTypes } from "./ddl.js";
+import { type Hazard, impossible, impossibleIfAny, type Step } from "./steps.js";
+import { tableDifferences } from "./table-differences.js";
+
+/** Takes a table that is there and not in the schema in force as the file declares it, or says why it cannot. */
+export function adoptStep(declared: Table, source: PhysicalTable, physical: Physical): Step {
+  const unmodelled = tableModel(source, physical, typeDeclaredFor(declared, source))?.unmodelled ?? [];
+  const beside =
+    unmodelled.length === 0
+      ? ""
+      : `, beside what it does not say: ${unmodelled.map((u) => u.feature).join("; ")}`;
+  return {
+    kind: "adopt_table",
+    description: `adopt table ${declared.name}, which is there as the file declares it${beside}`,
+    statements: [],
+    hazards: adoptHazards(declared, source, physical),
+  };
+}
+
+function adoptHazards(declared: Table, source: PhysicalTable, physical: Physical): Hazard[] {
+  const differences = adoptDifferences(declared, source, physical);
+  if (differences.length > 0)
+    return [impossible(`${declared.name} is there and differs from the file: ${differences.join("; ")}`)];
+  return [...declared.columns.values()].flatMap((column) => {
+    const stored = source.columns.find(({ name }) => name === column.name)!;
+    // STRICT vouches for the types that are SQLite's own.
+    const isVouchedFor = !isLoose(source, stored) && column.type !== "boolean" && column.type !== "json";
+    return isVouchedFor ? [] : valueHazards(declared, column);
+  });
+}
+
+function valueHazards(table: Table, column: Column): Hazard[] {
+  const count = countRows(quoteName(table.name), misfit(quoteName(column.name), column.type));
+  return [impossibleIfAny(`${table.name}.${column.name} holds values that are not ${column.type}`, count)];
+}
+
+/** What the file declares otherwise than the table is. */
+function adoptDifferences(declared: Table, source: PhysicalTable, physical: Physical): string[] {
+  if (source.kind === "shadow") return ["it is a shadow table of a virtual table"];
+  const model = tableModel(source, physical, typeDeclaredFor(declared, source));
+  if (model === null) return ["it has no column whose name the file can say"];
+  return tableDifferences(model.table, declared);
+}
+
+/** The type that the file declares, where the physical column can hold it. */
+function typeDeclaredFor(declared: Table, source: PhysicalTable): (column: PhysicalColumn) => ColumnType {
+  return (column) => {
+    const wanted = declared.columns.get(column.name)?.type;
+    const usual = typeOfDeclaration(column.declaredType);
+    return wanted !== undefined && canHold(column, wanted, source) ? wanted : usual;
+  };
+}
+
+function canHold(column: PhysicalColumn, type: ColumnType, source: PhysicalTable): boolean {
+  return isLoose(source, column) || affinity(column.declaredType) === affinity(storageTypes[type]);
+}

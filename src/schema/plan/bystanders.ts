@@ -1,0 +1,47 @@
+import { mentions } from "../../sqlite/sql-tokens.js";
+import {
+  type Physical,
+  type PhysicalTable,
+  type PhysicalTrigger,
+  type PhysicalView,
+  sameName,
+} from "../physical.js";
+import { dropTrigger, dropView } from "./ddl.js";
+
+/** Views and triggers that a rebuild takes down and puts up again. */
+export interface Bystanders {
+  readonly views: readonly PhysicalView[];
+  readonly triggers: readonly PhysicalTrigger[];
+}
+
+/** Views that speak of one of the tables, at first or second hand, and triggers that speak of a table or of those. */
+export function bystanders(physical: Physical, tables: readonly string[]): Bystanders {
+  const names = [...tables];
+  const found = new Set<PhysicalView>();
+  for (const name of names)
+    for (const view of physical.views)
+      if (!found.has(view) && mentions(view.sql, name)) {
+        found.add(view);
+        names.push(view.name);
+      }
+  const triggers = physical.triggers.filter(({ on, sql }) =>
+    names.some((name) => sameName(on, name) || mentions(sql, name)),
+  );
+  return { views: physical.views.filter((view) => found.has(view)), triggers };
+}
+
+/** A table's own triggers go with it, those of a view with the view. */
+export function dropBystanders({ views, triggers }: Bystanders, tables: readonly PhysicalTable[]): string[] {
+  const going = [...tables, ...views];
+  return [
+    ...triggers
+      .filter(({ on }) => !going.some(({ name }) => sameName(on, name)))
+      .map(({ name }) => dropTrigger(name)),
+    ...views.map(({ name }) => dropView(name)),
+  ];
+}
+
+/** Makes them again as they were, views first. */
+export function restoreBystanders({ views, triggers }: Bystanders): string[] {
+  return [...views, ...triggers].map(({ sql }) => sql);
+}

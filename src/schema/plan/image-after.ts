@@ -1,0 +1,20 @@
+import type { Column, Table } from "../../project/model.js";
+import { quoteName } from "../../sqlite/sql-tokens.js";
+import { conversion } from "./conversion.js";
+import { defaultSql } from "./ddl.js";
+
+/** The table as it will be, as a FROM term over the table as it is: what a new constraint is tried on. */
+export function imageAfter(current: Table, target: Table): string {
+  const columns = [...target.columns.values()].map(
+    (column) => `${valueAfter(column, current)} AS ${quoteName(column.name)}`,
+  );
+  return `(SELECT ${columns.join(", ")} FROM ${quoteName(current.name)})`;
+}
+
+/** The value of a column after the change, over the table as it is before. */
+export function valueAfter(column: Column, current: Table): string {
+  const before = current.columns.get(column.name);
+  if (before === undefined) return column.default === null ? "NULL" : defaultSql(column.default);
+  if (before.type === column.type) return quoteName(column.name);
+  return conversion(quoteName(column.name), before.type, column.type)?.value ?? "NULL";
+}

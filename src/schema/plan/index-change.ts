@@ -1,0 +1,71 @@
+import { mentions } from "../../sqlite/sql-tokens.js";
+import {
+  declaredIndexes,
+  type IndexShape,
+  indexName,
+  indexSignature,
+  indexSignatures,
+} from "../index-shape.js";
+import type { PhysicalIndex } from "../physical.js";
+import type { TableComparison } from "./table-comparison.js";
+
+/** What becomes of the indexes of one table that stays, those of `unique` included. */
+export interface IndexChange {
+  /** Created ones that the file has no longer. */
+  readonly dropped: readonly PhysicalIndex[];
+  /** Over a column that is dropped, and never in the file. */
+  readonly lost: readonly PhysicalIndex[];
+  /** Created ones that stay as they are, under the name that they have. */
+  readonly kept: readonly PhysicalIndex[];
+  /** To be made again under another name, since they are named after what is renamed. */
+  readonly stale: readonly PhysicalIndex[];
+  readonly created: readonly CreatedIndex[];
+}
+
+/** An index that the plan makes. */
+export interface CreatedIndex {
+  /** After the names that the table and its columns will have. */
+  readonly name: string;
+  readonly shape: IndexShape;
+  /** False for one that is only made again. */
+  readonly isNew: boolean;
+}
+
+/** @param rebuild whether the table is made anew, and its unique constraints with it */
+export function indexChange(
+  { target, named, physical, unwanted, dropped: droppedColumns }: TableComparison,
+  rebuild: boolean,
+): IndexChange {
+  const signatures = indexSignatures(physical);
+  const oldShapes = declaredIndexes(target);
+  const shapes = declaredIndexes(named);
+  const created: CreatedIndex[] = [];
+  const stale: PhysicalIndex[] = [];
+  const seen = new Set<string>();
+  for (const [at, oldShape] of oldShapes.entries()) {
+    const signature = indexSignature(oldShape);
+    if (seen.has(signature)) continue;
+    seen.add(signature);
+    const present = physical.indexes.filter(
+      (index) => signatures.get(index) === signature && index.origin !== "primary_key",
+    );
+    const name = indexName(named.name, shapes[at]!);
+    stale.push(
+      ...present.filter((index) => index.name === indexName(target.name, oldShape) && index.name !== name),
+    );
+    const staying = present.filter(
+      (index) => !stale.includes(index) && !(rebuild && index.origin === "unique"),
+    );
+    if (staying.length === 0) created.push({ name, shape: oldShape, isNew: present.length === 0 });
+  }
+  const dropped = unwanted.filter(({ origin }) => origin === "created");
+  const others = physical.indexes.filter(
+    (index) => index.origin === "created" && !dropped.includes(index) && !stale.includes(index),
+  );
+  const lost = others.filter(
+    (index) =>
+      !seen.has(signatures.get(index) ?? "") &&
+      droppedColumns.some(({ name }) => mentions(index.sql ?? "", name)),
+  );
+  return { dropped, lost, kept: others.filter((index) => !lost.includes(index)), stale, created };
+}

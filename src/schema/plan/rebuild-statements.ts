@@ -1,0 +1,63 @@
+import type { Table } from "../../project/model.js";
+import type { TableName } from "../../sqlite/names.js";
+import { quoteName, quoteText } from "../../sqlite/sql-tokens.js";
+import { type Physical, rowidName } from "../physical.js";
+import { bystanders, dropBystanders, restoreBystanders } from "./bystanders.js";
+import { createTable, dropTable, inlineKey, type Keepsakes, renameTable } from "./ddl.js";
+import { valueAfter } from "./image-after.js";
+import { keepsakes } from "./keepsakes.js";
+import type { TableChange } from "./table-change.js";
+
+/**
+ * SQLite, "Making Other Kinds Of Table Schema Changes": a new table under another name takes the rows and then the
+ * name. Foreign keys of other tables go by the name and are none the wiser. Triggers, views and indexes that the
+ * table had, or that speak of it, are written again as they were.
+ */
+export function rebuildStatements(change: TableChange, physical: Physical): string[] {
+  const { current, target } = change;
+  const kept = keepsakes(change);
+  const temporary = `_rebuild_${current.name}`;
+  const beside = bystanders(physical, [current.name]);
+  return [
+    ...dropBystanders(beside, [change.physical]),
+    createTable(withOwnReferences(target, temporary), kept, temporary),
+    copyRows(change, kept, temporary),
+    ...(kept.autoincrement ? keepSequence(current.name, temporary) : []),
+    dropTable(current.name),
+    renameTable(temporary, current.name),
+    ...change.indexes.kept.map(({ sql }) => sql!),
+    ...restoreBystanders(beside),
+  ];
+}
+
+/** The rename carries references to itself along. To the old table, they would be carried out when it is dropped. */
+function withOwnReferences(table: Table, temporary: string): Table {
+  const columns = [...table.columns.values()].map((column) =>
+    column.references?.table === table.name
+      ? { ...column, references: { ...column.references, table: temporary as TableName } }
+      : column,
+  );
+  return { ...table, columns: new Map(columns.map((column) => [column.name, column])) };
+}
+
+function copyRows({ current, target, physical }: TableChange, kept: Keepsakes, temporary: string): string {
+  const columns = [...target.columns.values()];
+  const names = columns.map(({ name }) => quoteName(name));
+  const values = columns.map((column) => valueAfter(column, current));
+  const taken = [...physical.columns.map(({ name }) => name), ...target.columns.keys()];
+  const rowid = physical.hasRowid && !kept.withoutRowid ? rowidName(taken) : null;
+  if (rowid !== null && inlineKey(target, kept) === null) {
+    names.unshift(rowid);
+    values.unshift(rowid);
+  }
+  const order = rowid === null ? "" : ` ORDER BY ${rowid}`;
+  return `INSERT INTO ${quoteName(temporary)} (${names.join(", ")}) SELECT ${values.join(", ")} FROM ${quoteName(current.name)}${order}`;
+}
+
+/** AUTOINCREMENT never gives a number twice, also that of a row that is gone. */
+function keepSequence(table: string, temporary: string): string[] {
+  return [
+    `DELETE FROM sqlite_sequence WHERE name = ${quoteText(temporary)}`,
+    `INSERT INTO sqlite_sequence (name, seq) SELECT ${quoteText(temporary)}, seq FROM sqlite_sequence WHERE name = ${quoteText(table)}`,
+  ];
+}

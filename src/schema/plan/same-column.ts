@@ -1,0 +1,31 @@
+import type { Column, Reference } from "../../project/model.js";
+import { canonicalFragment, sameFragment } from "../../sqlite/fragment.js";
+import { defaultSql } from "./ddl.js";
+
+/** Whether two columns of the same name are the same but for their names before a rename. */
+export function sameColumn(a: Column, b: Column): boolean {
+  return (
+    a.type === b.type &&
+    a.notNull === b.notNull &&
+    sameDefault(a, b) &&
+    sameFragment(a.check, b.check) &&
+    sameReference(a.references, b.references)
+  );
+}
+
+/** Whether the defaults are the same value or expression. */
+export function sameDefault(a: Column, b: Column): boolean {
+  return canonicalDefault(a) === canonicalDefault(b);
+}
+
+/** DEFAULT NULL is none. */
+function canonicalDefault({ default: value }: Column): string | null {
+  const text = value === null ? "null" : canonicalFragment(defaultSql(value));
+  return text === "null" ? null : text;
+}
+
+/** Whether both refer to the same column with the same action, or neither refers. */
+export function sameReference(a: Reference | null, b: Reference | null): boolean {
+  if (a === null || b === null) return a === b;
+  return a.table === b.table && a.column === b.column && a.onDelete === b.onDelete;
+}

@@ -1,0 +1,59 @@
+import type { Column, Table } from "../../project/model.js";
+import { declaredIndexes, indexSignature, indexSignatures } from "../index-shape.js";
+import type { PhysicalIndex, PhysicalTable } from "../physical.js";
+import { sameColumn } from "./same-column.js";
+
+/** How a table that is in force differs from what it is to be, in the names that are in force. */
+export interface TableComparison {
+  readonly current: Table;
+  readonly target: Table;
+  /** The target under the names that it will have. */
+  readonly named: Table;
+  readonly physical: PhysicalTable;
+  readonly added: readonly Column[];
+  readonly dropped: readonly Column[];
+  readonly altered: readonly { readonly before: Column; readonly after: Column }[];
+  readonly keyChanged: boolean;
+  readonly strictChanged: boolean;
+  /** Indexes and unique constraints that are there and that the file declares no longer. */
+  readonly unwanted: readonly PhysicalIndex[];
+}
+
+/** @param named the target under the names that it will have */
+export function compareTables(
+  current: Table,
+  target: Table,
+  named: Table,
+  physical: PhysicalTable,
+): TableComparison {
+  return {
+    current,
+    target,
+    named,
+    physical,
+    added: [...target.columns.values()].filter(({ name }) => !current.columns.has(name)),
+    dropped: [...current.columns.values()].filter(({ name }) => !target.columns.has(name)),
+    altered: [...current.columns.values()].flatMap((before) => {
+      const after = target.columns.get(before.name);
+      return after === undefined || sameColumn(before, after) ? [] : [{ before, after }];
+    }),
+    keyChanged: current.primaryKey.join() !== target.primaryKey.join(),
+    strictChanged: current.strict !== target.strict,
+    unwanted: unwantedIndexes(current, target, physical),
+  };
+}
+
+/** Indexes and unique constraints that are there, were declared, and are so no longer. */
+function unwantedIndexes(current: Table, target: Table, physical: PhysicalTable): PhysicalIndex[] {
+  const wanted = new Set(declaredIndexes(target).map(indexSignature));
+  const unwanted = new Set(
+    declaredIndexes(current)
+      .map(indexSignature)
+      .filter((signature) => !wanted.has(signature)),
+  );
+  const signatures = indexSignatures(physical);
+  return physical.indexes.filter((index) => {
+    const signature = signatures.get(index);
+    return index.origin !== "primary_key" && signature !== undefined && unwanted.has(signature);
+  });
+}
