@@ -3,7 +3,7 @@ import { type Client, client, expectAnswer, expectRefusal } from "../../support/
 import { countOf, rowsOf, run } from "../../support/people.js";
 import { apiKey, serve } from "../../support/server.js";
 
-/** Specification 5.2. */
+/** docs/reference/auth.md: scopes of API keys. */
 const project = {
   schema: `
 notes:

@@ -3,7 +3,7 @@ import { client, dataOf, expectAnswer, expectRefusal, metaOf, pagesOf } from "..
 import { member, run } from "../../support/people.js";
 import { apiKey, serve } from "../../support/server.js";
 
-/** Specification 4.3, rule 4; interface, section 4. */
+/** docs/reference/http.md: total and the scan limit. */
 const project = {
   schema: `
 things:

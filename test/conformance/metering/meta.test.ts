@@ -3,7 +3,7 @@ import { type Answer, client, expectAnswer, expectRefusal, type ListMeta } from 
 import { countOf, member, run } from "../../support/people.js";
 import { apiKey, onSqld, serve, skip } from "../../support/server.js";
 
-/** Specification, section 2 (metering meta) and section 8. */
+/** docs/reference/metering.md: the members of `meta`. */
 const schema = `
 shelves:
   columns:

@@ -8,7 +8,7 @@ import { receipt, receiptRows } from "../../support/receipts.js";
 import { apiKey, serve } from "../../support/server.js";
 import { SwitchableJournal } from "../../support/switchable-journal.js";
 
-/** Interface, section 8. */
+/** docs/reference/metering.md: receipts. */
 const schema = `
 owners: { columns: { id: { type: integer, primary_key: true }, user: { type: text } }, indexes: [{ columns: [user] }] }
 things:

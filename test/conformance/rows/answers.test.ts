@@ -3,7 +3,7 @@ import { client, expectAnswer, expectRefusal } from "../../support/client.js";
 import { countOf, member, rowsOf } from "../../support/people.js";
 import { apiKey, serve } from "../../support/server.js";
 
-/** Specification 4.2; interface, section 4: the bodies of the eight endpoints. */
+/** docs/reference/http.md: the bodies of the eight endpoints. */
 const project = {
   schema: `
 notes:

@@ -3,7 +3,7 @@ import { client, dataOf, expectAnswer, expectRefusal } from "../../support/clien
 import { countOf, run } from "../../support/people.js";
 import { apiKey, onD1, serve } from "../../support/server.js";
 
-/** Interface, section 3: column types and their JSON, both ways. */
+/** docs/reference/http.md: column types and their JSON, both ways. */
 const project = {
   schema: `
 samples:
