@@ -13,9 +13,9 @@ import { loadCatalog } from "../../src/schema/catalog.js";
 import { existsPath } from "../../src/tables/exists-path.js";
 import { aliasName, name, type Sql, sql } from "../../src/tables/sql/fragment.js";
 import { existsSql, noNames, type SqlNames } from "../../src/tables/sql/predicate.js";
+import { print } from "./support/print.js";
 import { Random } from "./support/random.js";
 import { randomRule, type Shape } from "./support/random-rule.js";
-import { print } from "./support/rule.js";
 
 const shape: Shape = { id: "integer", a: "text", b: "text", n: "integer", x: "real", flag: "boolean" };
 const columns =

@@ -4,8 +4,8 @@ import { type Case, followPages, type Outcome } from "./lists/pages.js";
 import { applySchema, type ListProject, type RuleSource, serveLists } from "./lists/project.js";
 import { randomQuery, spell } from "./lists/query.js";
 import { lookups, type TableSpec, tables } from "./lists/tables.js";
+import { print } from "./support/print.js";
 import { Random } from "./support/random.js";
-import { print } from "./support/rule.js";
 
 /**
  * Lists against an evaluator that knows nothing of SQL. `SEED=… QUERIES=… npx vitest run

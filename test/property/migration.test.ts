@@ -22,6 +22,7 @@ import {
   soundness,
   value,
 } from "../conformance/schema/support.js";
+import { schemaOf } from "../unit/rules/fixture.js";
 
 /** A failing case prints its seed and path; SVC_TEST_SEED and SVC_TEST_RUNS replay and prolong it. */
 const settings = {
@@ -134,19 +135,7 @@ function table(name: string, shape: TableShape, all: Record<string, TableShape>)
 }
 
 function text(shape: Record<string, TableShape>): string {
-  const tables = Object.entries(shape).map(([name, of]) => table(name, of, shape));
-  const schema: Schema = {
-    tables: new Map(tables.map((each) => [each.name, each])),
-    origins: [],
-    auth: {
-      registration: "public",
-      emailVerification: { required: false, url: "" },
-      invitationUrl: "",
-      passwordResetUrl: "",
-      providers: [],
-      redirectUrls: [],
-    },
-  };
+  const schema = schemaOf(Object.entries(shape).map(([name, of]) => table(name, of, shape)));
   const written = schemaText(schema);
   const read = parseSchema(written);
   expect(read.problems).toEqual([]);

@@ -1,11 +1,13 @@
 import { expect, test, vi } from "vitest";
+import type { Expression } from "../../src/rules/ast.js";
 import { member } from "../support/people.js";
 import { serve } from "../support/server.js";
 import { type RuledTable, randomRow, randomValue, schemaText, vocabulary } from "./rules/tables.js";
+import { insertRows } from "./support/insert-rows.js";
+import { print } from "./support/print.js";
 import { Random } from "./support/random.js";
 import { randomRule } from "./support/random-rule.js";
-import { print, type Rule } from "./support/rule.js";
-import { toSql, toWire } from "./support/values.js";
+import { toWire } from "./support/values.js";
 
 /**
  * A term more never makes an update rule weaker: whatever `R and T` admits, `R` admits. By requests alone: each rule R guards
@@ -22,8 +24,8 @@ const people = ["ada", "bob"];
 const patchable = ["owner", "grp", "level", "score", "flag", "note"] as const;
 
 interface Pair {
-  readonly rule: Rule;
-  readonly restricted: Rule;
+  readonly rule: Expression;
+  readonly restricted: Expression;
   /** The names of their tables. */
   readonly tables: readonly [string, string];
 }
@@ -39,7 +41,7 @@ function randomPair(random: Random, i: number): Pair {
 }
 
 const guarded = (name: string): RuledTable => {
-  const none: Rule = { kind: "constant", value: false };
+  const none: Expression = { kind: "literal", value: false };
   return { name, rules: { read: none, create: none, update: none, delete: none }, columnRules: new Map() };
 };
 
@@ -71,14 +73,9 @@ async function compare(random: Random, pairs: readonly Pair[], seen: Seen): Prom
       .join(""),
   });
   const ada = (await member(server, "ada")).bearer;
-  const insert = (table: string, row: Readonly<Record<string, unknown>>) => ({
-    sql: `INSERT INTO ${table} (${Object.keys(row).join(", ")}) VALUES (${Object.keys(row).map(() => "?")})`,
-    params: Object.values(row).map((value) => toSql(value as never)),
-  });
   const rows = pairs.map(() => random.times(patchesEach, (i) => randomRow(random, i + 1, people)));
-  await server.database.batch(
-    pairs.flatMap(({ tables }, at) => tables.flatMap((table) => rows[at]!.map((row) => insert(table, row)))),
-  );
+  for (const [at, { tables }] of pairs.entries())
+    for (const table of tables) await insertRows(server.database, table, rows[at]!);
   for (const [at, { rule, restricted, tables }] of pairs.entries())
     for (const row of rows[at]!) {
       const columns = random.some([...patchable], random.int(1, 3));

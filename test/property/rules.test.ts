@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
 import { expect, test, vi } from "vitest";
-import { type Caller, RuledProject } from "./rules/project.js";
+import { RuledProject } from "./rules/project.js";
 import {
   type Action,
   columns,
@@ -10,8 +10,9 @@ import {
   randomValue,
   shape,
 } from "./rules/tables.js";
+import type { Caller } from "./support/callers.js";
+import { print } from "./support/print.js";
 import { Random } from "./support/random.js";
-import { print } from "./support/rule.js";
 import { type Row, toWire } from "./support/values.js";
 
 /**

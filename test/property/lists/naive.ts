@@ -1,56 +1,15 @@
-import { compareStored, type Row, toWire, type Value } from "../support/values.js";
-import type { Query, QueryFilter } from "./query.js";
+import { compareRows, type Fold, matches, withKey } from "../support/evaluate.js";
+import { type Row, toWire } from "../support/values.js";
+import type { Query } from "./query.js";
 import { fold, type TableSpec } from "./tables.js";
 
-/** Every row that the query selects, in its order (interface, section 4). `rows` are in the order of insertion. */
+/** Every row that the query selects, in its order. `rows` are in the order of insertion. */
 export function evaluateQuery(spec: TableSpec, query: Query, rows: readonly Row[]): readonly Row[] {
-  const order = [
-    ...query.sort,
-    ...spec.primaryKey
-      .filter((key) => !query.sort.some(({ column }) => column === key))
-      .map((column) => ({ column, descending: false })),
-  ];
-  const comparing = (column: string) => {
-    const { collation } = spec.columns[column]!;
-    return (a: Value, b: Value) => compareStored(fold(a, collation), fold(b, collation));
-  };
+  const order = withKey(query.sort, spec.primaryKey);
+  const folded: Fold = (value, column) => fold(value, spec.columns[column]!.collation);
   return rows
-    .filter((row) =>
-      query.filters.every((filter) => matches(filter, row[filter.column]!, comparing(filter.column))),
-    )
-    .sort((a, b) => {
-      for (const { column, descending } of order) {
-        const difference = comparing(column)(a[column]!, b[column]!);
-        if (difference !== 0) return descending ? -difference : difference;
-      }
-      return 0;
-    });
-}
-
-/** A NULL matches `is_null` alone. */
-function matches(filter: QueryFilter, value: Value, compare: typeof compareStored): boolean {
-  if (filter.operator === "is_null") return (value === null) === filter.value;
-  if (value === null) return false;
-  switch (filter.operator) {
-    case "eq":
-      return compare(value, filter.value) === 0;
-    case "ne":
-      return compare(value, filter.value) !== 0;
-    case "lt":
-      return compare(value, filter.value) < 0;
-    case "lte":
-      return compare(value, filter.value) <= 0;
-    case "gt":
-      return compare(value, filter.value) > 0;
-    case "gte":
-      return compare(value, filter.value) >= 0;
-    case "in":
-      return filter.values.some((each) => compare(value, each) === 0);
-    case "contains":
-      return (value as string).includes(filter.value);
-    case "starts_with":
-      return (value as string).startsWith(filter.value);
-  }
+    .filter((row) => query.filters.every((filter) => matches(filter, row, folded)))
+    .sort((a, b) => compareRows(order, a, b, folded));
 }
 
 /** A row as a response shows it. */

@@ -1,7 +1,8 @@
 import { isDeepStrictEqual } from "node:util";
+import type { Caller } from "../support/callers.js";
 import type { Row } from "../support/values.js";
 import { shown } from "./naive.js";
-import type { Caller, ListProject } from "./project.js";
+import type { ListProject } from "./project.js";
 import type { Query } from "./query.js";
 import type { TableSpec } from "./tables.js";
 

@@ -1,18 +1,14 @@
+import type { AuthValues, Expression } from "../../../src/rules/ast.js";
 import { applyChange } from "../../../src/schema/apply.js";
-import { member } from "../../support/people.js";
-import { apiKey, serve, type TestServer } from "../../support/server.js";
+import { serve, type TestServer } from "../../support/server.js";
+import { anonymous, type Caller, makeKey, makeUsers, usersOf } from "../support/callers.js";
+import { admits, earlyRefusal, type World } from "../support/evaluate.js";
+import { insertRows } from "../support/insert-rows.js";
+import { print, write } from "../support/print.js";
 import type { Random } from "../support/random.js";
 import { randomRule, type Shape, type Vocabulary } from "../support/random-rule.js";
-import { type Auth, admits, mayAdmit, nobody, print, type Rule, type World, write } from "../support/rule.js";
 import type { Row } from "../support/values.js";
-import { insertRows, lookups, makePulled, makeRows, schemaText, type TableSpec, tables } from "./tables.js";
-
-/** Who asks. A key has no `auth`: it bypasses rules. */
-export interface Caller {
-  readonly name: string;
-  readonly auth: Auth | null;
-  readonly headers: Readonly<Record<string, string>>;
-}
+import { lookups, makePulled, makeRows, schemaText, type TableSpec, tables } from "./tables.js";
 
 /** A served project whose rows and rules are known to the test. */
 export interface ListProject {
@@ -20,17 +16,17 @@ export interface ListProject {
   readonly scanLimit: number;
   readonly callers: readonly Caller[];
   readonly rows: ReadonlyMap<string, readonly Row[]>;
-  readonly rules: ReadonlyMap<string, Rule>;
+  readonly rules: ReadonlyMap<string, Expression>;
   /** The rows that the table's rule lets the caller read, in the order of insertion. */
   admitted(table: TableSpec, caller: Caller): readonly Row[];
   /** The status of a list: a rule that no row can meet refuses before any is looked at. */
   status(table: TableSpec, caller: Caller): 200 | 401 | 403;
 }
 
-const { and, or, not, exists, compare, isNull, isNotNull, oneOf, literal, constant } = write;
+const { and, or, not, exists, compare, isNull, isNotNull, oneOf, literal } = write;
 
 /** Rules as projects have them: owners, members, roles, and what is decided before any row is looked at. */
-const writtenRules: readonly Rule[] = [
+const writtenRules: readonly Expression[] = [
   compare("row.owner", "=", "auth.id"),
   or(
     compare("row.owner", "=", "auth.id"),
@@ -60,7 +56,7 @@ const writtenRules: readonly Rule[] = [
       exists("tiers", "x", and(compare("x.grp", "=", "m.grp"), compare("x.level", "<=", "m.level"))),
     ),
   ),
-  constant(true),
+  literal(true),
 ];
 
 const vocabulary: Vocabulary = {
@@ -108,26 +104,23 @@ export async function serveLists(
   const server = await serve({ schema: schemaText([...own, ...lookups]), config }, target);
   await makePulled(server.database, tables);
   await applySchema(server, [...tables, ...lookups]);
-  const callers = await makeCallers(server);
-  const users = callers.flatMap(({ auth }) => (auth?.id ? [{ id: auth.id, role: auth.role }] : []));
+  const callers = [...(await makeUsers(server)), anonymous, await makeKey(server)];
+  const users = usersOf(callers);
   const people = [...users.map(({ id }) => id), "nobody"];
   const rows = new Map<string, readonly Row[]>([["$users", users]]);
   for (const spec of [...lookups, ...tables]) {
     const made = makeRows(spec, people, random);
-    await insertRows(server.database, spec, made);
+    await insertRows(server.database, spec.name, made);
     rows.set(spec.name, made);
   }
   const nowSeconds = BigInt(Math.floor(server.clock.now() / 1000));
-  const world = (row: Row, auth: Auth): World => ({ rows: { row }, auth, nowSeconds, tables: rows });
+  const world = (row: Row, auth: AuthValues): World => ({ rows: { row }, auth, nowSeconds, tables: rows });
   const admitted = remembered((table: TableSpec, { auth }: Caller) => {
     const all = rows.get(table.name)!;
     return auth === null ? all : all.filter((row) => admits(rules.get(table.name)!, world(row, auth)));
   });
   const status = remembered((table: TableSpec, { auth }: Caller) => {
-    if (auth === null) return 200;
-    const rule = rules.get(table.name)!;
-    if (auth === nobody && !mayAdmit(rule, { auth, nowSeconds: null })) return 401;
-    return mayAdmit(rule, { auth, nowSeconds }) ? 200 : 403;
+    return auth === null ? 200 : (earlyRefusal(rules.get(table.name)!, auth, nowSeconds) ?? 200);
   });
   return { server, scanLimit, callers, rows, rules, admitted, status };
 }
@@ -138,7 +131,7 @@ export async function applySchema(server: TestServer, specs: readonly TableSpec[
   if (applied.outcome === "refused") throw new Error(JSON.stringify(applied));
 }
 
-function configText(scanLimit: number, rules: ReadonlyMap<string, Rule>, writable: boolean): string {
+function configText(scanLimit: number, rules: ReadonlyMap<string, Expression>, writable: boolean): string {
   const sections = [...rules].map(([name, rule]) => {
     const text = JSON.stringify(print(rule));
     const { primaryKey } = tables.find((spec) => spec.name === name)!;
@@ -147,20 +140,6 @@ function configText(scanLimit: number, rules: ReadonlyMap<string, Rule>, writabl
     return `[rules.${name}]\nread = ${text}\n${create}${writes}`;
   });
   return `[api]\nscan_limit = ${scanLimit}\n${sections.join("")}`;
-}
-
-async function makeCallers(server: TestServer): Promise<readonly Caller[]> {
-  const users = [];
-  for (const [name, role] of [
-    ["ada", "user"],
-    ["bob", "user"],
-    ["root", "admin"],
-  ] as const) {
-    const { id, bearer } = await member(server, name, role);
-    users.push({ name, auth: { id, email: `${name}@example.com`, role }, headers: { ...bearer } });
-  }
-  const key = { name: "key", auth: null, headers: await apiKey(server, "project:backend") };
-  return [...users, { name: "anonymous", auth: nobody, headers: {} }, key];
 }
 
 function remembered<T>(

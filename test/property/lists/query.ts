@@ -1,27 +1,21 @@
 import type { ColumnType } from "../../../src/sqlite/column-type.js";
+import type { Filter, SortTerm } from "../support/evaluate.js";
 import type { Random } from "../support/random.js";
 import { isSafe, type Row, toText, type Value } from "../support/values.js";
 import type { TableSpec } from "./tables.js";
 
 /** What a list request asks for, before it is spelled. */
 export interface Query {
-  readonly filters: readonly QueryFilter[];
-  readonly sort: readonly { readonly column: string; readonly descending: boolean }[];
+  readonly filters: readonly Filter[];
+  readonly sort: readonly SortTerm[];
   readonly select: readonly string[] | null;
 }
-
-export type QueryFilter = { readonly column: string } & (
-  | { readonly operator: "eq" | "ne" | "lt" | "lte" | "gt" | "gte"; readonly value: Value }
-  | { readonly operator: "in"; readonly values: readonly Value[] }
-  | { readonly operator: "is_null"; readonly value: boolean }
-  | { readonly operator: "contains" | "starts_with"; readonly value: string }
-);
 
 const comparisons = ["eq", "eq", "eq", "ne", "lt", "lte", "gt", "gte"] as const;
 
 export function randomQuery(random: Random, spec: TableSpec, rows: readonly Row[]): Query {
   const filterCount = random.pick([0, 0, 1, 1, 1, 2, 2, 3, 4]);
-  const filters = new Map<string, QueryFilter>();
+  const filters = new Map<string, Filter>();
   for (let i = 0; i < filterCount; i++) {
     const filter = randomFilter(random, spec, rows);
     filters.set(`${filter.column} ${filter.operator}`, filter);
@@ -34,7 +28,7 @@ export function randomQuery(random: Random, spec: TableSpec, rows: readonly Row[
   };
 }
 
-function randomFilter(random: Random, spec: TableSpec, rows: readonly Row[]): QueryFilter {
+function randomFilter(random: Random, spec: TableSpec, rows: readonly Row[]): Filter {
   // Half of them lead an index or the key, so that paths differ.
   const leading = [spec.primaryKey, ...spec.indexes.map(({ columns }) => columns)]
     .flatMap((columns) => columns.slice(0, 2))
@@ -131,7 +125,7 @@ function encode(random: Random, part: string): string {
   return random.chance(0.5) ? encoded.replaceAll("%20", "+") : encoded;
 }
 
-function spellFilter(random: Random, spec: TableSpec, filter: QueryFilter): [string, string] {
+function spellFilter(random: Random, spec: TableSpec, filter: Filter): [string, string] {
   const { column, operator } = filter;
   const name = `filter[${column}][${operator}]`;
   if (operator === "in") return [name, spellList(random, spec.columns[column]!.type, filter.values)];

@@ -4,7 +4,6 @@ import { createIndex, createTable, nothingKept } from "../../../src/schema/plan/
 import type { ColumnType } from "../../../src/sqlite/column-type.js";
 import type { Random } from "../support/random.js";
 import type { Row, Value } from "../support/values.js";
-import { toSql } from "../support/values.js";
 
 /** A table of the test: how it is declared, and what its rows are made of. */
 export interface TableSpec {
@@ -447,10 +446,4 @@ export async function makePulled(database: Database, specs: readonly TableSpec[]
     ];
     await database.batch(statements.map((sql) => ({ sql, params: [] })));
   }
-}
-
-export async function insertRows(database: Database, spec: TableSpec, rows: readonly Row[]): Promise<void> {
-  const columns = Object.keys(spec.columns);
-  const sql = `INSERT INTO ${spec.name} (${columns.join(", ")}) VALUES (${columns.map(() => "?").join(", ")})`;
-  await database.batch(rows.map((row) => ({ sql, params: columns.map((column) => toSql(row[column]!)) })));
 }

@@ -1,10 +1,11 @@
 import type { Database, ResultValue } from "../../../src/platform/database.js";
 import { member } from "../../support/people.js";
 import { apiKey, serve, type TestServer } from "../../support/server.js";
-import { insertRows, type TableSpec } from "../lists/tables.js";
+import type { Filter } from "../support/evaluate.js";
+import { insertRows } from "../support/insert-rows.js";
 import type { Random } from "../support/random.js";
 import type { Row, Value } from "../support/values.js";
-import type { OracleFilter, OracleTable, Term } from "./oracle.js";
+import type { OracleTable, Term } from "./oracle.js";
 
 const schema = `
 rooms:
@@ -105,18 +106,13 @@ export async function serveChat(random: Random, target?: string, settings = ""):
     (i): Row => ({ id: `k${i}`, grp: maybe(random.pick(["g1", "g2", "g3"])), n: maybe(integer(-1, 3)) }),
   );
   const rows: Record<TableName, Row[]> = { rooms, members, messages, loose };
-  for (const [name, list] of Object.entries(rows)) await insert(server.database, name, list);
+  for (const [name, list] of Object.entries(rows)) await insertRows(server.database, name, list);
   const tables = Object.fromEntries(
     await Promise.all(
       Object.entries(rows).map(async ([name, list]) => [name, await described(server.database, name, list)]),
     ),
   ) as Record<TableName, OracleTable>;
   return { server, tables, people };
-}
-
-async function insert(database: Database, name: string, rows: readonly Row[]): Promise<void> {
-  const columns = Object.fromEntries(Object.keys(rows[0]!).map((column) => [column, {}]));
-  await insertRows(database, { name, columns } as unknown as TableSpec, rows);
 }
 
 /** What the database says of its indexes. */
@@ -160,13 +156,28 @@ const membership = (chat: Chat, room: Value, user: string) => Number(isMember(ch
 /** What one in rooms by the key visits, whoever owns it. */
 const room = (chat: Chat, id: Value) => Number(roomOf(chat, id) !== undefined);
 
+export function mayRead(chat: Chat, table: TableName, { id }: Person, row: Row): boolean {
+  if (id === null) return true;
+  switch (table) {
+    case "rooms":
+      return row.owner === id || isMember(chat, row.id!, id);
+    case "members":
+      return row.user === id;
+    case "messages":
+      return isMember(chat, row.room!, id);
+    case "loose":
+      return row.grp !== null && chat.tables.rooms.rows.some(({ name }) => name === row.grp);
+  }
+}
+
 /** The read rule as it is left for a person and the equalities of a request; null where its visits are not known. */
 export function readTerms(
   chat: Chat,
   table: TableName,
-  { id }: Person,
-  filters: readonly OracleFilter[],
+  person: Person,
+  filters: readonly Filter[],
 ): readonly Term[] | null {
+  const { id } = person;
   if (id === null) return [];
   const equal = (column: string) =>
     filters.find((filter) => filter.column === column && filter.operator === "eq") as
@@ -189,7 +200,7 @@ export function readTerms(
               columns: ["room"],
               visitsOnce: 0,
               visits: (row) => membership(chat, row.room!, id),
-              holds: (row) => isMember(chat, row.room!, id),
+              holds: (row) => mayRead(chat, table, person, row),
             },
           ]
         : [
@@ -213,7 +224,7 @@ export function readTerms(
           columns: key === undefined ? ["owner", "id"] : ["owner"],
           visitsOnce: key === undefined ? 0 : membership(chat, key.value, id),
           visits: key === undefined ? (row) => membership(chat, row.id!, id) : null,
-          holds: (row) => row.owner === id || isMember(chat, row.id!, id),
+          holds: (row) => mayRead(chat, table, person, row),
         },
       ];
     }
@@ -235,8 +246,6 @@ export interface Verdict {
   readonly allowed: boolean;
   /** Of the probes of the write's rule. */
   readonly visits: number;
-  /** Whether the rule has a probe, which then also finds the row that a refusal is about. */
-  readonly probes: boolean;
 }
 
 /** Of a row as it is, or as it would be for a create. `next` is the row after an update. */
@@ -248,7 +257,7 @@ export function writeVerdict(
   row: Row,
   next: Row,
 ): Verdict {
-  const plain = (allowed: boolean): Verdict => ({ allowed, visits: 0, probes: false });
+  const plain = (allowed: boolean): Verdict => ({ allowed, visits: 0 });
   const owned = (of: Value) => roomOf(chat, of)?.owner === id;
   if (id === null) return plain(true);
   switch (`${table} ${action}` as const) {
@@ -260,19 +269,18 @@ export function writeVerdict(
       return plain(row.owner === id);
     case "members create":
     case "members update":
-      return { allowed: owned(row.room!), visits: room(chat, row.room!), probes: true };
+      return { allowed: owned(row.room!), visits: room(chat, row.room!) };
     case "members delete":
       return plain(row.user === id);
     case "messages create":
       return {
         allowed: row.author === id && isMember(chat, row.room!, id),
         visits: membership(chat, row.room!, id),
-        probes: true,
       };
     case "messages update":
       return plain(row.author === id && next.author === id);
     case "messages delete":
-      return { allowed: owned(row.room!), visits: room(chat, row.room!), probes: true };
+      return { allowed: owned(row.room!), visits: room(chat, row.room!) };
     case "loose create":
       return plain(true);
     default: {

@@ -1,4 +1,5 @@
-import { compareStored, type Row, type Value } from "../support/values.js";
+import { compare, compareRows, type Filter, matches, type SortTerm, withKey } from "../support/evaluate.js";
+import type { Row, Value } from "../support/values.js";
 
 /**
  * What docs/reference/metering.md says of access paths and visits, word by word, over rows in memory: nothing of the server's
@@ -20,12 +21,6 @@ export interface OracleIndex {
   readonly unique: boolean;
 }
 
-export type OracleFilter = { readonly column: string } & (
-  | { readonly operator: "eq" | "gt" | "lt"; readonly value: NonNullable<Value> }
-  | { readonly operator: "in"; readonly values: readonly NonNullable<Value>[] }
-  | { readonly operator: "is_null" }
-);
-
 /** A condition that a rule leaves for the rows. */
 export type Term =
   | { readonly kind: "equality"; readonly column: string; readonly value: NonNullable<Value> }
@@ -43,8 +38,8 @@ export type Term =
     };
 
 export interface ListRequest {
-  readonly filters: readonly OracleFilter[];
-  readonly sort: readonly { readonly column: string; readonly descending: boolean }[];
+  readonly filters: readonly Filter[];
+  readonly sort: readonly SortTerm[];
   readonly limit: number;
   readonly offset: number;
 }
@@ -58,33 +53,19 @@ interface Condition {
   readonly visits: ((row: Row) => number) | null;
 }
 
-function ofFilter(filter: OracleFilter): Condition {
+function ofFilter(filter: Filter): Condition {
   const { column, operator } = filter;
-  const base = { columns: [column], equality: null, membership: null, range: null, visits: null };
-  switch (operator) {
-    case "eq":
-      return { ...base, equality: column, holds: (row) => same(row[column]!, filter.value) };
-    case "in":
-      return {
-        ...base,
-        membership: column,
-        holds: (row) => filter.values.some((value) => same(row[column]!, value)),
-      };
-    case "is_null":
-      return { ...base, equality: column, holds: (row) => row[column] === null };
-    default: {
-      const sign = operator === "gt" ? 1 : -1;
-      return {
-        ...base,
-        range: { column, lower: operator === "gt" },
-        holds: (row) => row[column] !== null && compareStored(row[column]!, filter.value) * sign > 0,
-      };
-    }
-  }
-}
-
-function same(a: Value, b: Value): boolean {
-  return a !== null && compareStored(a, b) === 0;
+  const isLower = operator === "gt" || operator === "gte";
+  const isUpper = operator === "lt" || operator === "lte";
+  const isEqual = operator === "eq" || (operator === "is_null" && filter.value);
+  return {
+    columns: [column],
+    holds: (row) => matches(filter, row),
+    equality: isEqual ? column : null,
+    membership: operator === "in" ? column : null,
+    range: isLower || isUpper ? { column, lower: isLower } : null,
+    visits: null,
+  };
 }
 
 interface Path {
@@ -93,7 +74,7 @@ interface Path {
   readonly rank: readonly number[];
 }
 
-type Order = ListRequest["sort"];
+type Order = readonly SortTerm[];
 
 /** A b-tree: the columns by which it is sorted, and how many of them can be sought by. */
 interface Walk {
@@ -194,7 +175,7 @@ export function countList(table: OracleTable, terms: readonly Term[], request: L
             ...base,
             columns: [term.column],
             equality: term.column,
-            holds: (row) => same(row[term.column]!, term.value),
+            holds: (row) => compare("=", row[term.column]!, term.value) === true,
           },
         ];
       return term.kind === "judge"
@@ -209,7 +190,7 @@ export function countList(table: OracleTable, terms: readonly Term[], request: L
   const cheap = rest.filter(({ visits }) => visits === null);
   const candidates = table.rows
     .filter((row) => served.every(({ holds }) => holds(row)))
-    .sort((a, b) => compareBy(order, a, b));
+    .sort((a, b) => compareRows(order, a, b));
   // Probes are asked only about rows that pass what needs none.
   const probed = (row: Row) =>
     cheap.every(({ holds }) => holds(row))
@@ -280,7 +261,7 @@ export function countWindow(
   const candidatesOf = ({ served }: Path) =>
     table.rows
       .filter((row) => served.every(({ holds }) => holds(row)))
-      .sort((a, b) => compareBy(order, a, b));
+      .sort((a, b) => compareRows(order, a, b));
   const { limit, offset } = request;
   let path = bestPath(table, conditions, order);
   let before = 0;
@@ -311,20 +292,11 @@ export function countWindow(
 }
 
 function totalOrder(table: OracleTable, { sort }: ListRequest): Order {
-  const key = table.primaryKey.filter((name) => !sort.some(({ column }) => column === name));
-  return untilKeyIsWhole(table, [...sort, ...key.map((column) => ({ column, descending: false }))]);
+  return untilKeyIsWhole(table, withKey(sort, table.primaryKey));
 }
 
 function untilKeyIsWhole({ primaryKey }: OracleTable, order: Order): Order {
   const missing = new Set(primaryKey);
   const end = order.findIndex(({ column }) => missing.delete(column) && missing.size === 0);
   return order.slice(0, end + 1);
-}
-
-function compareBy(order: Order, a: Row, b: Row): number {
-  for (const { column, descending } of order) {
-    const difference = compareStored(a[column]!, b[column]!);
-    if (difference !== 0) return descending ? -difference : difference;
-  }
-  return 0;
 }

@@ -1,9 +1,11 @@
 import { isDeepStrictEqual } from "node:util";
-import { member } from "../../support/people.js";
-import { apiKey, serve, type TestServer } from "../../support/server.js";
+import type { Expression } from "../../../src/rules/ast.js";
+import { serve, type TestServer } from "../../support/server.js";
+import { anonymous, type Caller, makeKey, makeUsers, usersOf } from "../support/callers.js";
+import { admits, earlyRefusal, type World } from "../support/evaluate.js";
+import { insertRows } from "../support/insert-rows.js";
 import type { Random } from "../support/random.js";
-import { type Auth, admits, mayAdmit, nobody, type Rule, type World } from "../support/rule.js";
-import { type Row, toSql, toWire, type Value } from "../support/values.js";
+import { type Row, toWire, type Value } from "../support/values.js";
 import {
   type Action,
   columns,
@@ -16,13 +18,6 @@ import {
   schemaText,
   shape,
 } from "./tables.js";
-
-/** Who asks. A key has no `auth`: it bypasses rules. */
-export interface Caller {
-  readonly name: string;
-  readonly auth: Auth | null;
-  readonly headers: Readonly<Record<string, string>>;
-}
 
 /** A served project beside a model of its rows, which every request is held against. */
 export class RuledProject {
@@ -38,8 +33,8 @@ export class RuledProject {
   static async serve(random: Random, tableCount: number): Promise<RuledProject> {
     const tables = randomTables(random, tableCount);
     const server = await serve({ schema: schemaText(tables), config: configText(tables) });
-    const callers = await makeCallers(server);
-    const users = callers.flatMap(({ auth }) => (auth?.id ? [{ id: auth.id, role: auth.role }] : []));
+    const callers = [anonymous, ...(await makeUsers(server)), await makeKey(server)];
+    const users = usersOf(callers);
     const people = users.map(({ id }) => id);
     const rows = new Map<string, readonly Row[]>([["$users", users]]);
     rows.set("members", membersOf(random, people));
@@ -49,7 +44,7 @@ export class RuledProject {
         name,
         random.times(7, (i) => randomRow(random, i + 1, people)),
       );
-    for (const [name, list] of rows) if (name !== "$users") await insert(server, name, list);
+    for (const [name, list] of rows) if (name !== "$users") await insertRows(server.database, name, list);
     return new RuledProject(server, tables, callers, people, rows);
   }
 
@@ -62,17 +57,14 @@ export class RuledProject {
   }
 
   /** Whether a rule admits the caller to these rows; a key is always admitted. */
-  admits(rule: Rule, { auth }: Caller, rows: World["rows"]): boolean {
+  admits(rule: Expression, { auth }: Caller, rows: World["rows"]): boolean {
     if (auth === null) return true;
     return admits(rule, { rows, auth, nowSeconds: this.nowSeconds, tables: this.rows });
   }
 
   /** The status before any row is looked at; null where rows decide. */
   early(table: RuledTable, action: Action, { auth }: Caller): 401 | 403 | null {
-    if (auth === null) return null;
-    const rule = table.rules[action];
-    if (auth === nobody && !mayAdmit(rule, { auth, nowSeconds: null })) return 401;
-    return mayAdmit(rule, { auth, nowSeconds: this.nowSeconds }) ? null : 403;
+    return auth === null ? null : earlyRefusal(table.rules[action], auth, this.nowSeconds);
   }
 
   allows(table: RuledTable, right: "read" | "write", caller: Caller, column: string): boolean {
@@ -113,20 +105,6 @@ function asText(column: keyof typeof shape, value: Value): string | null {
   return shape[column] === "real" && Number.isInteger(value) ? `${value}.0` : String(value);
 }
 
-async function makeCallers(server: TestServer): Promise<readonly Caller[]> {
-  const callers: Caller[] = [{ name: "anonymous", auth: nobody, headers: {} }];
-  for (const [name, role] of [
-    ["ada", "user"],
-    ["bob", "user"],
-    ["root", "admin"],
-  ] as const) {
-    const { id, bearer } = await member(server, name, role);
-    callers.push({ name, auth: { id, email: `${name}@example.com`, role }, headers: { ...bearer } });
-  }
-  callers.push({ name: "key", auth: null, headers: await apiKey(server, "project:backend") });
-  return callers;
-}
-
 /** At most one for each key, and no NULL in it. */
 function membersOf(random: Random, people: readonly string[]): readonly Row[] {
   const keys = ["g1", "g2", "a"].flatMap((grp) => people.map((user_id) => ({ grp, user_id })));
@@ -147,10 +125,4 @@ function lookupRows(
   return random.times(count, () =>
     Object.fromEntries(names.map((name) => [name, randomValue(random, name, people)])),
   );
-}
-
-async function insert(server: TestServer, table: string, rows: readonly Row[]): Promise<void> {
-  const names = Object.keys(rows[0]!);
-  const sql = `INSERT INTO ${table} (${names.join(", ")}) VALUES (${names.map(() => "?").join(", ")})`;
-  await server.database.batch(rows.map((row) => ({ sql, params: names.map((name) => toSql(row[name]!)) })));
 }

@@ -1,6 +1,7 @@
+import type { Expression } from "../../../src/rules/ast.js";
+import { print } from "../support/print.js";
 import type { Random } from "../support/random.js";
 import { randomAuthRule, randomRule, type Shape, type Vocabulary } from "../support/random-rule.js";
-import { print, type Rule } from "../support/rule.js";
 import type { Row, Value } from "../support/values.js";
 
 export type Action = "read" | "create" | "update" | "delete";
@@ -8,9 +9,9 @@ export type Action = "read" | "create" | "update" | "delete";
 /** One of many tables of the same shape, each under rules of its own. */
 export interface RuledTable {
   readonly name: string;
-  readonly rules: Readonly<Record<Action, Rule>>;
+  readonly rules: Readonly<Record<Action, Expression>>;
   /** Over `auth` alone; a column that is not here has none. */
-  readonly columnRules: ReadonlyMap<string, { readonly read: Rule; readonly write: Rule }>;
+  readonly columnRules: ReadonlyMap<string, { readonly read: Expression; readonly write: Expression }>;
 }
 
 export const shape = {
@@ -149,6 +150,6 @@ function sections({ name, rules, columnRules }: RuledTable): string {
   return `[rules.${name}]\n${lines.join("\n")}\ncolumns.id.write = "public"\n${restricted.join("")}`;
 }
 
-function tomlText(rule: Rule): string {
+function tomlText(rule: Expression): string {
   return JSON.stringify(print(rule));
 }

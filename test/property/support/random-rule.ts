@@ -1,7 +1,7 @@
+import type { CompareOperator, Expression, Literal, Operand } from "../../../src/rules/ast.js";
 import type { ColumnType } from "../../../src/sqlite/column-type.js";
+import { columnOf, exists } from "./print.js";
 import type { Random } from "./random.js";
-import type { Operand, Operator, Rule } from "./rule.js";
-import type { Value } from "./values.js";
 
 /** Columns by name. */
 export type Shape = Readonly<Record<string, ColumnType>>;
@@ -12,7 +12,7 @@ export interface Vocabulary {
   readonly sources: Readonly<Record<string, Shape>>;
   /** Tables that `exists` may look in. */
   readonly tables: Readonly<Record<string, Shape>>;
-  readonly literals: Readonly<Record<Family, readonly Value[]>>;
+  readonly literals: Readonly<Record<Family, readonly Literal["value"][]>>;
 }
 
 /** Types that compare with each other. */
@@ -25,10 +25,10 @@ const families: Readonly<Partial<Record<ColumnType, Family>>> = {
   boolean: "boolean",
 };
 
-const equalities: readonly Operator[] = ["=", "=", "!="];
-const operators: readonly Operator[] = [...equalities, "<", "<=", ">", ">="];
+const equalities: readonly CompareOperator[] = ["=", "=", "!="];
+const operators: readonly CompareOperator[] = [...equalities, "<", "<=", ">", ">="];
 
-export function randomRule(random: Random, vocabulary: Vocabulary, depth = 3): Rule {
+export function randomRule(random: Random, vocabulary: Vocabulary, depth = 3): Expression {
   if (depth === 0 || random.chance(0.25)) return leaf(random, vocabulary);
   const inner = () => randomRule(random, vocabulary, depth - 1);
   if (random.chance(0.3)) return existence(random, vocabulary, depth);
@@ -37,12 +37,12 @@ export function randomRule(random: Random, vocabulary: Vocabulary, depth = 3): R
 }
 
 /** Over `auth` alone, as column rules are. */
-export function randomAuthRule(random: Random, literals: Vocabulary["literals"]): Rule {
+export function randomAuthRule(random: Random, literals: Vocabulary["literals"]): Expression {
   return randomRule(random, { sources: {}, tables: {}, literals }, random.int(0, 2));
 }
 
 /** Most look for one row by the columns that they share with the row at hand, as rules in earnest do. */
-function existence(random: Random, vocabulary: Vocabulary, depth: number): Rule {
+function existence(random: Random, vocabulary: Vocabulary, depth: number): Expression {
   const tables = Object.keys(vocabulary.tables);
   if (tables.length === 0) return leaf(random, vocabulary);
   const table = random.pick(tables);
@@ -54,19 +54,25 @@ function existence(random: Random, vocabulary: Vocabulary, depth: number): Rule 
     .map((column) => joined(random, vocabulary, alias, column, families[shape[column]!]!));
   const rest = random.chance(0.4) || joins.length === 0 ? [randomRule(random, inner, depth - 1)] : [];
   const terms = random.shuffled([...joins, ...rest]);
-  const where: Rule = terms.length === 1 ? terms[0]! : { kind: "and", terms };
-  return { kind: "exists", table, alias, where };
+  const where: Expression = terms.length === 1 ? terms[0]! : { kind: "and", terms };
+  return exists(table, alias, where);
 }
 
-function joined(random: Random, outer: Vocabulary, alias: string, column: string, family: Family): Rule {
-  const own: Operand = { kind: "column", source: alias, column };
+function joined(
+  random: Random,
+  outer: Vocabulary,
+  alias: string,
+  column: string,
+  family: Family,
+): Expression {
+  const own: Operand = columnOf(alias, column);
   const other = operand(random, outer, family);
   const [left, right] = random.chance(0.5) ? [own, other] : [other, own];
   return { kind: "compare", operator: "=", left, right };
 }
 
-function leaf(random: Random, vocabulary: Vocabulary): Rule {
-  if (random.chance(0.05)) return { kind: "constant", value: random.pick([true, false, null]) };
+function leaf(random: Random, vocabulary: Vocabulary): Expression {
+  if (random.chance(0.05)) return { kind: "literal", value: random.pick([true, false, null]) };
   if (random.chance(0.15))
     return { kind: "is_null", value: anyOperand(random, vocabulary), negated: random.chance(0.5) };
   const family = random.pick<Family>(["number", "text", "text", "boolean"]);
@@ -96,6 +102,6 @@ function anyOperand(random: Random, vocabulary: Vocabulary): Operand {
 
 function columnsOf({ sources }: Vocabulary): { readonly operand: Operand; readonly type: ColumnType }[] {
   return Object.entries(sources).flatMap(([source, shape]) =>
-    Object.entries(shape).map(([column, type]) => ({ operand: { kind: "column", source, column }, type })),
+    Object.entries(shape).map(([column, type]) => ({ operand: columnOf(source, column), type })),
   );
 }

@@ -19,7 +19,7 @@ function bytesOf(value: Value): Uint8Array {
   return value instanceof Uint8Array ? value : Buffer.from(String(value));
 }
 
-/** What a response shows of a value (interface, section 3: column types and their JSON). */
+/** What a response shows of a value (docs/reference/schema.md). */
 export function toWire(type: ColumnType, value: Value): unknown {
   if (value === null) return null;
   if (typeof value === "bigint") return isSafe(value) ? Number(value) : String(value);
