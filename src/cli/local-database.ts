@@ -6,7 +6,7 @@ import type { Database } from "../platform/database.js";
 import { ProblemsError } from "../problems/problem.js";
 import { bringUpSystemTables } from "../schema/system/bring-up.js";
 
-/** Opens the project's database beside whatever server runs on it, and closes it in every case. */
+/** Opens the project's database, on which a server may be running, and closes it after `use` in any case. */
 export async function withDatabase<T>(
   project: ProjectDirectory,
   use: (database: Database) => Promise<T>,
@@ -19,7 +19,7 @@ export async function withDatabase<T>(
   }
 }
 
-/** As `withDatabase`, once the service's own tables are as this release has them. Throws ProblemsError. */
+/** Like `withDatabase`, but first migrates the server's own tables to this release. Throws ProblemsError. */
 export function withSystemTables<T>(
   project: ProjectDirectory,
   use: (database: Database) => Promise<T>,
@@ -31,7 +31,7 @@ export function withSystemTables<T>(
   });
 }
 
-/** The random id that sealed credentials are bound to. */
+/** The project's random id, to which sealed credentials are bound. */
 export function projectIdOf(project: ProjectDirectory): Promise<string> {
   return withSystemTables(project, async (database) => {
     const [found] = await database.query([projectId()]);
