@@ -41,7 +41,7 @@ async function main(): Promise<number> {
   const ended = new Promise<number>((resolve) => wrangler.once("exit", (code) => resolve(code ?? 0)));
   let stopping = false;
   for (const signal of ["SIGINT", "SIGTERM"] as const) {
-    // Importing wrangler has installed listeners that end the process immediately.
+    // wrangler, used as a library, has installed listeners that would end the process immediately.
     process.removeAllListeners(signal);
     process.once(signal, () => {
       stopping = true;
