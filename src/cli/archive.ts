@@ -48,7 +48,7 @@ export async function writeArchive(from: string, to: string): Promise<void> {
   const bytes = headers.reduce((sum, { size }) => sum + size, 0);
   const archive = pack();
   const gzip = createGzip();
-  // tar-stream writes one entry after the other.
+  // All entries are begun at once; tar-stream writes one after the other.
   const packed = headers.map((header) => pipeline(createReadStream(at(header.name)), archive.entry(header)));
   archive.finalize();
   const written = pipeline(archive, gzip, createWriteStream(to, newFile));

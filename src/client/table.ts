@@ -89,7 +89,7 @@ export class Table<T extends TableTypes> {
     return this.#page(listParameters(query), options);
   }
 
-  /** The same as `select`. */
+  /** Another name of `select`. */
   find<K extends keyof T["row"] = keyof T["row"]>(
     query: ListQuery<T["row"], K> = {},
     options: CallOptions = {},

@@ -33,7 +33,7 @@ export async function createHttpServer({ fetch, tls, log }: HttpServerOptions): 
   const server =
     tls === null
       ? createServer(options, listener)
-      : // Loaded late: with it comes what few servers need.
+      : // Loaded only for TLS of its own, which few servers need.
         (await import("node:https")).createServer({ ...options, ...tls }, listener);
   server.on("clientError", (error: NodeJS.ErrnoException, socket: Duplex) => {
     void answerRaw(socket, unreadable(error));

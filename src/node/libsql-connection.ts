@@ -59,7 +59,7 @@ interface PreparedStatement {
 export class Connection {
   readonly #native: Libsql.Database;
   readonly #totalChangesStatement: Libsql.Statement;
-  /** By SQL text. */
+  /** Prepared statements by their SQL text. */
   #statements = newCache();
   readonly #explainer: Explainer;
   /** The value of `total_changes()` after the last statement. */

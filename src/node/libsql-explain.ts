@@ -10,7 +10,7 @@ export class Explainer {
   #connection: Libsql.Database | null = null;
   #schemaVersion: unknown;
 
-  /** `main` is the connection to the database at `path`. */
+  /** `main` is the connection for reading and writing to the database at `path`. */
   constructor(
     private readonly path: string,
     private readonly main: Libsql.Database,

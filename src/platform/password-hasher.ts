@@ -41,7 +41,7 @@ export function createPasswordHasher(
 
     async verify(password, stored) {
       const parsed = parseStored(stored);
-      // The empty password has no hash: hash-wasm refuses to compute one.
+      // The empty password matches no hash; hash-wasm would refuse to compute one.
       if (!parsed || password === "") return false;
       const { hash: expected, ...parameters } = parsed;
       const bytes = encode(password);
