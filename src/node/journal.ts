@@ -43,7 +43,7 @@ interface Segment {
   reserved: number;
 }
 
-/** Entries that are written by one system call; `written` settles for all of them. */
+/** Entries that go to the file in one write; `written` settles for all of them. */
 interface Group {
   readonly entries: JournalEntry[];
   readonly written: Promise<void>;
@@ -152,7 +152,7 @@ export class FileJournal implements Journal {
     return { file, name, bytes: text.length, written: false, reserved };
   }
 
-  /** Writes all entries that came since the last flush with one system call. */
+  /** Writes all entries that came since the last flush in one write. */
   #flush(): void {
     const group = this.#pending;
     this.#pending = null;

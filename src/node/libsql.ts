@@ -19,7 +19,7 @@ const lockWaitMs = 4000;
 const groupJobsMax = 64;
 /** A group commits after this time even if it has jobs left, because reads wait meanwhile. */
 const groupMsMax = 20;
-/** After a failed job, so many groups use savepoints, because another failure is likely. */
+/** After a failed job, this many groups use savepoints, because another failure is likely. */
 const carefulGroups = 100;
 
 interface Job {
