@@ -2,7 +2,7 @@ import { resolve } from "node:path";
 
 /**
  * The path of the embedded database of a project in `directory`; null where `database.url` names a server.
- * `project/config.ts` has checked that a `file:` URL can be decoded to a path.
+ * `parseConfig` has checked that a `file:` URL can be decoded to a path.
  */
 export function databaseFile(
   { database: { url } }: { readonly database: { readonly url: string } },
