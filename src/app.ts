@@ -43,50 +43,54 @@ import { tableRoutes } from "./tables/routes.js";
 
 type Env = { Variables: { caller: Caller } };
 
+/** What a runtime's entry passes to `createApp`. */
 export interface AppOptions {
   readonly config: Config;
   readonly platform: Platform;
-  /** At least 32 bytes. */
+  /** The server's secret, at least 32 bytes, from which all keys are derived. */
   readonly secret: Uint8Array<ArrayBuffer>;
-  /** The secret is the insecure one of development: only requests with a loopback Host are answered. */
+  /** Whether the secret is the insecure one for development: then only requests with a loopback host are answered. */
   readonly loopbackOnly: boolean;
-  /** svc.schema.yaml as it lies beside the server. */
+  /** Reads the text of the svc.schema.yaml that was deployed with the server. */
   readonly readSchemaFile: () => Promise<string>;
-  /** The address that a request comes from, as the runtime knows it. */
+  /** The IP address that a request comes from, as the runtime knows it. */
   readonly clientAddress: (c: Context) => string;
   /**
-   * The canonical address that the server is reached at, without a slash at the end: links and provider callbacks are
-   * made of it, never of a request's Host.
+   * The URL under which clients reach the server, without a slash at the end. Links in mails and callback URLs of
+   * sign-in providers begin with it, never with a request's Host header, which the caller can choose.
    */
   readonly publicBaseUrl: string;
   /**
-   * Adds a header to an answer; `env` is what the runtime gave beside the request. Under Node it goes to the socket's response,
-   * as a Response that is touched costs a tenth of a point read.
+   * Adds a header to a response. `env` is what the runtime passed beside the request. Under Node, the header is set
+   * on the socket's response, because modifying the Response object costs a tenth of the time of reading a row.
    */
   readonly addHeader: (
     response: Response,
     header: readonly [name: string, value: string],
     env: unknown,
   ) => void;
-  /** For tests alone: sign-in providers of their own. */
+  /** Replaces the URLs of sign-in providers; only tests set it. */
   readonly providerEndpoints?: ProviderEndpoints;
 }
 
-/** What the runtime calls now and then, beside the requests. */
+/** Background work that the runtime runs at certain times, independent of requests. */
 export interface Upkeep {
-  /** Once, at start: mails that an earlier process left go out. */
+  /** Once at start: sends mails that an earlier process left unsent. */
   resumeMail(): Promise<void>;
-  /** Every few seconds. */
+  /** Every few seconds: sends mails that are due. */
   deliverMail(): Promise<void>;
-  /** Every minute or so. */
+  /** Every minute or so: deletes what has expired, and receipts after their retention period. */
   purge(): Promise<void>;
-  /** Every few seconds: receipts that waited are recorded, and recorded ones can be exported. */
+  /** Every few seconds: records receipts that wait in memory, and moves recorded ones to the database. */
   collectUsage(): Promise<void>;
-  /** Once, at the end: begins nothing more, and waits for the mails that are being sent. */
+  /** Once at the end: begins no more work, waits for mails that are being sent, and records waiting receipts. */
   finish(): Promise<void>;
 }
 
-/** The whole router, and what has to be done beside it. It reads the same under every runtime. */
+/**
+ * Builds the server's request handler and its background work from what the runtime provides. The same for every
+ * runtime; `docs/architecture.md` follows a request through it.
+ */
 export async function createApp(options: AppOptions) {
   const { config, platform, secret, loopbackOnly, readSchemaFile, publicBaseUrl } = options;
   const { database, clock, log } = platform;
@@ -134,7 +138,8 @@ export async function createApp(options: AppOptions) {
   const newOutbox = () =>
     createOutbox({ platform, linkTokens, settings: auth.settings, publicBaseUrl, from: config.mail.from });
   const onlyOutbox = newOutbox();
-  // What is in hand is also noted in the database, which is enough where nothing in memory can be relied on.
+  // The outbox keeps in memory which mails are being sent. Where requests may be cancelled, that could stay wrong
+  // forever, so each use gets a new outbox; the leases in the database then keep mails from being sent twice.
   const outbox = () => (platform.requestsVanish ? newOutbox() : onlyOutbox);
 
   const origins: OriginPolicy = {
@@ -179,7 +184,8 @@ export async function createApp(options: AppOptions) {
     deliverMail: deliverDue,
     purge: async () => {
       await purge(platform, config);
-      // What is deleted is known no more: whatever of it comes once more has to come before.
+      // Collected first: a receipt that is in the journal twice is recognised as a duplicate only while its first
+      // copy is stored, and retiring may delete that.
       await platform.journal.collect();
       await retireReceipts(platform, config.usage.retention_days);
     },
@@ -206,7 +212,7 @@ export async function createApp(options: AppOptions) {
   return { fetch, upkeep };
 }
 
-/** Whether the database answers. */
+/** `GET /health`: 200 if the database answers, else 503. */
 async function health(database: Database): Promise<Response> {
   try {
     await database.query([{ sql: "SELECT 1", params: [] }]);
@@ -216,7 +222,10 @@ async function health(database: Database): Promise<Response> {
   }
 }
 
-/** A page that rebinds its own name to a loopback address still sends that name. */
+/**
+ * Refuses requests whose Host is no loopback name or address. This stops DNS rebinding: a web page whose domain name
+ * is made to resolve to 127.0.0.1 still sends that name as Host.
+ */
 function loopbackHostsOnly(answer: Fetch): Fetch {
   return (request, ...rest) =>
     isLoopbackHost(new URL(request.url).hostname)

@@ -10,25 +10,33 @@ import { configFile, schemaFile } from "../project/file-names.js";
 import { RefusedError } from "./command.js";
 import { withProgress } from "./progress.js";
 
+/** The project's two files, under the names that they have in an archive. */
 export const textEntries = [configFile, schemaFile] as const;
+/** The name of the database in an archive. */
 export const databaseEntry = "data.db";
 
-/** What an archive may hold, in the order in which it is written, and of how many bytes. The database has no limit. */
+/**
+ * The entries that an archive may hold, in the order in which they are written, with their maximum size in bytes. The
+ * database has no limit.
+ */
 const bytesMax: ReadonlyMap<string, number> = new Map([
   [configFile, 4_194_304],
   [schemaFile, 4_194_304],
   [databaseEntry, Number.POSITIVE_INFINITY],
 ]);
 
-/** Writers of tar fill up their last record, of 10 KiB or some more, with zeros. */
+/** Programs that write tar files pad the last record, of 10 KiB or somewhat more, with zeros. */
 const tailBytesMax = 1_048_576;
 
-/** svc.toml may hold a secret, too. Once the stream has ended, the file is complete on disk. */
+/**
+ * The mode is private because svc.toml may hold a secret too. `flush` makes sure that the file is on the disk when
+ * the stream has ended.
+ */
 const newFile = { flags: "wx", mode: privateFile, flush: true };
 
 /**
- * Packs those of the three entries that are files in `from` into a new .tar.gz at `to`. Throws RefusedError for what
- * `readArchive` would not take.
+ * Packs those of the three entries that exist as files in `from` into a new .tar.gz at `to`. Throws RefusedError for
+ * what `readArchive` would refuse.
  */
 export async function writeArchive(from: string, to: string): Promise<void> {
   const at = (name: string) => join(from, name);
@@ -39,21 +47,22 @@ export async function writeArchive(from: string, to: string): Promise<void> {
   const bytes = headers.reduce((sum, { size }) => sum + size, 0);
   const archive = pack();
   const gzip = createGzip();
-  // tar-stream writes one entry after the other.
+  // All entries are begun at once; tar-stream writes one after the other.
   const packed = headers.map((header) => pipeline(createReadStream(at(header.name)), archive.entry(header)));
   archive.finalize();
   const written = pipeline(archive, gzip, createWriteStream(to, newFile));
-  // Without what tar itself adds to the files.
+  // Capped, because tar's headers and padding are not part of the total.
   const done = () => Math.min(gzip.bytesWritten, bytes);
   await withProgress("archive", bytes, done, Promise.all([...packed, written]));
 }
 
 /**
- * Unpacks a project's archive into an empty directory. Throws RefusedError for anything but plain files of the three
- * names, each once and none of the texts missing, and for an archive that is damaged or ends early or late.
+ * Unpacks a project's archive into an empty directory. Throws RefusedError unless its entries are plain files of the
+ * three names, each at most once and both text files present. Also throws it for an archive that is damaged, cut off,
+ * or goes on after its end.
  */
 export async function readArchive(file: string, into: string): Promise<void> {
-  // Of this one handle: what is told as its size is what is read.
+  // Size and contents come from the same handle, so both are of the same file even if it is replaced meanwhile.
   const handle = await open(file);
   const { size } = await handle.stat();
   const source = handle.createReadStream();
@@ -62,7 +71,8 @@ export async function readArchive(file: string, into: string): Promise<void> {
     takeEntries(unpacked, into),
     pipeline(source, createGunzip(), endingAfter(unpacked), unpacked),
   ]);
-  // A refusal of an entry ends the feeding too, and says more than "premature close".
+  // A refused entry also makes the pipeline fail, with "premature close". The refusal is the first of the two
+  // outcomes, and says more.
   for (const outcome of await withProgress("unpack", size, () => source.bytesRead, outcomes))
     if (outcome.status === "rejected") throw refusal(file, outcome.reason);
   for (const name of textEntries)
@@ -75,7 +85,7 @@ async function takeEntries(unpacked: Extract, into: string): Promise<void> {
   for await (const entry of unpacked) {
     const { name, size } = entry.header;
     refuse("the archive is refused", entryProblem(entry.header, found));
-    // Told before the disk is full, which everything else on it would suffer from.
+    // Checked in advance, because a full disk would also disturb every other program that uses it.
     const { bavail, bsize } = statfsSync(into);
     const free = bavail * bsize;
     if (size > free)
@@ -87,7 +97,10 @@ async function takeEntries(unpacked: Extract, into: string): Promise<void> {
   }
 }
 
-/** Passes on what `unpacked` is fed with, and fails long after its last entry: megabytes may unpack to a day of zeros. */
+/**
+ * Passes data on to `unpacked`, and fails where an archive goes on long after its last entry: a few compressed
+ * megabytes can unpack to zeros for a whole day.
+ */
 function endingAfter(unpacked: Extract) {
   let bytesLeft = tailBytesMax;
   unpacked.on("entry", ({ size }) => {
@@ -107,12 +120,12 @@ function refuse(what: string, problem: string | null): void {
   if (problem !== null) throw new RefusedError(`${what}: ${problem}`);
 }
 
-/** Null for an entry that may be in an archive after those that were `found` before it. */
+/** Why an entry is not allowed after the entries that were `found` before it; null where it is. */
 function entryProblem(
   { name, type, size }: Pick<Header, "name" | "type" | "size">,
   found: readonly string[] = [],
 ): string | null {
-  // Names are compared, never resolved: no spelling of another place gets this far.
+  // Names are compared as text and never resolved as paths, so no entry can lead to another place.
   const max = bytesMax.get(name);
   const shown = JSON.stringify(name);
   if (max === undefined) return `${shown} is none of ${configFile}, ${schemaFile} and ${databaseEntry}`;
@@ -121,14 +134,17 @@ function entryProblem(
   return size > max ? `${shown} has ${size} bytes, and ${max} at most are read` : null;
 }
 
-/** Throws RefusedError unless the file at `path` can be an archive's database. */
+/** Throws RefusedError unless the file at `path` is a sound, non-empty SQLite database. */
 export async function refuseUnsound(path: string): Promise<void> {
-  // SQLite takes an empty file for an empty database.
+  // Tested separately, because for SQLite an empty file is a valid, empty database.
   const problem = statSync(path).size === 0 ? "it is empty" : await databaseProblem(path);
   refuse(`${databaseEntry} is no sound SQLite database`, problem);
 }
 
-/** What is neither a refusal nor an error of the system, such as a full disk, is of gunzip or tar, about the archive. */
+/**
+ * Errors that are neither a refusal nor a system error, such as a full disk, come from gunzip or tar, so they are
+ * about the archive.
+ */
 function refusal(file: string, error: NodeJS.ErrnoException): Error {
   if (error instanceof RefusedError || typeof error.syscall === "string") return error;
   return new RefusedError(`${file} is no .tar.gz, or is damaged or cut off: ${error.message}`);

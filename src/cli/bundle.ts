@@ -1,5 +1,6 @@
-// The last step of `npm run build`: the command line in few files of CommonJS, each with its code cache, as loading hundreds and
-// compiling them takes half of a server's start. What is native, or loaded late, stays where it is installed.
+// The last step of `npm run build`: bundles the command line into a few CommonJS files, each with its V8 code cache.
+// Loading and compiling hundreds of files would take half of the time of a server's start. Native packages and those
+// that are loaded late are not bundled.
 import { chmodSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { rolldown } from "rolldown";
@@ -21,18 +22,18 @@ const bundle = await rolldown({
 const { output } = await bundle.write({
   dir: directory,
   format: "cjs",
-  // `require` instead: an `import` behind a code cache finds nothing to load it with.
+  // Makes `require` of each dynamic import, because code that was compiled from a code cache cannot use `import()`.
   dynamicImportInCjs: false,
   entryFileNames: "[name].js",
   chunkFileNames: "[name]-[hash].js",
-  // What most commands share is one file.
+  // Puts what several commands share into one file.
   codeSplitting: { groups: [{ name: "shared", minShareCount: 3 }] },
 });
 writeFileSync(join(directory, "package.json"), '{ "type": "commonjs" }\n');
-// npm does so where it installs, which is once for many builds.
+// npm makes the file executable when it installs the package, but not again after each build.
 chmodSync(join(directory, "main.js"), 0o755);
 
-// A thread loads its file by itself.
+// Not loaded through the cache: start.ts itself, and the file that Node loads for a thread.
 const unloaded = ["main.js", "libsql-file-worker.js"];
 const names = output.map(({ fileName }) => fileName).filter((name) => !unloaded.includes(name));
 writeCodeCaches(directory, names);

@@ -4,21 +4,30 @@ import { setFlagsFromString } from "node:v8";
 import { Script } from "node:vm";
 import { crc32 } from "node:zlib";
 
-/** Of Node. V8 looks at its own version, its flags and the length of a source: what it takes of another build crashes. */
+/**
+ * Identifies the build of Node. V8 checks only its own version, its flags and the length of the source; a cache of
+ * another build that passes these checks can crash the process.
+ */
 export const thisBuild = JSON.stringify([process.version, process.arch, process.platform, process.config]);
 
 const checksumBytes = 4;
 
-/** Where the build leaves what V8 has compiled of a file. */
+/** The path of the code cache of a file. */
 export const codeCacheOf = (path: string): string => `${path}.cache`;
 
-/** A file of CommonJS as the function that Node would make of it, from its code cache where that is whole and of this build. */
+/**
+ * Compiles a CommonJS file into the function that Node would wrap it in. Uses the file's code cache if that is
+ * undamaged and made by this build of Node.
+ */
 export function load(path: string): Script {
   const source = sourceOf(path);
   return compile(basename(path), source, codeCache(path, source));
 }
 
-/** Writes the code caches of files, with all their functions and without the path of their directory. */
+/**
+ * Writes the code caches of the files `names` in `directory`. They contain all functions, and not the directory's
+ * path, so they stay valid where the package is installed.
+ */
 export function writeCodeCaches(directory: string, names: readonly string[], build = thisBuild): void {
   setFlagsFromString("--no-lazy");
   const compiled = names.map((name) => {
@@ -26,7 +35,7 @@ export function writeCodeCaches(directory: string, names: readonly string[], bui
     const source = sourceOf(path);
     return { path, source, script: compile(name, source) };
   });
-  // V8 refuses what other flags have made.
+  // Reset first, because V8 refuses a cache that was made under other flags than it runs with.
   setFlagsFromString("--lazy");
   for (const { path, source, script } of compiled) {
     const data = script.createCachedData();

@@ -1,24 +1,25 @@
 import { type ParseArgsConfig, parseArgs } from "node:util";
 import { isRefusal, type Refusal } from "../http/refusal.js";
 
-/** One command of `svc`: what its help says, the options it takes, and what it does. */
+/** One command of `svc`: its help, the options that it takes, and what it does. */
 export interface Command {
   /** As it is typed, such as `schema apply`. */
   readonly name: string;
-  /** Positional arguments and options, as the help shows them. */
+  /** Positional arguments and options, as shown in the help. */
   readonly usage: string;
   readonly summary: string;
   readonly options: NonNullable<ParseArgsConfig["options"]>;
-  /** Lines of the help, an option each. */
+  /** Lines of the help, one for each option. */
   readonly help: readonly string[];
-  /** Names of positional arguments; all of them are needed. */
+  /** Names of the positional arguments, all of which are required. */
   readonly positionals: readonly string[];
   run(invocation: Invocation): Promise<ExitCode>;
 }
 
-/** 0 success, 1 a refusal, 2 wrong arguments or configuration (interface, section 10). */
+/** 0 success, 1 a refusal, 2 wrong arguments or configuration (`docs/reference/command-line.md#exit-codes`). */
 export type ExitCode = 0 | 1 | 2;
 
+/** The arguments and the environment of one run of a command. */
 export interface Invocation {
   readonly directory: string;
   readonly positionals: readonly string[];
@@ -39,6 +40,7 @@ export class RefusedError extends Error {
   override readonly name = "RefusedError";
 }
 
+/** Returns the outcome; throws RefusedError with its message where it is a refusal. */
 export function unlessRefused<T extends object>(outcome: T | Refusal): T {
   if (isRefusal(outcome)) throw new RefusedError(outcome.message);
   return outcome;
@@ -50,7 +52,7 @@ const common = {
   help: { type: "boolean", short: "h" },
 } as const;
 
-/** Null where `--help` was asked for. */
+/** Parses the arguments of a command. Null where they contain `--help`. Throws UsageError. */
 export function readInvocation(
   command: Command,
   args: readonly string[],

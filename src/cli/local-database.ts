@@ -3,7 +3,7 @@ import { bringUpProjectDatabase, openProjectDatabase } from "../node/project-dat
 import type { ProjectDirectory } from "../node/project-directory.js";
 import type { Database } from "../platform/database.js";
 
-/** Opens the project's database beside whatever server runs on it, and closes it in every case. */
+/** Opens the project's database, on which a server may be running, and closes it after `use` in any case. */
 export async function withDatabase<T>(
   project: ProjectDirectory,
   use: (database: Database) => Promise<T>,
@@ -16,7 +16,7 @@ export async function withDatabase<T>(
   }
 }
 
-/** As `withDatabase`, once the service's own tables are as this release has them. Throws ProblemsError. */
+/** Like `withDatabase`, but first migrates the server's own tables to this release. Throws ProblemsError. */
 export function withSystemTables<T>(
   project: ProjectDirectory,
   use: (database: Database) => Promise<T>,
@@ -27,7 +27,7 @@ export function withSystemTables<T>(
   });
 }
 
-/** The random id that sealed credentials are bound to. */
+/** The project's random id, to which sealed credentials are bound. */
 export function projectIdOf(project: ProjectDirectory): Promise<string> {
   return withSystemTables(project, async (database) => {
     const [found] = await database.query([projectId()]);

@@ -5,7 +5,7 @@ import { ProblemsError } from "../problems/problem.js";
 import { type Command, type ExitCode, RefusedError, readInvocation, UsageError } from "./command.js";
 import { helpOf } from "./help-of.js";
 
-/** By the first word of a command: each loads only what it needs. */
+/** Modules of commands by the first word of the command. Only the needed one is loaded. */
 const groups: Readonly<Record<string, () => Promise<{ readonly commands: readonly Command[] }>>> = {
   init: () => import("./commands/init.js"),
   serve: () => import("./commands/serve.js"),
@@ -20,7 +20,7 @@ const groups: Readonly<Record<string, () => Promise<{ readonly commands: readonl
   import: () => import("./commands/import.js"),
 };
 
-// A command that never ends has not succeeded.
+// If Node exits because nothing is left to do before the command has finished, that is not a success.
 process.exitCode = 1;
 main(process.argv.slice(2)).then((code) => {
   process.exitCode = code;
@@ -43,7 +43,7 @@ async function main(args: readonly string[]): Promise<ExitCode> {
   }
 }
 
-/** `svc`, `svc help`, `svc --version` and words that no command begins with. */
+/** Handles `svc`, `svc help`, `svc --version` and unknown first words. */
 async function withoutCommand([word]: readonly string[]): Promise<ExitCode> {
   if (word === "--version") {
     console.log(release);
@@ -110,7 +110,7 @@ function failed(command: Command, error: unknown): ExitCode {
   throw error;
 }
 
-/** Of Node: a port in use, a file that cannot be read. */
+/** An error of a system call, such as a port in use or a file that cannot be read. */
 function isSystemError(error: unknown): error is NodeJS.ErrnoException {
   return error instanceof Error && typeof (error as NodeJS.ErrnoException).syscall === "string";
 }

@@ -1,6 +1,6 @@
 /**
- * Waits for `work`, and tells a person on standard error, ten times a second, how many of `bytesTotal` bytes are done; says
- * nothing where nobody looks.
+ * Waits for `work`, and shows on standard error, ten times a second, how many of `bytesTotal` bytes are done. Shows
+ * nothing where standard error is not a terminal.
  */
 export async function withProgress<T>(
   label: string,
@@ -12,7 +12,7 @@ export async function withProgress<T>(
   const show = () => {
     const bytes = bytesDone();
     const percent = bytesTotal === 0 ? 100 : Math.min(100, Math.floor((100 * bytes) / bytesTotal));
-    // Never shorter than the line before it, which it is written over.
+    // Padded, so that each line fully overwrites the one before.
     const amounts = `${(bytes / 1e6).toFixed(1).padStart(9)} MB ${String(percent).padStart(3)} %`;
     process.stderr.write(`\r${label}: ${amounts}`);
   };

@@ -2,13 +2,14 @@ import { resolve } from "node:path";
 import { databaseFile } from "../node/database-file.js";
 import type { Config } from "../project/config.js";
 
+/** A path that svc.toml names. */
 export interface ProjectPath {
-  /** The key of svc.toml that names it. */
+  /** The key of svc.toml, such as `mail.log_dir`. */
   readonly key: string;
   readonly path: string;
 }
 
-/** Every place in the file system that svc.toml names, for a project in `directory`. */
+/** All file system paths that svc.toml names, resolved for a project in `directory`. */
 export function projectPaths(config: Config, directory: string): readonly ProjectPath[] {
   const { server, usage, mail } = config;
   const database = databaseFile(config, directory);

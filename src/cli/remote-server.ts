@@ -1,35 +1,44 @@
 import { type Invocation, RefusedError, UsageError } from "./command.js";
 import { readSecretLines } from "./standard-input.js";
 
-/** A running server of any runtime, called by an administrator. */
+/** A running server on any runtime, which a command calls with an administrator's credentials. */
 export interface RemoteServer {
-  /** The answer's `data`. Throws RefusedError with the server's own message. */
+  /** Returns the answer's `data`. Throws RefusedError with the server's own message. */
   call(method: string, path: string, body?: RemoteBody): Promise<unknown>;
-  /** What standard input held behind the secret to sign in with. */
+  /** Lines of standard input after the secret for signing in. */
   readonly moreLines: readonly string[];
 }
 
+/** A request body: a value to send as JSON, or YAML text. */
 export type RemoteBody = { readonly json: unknown } | { readonly yaml: string };
 
-/** Options of a command that works on a running server, too. */
+/** Options of a command that can work on a running server. */
 export const remoteOptions = { url: { type: "string" }, "key-stdin": { type: "boolean" } } as const;
+/** Help for `remoteOptions`. */
 export const remoteHelp = [
   "--url URL        a running server instead of the local database",
   "--key-stdin      with --url: a project:backend key on the first line of standard input",
 ] as const;
 
-/** Where `--email` is free to say who signs in. */
+/**
+ * The options of commands in which `--email` has no other meaning, so that it can name the administrator who signs
+ * in.
+ */
 export const signInOptions = {
   ...remoteOptions,
   email: { type: "string" },
   "password-stdin": { type: "boolean" },
 } as const;
+/** Help for `signInOptions`. */
 export const signInHelp = [
   ...remoteHelp,
   "--email E --password-stdin   with --url: an admin, instead of a key",
 ] as const;
 
-/** Null without `--url`. Secrets come in on standard input, never as arguments. */
+/**
+ * The server that `--url` names, signed in to; null without `--url`. Secrets are read from standard input, because
+ * arguments are visible to other processes. Throws UsageError and RefusedError.
+ */
 export async function remoteServer(invocation: Invocation): Promise<RemoteServer | null> {
   const url = invocation.text("url");
   if (url === undefined) return null;
@@ -50,7 +59,7 @@ async function signIn(url: string, email: string, password: string): Promise<str
   return token;
 }
 
-/** Where `auth.cookie_tokens_in_body` is false, the token is in its cookie alone. */
+/** The access token from its cookie, where `auth.cookie_tokens_in_body` is false; null where there is none. */
 function accessCookieOf(cookies: readonly string[]): string | null {
   const values = cookies.map((text) => /^svc_access=([^;]+)/.exec(text)?.[1]);
   return values.find((value) => value !== undefined) ?? null;

@@ -3,12 +3,16 @@ import { isNumbered, needsValue } from "../project/needs-value.js";
 import type { RulesSource } from "../project/parse-rules.js";
 import type { ColumnType } from "../sqlite/column-type.js";
 
+/** Choices of `svc gen types`. */
 export interface RowTypesOptions {
-  /** What integers are: beyond ±(2^53−1) they are decimal strings. */
+  /** The type of integers. Those beyond ±(2^53−1) are sent as decimal strings. */
   readonly integers: "number" | "number | string";
 }
 
-/** TypeScript of a project's tables, for `createClient<Tables>` (interface, section 9). */
+/**
+ * TypeScript source of the types of a project's tables, for `createClient<Tables>`
+ * (`docs/guides/tables.md#types-for-your-program`).
+ */
 export function rowTypes(schema: Schema, rules: RulesSource, options: RowTypesOptions): string {
   const tables = [...schema.tables.values()];
   const usesJson = tables.some(({ columns }) => [...columns.values()].some(({ type }) => type === "json"));
@@ -35,7 +39,8 @@ function tableLines(table: Table, rules: RulesSource, options: RowTypesOptions):
   const columns = [...table.columns.values()];
   const hidden = rules.get(name)?.columns;
   const isKey = (column: Column) => primaryKey.includes(column.name);
-  // An interface of the application's is no `Json` for the compiler, and is JSON all the same.
+  // An application's own interface is not assignable to `Json`, although its values are JSON, so writes accept any
+  // object.
   const typed = (column: Column, key: string) =>
     column.type === "json" && key !== "row" ? "Json | object" : typeOf(column, table, key, options);
   const block = (key: string, some: readonly Column[], isOptional: (column: Column) => boolean) => [
@@ -47,7 +52,7 @@ function tableLines(table: Table, rules: RulesSource, options: RowTypesOptions):
   const isFixed = virtual || primaryKey.length === 0;
   return [
     `  ${name}: {`,
-    // Whoever may not read a column gets rows without it.
+    // Callers who may not read a column get rows without it, so it is optional.
     ...block("row", columns, ({ name: column }) => hidden?.get(column)?.read !== undefined),
     ...(virtual ? ["    create: never;"] : block("create", columns, (column) => !needsValue(column, table))),
     ...(isFixed || changing.length === 0 ? ["    update: never;"] : block("update", changing, () => true)),

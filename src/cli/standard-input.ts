@@ -1,4 +1,7 @@
-/** Secrets and passwords on standard input, one on each line. A person is asked for one, and it is not shown. */
+/**
+ * Reads secrets and passwords from standard input, one per line. At a terminal it asks for a single one, which is not
+ * shown while it is typed.
+ */
 export async function readSecretLines(): Promise<readonly string[]> {
   const { stdin } = process;
   if (stdin.isTTY) return [await askedFor()];
@@ -7,12 +10,13 @@ export async function readSecretLines(): Promise<readonly string[]> {
   return text.replace(/\r?\n$/, "").split(/\r?\n/);
 }
 
+/** The first of `readSecretLines`; an empty string where there is none. */
 export async function readSecretLine(): Promise<string> {
   const [line = ""] = await readSecretLines();
   return line;
 }
 
-/** As a terminal sends them in raw mode: Enter and ^D, backspace and delete, ^C. */
+/** Control characters that a terminal sends in raw mode: Enter and ^D, backspace and delete, ^C. */
 const [ends, erasers, interrupt] = [["\r", "\n", "\u0004"], ["\b", "\u007f"], "\u0003"];
 
 async function askedFor(): Promise<string> {

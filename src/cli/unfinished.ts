@@ -15,28 +15,39 @@ import {
 import { dirname, join } from "node:path";
 import { setTimeout } from "node:timers/promises";
 
-/** What a command has made so far. */
+/** Makes files and directories for a command, and records them for removal. */
 export interface Made {
-  /** A fresh directory inside of `folder`, readable by its owner alone; it goes in every case. */
+  /** Makes a new directory inside of `folder`, readable by its owner alone. It is removed in any case. */
   temporary(folder: string): string;
-  /** Makes what is missing of `folder`; goes with the work unless somebody else has put something into it. */
+  /**
+   * Makes `folder` and its missing parents. They are removed if the work fails, unless somebody else has put
+   * something into them.
+   */
   directory(folder: string, mode?: number): void;
-  /** Puts a finished file where nothing is yet; it goes unless the work succeeds. Throws EEXIST where something is. */
+  /**
+   * Places a finished file at a free path. It is removed if the work fails. Throws EEXIST where the path is taken.
+   */
   place(from: string, to: string): void;
-  /** Moves a finished file over what is there, in one step. It stays, so this is the last that work does. */
+  /**
+   * Moves a finished file over an existing one, in one step. It is not undone, so it has to be the last step of the
+   * work.
+   */
   replace(from: string, to: string): void;
-  /** Waits for another thread, which a signal lets come to its end for a while: what it has open, it closes. */
+  /**
+   * Waits for work in another thread. After a signal, the thread has some seconds to finish, so that it closes the
+   * files that it has open.
+   */
   thread<T>(work: Promise<T>): Promise<T>;
 }
 
 const endingSignals = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
 
-/** For whoever waits after Ctrl-C; a second one does not. */
+/** How long the first Ctrl-C waits for a thread; a second one does not wait. */
 const threadWaitMs = 5000;
 
 /**
- * Does `work`, and removes what it made when it fails or a signal ends it, the last first. What cannot be removed is told
- * on standard error, and hides neither the failure nor the signal.
+ * Runs `work`. If it fails or a signal ends the process, removes what it has made, the last first. A file that cannot
+ * be removed is reported on standard error, and the original failure or signal still counts.
  */
 export async function leavingNothing<T>(work: (made: Made) => Promise<T>): Promise<T> {
   const temporary: (() => void)[] = [];
@@ -58,7 +69,8 @@ export async function leavingNothing<T>(work: (made: Made) => Promise<T>): Promi
       await Promise.race([Promise.allSettled([thread]), setTimeout(threadWaitMs)]);
     }
     finish();
-    // No listener is left, so this ends the process as if there had been none, whatever other threads do.
+    // `finish` has removed the listeners, so the signal now ends the process as usual, even if other threads are
+    // running.
     process.kill(process.pid, signal);
   };
   for (const signal of endingSignals) process.on(signal, interrupt);
@@ -76,9 +88,10 @@ export async function leavingNothing<T>(work: (made: Made) => Promise<T>): Promi
         }
       },
       place: (from, to) => {
-        // A rename would overwrite what came there meanwhile; neither of these does.
+        // A rename would overwrite a file that somebody has placed there meanwhile; a link and an exclusive copy do
+        // not.
         const isLinked = doneUnless(withoutLinks, () => linkSync(from, to));
-        // Removes what it made where it fails.
+        // Removes its incomplete copy if it fails.
         if (!isLinked) copyFileSync(from, to, constants.COPYFILE_EXCL | constants.COPYFILE_FICLONE);
         unlessDone.push(() => rmSync(to, { force: true }));
         if (!isLinked) sync(to);
@@ -91,7 +104,7 @@ export async function leavingNothing<T>(work: (made: Made) => Promise<T>): Promi
       thread: async (running) => {
         thread = running;
         await Promise.allSettled([running]);
-        // The work does not go on: `interrupt` ends it.
+        // After a signal the work must not continue: this never settles, and `interrupt` ends the process.
         return interrupted ? new Promise(() => {}) : running;
       },
     });
@@ -102,15 +115,18 @@ export async function leavingNothing<T>(work: (made: Made) => Promise<T>): Promi
   }
 }
 
-/** The outermost first. */
+/** The missing directories of a path, the outermost first. */
 function missingOf(folder: string): readonly string[] {
   return existsSync(folder) ? [] : [...missingOf(dirname(folder)), folder];
 }
 
-/** Another file system, or one without links, such as a memory stick's. */
+/** Error codes of linking to another file system, or on one without links, such as that of a USB stick. */
 const withoutLinks = ["EXDEV", "EPERM", "ENOTSUP", "EOPNOTSUPP", "ENOSYS"];
 
-/** As far as the file system can: some on a network, or of a process of their own, know nothing like it. */
+/**
+ * Flushes a directory to the disk, where the file system supports that: some network and user-space file systems do
+ * not.
+ */
 function syncDirectory(path: string): void {
   doneUnless(["EINVAL", "ENOTSUP", "EOPNOTSUPP", "EISDIR"], () => sync(path));
 }
@@ -124,7 +140,7 @@ function sync(path: string): void {
   }
 }
 
-/** True once it is done, and false where it fails with one of these codes. */
+/** True if the action succeeds, false if it fails with one of these codes. Throws other errors. */
 function doneUnless(codes: readonly string[], action: () => void): boolean {
   try {
     action();

@@ -5,26 +5,27 @@ import type { Listener, Sessions, TokenUser } from "./session.js";
 import type { SessionStorage } from "./surroundings.js";
 import type { Call, Send } from "./transport.js";
 
+/** What registers or signs in a user. */
 export interface Credentials {
   readonly email: string;
   readonly password: string;
 }
 
-/** `GET /auth/me`. */
+/** The user as `GET /auth/me` returns it. */
 export interface User extends TokenUser {
   readonly disabled: boolean;
   readonly email_verified: boolean;
   readonly created_at: string;
 }
 
-/** `POST /auth/register` where addresses have to be confirmed first: there is no session yet. */
+/** The answer of `POST /auth/register` where addresses have to be confirmed first: there is no session yet. */
 export interface VerificationRequired {
   readonly verification_required: true;
   readonly user: TokenUser;
   readonly verification_expires_in: number;
 }
 
-/** `/auth` (specification 4.1). Every method throws SvcError. */
+/** The endpoints under `/auth` (`docs/reference/auth.md`). Every method throws SvcError. */
 export class Auth {
   readonly oauth: OAuth;
   readonly #send: Send;
@@ -44,20 +45,23 @@ export class Auth {
     this.oauth = new OAuth(send, (open) => authorized.signIn(open), tabStorage, key);
   }
 
-  /** The user of the session, as far as this device knows; null where nobody is signed in. Asks nobody. */
+  /** The user who is signed in, as far as this device knows; null where nobody is. Sends no request. */
   async user(): Promise<TokenUser | null> {
     return (await this.#sessions.load())?.user ?? null;
   }
 
   /**
-   * Calls back when somebody signs in or out, in this tab or, where the storage is shared, in another one, until what it
-   * gives is called. Who is signed in already is told by `user`.
+   * Calls `listener` when somebody signs in or out, in this tab or, with a shared storage, in another one. Returns a
+   * function that ends this. It is not called for a session that exists already: see `user`.
    */
   onChange(listener: Listener): () => void {
     return this.#sessions.listen(listener);
   }
 
-  /** Signs in, or says that the address has to be confirmed first. */
+  /**
+   * Registers a user and signs in. Where the address has to be confirmed first, it returns VerificationRequired
+   * instead.
+   */
   register({ email, password }: Credentials): Promise<TokenUser | VerificationRequired> {
     return this.#authorized.alone(async () => {
       const body = { email, password };
@@ -71,8 +75,8 @@ export class Auth {
   }
 
   /**
-   * Ends the session on the server, then here. A server that cannot be reached is an error, and the session stays: a
-   * token that nobody holds would live on.
+   * Ends the session on the server and then here. If the server cannot be reached it throws and the session stays,
+   * because the refresh token would otherwise remain valid on the server.
    */
   logout(): Promise<void> {
     return this.#authorized.signOut(async (session) => {
@@ -80,13 +84,16 @@ export class Auth {
       try {
         await this.#post("/auth/logout", this.#authorized.refreshBody(session));
       } catch (error) {
-        // It has ended before.
+        // The session had already ended.
         if (!isRejectedToken(error)) throw error;
       }
     });
   }
 
-  /** Rotates the refresh token now. Null: signed out. Calls do so by themselves when they have to. */
+  /**
+   * Rotates the refresh token now; null where nobody is signed in any more. Usually not needed, because calls do it
+   * by themselves.
+   */
   async refresh(): Promise<TokenUser | null> {
     const session = await this.#sessions.load();
     if (session === null) return null;
@@ -98,12 +105,12 @@ export class Auth {
     return (data as { readonly user: User }).user;
   }
 
-  /** Every session ends, this one included: sign in again with the new password. */
+  /** Changes the password. Ends every session of the user, this one included: sign in again with the new password. */
   async changePassword(body: {
     readonly current_password: string;
     readonly password: string;
   }): Promise<void> {
-    // Renews the session where it has to, which nothing does while it is ended.
+    // Renews the session if necessary, which cannot happen during `signOut` below.
     await this.me();
     await this.#authorized.signOut((session) =>
       this.#send(withSession({ method: "POST", path: "/auth/password", body }, session)),
@@ -114,12 +121,12 @@ export class Auth {
     await this.#post("/auth/email-verification/resend", { email });
   }
 
-  /** `token` of the link in the mail. Signs in. */
+  /** Confirms the address with the `token` of the mailed link, and signs in. */
   confirmEmail(token: string): Promise<TokenUser> {
     return this.#opens("/auth/email-verification/confirm", { token });
   }
 
-  /** `token` of the link in the mail. Sets the password, and signs in. */
+  /** Accepts an invitation with the `token` of the mailed link: sets the password and signs in. */
   acceptInvitation(body: { readonly token: string; readonly password: string }): Promise<TokenUser> {
     return this.#opens("/auth/invitations/accept", body);
   }
@@ -128,7 +135,7 @@ export class Auth {
     await this.#post("/auth/password-reset/request", { email });
   }
 
-  /** Sets the password; every session of the user ends. */
+  /** Sets a new password with the `token` of the mailed link. Every session of the user ends. */
   async confirmPasswordReset(body: { readonly token: string; readonly password: string }): Promise<void> {
     await this.#post("/auth/password-reset/confirm", body);
   }

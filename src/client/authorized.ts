@@ -6,8 +6,8 @@ import type { SessionStorage, Surroundings } from "./surroundings.js";
 import type { Answer, Call, Send } from "./transport.js";
 
 /**
- * `data` of the server's token response (specification, section 2), without the tokens where the server leaves them to
- * cookies alone (`auth.cookie_tokens_in_body`).
+ * `data` of the server's token response (`docs/reference/auth.md#token-responses`). The tokens are missing where the
+ * server sends them only as cookies (`auth.cookie_tokens_in_body = false`).
  */
 export interface TokenResponse {
   readonly user: TokenUser;
@@ -17,24 +17,28 @@ export interface TokenResponse {
   readonly expires_in: number;
 }
 
+/** What `Authorized` works with. */
 export interface AuthorizedOptions {
   readonly send: Send;
   readonly sessions: Sessions;
   readonly storage: SessionStorage;
-  /** Of whatever changes the session. */
+  /** The name of the lock that is held while the session changes, the same in all tabs. */
   readonly lockName: string;
   readonly cookies: boolean;
   readonly apiKey: string | null;
-  /** The server's `auth.refresh_token_rotation_grace_secs`. */
+  /** The server's `auth.refresh_token_rotation_grace_secs`, in milliseconds. */
   readonly graceMs: number;
   readonly surroundings: Surroundings;
 }
 
-/** An access token is renewed so long before its end. */
+/** An access token is renewed this long before it expires. */
 const earlyMs = 5_000;
 const storedLateMs = 200;
 
-/** Requests with the session's credentials, which renew themselves; and the one place where the session changes. */
+/**
+ * Sends requests with the session's credentials and renews the session when needed. All changes of the session happen
+ * here.
+ */
 export class Authorized {
   readonly #options: AuthorizedOptions;
   #refreshing: { readonly stamp: string | undefined; readonly done: Promise<Known> } | null = null;
@@ -44,8 +48,9 @@ export class Authorized {
   }
 
   /**
-   * Sends with the credentials that there are, by `send`. A 401 renews the session and asks once more: what was asked for
-   * has not been done, so this is safe for writes too. It is never sent as somebody else than it was made by.
+   * Sends a call with the API key or the session's access token, by `send`. After a 401 it renews the session and
+   * sends the call once more; that is safe for writes too, because a call that is answered with 401 has changed
+   * nothing. If the session now belongs to another user, the call is not sent again.
    */
   async send(call: Call, send = this.#options.send): Promise<Answer> {
     const { apiKey, sessions } = this.#options;
@@ -64,9 +69,9 @@ export class Authorized {
   }
 
   /**
-   * Rotates the refresh token, once for all tabs. `stale` is the session that was found wanting; where another one has
-   * taken its place meanwhile, that is enough. Null: signed out, as the server has confirmed. Throws SvcError where nobody
-   * could say, and keeps the session.
+   * Rotates the refresh token, once for all tabs. `stale` is the session that needs renewal; if another tab has
+   * replaced it meanwhile, that session is returned and nothing is sent. Returns null where the server has said that
+   * the session is over. Throws SvcError, and keeps the session, where the server could not be asked.
    */
   refresh(stale: Known): Promise<Known> {
     const stamp = stale?.stamp;
@@ -78,25 +83,31 @@ export class Authorized {
     return done;
   }
 
-  /** Runs `act` while nothing else opens, renews or ends the session, in any tab. */
+  /**
+   * Runs `act` while nothing else opens, renews or ends the session, in any tab. `hasWaited` tells it whether another
+   * tab may just have done so.
+   */
   alone<T>(act: (hasWaited: boolean) => Promise<T>): Promise<T> {
     const { lockName, storage, surroundings } = this.#options;
     return exclusive(lockName, storage, surroundings, act);
   }
 
-  /** Whatever opens a session. */
+  /** Runs `open`, whose answer opens a session. Returns the user. */
   signIn(open: () => Promise<TokenResponse>): Promise<TokenUser> {
     return this.alone(async () => this.accept(await open()));
   }
 
-  /** What a token response opens; to be called while alone. */
+  /** Stores the session of a token response. Call it only inside of `alone`. */
   async accept(data: TokenResponse): Promise<TokenUser> {
     const session = this.#sessionOf(data);
     await this.#options.sessions.save(session);
     return session.user;
   }
 
-  /** Whatever ends the session, told which one it is. It stays where that throws. */
+  /**
+   * Runs `end`, which ends the given session on the server, and then forgets the session. If `end` throws, the
+   * session stays.
+   */
   signOut(end: (session: Known) => Promise<unknown>): Promise<void> {
     const { sessions } = this.#options;
     return this.alone(async () => {
@@ -106,7 +117,7 @@ export class Authorized {
     });
   }
 
-  /** The refresh token as a body; in cookie mode there is none, as the browser sends its cookie. */
+  /** The body that sends the refresh token; undefined in cookie mode, where the browser sends it as a cookie. */
   refreshBody(session: Known): { readonly refresh_token: string } | undefined {
     return session?.tokens ? { refresh_token: session.tokens.refresh } : undefined;
   }
@@ -116,7 +127,7 @@ export class Authorized {
     return this.alone(async (hasWaited) => {
       let current = await sessions.load();
       if (hasWaited && current?.stamp === stamp) {
-        // What another tab has stored may come a moment later than its lock.
+        // What another tab has stored may become visible a moment after its lock is released.
         await pause(storedLateMs, surroundings);
         current = await sessions.load();
       }
@@ -132,7 +143,10 @@ export class Authorized {
     });
   }
 
-  /** Unless another one has taken its place, which no lock that holds would let happen. */
+  /**
+   * Stores `next`, unless another session has replaced `current` meanwhile. That happens only where the lock did not
+   * work.
+   */
   async #replace(current: Known, next: Session | null): Promise<Known> {
     const { sessions } = this.#options;
     const now = await sessions.load();
@@ -154,8 +168,9 @@ export class Authorized {
   }
 
   /**
-   * The session, renewed where its access token is about to end. Where the server cannot be reached that is no reason not
-   * to try the request, and asking again would lead nowhere.
+   * Returns the session, renewed if its access token is about to expire. If the server cannot be reached, it returns
+   * the old session with the failure: the request is tried with it all the same, but a 401 then does not lead to
+   * another refresh.
    */
   async #inTime(
     session: Known,
@@ -173,7 +188,10 @@ export class Authorized {
     }
   }
 
-  /** In cookie mode the browser may hold a session that this page has not heard of. */
+  /**
+   * Whether a refresh may succeed. In cookie mode it may even where no session is known, because the browser may hold
+   * cookies of which this page has no record.
+   */
   #mayRenew(session: Known): boolean {
     return session === undefined ? this.#options.cookies : session !== null;
   }
@@ -194,6 +212,7 @@ function somebodyElse(): SvcError {
   return new SvcError(401, "unauthorized", "somebody else has signed in meanwhile");
 }
 
+/** The call with the session's access token as a header; unchanged without a session, and in cookie mode. */
 export function withSession(call: Call, session: Known): Call {
   return session?.tokens ? withBearer(call, session.tokens.access) : call;
 }

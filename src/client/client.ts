@@ -6,47 +6,54 @@ import { defaultStorage, type SessionStorage, type Surroundings, tabStorage } fr
 import { Table, type TableTypes } from "./table.js";
 import { repeated, type Send, transport } from "./transport.js";
 
+/** Options of `createClient` (`docs/guides/client.md#options`). */
 export interface ClientOptions {
-  /** The server's, such as `https://api.example.com`. */
+  /** The server's URL, such as `https://api.example.com`. */
   readonly url: string;
   /**
    * `bearer` (default): tokens are kept in `storage` and sent as a header. `cookie`: for a server with
-   * `auth.cookie_mode`; the browser keeps them in cookies, and this library stores none. That no script of the page can
-   * get at them takes `auth.cookie_tokens_in_body = false` on the server, too.
+   * `auth.cookie_mode`; the browser keeps the tokens in cookies, and this library stores none. So that no script of
+   * the page can read them, the server also needs `auth.cookie_tokens_in_body = false`.
    */
   readonly session?: "bearer" | "cookie";
-  /** `localStorage`, or memory where there is none. */
+  /** Where the session is stored. The default is `localStorage`, or memory where there is none. */
   readonly storage?: SessionStorage;
-  /** For servers of your own: calls are made with it instead of a session. */
+  /** An API key, which calls send instead of a session. Only for programs on servers of your own. */
   readonly apiKey?: string;
-  /** The server's `auth.refresh_token_rotation_grace_secs`, inside which a refresh can be repeated; 10 without. */
+  /**
+   * The server's `auth.refresh_token_rotation_grace_secs`, within which a refresh can be repeated; the default is 10.
+   */
   readonly refreshGraceSecs?: number;
-  /** For one request and its answer; 30,000 without. */
+  /** Time limit for one request and its response; the default is 30,000. */
   readonly timeoutMs?: number;
-  /** Instead of the global one. */
+  /** Replaces the global `fetch`. */
   readonly fetch?: typeof globalThis.fetch;
 }
 
-/** A table that `svc gen types` has not written, with the rows that the caller says. */
+/** The types of a table without generated types, from the type of its rows. */
 type Loose<Row extends object> = { row: Row; create: Partial<Row>; update: Partial<Row>; key: unknown };
 
-/** A name that is not in `Tables` needs rows to be said, so that a misspelt one is an error. */
+/**
+ * The name of a table that is not in `Tables`. Where `Tables` is given, it needs a type of rows, so that a misspelt
+ * name is an error.
+ */
 type LooseName<Tables, Row> = [Row] extends [never]
   ? [keyof Tables] extends [never]
     ? string
     : never
   : string;
 
+/** A client of one server. */
 export interface Client<Tables extends { [N in keyof Tables]: TableTypes }> {
   readonly auth: Auth;
-  /** A table of `Tables`, or of any name with the rows that the type argument says. */
+  /** A table of `Tables`, or any table with the type of rows that the type argument names. */
   table<N extends keyof Tables & string>(name: N): Table<Tables[N]>;
   table<Row extends object = never>(
     name: LooseName<Tables, Row>,
   ): Table<Loose<[Row] extends [never] ? Record<string, unknown> : Row>>;
 }
 
-/** A client with a time, chance and network of the caller's. */
+/** Makes a client with the given time, random numbers and network. Throws SvcError `bad_call` for a wrong URL. */
 export function clientIn<Tables extends { [N in keyof Tables]: TableTypes }>(
   surroundings: Surroundings,
   options: ClientOptions,

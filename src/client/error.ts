@@ -1,40 +1,44 @@
-/** Why a call failed: the server's refusal, or what kept its answer from arriving. */
+/** Why a call failed: the server has refused it, or its response did not arrive. */
 export class SvcError extends Error {
   override readonly name = "SvcError";
   constructor(
-    /** HTTP status; 0 where no answer came. */
+    /** The HTTP status; 0 where no response arrived. */
     readonly status: number,
     /**
-     * The server's `error.code`. Without one: `network_error`, `timeout`, `aborted`, `unexpected_answer`, `bad_call`, or
-     * what a sign-in provider's callback says.
+     * The server's `error.code` (`docs/reference/errors.md#codes`). Codes of the client itself: `network_error`,
+     * `timeout`, `aborted`, `unexpected_answer` and `bad_call`. `oauth.exchange` throws the codes of the provider's
+     * callback.
      */
     readonly code: string,
     message: string,
-    /** Of the header Retry-After; null where there is none. */
+    /** From the header Retry-After; null where there is none. */
     readonly retryAfterSeconds: number | null = null,
     options?: ErrorOptions,
   ) {
     super(message, options);
   }
 
-  /** It may go well if it is tried again: nothing is wrong with the request. */
+  /** Whether the same call may succeed later, because the failure was not caused by the call itself. */
   get isTransient(): boolean {
     const { code, status } = this;
     return code === "network_error" || code === "timeout" || status >= 500;
   }
 }
 
-/** What no server is asked, as it could not mean what was meant. */
+/** The error of a call that is wrong in itself and so is not sent. */
 export function badCall(message: string): SvcError {
   return new SvcError(0, "bad_call", message);
 }
 
-/** The server's own word that a refresh token is over. Nothing else signs anybody out (specification 5.5). */
+/**
+ * Whether the server has refused the refresh token. No other error signs anybody out
+ * (`docs/reference/auth.md#rotation-and-its-grace-window`).
+ */
 export function isRejectedToken(error: unknown): boolean {
   return error instanceof SvcError && error.status === 401 && error.code === "invalid_refresh_token";
 }
 
-/** Settles as `work` does, or is rejected when the signal says so. */
+/** Settles as `work` does, or rejects with SvcError `aborted` as soon as the signal is aborted. */
 export async function unlessAborted<T>(work: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
   if (signal === undefined) return work;
   let stop = () => {};
@@ -43,7 +47,7 @@ export async function unlessAborted<T>(work: Promise<T>, signal: AbortSignal | u
     if (signal.aborted) stop();
     signal.addEventListener("abort", stop);
   });
-  // Whichever loses the race is nobody's business any more.
+  // Handles a rejection that comes after the abort, which would otherwise count as unhandled.
   work.catch(() => {});
   return Promise.race([work, aborted]).finally(() => signal.removeEventListener("abort", stop));
 }

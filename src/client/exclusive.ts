@@ -1,16 +1,16 @@
 import type { SessionStorage, Surroundings } from "./surroundings.js";
 
-/** Told whether somebody else has just been alone. */
+/** Work to be done alone. `hasWaited` says that another tab may just have done such work. */
 type Act<T> = (hasWaited: boolean) => Promise<T>;
 
-/** Longer than anything that is done alone. */
+/** Longer than any work that is done alone takes. */
 const leaseMs = 20_000;
 const lookMs = 50;
 
 /**
- * Runs `act` while no other tab runs one of the same name: by Web Locks, or else by a lease in the storage that the tabs
- * share, which is over by itself when its tab dies. Where neither can be had in time, `act` is run all the same: it looks
- * at what others have done before it keeps anything.
+ * Runs `act` while no other tab runs work of the same `name`. It uses Web Locks, or else a lease in the storage that
+ * the tabs share, which expires if its tab dies. Where it gets neither in time, `act` runs all the same, so `act` has
+ * to check what other tabs have changed before it stores anything.
  */
 export function exclusive<T>(
   name: string,
@@ -18,7 +18,7 @@ export function exclusive<T>(
   surroundings: Surroundings,
   act: Act<T>,
 ): Promise<T> {
-  // Only what is shared between tabs is locked between tabs.
+  // Tabs need a lock only for a storage that they share.
   const isShared = storage.subscribe !== undefined;
   return isShared && surroundings.locks !== null
     ? withLock(name, surroundings, act)
@@ -27,7 +27,7 @@ export function exclusive<T>(
 
 async function withLock<T>(name: string, { locks, after }: Surroundings, act: Act<T>): Promise<T> {
   const controller = new AbortController();
-  // A tab that was put to sleep may keep the lock.
+  // Stops waiting after a while, because a tab that the browser has suspended may keep the lock.
   const cancel = after(leaseMs, () => controller.abort());
   let acted: Promise<T> | undefined;
   const begin = (hasWaited: boolean) => {
@@ -39,7 +39,7 @@ async function withLock<T>(name: string, { locks, after }: Surroundings, act: Ac
     await locks!.request(name, { ifAvailable: true }, async (lock) => lock && begin(false));
     if (acted === undefined) await locks!.request(name, { signal: controller.signal }, () => begin(true));
   } catch {
-    // Not in time, or not on this page.
+    // The wait was aborted, or this page may not use locks.
     cancel();
   }
   return acted ?? act(true);
@@ -59,7 +59,7 @@ async function withLease<T>(
       await pause(lookMs, surroundings);
     }
   } catch {
-    // A storage that does not work is shared with nobody.
+    // A storage that fails cannot be shared with other tabs, so no lease is needed.
   }
   try {
     return await act(looks > 0);
@@ -67,7 +67,7 @@ async function withLease<T>(
     try {
       if (holder(await storage.get(name)) === owner) await storage.remove(name);
     } catch {
-      // It ends by itself.
+      // The lease expires by itself.
     }
   }
 }
@@ -81,18 +81,20 @@ async function take(
   const held = await storage.get(name);
   const until = Number(held?.split(" ")[0]);
   const now = surroundings.now();
-  // One from the far future is of a clock that was wrong.
+  // A lease that ends too far in the future was written by a wrong clock, and is ignored.
   if (held !== null && until > now && until <= now + leaseMs) return false;
   await storage.set(name, `${now + leaseMs} ${owner}`);
-  // Whoever wrote at the same moment is seen now; the last one has it.
+  // If two tabs wrote at the same moment, the last one has overwritten the other, which finds that out after the
+  // pause.
   await pause(lookMs * surroundings.random(), surroundings);
   const kept = await storage.get(name);
-  // A storage that keeps nothing is shared with nobody.
+  // A storage that keeps nothing cannot be shared, so no lease is needed.
   return kept === null || holder(kept) === owner;
 }
 
 const holder = (lease: string | null): string | undefined => lease?.split(" ")[1];
 
+/** Resolves after `ms` milliseconds. */
 export function pause(ms: number, { after }: Surroundings): Promise<void> {
   return new Promise((resolve) => after(ms, resolve));
 }

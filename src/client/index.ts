@@ -11,7 +11,10 @@ export type { TokenUser } from "./session.js";
 export { memoryStorage, type SessionStorage } from "./surroundings.js";
 export type { CallOptions, ListMeta, Metering, Page, Table, TableTypes, WithMeta } from "./table.js";
 
-/** A client of one server, for browsers and Node. `Tables` is what `svc gen types` writes. */
+/**
+ * Makes a client for one server, for browsers and Node (`docs/guides/client.md`). `Tables` is the type that `svc gen
+ * types` writes.
+ */
 // biome-ignore lint/complexity/noBannedTypes: without it no table is known
 export function createClient<Tables extends { [N in keyof Tables]: TableTypes } = {}>(
   options: ClientOptions,

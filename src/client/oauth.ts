@@ -4,9 +4,13 @@ import type { TokenUser } from "./session.js";
 import type { SessionStorage } from "./surroundings.js";
 import type { Send } from "./transport.js";
 
+/** A sign-in provider that the server supports. */
 export type OAuthProvider = "google" | "apple" | "github";
 
-/** Social sign-in (specification 5.6). Needs `crypto.subtle`: a secure context, in browsers. */
+/**
+ * Sign-in with Google, Apple or GitHub (`docs/guides/sign-in-providers.md`). Needs `crypto.subtle`, which browsers
+ * offer only in secure contexts.
+ */
 export class OAuth {
   readonly #send: Send;
   readonly #signIn: (open: () => Promise<TokenResponse>) => Promise<TokenUser>;
@@ -25,15 +29,16 @@ export class OAuth {
     this.#key = key;
   }
 
-  /** Providers that the project offers. */
+  /** The providers that the project offers. */
   async providers(): Promise<readonly { readonly provider: OAuthProvider; readonly callback_url: string }[]> {
     const { data } = await this.#send({ method: "GET", path: "/auth/oauth/providers" });
     return data as readonly { readonly provider: OAuthProvider; readonly callback_url: string }[];
   }
 
   /**
-   * Begins a sign-in. Send the browser to the URL; it comes back to `redirectTo`, one of `$auth.redirect_urls`, for
-   * `exchange`. The verifier (RFC 7636) waits in this tab.
+   * Begins a sign-in and returns the provider's URL: send the browser there. It comes back to `redirectTo`, which has
+   * to be one of `$auth.redirect_urls`; call `exchange` on that page. The PKCE verifier (RFC 7636) is kept in this
+   * tab meanwhile.
    */
   async authorize(provider: OAuthProvider, redirectTo: string): Promise<string> {
     const verifier = base64url(crypto.getRandomValues(new Uint8Array(32)));
@@ -50,9 +55,9 @@ export class OAuth {
   }
 
   /**
-   * Ends it, on the page of `redirectTo`: signs in with the code of the page's URL. Null where the URL holds neither a
-   * code nor an error, or where this tab has not begun a sign-in; an error of the provider is thrown. Take the code out of
-   * the address afterwards.
+   * Completes the sign-in on the page of `redirectTo`, with the code in that page's URL, and returns the user. Null
+   * where the URL holds neither a code nor an error, or where this tab has not begun a sign-in. Throws SvcError for
+   * an error of the provider. Remove the code from the address bar afterwards.
    */
   async exchange(url: string): Promise<TokenUser | null> {
     const parameters = new URL(url).searchParams;
@@ -60,7 +65,7 @@ export class OAuth {
     if (verifier === null) return null;
     const [error, code] = [parameters.get("error"), parameters.get("code")];
     if (error === null && code === null) return null;
-    // One verifier is for one exchange, however that ends.
+    // Removed first, because a verifier is valid for a single exchange, even a failed one.
     await this.#storage.remove(this.#key);
     if (error !== null) throw new SvcError(0, error, parameters.get("error_description") ?? error);
     const body = { code, code_verifier: verifier };

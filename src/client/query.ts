@@ -1,21 +1,24 @@
 import { badCall } from "./error.js";
 
-/** What a list asks for (specification 4.3). `K` are the columns of `select`. */
+/** The parameters of a list (`docs/reference/http.md#lists`). `K` is the union of the columns in `select`. */
 export interface ListQuery<Row, K extends keyof Row = keyof Row> {
-  /** Equal to. */
+  /** Values that columns have to equal. */
   readonly where?: { readonly [C in keyof Row]?: Comparable<Row[C]> };
   readonly filter?: { readonly [C in keyof Row]?: Filter<Comparable<Row[C]>> };
   readonly select?: readonly K[];
-  /** `-column` descends. */
+  /** `column` sorts ascending, `-column` descending. */
   readonly sort?: SortTerm<Row> | readonly SortTerm<Row>[];
-  /** 1 to 1000; 50 without. */
+  /** 1 to 1000; the default is 50. */
   readonly limit?: number;
   readonly offset?: number;
 }
 
 type Scalar = string | number | boolean;
 
-/** What a column's values are compared with: JSON with nothing, what is not known with anything. */
+/**
+ * The type of the values that a filter on a column accepts: never for JSON columns, and any scalar where the column's
+ * type is not known.
+ */
 type Comparable<Value> = unknown extends Value
   ? Scalar
   : NonNullable<Value> extends Scalar
@@ -26,6 +29,7 @@ type SortTerm<Row> = {
   [C in keyof Row & string]: Comparable<Row[C]> extends never ? never : C | `-${C}`;
 }[keyof Row & string];
 
+/** Conditions on one column, all of which have to hold (`docs/reference/http.md#filters`). */
 export interface Filter<Value> {
   readonly eq?: Value;
   readonly ne?: Value;
@@ -41,8 +45,8 @@ export interface Filter<Value> {
 }
 
 /**
- * As a query string without its question mark. A filter whose value is missing is refused: left out, it would let through
- * what it was to keep back.
+ * The query string of a list, without the question mark. Throws SvcError `bad_call` for a value that is undefined or
+ * null: a filter that was left out would return rows that it was meant to exclude.
  */
 export function listParameters<Row, K extends keyof Row>(query: ListQuery<Row, K>): string {
   const { where = {}, filter = {}, select = [], sort = [], limit, offset, ...others } = query;

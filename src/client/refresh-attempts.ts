@@ -2,7 +2,10 @@ import { SvcError } from "./error.js";
 import type { Surroundings } from "./surroundings.js";
 import type { Answer, Call, Send } from "./transport.js";
 
-/** Parts of the grace window at which a refresh is sent again, and whether it is although another one is under way. */
+/**
+ * When a refresh is sent again, as fractions of the grace window, and whether even while an earlier attempt is still
+ * running.
+ */
 const plan: readonly (readonly [part: number, beside: boolean])[] = [
   [0.05, false],
   [0.2, false],
@@ -10,14 +13,15 @@ const plan: readonly (readonly [part: number, beside: boolean])[] = [
   [0.85, true],
 ];
 const windowMsMax = 10_000;
-/** For all of them together. */
+/** Time limit for all attempts together. */
 const deadlineMs = 15_000;
 
 /**
- * A refresh, which gives the same successor to whoever repeats it inside the grace window (specification 5.5): it is sent
- * again until the window is nearly over, so that neither an answer that was lost nor a line that is slow or down for a
- * moment costs the session. A success counts, whichever attempt it is for; what is under way besides is called off, so
- * that its cookies come after nobody else's.
+ * Sends a refresh, and sends it again within the grace window. The server answers a repeated refresh with the same
+ * new tokens until the window ends (`docs/reference/auth.md#rotation-and-its-grace-window`), so neither a lost answer
+ * nor a connection that is slow or down for a moment ends the session. The first success counts, whichever attempt it
+ * belongs to. The other attempts are then aborted and waited for, so that their cookies cannot arrive after those of
+ * a later refresh. Throws the last SvcError where no attempt succeeds.
  */
 export async function refreshed(
   send: Send,
@@ -43,7 +47,8 @@ export async function refreshed(
           send({ ...call, signal: controller.signal }).then(resolve, (error: SvcError) => {
             open--;
             failure = error;
-            // The server, or something before it, has an opinion: only what is under way may still go well.
+            // Not a passing failure: the server, or a proxy in front of it, has refused. No further attempt is
+            // started, but those under way may still succeed.
             isOver ||= !error.isTransient;
             settle();
           }),

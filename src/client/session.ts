@@ -1,41 +1,46 @@
 import type { SessionStorage } from "./surroundings.js";
 
-/** Of a token response. */
+/** The user of a token response. */
 export interface TokenUser {
   readonly id: string;
   readonly email: string;
   readonly role: string;
 }
 
+/** A session as this device knows it. */
 export interface Session {
-  /** Differs from that of every other session and rotation, so that tabs see whether another one was faster. */
+  /** Unique for each session and each renewal, so that a tab sees whether another one has renewed it meanwhile. */
   readonly stamp: string;
   readonly user: TokenUser;
-  /** By the clock of this device. */
+  /** When the access token expires, by the clock of this device. */
   readonly expiresAtMs: number;
   /** Null in cookie mode, where only the browser holds the tokens. */
   readonly tokens: { readonly access: string; readonly refresh: string } | null;
 }
 
-/** Null: signed out. Undefined: nothing is known, as on a page's first visit. */
+/** Null means signed out. Undefined means that nothing is known, as on the first visit of a page. */
 export type Known = Session | null | undefined;
 
+/** Called after somebody has signed in, or with null after signing out. */
 export type Listener = (user: TokenUser | null) => void;
 
 /**
- * The session as the tabs of an origin share it. This page keeps a copy, so that a storage that is full, cleared or
- * unreadable signs nobody out.
+ * The session in the storage that all tabs of an origin share. It also keeps a copy in memory, so that a storage that
+ * is full, cleared or unreadable does not sign anybody out.
  */
 export class Sessions {
   readonly #storage: SessionStorage;
   readonly #key: string;
   readonly #cookies: boolean;
   #copy: Known;
-  /** The id that listeners know of. */
+  /** The id of the user of whom listeners were told last; undefined before the first load. */
   #told: string | null | undefined;
-  /** A save that began meanwhile makes what was read out of date. */
+  /** Counts saves: if it changes during a load, what was read is out of date. */
   #saves = 0;
-  /** The stamp of what the storage still holds, as it took nothing newer. */
+  /**
+   * The stamp of an outdated session that the storage still holds, because it could neither be overwritten nor
+   * removed.
+   */
   #superseded: string | undefined;
   readonly #listeners = new Set<{ readonly listener: Listener }>();
 
@@ -53,20 +58,21 @@ export class Sessions {
     const found = await this.#read();
     const isNewer = found !== undefined && (found === null || found.stamp !== this.#superseded);
     if (isNewer && saves === this.#saves) this.#copy = found;
-    // What a page finds when it opens is no change.
+    // The session that a page finds when it opens is not a change, so listeners are not called.
     if (this.#told === undefined) this.#told = this.#copy?.user.id ?? null;
     else this.#tell();
     return this.#copy;
   }
 
-  /** Null signs out, and says so to the other tabs. */
+  /** Stores the session. Null signs out, and is stored too, so that other tabs see it. */
   async save(session: Session | null): Promise<void> {
     this.#saves++;
     const before = this.#copy;
     this.#copy = session;
     const text = JSON.stringify(session);
     if (!(await this.#stored(text))) {
-      // What is there now is over, would be taken for good after a reload, and takes the room.
+      // The stored session is outdated, and a reload would take it for the current one. Removing it also makes room
+      // for the second try.
       await this.#quietly(() => this.#storage.remove(this.#key));
       if (!(await this.#stored(text))) this.#superseded = before?.stamp;
     }
@@ -99,15 +105,18 @@ export class Sessions {
       if (value === null) return null;
       if (!isSession(value)) return undefined;
       if ((value.tokens === null) === this.#cookies) return value;
-      // Of a page that kept tokens before it left them to cookies, or the other way round.
+      // Stored before the `session` option of the client was changed.
       await this.#storage.remove(this.#key);
     } catch {
-      // A storage that cannot be read says nothing.
+      // A storage that cannot be read tells nothing about the session.
     }
     return undefined;
   }
 
-  /** After everything else is done: what a listener does, or throws, is the page's business. */
+  /**
+   * Calls listeners if the user has changed. In a microtask, so that nothing that a listener does or throws disturbs
+   * the caller.
+   */
   #tell(): void {
     const user = this.#copy?.user ?? null;
     if ((user?.id ?? null) === (this.#told ?? null)) return;
@@ -116,7 +125,7 @@ export class Sessions {
   }
 }
 
-/** What is stored may be of another version, or of somebody else. */
+/** Checks a stored value, which may come from another version of this library or from another program. */
 function isSession(value: unknown): value is Session {
   const { stamp, user, expiresAtMs, tokens } = (value ?? {}) as Partial<Record<keyof Session, never>>;
   const isText = (text: unknown) => typeof text === "string";

@@ -1,18 +1,19 @@
-/** Everything that the client takes from where it runs. Tests put their own time, chance and network here. */
+/** Everything that the client takes from its environment. Tests pass their own time, random numbers and network. */
 export interface Surroundings {
   readonly fetch: typeof globalThis.fetch;
-  /** Milliseconds since 1970, as this device believes. */
+  /** Milliseconds since 1970, by the clock of this device. */
   now(): number;
-  /** From 0 to 1, 1 not among it. */
+  /** At least 0, less than 1. */
   random(): number;
-  /** Calls back once, unless it is cancelled by what it gives. */
+  /** Calls `act` once after `ms` milliseconds. Returns a function that cancels it. */
   after(ms: number, act: () => void): () => void;
-  /** Web Locks (W3C); null where there are none, and on pages that are no secure context. */
+  /** Web Locks (W3C); null where the browser has none, or the page is not a secure context. */
   readonly locks: Locks | null;
 }
 
+/** The part of the Web Locks API that is used here. */
 export interface Locks {
-  /** `act` is told the lock; null where it is taken and only one that is free was asked for. */
+  /** Runs `act` with the lock, or with null where `ifAvailable` was asked for and the lock is taken. */
   request(
     name: string,
     options: { readonly signal: AbortSignal } | { readonly ifAvailable: true },
@@ -35,6 +36,7 @@ interface WebStorage {
 
 const here = globalThis as unknown as Global;
 
+/** The real environment, of a browser or of Node. */
 export function surroundings(): Surroundings {
   return {
     fetch: (input, init) => fetch(input, init),
@@ -48,16 +50,20 @@ export function surroundings(): Surroundings {
   };
 }
 
-/** Where a session is kept. What it gives back may be a promise; a failure of `set` loses nothing while the page lives. */
+/**
+ * Where a session is stored. Its methods may be asynchronous. If `set` fails, the session lasts as long as the page.
+ */
 export interface SessionStorage {
   get(key: string): string | null | Promise<string | null>;
   set(key: string, value: string): void | Promise<void>;
   remove(key: string): void | Promise<void>;
-  /** For a storage that tabs share: calls back when another one has changed the key (null: any of them). */
+  /**
+   * For a storage that tabs share: calls `changed` when another tab has changed the key; null stands for all keys.
+   */
   subscribe?(changed: (key: string | null) => void): void;
 }
 
-/** `localStorage`, which the tabs of an origin share; in memory where there is none, as under Node. */
+/** `localStorage`, which the tabs of an origin share; memory where there is none, as under Node. */
 export function defaultStorage(): SessionStorage {
   const shared = webStorage("localStorage");
   if (shared === null) return memoryStorage();
@@ -67,7 +73,10 @@ export function defaultStorage(): SessionStorage {
   };
 }
 
-/** `sessionStorage`, which lives as long as its tab, on the way to a sign-in provider and back. */
+/**
+ * `sessionStorage`, which lasts as long as its tab, also while the tab visits a sign-in provider; null where there is
+ * none.
+ */
 export function tabStorage(): SessionStorage | null {
   return webStorage("sessionStorage");
 }
@@ -82,11 +91,12 @@ function webStorage(name: "localStorage" | "sessionStorage"): SessionStorage | n
       remove: (key) => storage.removeItem(key),
     };
   } catch {
-    // A browser that keeps nothing for this page throws at the sight of it.
+    // Browsers that block storage for this page throw when the property is read.
     return null;
   }
 }
 
+/** A storage in memory, which is lost with the page or process. */
 export function memoryStorage(): SessionStorage {
   const values = new Map<string, string>();
   return {

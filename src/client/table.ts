@@ -2,17 +2,20 @@ import { badCall } from "./error.js";
 import { type ListQuery, listParameters } from "./query.js";
 import type { Call, Send } from "./transport.js";
 
-/** A table as `svc gen types` writes it. */
+/** The types of a table, as `svc gen types` writes them. */
 export interface TableTypes {
   row: object;
-  /** What a new row takes. */
+  /** The values that a new row takes. */
   create: object;
   update: object;
-  /** The value of a single key, or an object of its columns. */
+  /** The value of a key of one column, or an object with the values of all key columns. */
   key: unknown;
 }
 
-/** What a request cost (specification, section 2); null: not known. Absent where metering is off. */
+/**
+ * What a request cost (`docs/reference/metering.md`); null where a count is not known. All absent where metering is
+ * off.
+ */
 export interface Metering {
   readonly rows_read?: number | null;
   readonly rows_written?: number | null;
@@ -24,25 +27,29 @@ export interface Metering {
   };
 }
 
+/** What a list says about its page (`docs/reference/http.md#lists`). */
 export interface ListMeta extends Metering {
   readonly limit: number;
   readonly offset: number;
-  /** A lower bound where `truncated`. */
+  /** How many rows there are in all; a lower bound where `truncated`. */
   readonly total: number;
   readonly next_cursor?: string;
   readonly truncated?: true;
 }
 
+/** One page of a list. */
 export interface Page<Row> {
   readonly data: Row[];
   readonly meta: ListMeta;
 }
 
+/** What a call with `withMeta: true` returns: the row, and what the request cost. */
 export interface WithMeta<Data> {
   readonly data: Data;
   readonly meta: Metering;
 }
 
+/** Options of every call; `signal` aborts it. */
 export interface CallOptions {
   readonly signal?: AbortSignal;
 }
@@ -50,13 +57,15 @@ export interface CallOptions {
 type Asked = CallOptions & { readonly withMeta: true };
 type Plain = CallOptions & { readonly withMeta?: false };
 
-/** `/api/<table>` (specification 4.2). Every method throws SvcError. */
+/**
+ * The endpoints of one table under `/api/<table>` (`docs/reference/http.md#endpoints`). Every method throws SvcError.
+ */
 export class Table<T extends TableTypes> {
   readonly #read: Send;
   readonly #write: Send;
   readonly #path: string;
 
-  /** `read` is for what may be repeated. */
+  /** `read` sends calls that may be repeated after a failure, `write` those that may not. */
   constructor(read: Send, write: Send, name: string) {
     if (!/^\w+$/.test(name)) throw badCall(`no name of a table: ${name}`);
     this.#read = read;
@@ -64,7 +73,7 @@ export class Table<T extends TableTypes> {
     this.#path = `/api/${name}`;
   }
 
-  /** Rows alone. */
+  /** The rows of one page. */
   async list<K extends keyof T["row"] = keyof T["row"]>(
     query: ListQuery<T["row"], K> = {},
     options: CallOptions = {},
@@ -72,7 +81,7 @@ export class Table<T extends TableTypes> {
     return (await this.select(query, options)).data;
   }
 
-  /** Rows, and how many there are beside this page. */
+  /** The rows of one page, with the total and the cursor of the next page. */
   async select<K extends keyof T["row"] = keyof T["row"]>(
     query: ListQuery<T["row"], K> = {},
     options: CallOptions = {},
@@ -80,7 +89,7 @@ export class Table<T extends TableTypes> {
     return this.#page(listParameters(query), options);
   }
 
-  /** The same as `select`. */
+  /** Another name of `select`. */
   find<K extends keyof T["row"] = keyof T["row"]>(
     query: ListQuery<T["row"], K> = {},
     options: CallOptions = {},
@@ -88,7 +97,7 @@ export class Table<T extends TableTypes> {
     return this.select(query, options);
   }
 
-  /** Page after page, from the first to the last, by cursors. */
+  /** All pages one after the other, by their cursors. */
   async *pages<K extends keyof T["row"] = keyof T["row"]>(
     query: ListQuery<T["row"], K> = {},
     options: CallOptions = {},
@@ -108,21 +117,21 @@ export class Table<T extends TableTypes> {
     return one(this.#read, { method: "GET", path: this.#pathOf(key) }, options);
   }
 
-  /** The new row; its key alone where the caller may not read it. */
+  /** Creates a row and returns it; only its key where the caller may not read it. */
   create(row: T["create"], options: Asked): Promise<WithMeta<T["row"]>>;
   create(row: T["create"], options?: Plain): Promise<T["row"]>;
   create(row: T["create"], options: Asked | Plain = {}): Promise<unknown> {
     return one(this.#write, { method: "POST", path: this.#path, body: row }, options);
   }
 
-  /** The changed row; its key alone where the caller may not read it. */
+  /** Changes a row and returns it; only its key where the caller may not read it. */
   update(key: T["key"], changes: T["update"], options: Asked): Promise<WithMeta<T["row"]>>;
   update(key: T["key"], changes: T["update"], options?: Plain): Promise<T["row"]>;
   async update(key: T["key"], changes: T["update"], options: Asked | Plain = {}): Promise<unknown> {
     return one(this.#write, { method: "PATCH", path: this.#pathOf(key), body: changes }, options);
   }
 
-  /** The key, as an object of its columns. */
+  /** Deletes a row and returns its key, as an object of the key columns. */
   delete(key: T["key"], options: Asked): Promise<WithMeta<Partial<T["row"]>>>;
   delete(key: T["key"], options?: Plain): Promise<Partial<T["row"]>>;
   async delete(key: T["key"], options: Asked | Plain = {}): Promise<unknown> {
@@ -148,7 +157,7 @@ export class Table<T extends TableTypes> {
   }
 }
 
-/** Of what is missing there would be a text, too. */
+/** The key as text. Throws for a missing one, which `String` would turn into the text "undefined". */
 function keyText(value: unknown): string {
   if (value === undefined || value === null) throw badCall("the key is missing");
   const text = String(value);

@@ -1,23 +1,26 @@
 import { badCall, SvcError } from "./error.js";
 import type { Surroundings } from "./surroundings.js";
 
+/** A request to the server, relative to its URL. */
 export interface Call {
   readonly method: string;
-  /** With its query. */
+  /** Path and query. */
   readonly path: string;
   readonly body?: unknown;
   readonly headers?: Readonly<Record<string, string>>;
   readonly signal?: AbortSignal | undefined;
 }
 
-/** The body of a success, as it came. */
+/** The body of a successful response. */
 export interface Answer<Data = unknown, Meta = unknown> {
   readonly data: Data;
   readonly meta?: Meta;
 }
 
+/** Sends a call. Rejects with SvcError for everything but a success. */
 export type Send = (call: Call) => Promise<Answer>;
 
+/** The server, and how requests are sent to it. */
 export interface TransportOptions {
   readonly url: string;
   readonly timeoutMs: number;
@@ -25,7 +28,10 @@ export interface TransportOptions {
   readonly surroundings: Surroundings;
 }
 
-/** One request and its answer, read to the end. Throws SvcError for everything but a success. */
+/**
+ * Makes a function that sends one request and reads the whole response. It throws SvcError for everything but a
+ * success.
+ */
 export function transport({ url, timeoutMs, cookies, surroundings }: TransportOptions): Send {
   return async ({ method, path, body, headers, signal }) => {
     const sent = textOf(body);
@@ -44,7 +50,7 @@ export function transport({ url, timeoutMs, cookies, surroundings }: TransportOp
         headers: { ...(sent !== null && { "Content-Type": "application/json" }), ...headers },
         body: sent,
         credentials: cookies ? "include" : "omit",
-        // Nothing of the server's redirects, and what is sent is for nobody else.
+        // The server never redirects, and credentials must not be sent elsewhere.
         redirect: "error",
         signal: controller.signal,
       });
@@ -84,7 +90,8 @@ function read({ ok, status, headers }: Response, text: string): Answer {
   if (ok && body !== null && "data" in body) return body as Answer;
   const { code, message } = body?.error ?? {};
   const retryAfter = Number.parseInt(headers.get("Retry-After") ?? "", 10);
-  // An answer without the server's shape is of something in between, and says nothing about the session.
+  // A response that is not in the server's format comes from something in between, such as a proxy, so it says
+  // nothing about the session.
   throw !ok && typeof code === "string"
     ? new SvcError(status, code, String(message), Number.isNaN(retryAfter) ? null : retryAfter)
     : new SvcError(status, "unexpected_answer", `an answer of status ${status} that is not the server's`);
@@ -103,7 +110,10 @@ const attemptsMax = 3;
 const backoffMs = 300;
 const retryAfterMsMax = 10_000;
 
-/** A call that may be repeated: again after failures that pass, a bounded number of times, with backoff and jitter. */
+/**
+ * Makes a `Send` for calls that may be repeated: it tries up to three times after transient failures, with backoff
+ * and jitter, or after the time in Retry-After if that is at most 10 s.
+ */
 export function repeated(send: Send, { random, after }: Surroundings): Send {
   return async (call) => {
     for (let attempt = 1; ; attempt++) {

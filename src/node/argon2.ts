@@ -5,9 +5,10 @@ import { HasherBusyError, type PasswordHasher } from "../platform/platform.js";
 import { systemRandom } from "./system.js";
 
 /**
- * Argon2id, and bcrypt of imported users, of native libraries in libuv's thread pool, one hash at a time, so that logins neither
- * block the event loop nor take 19 MiB each at once. At most `queueMax` (64) more wait. `close` refuses those, and waits for
- * the one that is being computed.
+ * Hashes passwords with native libraries in libuv's thread pool: Argon2id, and bcrypt for imported users. One hash at
+ * a time, so that logins neither block the event loop nor take 19 MiB each at once. At most `queueMax` (64) more
+ * wait; further ones throw HasherBusyError. `close` refuses the waiting ones and waits for the hash that is being
+ * computed.
  */
 export function createArgon2({ queueMax = 64 }: { queueMax?: number } = {}): PasswordHasher & {
   close(): Promise<void>;
@@ -34,17 +35,17 @@ export function createArgon2({ queueMax = 64 }: { queueMax?: number } = {}): Pas
   };
 }
 
-/** The libraries are loaded with the first password. */
+/** Loads the library with the first password, to keep the server's start short. */
 async function computeHash(job: HashJob): Promise<Uint8Array> {
   if (job.kind === "bcrypt") {
     const { hash } = await import("@node-rs/bcrypt");
     return parseBcrypt(await hash(job.password, job.costFactor, job.salt))!.hash;
   }
   const { password, salt, memoryKib, passes, lanes, hashBytes } = job;
-  // As hash-wasm does on Workers.
+  // hash-wasm refuses the empty password on Workers, so both runtimes do.
   if (password.length === 0) throw new Error("the password cannot be hashed");
   const { hashRaw } = await import("@node-rs/argon2");
-  // Argon2id of version 19, unless it is told otherwise.
+  // The library's defaults are Argon2id and version 19.
   return hashRaw(password, {
     salt,
     memoryCost: memoryKib,

@@ -6,7 +6,10 @@ const algorithm = "aes-256-gcm";
 const ivBytes = 12;
 const tagBytes = 16;
 
-/** At once: a page of a list waits longer for another thread than a cursor takes. */
+/**
+ * A cipher that works synchronously. Web Crypto would do it in another thread, and waiting for that takes longer than
+ * sealing the cursor of a list.
+ */
 export function nodeCipher(bytes: Uint8Array): Cipher {
   const key = createSecretKey(bytes);
   return {

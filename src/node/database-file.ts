@@ -1,8 +1,8 @@
 import { resolve } from "node:path";
 
 /**
- * The embedded database of a project in `directory`; null where `database.url` names a server. That the URL makes a path
- * is checked in project/parse-config.ts.
+ * The path of the embedded database of a project in `directory`; null where `database.url` names a server.
+ * `parseConfig` has checked that a `file:` URL can be decoded to a path.
  */
 export function databaseFile(
   { database: { url } }: { readonly database: { readonly url: string } },
@@ -11,7 +11,7 @@ export function databaseFile(
   return url.startsWith("file:") ? resolve(directory, decodeURIComponent(url.slice("file:".length))) : null;
 }
 
-/** The database at `path`, and the files that SQLite keeps beside it. */
+/** The paths of the database file and of the files that SQLite keeps beside it, whether or not they exist. */
 export function filesOfDatabase(path: string): readonly string[] {
   return ["", "-wal", "-shm", "-journal"].map((suffix) => path + suffix);
 }

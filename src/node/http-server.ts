@@ -10,28 +10,30 @@ import { getRequestListener, RequestError } from "@hono/node-server";
 import { Refusal } from "../http/refusal.js";
 import type { Log } from "../platform/platform.js";
 
-/** Header lines hold a filter's thousand values. */
+/** The limit for a request's head, including its URL: enough for a filter with 1000 values. */
 const headerBytesMax = 131_072;
 
+/** What the server answers with. */
 export interface HttpServerOptions {
   readonly fetch: Parameters<typeof getRequestListener>[0];
-  /** In PEM; null serves plain HTTP. */
+  /** Certificate and private key in PEM format; null serves plain HTTP. */
   readonly tls: { readonly cert: string | Buffer; readonly key: string | Buffer } | null;
   readonly log: Log;
 }
 
 /**
- * Node's HTTP server, which answers in the error shape what never becomes a Request, too: hosts and targets that make no URL,
- * and what is no HTTP.
+ * Node's HTTP server. It answers in the server's error format even where `fetch` cannot be called: where Host and
+ * target are no valid URL, and where the request is not valid HTTP.
  */
 export async function createHttpServer({ fetch, tls, log }: HttpServerOptions): Promise<Server> {
   const listener = getRequestListener(fetch, { errorHandler: (error) => refusalOf(error, log).toResponse() });
-  // A request without the header Host is answered by the listener; by Node it would be without a body.
+  // Off, because Node would answer a request without a Host header with an empty body; the listener answers it in the
+  // error format.
   const options = { maxHeaderSize: headerBytesMax, requireHostHeader: false };
   const server =
     tls === null
       ? createServer(options, listener)
-      : // Loaded late: with it comes what few servers need.
+      : // Loaded only for TLS of its own, which few servers need.
         (await import("node:https")).createServer({ ...options, ...tls }, listener);
   server.on("clientError", (error: NodeJS.ErrnoException, socket: Duplex) => {
     void answerRaw(socket, unreadable(error));
@@ -39,7 +41,7 @@ export async function createHttpServer({ fetch, tls, log }: HttpServerOptions): 
   server.on("connect", (_: IncomingMessage, socket: Duplex) => {
     void answerRaw(socket, notHttp);
   });
-  // A server may answer as if it had been expected nothing of (RFC 9110, section 10.1.1).
+  // Answers a request with an unknown Expect header as if it had none, which RFC 9110, section 10.1.1, allows.
   server.on("checkExpectation", (request: IncomingMessage, response: ServerResponse) => {
     server.emit("request", request, response);
   });
@@ -55,7 +57,7 @@ function refusalOf(error: unknown, log: Log): Refusal {
 
 const notHttp = new Refusal("bad_request", "the request is no HTTP that this server speaks");
 
-/** The statuses are Node's own. */
+/** The statuses are those that Node itself would answer with. */
 function unreadable({ code }: NodeJS.ErrnoException): Refusal {
   switch (code) {
     case "HPE_HEADER_OVERFLOW":
@@ -67,7 +69,10 @@ function unreadable({ code }: NodeJS.ErrnoException): Refusal {
   }
 }
 
-/** To a socket that has no response of Node's; one on which an answer has begun, or that is gone, is closed. */
+/**
+ * Writes the refusal to a socket for which Node has made no response object. A socket that is gone, or on which a
+ * response has begun, is closed.
+ */
 async function answerRaw(socket: Duplex, refusal: Refusal): Promise<void> {
   const { _httpMessage: begun } = socket as { _httpMessage?: ServerResponse | null };
   const response = refusal.toResponse();

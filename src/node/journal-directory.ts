@@ -3,7 +3,10 @@ import { readdir, rm, rmdir } from "node:fs/promises";
 import { join } from "node:path";
 import { isLockFile } from "./directory-lock.js";
 
-/** Journals by their names, in which nothing is but what a journal has. Anything else is somebody's, and is left alone. */
+/**
+ * Names of the journals in a directory: subdirectories named by 16 hexadecimal digits that hold nothing but segments
+ * and lock files. Others are not the server's and are left alone. Empty where the directory is missing.
+ */
 export async function journalsIn(directory: string): Promise<readonly string[]> {
   const found: string[] = [];
   for (const entry of await entriesIn(directory)) {
@@ -15,6 +18,7 @@ export async function journalsIn(directory: string): Promise<readonly string[]> 
   return found;
 }
 
+/** File names of a journal's segments, oldest first. */
 export async function segmentsIn(directory: string): Promise<readonly string[]> {
   const entries = await entriesIn(directory);
   return entries.flatMap((entry) => (entry.isFile() && isSegment(entry.name) ? [entry.name] : [])).sort();
@@ -28,14 +32,18 @@ function entriesIn(directory: string): Promise<readonly Dirent[]> {
   return readdir(directory, { withFileTypes: true }).catch(emptyIfMissing);
 }
 
-/** Of a journal whose segments are stored and gone. Whatever else lies in it keeps it. */
+/**
+ * Removes the directory of a journal whose segments have been stored and deleted. It stays where it holds anything
+ * else.
+ */
 export async function removeJournal(path: string): Promise<void> {
   for (const { name } of await entriesIn(path))
     if (isLockFile(name)) await rm(join(path, name), { force: true });
   try {
     await rmdir(path);
   } catch (error) {
-    // Another process has just made a lock in it, to see what was left behind, and removes it in its turn, or has done so.
+    // Another process is looking for receipts to recover: it has made a lock file in the directory, and removes the
+    // directory afterwards, or has done so already.
     const { code } = error as NodeJS.ErrnoException;
     if (code !== "ENOTEMPTY" && code !== "ENOENT") throw error;
   }

@@ -9,21 +9,30 @@ import {
 } from "../platform/journal.js";
 
 /**
- * A segment of the journal is lines of text, each with its checksum (CRC-32, in hexadecimal) and JSON:
+ * A segment of the journal is a text file. Each line is the CRC-32 of its JSON (8 hexadecimal digits), a space and
+ * the JSON:
  *
- * - `{"reserved":[from,to]}`: these sequence numbers may be used from now on, `to` not among them. Durable before they are;
- * - `{"seq":n,"receipts":[[…],…],"gaps":[{…},…]}`: the first receipt has the number `n`, the next the next;
+ * - `{"reserved":[from,to]}`: the sequence numbers from `from` to `to - 1` may be used from now on. This line is on
+ *   the disk before any of them is used;
+ * - `{"seq":n,"receipts":[[…],…],"gaps":[{…},…]}`: receipts with the sequence numbers `n`, `n + 1` and so on;
  * - `{"end":n}`: no number from `n` on was used.
+ *
+ * After a crash, the reserved numbers without a receipt tell how many receipts may be missing at most.
  */
 type Line =
   | { readonly reserved: readonly [from: number, to: number] }
   | { readonly seq: number; readonly receipts: readonly ReceiptValues[]; readonly gaps: readonly Gap[] }
   | { readonly end: number };
 
+/** The line that reserves the sequence numbers from `from` to `to - 1`. */
 export const reservedLine = (from: number, to: number): string => line({ reserved: [from, to] });
+/** The last line of a segment: no number from `next` on was used. */
 export const endLine = (next: number): string => line({ end: next });
 
-/** One line: of what is refused as a whole, no part may be read. */
+/**
+ * The line of an entry whose first receipt has the number `seq`. One line per entry, so that a torn write loses the
+ * entry as a whole: its appender was told that it failed.
+ */
 export function entryLine(seq: number, { receipts, gaps }: JournalEntry): string {
   return line({ seq, receipts: receipts.map(receiptValues), gaps });
 }
@@ -37,18 +46,19 @@ function checksum(text: string): string {
   return crc32(text).toString(16).padStart(8, "0");
 }
 
+/** What could be read of a segment. */
 export interface ReadSegment extends JournalEntry {
-  /** Numbers that were reserved, and may have been used, but that no receipt has. */
+  /** How many reserved sequence numbers no receipt was found for: that many receipts are missing at most. */
   readonly missing: number;
 }
 
-/** What a segment, or whole lines of it, holds. Lines that are torn, or not what was written, are left out. */
+/** Parses the text of a segment, or of some whole lines of it. Lines that are incomplete or damaged are skipped. */
 export function readSegment(text: string): ReadSegment {
   const receipts = new Map<number, Receipt>();
   const gaps: Gap[] = [];
   let from: number | null = null;
   let to = 0;
-  // Behind the last line break is nothing, or what was not written to its end.
+  // The text after the last line break is empty, or a line that was not written completely.
   for (const content of text.split("\n").slice(0, -1).map(parseLine)) {
     if (content === null) continue;
     if ("reserved" in content) {
@@ -70,12 +80,16 @@ function parseLine(text: string): Line | null {
   return text[8] === " " && text.slice(0, 8) === checksum(content) ? (JSON.parse(content) as Line) : null;
 }
 
-/** Of another length, what was stored of a segment before a crash would be stored again by the next release. */
+/**
+ * Must not change between releases: pieces that were stored before a crash would be cut differently afterwards, and
+ * so not be recognised as stored already.
+ */
 const pieceCharacters = 32_768;
 
 /**
- * Whole lines of a segment, some at a time: what lives while it is stored is not collected cheaply. Always the same ones, as
- * a piece is what is stored once.
+ * Cuts a segment into pieces of whole lines, to be stored one after the other: objects that live only during one
+ * short write are cheap to collect. The same text always gives the same pieces, because the store recognises
+ * duplicates by the piece.
  */
 export function* piecesOf(text: string): Generator<string> {
   for (let from = 0; from < text.length; ) {

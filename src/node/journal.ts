@@ -11,35 +11,39 @@ import { journalsIn, removeJournal, segmentsIn } from "./journal-directory.js";
 import { endLine, entryLine, piecesOf, readSegment, reservedLine } from "./journal-format.js";
 import { makePrivateDirectory, privateFile } from "./private-files.js";
 
+/** What a journal in files needs. */
 export interface FileJournalOptions {
-  /** `usage.journal_dir` */
+  /** The absolute path of `usage.journal_dir`, which holds the journals of all processes. */
   readonly directory: string;
-  /** Where receipts are exported from. What comes together comes together again, and is stored once. */
+  /**
+   * Stores receipts and gaps in the database. After a crash the journal may pass the same entry again, which has to
+   * be stored only once.
+   */
   readonly store: (entry: JournalEntry) => Promise<void>;
   readonly clock: Clock;
   readonly random: Random;
 }
 
-/** So many sequence numbers are reserved at once, and a crash leaves a gap of twice as many at most. */
+/** How many sequence numbers are reserved at once. A crash leaves a gap of at most two blocks. */
 const blockSize = 1_000;
-/** It is read back whole, in memory that the process keeps. */
+/** A segment is read back as a whole before it is stored, so it is kept small. */
 const segmentBytesMax = 196_608;
-/** How long what is written may not have reached the disk. */
+/** Receipts reach the disk this long after they were written, at the latest. */
 const syncEveryMs = 1_000;
-/** A journal that does not work is tried again no more often than that. */
+/** After a failure, how long to wait before the journal is opened again. */
 const reopenAfterMs = 250;
 
 interface Segment {
   readonly file: number;
   readonly name: string;
   bytes: number;
-  /** Anything but what it began with. */
+  /** Whether it holds more than its first reservation. */
   written: boolean;
-  /** Numbers below it are reserved, and that is durable. */
+  /** Sequence numbers below this are reserved, and the reservation is on the disk. */
   reserved: number;
 }
 
-/** Entries that are written together. */
+/** Entries that go to the file in one write; `written` settles for all of them. */
 interface Group {
   readonly entries: JournalEntry[];
   readonly written: Promise<void>;
@@ -48,9 +52,10 @@ interface Group {
 }
 
 /**
- * The journal of one process: a directory of its own with append-only segments, and a lock that dies with the process.
- * Receipts are in the file before their answers leave, so that they survive the process, and on the disk within a second; a
- * power cut takes some of a reserved block at most, and the block says so (interface, section 8).
+ * The journal of one process: a directory with append-only segments, and a lock that is released when the process
+ * ends. An appended receipt is in the file before its answer is sent, so it survives the process, and is on the disk
+ * within a second. A power failure can lose the receipts of that second; the reserved sequence numbers, which are on
+ * the disk, then tell how many are missing at most (`docs/reference/metering.md#receipts`).
  */
 export class FileJournal implements Journal {
   readonly #options: FileJournalOptions;
@@ -71,7 +76,10 @@ export class FileJournal implements Journal {
     this.#directory = this.#newDirectory();
   }
 
-  /** Throws where nothing can be written now; it is tried again with later receipts. */
+  /**
+   * Makes the directory and the first segment unless they are there. Throws where that fails; a later `append` tries
+   * it again.
+   */
   open(): void {
     if (this.#closed) throw new Error("the journal is closed");
     if (this.#segment !== null) return;
@@ -105,14 +113,14 @@ export class FileJournal implements Journal {
 
   async close(): Promise<void> {
     this.#flush();
-    // What comes from now on is refused, and so nobody is told that it is recorded.
+    // Entries that come from now on are rejected, so that no answer says that they are recorded.
     this.#closed = true;
     try {
       this.#endSegment();
       await this.collect();
       if (this.#lock !== null) await removeJournal(this.#directory);
     } catch {
-      // What cannot be stored now is found by the next start.
+      // The next start finds what could not be stored now.
     } finally {
       this.#unlock();
     }
@@ -144,7 +152,7 @@ export class FileJournal implements Journal {
     return { file, name, bytes: text.length, written: false, reserved };
   }
 
-  /** One write for all that has come since the last. */
+  /** Writes all entries that came since the last flush in one write. */
   #flush(): void {
     const group = this.#pending;
     this.#pending = null;
@@ -160,7 +168,7 @@ export class FileJournal implements Journal {
     try {
       this.#prepareNext(this.#segment!);
     } catch {
-      // The group is written: whoever was told otherwise would append it again.
+      // Not rejected, because the group is written: its callers would append it again.
       this.#abandon();
     }
   }
@@ -170,7 +178,7 @@ export class FileJournal implements Journal {
       throw new Error("the journal is not open");
     this.open();
     const segment = this.#segment!;
-    // What is written into a file that somebody has removed is gone with this process.
+    // Entries in a file that was deleted from outside would be lost when the process ends.
     if (fstatSync(segment.file).nlink === 0) throw new Error("the journal's segment has been removed");
     const receipts: Receipt[] = [];
     const gaps: Gap[] = [];
@@ -199,7 +207,7 @@ export class FileJournal implements Journal {
     segment.reserved = to;
   }
 
-  /** So that hardly any answer waits for a disk. */
+  /** Reserves in the background, so that hardly any answer has to wait for the disk. */
   #reserveSoon(segment: Segment): void {
     if (this.#reserving) return;
     const [from, to] = [segment.reserved, segment.reserved + blockSize];
@@ -220,7 +228,7 @@ export class FileJournal implements Journal {
     });
   }
 
-  /** After a failure: what is in the segment stays there to be collected, and nothing is added. */
+  /** Gives up the segment after a failure. What it holds is collected later, and nothing is added to it. */
   #abandon(): void {
     if (this.#segment === null) return;
     this.#failedAtMs = this.#options.clock.elapsed();
@@ -257,14 +265,15 @@ export class FileJournal implements Journal {
   }
 }
 
+/** What `recoverJournals` stored. */
 export interface Recovered {
   readonly receipts: number;
   readonly gaps: readonly Gap[];
 }
 
 /**
- * What processes that are gone have left in the journal's directory is stored, and its gaps written down. Those of
- * running processes are left alone.
+ * Stores what ended processes have left in the journal's directory, and a gap for each segment where receipts may be
+ * missing. Journals of running processes are left alone.
  */
 export async function recoverJournals(options: FileJournalOptions): Promise<Recovered> {
   const recovered: Recovered[] = [];
@@ -274,7 +283,7 @@ export async function recoverJournals(options: FileJournalOptions): Promise<Reco
     if (held === null) continue;
     try {
       for (const name of await segmentsIn(path)) recovered.push(await recoverSegment(options, left, name));
-      // Before the lock is given back: another process that finds the directory would take it for its own.
+      // Removed while the lock is held: another process could otherwise lock the directory just before it disappears.
       await removeJournal(path);
     } finally {
       held.release();
@@ -304,12 +313,12 @@ async function recoverSegment(
   return { receipts: receipts.length, gaps: found };
 }
 
-/** All that is in the directory, of running processes too. */
+/** Reads all journals in the directory, including those of running processes, and changes nothing. */
 export async function readJournals(directory: string): Promise<JournalEntry> {
   const entries: JournalEntry[] = [];
   for (const left of await journalsIn(directory))
     for (const name of await segmentsIn(join(directory, left))) {
-      // A running server may just have stored it elsewhere.
+      // A running server may have stored and deleted the segment in the meantime.
       const text = await readFile(join(directory, left, name), "utf8").catch(() => "");
       entries.push(readSegment(text));
     }
@@ -323,7 +332,7 @@ async function storeSegment(store: FileJournalOptions["store"], text: string): P
   for (const piece of piecesOf(text)) await storeSome(store, readSegment(piece));
 }
 
-/** Nothing is no reason to write. */
+/** Stores an entry unless it is empty. */
 async function storeSome(store: FileJournalOptions["store"], entry: JournalEntry): Promise<void> {
   if (entry.receipts.length > 0 || entry.gaps.length > 0) await store(entry);
 }
@@ -338,7 +347,7 @@ function newGroup(): Group {
   return { entries: [], written, resolve, reject };
 }
 
-/** How many bytes it took. */
+/** Writes all of the text, and returns its length in bytes. */
 function writeAll(file: number, text: string): number {
   const bytes = Buffer.from(text);
   for (let at = 0; at < bytes.length; ) at += writeSync(file, bytes, at);
@@ -358,6 +367,6 @@ function closeQuietly(file: number): void {
   try {
     closeSync(file);
   } catch {
-    // What was written is there, and the file is not used again.
+    // Ignored because what was written is there, and the file is not used again.
   }
 }

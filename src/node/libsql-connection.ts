@@ -13,15 +13,20 @@ import { checkParams, countPlaceholders } from "../platform/statement-text.js";
 import { Explainer } from "./libsql-explain.js";
 import { makePrivateFile } from "./private-files.js";
 
+/** How an embedded database is opened. */
 export interface LibsqlOptions {
-  /** A file, created with its folder when missing, or `:memory:`. */
+  /** A file, created together with its folder when missing, or `:memory:`. */
   readonly path: string;
-  /** `full` keeps every acknowledged write through a power failure, `normal` through a crash of the process. */
+  /** What acknowledged writes survive: `full` a power failure, `normal` a crash of the process. */
   readonly synchronous: "full" | "normal";
-  /** The connection of a command that runs beside a server: it waits inside SQLite, and never checkpoints. */
+  /**
+   * Whether a command uses it, beside a server that may be running: it then waits for locks inside SQLite and never
+   * checkpoints.
+   */
   readonly commandLine?: boolean;
 }
 
+/** Opens the database. Throws UnavailableError where that fails. */
 export function openConnection(options: LibsqlOptions): Connection {
   try {
     return new Connection(openFile(options.path), options);
@@ -31,7 +36,7 @@ export function openConnection(options: LibsqlOptions): Connection {
   }
 }
 
-/** The path is made absolute because SQLite and libsql read `file:` and `libsql:` at its start as a scheme. */
+/** The path is made absolute because SQLite and libsql take `file:` or `libsql:` at its start for a URL scheme. */
 function openFile(path: string): Libsql.Database {
   if (path === ":memory:") return new Libsql(path);
   const file = resolve(path);
@@ -39,7 +44,7 @@ function openFile(path: string): Libsql.Database {
   return new Libsql(file);
 }
 
-/** How long SQLite itself waits where blocking the event loop harms nobody: in a command, and while opening. */
+/** How long SQLite waits for a lock by itself, which blocks the event loop: only in commands and while opening. */
 const blockingLockWaitMs = 5000;
 const cachedStatementsMax = 500;
 const newCache = () => new Memo<PreparedStatement>(cachedStatementsMax, Number.POSITIVE_INFINITY);
@@ -50,14 +55,14 @@ interface PreparedStatement {
   readonly placeholders: number;
 }
 
-/** The synchronous connection, its pragmas and its statement cache. Throws what libsql throws. */
+/** A synchronous connection with its pragmas and its cache of prepared statements. Throws libsql's own errors. */
 export class Connection {
   readonly #native: Libsql.Database;
   readonly #totalChangesStatement: Libsql.Statement;
-  /** By SQL text. */
+  /** Prepared statements by their SQL text. */
   #statements = newCache();
   readonly #explainer: Explainer;
-  /** What the last statement of the transaction left in `total_changes()`. */
+  /** The value of `total_changes()` after the last statement. */
   #changes = 0;
 
   constructor(native: Libsql.Database, { path, synchronous, commandLine }: LibsqlOptions) {
@@ -66,10 +71,11 @@ export class Connection {
     native.exec(`PRAGMA synchronous=${synchronous}`);
     native.exec("PRAGMA foreign_keys=ON");
     if (commandLine) {
-      // SQLite before 3.51.3 can corrupt a WAL that two connections reset at once: only the server does.
+      // SQLite before 3.51.3 can corrupt a WAL that two connections reset at the same time, so only the server does.
       native.exec("PRAGMA wal_autocheckpoint=0");
     } else {
-      // The mode stays with the file, and a command may be reading a file that is not ours to change.
+      // The journal mode is stored in the file, so commands do not set it: they may be reading a file of another
+      // program.
       native.exec("PRAGMA journal_mode=WAL");
       native.exec("PRAGMA busy_timeout=0");
     }
@@ -99,11 +105,14 @@ export class Connection {
     try {
       this.#native.exec("ROLLBACK");
     } catch {
-      // SQLite ends the transaction even when it reports an error of the rollback.
+      // Ignored because SQLite ends the transaction even when the rollback reports an error.
     }
   }
 
-  /** Leaves no transaction at all when the savepoint is gone or cannot be restored. */
+  /**
+   * Undoes the work since the savepoint. If the savepoint is gone or cannot be restored, the whole transaction is
+   * rolled back.
+   */
   rollbackToSavepoint(): void {
     if (!this.inTransaction) return;
     try {
@@ -118,7 +127,7 @@ export class Connection {
     return { rows: this.#rows(statement, false), rowsWritten: 0 };
   }
 
-  /** In a transaction that `begin` has begun. */
+  /** Runs statements inside a transaction that `begin` has opened, and counts the rows that each writes. */
   write(statements: readonly Statement[]): readonly Result[] {
     return statements.map((statement) => {
       const before = this.#changes;
@@ -130,13 +139,19 @@ export class Connection {
     });
   }
 
-  /** Full-text indexes keep rows back until some later statement begins, to which SQLite would count them. */
+  /**
+   * A full-text index writes rows that it has buffered when the next statement begins, and SQLite would count them
+   * for that statement. A savepoint makes it write them now.
+   */
   #flushVirtualTables(): void {
     this.#native.exec("SAVEPOINT flushed; RELEASE flushed");
     this.#changes = this.#totalChanges();
   }
 
-  /** How many rows have a foreign key that leads nowhere, by table and parent. An adopted database may have some. */
+  /**
+   * Counts rows whose foreign key refers to a missing row, by "table references parent". A database that was adopted
+   * with existing data may have some.
+   */
   danglingKeys(): ReadonlyMap<string, number> {
     const counts = new Map<string, number>();
     for (const [table, , parent] of this.#rows({ sql: "PRAGMA foreign_key_check", params: [] })) {
@@ -146,7 +161,7 @@ export class Connection {
     return counts;
   }
 
-  /** Throws ConstraintError where there are more of them than before. */
+  /** Throws ConstraintError where there are more such rows than `before`. */
   refuseMoreDanglingKeys(before: ReadonlyMap<string, number>): void {
     for (const [key, count] of this.danglingKeys())
       if (count > (before.get(key) ?? 0))
@@ -161,19 +176,22 @@ export class Connection {
     try {
       this.#native.exec("PRAGMA wal_checkpoint(TRUNCATE)");
     } catch {
-      // The WAL is complete without it; the next connection checkpoints.
+      // Not needed for correctness: the WAL is complete, and the next connection checkpoints it.
     }
   }
 
-  /** The file itself is released when the statements are collected: libsql lets them outlive their database. */
+  /**
+   * Closes the connection. The file handle is only released when the prepared statements are garbage-collected,
+   * because libsql lets them outlive their database.
+   */
   close(): void {
     this.forgetStatements();
     this.#explainer.close();
     this.#native.close();
   }
 
-  // `get` leaves a statement open, which pins the snapshot of whatever it reads; this one reads no table, and
-  // `all` takes three times as long.
+  // `get` leaves the statement open, which normally pins the snapshot that it reads. This statement reads no table,
+  // and `all` would take three times as long.
   #totalChanges(): number {
     const [total] = this.#totalChangesStatement.get([]) as [number];
     return total;
@@ -183,7 +201,7 @@ export class Connection {
     const { sql, params } = statement;
     if (sql.startsWith("EXPLAIN ")) return fromNative(this.#explainer.rows(sql, params) as NativeRow[]);
     const prepared = this.#prepare(sql);
-    // libsql binds NULL for a parameter that is missing and ignores one too many.
+    // libsql binds NULL for a missing parameter and ignores one too many.
     checkParams(statement, prepared.placeholders);
     if (prepared.returnsRows) return fromNative(prepared.native.all(params) as NativeRow[]);
     if (!mayWrite) throw new Error("only a statement that reads can be queried");
@@ -196,7 +214,7 @@ export class Connection {
   }
 }
 
-/** Without safe integers, one stored integer beyond 2^53 makes every read of it throw. */
+/** Prepares a statement. Without safe integers, reading a stored integer beyond 2^53 would throw. */
 function prepare(database: Libsql.Database, sql: string): PreparedStatement {
   const native = database.prepare<[readonly SqlValue[]]>(sql).safeIntegers(true);
   const returnsRows = native.reader;
@@ -210,7 +228,7 @@ function prepare(database: Libsql.Database, sql: string): PreparedStatement {
   return { native, returnsRows, placeholders: countPlaceholders(sql) };
 }
 
-/** What D1 would drop or put in another order fails here already. */
+/** Refuses column names for which D1 would lose or reorder columns, so that tests on this backend find them. */
 function refuseUnportableNames(names: readonly string[], sql: string): void {
   const unportable = names.find((name, index) => /^\d+$/.test(name) || names.indexOf(name) < index);
   if (names.length > 1 && unportable !== undefined)
@@ -219,7 +237,7 @@ function refuseUnportableNames(names: readonly string[], sql: string): void {
 
 type NativeRow = (null | bigint | number | string | Buffer)[];
 
-/** In place: lists are the hot path, and a copy of every row costs a third of reading it. */
+/** Converts libsql's values in place, because copying every row of a list would cost a third of reading it. */
 function fromNative(rows: NativeRow[]): readonly (readonly ResultValue[])[] {
   for (const row of rows) {
     for (let index = 0; index < row.length; index++) {

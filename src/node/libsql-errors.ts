@@ -23,7 +23,7 @@ const constraintKinds = new Map<number, ConstraintKind>([
 
 const primaryBusy = 5;
 
-/** SQLite's primary result codes after which the same statement may succeed another time. */
+/** SQLite's primary result codes for trouble with the storage, after which the same statement may succeed later. */
 const unavailable = new Set([
   primaryBusy,
   6, // LOCKED
@@ -37,7 +37,10 @@ const unavailable = new Set([
   26, // NOTADB
 ]);
 
-/** The contract's error for one of SQLite, anything else unchanged. Its message names columns, never SQL. */
+/**
+ * Turns an error of SQLite into one of platform/database.ts; other errors are returned unchanged. Messages of
+ * constraints name columns and quote no SQL.
+ */
 export function translated(error: unknown): unknown {
   const code = sqliteCode(error);
   if (!(error instanceof Error) || code === undefined) return error;
@@ -54,6 +57,7 @@ export function translated(error: unknown): unknown {
     : new StatementError(message, { cause: error });
 }
 
+/** Whether the statement failed because another connection holds the lock. */
 export function isBusy(error: unknown): boolean {
   const code = sqliteCode(error);
   return code !== undefined && (code & 0xff) === primaryBusy;

@@ -3,25 +3,30 @@ import Libsql from "libsql";
 import type { SqlValue } from "../platform/database.js";
 
 /**
- * Answers EXPLAIN on a connection of its own, as libsql never ends an EXPLAIN: on the one that writes, a schema could not
- * be changed any more.
+ * Runs EXPLAIN statements on a separate connection, because libsql leaves them open: on the connection that writes,
+ * an open statement would block every change of the schema.
  */
 export class Explainer {
   #connection: Libsql.Database | null = null;
   #schemaVersion: unknown;
 
-  /** `main` is the connection to the database at `path`. */
+  /** `main` is the connection for reading and writing to the database at `path`. */
   constructor(
     private readonly path: string,
     private readonly main: Libsql.Database,
   ) {}
 
+  /**
+   * The rows of an EXPLAIN QUERY PLAN; an empty list for a plain EXPLAIN, which only tests whether the statement
+   * compiles.
+   */
   rows(sql: string, params: readonly SqlValue[]): readonly (readonly unknown[])[] {
     const statement = this.#open().prepare<[readonly SqlValue[]]>(sql);
-    // Whether it can be carried out is known by now, and a statement that has begun would keep its locks.
+    // Preparing has already tested whether the statement compiles. Running it would leave a statement open that keeps
+    // its locks.
     if (!sql.startsWith("EXPLAIN QUERY PLAN ")) return [];
     const rows = statement.raw(true).all(params) as unknown[][];
-    // Unlike `all`, it ends the statement.
+    // Unlike `all`, `get` resets the statement.
     statement.get(params);
     return rows;
   }
@@ -31,12 +36,16 @@ export class Explainer {
     this.#connection = null;
   }
 
-  /** A connection knows the schema, and statistics, of the moment at which it has read them: as the one that writes does. */
+  /**
+   * Opens the connection anew after each change of the schema: a connection plans with the statistics that it read
+   * when it loaded the schema, and the plan has to be the one of the connection that writes.
+   */
   #open(): Libsql.Database {
     const [version] = this.main.prepare("PRAGMA schema_version").raw(true).all([]) as [[unknown]];
     if (this.#connection === null || this.#schemaVersion !== version[0]) {
       this.close();
-      // What is in memory is seen by its own connection alone; a plan depends on the schema and on no row.
+      // An in-memory database is visible only to its own connection. A copy of its schema is enough there, because a
+      // plan depends on the schema and not on rows.
       this.#connection = this.path === ":memory:" ? copyOfSchema(this.main) : openBeside(resolve(this.path));
       this.#schemaVersion = version[0];
     }
@@ -47,7 +56,7 @@ export class Explainer {
 function openBeside(file: string): Libsql.Database {
   const connection = new Libsql(file);
   connection.exec("PRAGMA query_only=ON");
-  // Only the connection that writes checkpoints.
+  // Only the server's connection for writing checkpoints: see libsql-connection.ts.
   connection.exec("PRAGMA wal_autocheckpoint=0");
   return connection;
 }
@@ -64,7 +73,7 @@ function copyOfSchema(main: Libsql.Database): Libsql.Database {
     try {
       copy.exec(sql);
     } catch {
-      // The shadow tables of a virtual table are there already.
+      // Shadow tables of a virtual table: creating the virtual table has made them already.
     }
   return copy;
 }

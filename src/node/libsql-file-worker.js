@@ -1,9 +1,12 @@
 // @ts-check
-// Plain JavaScript, so that a Worker loads this file from the sources and from the build alike.
+// Plain JavaScript, so that a worker thread can load this file from the sources and from the build alike.
 import { parentPort, workerData } from "node:worker_threads";
 import Libsql from "libsql";
 
-/** Errors lose their class on the way to the other thread, and the message is all that is needed there. */
+/**
+ * Runs the statement. An error is returned as its message, because errors lose their class on the way to another
+ * thread.
+ */
 function answer() {
   const { path, settings, statement } = workerData;
   try {

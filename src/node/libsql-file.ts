@@ -4,31 +4,33 @@ import { UnavailableError } from "../platform/database.js";
 import { withLiterals } from "../platform/statement-text.js";
 
 /**
- * Writes a consistent snapshot of the database at `from`, which a server may be writing to, into `to`: an empty file,
- * so that the caller chooses its mode. The snapshot is one file without a WAL. Throws UnavailableError. Beside a process
- * that ends before the promise has settled, SQLite leaves an empty log.
+ * Writes a consistent snapshot of the database at `from` into the existing empty file `to`, whose mode the caller has
+ * chosen. A server may be writing to the database meanwhile. The snapshot is one file without a WAL. Throws
+ * UnavailableError. If the process ends before the promise settles, SQLite may leave an empty log file behind.
  */
 export async function snapshotDatabase(from: string, to: string): Promise<void> {
-  // The WAL as every connection beside a server: see libsql-connection.ts. Where none runs, closing the last connection
-  // does move the WAL of one that crashed into the database, as its next start would.
+  // No checkpoints, as on every connection beside a server: see libsql-connection.ts. Where no server runs, closing
+  // the last connection still moves the WAL that a crashed server left into the database, as the server's next start
+  // would.
   const settings = "PRAGMA busy_timeout=5000; PRAGMA wal_autocheckpoint=0";
-  // One read transaction over everything, beside which a server goes on writing to its WAL. Unlike VACUUM, and unlike
-  // what SQLite promises, VACUUM INTO keeps the rowids of tables without a primary key (insert.c asks for
-  // DBFLAG_VacuumInto); a test holds it to that.
+  // VACUUM INTO reads everything in one transaction, while a server can go on writing to its WAL. Unlike VACUUM, and
+  // although SQLite's documentation does not promise it, VACUUM INTO keeps the rowids of tables without a primary key
+  // (DBFLAG_VacuumInto in SQLite's insert.c). A test checks that it does.
   const statement = withLiterals({ sql: "VACUUM INTO ?", params: [to] });
   const { failure } = await inThread(from, settings, statement);
   if (failure === null) return;
-  // Who reads a database in WAL mode writes its index, also where nothing else is written.
+  // Even a connection that only reads a database in WAL mode has to write the WAL's shared-memory index.
   const remedy = failure.includes("readonly database")
     ? "; whoever takes it has to be able to write the file and its directory, as the server does"
     : "";
   throw new UnavailableError(`no snapshot of ${from} could be taken: ${failure}${remedy}`);
 }
 
-/** What is wrong with a database file that nobody has open; null where it is sound. */
+/** Describes what is wrong with a database file that no process has open; null where it is sound. */
 export async function databaseProblem(path: string): Promise<string | null> {
-  // Its schema comes from whoever made it, so its expressions call nothing with effects. Rows that a CHECK would not let
-  // in today may be there: they were before it, or came in past it.
+  // The schema comes from the maker of the file, so functions with side effects are forbidden in its expressions.
+  // Rows that violate a CHECK are tolerated: they may be older than the CHECK, or may have been written with checks
+  // disabled.
   const settings = "PRAGMA trusted_schema=OFF; PRAGMA ignore_check_constraints=ON";
   const { rows, failure } = await inThread(path, settings, "PRAGMA quick_check(1)");
   return failure ?? rows.map((row) => row.quick_check!).find((line) => line !== "ok") ?? null;
@@ -36,23 +38,23 @@ export async function databaseProblem(path: string): Promise<string | null> {
 
 interface Answer {
   readonly rows: readonly Readonly<Record<string, string>>[];
-  /** The message of the error, if there was one. */
+  /** The message of the error; null if there was none. */
   readonly failure: string | null;
 }
 
 /**
- * Carries out both, and gives the rows of `statement`. libsql blocks its thread for as long as it takes, and a person who
- * waits wants progress and Ctrl-C.
+ * Executes both in a thread of its own, and returns the rows of `statement`. libsql blocks its thread while a
+ * statement runs, which would keep the process from showing progress and from handling Ctrl-C.
  */
 async function inThread(path: string, settings: string, statement: string): Promise<Answer> {
   const workerData = { path, settings, statement };
   const worker = new Worker(new URL("./libsql-file-worker.js", import.meta.url), { workerData });
-  // Both reject with what the thread throws where it cannot even answer.
+  // `message` brings the answer, `exit` ends a thread without one; both reject if the thread throws.
   const ended = once(worker, "exit").then(([code]) => [
     { rows: [], failure: `its thread ended with ${code}` },
   ]);
   const [answer] = await Promise.race([once(worker, "message"), ended]);
-  // The files are released when the thread has ended.
+  // libsql closes the files only when the thread has ended.
   await worker.terminate();
   return answer;
 }

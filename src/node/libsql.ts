@@ -9,17 +9,17 @@ import {
 import { type Connection, type LibsqlOptions, openConnection } from "./libsql-connection.js";
 import { isBusy, translated } from "./libsql-errors.js";
 
-/** Opens an embedded database. Throws UnavailableError when the file is locked or is not a database. */
+/** Opens an embedded SQLite database. Throws UnavailableError when the file is locked or is not a database. */
 export function openLibsql(options: LibsqlOptions): Database {
   return new LibsqlDatabase(openConnection(options), options.commandLine ?? false);
 }
 
-/** How long a write, or a read that found the database locked, waits for another process. */
+/** How long a write, or a read that finds the database locked, waits for another process. */
 const lockWaitMs = 4000;
 const groupJobsMax = 64;
-/** Bounds the time that a group keeps reads waiting. */
+/** A group commits after this time even if it has jobs left, because reads wait meanwhile. */
 const groupMsMax = 20;
-/** Groups behind a failure that expect another one. */
+/** After a failed job, this many groups use savepoints, because another failure is likely. */
 const carefulGroups = 100;
 
 interface Job {
@@ -28,27 +28,27 @@ interface Job {
   readonly giveUpAtMs: number;
   readonly resolve: (results: readonly Result[]) => void;
   readonly reject: (reason: unknown) => void;
-  /** Whether it needs a transaction of its own. */
+  /** Whether it has to run in a transaction of its own. */
   readonly alone: boolean;
 }
 
 type Outcome = { readonly results: readonly Result[] } | { readonly error: unknown };
 
 /**
- * Writes wait in this process and not in SQLite, where they would block the event loop, and those that are
- * waiting share one COMMIT, hence one fsync. A transaction never outlives a turn of the event loop, so that
- * reads, on the same connection, only see committed states.
+ * Writes wait for a lock in a queue of this process and not inside SQLite, where waiting would block the event loop.
+ * Queued writes share one COMMIT, and so one fsync. A transaction begins and ends within one turn of the event loop,
+ * so reads on the same connection see only committed states.
  */
 class LibsqlDatabase implements Database {
   readonly foreignKeysStayOn = false;
-  /** Well under what a string of the runtime can be. */
+  /** Far below the maximum length of a JavaScript string, with room for JSON escaping. */
   readonly answerBytesMax = 33_554_432;
   readonly #connection: Connection;
   readonly #lockWaitMs: number;
   readonly #checkpointOnClose: boolean;
   readonly #queue: Job[] = [];
   #draining: Promise<void> | undefined;
-  /** How many groups still have a savepoint for each job. */
+  /** How many more groups give each job a savepoint. */
   #careful = 0;
   #closing: Promise<void> | undefined;
 
@@ -91,7 +91,7 @@ class LibsqlDatabase implements Database {
     this.#connection.close();
   }
 
-  // libsql aborts the process when a closed database is asked for its state.
+  // Needed because libsql aborts the process when a closed database is used.
   #assertOpen(): void {
     if (this.#closing) throw new UnavailableError("the database is closed");
   }
@@ -107,8 +107,8 @@ class LibsqlDatabase implements Database {
   }
 
   /**
-   * Runs what is queued, a group every second turn: what arrives together through the network shares a COMMIT, also with what
-   * comes while the last answers are being recorded.
+   * Runs the queued jobs, a group every second turn of the event loop. Writes that arrive from the network together
+   * then share a COMMIT, also with those that arrive while receipts of the previous answers are being recorded.
    */
   async #drain(): Promise<void> {
     let attempt = 0;
@@ -153,7 +153,7 @@ class LibsqlDatabase implements Database {
     }
   }
 
-  /** Foreign keys can only be switched outside a transaction. */
+  /** Switches foreign keys off meanwhile, which SQLite only allows outside a transaction. */
   #runMigration(job: Job): void {
     this.#connection.exec("PRAGMA foreign_keys=OFF");
     try {
@@ -178,7 +178,10 @@ class LibsqlDatabase implements Database {
     }
   }
 
-  /** Where few jobs fail, there is no savepoint to go back to before one has. */
+  /**
+   * Runs the jobs in one transaction. As long as no job fails they have no savepoints, which saves time; after a
+   * failure the group starts again with a savepoint for each.
+   */
   #runTogether(group: readonly Job[]): void {
     const endsAtMs = performance.now() + groupMsMax;
     if (this.#careful === 0 && this.#runEach(group, endsAtMs, (job) => this.#runPlainly(job))) return;
@@ -186,7 +189,10 @@ class LibsqlDatabase implements Database {
     this.#runEach(group, endsAtMs, (job) => this.#runInSavepoint(job, group));
   }
 
-  /** False where `run` has ended the transaction, and had no outcome to tell. */
+  /**
+   * Runs jobs in one transaction until the time is up, and commits. False where `run` returned null, because the
+   * transaction has been rolled back.
+   */
   #runEach(group: readonly Job[], endsAtMs: number, run: (job: Job) => Outcome | null): boolean {
     this.#connection.begin();
     const outcomes: Outcome[] = [];
@@ -200,7 +206,7 @@ class LibsqlDatabase implements Database {
     return true;
   }
 
-  /** Null where it failed, and with it the whole group. */
+  /** Null where the job failed: without a savepoint the whole group is rolled back with it. */
   #runPlainly(job: Job): Outcome | null {
     try {
       return { results: this.#connection.write(job.statements) };
@@ -211,13 +217,13 @@ class LibsqlDatabase implements Database {
     }
   }
 
-  /** Those that have an outcome; the others wait for the next turn. */
+  /** Commits the jobs that have run; the others go back to the head of the queue. */
   #commitFirst(group: readonly Job[], outcomes: readonly Outcome[]): void {
     this.#queue.unshift(...group.slice(outcomes.length));
     this.#commitTogether(group.slice(0, outcomes.length), outcomes);
   }
 
-  /** Null where the whole transaction is gone: then each is settled or queued again. */
+  /** Null where the whole transaction is gone; every job is then settled or queued again. */
   #runInSavepoint(job: Job, group: readonly Job[]): Outcome | null {
     const outcome = this.#tryInSavepoint(job);
     if (this.#connection.inTransaction) return outcome;
@@ -238,8 +244,9 @@ class LibsqlDatabase implements Database {
   }
 
   /**
-   * A full disk or a `RAISE(ROLLBACK)` takes back the whole transaction, the work of other jobs included. The
-   * job that caused it fails, the others start again, each in its own transaction so that nothing repeats.
+   * A full disk or a `RAISE(ROLLBACK)` rolls back the whole transaction, including the work of other jobs. The job
+   * that caused it fails; the others run again, each in its own transaction, so that one of them which causes it
+   * again harms only itself.
    */
   #repeatWithout(failed: Job, group: readonly Job[], outcome: Outcome): void {
     settle(failed, outcome);
@@ -250,13 +257,17 @@ class LibsqlDatabase implements Database {
     this.#queue.unshift(...jobs.map((job) => ({ ...job, alone: true })));
   }
 
-  /** Acknowledges after COMMIT, failures too: a conflict with a job that was never committed is none. */
+  /**
+   * Settles the jobs after the COMMIT, failed ones too: a job may have failed because of a conflict with another job,
+   * and if that one is not committed there was no conflict.
+   */
   #commitTogether(jobs: readonly Job[], outcomes: readonly Outcome[]): void {
     try {
       this.#connection.commit();
     } catch (error) {
       this.#connection.rollback();
-      // A deferred foreign key fails here, and does not say whose it is.
+      // A deferred foreign key fails only at the COMMIT, and the error does not tell whose it is, so each job runs
+      // again alone.
       if (translated(error) instanceof ConstraintError) this.#repeatAlone(jobs);
       else rejectAll(jobs, error);
       return;
@@ -267,7 +278,7 @@ class LibsqlDatabase implements Database {
   }
 }
 
-/** A pragma such as `defer_foreign_keys` holds until COMMIT, for other jobs of the group too. */
+/** A pragma such as `defer_foreign_keys` is in effect until the COMMIT, so also for other jobs of the group. */
 function isPragma(statement: Statement): boolean {
   return statement.sql.startsWith("PRAGMA ");
 }

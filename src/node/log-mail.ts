@@ -5,21 +5,22 @@ import type { Clock, MailTransport } from "../platform/platform.js";
 import { mimeMessage } from "./mime-message.js";
 import { makePrivateDirectory, privateFile } from "./private-files.js";
 
+/** Where messages are written and printed. */
 export interface LogMailOptions {
   readonly directory: string;
   readonly clock: Clock;
-  /** To the console of whoever has started the server. */
+  /** Prints to the console of the person who started the server. */
   readonly print: (text: string) => void;
 }
 
 /**
- * `mail.transport = "log"`: one .eml file for each message, whose link is printed beside, for development. Whoever reads
- * either can follow it.
+ * The transport of `mail.transport = "log"`, for development: writes each message to an .eml file and prints its
+ * link. Anyone who can read either can follow the link.
  */
 export function logMail({ directory, clock, print }: LogMailOptions): MailTransport {
   return {
     send: async (message) => {
-      // Loaded with the first mail: a start is not to wait for it.
+      // Loaded with the first mail, to keep the server's start short.
       const { createTransport } = await import("nodemailer");
       const composer = createTransport({ streamTransport: true, buffer: true });
       const { message: source } = await composer.sendMail(mimeMessage(message, { eightBit: true }));

@@ -8,17 +8,21 @@ import { httpMail } from "../remote/http-mail.js";
 import { logMail } from "./log-mail.js";
 import { smtpMail } from "./smtp.js";
 
+/** What transports need from the runtime. */
 export interface MailSurroundings {
-  /** Of the project. */
+  /** The project's directory. */
   readonly directory: string;
   readonly environment: NodeJS.ProcessEnv;
   readonly clock: Clock;
   readonly fetch: Platform["fetch"];
-  /** To the console. */
+  /** Prints to the console. */
   readonly print: (text: string) => void;
 }
 
-/** The transport that svc.toml chooses. Throws ProblemsError where the environment lacks what it needs. */
+/**
+ * Makes the transport that `mail.transport` of svc.toml names (`docs/reference/configuration.md#mail`). Throws
+ * ProblemsError where an environment variable that it needs is missing.
+ */
 export function mailTransport({ mail }: Config, surroundings: MailSurroundings): MailTransport {
   const { directory, environment, clock, fetch, print } = surroundings;
   const variable = (key: "smtp_url_env" | "http_token_env"): string => {
@@ -48,7 +52,9 @@ export function mailTransport({ mail }: Config, surroundings: MailSurroundings):
 
 const held = { smtp_url_env: "the SMTP server's URL", http_token_env: "the mail service's token" } as const;
 
-/** A password goes over no network in the clear, whatever a server, or somebody between, offers. */
+/**
+ * TLS is required where a password would cross a network, even if the server, or somebody in between, offers none.
+ */
 function mustEncrypt(url: string): boolean {
   const { username, hostname } = new URL(url);
   return username !== "" && !isLoopbackHost(hostname);

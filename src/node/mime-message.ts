@@ -1,25 +1,26 @@
 import type { MailMessage } from "../platform/platform.js";
 
+/** What the receiving side can take. */
 export interface MimeOptions {
-  /** Whether a part outside of ASCII may stand as it is; a mail server need not take one (RFC 6152). */
+  /** Whether parts with non-ASCII text may be sent unencoded; a mail server need not accept that (RFC 6152). */
   readonly eightBit: boolean;
 }
 
 /**
- * A message as nodemailer takes it. A part whose lines are short enough stands as it is, so that a link is whole on one line;
- * nodemailer by itself would break it where it is over 76 characters long.
+ * Turns a message into nodemailer's format. A part whose lines are short enough is sent unencoded, so that a link
+ * stays whole on its line: nodemailer itself would break lines of more than 76 characters.
  */
 export function mimeMessage({ from, to, subject, text, html }: MailMessage, options: MimeOptions) {
   return {
     from,
-    // As it stands: nodemailer would read a list of addresses out of a text.
+    // As an object, because nodemailer would parse a string as a list of addresses.
     to: { name: "", address: to },
     subject,
     alternatives: [part("text/plain", text, options), part("text/html", html, options)],
   };
 }
 
-/** RFC 5322, section 2.1.1, without the line's end. */
+/** The maximum length of a line without its end (RFC 5322, section 2.1.1). */
 const lineBytesMax = 998;
 
 function part(type: "text/plain" | "text/html", content: string, { eightBit }: MimeOptions) {

@@ -2,23 +2,25 @@ import { join, resolve } from "node:path";
 import { databaseFile } from "./database-file.js";
 import { isWithin } from "./within.js";
 
-/** What svc.toml says of places that the server writes to. */
+/** The keys of svc.toml that name places to which the server writes. */
 export interface NamedPlaces {
   readonly database: { readonly url: string };
   readonly usage: { readonly journal_dir: string };
   readonly mail: { readonly log_dir: string };
 }
 
+/** A place that the server must not write to. */
 export interface PlaceProblem {
-  /** The key, and what else it hangs on. */
+  /** The key that is wrong; `others` are keys that the problem also depends on. */
   readonly path: string;
   readonly others: readonly string[];
   readonly message: string;
 }
 
 /**
- * Places that hold something else already: the server would fill them, and clear them up. By their names alone, for a
- * project in `directory` whose own files are `files`.
+ * Finds configured places that hold something else: the server would write its files there and delete old ones.
+ * Compares paths only and does not look into the file system. The project is in `directory`, and `files` are the
+ * names of its own files.
  */
 export function placeProblems(
   config: NamedPlaces,

@@ -1,19 +1,23 @@
 import { chmodSync, lstatSync, mkdirSync, readdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 
-/** What the server keeps holds people's data and secrets: it is its owner's alone. */
+/** Modes of what the server writes. Only the owner has access, because it contains people's data and secrets. */
 export const privateFile = 0o600;
+/** The same for directories. */
 export const privateDirectory = 0o700;
 
-/** Makes what is missing of a directory. What is there, its owner has made, and is left as it is. */
+/**
+ * Makes a directory and its missing parents for the owner alone. Existing ones keep their mode, which their owner has
+ * chosen.
+ */
 export function makePrivateDirectory(path: string): void {
   mkdirSync(path, { recursive: true, mode: privateDirectory });
 }
 
 /**
- * Makes an empty file where none is, for SQLite to make a database of, as it does not let its caller choose a mode; what it
- * keeps beside the database gets the mode of that. A file that is there is not opened: closing it would end SQLite's locks on
- * it.
+ * Makes an empty file for SQLite to turn into a database, unless there is one. SQLite does not let its caller choose
+ * a mode, and gives the files that it keeps beside a database the mode of the database. An existing file is not
+ * opened, because closing it would release the locks that SQLite holds on it in this process.
  */
 export function makePrivateFile(path: string): void {
   makePrivateDirectory(dirname(path));
@@ -24,20 +28,20 @@ export function makePrivateFile(path: string): void {
   }
 }
 
-/** Where a project keeps what the server makes, unless svc.toml names other places. */
+/** The folder for what the server makes in a project, unless svc.toml names other places. */
 const ownFolder = ".svc";
 
 /**
- * Takes from everybody else what earlier releases, or a shell, let them do in the project's own folder. Files are not opened.
- * Gives the paths that could not be changed.
+ * Removes everybody else's access to the project's .svc folder, which an earlier release or a shell may have granted.
+ * Opens no files. Returns the paths whose mode could not be changed.
  */
 export function closeOwnFolder(project: string): readonly string[] {
   const folder = join(project, ownFolder);
-  // A link leads to a place that the owner has chosen.
+  // A symbolic link is not followed: its target is a place that the owner has chosen.
   return statusOf(folder)?.isDirectory() ? closeWithin(folder) : [];
 }
 
-/** What is inside of a directory before itself: it is not done until all of it is. */
+/** Changes the contents of a directory before the directory itself. */
 function closeWithin(path: string): readonly string[] {
   const status = statusOf(path);
   if (status === undefined || !(status.isDirectory() || status.isFile())) return [];
@@ -47,7 +51,7 @@ function closeWithin(path: string): readonly string[] {
     if ((status.mode & 0o077) !== 0) chmodSync(path, status.mode & 0o700);
     return failed;
   } catch (error) {
-    // Somebody has removed it meanwhile.
+    // It was removed in the meantime.
     return codeOf(error) === "ENOENT" ? [] : [path];
   }
 }

@@ -7,15 +7,16 @@ import { closeOwnFolder } from "./private-files.js";
 import { type ProjectDirectory, withConfigLines } from "./project-directory.js";
 import { stderrLog, systemClock, systemFetch } from "./system.js";
 
+/** Who opens the database. */
 export interface Surroundings {
   readonly environment: NodeJS.ProcessEnv;
-  /** Beside whatever server runs on the same file. */
+  /** Whether a command opens it, beside a server that may be running on the same file. */
   readonly commandLine: boolean;
 }
 
 /**
- * What `database.url` names: an embedded file, or a libSQL server with the token of the environment. Whoever opens it, the
- * project's own folder is its owner's alone.
+ * Opens what `database.url` names: an embedded file, or a libSQL server with the token from the environment. First
+ * makes the project's .svc folder private to its owner. Throws UnavailableError.
  */
 export async function openProjectDatabase(
   { directory, config }: ProjectDirectory,
@@ -26,7 +27,7 @@ export async function openProjectDatabase(
     stderrLog.warn(`${open} belongs to somebody else, and others can read it: make it its owner's alone`);
   const path = databaseFile(config, directory);
   if (path !== null) return openLibsql({ path, synchronous, commandLine });
-  // Loaded here alone: a start on an embedded file need not wait for its client.
+  // Loaded only here, so that a start on an embedded file does not wait for this client.
   const { openRemoteLibsql } = await import("../remote/libsql.js");
   return openRemoteLibsql({ url, authToken: environment[auth_token_env] || null, fetch: systemFetch });
 }

@@ -10,19 +10,19 @@ import { type ParsedSchema, unreadSchema } from "../project/parse-schema.js";
 import { parseOnce } from "../schema/in-force.js";
 import { placeProblems } from "./place-problems.js";
 
-/** A project as it lies in its directory. Relative paths in its files are relative to `directory`. */
+/** A project as read from its directory. Relative paths in its files are relative to `directory`. */
 export interface ProjectDirectory {
   readonly directory: string;
   readonly config: Config;
-  /** svc.toml as it is written. */
+  /** The text of svc.toml. */
   readonly configText: string;
-  /** svc.schema.yaml as it is written. */
+  /** The text of svc.schema.yaml. */
   readonly schemaText: string;
 }
 
 /**
- * Reads both files. Throws ProblemsError with every problem of both of them, and its line. `home` is where they are going to
- * lie, if that is elsewhere.
+ * Reads and parses svc.toml and svc.schema.yaml. Throws ProblemsError with every problem of both files, with line
+ * numbers. `home` is the directory in which the files will be placed, if that is another one.
  */
 export function readProject(directory: string, home = directory): ProjectDirectory {
   const root = resolve(directory);
@@ -59,11 +59,11 @@ function unreadable(directory: string, { code }: NodeJS.ErrnoException): string 
     : `cannot be read in ${directory} (${code})`;
 }
 
-/** Of problems that come up after `readProject`, such as a secret that is not set: those of svc.toml get their lines. */
+/** Adds line numbers to problems of svc.toml that are found after `readProject`, such as a secret that is not set. */
 export function withConfigLines(
   { configText }: ProjectDirectory,
   problems: readonly Problem[],
 ): readonly Problem[] {
-  // Not those of the schema: they may be about the one in force, which is another text.
+  // Not for svc.schema.yaml: its problems may be about the schema in force, which is another text.
   return withLines(problems, new Map([[configFile, configText]]));
 }

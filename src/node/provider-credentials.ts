@@ -2,21 +2,27 @@ import { readdir, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { closeOwnFolder, makePrivateDirectory, privateFile } from "./private-files.js";
 
-/** The sealed credentials of a project's sign-in providers, a file each (specification 5.6). */
+/**
+ * The sealed credentials of a project's sign-in providers, in one file per provider
+ * (`docs/guides/sign-in-providers.md`).
+ */
 export interface CredentialFiles {
   /** Null where none are installed. */
   read(provider: string): Promise<string | null>;
   write(provider: string, sealed: string): Promise<void>;
-  /** Whether there were any. */
+  /** Returns whether there were any. */
   remove(provider: string): Promise<boolean>;
-  /** Names of the providers that have some. */
+  /** Names of the providers that have credentials. */
   list(): Promise<readonly string[]>;
 }
 
 const folder = join(".svc", "secrets", "auth-providers");
 const suffix = ".json.sealed";
 
-/** Under the project's `directory`: readable by its owner alone. Names of providers are words, never a caller's text. */
+/**
+ * Reads and writes the files in .svc/secrets of the project, which only their owner can read. `provider` becomes part
+ * of a file name, so callers pass only names of known providers.
+ */
 export function credentialFiles(directory: string): CredentialFiles {
   const place = join(directory, folder);
   const fileOf = (provider: string) => join(place, provider + suffix);
@@ -25,7 +31,8 @@ export function credentialFiles(directory: string): CredentialFiles {
     write: async (provider, sealed) => {
       makePrivateDirectory(place);
       closeOwnFolder(directory);
-      // A server that reads meanwhile sees the old file or the new one, never half of it.
+      // Written to another file and renamed, so that a server that reads meanwhile sees the old text or the new one,
+      // never half of it.
       const written = `${fileOf(provider)}.${process.pid}.new`;
       await writeFile(written, `${sealed}\n`, { mode: privateFile });
       await rename(written, fileOf(provider));

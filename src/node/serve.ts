@@ -39,21 +39,26 @@ import { readSurroundings, type SurroundingsOptions } from "./surroundings.js";
 import { deferTo, stderrLog, systemClock, systemFetch, systemRandom } from "./system.js";
 import { startUpkeep } from "./upkeep.js";
 
+/** Where the server listens, and with which environment variables. */
 export interface ServeOptions extends SurroundingsOptions {
-  /** 0 picks a free one. */
+  /** 0 picks a free port. */
   readonly port: number;
 }
 
+/** A server that accepts requests at `url`. */
 export interface RunningServer {
   readonly url: string;
-  /** Stops accepting, finishes what is in flight (10 s at most), and closes the database. */
+  /** Stops accepting requests, finishes those in flight (10 s at most), and closes the database. */
   stop(): Promise<void>;
 }
 
 const drainMs = 10_000;
 const starting = new Refusal("unavailable", "the server is starting");
 
-/** Starts the server of a project. Throws ProblemsError before it listens. */
+/**
+ * Starts the server of a project, and resolves once it listens. Throws ProblemsError where the project's files or the
+ * environment do not allow a start.
+ */
 export async function serve(project: ProjectDirectory, options: ServeOptions): Promise<RunningServer> {
   const { config, directory } = project;
   const log = stderrLog;
@@ -88,7 +93,7 @@ export async function serve(project: ProjectDirectory, options: ServeOptions): P
       requestsVanish: false,
     };
     await warnOfSignIn(schema?.auth.providers ?? [], platform, baseUrl ?? options.host);
-    // Which port 0 becomes, and with it the server's own URL, is known only once it is bound.
+    // The app needs the server's own URL, which for port 0 is known only once the server listens.
     let app: Awaited<ReturnType<typeof createApp>> | undefined;
     const server = await createHttpServer({
       fetch: (request, env) => app?.fetch(request, env) ?? starting.toResponse(),
@@ -124,7 +129,8 @@ export async function serve(project: ProjectDirectory, options: ServeOptions): P
       },
     };
   } catch (error) {
-    // What was reserved and left open would be read as receipts that were lost.
+    // Closed properly, because the next start would take sequence numbers that were reserved and never used for lost
+    // receipts.
     await journal?.close();
     await passwordHasher.close();
     await database.close();
@@ -132,7 +138,10 @@ export async function serve(project: ProjectDirectory, options: ServeOptions): P
   }
 }
 
-/** The socket's address, or the last X-Forwarded-For entry where a proxy is trusted (interface, section 6). */
+/**
+ * The address of the socket, or the last entry of X-Forwarded-For where a proxy is trusted: only that entry is the
+ * proxy's own (`docs/reference/backends.md#where-runtimes-differ`).
+ */
 function clientAddress(trustProxy: boolean): AppOptions["clientAddress"] {
   return (c) => {
     const socket = getConnInfo(c).remote.address ?? "unknown";
@@ -140,7 +149,10 @@ function clientAddress(trustProxy: boolean): AppOptions["clientAddress"] {
   };
 }
 
-/** What earlier processes left is read back. A journal that cannot be written is a warning (interface, section 8). */
+/**
+ * Opens the journal, and stores what earlier processes left in it. A journal that cannot be written does not prevent
+ * the start: it is a warning, and its receipts wait in memory (`docs/reference/metering.md#receipts`).
+ */
 async function openJournal(
   { config, directory }: ProjectDirectory,
   database: Database,
@@ -179,7 +191,10 @@ async function drained(server: Server): Promise<void> {
   clearTimeout(deadline);
 }
 
-/** Applies the safe steps of the file and makes sure that the rules fit what is then in force (interface, section 3). */
+/**
+ * Applies the safe steps of svc.schema.yaml (`docs/reference/schema.md#changing-the-schema`), and makes sure that the
+ * rules fit the schema that is then in force. Returns that schema; null where none has been applied yet.
+ */
 async function bringUpSchema(
   project: ProjectDirectory,
   database: Database,
@@ -191,8 +206,11 @@ async function bringUpSchema(
     ? await applySafe(database, schemaText, { now: systemClock.now(), fits })
     : null;
   if (outcome !== null) reportOutcome(outcome, project, log);
-  // Elsewhere they came with the schema.
-  if (outcome === null || outcome.outcome === "refused") await bringUpProjectDatabase(project, database);
+  // Otherwise applying the schema has already brought up the server's own tables.
+  if (outcome === null || outcome.outcome === "refused") {
+    const problem = await bringUpSystemTables(database, systemClock.now());
+    if (problem !== null) throw new ProblemsError(withConfigLines(project, [problem]));
+  }
   const inForce = await loadSchemaInForce(database);
   if (inForce === null) {
     log.warn("no schema has been applied yet, so every request answers 503: see `svc schema apply`");
@@ -209,7 +227,7 @@ async function bringUpSchema(
   return inForce.schema;
 }
 
-/** Columns in force that the file has no longer, of tables that it has. */
+/** Columns of the schema in force that the file no longer has, as `table.column`, in tables that it still has. */
 function columnsToGo(inForce: Schema, proposed: Schema | null): readonly string[] {
   return [...inForce.tables.values()].flatMap(({ name, columns }) => {
     const kept = proposed?.tables.get(name)?.columns;
@@ -217,7 +235,10 @@ function columnsToGo(inForce: Schema, proposed: Schema | null): readonly string[
   });
 }
 
-/** `reachedAt` is the configured base URL, or the host that is listened on. */
+/**
+ * Warns of declared sign-in providers without credentials, and where browsers could not reach the callback URL.
+ * `reachedAt` is the configured base URL, else the host that the server listens on.
+ */
 async function warnOfSignIn(
   declared: readonly OAuthProvider[],
   platform: Platform,

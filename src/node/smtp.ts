@@ -1,16 +1,20 @@
 import type { MailTransport } from "../platform/platform.js";
 import { mimeMessage } from "./mime-message.js";
 
+/** The mail server, and how it is talked to. */
 export interface SmtpOptions {
-  /** smtp://user:password@host:port, or smtps://… */
+  /** `smtp://user:password@host:port`, or `smtps://…`. */
   readonly url: string;
-  /** Whether a delivery fails where the server offers no STARTTLS (RFC 3207). */
+  /** Whether a delivery fails where the server offers no STARTTLS (RFC 3207); false by default. */
   readonly requireTLS?: boolean;
-  /** For the whole of a delivery. */
+  /** Time limit for a whole delivery; 30,000 by default. */
   readonly deadlineMs?: number;
 }
 
-/** `mail.transport = "smtp"`: a connection for each message, which is accepted when the server has said so (RFC 5321, 4.1.1.4). */
+/**
+ * The transport of `mail.transport = "smtp"`. Opens a connection per message. A message counts as accepted when the
+ * server has replied so to its data (RFC 5321, section 4.1.1.4).
+ */
 export function smtpMail({ url, requireTLS = false, deadlineMs = 30_000 }: SmtpOptions): MailTransport {
   const timeouts = {
     connectionTimeout: deadlineMs,
@@ -20,7 +24,7 @@ export function smtpMail({ url, requireTLS = false, deadlineMs = 30_000 }: SmtpO
   };
   return {
     send: async (message) => {
-      // Loaded with the first mail: a start is not to wait for it.
+      // Loaded with the first mail, to keep the server's start short.
       const { createTransport } = await import("nodemailer");
       const transport = createTransport({ url, ...timeouts, requireTLS });
       let timer: NodeJS.Timeout | undefined;

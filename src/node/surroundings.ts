@@ -7,13 +7,17 @@ import { mailTransport } from "./mail-transport.js";
 import { type ProjectDirectory, withConfigLines } from "./project-directory.js";
 import { systemClock, systemFetch } from "./system.js";
 
+/** Where the server listens, and its environment variables. */
 export interface SurroundingsOptions {
-  /** That is listened on. */
+  /** The address to listen on. */
   readonly host: string;
   readonly environment: NodeJS.ProcessEnv;
 }
 
-/** What a start needs beside the project's files. Throws ProblemsError with everything that is missing. */
+/**
+ * Reads what a start needs besides the project's files: secrets and URLs from the environment, the mail transport,
+ * TLS files. Throws ProblemsError with everything that is missing or wrong.
+ */
 export function readSurroundings(project: ProjectDirectory, { host, environment }: SurroundingsOptions) {
   const { config, directory } = project;
   const collector = new ProblemCollector();
@@ -31,7 +35,7 @@ export function readSurroundings(project: ProjectDirectory, { host, environment 
         environment,
         clock: systemClock,
         fetch: systemFetch,
-        // Standard output is for the line that says where the server listens.
+        // Standard output is reserved for the line that says where the server listens.
         print: (text) => console.error(text),
       }),
     )!,

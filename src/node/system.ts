@@ -1,15 +1,20 @@
 import type { Clock, Log, Platform, Random } from "../platform/platform.js";
 import { msToTick } from "../platform/tick.js";
 
+/** The clock of the process. */
 export const systemClock: Clock = { now: () => Date.now(), elapsed: () => performance.now() };
 
-/** The network. */
+/** Node's own `fetch`. */
 export const systemFetch: Platform["fetch"] = (input, init) => fetch(input, init);
 
-/** Asked for in blocks: the few bytes of a request cost as much as a block does. */
+/**
+ * Random bytes are generated in blocks, because generating the few bytes that a request needs costs as much as a
+ * whole block.
+ */
 const block = new Uint8Array(4096);
 let used = block.length;
 
+/** Random bytes from Web Crypto, generated in blocks. */
 export const systemRandom: Random = {
   bytes: (length) => {
     if (length > block.length) return crypto.getRandomValues(new Uint8Array(length));
@@ -18,14 +23,17 @@ export const systemRandom: Random = {
       used = 0;
     }
     const bytes = block.slice(used, used + length);
-    // Nobody finds in memory what was given away.
+    // Erased from the block, so that bytes which were handed out cannot be found in memory.
     block.fill(0, used, used + length);
     used += length;
     return bytes;
   },
 };
 
-/** Work that the process does at the next tick. What has not begun when it ends is nobody's to wait for. */
+/**
+ * Implements `Platform.defer` with a timer. The timer does not keep the process alive: work that has not begun when
+ * the process ends is dropped.
+ */
 export function deferTo(log: Log, clock: Clock): Platform["defer"] {
   const waiting = new Set<() => Promise<void>>();
   const begin = () => {
@@ -39,7 +47,7 @@ export function deferTo(log: Log, clock: Clock): Platform["defer"] {
   };
 }
 
-/** Lines on standard error. */
+/** Writes lines to standard error. */
 export const stderrLog: Log = {
   warn: (message) => console.error(`warning: ${message}`),
   error: (message, cause) => console.error(`error: ${message}:`, cause),

@@ -1,5 +1,6 @@
 import type { Log } from "../platform/platform.js";
 
+/** The background work of a server: `Upkeep` in app.ts describes each. */
 export interface UpkeepWork {
   resumeMail(): Promise<void>;
   deliverMail(): Promise<void>;
@@ -12,12 +13,16 @@ const deliverEveryMs = 5_000;
 const purgeEveryMs = 60_000;
 const collectEveryMs = 15_000;
 
+/** Background work that has been started. */
 export interface RunningUpkeep {
-  /** Waits for what is being done, no longer than that: a mail whose delivery nobody noted would be sent again. */
+  /**
+   * Starts no more work, and waits up to `waitMsMax` ms for what is running. A mail that is being sent must be waited
+   * for: if its delivery is not recorded, it is sent again.
+   */
   stop(waitMsMax: number): Promise<void>;
 }
 
-/** Does at start, and then now and then, what no request does. It does not keep the process alive. */
+/** Runs background work at start and then by timers, which do not keep the process alive. */
 export function startUpkeep(work: UpkeepWork, log: Log): RunningUpkeep {
   const running = new Set<Promise<void>>();
   const lastFailures = new Map<() => Promise<void>, string>();
@@ -27,7 +32,7 @@ export function startUpkeep(work: UpkeepWork, log: Log): RunningUpkeep {
         lastFailures.delete(task);
       },
       (error: unknown) => {
-        // A storage that is away for an hour is one line, not seven hundred.
+        // A failure that repeats is logged once: a database that is unreachable for an hour would give 700 lines.
         if (String(error) !== lastFailures.get(task)) log.error("background work failed", error);
         lastFailures.set(task, String(error));
       },

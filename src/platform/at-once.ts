@@ -1,7 +1,10 @@
-/** Most answers are known at once, and a promise of each would cost as much as finding some of them. */
+/**
+ * A value, or a promise of it. Most of these values are known synchronously, and wrapping each in a promise would
+ * cost as much as computing some of them.
+ */
 export type AtOnce<T> = T | Promise<T>;
 
-/** `then` of what is there, now or later. */
+/** Applies `then` to the value: at once if it is there, else when its promise resolves. */
 export function whenThere<T, U>(value: AtOnce<T>, then: (value: T) => AtOnce<U>): AtOnce<U> {
   return value instanceof Promise ? value.then(then) : then(value);
 }

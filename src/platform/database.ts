@@ -1,68 +1,88 @@
 /**
- * The one door to SQLite, the same for an embedded file, D1 and a remote libSQL server. What D1 can do,
- * every implementation can; where a backend differs, the difference ends in its adapter.
+ * The database as all portable code sees it: an embedded file, D1 and a remote libSQL server all implement this
+ * interface. It offers only what D1 can do too. Each adapter hides how its backend differs
+ * (`docs/reference/backends.md`).
  */
 export interface Database {
-  /** Where foreign keys cannot be switched off (D1), `migrate` only defers them: see there. */
+  /** Whether foreign keys stay enforced during `migrate`, as on D1, which can only defer them. See `migrate`. */
   readonly foreignKeysStayOn: boolean;
 
-  /** How many bytes of stored values one result may hold, escaped as JSON (at most six times as many) as it may be. */
+  /**
+   * How many bytes of stored text and blobs one result may hold. The backend's own limit is higher, because escaping
+   * as JSON can make a text up to six times as long.
+   */
   readonly answerBytesMax: number;
 
   /**
-   * Runs statements that only read, in one round trip. Each sees a committed state; two of them need not see
-   * the same one.
+   * Runs statements that only read, in one round trip. Each sees a committed state, but two of them need not see the
+   * same one. Throws UnavailableError or StatementError.
    */
   query(statements: readonly Statement[]): Promise<readonly Result[]>;
 
-  /** Runs statements in order, all or none of them, in one round trip. */
+  /**
+   * Runs statements in order in one transaction and one round trip: all take effect or none. Throws ConstraintError,
+   * UnavailableError or StatementError.
+   */
   batch(statements: readonly Statement[]): Promise<readonly Result[]>;
 
   /**
-   * As `batch`, for changes of the schema: foreign keys are not enforced while it runs, so that dropping a table
-   * fires no `ON DELETE` action, and every foreign key is checked before it commits (SQLite, "Making Other Kinds
-   * Of Table Schema Changes"). A violation that was not there before throws ConstraintError `foreign_key` and
-   * changes nothing. Where foreign keys stay on, their actions do fire, and the statements have to restore what those
-   * took.
+   * Runs the statements of a schema change like `batch`, but foreign keys are not enforced meanwhile, so that
+   * dropping a table fires no `ON DELETE` action (SQLite, "Making Other Kinds Of Table Schema Changes"). All foreign
+   * keys are checked before the commit: a violation that was not there before throws ConstraintError `foreign_key`
+   * and changes nothing. With `foreignKeysStayOn`, `ON DELETE` actions do fire, so the statements have to restore
+   * what those deleted.
    */
   migrate(statements: readonly Statement[]): Promise<void>;
 
+  /** Finishes what was begun, and releases the connection. */
   close(): Promise<void>;
 }
 
-/** What a request may do with it. */
+/** The part of a database that requests use: no schema changes, and no closing. */
 export type Statements = Pick<Database, "query" | "batch">;
 
 /**
- * Text with positional `?` placeholders, and a parameter for each. Text never holds a caller's string. The columns of
- * what it returns have names of their own, none of which reads as a number: rows of D1 are objects.
+ * SQL text with positional `?` placeholders, and a parameter for each. The text never contains a string that a caller
+ * sent. The columns of a result need distinct names that do not read as numbers, because D1 returns rows as
+ * JavaScript objects, which would merge or reorder them.
  */
 export interface Statement {
   readonly sql: string;
   readonly params: readonly SqlValue[];
-  /** A SELECT of at most one row, whose first column is never NULL: it can be part of another one. */
+  /**
+   * Marks a SELECT of at most one row whose first column is never NULL. Such a statement can be joined with another
+   * one into a single statement: NULL in that column then means that it found no row.
+   */
   readonly single?: true;
 }
 
 /** A bigint binds as INTEGER, a number as REAL, a string as TEXT without NUL, bytes as BLOB. Nothing else binds. */
 export type SqlValue = null | bigint | number | string | Uint8Array;
 
+/** What one statement returned. */
 export interface Result {
-  /** Values in the order of the SELECT or RETURNING list. INTEGER and REAL both come back as number: a statement
-   * turns what may exceed ±(2^53−1) into text itself. */
+  /**
+   * Values in the order of the SELECT or RETURNING list. INTEGER and REAL both come back as number, so a statement
+   * has to cast integers that may exceed ±(2^53−1) to text.
+   */
   readonly rows: readonly (readonly ResultValue[])[];
-  /** Rows inserted, updated and deleted by this statement, those of triggers and foreign key actions included. */
+  /** Rows that this statement inserted, updated and deleted, including those of triggers and foreign key actions. */
   readonly rowsWritten: number;
 }
 
+/** A value of a result. BLOBs come back as bytes. */
 export type ResultValue = null | number | string | Uint8Array;
 
+/**
+ * Which kind of constraint a statement broke. `datatype` is a value of a type that a STRICT table or an INTEGER
+ * PRIMARY KEY refuses; `trigger` is a trigger's RAISE, or a constraint of a virtual table.
+ */
 export type ConstraintKind =
   | "not_null"
   | "check"
   | "datatype"
   | "trigger"
-  /** A primary key too. */
+  /** Includes primary keys. */
   | "unique"
   | "foreign_key";
 
@@ -72,44 +92,55 @@ export class ConstraintError extends Error {
   constructor(
     readonly kind: ConstraintKind,
     message: string,
-    /** A CHECK's name, or its expression where it has none; the text of a trigger's RAISE. Null where it is not known. */
+    /**
+     * For a CHECK, its name or else its expression; for a trigger, the text of its RAISE. Null where it is not known.
+     */
     readonly detail: string | null = null,
   ) {
     super(message);
   }
 }
 
-/** SQLite's message, told apart by its kind. */
+/** Makes a ConstraintError from SQLite's message, taking its `detail` out of the message. */
 export function constraintError(kind: ConstraintKind, message: string): ConstraintError {
   if (kind === "trigger") return triggerError(message);
   return kind === "check" ? checkError(message) : new ConstraintError(kind, message);
 }
 
-/** The error of a CHECK: SQLite's message quotes its expression, which stays out of the error's own. */
+/** SQLite's message quotes the CHECK's expression, which moves to `detail` and stays out of the error's message. */
 function checkError(message: string): ConstraintError {
   const [short = message, detail = null] =
     /^(CHECK constraint failed): ([\s\S]*)$/.exec(message)?.slice(1) ?? [];
   return new ConstraintError("check", short, detail);
 }
 
-/** The error of a trigger's RAISE, and of virtual tables, which give no reason. */
+/** A trigger's RAISE has a text of its own; a virtual table's constraint does not, so its `detail` is null. */
 function triggerError(message: string): ConstraintError {
   const hasText = message !== "" && message !== "constraint failed";
   return new ConstraintError("trigger", message, hasText ? message : null);
 }
 
-/** The storage cannot answer now: locked, read-only, full, unreachable, not set up. Nothing of the batch was kept. */
+/**
+ * The storage cannot answer now: it is locked, read-only, full, unreachable or not set up. Nothing of the batch was
+ * kept, unless the answer of a remote backend was lost: then that is unknown.
+ */
 export class UnavailableError extends Error {
   override readonly name = "UnavailableError";
 }
 
-/** The database cannot carry out the statement as it is written, as where the schema is another. Nothing of the batch was kept. */
+/**
+ * The database cannot execute the statement as written, for example because the schema has changed since it was made.
+ * Nothing of the batch was kept.
+ */
 export class StatementError extends Error {
   override readonly name = "StatementError";
 }
 
-/** A wrapper of a database has found that the call is not to be made as it is. It counts for nothing. */
+/**
+ * Thrown by a wrapper around a database, such as CheckedDatabase where the caller's session has ended. The call has
+ * changed nothing, its results are discarded, and metering does not count it.
+ */
 export class CallRefusedError extends Error {}
 
-/** The server's own tables are not there. */
+/** The server's own tables (`docs/reference/schema.md#the-servers-own-tables`) do not exist in this database yet. */
 export class NotSetUpError extends UnavailableError {}

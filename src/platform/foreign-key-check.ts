@@ -3,12 +3,16 @@ import { ConstraintError, type Result, type Statement } from "./database.js";
 const byReference = `SELECT "table" || ' references ' || parent AS reference, count(*) AS missing
   FROM pragma_foreign_key_check GROUP BY reference`;
 
-/** `[reference, rows whose key leads nowhere]`. An adopted database may have some. */
+/**
+ * Counts rows whose foreign key refers to a missing row. Result rows are `["table references parent", count]`. A
+ * database that was adopted with existing data may have some.
+ */
 export const danglingKeys: Statement = { sql: byReference, params: [] };
 
 /**
- * For the end of a migration's batch: fails where more keys lead nowhere than before, which `danglingKeys` found. As a
- * JSON path, which it is none, SQLite names the reference in its error.
+ * A statement for the end of a migration's batch. It fails where more foreign keys refer to missing rows than before
+ * the migration, as counted by `danglingKeys`. To fail, it uses the reference as a JSON path, which is not a valid
+ * one: SQLite quotes it in the error message, where `danglingKeyError` finds it.
  */
 export function refuseMoreDanglingKeys({ rows }: Result): Statement {
   const sql = `SELECT json_extract('{}', reference) AS more FROM (${byReference})
@@ -16,7 +20,7 @@ export function refuseMoreDanglingKeys({ rows }: Result): Statement {
   return { sql, params: [JSON.stringify(Object.fromEntries(rows as [string, number][]))] };
 }
 
-/** The error of that statement, null for any other message. */
+/** The error of `refuseMoreDanglingKeys` from SQLite's message; null for any other message. */
 export function danglingKeyError(message: string): ConstraintError | null {
   const [, reference] = /bad JSON path: '(.* references .*)'/.exec(message) ?? [];
   return reference === undefined

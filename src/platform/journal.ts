@@ -1,4 +1,4 @@
-/** What one CRUD attempt cost (interface, section 8). Null is unknown, never zero. */
+/** What one table request cost (`docs/reference/metering.md#receipts`). Null is unknown, never zero. */
 export interface Receipt {
   /** A UUIDv7. */
   readonly attemptId: string;
@@ -6,18 +6,18 @@ export interface Receipt {
   readonly atMs: number;
   readonly principalKind: "anonymous" | "user" | "key";
   readonly principalId: string | null;
-  /** Of HTTP. */
+  /** The HTTP method. */
   readonly method: string;
   readonly table: string;
   readonly action: "list" | "get" | "create" | "update" | "delete";
-  /** Of HTTP. */
+  /** The HTTP status. */
   readonly status: number;
   readonly rowsRead: number | null;
   readonly rowsWritten: number | null;
   readonly rowsReturned: number | null;
 }
 
-/** The order in which a receipt is written as a list of values: in files, in the database, in an export. */
+/** A receipt as a list of values, in the order in which it is written to files, to the database and to an export. */
 export type ReceiptValues = readonly [
   attemptId: Receipt["attemptId"],
   atMs: Receipt["atMs"],
@@ -32,6 +32,7 @@ export type ReceiptValues = readonly [
   rowsReturned: Receipt["rowsReturned"],
 ];
 
+/** The list form of a receipt; `receiptOf` turns it back. */
 export function receiptValues(receipt: Receipt): ReceiptValues {
   return [
     receipt.attemptId,
@@ -48,6 +49,7 @@ export function receiptValues(receipt: Receipt): ReceiptValues {
   ];
 }
 
+/** The receipt that `receiptValues` made a list of. */
 export function receiptOf(values: ReceiptValues): Receipt {
   return {
     attemptId: values[0],
@@ -64,9 +66,12 @@ export function receiptOf(values: ReceiptValues): Receipt {
   };
 }
 
-/** Attempts whose receipts are missing, or may be. Nothing is known of them, and nothing is estimated. */
+/**
+ * A number of receipts that are missing, or may be (`docs/reference/metering.md#receipts`). What was in them is not
+ * estimated.
+ */
 export interface Gap {
-  /** Distinguishes it from every other one, so that it is kept once. */
+  /** Unique among gaps, so that a gap which is stored twice is kept once. */
   readonly id: string;
   /** When it was found, in milliseconds since the epoch. */
   readonly atMs: number;
@@ -75,22 +80,26 @@ export interface Gap {
   readonly attemptsMax: number;
 }
 
+/** Receipts and gaps that are written together. */
 export interface JournalEntry {
   readonly receipts: readonly Receipt[];
   readonly gaps: readonly Gap[];
 }
 
-/** Where receipts are durable before their answers leave. */
+/** Where receipts are written before the answers to their requests are sent. */
 export interface Journal {
   /**
-   * Resolves once the entry survives the death of the process, and rejects where it may not. What was rejected may be appended
-   * again, with others or alone: whoever reads the journal finds each attempt once.
+   * Resolves once the entry survives the death of the process, and rejects where it may not. A rejected entry may be
+   * appended again, together with others or alone, because readers of the journal keep only one receipt per attempt.
    */
   append(entry: JournalEntry): Promise<void>;
 
-  /** Moves what is in the journal to where it is exported from, as far as it is not there. */
+  /**
+   * Moves what the journal holds into the database, from where it can be exported. Does nothing where it is there
+   * already.
+   */
   collect(): Promise<void>;
 
-  /** Ends it without a gap. */
+  /** Closes the journal so that the next start finds no gap. */
   close(): Promise<void>;
 }

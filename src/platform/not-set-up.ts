@@ -1,6 +1,9 @@
 import { NotSetUpError } from "./database.js";
 
-/** The error of a database that has no tables of the server yet (their names begin with `_`), null for any other message. */
+/**
+ * The error for SQLite's message about a missing table whose name begins with `_`: these are the server's own, so the
+ * database is not set up yet. Null for any other message.
+ */
 export function notSetUpError(message: string): NotSetUpError | null {
   return /^no such table: (main\.)?_/.test(message)
     ? new NotSetUpError("the database has not been set up: see `svc worker bootstrap` and `svc schema apply`")

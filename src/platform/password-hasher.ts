@@ -10,21 +10,24 @@ import {
 } from "./phc.js";
 import type { PasswordHasher, Random } from "./platform.js";
 
-/** One computation. */
+/** The input of one hash computation. */
 export type HashJob = Argon2Job | BcryptJob;
 
-/** The input of Argon2id (RFC 9106, section 3.1). */
+/** The input of Argon2id (RFC 9106, section 3.1). The result has `hashBytes` bytes. */
 export interface Argon2Job extends Omit<StoredArgon2id, "hash"> {
   readonly password: Uint8Array;
   readonly hashBytes: number;
 }
 
-/** The input of bcrypt, whose result are the 23 bytes that its encoding ends in. */
+/** The input of bcrypt. The result is the 23 bytes that a bcrypt string ends in. */
 export interface BcryptJob extends Omit<Bcrypt, "hash"> {
   readonly password: Uint8Array;
 }
 
-/** `compute` may throw HasherBusyError. Its other errors must not quote a password. */
+/**
+ * Makes a password hasher from the runtime's implementation of Argon2id and bcrypt. `compute` may throw
+ * HasherBusyError; its other errors are logged, so they must not quote a password.
+ */
 export function createPasswordHasher(
   compute: (job: HashJob) => Promise<Uint8Array>,
   random: Random,
@@ -38,7 +41,7 @@ export function createPasswordHasher(
 
     async verify(password, stored) {
       const parsed = parseStored(stored);
-      // The empty password has no hash: hash-wasm refuses to compute one.
+      // The empty password matches no hash; hash-wasm would refuse to compute one.
       if (!parsed || password === "") return false;
       const { hash: expected, ...parameters } = parsed;
       const bytes = encode(password);
@@ -47,7 +50,8 @@ export function createPasswordHasher(
           await compute({ ...parameters, password: bytes, hashBytes: expected.length }),
           expected,
         );
-      // What bcrypt would cut off is wrong, and costs what a wrong one costs.
+      // bcrypt ignores bytes beyond the 72nd, so a longer password is refused, but only after the computation: it
+      // takes as long as any wrong password.
       const taken = bytes.subarray(0, bcryptPasswordBytesMax);
       const hash = await compute({ ...parameters, password: taken });
       return areEqual(hash, expected) && taken.length === bytes.length;
@@ -69,7 +73,7 @@ function parseStored(stored: string): StoredArgon2id | Bcrypt | null {
   return parseBcrypt(stored) ?? parsePhc(stored);
 }
 
-/** In a time that does not tell where they differ. */
+/** Compares in constant time, so that the time does not reveal the first difference. */
 function areEqual(a: Uint8Array, b: Uint8Array): boolean {
   if (a.length !== b.length) return false;
   let difference = 0;

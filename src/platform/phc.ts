@@ -1,6 +1,6 @@
 import { fromBase64, toBase64 } from "../encoding/base64.js";
 
-/** A stored Argon2id hash, with everything that it was computed from but the password. */
+/** A parsed Argon2id hash: the hash itself, and all inputs of its computation except the password. */
 export interface StoredArgon2id {
   readonly kind: "argon2id";
   readonly salt: Uint8Array;
@@ -10,12 +10,14 @@ export interface StoredArgon2id {
   readonly hash: Uint8Array;
 }
 
-/** What new hashes are made with (OWASP; interface, section 6). */
+/** Parameters of new hashes, as the OWASP Password Storage Cheat Sheet recommends. */
 export const currentArgon2id = { kind: "argon2id", memoryKib: 19456, passes: 2, lanes: 1 } as const;
+/** Bytes of salt in new hashes. */
 export const saltBytes = 16;
+/** Bytes of new hashes. */
 export const hashBytes = 32;
 
-/** What a stored string may ask for, so that a row written elsewhere cannot occupy the hasher. */
+/** Upper limits for the parameters of a stored hash, so that an imported one cannot occupy the hasher for long. */
 const memoryKibMax = 65536;
 const passesMax = 10;
 const lanesMax = 4;
@@ -23,7 +25,7 @@ const saltBytesMin = 8;
 const hashBytesMin = 16;
 const lengthBytesMax = 64;
 
-/** The PHC string format, of the current parameters. */
+/** Formats a hash that was made with the current parameters as a PHC string. */
 export function formatPhc(salt: Uint8Array, hash: Uint8Array): string {
   const { memoryKib, passes, lanes } = currentArgon2id;
   return `$argon2id$v=19$m=${memoryKib},t=${passes},p=${lanes}$${unpadded(salt)}$${unpadded(hash)}`;
@@ -32,7 +34,10 @@ export function formatPhc(salt: Uint8Array, hash: Uint8Array): string {
 const pattern =
   /^\$argon2id\$v=19\$m=([1-9]\d{0,4}),t=([1-9]\d?),p=([1-9])\$([A-Za-z0-9+/]{1,100})\$([A-Za-z0-9+/]{1,100})$/;
 
-/** Null for anything but the PHC string of an Argon2id hash that is not too costly to verify. */
+/**
+ * Parses the PHC string of an Argon2id hash (version 19). Null for any other string, and where verifying would be too
+ * costly.
+ */
 export function parsePhc(phc: string): StoredArgon2id | null {
   const match = pattern.exec(phc);
   if (!match) return null;
@@ -44,6 +49,7 @@ export function parsePhc(phc: string): StoredArgon2id | null {
   return isAcceptable(parsed) ? parsed : null;
 }
 
+/** Whether a hash has the current parameters, so that it need not be replaced at the next login. */
 export function isCurrent({ memoryKib, passes, lanes, salt, hash }: StoredArgon2id): boolean {
   return (
     memoryKib === currentArgon2id.memoryKib &&

@@ -2,103 +2,114 @@ import type { AtOnce } from "./at-once.js";
 import type { Database } from "./database.js";
 import type { Journal } from "./journal.js";
 
-/** What a runtime gives the application. Everything that is not a pure function of its arguments comes from here. */
+/**
+ * What a runtime (Node, Workers) provides to the application. Everything that is not a pure function of its arguments
+ * comes from here: the database, time, random bytes, the network.
+ */
 export interface Platform {
   readonly database: Database;
   readonly passwordHasher: PasswordHasher;
   readonly clock: Clock;
   readonly random: Random;
-  /** Of a key of 32 bytes. */
+  /** Makes a cipher from a key of 32 bytes. */
   readonly cipher: (key: Uint8Array<ArrayBuffer>) => Cipher;
   readonly log: Log;
   readonly mail: MailTransport;
   readonly journal: Journal;
-  /** The network, as the global function of that name. */
+  /** Access to the network, with the interface of the global `fetch`. */
   readonly fetch: typeof globalThis.fetch;
   /**
-   * The credentials of a sign-in provider, as the JSON that was installed; null where none are. Throws CredentialsError
-   * where they cannot be opened.
+   * The credentials of a sign-in provider, as the JSON text that was installed; null where none are. Throws
+   * CredentialsError where they cannot be opened.
    */
   providerCredentials(provider: string): Promise<string | null>;
   /**
-   * Begins work at the next tick (see `msToTick`), so that how long the answers until then take tells nothing of it. The
-   * same function may be run once for all who handed it over. A failure is logged and lost.
+   * Runs work in the background at the next tick (see `msToTick`), so that the response times until then do not
+   * reveal whether there was any. If the same function is passed several times before the tick, it may run only once.
+   * A failure is logged and otherwise ignored.
    */
   defer(work: () => Promise<void>): void;
   /**
-   * Whether a request may vanish half-way, its promises never settled, as on a Worker: whatever outlives a request must
-   * not wait for one.
+   * Whether a request may be cancelled so that its promises never settle, as on a Worker. If so, state that outlives
+   * a request must not wait for a promise that a request has begun.
    */
   readonly requestsVanish: boolean;
 }
 
-/** Credentials that are there cannot be used. The message is fit for the log. */
+/** Installed credentials cannot be used. The message contains no secret, so it can be logged. */
 export class CredentialsError extends Error {
   override readonly name = "CredentialsError";
 }
 
-/** Hands one message to whatever delivers it. */
+/** Hands mail to a service that delivers it. */
 export interface MailTransport {
-  /** Resolves when the message was accepted, and only then. Throws, within 30 seconds, otherwise. */
+  /** Resolves only when the service has accepted the message. Throws otherwise, after 30 seconds at the latest. */
   send(message: MailMessage): Promise<void>;
 }
 
+/** A mail with a plain text part and an HTML part of the same content. */
 export interface MailMessage {
-  /** RFC 5322, section 3.4: an address with or without a display name. */
+  /** An address with or without a display name (RFC 5322, section 3.4). */
   readonly from: string;
   readonly to: string;
   readonly subject: string;
   readonly text: string;
   readonly html: string;
-  /** The one address that both lead to, for a transport that shows it beside; null where there is none. */
+  /** The URL that both parts link to, so that a transport can print it separately; null where there is none. */
   readonly link: string | null;
 }
 
-/** Argon2id with the current parameters: 19456 KiB, 2 passes, 1 lane (OWASP; interface, section 6). */
+/** Hashes passwords with Argon2id: 19456 KiB of memory, 2 passes, 1 lane (OWASP Password Storage Cheat Sheet). */
 export interface PasswordHasher {
-  /** A PHC string. Throws HasherBusyError. */
+  /** Returns a PHC string. Throws HasherBusyError. */
   hash(password: string): Promise<string>;
   /**
-   * Whether the password belongs to the stored string, which is Argon2id or bcrypt; false for one that is unusable, and for a
-   * password over 72 bytes where it is bcrypt. Throws HasherBusyError.
+   * Whether the password matches the stored Argon2id or bcrypt string. False for an unusable string, and for a
+   * password over 72 bytes against bcrypt. Throws HasherBusyError.
    */
   verify(password: string, stored: string): Promise<boolean>;
-  /**
-   * What a stored string is, without a hash being run: `current` as `hash` writes them, `outdated` of other parameters or
-   * bcrypt, `unusable` where `verify` is false for every password.
-   */
+  /** Classifies a stored string without computing a hash. */
   standing(stored: string): PasswordStanding;
 }
 
+/**
+ * What a stored password string is: `current` as `hash` writes it now, `outdated` with other parameters or bcrypt,
+ * `unusable` where `verify` is false for every password.
+ */
 export type PasswordStanding = "current" | "outdated" | "unusable";
 
-/** More hashes are waiting than can be computed in reasonable time. */
+/** Too many hashes are waiting already: the request should be repeated later. */
 export class HasherBusyError extends Error {
   override readonly name = "HasherBusyError";
 }
 
+/** The time. `now` may jump when the system's clock is set; `elapsed` does not. */
 export interface Clock {
-  /** Milliseconds since the epoch. */
+  /** Milliseconds since the Unix epoch. */
   now(): number;
-  /** Milliseconds since any moment, with fractions, which never go back. */
+  /** Monotonic milliseconds, with fractions, since an unspecified moment: only differences are meaningful. */
   elapsed(): number;
 }
 
+/** Random numbers that cannot be guessed. */
 export interface Random {
   /** Bytes from a cryptographic source. */
   bytes(length: number): Uint8Array<ArrayBuffer>;
 }
 
-/** AES-256-GCM. What is sealed is the initialisation vector, the text and the tag, in one piece, as base64url. */
+/**
+ * AES-256-GCM. A sealed text is the initialisation vector, the ciphertext and the tag, concatenated, as base64url.
+ */
 export interface Cipher {
-  /** `iv` are 12 bytes, never used twice. */
+  /** `iv` has 12 bytes and must never be used twice with one key. `associated` is authenticated but not included. */
   seal(plain: string, associated: string, iv: Uint8Array<ArrayBuffer>): AtOnce<string>;
-  /** Null where the key, the associated data or the text are not those of `seal`. */
+  /** Null where the text was not sealed with this key and this associated data, or was altered. */
   open(sealed: string, associated: string): AtOnce<string | null>;
 }
 
+/** Messages for whoever operates the server. */
 export interface Log {
   warn(message: string): void;
-  /** A failure that a person should look at. Never given a secret, a token or a body. */
+  /** A failure that a person should look at. Callers pass no secret, token or request body. */
   error(message: string, cause: unknown): void;
 }

@@ -1,11 +1,12 @@
 import { CredentialsError, type Platform } from "./platform.js";
 
-/** Opens one provider's sealed text; null where it does not open. */
+/** Decrypts the sealed credentials of a provider; null where they do not open with this key and project. */
 export type OpenSealed = (sealed: string, provider: string) => Promise<string | null>;
 
 /**
- * Reads the sealed text anew each time, so that what is installed beside the server takes effect from the next request.
- * `open` is null where the environment holds no key.
+ * Implements `Platform.providerCredentials`. Reads the sealed text on each call, so that newly installed credentials
+ * take effect without a restart. `open` is null where SVC_PLATFORM_SECRETS_KEY is not set; credentials then throw
+ * CredentialsError.
  */
 export function providerCredentials(
   readSealed: (provider: string) => Promise<string | null>,

@@ -1,7 +1,7 @@
 /**
- * SQLite writes a real as decimal text, and reads one, without loss between 1e-75 and 1e75 on every backend; beyond that,
- * D1 errs by a bit. Such reals travel as a number near 1 and an exponent of two: multiplying by powers of two, each of
- * which has an exact spelling itself, loses nothing.
+ * Between 1e-75 and 1e75, every backend converts a REAL to decimal text and back without loss. Beyond that range D1
+ * is wrong by a bit. Such numbers are therefore sent as a number near 1 and a power of two to multiply it by.
+ * Multiplying by a power of two loses nothing, and each of the powers has an exact decimal spelling.
  */
 const plainMin = 1e-75;
 const plainMax = 1e75;
@@ -17,17 +17,20 @@ function product(powers: readonly number[], sign: 1 | -1): string {
 
 const literal = (value: number) => value.toExponential();
 
-/** Whether its decimal text is exact. */
+/** Whether every backend reads and writes the decimal text of the number exactly. */
 export function isPlainReal(value: number): boolean {
   return value === 0 || (Math.abs(value) >= plainMin && Math.abs(value) <= plainMax);
 }
 
-/** The same of a column, as SQL. */
+/** SQL that tests the same for the column `ref`. */
 export function isPlainSql(ref: string): string {
   return `(${ref} = 0.0 OR abs(${ref}) BETWEEN ${literal(plainMin)} AND ${literal(plainMax)})`;
 }
 
-/** SQL of the two numbers that `unscaled` puts together again, of a real that is not plain. */
+/**
+ * SQL of the number near 1 and the exponent of two for the column `ref`, which `unscaled` combines again. Only for
+ * values that are not plain.
+ */
 export function scaledSql(ref: string): { readonly number: string; readonly exponent: string } {
   const cases = (of: (scale: typeof near | typeof far, sign: 1 | -1) => string) =>
     [
@@ -42,13 +45,15 @@ export function scaledSql(ref: string): { readonly number: string; readonly expo
   };
 }
 
+/** The real that a number near 1 and an exponent of two stand for. */
 export function unscaled(number: number, exponent: number): number {
   return number * 2 ** exponent;
 }
 
 /**
- * As JSON for SQLite to read: a plain one itself, of another the two numbers as an array. SQLite misreads some shortest
- * spellings by a bit; 17 digits are never that close to two doubles at once.
+ * A number as JSON for SQLite: plain ones as a number, others as `[number, exponent]`. Always with 17 digits, because
+ * SQLite misreads some shortest spellings by a bit; a spelling with 17 digits is never that close to two doubles at
+ * once.
  */
 export function realText(value: number): string {
   const { number, exponent } = scaled(value);
@@ -64,7 +69,7 @@ function scaled(value: number): { readonly number: number; readonly exponent: nu
   return { number: unscaled(value, -signed), exponent: signed };
 }
 
-/** SQL of the value that the two numbers stand for. */
+/** SQL of the value that SQL expressions for the number and the exponent stand for. */
 export function unscaledSql(number: string, exponent: string): string {
   const cases = [near, far].flatMap((scale) =>
     ([1, -1] as const).map(

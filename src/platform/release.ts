@@ -1,2 +1,4 @@
-/** The release of this code, as package.json has it. Databases keep it beside the migrations that it carried out. */
+/**
+ * The release of this code, as in package.json. A database records it for each migration of the server's own tables.
+ */
 export const release = "0.2.0";

@@ -1,21 +1,24 @@
 import { toHex } from "../encoding/hex.js";
 import type { SqlValue, Statement } from "./database.js";
 
-/** A doubled quote inside a literal reads as two literals side by side, which counts the same. */
+/**
+ * Matches what may contain a question mark that is no placeholder, and placeholders. A doubled quote inside a literal
+ * matches as two literals side by side, which does not change the count.
+ */
 const quotedOrPlaceholder = /'[^']*'|"[^"]*"|`[^`]*`|\[[^\]]*\]|--[^\n]*|\/\*[\s\S]*?\*\/|\?/g;
 
-/** How many parameters a text takes. */
+/** How many `?` placeholders the SQL text has, not counting those in literals, names and comments. */
 export function countPlaceholders(sql: string): number {
   return Array.from(sql.matchAll(quotedOrPlaceholder)).filter(([token]) => token === "?").length;
 }
 
-/** The text with something else in the place of each placeholder. */
+/** Replaces each placeholder; `index` counts from 0. */
 export function replacePlaceholders(sql: string, replacement: (index: number) => string): string {
   let index = 0;
   return sql.replace(quotedOrPlaceholder, (token) => (token === "?" ? replacement(index++) : token));
 }
 
-/** The text with its parameters written into it, for a tool that takes nothing but text. */
+/** The SQL text with its parameters as literals, for tools that take only text, such as `wrangler d1 execute`. */
 export function withLiterals(statement: Statement): string {
   const { sql, params } = statement;
   checkParams(statement, countPlaceholders(sql));
@@ -24,13 +27,16 @@ export function withLiterals(statement: Statement): string {
 
 function literal(value: SqlValue): string {
   if (value === null) return "NULL";
-  // In parentheses: behind another minus, a sign would begin a comment.
+  // In parentheses, because a minus sign after another minus would begin a comment.
   if (typeof value === "bigint") return `(${value})`;
   if (typeof value === "number") return `(${value.toExponential(16)})`;
   return typeof value === "string" ? `'${value.replaceAll("'", "''")}'` : `x'${toHex(value)}'`;
 }
 
-/** Throws where a statement would bind something else than it says: no backend reports it. */
+/**
+ * Throws where the number of parameters is wrong or a value cannot be bound, because no backend reports either
+ * reliably: they would bind something else.
+ */
 export function checkParams({ params }: Statement, placeholders: number): void {
   if (params.length !== placeholders) {
     throw new Error(`${placeholders} placeholders were given ${params.length} parameters`);
@@ -41,7 +47,7 @@ export function checkParams({ params }: Statement, placeholders: number): void {
   }
 }
 
-/** libsql aborts the process on a boolean, cuts text at NUL, and replaces a surrogate that has no partner. */
+/** libsql aborts the process on a boolean, cuts text at NUL, and replaces a lone surrogate. */
 function binds(param: unknown): boolean {
   switch (typeof param) {
     case "bigint":

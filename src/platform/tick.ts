@@ -1,9 +1,10 @@
 const tickMs = 1_000;
 
 /**
- * Milliseconds to the next tick, which are the full seconds of the clock. What an answer leaves behind, such as a mail for
- * an address that has an account, begins then: right behind the answer it would make the next request slower, and so tell
- * whether there was anything to do (interface, section 6).
+ * Milliseconds until the next tick; ticks are the full seconds of the clock. Background work that depends on secret
+ * facts, such as a mail that is only sent to addresses with an account, begins at a tick. Directly after the answer,
+ * it would slow down the next request and so reveal whether there was such work
+ * (`docs/reference/auth.md#mails-and-their-limits`).
  */
 export function msToTick(now: number): number {
   return tickMs - (now % tickMs);

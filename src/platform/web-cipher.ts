@@ -2,7 +2,10 @@ import { fromBase64Url, toBase64Url } from "../encoding/base64.js";
 import { aesKey, open, seal } from "../encoding/secret-keys.js";
 import type { Cipher } from "./platform.js";
 
-/** Of Web Crypto, which every runtime has. No key is kept: the request that imports it may vanish half-way. */
+/**
+ * A cipher by Web Crypto, which every runtime has. The imported key is not cached, because on a Worker the request
+ * that is importing it may be cancelled, and others would wait for it forever.
+ */
 export function webCipher(key: Uint8Array<ArrayBuffer>): Cipher {
   return {
     seal: async (plain, associated, iv) => toBase64Url(await seal(await aesKey(key), plain, associated, iv)),

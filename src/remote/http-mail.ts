@@ -1,17 +1,18 @@
 import type { MailTransport } from "../platform/platform.js";
 
+/** The mail service, and how it is called. */
 export interface HttpMailOptions {
   readonly url: string;
   /** Sent as `Authorization: Bearer`. */
   readonly token: string;
   readonly fetch: typeof globalThis.fetch;
-  /** For the whole of a delivery. */
+  /** Time limit for a whole delivery; 30,000 by default. */
   readonly deadlineMs?: number;
 }
 
 /**
- * `mail.transport = "http"`: POST `{from, to, subject, text, html}` as JSON. A message is accepted with any 2xx; a
- * redirect is none, as the token is for this address alone.
+ * The transport of `mail.transport = "http"`: a POST of `{from, to, subject, text, html}` as JSON. Any 2xx means
+ * accepted. A redirect is a failure, because the token must not be sent to another address.
  */
 export function httpMail({ url, token, fetch: send, deadlineMs = 30_000 }: HttpMailOptions): MailTransport {
   return {

@@ -14,25 +14,27 @@ import { danglingKeyError, danglingKeys, refuseMoreDanglingKeys } from "../platf
 import { notSetUpError } from "../platform/not-set-up.js";
 import { checkParams, countPlaceholders } from "../platform/statement-text.js";
 
+/** The libSQL server, and how it is called. */
 export interface RemoteLibsqlOptions {
-  /** libsql:, https: or http: */
+  /** A URL with the scheme libsql:, https: or http:. */
   readonly url: string;
   readonly authToken: string | null;
   readonly fetch: typeof globalThis.fetch;
-  /** Of one round trip. */
+  /** Time limit for one round trip; 10,000 by default. */
   readonly deadlineMs?: number;
 }
 
-/** A libSQL server over HTTP (Hrana) behind `Database`. Every call is one round trip, but for `migrate`. */
+/** A libSQL server over HTTP (protocol Hrana) behind `Database`. Each call is one round trip; `migrate` takes two. */
 export function openRemoteLibsql(options: RemoteLibsqlOptions): Database {
   const { url, authToken, fetch: send, deadlineMs = 10_000 } = options;
   const client = createClient({
     url: url.replace(/^libsql:/, "https:"),
     ...(authToken !== null && { authToken }),
     intMode: "bigint",
-    // No queue: it would wait longer than a deadline, and on a Worker a request that vanishes would keep its place.
+    // Unlimited, so that the client keeps no queue. A queued call could wait longer than its deadline, and on a
+    // Worker a request that is cancelled would never leave the queue.
     concurrency: Number.POSITIVE_INFINITY,
-    // The client's own Request has no deadline, and a server that is gone without a word would hang the caller.
+    // The client's own requests have no deadline: a server that stops responding would hang the caller.
     fetch: (request: Request) => send(request, { signal: AbortSignal.timeout(deadlineMs) }),
   });
   const read = async (statements: Native[]): Promise<readonly Result[]> =>
@@ -46,7 +48,7 @@ export function openRemoteLibsql(options: RemoteLibsqlOptions): Database {
       try {
         return await read(natives);
       } catch (error) {
-        // Reading twice is safe.
+        // Tried once more below, because a read can be repeated safely.
         const known = translated(error);
         if (!(known instanceof UnavailableError) || known instanceof NotSetUpError) throw known;
       }
@@ -66,7 +68,10 @@ export function openRemoteLibsql(options: RemoteLibsqlOptions): Database {
   };
 }
 
-/** A server refuses to answer with more than 10 MB of Hrana, in which a JSON text is escaped once more. */
+/**
+ * A libSQL server refuses answers of more than 10 MB of Hrana JSON, in which the JSON text of rows is escaped a
+ * second time.
+ */
 const answerBytesMax = 1_048_576;
 
 interface Native {
@@ -81,7 +86,10 @@ function native(statement: Statement): Native {
 
 const totalChanges: Native = { sql: "SELECT total_changes()", args: [] };
 
-/** Hrana's own count leaves out what triggers and foreign key actions write, and what RETURNING returns. */
+/**
+ * Adds `SELECT total_changes()` before and after each statement, because Hrana's own count leaves out rows written by
+ * triggers and foreign key actions, and by statements with RETURNING.
+ */
 function withCounts(statements: readonly Statement[]): Native[] {
   return [totalChanges, ...statements.flatMap((statement) => [native(statement), totalChanges])];
 }
@@ -114,7 +122,10 @@ function rethrow(error: unknown): never {
   throw translated(error);
 }
 
-/** The contract's error for one of the client. What the server has not said is the network's, whatever a runtime calls it. */
+/**
+ * Turns an error of the client into one of platform/database.ts. Errors that the server has not reported are those of
+ * the network, however a runtime calls them.
+ */
 function translated(error: unknown): Error {
   if (!(error instanceof LibsqlError)) return unavailable(error);
   const message = error.message.replace(/^(?:[A-Z_]+: )*(?:SQLite error: )?/, "");

@@ -7,8 +7,9 @@ import { keepArgon2 } from "./keep-argon2.js";
 import { modules } from "./wasm/modules.js";
 
 /**
- * Argon2id, and bcrypt of imported users, on the thread of the isolate, which has no other: one hash at a time. Nothing in
- * a computation waits for anything outside, so that no request which vanishes can leave one half done.
+ * Hashes passwords with hash-wasm on the isolate's only thread: Argon2id, and bcrypt for imported users. One hash at
+ * a time. A computation waits for nothing outside of it, so a request that is cancelled cannot leave one half done
+ * and block the queue.
  */
 export function createArgon2(random: Random): PasswordHasher {
   givePrecompiledModules();
@@ -16,10 +17,13 @@ export function createArgon2(random: Random): PasswordHasher {
   return createPasswordHasher((job) => next(() => computeHash(job)), random);
 }
 
-/** As there is one instance for the isolate, so there is one queue. */
+/** One queue for the isolate, because it has one Argon2 instance. */
 const next = inTurn();
 
-/** The build has replaced each binary of hash-wasm by its SHA-256: here are the modules that it has made of them. */
+/**
+ * Makes hash-wasm use the modules of the build: the build has replaced each binary in it by its SHA-256, under which
+ * `modules` holds the compiled one.
+ */
 function givePrecompiledModules(): void {
   const compile: typeof WebAssembly.compile = async (digest) => modules.get(toHex(new Uint8Array(digest)))!;
   Object.assign(WebAssembly, { compile });

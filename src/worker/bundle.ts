@@ -1,5 +1,6 @@
-// A step of `npm run build:worker`: `node bundle.js ENTRY DIRECTORY` makes a Worker one module with the binaries that it
-// imports beside it, which wrangler uploads as they are. What wrangler's own bundler makes is a tenth larger.
+// A step of `npm run build:worker`: `node bundle.js ENTRY DIRECTORY` bundles a Worker into one module, and copies the
+// WebAssembly binaries that it imports beside it. wrangler uploads them as they are. wrangler's own bundler would
+// make the module a tenth larger.
 import { copyFileSync, mkdirSync, rmSync } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
 import { type Plugin, rolldown } from "rolldown";
@@ -23,10 +24,10 @@ const binaries: Plugin = {
 const bundle = await rolldown({
   input: { index: entry },
   platform: "browser",
-  // The runtime's own.
+  // Provided by the runtime.
   external: ["cloudflare:workers"],
   resolve: {
-    // workerd compiles no WebAssembly at run time.
+    // workerd does not compile WebAssembly at run time, so hash-wasm is replaced: see wasm/extract.ts.
     alias: { "hash-wasm": join(import.meta.dirname, "wasm/hash-wasm.js") },
     extensionAlias: { ".js": [".ts", ".js"] },
   },

@@ -15,7 +15,7 @@ import { notSetUpError } from "../platform/not-set-up.js";
 import { isPlainReal, realText, unscaledSql } from "../platform/real-scale.js";
 import { checkParams, countPlaceholders, replacePlaceholders } from "../platform/statement-text.js";
 
-/** What is used of Cloudflare's `D1Database`. */
+/** The part of Cloudflare's `D1Database` that is used here. */
 export interface D1Binding {
   prepare(sql: string): D1Prepared;
   batch(statements: D1Prepared[]): Promise<D1Result[]>;
@@ -31,8 +31,8 @@ interface D1Result {
 }
 
 /**
- * D1 behind `Database`. Every call is one `batch`, which D1 runs as one transaction. Its rows are objects, so that the
- * columns of a statement must have names of their own, and none that reads as a number.
+ * D1 behind `Database`. Each call is one `batch`, which D1 runs as one transaction; `migrate` takes two. D1 returns
+ * rows as objects, so the columns of a statement need distinct names that do not read as numbers.
  */
 export function openD1(binding: D1Binding): Database {
   const send = async (statements: readonly Statement[]): Promise<readonly Result[]> => {
@@ -51,7 +51,7 @@ export function openD1(binding: D1Binding): Database {
       try {
         return await send(statements);
       } catch (error) {
-        // Reading twice is safe, and what D1 reports so is over in a moment.
+        // Tried once more: a read can be repeated safely, and such errors of D1 are usually over in a moment.
         if (!(error instanceof UnavailableError) || error instanceof NotSetUpError) throw error;
         return send(statements);
       }
@@ -65,10 +65,10 @@ export function openD1(binding: D1Binding): Database {
   };
 }
 
-/** A string of D1 is at most 2 MB long. */
+/** D1 limits a string to 2 MB. JSON escaping can make stored text up to six times as long. */
 const answerBytesMax = 300_000;
 
-/** Until the end of the batch. */
+/** In effect until the end of the batch. */
 const deferForeignKeys: Statement = { sql: "PRAGMA defer_foreign_keys=on", params: [] };
 
 /** D1's limit on the parameters of one statement. */
@@ -81,8 +81,9 @@ function prepare(binding: D1Binding, statement: Statement): D1Prepared {
 }
 
 /**
- * Numbers bind as REAL, so that integers travel as text; the sign keeps the cast's affinity from spreading to what it is
- * compared with.
+ * Binds up to 100 parameters. D1 binds every JavaScript number as REAL, so integers are sent as text and cast back.
+ * The unary plus removes the cast's affinity, which would otherwise convert the value that the parameter is compared
+ * with.
  */
 function bound(binding: D1Binding, { sql, params }: Statement): D1Prepared {
   const text = replacePlaceholders(sql, (index) =>
@@ -95,7 +96,7 @@ function bound(binding: D1Binding, { sql, params }: Statement): D1Prepared {
   return binding.prepare(text).bind(...values);
 }
 
-/** More parameters than D1 takes travel as one JSON array. */
+/** Sends more parameters than D1 accepts as one JSON array, from which the statement extracts each value. */
 function boundTogether(binding: D1Binding, { sql, params }: Statement): D1Prepared {
   const text = replacePlaceholders(sql, (index) => {
     const value = `json_extract(?1, '$[${index}]')`;
@@ -116,7 +117,7 @@ function fromD1({ results, meta }: D1Result): Result {
   return { rows: results.map((row) => Object.values(row).map(valueFromD1)), rowsWritten: meta.changes };
 }
 
-/** BLOBs come back as lists of numbers. */
+/** D1 returns BLOBs as arrays of numbers. */
 function valueFromD1(value: unknown): ResultValue {
   if (Array.isArray(value)) return new Uint8Array(value as number[]);
   return value instanceof ArrayBuffer ? new Uint8Array(value) : (value as ResultValue);
@@ -133,11 +134,13 @@ const constraintKinds: Readonly<Record<string, ConstraintKind>> = {
   TRIGGER: "trigger",
 };
 
-/** What D1 says in text, such as `D1_ERROR: UNIQUE constraint failed: t.c: SQLITE_CONSTRAINT (extended: …)`. */
+/** Parses D1's error messages, such as `D1_ERROR: UNIQUE constraint failed: t.c: SQLITE_CONSTRAINT (extended: …)`. */
 const reported =
   /^(?:D1_ERROR: )?(?<message>[\s\S]*?)(?:: (?<code>SQLITE_[A-Z]+)(?: \(extended: SQLITE_(?:CONSTRAINT_(?<constraint>[A-Z]+)|[A-Z_]+)\))?)?$/;
 
-/** The contract's error for one of D1. What SQLite does not report is D1's own trouble. */
+/**
+ * Turns an error of D1 into one of platform/database.ts. An error without a code of SQLite is trouble of D1 itself.
+ */
 function translated(error: unknown): unknown {
   if (!(error instanceof Error)) return error;
   const { message = error.message, code, constraint } = reported.exec(error.message)?.groups ?? {};
@@ -155,7 +158,7 @@ function translated(error: unknown): unknown {
     : new UnavailableError(message, { cause: error });
 }
 
-/** Where D1 leaves out the extended code. */
+/** The kind of constraint by SQLite's message, because D1 may leave out the extended code. */
 function kindOf(message: string): ConstraintKind {
   if (/^NOT NULL constraint failed/.test(message)) return "not_null";
   if (/^UNIQUE constraint failed/.test(message)) return "unique";

@@ -1,4 +1,5 @@
-// `npm run dev:worker`: the project of the repository's root in a local workerd with D1 (interface, section 1).
+// `npm run dev:worker`: serves the project in the repository's root in a local workerd with D1
+// (`docs/deploy.md#cloudflare-workers`).
 import { spawn } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { appendFileSync, existsSync, readFileSync } from "node:fs";
@@ -40,7 +41,7 @@ async function main(): Promise<number> {
   const ended = new Promise<number>((resolve) => wrangler.once("exit", (code) => resolve(code ?? 0)));
   let stopping = false;
   for (const signal of ["SIGINT", "SIGTERM"] as const) {
-    // Wrangler, as a library, has ended the process by itself.
+    // wrangler, used as a library, has installed listeners that would end the process immediately.
     process.removeAllListeners(signal);
     process.once(signal, () => {
       stopping = true;
@@ -53,7 +54,7 @@ async function main(): Promise<number> {
     return (await ended) || (stopping ? 0 : 1);
   }
   console.log(`listening on ${url}`);
-  // What the cron of wrangler.toml does where it is deployed.
+  // In a deployment, the cron of wrangler.toml calls this.
   const upkeep = setInterval(() => {
     fetch(`${url}/cdn-cgi/handler/scheduled`).catch(() => {});
   }, upkeepMs);
@@ -77,7 +78,7 @@ function portOption(): string | undefined {
   }
 }
 
-/** Once: for this directory alone. */
+/** Writes a random secret into .dev.vars, unless it holds one. */
 function writeSecret(name: string): void {
   const file = ".dev.vars";
   const text = existsSync(file) ? readFileSync(file, "utf8") : "";
@@ -86,9 +87,9 @@ function writeSecret(name: string): void {
   appendFileSync(file, `${newline}${name}=${randomBytes(32).toString("base64url")}\n`, { mode: 0o600 });
 }
 
-/** To the local D1, where wrangler keeps it. */
+/** Applies the safe steps of the schema to the local D1 database that wrangler serves. */
 async function applySchema(schemaText: string): Promise<void> {
-  // Standard output is for the line that says where the server listens.
+  // Standard output is reserved for the line that says where the server listens.
   process.env.WRANGLER_LOG = "warn";
   const { env, dispose } = await getPlatformProxy<{ DB: D1Binding }>();
   try {
@@ -104,7 +105,9 @@ async function applySchema(schemaText: string): Promise<void> {
   }
 }
 
-/** False for a Worker that says that it is not configured; its log, above, says what is wrong. */
+/**
+ * Waits until the Worker answers. False where it answers that it is not configured; its log then says what is wrong.
+ */
 async function answers(url: string): Promise<boolean> {
   for (;;) {
     const response = await fetch(url).catch(() => null);
@@ -114,7 +117,7 @@ async function answers(url: string): Promise<boolean> {
   }
 }
 
-/** Throws where the port is in use. 0 becomes a free one. */
+/** Throws UsageError where the port is in use. 0 becomes a free port. */
 function freePort(wanted: number): Promise<number> {
   return new Promise((resolve, reject) => {
     const server = createServer();

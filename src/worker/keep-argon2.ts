@@ -1,4 +1,7 @@
-/** The exports of hash-wasm's Argon2, whose blocks begin at `Hash_GetBuffer` and go on to the end of the memory. */
+/**
+ * The exports of hash-wasm's Argon2 module. The memory blocks of a computation begin at `Hash_GetBuffer` and go on to
+ * the end of the memory.
+ */
 interface Argon2Exports {
   readonly memory: WebAssembly.Memory;
   Hash_GetBuffer(): number;
@@ -7,8 +10,8 @@ interface Argon2Exports {
 let isKept = false;
 
 /**
- * From now on there is one Argon2 for the whole isolate, so that only one hash may be computed at a time. A fresh instance a
- * hash, as hash-wasm makes them, leaves 19 MiB to the garbage collector each time.
+ * Makes hash-wasm use one Argon2 instance for the whole isolate, so callers may compute only one hash at a time.
+ * hash-wasm itself makes a new instance per hash, each of which leaves 19 MiB to the garbage collector.
  */
 export function keepArgon2(): void {
   if (isKept) return;
@@ -25,7 +28,7 @@ export function keepArgon2(): void {
   Object.assign(WebAssembly, { instantiate: instantiateOnce });
 }
 
-/** Hashes come out wrong unless the blocks are zero, as they are in a fresh instance. */
+/** Clears the blocks, which are zero in a new instance: otherwise hashes come out wrong. */
 function wipe({ memory, Hash_GetBuffer }: Argon2Exports): void {
   new Uint8Array(memory.buffer, Hash_GetBuffer()).fill(0);
 }

@@ -2,7 +2,10 @@ import { openRemoteLibsql } from "../remote/libsql.js";
 import { systemFetch } from "./system.js";
 import { createWorker, environmentOf, problem } from "./worker.js";
 
-/** The Worker on the libSQL server that `database.url` names: apart, as D1 needs no client of it in its bundle. */
+/**
+ * The entry of a Worker with the libSQL server that `database.url` names. A separate entry, so that the Worker on D1
+ * does not bundle the libSQL client.
+ */
 export default createWorker(({ database: { url, auth_token_env } }, bindings) => {
   if (url.startsWith("file:")) throw problem("database.url", "expected the URL of a libSQL server");
   const authToken = environmentOf(bindings)[auth_token_env] || null;

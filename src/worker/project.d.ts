@@ -1,6 +1,6 @@
 import type { Config } from "../project/config.js";
 
-/** The project that this Worker serves. Written by `svc worker build`. */
+/** The svc.toml of the project that this Worker serves, parsed. `svc worker build` writes this module. */
 export const config: Config;
-/** svc.schema.yaml */
+/** The text of svc.schema.yaml. */
 export const schemaText: string;

@@ -1,10 +1,13 @@
-/** The runtime's own module. */
+/** A module that workerd provides. */
 declare module "cloudflare:workers" {
-  /** Lets the work of the current event go on after its answer. */
+  /** Keeps the current event alive until the work has settled, even after its response was sent. */
   export function waitUntil(work: Promise<unknown>): void;
 }
 
-/** What is used of the WebAssembly JavaScript Interface (W3C), which TypeScript declares with browsers alone. */
+/**
+ * The part of the WebAssembly JavaScript Interface (W3C) that is used here. TypeScript declares it only together with
+ * browser APIs.
+ */
 declare namespace WebAssembly {
   type Module = object;
   interface Memory {

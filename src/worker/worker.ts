@@ -17,17 +17,21 @@ import { createArgon2 } from "./argon2.js";
 import { config, schemaText } from "./project.js";
 import { consoleLog, consoleMail, deferToEvent, systemClock, systemFetch, systemRandom } from "./system.js";
 
-/** What wrangler.toml and `wrangler secret put` give: variables and secrets as text, and objects such as databases. */
+/**
+ * What the runtime passes to a Worker: variables and secrets of wrangler.toml and `wrangler secret put` as text, and
+ * resources such as databases as objects.
+ */
 export type Bindings = Readonly<Record<string, unknown>>;
 
-/** Throws ProblemsError. */
+/** Opens the database that an entry supports. Throws ProblemsError where svc.toml or the bindings name another. */
 export type OpenDatabase = (config: Config, bindings: Bindings) => Database;
 
 type App = Awaited<ReturnType<typeof createApp>>;
 
-/** The Worker of the project that the build has put beside this file. */
+/** Makes the Worker of the project in project.js, which `svc worker build` has written beside this file. */
 export function createWorker(openDatabase: OpenDatabase) {
-  // Once for the isolate. Never its promise: whatever request began to make it may vanish half-way.
+  // The app is kept for the whole isolate. Not as a promise, because the request that began to make it may be
+  // cancelled and its promise would then never settle.
   let made: App | ProblemsError | undefined;
   const appOf = async (bindings: Bindings): Promise<App | ProblemsError> => {
     const app = made ?? (await makeApp(bindings, openDatabase));
@@ -41,7 +45,7 @@ export function createWorker(openDatabase: OpenDatabase) {
       return new Refusal("unavailable", "the server is not configured: see its log").toResponse();
     },
 
-    /** By the cron of wrangler.toml: whatever no request does. */
+    /** Called by the cron of wrangler.toml: background work, including mails that are due. */
     async scheduled(_event: unknown, bindings: Bindings): Promise<void> {
       const app = await appOf(bindings);
       if (app instanceof ProblemsError) return;
@@ -90,7 +94,7 @@ async function makeApp(bindings: Bindings, openDatabase: OpenDatabase): Promise<
   }
 }
 
-/** Throws ProblemsError with everything that is missing. */
+/** Reads secrets and other settings from the bindings. Throws ProblemsError with everything that is missing. */
 function readSurroundings(bindings: Bindings, environment: Environment, openDatabase: OpenDatabase) {
   const collector = new ProblemCollector();
   const found = {
@@ -104,7 +108,7 @@ function readSurroundings(bindings: Bindings, environment: Environment, openData
   return found;
 }
 
-/** The bindings that are text. */
+/** The bindings that are text: variables and secrets. */
 export function environmentOf(bindings: Bindings): Environment {
   const texts = Object.entries(bindings).filter(([, value]) => typeof value === "string");
   return Object.fromEntries(texts as [string, string][]);
@@ -131,7 +135,7 @@ function mailTransport(environment: Environment): MailTransport {
   }
 }
 
-/** Of svc.toml. */
+/** The error for a wrong key of svc.toml; `path` is the key, such as `database.url`. */
 export function problem(path: string, message: string): ProblemsError {
   return new ProblemsError([{ file: configFile, path, message }]);
 }

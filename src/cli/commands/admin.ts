@@ -252,7 +252,7 @@ async function revokeLocally(invocation: Invocation, id: string): Promise<void> 
     throw new RefusedError(`there is no such key that is not revoked already: ${id}`);
 }
 
-/** Where `--email` says who is worked on, only a key can sign in. */
+/** The server for commands in which `--email` names the user to be changed, so that only a key can sign in. */
 async function remoteByKey(invocation: Invocation): Promise<RemoteServer | null> {
   if (invocation.text("url") !== undefined && !invocation.flag("key-stdin"))
     throw new UsageError("--url needs --key-stdin");
@@ -298,6 +298,7 @@ function print<T>(invocation: Invocation, items: readonly T[], line: (item: T) =
   else for (const item of items) console.log(line(item));
 }
 
+/** The commands of `svc admin`. */
 export const commands: readonly Command[] = [
   createUser,
   listUsers,

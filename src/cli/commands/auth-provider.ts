@@ -18,7 +18,10 @@ import { parseSchema } from "../../project/parse-schema.js";
 import { type Command, type Invocation, RefusedError, UsageError } from "../command.js";
 import { projectIdOf } from "../local-database.js";
 
-/** Specification 5.6: the key is of the environment, the credentials stay in the project's directory, sealed. */
+/**
+ * `svc auth provider set`. The credentials are stored in the project's directory, sealed under a key that only the
+ * environment holds (`docs/guides/sign-in-providers.md`).
+ */
 const setAuthProvider: Command = {
   name: "auth provider set",
   usage: "NAME --credentials FILE",
@@ -123,7 +126,10 @@ function requiredKey({ environment }: Invocation): Uint8Array<ArrayBuffer> {
   throw new ProblemsError([{ file: "environment", path: "SVC_PLATFORM_SECRETS_KEY", message }]);
 }
 
-/** Throws ProblemsError with everything that is wrong with the file. */
+/**
+ * Reads and checks the credentials file, and returns its text. Throws ProblemsError with everything that is wrong
+ * with it.
+ */
 async function readCredentials(invocation: Invocation, provider: OAuthProvider): Promise<string> {
   const file = invocation.text("credentials");
   if (file === undefined || file === "") throw new UsageError("expected --credentials FILE");
@@ -143,11 +149,12 @@ async function keyProblems(provider: OAuthProvider, text: string, file: string):
   return [{ file, path: "private_key_p8", message: "not a private key for ES256 (P-256)" }];
 }
 
-/** What the file declares; the schema in force may lag behind it. */
+/** The providers that svc.schema.yaml declares. The schema in force may be an older one. */
 function declaredIn({ schemaText }: ProjectDirectory): readonly OAuthProvider[] {
   return parseSchema(schemaText).schema?.auth.providers ?? [];
 }
 
+/** The commands of `svc auth provider`. */
 export const commands: readonly Command[] = [
   setAuthProvider,
   listAuthProviders,

@@ -24,7 +24,7 @@ import { schemaText } from "../../schema/pull/schema-text.js";
 import { unservedExists } from "../../tables/unserved-exists.js";
 import type { Command } from "../command.js";
 
-/** `svc check`: both files and all rules, every problem and warning at once. */
+/** `svc check`: finds all problems and warnings of both files and all rules in one run. */
 const check: Command = {
   name: "check",
   usage: "",
@@ -45,6 +45,7 @@ const check: Command = {
   },
 };
 
+/** `svc check`. */
 export const commands: readonly Command[] = [check];
 
 interface Found {
@@ -52,7 +53,7 @@ interface Found {
   readonly warnings: readonly Problem[];
 }
 
-/** A project with problems has no warnings yet: it cannot be said what would become of it. */
+/** A project with problems gets no warnings, because they are found only in files that can be parsed. */
 async function found(directory: string, environment: NodeJS.ProcessEnv): Promise<Found> {
   try {
     const project = readProject(directory);
@@ -72,7 +73,10 @@ function asJson({ file, line, path, message }: Problem) {
   return { file, line: line ?? null, path, message };
 }
 
-/** What a start in this environment would refuse or warn of, and what works and is hardly meant. */
+/**
+ * Finds what a server's start in this environment would refuse or warn of, and what is valid but probably not
+ * intended.
+ */
 async function warningsOf(project: ProjectDirectory, environment: NodeJS.ProcessEnv): Promise<Problem[]> {
   const { config } = project;
   const schema = parseSchema(project.schemaText).schema!;
@@ -95,7 +99,10 @@ function surroundingWarnings(project: ProjectDirectory, environment: NodeJS.Proc
   return collector.problems;
 }
 
-/** A directory inside the project is made by the first start; another one is a volume, which may be missing. */
+/**
+ * Warns where the database's directory is missing. One inside the project is normally missing before the first start;
+ * one elsewhere may be a volume that is not mounted.
+ */
 function databaseWarnings({ directory, config }: ProjectDirectory): Problem[] {
   const file = databaseFile(config, directory);
   if (file === null || isWithin(directory, file) || existsSync(dirname(file))) return [];
@@ -104,8 +111,8 @@ function databaseWarnings({ directory, config }: ProjectDirectory): Problem[] {
 }
 
 /**
- * What statements will find: of the embedded database, where the schema is in force there, as collations of pulled tables are
- * known to it alone; else of the tables as they would be made.
+ * The catalog of the embedded database, if this schema is in force there: only the database knows the collations of
+ * tables that were adopted. Otherwise the catalog of newly made tables.
  */
 async function catalogOf(
   project: ProjectDirectory,
@@ -130,12 +137,15 @@ async function catalogInForce(
       await database.close();
     }
   } catch {
-    // That it cannot be read is the start's to say.
+    // A database that cannot be read is reported by the server's start.
     return null;
   }
 }
 
-/** Without virtual tables, which cannot be made from a file. */
+/**
+ * The catalog of the schema's tables in a new database. Virtual tables are left out, because the schema file does not
+ * say how to make them.
+ */
 async function catalogOfNew(schema: Schema): Promise<Catalog> {
   const tables = new Map([...schema.tables].filter(([, { virtual }]) => !virtual));
   const database = openLibsql({ path: ":memory:", synchronous: "normal" });
@@ -158,7 +168,10 @@ function unreachableTables({ rules }: Config, schema: Schema): Problem[] {
     }));
 }
 
-/** As at a start, from the files alone: whether the key opens the credentials is not tried. */
+/**
+ * The warnings of a start about sign-in providers, as far as files tell: it does not try whether the key opens the
+ * credentials.
+ */
 async function signInWarnings(
   { directory, config }: ProjectDirectory,
   { auth: { providers } }: Schema,

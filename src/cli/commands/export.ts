@@ -10,7 +10,7 @@ import { type Command, RefusedError, UsageError } from "../command.js";
 import { withProgress } from "../progress.js";
 import { leavingNothing, type Made } from "../unfinished.js";
 
-/** `svc export`: a project of one moment as an archive, which is complete or not there. */
+/** `svc export`: archives the state of a project at one moment. The archive is complete or does not exist. */
 const exportProject: Command = {
   name: "export",
   usage: "--out FILE.tar.gz [--force]",
@@ -31,13 +31,14 @@ const exportProject: Command = {
     if (!given) throw new UsageError("expected --out FILE.tar.gz");
     const out = resolve(given);
     const force = invocation.flag("force");
-    // What is wrong is told of the files in their own place.
+    // Read where the project is, so that errors name the original files and not the copies below.
     const { directory } = readProject(invocation.directory);
     const contents = await leavingNothing(async (made) => {
-      // Beside the archive, which has to have room anyway: the system's temporary directory may be memory.
+      // The temporary directory is beside the archive, where room is needed anyway: the system's own may be in
+      // memory.
       const stage = made.temporary(dirname(out));
       for (const name of textEntries) copyFileSync(join(directory, name), join(stage, name));
-      // What is archived is what is checked, even if somebody saves the files meanwhile.
+      // The copies are checked and archived, so somebody who saves the files meanwhile does not change the result.
       const database = databaseFile(readProject(stage, directory).config, directory);
       if (database === null) throw new RefusedError(remoteDatabase);
       refuseOwn(out, directory, database);
@@ -66,10 +67,13 @@ const remoteDatabase = [
   "The files svc.toml and svc.schema.yaml are the rest of the project.",
 ].join("\n");
 
-/** Nothing overrides this: an archive in their place would be the end of the project. */
+/**
+ * Throws RefusedError where `out` is one of the project's own files, even with --force: the archive would destroy the
+ * project.
+ */
 function refuseOwn(out: string, directory: string, database: string): void {
   const texts = textEntries.map((name) => join(directory, name));
-  // SQLite keeps its files beside the one that a link leads to.
+  // If the path is a symbolic link, SQLite keeps its files beside the link's target.
   const real = existsSync(database) ? realpathSync(database) : database;
   const own = [...texts, ...filesOfDatabase(database), ...filesOfDatabase(real)];
   const taken = identity(out);
@@ -77,15 +81,18 @@ function refuseOwn(out: string, directory: string, database: string): void {
   if (path !== undefined) throw new RefusedError(`${out} is a file of the project itself: ${path}`);
 }
 
-/** The same by whatever names: of a file that is not there yet, by its directory's and its own. */
+/**
+ * Identifies a file independently of the path that is used: by its inode, or where it does not exist by the inode of
+ * its directory and its name.
+ */
 function identity(path: string): string {
   const found = statSync(path, { bigint: true, throwIfNoEntry: false });
   return found === undefined ? join(identity(dirname(path)), basename(path)) : `${found.dev}:${found.ino}`;
 }
 
 /**
- * Whether there is a database at `path`. Throws for one that cannot be seen, such as on a volume that is not mounted, as
- * the archive without it would look like a good one.
+ * Whether there is a database at `path`. Throws RefusedError where that cannot be seen, for example because a volume
+ * is not mounted: an archive without the database would otherwise look complete.
  */
 function isThere(path: string, directory: string): boolean {
   const found = statSync(path, { throwIfNoEntry: false });
@@ -93,7 +100,7 @@ function isThere(path: string, directory: string): boolean {
   if (found !== undefined) throw new RefusedError(`${path} is not a file, so it is no database`);
   const above = nearestName(path);
   if (!existsSync(above)) throw new RefusedError(`${above} is a link to nowhere: is its volume mounted?`);
-  // A directory inside of the project is made by the first start, so it may be missing.
+  // A missing directory inside of the project is normal, because the first start makes it.
   if (above !== dirname(path) && !isWithin(directory, path))
     throw new RefusedError(
       `there is no directory ${dirname(path)}, which database.url leads to: is its volume mounted?`,
@@ -101,7 +108,7 @@ function isThere(path: string, directory: string): boolean {
   return false;
 }
 
-/** Of the path and the directories above it, the first that is there, if only as a link. */
+/** The path, or the nearest directory above it that exists. A broken symbolic link counts as existing. */
 function nearestName(path: string): string {
   return lstatSync(path, { throwIfNoEntry: false }) === undefined ? nearestName(dirname(path)) : path;
 }
@@ -117,7 +124,7 @@ function refuseTaken(out: string, force: boolean, hasDatabase: boolean): void {
     );
 }
 
-/** One that `svc import` would take. */
+/** Takes a snapshot of the database, and checks it as `svc import` would. */
 async function takeSnapshot(from: string, to: string, made: Made): Promise<void> {
   writeFileSync(to, "", { mode: privateFile });
   const snapshot = made.thread(snapshotDatabase(from, to));
@@ -125,4 +132,5 @@ async function takeSnapshot(from: string, to: string, made: Made): Promise<void>
   await refuseUnsound(to);
 }
 
+/** `svc export`. */
 export const commands: readonly Command[] = [exportProject];

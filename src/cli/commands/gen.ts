@@ -57,4 +57,5 @@ function write(invocation: Invocation, text: string): void {
   else writeFileSync(resolve(file), text);
 }
 
+/** `svc gen types` and `svc gen openapi`. */
 export const commands: readonly Command[] = [genTypes, genOpenApi];

@@ -12,7 +12,10 @@ import { type Command, RefusedError } from "../command.js";
 import { projectPaths } from "../project-paths.js";
 import { leavingNothing } from "../unfinished.js";
 
-/** `svc import`: the whole project of an archive, where none is, or nothing. */
+/**
+ * `svc import`: makes the project of an archive in a directory that has none. It imports all of it or, after a
+ * failure, nothing.
+ */
 const importProject: Command = {
   name: "import",
   usage: "FILE.tar.gz [--outside]",
@@ -37,7 +40,7 @@ const importProject: Command = {
       const project = readProject(stage, directory);
       if (!invocation.flag("outside")) refuseOutside(project.config, directory);
       const database = databaseFile(project.config, directory);
-      // SQLite would take a log or a journal that lies there for the new file's own, and write it into it.
+      // SQLite would take a WAL or journal that lies there for one of the new file, and write its contents into it.
       if (database !== null) refusePresent(filesOfDatabase(database));
       const unpacked = join(stage, databaseEntry);
       let placed = "no database";
@@ -51,7 +54,7 @@ const importProject: Command = {
         made.place(unpacked, database);
         placed = `${database} (${statSync(database).size} bytes)`;
       }
-      // svc.toml last: whoever sees it sees a whole project.
+      // svc.toml comes last, so that a directory with a svc.toml holds a complete project.
       for (const name of [schemaFile, configFile]) made.place(join(stage, name), join(directory, name));
       closeOwnFolder(directory);
       return { project, placed };
@@ -63,7 +66,10 @@ const importProject: Command = {
   },
 };
 
-/** An archive is no reason to write, or to read, anywhere else. */
+/**
+ * Throws RefusedError where svc.toml names paths outside of the project: an archive from elsewhere must not make the
+ * server write or read there.
+ */
 function refuseOutside(config: Config, directory: string): void {
   const problems = projectPaths(config, directory)
     .filter(({ path }) => !isWithin(directory, path))
@@ -77,7 +83,7 @@ function refusePresent(paths: readonly string[]): void {
     throw new RefusedError(`${path} exists, and an import overwrites nothing: --dir names another directory`);
 }
 
-/** What no archive holds, by what the project's files ask for. */
+/** What still has to be set up by hand, because archives do not contain it. */
 function remaining({ config, schemaText }: ProjectDirectory, directory: string): readonly string[] {
   const { auth, mail, server } = config;
   const providers = parseSchema(schemaText).schema?.auth.providers ?? [];
@@ -94,4 +100,5 @@ function remaining({ config, schemaText }: ProjectDirectory, directory: string):
   ].filter((line) => line !== false);
 }
 
+/** `svc import`. */
 export const commands: readonly Command[] = [importProject];

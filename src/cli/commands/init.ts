@@ -40,9 +40,10 @@ const init: Command = {
   },
 };
 
+/** `svc init`. */
 export const commands: readonly Command[] = [init];
 
-/** One that is there already is its owner's. */
+/** Written only where there is none: an existing one belongs to the owner. */
 const ignored = ".gitignore";
 
 function projectFiles(secret: string): Record<string, string> {

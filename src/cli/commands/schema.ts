@@ -14,7 +14,10 @@ import { type Command, type ExitCode, RefusedError, UsageError } from "../comman
 import { withDatabase } from "../local-database.js";
 import { type RemoteServer, remoteServer, signInHelp, signInOptions } from "../remote-server.js";
 
-/** `svc schema plan` (interface, section 3). */
+/**
+ * `svc schema plan`: shows the steps from the schema in force to the file
+ * (`docs/reference/schema.md#changing-the-schema`).
+ */
 const schemaPlan: Command = {
   name: "schema plan",
   usage: "[--json] [--url URL --key-stdin]",
@@ -37,7 +40,7 @@ const schemaPlan: Command = {
   },
 };
 
-/** `svc schema apply`. */
+/** `svc schema apply`: carries out those steps in one transaction. */
 const schemaApply: Command = {
   name: "schema apply",
   usage: "[--allow-destructive] [--base HASH] [--url URL --key-stdin]",
@@ -114,7 +117,7 @@ function refusalText(outcome: Extract<ApplyOutcome, { outcome: "refused" }>): st
   }
 }
 
-/** `svc schema pull`: an existing SQLite file becomes a project. */
+/** `svc schema pull`: writes the schema file for an existing SQLite file (`docs/guides/existing-database.md`). */
 const schemaPull: Command = {
   name: "schema pull",
   usage: "--from FILE.db [--force]",
@@ -152,4 +155,5 @@ function planJson({ base, hash, steps }: Plan) {
   return { base, hash, steps };
 }
 
+/** The commands of `svc schema`. */
 export const commands: readonly Command[] = [schemaPlan, schemaApply, schemaPull];

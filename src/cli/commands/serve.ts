@@ -2,7 +2,7 @@ import { readProject } from "../../node/project-directory.js";
 import { serve } from "../../node/serve.js";
 import { type Command, UsageError } from "../command.js";
 
-/** `svc serve` (interface, section 1). */
+/** `svc serve`: runs the server until a signal ends it (`docs/reference/command-line.md#svc-serve`). */
 const serveCommand: Command = {
   name: "serve",
   usage: "[--host H] [--port N]",
@@ -14,7 +14,7 @@ const serveCommand: Command = {
   ],
   positionals: [],
   run: async ({ directory, text, environment }) => {
-    // Before anything else: a signal that comes during the start, or upon the first line, is heard too.
+    // Listens first, so that a signal during the start is not missed.
     const stopping = stopSignal();
     const project = readProject(directory);
     const { server } = project.config;
@@ -36,7 +36,10 @@ function portOf(text: string | undefined): number | undefined {
   throw new UsageError(`the port is a number from 0 to 65535, not ${text}`);
 }
 
-/** A closed terminal, too, is a reason to stop in order. A second signal ends the process at once, as if nobody listened. */
+/**
+ * Resolves at the first signal to stop, including the closing of the terminal. A second signal then ends the process
+ * at once, because the listeners are removed.
+ */
 function stopSignal(): Promise<void> {
   const signals = ["SIGTERM", "SIGINT", "SIGHUP"] as const;
   return new Promise((resolve) => {
@@ -48,4 +51,5 @@ function stopSignal(): Promise<void> {
   });
 }
 
+/** `svc serve`. */
 export const commands: readonly Command[] = [serveCommand];

@@ -11,10 +11,10 @@ import { type ReceiptValues, receiptValues } from "../../platform/journal.js";
 import { type Command, type Invocation, UsageError } from "../command.js";
 import { withSystemTables } from "../local-database.js";
 
-/** Entries: of one receipt as a Worker stores them, of some hundred otherwise. */
+/** Stored entries per query. An entry holds one receipt where a Worker stored it, else some hundred. */
 const pageSize = 250;
 
-/** Interface, section 8. */
+/** `svc usage export` (`docs/reference/metering.md#receipts`). */
 const usageExport: Command = {
   name: "usage export",
   usage: "[--since ISO] [--format ndjson|csv]",
@@ -31,7 +31,8 @@ const usageExport: Command = {
     const fromMs = since(invocation);
     const print = printer(invocation);
     const project = readProject(invocation.directory);
-    // First: what a server moves meanwhile is then in the one or the other.
+    // The journal is read before the database: a receipt that a server moves meanwhile is then found in at least one
+    // of them.
     const journal = await readJournals(journalDirectory(project));
     const waiting = new Map(
       journal.receipts
@@ -89,7 +90,7 @@ function since(invocation: Invocation): number {
 
 type Shown = Readonly<Record<string, unknown>>;
 
-/** In the order of `receiptValues`. */
+/** Names of an exported receipt's fields, in the order of `receiptValues`. */
 const columns = [
   "attempt_id",
   "at",
@@ -112,7 +113,7 @@ function printer(invocation: Invocation): (receipt: Shown) => void {
   return (receipt) => console.log(columns.map((column) => csvField(receipt[column])).join(","));
 }
 
-/** RFC 4180. */
+/** A field of CSV, quoted where necessary (RFC 4180). */
 function csvField(value: unknown): string {
   const text = value === null ? "" : String(value);
   return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
@@ -140,4 +141,5 @@ function instant(ms: number): string {
   return new Date(ms).toISOString();
 }
 
+/** The commands of `svc usage`. */
 export const commands: readonly Command[] = [usageExport, usageRecover];

@@ -13,7 +13,7 @@ import { type Command, RefusedError, UsageError, unlessRefused } from "../comman
 import { projectIdOf } from "../local-database.js";
 import { readSecretLine } from "../standard-input.js";
 
-/** The package's `dist`, wherever in it this command has been bundled to. */
+/** The package's `dist` directory. This command is bundled into some file below it. */
 const builtDirectory = import.meta.dirname.replace(/(?<=[\\/]dist)[\\/].*$/, "");
 
 const workerBuild: Command = {
@@ -79,7 +79,7 @@ const workerBootstrap: Command = {
   },
 };
 
-/** A database that takes note of everything that it is told to write. */
+/** Wraps a database so that all statements that write to it are recorded. */
 function recording(scratch: Database): { readonly database: Database; readonly statements: Statement[] } {
   const statements: Statement[] = [];
   const database: Database = {
@@ -99,7 +99,7 @@ function recording(scratch: Database): { readonly database: Database; readonly s
   return { database, statements };
 }
 
-/** The expression of a value that consists of plain data and maps. */
+/** JavaScript source of a value that consists of plain data and maps. */
 function sourceOf(value: unknown): string {
   if (value instanceof Map) return `new Map(${sourceOf([...value])})`;
   if (Array.isArray(value)) return `[${value.map(sourceOf).join()}]`;
@@ -107,4 +107,5 @@ function sourceOf(value: unknown): string {
   return `{${Object.entries(value).map(([key, of]) => `${JSON.stringify(key)}:${sourceOf(of)}`)}}`;
 }
 
+/** `svc worker build` and `svc worker bootstrap`. */
 export const commands: readonly Command[] = [workerBuild, workerBootstrap];

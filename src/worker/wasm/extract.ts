@@ -3,9 +3,10 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { computeHash } from "../compute-hash.js";
 
-// Part of the build: workerd compiles no WebAssembly at run time, so what hash-wasm would compile is taken out of it and
-// imported as modules. Writes beside this file each binary that is used; modules.js, which maps the SHA-256 of each to it;
-// and hash-wasm.js, which is hash-wasm with that digest in the place of each binary.
+// Part of the build. workerd does not compile WebAssembly at run time, so the binaries inside hash-wasm are extracted
+// and imported as modules. Writes three things beside this file: each binary that is used; modules.js, which maps the
+// SHA-256 of each binary to its module; and hash-wasm.js, a copy of hash-wasm with each binary replaced by its
+// SHA-256.
 
 const digestOf = (binary: Uint8Array) => createHash("sha256").update(binary).digest();
 
