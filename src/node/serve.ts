@@ -207,10 +207,7 @@ async function bringUpSchema(
     : null;
   if (outcome !== null) reportOutcome(outcome, project, log);
   // Otherwise applying the schema has already brought up the server's own tables.
-  if (outcome === null || outcome.outcome === "refused") {
-    const problem = await bringUpSystemTables(database, systemClock.now());
-    if (problem !== null) throw new ProblemsError(withConfigLines(project, [problem]));
-  }
+  if (outcome === null || outcome.outcome === "refused") await bringUpProjectDatabase(project, database);
   const inForce = await loadSchemaInForce(database);
   if (inForce === null) {
     log.warn("no schema has been applied yet, so every request answers 503: see `svc schema apply`");
