@@ -9,10 +9,7 @@ export function readsAsNumber(text: string): boolean {
   return /^[ \t\n\v\f\r]*[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?[ \t\n\v\f\r]*$/.test(text);
 }
 
-/**
- * Whether a column of the affinity `stored`, given this text, stores a number that is shown as exactly this text. No
- * other text is then shown in the same way.
- */
+/** Whether a column of the affinity `stored`, given this text, stores a number that is shown as exactly this text. */
 export function isShownNumber(text: string, stored: Affinity): boolean {
   if (!makesNumbers(stored)) return false;
   if (stored === "real" || !/^(0|-?[1-9]\d{0,18})$/.test(text)) return isShownReal(text, stored);

@@ -98,7 +98,7 @@ function mayBreak(key: readonly string[], { kind, table, written }: RefusedWrite
   );
 }
 
-/** Whether an update sets a unique column, to which rows of other tables may refer. */
+/** Whether an update sets a column of a unique key, to which rows of other tables may refer. */
 function changesKey({ table, physical, written }: RefusedWrite): boolean {
   const keys = [
     ...table.unique,

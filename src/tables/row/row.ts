@@ -183,7 +183,8 @@ async function carryOut(write: RowWrite, access: Access, execution: Execution): 
     }
     if (!(error instanceof ConstraintError)) throw error;
     // The write was rolled back, so it cannot report how many rows it had read. That is known only where it looks up
-    // nothing but the row itself: no `exists` of its rule, and none of the read rule for the row that it returns.
+    // nothing but the row itself: no trigger runs, and neither its rule nor the read rule, which is asked before a
+    // broken foreign key is found, has an `exists`.
     const isOwn = probes === null && statement.seeks.every(({ alias }) => alias === table.name);
     tally.add(isOwn && statement.exact && !triggers.run ? own : null);
     const written = write.values.at(-1)!;
