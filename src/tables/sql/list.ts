@@ -39,9 +39,9 @@ export function pageValues(limit: number, skip: number): SlotValues {
 }
 
 /**
- * The statement that reads one page. It is a single statement, so that the page and its total are of the same moment. It
- * returns one row with the columns below. "In the list" means that a row passes the filters and the rule; a candidate is
- * a row that passes the conditions which the index serves; "probed" is the number of rows that were looked up for an
+ * The statement that reads one page. It is a single statement, so that the page and its total are of the same moment.
+ * It returns one row with the columns below. "In the list" means that a row passes the filters and the rule. A candidate
+ * is a row that passes the conditions which the index serves. "Probed" is the number of rows that were looked up for an
  * `exists`.
  *
  * - `found`: how many rows in the list were found, at most `limit + 1`;
