@@ -40,13 +40,13 @@ export function pageValues(limit: number, skip: number): SlotValues {
 
 /**
  * The statement that reads one page. It is a single statement, so that the page and its total are of the same moment.
- * It returns one row with the columns below. "In the list" means that a row passes the filters and the rule. A candidate
- * is a row that passes the conditions which the index serves. "Probed" is the number of rows that were looked up for an
- * `exists`.
+ * It returns one row with the columns below. "In the list" means that a row passes the filters and the rule. A
+ * candidate is a row that passes the conditions which the index serves. "Probed" is the number of rows that were looked
+ * up for an `exists`.
  *
  * - `found`: how many rows in the list were found, at most `limit + 1`;
- * - `rows`: these rows as JSON with `rowSeparator` between them; NULL where there are none, or more bytes than an answer
- *   can hold;
+ * - `rows`: these rows as JSON with `rowSeparator` between them; NULL where there are none, or more bytes than an
+ *   answer can hold;
  * - `last_key`: the key of the page's last row as a JSON array; NULL where no row was found beyond the page;
  * - `counted`: the number of candidates in the window where all of them are in the list, else a JSON array
  *   `[candidates, in the list, probed]`, or what `groupedOr` says; NULL where an earlier page has counted the window;
