@@ -1,7 +1,9 @@
-/** A key of Web Crypto, under one name on every runtime. */
+/**
+ * A Web Crypto key. The type is taken from `importKey`, because not every runtime declares a global type `CryptoKey`.
+ */
 export type SecretKey = Awaited<ReturnType<typeof crypto.subtle.importKey>>;
 
-/** What the project's secret is used for. No purpose can stand in for another. */
+/** What a key is derived for. Each purpose gets a different key, so nothing made for one is accepted for another. */
 export type KeyPurpose =
   | "access token"
   | "cursor"
@@ -10,8 +12,8 @@ export type KeyPurpose =
   | "throttle"
   | "link";
 
-/** 32 bytes for one purpose out of the project's secret. */
-export function deriveBytes(
+/** Derives 32 bytes for one purpose from the project's secret, by HKDF with SHA-256 (RFC 5869). */
+export async function deriveBytes(
   secret: Uint8Array<ArrayBuffer>,
   purpose: KeyPurpose,
 ): Promise<Uint8Array<ArrayBuffer>> {
@@ -29,13 +31,18 @@ export async function hkdf(
   return new Uint8Array(await crypto.subtle.deriveBits(algorithm, key, 256));
 }
 
+/** Imports the 32 bytes of an AES-256 key for `seal` and `open`. */
 export async function aesKey(bytes: Uint8Array<ArrayBuffer>): Promise<SecretKey> {
   return crypto.subtle.importKey("raw", bytes, "AES-GCM", false, ["encrypt", "decrypt"]);
 }
 
 const ivBytes = 12;
 
-/** AES-256-GCM: the initialisation vector (12 bytes, never used twice) and the sealed text, in one piece. */
+/**
+ * Encrypts and authenticates text with AES-GCM. `iv` is the initialisation vector: 12 bytes that are never used twice
+ * with the same key. `associated` is not part of the result, but `open` has to be given the same text. Returns the
+ * `iv` followed by the ciphertext.
+ */
 export async function seal(
   key: SecretKey,
   plain: string,
@@ -48,7 +55,7 @@ export async function seal(
   return new Uint8Array([...iv, ...new Uint8Array(sealed)]);
 }
 
-/** Null where the key, the associated data or the bytes are not those of `seal`. */
+/** Decrypts what `seal` returned; null where the key or the associated text is another, or the bytes were changed. */
 export async function open(
   key: SecretKey,
   sealed: Uint8Array<ArrayBuffer>,

@@ -1,7 +1,10 @@
 import { badRequest, Refusal } from "./refusal.js";
 import { parseStrictJson } from "./strict-json.js";
 
-/** A request's body as a JSON object, never over `bodyBytesMax`, whether its length is declared or not. */
+/**
+ * Reads a request's body as a JSON object. Refuses a `Content-Type` other than JSON in UTF-8 (415), a body of more than
+ * `bodyBytesMax` bytes, whether or not its length is declared (413), and malformed JSON (400).
+ */
 export async function readJsonObject(
   request: Request,
   bodyBytesMax: number,
@@ -22,29 +25,31 @@ function isJson(contentType: string | null): boolean {
   return /^application\/json\s*(;\s*charset\s*=\s*"?utf-8"?\s*)?$/i.test(contentType ?? "");
 }
 
-/** What was read ahead. */
+/** The bodies that `readAhead` has read: the text, or why there is none. */
 const texts = new WeakMap<Request, string | Refusal>();
 
 /**
- * Reads a body to its end, so that nobody can let time pass between the moment at which they were found to be allowed
- * something and the one at which they say what. Whatever reads it later reads the same.
+ * Reads a body to its end before the caller is authenticated. Otherwise a client could pass the check, then send its
+ * body slowly and have it accepted after its session has ended. `readText` and `readJsonObject` later use what was
+ * read here. Undefined for methods whose body is never read.
  */
 export function readAhead(request: Request, bodyBytesMax: number): Promise<void> | undefined {
-  // Of these nothing is read.
   if (request.method === "GET" || request.method === "HEAD" || request.method === "DELETE") return undefined;
   return readNow(request, bodyBytesMax).then((text) => {
     texts.set(request, text);
   });
 }
 
-/** A body as UTF-8 text, read no further than the limit, of which servers hold a declared length to what it says. */
+/**
+ * A request's body as UTF-8 text; a refusal where it has more than `bodyBytesMax` bytes, is cut off or is not UTF-8.
+ */
 export async function readText(request: Request, bodyBytesMax: number): Promise<string | Refusal> {
   const text = texts.get(request);
   if (text === undefined) return readNow(request, bodyBytesMax);
   return typeof text === "string" && bytesOver(text, bodyBytesMax) ? tooLarge(bodyBytesMax) : text;
 }
 
-/** A unit of UTF-16 takes three bytes at most. */
+/** A UTF-16 code unit takes at most three bytes in UTF-8, so only longer texts have to be encoded to be measured. */
 function bytesOver(text: string, bytesMax: number): boolean {
   return text.length * 3 > bytesMax && new TextEncoder().encode(text).length > bytesMax;
 }
@@ -57,7 +62,8 @@ async function readNow(request: Request, bodyBytesMax: number): Promise<string |
   const declared = request.headers.get("Content-Length");
   if (declared === null) return readStream(request, bodyBytesMax);
   if (Number(declared) > bodyBytesMax) return tooLarge(bodyBytesMax);
-  // More than it says does not come (RFC 9112, section 6.3). node-server builds a whole Request for a stream, not for this.
+  // No more bytes come than are declared (RFC 9112, section 6.3), so the body can be read at once. That is cheaper
+  // than its stream, for which @hono/node-server has to build a complete Request.
   let bytes: ArrayBuffer;
   try {
     bytes = await request.arrayBuffer();
@@ -73,10 +79,10 @@ async function readNow(request: Request, bodyBytesMax: number): Promise<string |
 }
 
 const utf8 = () => new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
-/** For what is decoded at once. */
+/** A decoder for bodies that are decoded in one call. It keeps no state between calls, so all requests share it. */
 const whole = utf8();
 const notUtf8 = badRequest("the body is not valid UTF-8");
-/** The client has gone away, or what lies between. Nobody may read the answer, and it is no failure of the server. */
+/** The connection ended before the body did. That is no failure of the server, so it is not a 500. */
 const cutOff = badRequest("the body ended early");
 
 async function readStream(request: Request, bodyBytesMax: number): Promise<string | Refusal> {

@@ -3,15 +3,16 @@ import { methodNotAllowed } from "./refusal.js";
 
 type Handler = (c: Context) => Response | Promise<Response>;
 
-/** 405, with the methods that are allowed instead. */
+/** A handler that answers 405 and names the allowed methods in the header `Allow`. */
 export const refuse =
   (...allowed: readonly string[]): Handler =>
   () =>
     methodNotAllowed(...allowed).toResponse();
 
 /**
- * The one handler of a path: Hono's way through several of them costs as much as looking up a row. HEAD is answered as GET is
- * (RFC 9110, section 9.3.2); for methods that are not allowed there is `other`.
+ * One handler for all methods of a path. It is registered once instead of once per method, because Hono takes as long
+ * to go through several handlers as it takes to look up a row. HEAD is answered as GET is (RFC 9110, section 9.3.2).
+ * `other` makes the handler of the methods that are not in `handlers`, given the names of those that are.
  */
 export function byMethod(handlers: Readonly<Record<string, Handler>>, other = refuse): Handler {
   const known = new Map(Object.entries(handlers));

@@ -1,6 +1,6 @@
 /**
- * The unit that a client's attempts are counted by: an IPv4 address, or the /64 of an IPv6 one, of which a single
- * subscriber has as many addresses as they like.
+ * The part of a client's address by which its failed passwords are counted: the whole IPv4 address, or the /64 of an
+ * IPv6 address, because a single subscriber can use any address within their /64. `docs/reference/auth.md#throttle`
  */
 export function addressUnit(address: string): string {
   const mapped = /^::ffff:(\d{1,3}(?:\.\d{1,3}){3})$/i.exec(address);
@@ -23,7 +23,10 @@ function groups(text: string): string[] {
   return text === "" ? [] : text.split(":");
 }
 
-/** The last entry of X-Forwarded-For is the one that the trusted proxy wrote. */
+/**
+ * The client's address according to the trusted proxy: the last entry of `X-Forwarded-For`, because the proxy appends
+ * its entry to whatever the client sent. Without a port; null where the header is missing or its last entry is empty.
+ */
 export function lastForwarded(header: string | null): string | null {
   const last = header?.split(",").at(-1)?.trim();
   return last ? withoutPort(last) : null;

@@ -5,8 +5,9 @@ import type { Fetch } from "./router.js";
 const preflightSeconds = "600";
 
 /**
- * Cross-origin access for the allowed origins (Fetch, "CORS protocol"). An origin that is not allowed gets no header at
- * all. Requests without `Origin` pass untouched.
+ * Wraps `answer` with the CORS protocol (Fetch standard, "CORS protocol"): it answers preflight requests itself and
+ * adds `Access-Control-*` headers to the answers for allowed origins. Other origins get none of these headers, and
+ * requests without `Origin` are passed on unchanged. `docs/reference/auth.md#cors`
  */
 export function cors(policy: OriginPolicy, answer: Fetch): Fetch {
   const withOrigin = async (origin: string, request: Request, ...rest: unknown[]): Promise<Response> => {

@@ -1,12 +1,12 @@
-/** Where the server is reached. */
+/** What is known of the server's own origin. */
 export interface OwnOrigin {
-  /** The canonical origin, which a proxy may hide from requests. */
+  /** The canonical origin, as configured. Behind a proxy, requests may show another one. */
   readonly own: string;
-  /** Whether what a proxy adds to requests is believed (`server.trust_proxy`). */
+  /** Whether the headers that a proxy adds to requests are believed (`server.trust_proxy`). */
   readonly trustProxy: boolean;
 }
 
-/** Which origins may call (docs/guides/browsers.md). */
+/** Which origins may call. `docs/reference/auth.md#cross-site-requests` */
 export interface OriginPolicy extends OwnOrigin {
   readonly allowed: ReadonlySet<string>;
   readonly anyAllowed: boolean;
@@ -14,10 +14,13 @@ export interface OriginPolicy extends OwnOrigin {
   readonly cookies: boolean;
 }
 
-/** `unknown` where neither header is there, as from a client that is no browser. */
+/** `unknown`: the request has neither `Origin` nor `Sec-Fetch-Site`, as from a client that is not a browser. */
 export type OriginVerdict = "trusted" | "foreign" | "unknown";
 
-/** Judges by `Origin` (RFC 6454, section 7), else by `Sec-Fetch-Site`. */
+/**
+ * Judges where a request comes from: by `Origin` (RFC 6454, section 7) where it has that header, else by
+ * `Sec-Fetch-Site`.
+ */
 export function judgeOrigin(policy: OriginPolicy, request: Request): OriginVerdict {
   const origin = request.headers.get("Origin");
   const fetchSite = request.headers.get("Sec-Fetch-Site");
@@ -27,16 +30,17 @@ export function judgeOrigin(policy: OriginPolicy, request: Request): OriginVerdi
   return "unknown";
 }
 
-/** The value of Access-Control-Allow-Origin for an origin, or null: none. */
+/** The value of `Access-Control-Allow-Origin` for an origin; null where the origin is not allowed. */
 export function allowOrigin(policy: OriginPolicy, origin: string): string | null {
   if (policy.anyAllowed) return "*";
   return policy.allowed.has(origin) ? origin : null;
 }
 
 /**
- * Whether an origin is the canonical one, or the one that the request came to. A page that came over plain HTTP may be
- * anybody's on the way: where the server is reached over HTTPS it is none of its own, though a proxy that ends TLS makes
- * every request look as plain.
+ * Whether an origin is the server's own: the canonical one, or the one that the request came to. Where the canonical
+ * origin is HTTPS, a plain HTTP origin of the same host is not the server's own, because anybody on the network path
+ * could have written that page. Behind a proxy that ends TLS, such a request would otherwise look as if it came from
+ * the server itself.
  */
 export function isOwnOrigin(origin: string, { own, trustProxy }: OwnOrigin, request: Request): boolean {
   if (origin === own) return true;
@@ -45,13 +49,17 @@ export function isOwnOrigin(origin: string, { own, trustProxy }: OwnOrigin, requ
   return origin === target && !(isHttps(own) && !isHttps(target));
 }
 
-/** What the trusted proxy wrote: the last entry of X-Forwarded-Proto, as of X-Forwarded-For. Null where there is none. */
+/**
+ * The protocol between the client and the trusted proxy: the last entry of `X-Forwarded-Proto`, which the proxy
+ * wrote. Null where no proxy is trusted, or the entry is missing or neither `http` nor `https`.
+ */
 export function forwardedProtocol(request: Request, trustProxy: boolean): "http:" | "https:" | null {
   if (!trustProxy) return null;
   const last = request.headers.get("X-Forwarded-Proto")?.split(",").at(-1)?.trim().toLowerCase();
   return last === "http" || last === "https" ? `${last}:` : null;
 }
 
+/** Whether a URL or an origin, written in lower case, begins with `https:`. */
 export function isHttps(url: string): boolean {
   return url.startsWith("https:");
 }

@@ -26,7 +26,7 @@ export function parseQueryString(url: string): readonly QueryParameter[] | Refus
   return parameters;
 }
 
-/** A component of a path or a query string, or null where it is malformed. */
+/** Percent-decodes a component of a path or a query string; null where it is malformed or holds a NUL. */
 export function decode(component: string, plusIsSpace = true): string | null {
   try {
     const encoded = plusIsSpace ? component.replaceAll("+", " ") : component;
@@ -37,7 +37,7 @@ export function decode(component: string, plusIsSpace = true): string | null {
   }
 }
 
-/** A caller's word in a message, cut to a sensible length. */
+/** Text that a caller sent, quoted for a message as JSON and cut to 80 characters. */
 export function quoted(text: string): string {
   return JSON.stringify(text.length > 80 ? `${text.slice(0, 80)}…` : text);
 }

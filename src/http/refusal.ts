@@ -1,6 +1,6 @@
 import { type HeadersRecord, json } from "./respond.js";
 
-/** Every error code and its status (docs/reference/errors.md). */
+/** Every error code of the HTTP interface and its status. `docs/reference/errors.md#codes` */
 export const statuses = {
   bad_request: 400,
   invalid_cursor: 400,
@@ -23,9 +23,13 @@ export const statuses = {
   unavailable: 503,
 } as const;
 
+/** A code in the `error` of an answer. */
 export type ErrorCode = keyof typeof statuses;
 
-/** A request that is refused: a value that a function returns, mapped to a response in one place. */
+/**
+ * Why a request is refused. Functions return it as a value, they do not throw it; the route turns it into a response.
+ * The message is shown to the caller. `options.status` replaces the status of the code.
+ */
 export class Refusal {
   constructor(
     readonly code: ErrorCode,
@@ -37,25 +41,22 @@ export class Refusal {
     return this.options.status ?? statuses[this.code];
   }
 
-  /** `{ error: { code, message } }` with the code's status. */
+  /** The answer `{ error: { code, message } }` (`docs/reference/errors.md`). */
   toResponse(): Response {
     return json({ error: { code: this.code, message: this.message } }, this.status, this.options.headers);
   }
 }
 
+/** Tells a refusal from a result, and narrows the type of a `T | Refusal`. */
 export function isRefusal(value: unknown): value is Refusal {
   return value instanceof Refusal;
 }
 
-/** What a handler returned, as a response. */
-export function responseOf(answer: Response | Refusal): Response {
-  return isRefusal(answer) ? answer.toResponse() : answer;
-}
-
-/** RFC 9110, section 15.5.6: the answer names the methods that there are. */
+/** A 405, which names the methods that the path has in the header `Allow` (RFC 9110, section 15.5.6). */
 export function methodNotAllowed(...allowed: readonly string[]): Refusal {
   const headers = { Allow: allowed.join(", ") };
   return new Refusal("method_not_allowed", "no such method here: see the header Allow", { headers });
 }
 
+/** A 400 `bad_request` with a message for the caller. */
 export const badRequest = (message: string) => new Refusal("bad_request", message);

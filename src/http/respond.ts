@@ -1,28 +1,29 @@
 /**
- * A JSON answer. Answers differ by who asks and from where, so none is stored, and `Vary` says so to caches that store
- * all the same.
+ * A JSON answer. Answers depend on the caller and the origin, so `Cache-Control: no-store` forbids to store them, and
+ * `Vary: Origin` keeps a cache that stores them nevertheless from giving one origin's answer to another.
  */
 export function json(body: unknown, status = 200, headers: HeadersRecord = {}): Response {
   return jsonText(JSON.stringify(body), status, headers);
 }
 
-/** As `json`, of a body that is JSON text already. */
+/** The same as `json`, for a body that is JSON text already. */
 export function jsonText(body: string, status = 200, headers: HeadersRecord = {}): Response {
   return new Response(body, { status, headers: { ...always, ...headers } });
 }
 
-/** For `AppOptions.addHeader`, where touching a Response costs nothing. */
+/** Sets a header of a Response: the `AppOptions.addHeader` of runtimes where changing a Response costs nothing. */
 export function addHeader(response: Response, [name, value]: readonly [name: string, value: string]): void {
   response.headers.set(name, value);
 }
 
+/** Header values by name. */
 export type HeadersRecord = Readonly<Record<string, string>>;
 
-/** Of every answer, whatever it holds. */
+/** The headers of every answer, successes and errors alike. */
 export const everyAnswer = {
   "Cache-Control": "no-store",
   Vary: "Origin",
-  // A browser takes it for what it says that it is (Fetch, "X-Content-Type-Options header").
+  // Keeps browsers from guessing another type than Content-Type says (Fetch, "X-Content-Type-Options header").
   "X-Content-Type-Options": "nosniff",
 } as const;
 

@@ -2,9 +2,10 @@ import { quoted } from "./query-string.js";
 import { badRequest, type Refusal } from "./refusal.js";
 
 /**
- * RFC 8259 as I-JSON (RFC 7493) wants it: no duplicate keys, no lone surrogates, no integer that a double cannot
- * hold; and no NUL, no number that overflows, no nesting over 64. What JSON.parse would let pass is refused. A real
- * such as 1e20, which JSON.stringify writes as an integer, comes back as it was written and passes.
+ * Parses JSON (RFC 8259) and refuses what JSON.parse would silently change or drop, as I-JSON does (RFC 7493):
+ * duplicate keys, lone surrogates and integers that a double cannot hold; also NUL, numbers that overflow and nesting
+ * deeper than 64. An integer beyond 2^53 passes if JSON.stringify would write it with the same digits, because
+ * clients send reals such as 1e20 that way.
  */
 export function parseStrictJson(text: string): { readonly value: unknown } | Refusal {
   let value: unknown;
@@ -20,8 +21,9 @@ export function parseStrictJson(text: string): { readonly value: unknown } | Ref
 const depthMax = 64;
 
 /**
- * What most clients send, an object of JSON.stringify without further ones in it: a second key or a number that was rounded
- * would not be written again. Escapes may hide what a string must not hold.
+ * A fast check for what most clients send: a flat object that JSON.stringify wrote. If JSON.stringify writes the
+ * parsed value with the same text, no key was doubled and no number rounded. Text with a backslash is left to
+ * `inspect`, because an escape can stand for a NUL or a lone surrogate.
  */
 function isPlain(text: string, value: unknown): boolean {
   if (typeof value !== "object" || value === null || text.includes("\\")) return false;
@@ -29,7 +31,10 @@ function isPlain(text: string, value: unknown): boolean {
   return isFlat && JSON.stringify(value) === text;
 }
 
-/** The tokens of text that JSON.parse has accepted. */
+/**
+ * The strings, numbers and punctuation of a text that JSON.parse has accepted. `true`, `false` and `null` are left
+ * out.
+ */
 function* tokens(text: string): Generator<string> {
   const start = /"|-?\d[\d.eE+-]*|[{}[\],:]/g;
   for (let match = start.exec(text); match !== null; match = start.exec(text)) {
@@ -38,7 +43,10 @@ function* tokens(text: string): Generator<string> {
   }
 }
 
-/** Behind the string that opens there. A regular expression over a string of megabytes runs out of stack. */
+/**
+ * The index behind the string whose opening quote is at `opening`. A loop, because a regular expression that matches
+ * a string of several megabytes overflows the stack.
+ */
 function stringEnd(text: string, opening: number): number {
   let at = opening + 1;
   while (text[at] !== '"') at += text[at] === "\\" ? 2 : 1;
@@ -47,6 +55,7 @@ function stringEnd(text: string, opening: number): number {
 
 type Container = { readonly keys: Set<string> | null; expectsKey: boolean };
 
+/** What is wrong with a text that JSON.parse has accepted, as a message; null where it passes. */
 function inspect(text: string): string | null {
   if (!text.isWellFormed()) return "the body is not well-formed Unicode";
   const containers: Container[] = [];

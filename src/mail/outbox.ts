@@ -14,36 +14,43 @@ import type { MailMessage, Platform } from "../platform/platform.js";
 import type { AuthSettings } from "../project/model.js";
 import { renderMail } from "./templates.js";
 
+/** What the outbox works with. */
 export interface OutboxServices {
   readonly platform: Pick<Platform, "database" | "mail" | "clock" | "log">;
   readonly linkTokens: LinkTokens;
-  /** `$auth` of the schema in force. */
+  /** The `$auth` section of the schema in force, which names the pages that links lead to. */
   readonly settings: () => Promise<AuthSettings | Refusal>;
   readonly publicBaseUrl: string;
   /** `mail.from` */
   readonly from: string;
 }
 
-/** Delivers what the outbox holds. A mail is repeated only where its delivery was not confirmed. */
+/**
+ * Delivers the mails of the table `_outbox`. A mail is sent a second time only if the transport did not confirm the
+ * first. `docs/reference/auth.md#mails-and-their-limits`
+ */
 export interface Outbox {
-  /** Sends what is due and not in hand already; ends when that is delivered or has failed. */
+  /** Sends the mails that are due and not being sent already. Resolves when each of them is delivered or has failed. */
   deliverDue(): Promise<void>;
-  /** At start: what waited for another attempt is due now. */
+  /** Makes the mails that wait for another attempt due at once. Called when the server starts. */
   makeAllDue(): Promise<void>;
-  /** Takes nothing more in hand, and waits for what is. */
+  /** Begins no further mail, and resolves when those that are being sent are delivered or have failed. */
   finish(): Promise<void>;
 }
 
-/** Before the second attempt; it doubles up to an hour. */
+/** How long a failed mail waits for its second attempt. The wait doubles with each attempt, up to an hour. */
 const backoffMs = 10_000;
 const backoffMsMax = 3_600_000;
-/** For which a mail in hand is nobody else's. */
+/** For how long no other process takes a mail that this one has claimed. */
 const leaseMs = 60_000;
-/** Of the lease, what has to be left before a mail is sent: the deadline of any transport, and time to note the delivery. */
+/**
+ * How much of the lease has to be left when a mail is handed to the transport: the longest that a transport takes (30
+ * seconds), and time to delete the mail from the outbox.
+ */
 const sendMs = 40_000;
-/** A mail that could not be delivered for so long is given up. */
+/** A mail that could not be delivered for this long (three days) is deleted, and the log says so. */
 const giveUpAfterMs = 259_200_000;
-/** How many are sent at once, so that one that hangs does not hold up the others. */
+/** How many mails are sent at once, so that a delivery that hangs does not hold up the others. */
 const mailsInHandMax = 10;
 
 interface ClaimedMail {
@@ -55,16 +62,17 @@ interface ClaimedMail {
   readonly createdAtMs: number;
   readonly attempts: number;
   readonly claimedAtMs: number;
-  /** Null where the link is dead, or there is none. */
+  /** Null where the link is used, expired or replaced, or the mail has none. */
   readonly linkExpiresAtMs: number | null;
   readonly redirectTo: string | null;
 }
 
+/** The outbox of one process. Deliveries that fail are logged and tried again later; they do not reject. */
 export function createOutbox(services: OutboxServices): Outbox {
   const { platform } = services;
   const { database, clock, log } = platform;
   const inHand = new Map<string, Promise<void>>();
-  /** Accepted by the transport, and still in the outbox because the storage failed then. */
+  /** Ids of mails that the transport has accepted, but that could not be deleted because the storage failed. */
   const confirmed = new Set<string>();
   let claiming: Promise<void> = Promise.resolve();
   let finishing = false;
@@ -111,7 +119,10 @@ export function createOutbox(services: OutboxServices): Outbox {
     return claimed!.rows.map((row) => claimedMail(row, now));
   };
 
-  /** The next mails that are due, on their way. One claim at a time, or two would fill the same places. */
+  /**
+   * Claims the next due mails and starts to send them. Claims run one after the other, because two at once would each
+   * count the same free places of `mailsInHandMax`.
+   */
   const take = async (): Promise<readonly Promise<void>[]> => {
     const taken = claiming.then(claim).then((mails) =>
       mails.map((mail) => {
@@ -159,7 +170,7 @@ function claimedMail(row: Result["rows"][number], claimedAtMs: number): ClaimedM
   };
 }
 
-/** Null where the link that the mail announces is dead: used, expired or replaced by a newer one. */
+/** The message to send; null where the link that the mail announces is used, expired or replaced by a newer one. */
 async function messageOf(
   { linkTokens, settings, publicBaseUrl, from }: OutboxServices,
   { kind, recipient, linkId, actionUrl, linkExpiresAtMs, redirectTo }: ClaimedMail,

@@ -2,27 +2,30 @@ import type { MailKind } from "../auth/store/outbox.js";
 import { escapeHtml } from "../encoding/html.js";
 import type { MailMessage } from "../platform/platform.js";
 
+/** What a mail is made of. */
 export interface MailContent {
   readonly kind: MailKind;
-  /** `mail.from`; its display name, if it has one, is who writes. */
+  /** `mail.from`. Its display name, or else its domain, is the name that the mail uses for the sender. */
   readonly from: string;
   readonly to: string;
-  /** Where the mail's one button leads; null for a mail without. */
+  /** The URL of the mail's only button; null for a mail without a button. */
   readonly actionUrl: string | null;
-  /** When the link ends, in milliseconds since the epoch; null for one that does not. */
+  /** When the link expires, in milliseconds since the epoch; null for a link that does not expire. */
   readonly expiresAtMs: number | null;
 }
 
-/** What a mail says, before it is set as text and as HTML. */
-interface MailWording {
+/** The words of a mail, before they are laid out as text and as HTML. */
+interface Wording {
   readonly subject: string;
-  /** One sentence each; `action` is the button's, and goes between the two. */
+  /** Paragraphs above the button, in the text version lines. */
   readonly before: readonly string[];
+  /** The label of the button. */
   readonly action: string;
+  /** Paragraphs below the button. */
   readonly after: readonly string[];
 }
 
-/** One message as plain text and as HTML that says the same. Pure: the same content gives the same bytes. */
+/** Renders a mail as plain text and as HTML with the same words. Pure: the same content gives the same bytes. */
 export function renderMail(content: MailContent): MailMessage {
   const wording = wordings[content.kind](senderName(content.from));
   const note =
@@ -80,14 +83,16 @@ function expiry(ms: number): string {
   return `The link works once, until ${date} ${time.slice(0, 5)} UTC.`;
 }
 
-/** The display name of an address (RFC 5322, section 3.4), or else its domain. */
+/** The display name of a mail address (RFC 5322, section 3.4), or its domain where it has no display name. */
 function senderName(from: string): string {
   const [, name] = /^\s*"?([^"<]*?)"?\s*</.exec(from) ?? [];
   const address = from.replace(/^.*<|>.*$/g, "");
   return oneLine(name || address.slice(address.lastIndexOf("@") + 1));
 }
 
-/** A header holds no line breaks (RFC 5322, section 2.2). */
+/**
+ * Text for a header field, which must not hold line breaks (RFC 5322, section 2.2): control characters become spaces.
+ */
 function oneLine(text: string): string {
   return text.replace(/\p{Cc}+/gu, " ").trim();
 }
@@ -104,8 +109,8 @@ const cellStyle =
 const buttonStyle =
   "display:inline-block;padding:12px 24px;background:#1d4ed8;border-radius:6px;color:#ffffff;font-weight:bold;text-decoration:none";
 
-/** Tables and inline styles, which is what mail clients agree on. Nothing is loaded from anywhere. */
-function asHtml({ subject, before, action, after }: MailWording, actionUrl: string | null): string {
+/** Uses tables and inline styles, because all mail clients support these. Loads no images, fonts or scripts. */
+function asHtml({ subject, before, action, after }: Wording, actionUrl: string | null): string {
   const paragraph = (text: string) => `<p style="margin:0 0 16px">${escapeHtml(text)}</p>`;
   const link =
     actionUrl === null

@@ -4,25 +4,35 @@ import type { Recorder } from "./recorder.js";
 import { Tally } from "./tally.js";
 import { uuidV7 } from "./uuid.js";
 
-/** What a receipt says of who did what, once that is known. */
+/** The part of a receipt that says who called and what they did. It is known once the caller has been authenticated. */
 export type Subject = Pick<Receipt, "principalKind" | "principalId" | "table" | "action">;
 
 /**
- * The metering part of a response's `meta` as JSON text: members without the braces around them, or nothing where the project
- * has opted out (docs/reference/metering.md).
+ * The metering part of an answer's `meta` as JSON text: members without the braces around them. Empty where the
+ * project does not meter requests.
  */
 export type MeteringMembers = string;
 
-/** One CRUD request, from its begin to its receipt. */
+/** The metering of one request to a table. It ends with at most one receipt. */
 export interface Attempt {
-  /** Begins anew: nothing that was counted before is of this attempt. */
+  /**
+   * Starts counting, from zero. A request that is carried out again calls it again, and drops what was counted
+   * before.
+   */
   begin(subject: Subject): Tally;
-  /** Of a success that is about to be answered: its receipt is durable, or the answer says that it is not. */
+  /**
+   * Records the receipt of a success before it is answered. `rowsReturned` is the number of rows in the answer. The
+   * members for the answer's `meta` say whether the receipt is durable. Does not reject.
+   */
   succeed(status: number, rowsReturned: number): Promise<MeteringMembers>;
-  /** Of an answer that is an error: its work is metered all the same. At once where nothing is left to be done. */
+  /**
+   * Records the receipt of an answer that is an error, if a statement was sent to the table. Undefined where nothing
+   * is left to record, as after `succeed`, so that the answer does not have to wait.
+   */
   end(status: number): Promise<unknown> | undefined;
 }
 
+/** Makes the attempt of one request, given its HTTP method. */
 export type Meter = (method: string) => Attempt;
 
 const unmetered: Attempt = {
@@ -31,12 +41,16 @@ const unmetered: Attempt = {
   end: () => undefined,
 };
 
+/** What metering works with. `counted` is called with each receipt before it is recorded. */
 export interface MeterServices extends Pick<Platform, "clock" | "random"> {
   readonly recorder: Recorder;
   readonly counted: (receipt: Receipt) => void;
 }
 
-/** `services` are null where the project has opted out. */
+/**
+ * `services` is null where the project does not meter requests (`docs/reference/metering.md`); then nothing is
+ * recorded.
+ */
 export function createMeter(services: MeterServices | null): Meter {
   if (services === null) return () => unmetered;
   const { clock, random, recorder, counted } = services;
@@ -84,7 +98,7 @@ export function createMeter(services: MeterServices | null): Meter {
   };
 }
 
-/** For projects that have opted out. */
+/** The journal of projects that do not meter requests: it accepts everything and keeps nothing. */
 export const noJournal: Journal = {
   append: async () => {},
   collect: async () => {},

@@ -3,12 +3,14 @@ import type { Journal, JournalEntry } from "../platform/journal.js";
 import { insertEntries, insertGap } from "./store.js";
 
 /**
- * The database as the journal, in statements of their own behind the customer's: a receipt that cannot be written undoes
- * nothing.
+ * A journal that stores receipts in the project's database, as Workers do. It writes them in a batch of its own after
+ * the request's statements have been committed, so a receipt that cannot be written undoes nothing of the request.
  */
 export function databaseJournal(database: Database): Journal {
   return {
-    // Each by itself: of what was taken without a word, and comes again, some may be there.
+    // Each receipt is an entry of its own, because the database may have stored a batch whose success it could not
+    // report. Its receipts are then appended again, behind others, and an entry is recognised by its first receipt
+    // alone.
     append: ({ receipts, gaps }) =>
       storeEntries(database, [
         ...receipts.map((receipt) => ({ receipts: [receipt], gaps: [] })),
@@ -19,7 +21,7 @@ export function databaseJournal(database: Database): Journal {
   };
 }
 
-/** Each entry and each gap once, however often they are stored. */
+/** Stores receipts and gaps. An entry or a gap that is stored already is not stored or counted a second time. */
 export async function storeEntries(database: Database, entries: readonly JournalEntry[]): Promise<void> {
   await database.batch([
     ...insertEntries(entries.map(({ receipts }) => receipts)),

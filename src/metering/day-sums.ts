@@ -1,16 +1,17 @@
 import type { Receipt } from "../platform/journal.js";
 
-/** In milliseconds. */
+/** The length of a day in milliseconds. */
 export const dayMs = 86_400_000;
 
-/** UTC. */
+/** The day of a time in UTC, as `2026-01-31`. `ms` is in milliseconds since the epoch. */
 export function dayOf(ms: number): string {
   return new Date(ms).toISOString().slice(0, 10);
 }
 
-/** Receipts of each day, in their order, by the attempt that is the first of them. */
+/** Groups receipts by their day in UTC. Within a day they keep their order. */
 export function byDay(receipts: readonly Receipt[]): readonly DayReceipts[] {
-  // Known by its number: to write out the day of every receipt takes longer than to add it up.
+  // Days are counted from the epoch here, because formatting the date of every receipt would take longer than adding
+  // it up.
   const days: Record<number, Receipt[]> = {};
   for (const receipt of receipts) {
     const day = Math.floor(receipt.atMs / dayMs);
@@ -20,9 +21,13 @@ export function byDay(receipts: readonly Receipt[]): readonly DayReceipts[] {
   return Object.values(days).map((those) => [dayOf(those[0]!.atMs), those[0]!.attemptId, those]);
 }
 
+/** The receipts of one day. `first` is the `attemptId` of the first of them. */
 export type DayReceipts = readonly [day: string, first: string, receipts: readonly Receipt[]];
 
-/** What one principal did with one table, as `_usage_days` has it behind the day. Sums leave out what is unknown. */
+/**
+ * The sums of one caller's requests to one table in a day, in the order of the columns of `_usage_days` that follow
+ * `day`. `principalId` is empty for an anonymous caller. Unknown counts are left out of the sums.
+ */
 export type UsageSum = [
   table: string,
   principalKind: Receipt["principalKind"],
@@ -34,6 +39,7 @@ export type UsageSum = [
   unknownReads: number,
 ];
 
+/** Sums receipts by table and caller. */
 export function sumsOf(receipts: readonly Receipt[]): readonly UsageSum[] {
   const sums: Record<string, UsageSum> = {};
   for (const { table, principalKind, principalId, rowsRead, rowsWritten, rowsReturned } of receipts) {

@@ -1,21 +1,23 @@
 import type { Receipt } from "../platform/journal.js";
 import type { RecorderState } from "./recorder.js";
 
-/** Seconds. */
+/** The upper bounds of the histogram's buckets, in seconds. */
 const buckets = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10] as const;
 
-/** The requests of one part of the interface. */
+/** The counts of the requests to one area. */
 class Area {
-  /** By method and status. */
+  /** The number of answers by method and then by status. */
   readonly answered = new Map<string, Map<number, number>>();
-  /** For each bucket those that it is the first to hold; the last is for what none does. */
+  /**
+   * For each bucket, the requests that took longer than the bucket below it allows. The last is for longer requests.
+   */
   readonly counts = [...buckets, 0].map(() => 0);
   sumSeconds = 0;
 }
 
-/** Whatever there may be any number of. */
+/** The label for paths and methods that are not known, so that clients cannot create any number of time series. */
 const other = "other";
-/** The parts of the interface that requests are counted by: not paths. */
+/** The first segments of the paths by which requests are counted. */
 const areas = ["api", "auth", "admin", other];
 const prefixes = areas.map((area) => `/${area}/`);
 
@@ -26,7 +28,10 @@ function areaOf(url: string): string {
 
 const methods = new Set(["GET", "HEAD", "POST", "PATCH", "PUT", "DELETE", "OPTIONS"]);
 
-/** Since the start of the process or the isolate, which is where they are kept. */
+/**
+ * The numbers of `GET /metrics`, since the start of the process or of the Worker's isolate. They are kept in memory
+ * alone. `docs/reference/metering.md#metrics`
+ */
 export class Metrics {
   readonly #areas = new Map(areas.map((name) => [name, new Area()]));
   #rowsRead = 0;
@@ -54,7 +59,7 @@ export class Metrics {
     if (rowsRead === null) this.#unknownReads++;
   }
 
-  /** Prometheus's text format, version 0.0.4. `journal` is null where nothing is metered. */
+  /** The metrics in Prometheus's text format, version 0.0.4. `journal` is null where requests are not metered. */
   render(journal: RecorderState | null): string {
     const lines: string[] = [];
     const metric = (

@@ -2,35 +2,41 @@ import { toHex } from "../encoding/hex.js";
 import type { Gap, Journal, JournalEntry, Receipt } from "../platform/journal.js";
 import type { Platform } from "../platform/platform.js";
 
-/** `recorded`: there is durable evidence of the attempt. */
+/** `recorded`: the receipt survives the death of the process. `docs/reference/metering.md#receipts` */
 export type RecordStatus = "recorded" | "unrecorded";
 
+/** The state of a recorder, for `GET /metrics`. */
 export interface RecorderState {
   /** Receipts that wait for the journal to work again. */
   readonly waiting: number;
-  /** Receipts that found no place any more, since the start. */
+  /** Receipts that were dropped since the start because too many were waiting. */
   readonly lost: number;
   /** Whether the last attempt to write succeeded. */
   readonly available: boolean;
 }
 
+/** Brings receipts into the journal. None of its methods rejects because the journal does not work. */
 export interface Recorder {
   record(receipt: Receipt): Promise<RecordStatus>;
-  /** Offers what waits to the journal again. */
+  /** Appends the waiting receipts to the journal, unless it still does not work. */
   retry(): Promise<void>;
-  /** At the end of the process: what the journal does not take is offered to another one. */
+  /** Called when the server stops: appends the waiting receipts to the journal, and to `otherwise` where that fails. */
   finish(otherwise: Pick<Journal, "append">): Promise<void>;
   state(): RecorderState;
 }
 
-/** Some 3 MB of memory. */
+/** How many receipts may wait in memory. That many take some 3 MB. */
 const waitingMaxDefault = 10_000;
-/** So many go along at once: on D1 a statement stores each, of which a request may send fifty. */
+/**
+ * How many waiting receipts are appended at once. The journal of a Worker needs a statement for each of them, and on
+ * D1 a request may send no more than fifty statements.
+ */
 const entryMax = 30;
 
 /**
- * Brings receipts into the journal. A journal that does not work holds up nobody: the receipt then waits in memory, and
- * what finds no place there becomes a gap that says how many were lost.
+ * A recorder that writes to `journal`. While the journal does not work, requests are answered all the same and their
+ * receipts wait in memory. Receipts beyond `waitingMax` are dropped; a gap in the journal later says how many these
+ * were.
  */
 export function createRecorder(
   journal: Journal,
@@ -39,6 +45,7 @@ export function createRecorder(
 ): Recorder {
   const waiting: Receipt[] = [];
   let lost = 0;
+  /** Dropped receipts for which no gap has been written yet. */
   let lostUnsaid = 0;
   let available = true;
 
@@ -50,7 +57,7 @@ export function createRecorder(
     available = false;
   };
 
-  /** The next of what waits, and what could not even wait. */
+  /** Takes the next waiting receipts, and a gap for those that were dropped. */
   const takeWaiting = (): JournalEntry => {
     const gaps: Gap[] = [];
     if (lostUnsaid > 0)
@@ -83,7 +90,8 @@ export function createRecorder(
 
   return {
     record: async (receipt) => {
-      // What waits goes along: on a Worker nobody else may come by before the isolate is gone.
+      // Waiting receipts are appended along with this one, because a Worker's isolate may be evicted before a later
+      // retry.
       const others = takeWaiting();
       try {
         await journal.append({ receipts: [receipt, ...others.receipts], gaps: others.gaps });

@@ -3,10 +3,13 @@ import { dayMs, dayOf } from "./day-sums.js";
 import { deleteEntries } from "./store.js";
 
 const entriesMax = 500;
-/** In one call. */
+/** How many batches of deletions one call runs at most. */
 const roundsMax = 50;
 
-/** Receipts of days that are over `retentionDays` old are deleted, a few at a time; the sums of their days stay. */
+/**
+ * Deletes the receipts of days that are more than `retentionDays` old, in small batches so that other writes do not
+ * wait long. The sums of those days are kept.
+ */
 export async function retireReceipts(
   { database, clock }: Pick<Platform, "database" | "clock">,
   retentionDays: number,

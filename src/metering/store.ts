@@ -7,9 +7,10 @@ function statement(sql: string, ...params: Statement["params"]): Statement {
 }
 
 /**
- * Each list of receipts is an entry of its own, stored as it is and counted in the sums of its day: a row for each receipt would
- * cost many times as much. An entry is known by its day and its first attempt: it is stored once, however often it comes, but
- * not twice in one call.
+ * The statements that store receipts. Each list becomes one row of `_usage_entries` per day, because a row for each
+ * receipt would cost many times as much, and is added to the sums of that day. An entry is identified by its day and
+ * its first attempt: if it is stored already, nothing is stored or added again. One call must not hold the same entry
+ * twice, because the sums of all entries are added before the first of them is stored.
  */
 export function insertEntries(lists: readonly (readonly Receipt[])[]): readonly Statement[] {
   const entries = lists.flatMap(byDay);
@@ -35,6 +36,7 @@ export function insertEntries(lists: readonly (readonly Receipt[])[]): readonly 
   ];
 }
 
+/** Stores a gap, unless it is stored already. */
 export function insertGap({ id, atMs, reason, attemptsMax }: Gap): Statement {
   return statement(
     "INSERT INTO _usage_gaps VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING",
@@ -45,22 +47,27 @@ export function insertGap({ id, atMs, reason, attemptsMax }: Gap): Statement {
   );
 }
 
-/** Milliseconds since the epoch; `fromMs` inclusive, `toMs` not. */
-export interface TimeRange {
+/** A span of time in milliseconds since the epoch. `fromMs` is included, `toMs` is not. */
+export interface Range {
   readonly fromMs: number;
   readonly toMs: number;
 }
 
-export type UsageGrouping = "table" | "principal" | "day";
+/** The `group_by` of `GET /admin/api/usage` (`docs/reference/metering.md#usage`). */
+export type Grouping = "table" | "principal" | "day";
 
-/** Nobody's identifier ends with a colon. */
+/**
+ * `user:<id>`, `key:<id>` or `anonymous`: the id of anonymous callers is empty, and the trim removes the colon before
+ * it.
+ */
 const principal = "rtrim(principal_kind || ':' || principal_id, ':')";
 
 const keys: Readonly<Record<UsageGrouping, string>> = { table: "table_name", principal, day: "day" };
 
 /**
- * `[key, requests, rows_read, rows_written, rows_returned, unknown_reads]`; sums leave out what is unknown. A day that is in
- * the range in part is summed from its receipts; where those are gone, it counts whole.
+ * Sums usage: rows `[key, requests, rows_read, rows_written, rows_returned, unknown_reads]`, in the order of the
+ * keys. Unknown counts are left out of the sums. A day of which only a part is in the range is summed from its
+ * receipts; where those have been deleted, the whole day counts.
  */
 export function sumUsage({ fromMs, toMs }: TimeRange, grouping: UsageGrouping): Statement {
   const inPart = [fromMs, toMs].map((ms) => (ms % dayMs === 0 ? "" : dayOf(ms)));
@@ -84,8 +91,8 @@ export function sumUsage({ fromMs, toMs }: TimeRange, grouping: UsageGrouping): 
   );
 }
 
-/** `[at, reason, attempts_max]` */
-export function listGaps({ fromMs, toMs }: TimeRange): Statement {
+/** The gaps that were found within the range: rows `[at, reason, attempts_max]`, the oldest first. */
+export function listGaps({ fromMs, toMs }: Range): Statement {
   return statement(
     "SELECT at, reason, attempts_max FROM _usage_gaps WHERE at >= ? AND at < ? ORDER BY at, id",
     BigInt(fromMs),
@@ -93,7 +100,10 @@ export function listGaps({ fromMs, toMs }: TimeRange): Statement {
   );
 }
 
-/** `[day, id, receipts]`, a page of what is behind the entry `after`. `receipts` is a JSON array of `ReceiptValues`. */
+/**
+ * The next `limit` entries after the entry `after`: rows `[day, id, receipts]`. `receipts` is a JSON array of
+ * `ReceiptValues` (`platform/journal.ts`).
+ */
 export function listEntries(after: readonly [day: string, id: string], limit: number): Statement {
   return statement(
     "SELECT day, id, receipts FROM _usage_entries WHERE (day, id) > (?, ?) ORDER BY day, id LIMIT ?",
@@ -102,7 +112,7 @@ export function listEntries(after: readonly [day: string, id: string], limit: nu
   );
 }
 
-/** A few entries of days before that one; their sums stay. */
+/** Deletes at most `entriesMax` entries of days before `beforeDay`, which is written `2026-01-31`. */
 export function deleteEntries(beforeDay: string, entriesMax: number): Statement {
   return statement(
     `DELETE FROM _usage_entries WHERE (day, id) IN (SELECT day, id FROM _usage_entries WHERE day < ? LIMIT ?)`,

@@ -1,12 +1,12 @@
 import { CallRefusedError, ConstraintError } from "../platform/database.js";
 
-/** What one attempt has cost so far. Null is unknown, and remains so. */
+/** The rows that one attempt has read and written so far. A count that became unknown (null) stays unknown. */
 export class Tally {
   #touched = false;
   #rowsRead: number | null = 0;
   #rowsWritten: number | null = 0;
 
-  /** Whether a statement that names customer rows was sent. */
+  /** Whether a statement about rows of a customer's table was sent. Only then does the attempt leave a receipt. */
   get touched(): boolean {
     return this.#touched;
   }
@@ -19,7 +19,10 @@ export class Tally {
     return this.#rowsWritten;
   }
 
-  /** What fails says nothing of what it has read, nor, unless a constraint refused it, of what it has written. */
+  /**
+   * Waits for statements, and makes the counts unknown where they fail. Two errors leave the counts alone: a broken
+   * constraint, after which nothing was written, and a call that was not made as it was (`CallRefusedError`).
+   */
   during<T>(work: Promise<T>): Promise<T> {
     return work.catch((error: unknown) => {
       const isCounted = !(error instanceof ConstraintError || error instanceof CallRefusedError);

@@ -26,7 +26,7 @@ const yaml = { "application/yaml": text };
 const steps = list(openObject({ safe: flag }));
 const key = { id: text, name: text, scopes: list(text), expires_at: nullOr(text) };
 
-/** As a table is listed, by the columns of the answer. */
+/** A list that takes the same parameters as a table's list. `schema` is that of its rows. */
 const listOf = (schema: JsonSchema) => ({
   parameters: ["where", "filter"]
     .map((name) => ({ ...query(name, { type: "object" }), style: "deepObject", explode: true }))
@@ -35,7 +35,7 @@ const listOf = (schema: JsonSchema) => ({
   errors: reading,
 });
 
-/** /admin/api and what is for administrators beside it (interface, sections 3, 6 and 8). */
+/** The endpoints under `/admin/api`, and the others for administrators (`docs/reference/http.md#endpoints`). */
 const callsOf = (password: JsonSchema): Readonly<Record<string, Call>> => ({
   "post /admin/api/schema/plan": {
     summary: "The steps from the schema in force to the one of the body",
@@ -156,7 +156,10 @@ const callsOf = (password: JsonSchema): Readonly<Record<string, Call>> => ({
   },
 });
 
-/** The settings say whether everybody may read the document, and how long a password is. */
+/**
+ * The paths for administrators. `cookies`: whether cookie mode is on. The settings say whether everybody may read the
+ * OpenAPI document, and how long a new password has to be.
+ */
 export function adminPaths(cookies: boolean, { api, auth }: Pick<Config, "api" | "auth">): JsonSchema {
   const calls = callsOf(newPassword(auth.password_min_length));
   const document = calls["get /openapi.json"]!;

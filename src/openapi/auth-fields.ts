@@ -2,7 +2,10 @@ import { emailBytesMax, emailShape } from "../auth/email.js";
 import { passwordBytesMax } from "../auth/passwords.js";
 import type { JsonSchema } from "./column-schema.js";
 
-/** Lengths of a schema are characters, and those of the server bytes: no text of more characters fits. */
+/**
+ * An email address. `maxLength` counts characters where the server counts bytes; it is right all the same, as a text
+ * never has fewer bytes than characters.
+ */
 export const email: JsonSchema = {
   type: "string",
   pattern: emailShape.source,
@@ -10,24 +13,31 @@ export const email: JsonSchema = {
   description: `at most ${emailBytesMax} bytes of UTF-8`,
 };
 
-/** One that is presented: it may have been set under other settings, or elsewhere. */
+/**
+ * A password to sign in with. It has no minimum length, because it may have been set under other settings or been
+ * imported.
+ */
 export const presentedPassword: JsonSchema = {
   type: "string",
   maxLength: passwordBytesMax,
   description: `at most ${passwordBytesMax} bytes of UTF-8`,
 };
 
-/** One that is set. */
+/** A password that is being set. `minLength` is `auth.password_min_length`, in characters. */
 export function newPassword(minLength: number): JsonSchema {
   return { ...presentedPassword, minLength };
 }
 
+/** A refresh token. */
 export const refreshToken: JsonSchema = { type: "string", pattern: "^svc_rt_[A-Za-z0-9_-]+$" };
 
-/** 256 bits in base64url: the token of a link, a code, a challenge (RFC 7636, method S256). */
+/**
+ * 256 bits in base64url: the token of a mailed link, the code of a social sign-in, or a PKCE challenge (RFC 7636,
+ * section 4.2).
+ */
 export const secret: JsonSchema = { type: "string", pattern: "^[A-Za-z0-9_-]{43}$" };
 
-/** Of an imported user: it becomes part of paths. */
+/** The id of an imported user. It becomes a part of paths. */
 export const userId: JsonSchema = {
   type: "string",
   pattern: "^[^\\s\\p{C}]+$",
@@ -35,5 +45,5 @@ export const userId: JsonSchema = {
   description: "at most 255 code units of UTF-16",
 };
 
-/** RFC 7636, section 4.1. */
+/** A PKCE code verifier (RFC 7636, section 4.1). */
 export const codeVerifier: JsonSchema = { type: "string", pattern: "^[A-Za-z0-9._~-]{43,128}$" };

@@ -37,7 +37,7 @@ const provider = {
   schema: { enum: ["google", "apple", "github"] },
 };
 
-/** /auth (specification 4.1; interface, section 6). */
+/** The endpoints under `/auth` (`docs/reference/auth.md`). `password` is the schema of a password that is being set. */
 const calls = (password: JsonSchema): Readonly<Record<string, Call>> => ({
   "post /auth/register": {
     summary: "Creates a user of role user, and signs in unless the address has to be confirmed first",
@@ -203,6 +203,9 @@ const calls = (password: JsonSchema): Readonly<Record<string, Call>> => ({
   },
 });
 
-/** Characters that a password has at least, where one is set. */
+/**
+ * The paths under `/auth`. `cookies`: whether cookie mode is on. `passwordLengthMin` is in characters, for new
+ * passwords.
+ */
 export const authPaths = (cookies: boolean, passwordLengthMin: number): JsonSchema =>
   pathsOf("auth", calls(newPassword(passwordLengthMin)), cookies);

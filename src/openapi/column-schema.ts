@@ -2,10 +2,10 @@ import type { Column, Table } from "../project/model.js";
 import { needsValue } from "../project/needs-value.js";
 import type { ColumnType } from "../sqlite/column-type.js";
 
-/** A JSON Schema (2020-12), as OpenAPI 3.1 takes it. */
+/** A JSON Schema (2020-12), as OpenAPI 3.1 uses them, or another object of an OpenAPI document. */
 export type JsonSchema = Readonly<Record<string, unknown>>;
 
-/** What a column's values are in JSON (interface, section 3). */
+/** The schemas of column types, without NULL (`docs/reference/http.md#values`). */
 const typeSchemas: Record<ColumnType, JsonSchema> = {
   integer: { $ref: "#/components/schemas/svc.integer" },
   real: { type: "number" },
@@ -15,12 +15,12 @@ const typeSchemas: Record<ColumnType, JsonSchema> = {
   blob: {
     type: "string",
     contentEncoding: "base64",
-    // The one spelling that the bytes have: RFC 4648, section 3.5.
+    // Canonical base64 only: the unused bits before the padding have to be zero (RFC 4648, section 3.5).
     pattern: "^([A-Za-z0-9+/]{4})*([A-Za-z0-9+/][AQgw]==|[A-Za-z0-9+/]{2}[AEIMQUYcgkosw048]=)?$",
   },
 };
 
-/** `svc.integer`: all of 64 bits. A number beyond 2^53 would lose digits, so a string has these and no others. */
+/** The schema `svc.integer`: a number within ±(2^53−1), or a string for the other integers of 64 bits. */
 export function integerSchema(): JsonSchema {
   const past = `(${digitsFrom("9007199254740992")}|[1-9][0-9]{16,17}|${digitsTo("9223372036854775807")})`;
   return {
@@ -32,12 +32,12 @@ export function integerSchema(): JsonSchema {
   };
 }
 
-/** Numbers of as many digits that are not under this one. */
+/** A pattern for the numbers that have as many digits as `least` and are not less than it. */
 function digitsFrom(least: string): string {
   return ofSameLength(least, (digit) => (digit < 9 ? `[${digit + 1}-9]` : null));
 }
 
-/** Numbers of as many digits that are not over this one. */
+/** A pattern for the numbers that have as many digits as `most` and are not greater than it. */
 function digitsTo(most: string): string {
   return ofSameLength(most, (digit, i) => {
     const first = i === 0 ? 1 : 0;
@@ -45,7 +45,10 @@ function digitsTo(most: string): string {
   });
 }
 
-/** The number itself, and those that `others` makes differ from it at one digit and let be anything behind it. */
+/**
+ * A pattern for `number` itself and for the numbers that begin as it does, then have one of the digits that `others`
+ * allows in a place, and any digits after that.
+ */
 function ofSameLength(number: string, others: (digit: number, i: number) => string | null): string {
   const differing = [...number].flatMap((digit, i) => {
     const other = others(Number(digit), i);
@@ -54,7 +57,7 @@ function ofSameLength(number: string, others: (digit: number, i: number) => stri
   return [...differing, number].join("|");
 }
 
-/** Of a body: a value of another type is refused. */
+/** What a body may hold for a column. `isGiven`: whether the database numbers the column's values by itself. */
 export function acceptedSchema(column: Column, table: Table, isGiven: boolean): JsonSchema {
   const schema = isGiven ? numberedSchema : typeSchemas[column.type];
   return column.notNull || needsValue(column, table, isGiven) ? schema : nullable(schema);
@@ -67,7 +70,7 @@ const numberedSchema: JsonSchema = {
   description: "set by the server; by keys of the API, and by users whom a write rule of the column lets",
 };
 
-/** Of an answer. Columns that SQLite holds to no type may hold what their type does not say. */
+/** What an answer may hold for a column. `isLoose`: the table is not STRICT, so a stored value can be of any type. */
 export function storedSchema(column: Column, isLoose: boolean): JsonSchema {
   const schema = typeSchemas[column.type];
   if (!isLoose) return column.notNull ? schema : nullable(schema);
@@ -77,7 +80,7 @@ export function storedSchema(column: Column, isLoose: boolean): JsonSchema {
   };
 }
 
-/** Of a query string or a path. */
+/** What a query string or a path may hold for a column, as a JSON value. */
 export function textSchema({ type }: Column): JsonSchema {
   return typeSchemas[type];
 }
@@ -88,7 +91,7 @@ function nullable(schema: JsonSchema): JsonSchema {
   return type === undefined ? schema : { ...schema, type: [type, "null"].flat() };
 }
 
-/** `svc.filter.<type>`: the operators that a column of the type takes (specification 4.3). */
+/** The schemas `svc.filter.<type>`: the operators for columns of each type (`docs/reference/http.md#filters`). */
 export function filterSchemas(): JsonSchema {
   const entries = Object.entries(typeSchemas).map(([type, schema]) => {
     const isJson = type === "json";

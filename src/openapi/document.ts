@@ -10,17 +10,18 @@ import { filterSchemas, integerSchema, type JsonSchema } from "./column-schema.j
 import { count, errorResponses, flag, nullOr, object, role, securitySchemes, text } from "./operation.js";
 import { tablePaths, tableSchemas } from "./table-paths.js";
 
+/** What an OpenAPI document is made of. */
 export interface DocumentedProject extends Pick<LiveProject, "schema" | "rules" | "version"> {
-  /** What the database says of the tables; null where nobody has asked it. */
+  /** What the database says of the tables; null where the document is made from the project's files alone. */
   readonly catalog: Catalog | null;
   readonly config: Config;
-  /** Of the server, without a slash at the end. */
+  /** The URL of the server, without a slash at the end. */
   readonly baseUrl: string;
 }
 
 /**
- * An OpenAPI 3.1 document of everything that the server answers (interface, section 10). What it shares between projects is
- * named `svc.…`, which is no name of a table.
+ * An OpenAPI 3.1 document of all endpoints (`docs/reference/http.md#openapi`). Schemas that are the same for every
+ * project have names that begin with `svc.`, which no table's name can.
  */
 export function openApiDocument(project: DocumentedProject): JsonSchema {
   const { rules, version, catalog, config, baseUrl } = project;
@@ -51,7 +52,10 @@ export function openApiDocument(project: DocumentedProject): JsonSchema {
   };
 }
 
-/** Whatever can only be read is described as virtual tables are. */
+/**
+ * The tables that can be read. Those that can only be read are marked as virtual, because virtual tables have no
+ * writes either.
+ */
 function servedTables({ schema, catalog }: DocumentedProject): readonly Table[] {
   const tables = [...schema.tables.values()];
   if (catalog === null) return tables;

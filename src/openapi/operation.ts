@@ -1,29 +1,30 @@
 import { statuses } from "../http/refusal.js";
 import type { JsonSchema } from "./column-schema.js";
 
-/** An operation object's parts (OpenAPI 3.1, section 4.8.10). */
+/** What an operation object is made of (OpenAPI 3.1, section 4.8.10). */
 export interface OperationSource {
   readonly id: string;
   readonly tag: string;
   readonly summary: string;
-  /** Who may call: each is enough. */
+  /** The credentials by which the operation can be called. One of them is enough. */
   readonly callers: readonly (keyof typeof securitySchemes | "anybody")[];
   readonly parameters?: readonly JsonSchema[];
-  /** By its content type. */
+  /** The schema of the body, by content type. */
   readonly body?: Readonly<Record<string, JsonSchema>>;
-  /** There may be none at all. */
+  /** Whether the request may come without a body. */
   readonly bodyIsOptional?: boolean;
-  /** By status: the schema of the JSON, a content type that is no JSON, or null for no body. */
+  /** By status: the schema of a JSON answer, the content type of another answer, or null for one without a body. */
   readonly answers: Readonly<Record<number, JsonSchema | string | null>>;
-  /** Statuses in the one error shape. */
+  /** The statuses that are answered with an error. */
   readonly errors: readonly ErrorStatus[];
 }
 
 type ErrorStatus = (typeof statuses)[keyof typeof statuses];
 
+/** A reference to a schema of the document, by its name. */
 export const ref = (name: string): JsonSchema => ({ $ref: `#/components/schemas/${name}` });
 
-/** `cookies`: whether there is a cookie to call by. */
+/** Makes an operation object. `cookies`: whether cookie mode is on; else nothing can be called by a cookie. */
 export function operation(source: OperationSource, cookies: boolean): JsonSchema {
   const { id, tag, summary, callers, parameters, body, bodyIsOptional = false, answers, errors } = source;
   const answered = Object.entries(answers).map(([key, answer]) => {
@@ -59,6 +60,9 @@ function contentOf(answer: JsonSchema | string | null): JsonSchema {
     : { "application/json": { schema: answer } };
 }
 
+/**
+ * The schema of an object with these properties and no others. All of them are required, except those in `optional`.
+ */
 export function object(properties: Readonly<Record<string, JsonSchema>>, ...optional: string[]): JsonSchema {
   const required = Object.keys(properties).filter((name) => !optional.includes(name));
   return {
@@ -69,7 +73,7 @@ export function object(properties: Readonly<Record<string, JsonSchema>>, ...opti
   };
 }
 
-/** A request's body: fields beside these are ignored. */
+/** The same with further properties allowed: in a body the server ignores them, in an answer they are not described. */
 export function openObject(
   properties: Readonly<Record<string, JsonSchema>>,
   ...optional: string[]
@@ -77,16 +81,24 @@ export function openObject(
   return { ...object(properties, ...optional), additionalProperties: true };
 }
 
+/** A JSON body, for `OperationSource.body`. */
 export const json = (schema: JsonSchema) => ({ "application/json": schema });
+/** The schema of the answer `{ data }`. */
 export const data = (schema: JsonSchema): JsonSchema => object({ data: schema });
+/** The schema of an array. */
 export const list = (items: JsonSchema): JsonSchema => ({ type: "array", items });
+/** The schema of a value that may also be null. */
 export const nullOr = (schema: JsonSchema): JsonSchema => ({ anyOf: [schema, { type: "null" }] });
+/** The schema of any text. */
 export const text: JsonSchema = { type: "string" };
+/** The schema of a user's role. */
 export const role: JsonSchema = { enum: ["user", "admin"] };
+/** The schema of a boolean. */
 export const flag: JsonSchema = { type: "boolean" };
+/** The schema of a number of things. */
 export const count: JsonSchema = { type: "integer", minimum: 0 };
 
-/** The one error shape, with the codes that each status has (interface, section 6). */
+/** The responses `svc.<status>`: errors with the codes that each status can have (`docs/reference/errors.md#codes`). */
 export function errorResponses(): JsonSchema {
   return Object.fromEntries(
     [...new Set(Object.values(statuses))].map((status) => {
@@ -102,10 +114,15 @@ function errorSchema(status: ErrorStatus): JsonSchema {
 
 function codesOf(status: ErrorStatus): readonly string[] {
   const codes = Object.entries(statuses).flatMap(([code, other]) => (other === status ? [code] : []));
-  // A wrong current password, as 401 means that the session is gone.
+  // A wrong current password is `invalid_credentials` with 403 instead of 401, because 401 would mean that the
+  // session has ended.
   return status === 403 ? [...codes, "invalid_credentials"] : codes;
 }
 
+/**
+ * The credentials that the server takes, as security schemes of OpenAPI
+ * (`docs/reference/http.md#requests-and-answers`).
+ */
 export const securitySchemes = {
   accessToken: { type: "http", scheme: "bearer", bearerFormat: "JWT", description: "a user's" },
   apiKey: { type: "apiKey", in: "header", name: "X-API-Key", description: "svc_sk_…, or as Bearer" },

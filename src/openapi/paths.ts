@@ -1,15 +1,15 @@
 import type { JsonSchema } from "./column-schema.js";
 import { json, type OperationSource, operation } from "./operation.js";
 
-/** An endpoint that every project has. */
+/** An endpoint that is the same in every project. */
 export type Call = Omit<OperationSource, "id" | "tag" | "callers"> & {
-  /** Without: anybody. */
+  /** Anybody, if not given. */
   readonly callers?: OperationSource["callers"];
-  /** The body's JSON, instead of `body`. */
+  /** The schema of a JSON body. It replaces `body`. */
   readonly takes?: JsonSchema;
 };
 
-/** Paths and operations, from endpoints by `method path`. */
+/** A paths object from endpoints by `method path`, such as `post /auth/login`. `cookies`: whether cookie mode is on. */
 export function pathsOf(tag: string, calls: Readonly<Record<string, Call>>, cookies: boolean): JsonSchema {
   const paths: Record<string, Record<string, JsonSchema>> = {};
   for (const [name, { takes, callers = ["anybody"] as const, ...call }] of Object.entries(calls)) {

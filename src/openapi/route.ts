@@ -7,6 +7,7 @@ import type { LiveProject } from "../schema/live-project.js";
 import type { ProjectSource } from "../schema/project-source.js";
 import { openApiDocument } from "./document.js";
 
+/** What `GET /openapi.json` works with. */
 export interface OpenApiServices {
   readonly callers: Callers;
   readonly projects: ProjectSource;
@@ -15,8 +16,8 @@ export interface OpenApiServices {
 }
 
 /**
- * GET /openapi.json: for an admin or a `project:backend` key, and for everybody with `api.public_openapi` (interface,
- * section 10).
+ * The handler of `GET /openapi.json`, for an administrator or a `project:backend` key, with `api.public_openapi` for
+ * everybody (`docs/reference/http.md#openapi`). The document is made once for each version of the schema.
  */
 export function openApi({ callers, projects, config, publicBaseUrl }: OpenApiServices) {
   const texts = new WeakMap<LiveProject, string>();

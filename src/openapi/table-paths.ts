@@ -6,7 +6,7 @@ import type { CatalogTable } from "../schema/catalog.js";
 import { acceptedSchema, type JsonSchema, storedSchema, textSchema } from "./column-schema.js";
 import { data, json, list, type OperationSource, object, operation, ref } from "./operation.js";
 
-/** The endpoints of one table (specification 4.2 and 4.3). */
+/** The paths of one table (`docs/reference/http.md#endpoints`). */
 export function tablePaths(
   table: Table,
   rules: TableRules,
@@ -79,7 +79,7 @@ export function tablePaths(
   };
 }
 
-/** A row keeps its key. */
+/** The columns that an update can change: all but those of the primary key. */
 function changeable({ columns, primaryKey }: Table): readonly Column[] {
   return [...columns.values()].filter(({ name }) => !primaryKey.includes(name));
 }
@@ -92,7 +92,10 @@ function callersOf(rules: TableRules, action: RuleAction): OperationSource["call
   return ["accessToken", "cookie", "apiKey", ...(admitsAnonymous(rules[action]) ? ["anybody" as const] : [])];
 }
 
-/** `name` as it is read; `name.part` after a projection, or to who may not read it; what is written; its key. */
+/**
+ * The schemas of one table: `name` for a row that is read, `name.part` for a row without some of its columns (by
+ * `select`, or after a write), `name.new` and `name.changes` for bodies, and `name.key` for the primary key.
+ */
 export function tableSchemas(
   table: Table,
   { columns: columnRules }: TableRules,

@@ -1,8 +1,8 @@
 import type { ColumnName, TableName } from "../sqlite/names.js";
 
 /**
- * A condition on a row: a rule after parsing and type checking, or a caller's filter. Immutable; three-valued like SQL
- * (docs/reference/rules.md).
+ * A condition on a row: a rule after parsing and type checking, or a caller's filter. Immutable. Its value is TRUE,
+ * FALSE or NULL, as in SQL (`docs/reference/rules.md#three-valued-truth`).
  */
 export type Expression =
   | Literal
@@ -25,63 +25,73 @@ export type Expression =
   | { readonly kind: "not"; readonly term: Expression }
   | Exists;
 
-/** What stands on a side of a comparison. */
+/** A part of an expression that is a value and not a condition. */
 export type Operand = Literal | ColumnReference | AuthReference | { readonly kind: "now" } | Given;
 
 /**
- * A value that is known once a statement runs, never NULL: `auth.id`, `auth.email` and `now()`, or what a filter compares
- * with. No name of these is one that a column can have.
+ * A value that becomes known when the statement is sent, and is never NULL: `auth.id`, `auth.email`, `now()`, or a
+ * value that a filter compares with. It stands for the value under a name, which is one that no column can have.
  */
 export interface Given {
   readonly kind: "given";
   readonly name: string;
 }
 
-/** Whether a value is one of a list that is known once a statement runs. Only callers' filters have it. */
+/**
+ * Whether a value is in a list that becomes known when the statement is sent. Occurs in callers' filters, not in
+ * rules.
+ */
 export interface InGiven {
   readonly kind: "in_given";
   readonly value: Operand;
   /** A JSON array. */
   readonly list: Given;
-  /** Whether each item is written as itself: a real of an extreme size is not (see `platform/real-scale.ts`). */
+  /**
+   * Whether every item of the JSON array is the value itself. False where some are reals of an extreme size, which
+   * are written as a pair (see `platform/real-scale.ts`).
+   */
   readonly arePlain: boolean;
 }
 
-/** Whether a text contains another one, or starts with it, byte for byte. Only callers' filters have it. */
+/** Whether a text contains another one, or starts with it, byte for byte. Occurs in callers' filters, not in rules. */
 export interface TextMatch {
   readonly kind: "contains" | "starts_with";
   readonly value: Operand;
   readonly text: Given;
 }
 
-/** `public` is TRUE, `deny` is FALSE, `authenticated` is `auth.id is not null`. Integers are bigint, reals number. */
+/** A constant. Integers are bigint, reals are number. The rule `public` is the literal `true`, `deny` is `false`. */
 export interface Literal {
   readonly kind: "literal";
   readonly value: null | string | bigint | number | boolean;
 }
 
 /**
- * The row that a rule is about. `row` is the stored row; in an update rule the row before and, once more, the row after
- * the change (docs/reference/rules.md). `old` and `new` are always the one and the other.
+ * The row that a rule is about. `row` is the stored row. An update rule is judged twice: `row` is the row before the
+ * change the first time and the row after it the second time, while `old` and `new` are the row before and after it
+ * both times (`docs/reference/rules.md#update-rules`).
  */
 export type RowName = "row" | "old" | "new";
 
-/** A column of one of these rows, or of the alias of an enclosing `exists`. */
+/** A column of the rule's row, or of the table that an enclosing `exists` gives an alias. */
 export interface ColumnReference {
   readonly kind: "column";
   readonly source: RowName | { readonly alias: string };
   readonly column: ColumnName;
-  /** Compared as its JSON shows it, where SQLite would take a text for a number. */
+  /**
+   * Whether the column is compared as it appears in JSON, because SQLite would take its text for a number
+   * (`asShown`).
+   */
   readonly asShown?: boolean;
 }
 
-/** A fact about the caller, NULL for an anonymous one. */
+/** `auth.id`, `auth.email` or `auth.role`: a value of the caller. */
 export interface AuthReference {
   readonly kind: "auth";
   readonly field: "id" | "email" | "role";
 }
 
-/** TRUE where some row of the table makes `where` TRUE, else FALSE. */
+/** Whether `table` has a row for which `where` is TRUE. `alias` names that row inside of `where`. */
 export interface Exists {
   readonly kind: "exists";
   readonly table: TableName | "$users";
@@ -89,13 +99,16 @@ export interface Exists {
   readonly where: Expression;
 }
 
-/** As in SQL: NULL on either side makes the comparison NULL. */
+/** The comparison operators, as rules write them. */
 export type CompareOperator = "=" | "!=" | "<" | "<=" | ">" | ">=";
 
-/** What a request does with rows. */
+/** What a rule of a table allows. Lists and single rows are both `read`. */
 export type RuleAction = "read" | "create" | "update" | "delete";
 
-/** The rules of one table. A missing action is `deny`; a missing column rule is `public`, but for who numbers rows. */
+/**
+ * The rules of one table. An action without a rule is `deny`. A column without rules may be read and written, unless
+ * the database numbers it (`docs/reference/rules.md#column-rules`).
+ */
 export interface TableRules {
   readonly read: Expression;
   readonly create: Expression;
@@ -104,10 +117,10 @@ export interface TableRules {
   readonly columns: ReadonlyMap<ColumnName, ColumnRules>;
 }
 
-/** Over `auth` alone. */
+/** The rules of one column. They name `auth` and `now()`, no row and no `exists`. */
 export interface ColumnRules {
   readonly read: Expression;
-  /** Null where none is written: then everybody may, unless the database numbers the column by itself. */
+  /** Null where the project has no such rule: then everybody may write the column, unless the database numbers it. */
   readonly write: Expression | null;
 }
 

@@ -16,8 +16,9 @@ import type {
 } from "./syntax.js";
 
 /**
- * Resolves names and checks types (docs/reference/rules.md). A boolean that stands alone becomes `= true`, so that no
- * operand is left in the place of a condition. With problems, the expression is not to be used.
+ * Resolves the names of a parsed rule and checks its types (`docs/reference/rules.md#types`). A boolean column that
+ * stands alone as a condition becomes a comparison with `true`. Reports all problems; if there are any, the
+ * expression must not be used.
  */
 export function check(syntax: Syntax, scope: Scope): Checked {
   const problems: RuleProblem[] = [];
@@ -27,7 +28,7 @@ export function check(syntax: Syntax, scope: Scope): Checked {
   return { expression: condition(syntax, scope, report), problems };
 }
 
-/** A rule whose names mean something, or what is wrong with it. */
+/** What `check` returns. */
 export interface Checked {
   readonly expression: Expression;
   readonly problems: readonly RuleProblem[];
@@ -38,7 +39,7 @@ type ReportProblem = (at: Position, message: string) => void;
 interface TypedOperand {
   readonly operand: Operand;
   readonly type: OperandType;
-  /** As it is written, for messages. */
+  /** The operand as the rule writes it, for messages. */
   readonly text: string;
 }
 
@@ -203,7 +204,7 @@ function exists({ at, table, alias, where }: ExistsSyntax, scope: Scope, report:
       `unknown table ${table.text}${meantOrKnown(table.text, [...scope.tables.names(), "$users"])}`,
     );
   else if (aliasIssue !== null) report(alias.at, aliasIssue);
-  // Without its row, whatever the condition names would be reported as well.
+  // The condition is not checked: without a table, every column of the alias would be reported as a further problem.
   if (scope.kind === "column" || shape === null || aliasIssue !== null) return FALSE;
   const inner = condition(where, withAlias(scope, alias.text, shape), report);
   return { kind: "exists", table: shape.table, alias: alias.text, where: inner };

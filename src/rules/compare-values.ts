@@ -1,11 +1,11 @@
 import type { Literal } from "./ast.js";
 
-/** A value other than NULL. */
+/** A constant that is not NULL. */
 export type Value = Exclude<Literal["value"], null>;
 
 /**
- * Negative, zero or positive, as SQLite orders two values: numbers before text, an integer against a real by its exact
- * value, text by the bytes of its UTF-8.
+ * Compares two values in SQLite's order; negative, zero or positive as in `Array.sort`. Numbers come before text, an
+ * integer and a real are compared by their exact values, and text is ordered by the bytes of its UTF-8.
  */
 export function compareValues(left: Value, right: Value): number {
   if (typeof left === "string") return typeof right === "string" ? compareText(left, right) : 1;
@@ -14,7 +14,7 @@ export function compareValues(left: Value, right: Value): number {
 
 type NumericValue = Exclude<Value, string>;
 
-/** ECMAScript compares a bigint with a number exactly; a boolean counts as the 0 or 1 that it is stored as. */
+/** JavaScript compares a bigint with a number exactly, and a boolean as the 0 or 1 that the database stores for it. */
 function compareNumbers(left: NumericValue, right: NumericValue): number {
   if (left < right) return -1;
   return left > right ? 1 : 0;
@@ -29,7 +29,10 @@ function compareText(left: string, right: string): number {
   return left.length - right.length;
 }
 
-/** Surrogates stand for code points above every other unit, though U+E000 to U+FFFF have the higher numbers. */
+/**
+ * Orders UTF-16 code units as their code points are ordered in UTF-8. Surrogates rank highest, because they encode
+ * code points above U+FFFF, although the units U+E000 to U+FFFF have higher numbers.
+ */
 function utf8Rank(unit: number): number {
   return unit >= 0xd800 && unit <= 0xdfff ? unit + 0x10000 : unit;
 }

@@ -2,9 +2,10 @@ import type { CompareOperator, Exists, Expression, Literal, Operand } from "./as
 import { compareValues, type Value } from "./compare-values.js";
 
 /**
- * An expression that is TRUE exactly where this one is, and simpler. Only TRUE admits (docs/reference/rules.md), so what is
- * FALSE and what is NULL need not be told apart, except under a `not`, which is TRUE where its term is FALSE alone:
- * negations are therefore pushed down to the leaves by `whenFalse`.
+ * Simplifies an expression. The result is TRUE for the same rows; where the expression is FALSE, the result may be
+ * NULL, and the reverse, because only TRUE admits a row (`docs/reference/rules.md#three-valued-truth`). Under a `not`
+ * the two differ: it is TRUE where its term is FALSE, but not where it is NULL. So `whenFalse` first moves every
+ * `not` down to the leaves.
  */
 export function whenTrue(expression: Expression): Expression {
   switch (expression.kind) {
@@ -104,19 +105,21 @@ function isNull(operand: Operand): boolean {
   return operand.kind === "literal" && operand.value === null;
 }
 
-/** Null for what only the row, the caller or the clock can tell. */
+/**
+ * The value of a literal; null for operands that depend on the row, the caller or the time, and for the literal NULL.
+ */
 function constantOf(operand: Operand): Value | null {
   return operand.kind === "literal" ? operand.value : null;
 }
 
-/** What is equal to no element, NULL included, is not in the list. */
+/** TRUE where the value equals an item. Items that cannot be equal to it are dropped, NULL among them. */
 function membership(value: Operand, list: readonly Operand[]): Expression {
   if (list.some((item) => isTrue(comparison("=", value, item)))) return TRUE;
   const open = list.filter((item) => !isFalse(comparison("=", value, item)));
   return open.length === 0 ? FALSE : { kind: "in", value, list: open };
 }
 
-/** `in` is FALSE only where every element is known and differs. */
+/** TRUE where `in` is FALSE: every item is known, not NULL, and differs from the value. */
 function absence(value: Operand, list: readonly Operand[]): Expression {
   if (list.some((item) => isFalse(comparison("!=", value, item)))) return FALSE;
   const open = list.filter((item) => !isTrue(comparison("!=", value, item)));
@@ -144,7 +147,7 @@ function disjunction(terms: readonly Expression[]): Expression {
   return open.length > 1 ? { kind: "or", terms: open } : (open[0] ?? FALSE);
 }
 
-/** The rows that count are those for which the condition is TRUE, under a `not` as well. */
+/** Under a `not`, too, `exists` looks for rows for which its condition is TRUE, so the condition is never negated. */
 function existence(expression: Exists): Expression {
   const where = whenTrue(expression.where);
   return isFalse(where) ? FALSE : { ...expression, where };
@@ -155,28 +158,38 @@ function nonexistence(expression: Exists): Expression {
   return isFalse(term) ? TRUE : { kind: "not", term };
 }
 
-/** Whether the expression is FALSE or NULL for whatever row. It may miss some, such as `a < 1 and a > 2`. */
+/**
+ * Whether an expression is known to be TRUE for no row. False for some that are not recognised, such as `a < 1 and a
+ * > 2`.
+ */
 export function neverTrue(expression: Expression): boolean {
   return isFalse(whenTrue(expression));
 }
 
-/** Whether the expression is TRUE for whatever row. It may miss some, such as `a is null or a is not null`. */
+/**
+ * Whether an expression is known to be TRUE for every row. False for some that are not recognised, such as
+ * `a is null or a is not null`.
+ */
 export function alwaysTrue(expression: Expression): boolean {
   return isTrue(whenTrue(expression));
 }
 
+/** The condition that admits every row. */
 export const TRUE: Literal = { kind: "literal", value: true };
+/** The condition that admits no row. */
 export const FALSE: Literal = { kind: "literal", value: false };
 
-/** The literal TRUE or FALSE. */
+/** The literal `TRUE` or `FALSE`. */
 export function truth(value: boolean): Literal {
   return value ? TRUE : FALSE;
 }
 
+/** Whether an expression is the literal `true`. It does not simplify first, as `alwaysTrue` does. */
 export function isTrue(expression: Expression): boolean {
   return expression.kind === "literal" && expression.value === true;
 }
 
-function isFalse(expression: Expression): boolean {
+/** Whether an expression is the literal `false`. It does not simplify first, as `neverTrue` does. */
+export function isFalse(expression: Expression): boolean {
   return expression.kind === "literal" && expression.value === false;
 }

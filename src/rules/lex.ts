@@ -2,8 +2,9 @@ import { isStorableInteger } from "../sqlite/column-type.js";
 import { advance, type Position, startOfText } from "./position.js";
 
 /**
- * A rule's text as tokens (docs/reference/rules.md). The last one is `end`, or the `problem` at which reading stopped, so
- * that the parser reports whichever mistake comes first.
+ * Splits a rule's text into tokens (`docs/reference/rules.md#grammar`). At a mistake it stops with a `problem` token
+ * instead of the last token `end`. So the parser, which reads from the left, reports the first mistake, be it one of
+ * spelling or of grammar.
  */
 export function lex(text: string): readonly RuleToken[] {
   const tokens: RuleToken[] = [];
@@ -24,7 +25,7 @@ export function lex(text: string): readonly RuleToken[] {
   return tokens;
 }
 
-/** `text` is what stands in the rule. */
+/** A token of a rule. `text` is its text in the rule, empty for `end` and `problem`. `at` is where it begins. */
 export type RuleToken = { readonly text: string; readonly at: Position } & (
   | { readonly kind: "word"; readonly keyword: Keyword | null }
   | { readonly kind: "literal"; readonly value: string | bigint | number }
@@ -33,7 +34,7 @@ export type RuleToken = { readonly text: string; readonly at: Position } & (
   | { readonly kind: "end" }
 );
 
-/** A word that is no name. */
+/** A keyword of the language of rules. */
 export type Keyword = (typeof keywords)[number];
 
 const keywords = [
@@ -55,14 +56,20 @@ const keywords = [
 
 const spacePattern = /[ \t\r\n]+/y;
 const wordPattern = /\$users\b|[A-Za-z][A-Za-z0-9_]*/y;
-/** Takes in what would glue to the number, so that `12abc` is one mistake and not two tokens. */
+/**
+ * Includes the letters and digits that follow a number directly, so that `12abc` is one malformed number, not two
+ * tokens.
+ */
 const numberPattern = /-?[0-9](?:[eE][+-]|[A-Za-z0-9_.])*/y;
-/** The look-ahead keeps an unclosed `'it''s` from ending at the first of two quotes. */
+/**
+ * The look-ahead at the end rejects the unclosed text `'it''s`, which would otherwise match up to the first of its
+ * two quotes.
+ */
 const textPattern = /'[^']*(?:''[^']*)*'(?!')/y;
 const symbolPattern = /!=|<=|>=|[=<>(),.]/y;
 const foreignPattern = /<>|==|&&|\|\|/y;
 
-/** What other languages write, and what a rule writes. */
+/** Operators of other languages, and what a rule has to write instead. */
 const foreign = new Map([
   ["<>", "!="],
   ["==", "="],
@@ -88,7 +95,7 @@ function match(pattern: RegExp, text: string, offset: number): string | null {
   return pattern.exec(text)?.[0] ?? null;
 }
 
-/** As in SQL, keywords are matched without regard to case and names are not. */
+/** Keywords are matched without regard to case, names with regard to it. */
 function keywordOf(word: string): Keyword | null {
   const lower = word.toLowerCase();
   return keywords.find((keyword) => keyword === lower) ?? null;
@@ -110,7 +117,7 @@ function numberToken(text: string, at: Position): RuleToken {
 
 function textToken(text: string | null, at: Position): RuleToken {
   if (text === null) return problem(at, "text without a closing quote: add ' where it ends");
-  // Neither survives the way to SQLite and back.
+  // Neither of them comes back unchanged after it was sent to SQLite.
   if (/[\0\p{Surrogate}]/u.test(text)) return problem(at, "text with a NUL or a lone surrogate");
   return { kind: "literal", text, value: text.slice(1, -1).replaceAll("''", "'"), at };
 }

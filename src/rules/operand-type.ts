@@ -1,10 +1,10 @@
 import type { ColumnType } from "../sqlite/column-type.js";
 import type { CompareOperator, Literal } from "./ast.js";
 
-/** The literal `null` fits every type. */
+/** The type of an operand. `null` is the type of the literal `null`, which compares with operands of every type. */
 export type OperandType = ColumnType | "null";
 
-/** The type of a literal, as columns have types. */
+/** The type of a literal's value: a bigint is an integer, a number is a real. */
 export function typeOfLiteral(value: Literal["value"]): OperandType {
   switch (typeof value) {
     case "string":
@@ -25,7 +25,10 @@ interface Described {
   readonly text: string;
 }
 
-/** Null for two operands that compare: text with text, numbers with numbers, booleans for equality alone. */
+/**
+ * What is wrong with a comparison, as a message; null where its operands may be compared: text with text, numbers
+ * with numbers, and booleans with booleans by `=` and `!=`.
+ */
 export function comparisonProblem(
   left: Described,
   operator: CompareOperator,
@@ -41,7 +44,7 @@ export function comparisonProblem(
     : null;
 }
 
-/** How a literal is written that fits the other operand; null where it is none, or fits in no way. */
+/** A hint how to write a literal so that it fits the type of the other operand; null where there is no such way. */
 function rewritten(literal: Described, other: Described): string | null {
   const isNumber = /^-?\d/.test(literal.text);
   if (other.type === "text" && isNumber) return `; as text it is '${literal.text}'`;

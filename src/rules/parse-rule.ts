@@ -5,7 +5,7 @@ import { parse } from "./parse.js";
 import type { RuleProblem } from "./position.js";
 import type { Scope } from "./scope.js";
 
-/** One rule's text as a typed expression; `deny`, where there are problems. */
+/** Parses and checks the text of one rule. With problems, the expression is the literal `false`, which denies. */
 export function parseRule(text: string, scope: Scope): ParsedRule {
   const parsed = parse(text);
   if (parsed.problem !== undefined) return { expression: FALSE, problems: [parsed.problem] };
@@ -13,7 +13,7 @@ export function parseRule(text: string, scope: Scope): ParsedRule {
   return checked.problems.length === 0 ? checked : { expression: FALSE, problems: checked.problems };
 }
 
-/** What `parseRule` makes of a text. */
+/** What `parseRule` returns. `problems` is empty for a valid rule. */
 export interface ParsedRule {
   readonly expression: Expression;
   readonly problems: readonly RuleProblem[];

@@ -7,7 +7,7 @@ import { SyntaxRefusal, TokenReader } from "./token-reader.js";
 
 const textLengthMax = 10_000;
 
-/** Reads the grammar of docs/reference/rules.md, with SQL's precedence: `or`, `and`, `not`, comparison. */
+/** Parses a rule's text (`docs/reference/rules.md#grammar`) into a tree whose names and types are not checked yet. */
 export function parse(text: string): ParsedSyntax {
   if (text.length > textLengthMax) {
     return { problem: { at: startOfText, message: `longer than ${textLengthMax} characters` } };
@@ -22,7 +22,7 @@ export function parse(text: string): ParsedSyntax {
   }
 }
 
-/** The first mistake alone: what follows one is guesswork. */
+/** The tree, or the first mistake. No others are reported, because what follows a mistake may only seem to be wrong. */
 export type ParsedSyntax =
   | { readonly syntax: Syntax; readonly problem?: never }
   | { readonly problem: RuleProblem; readonly syntax?: never };
@@ -120,7 +120,10 @@ function reference(reader: TokenReader): Syntax {
   return { kind: "reference", source: source.text, name: name.text, at: source.at };
 }
 
-/** A misspelt `public`, or a column without its `row.`. */
+/**
+ * Refuses a word without a dot behind it: either a misspelt shorthand such as `public`, or a column without its
+ * `row.`.
+ */
 function refuseWord(reader: TokenReader, { text, at }: RuleToken): never {
   const compared = startsComparison(reader.current);
   const meant = compared ? "" : (otherWords.get(text.toLowerCase()) ?? didYouMean(text, shorthands));
@@ -131,7 +134,7 @@ function refuseWord(reader: TokenReader, { text, at }: RuleToken): never {
 
 const shorthands = ["public", "authenticated", "deny", "exists"];
 
-/** What people write for a shorthand that is called otherwise. */
+/** Words that people try instead of the ones that the language has, with a hint for each. */
 const otherWords = new Map([
   ["admin", "; write auth.role = 'admin'"],
   ["everyone", "; write public"],

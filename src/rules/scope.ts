@@ -2,7 +2,7 @@ import type { ColumnType } from "../sqlite/column-type.js";
 import { type ColumnName, columnName, type TableName } from "../sqlite/names.js";
 import type { RowName, RuleAction } from "./ast.js";
 
-/** What the names in a rule can mean. */
+/** The names that a rule may use at one place, and what they mean. */
 export interface Scope {
   readonly tables: RowShapes;
   readonly kind: RuleKind;
@@ -10,25 +10,31 @@ export interface Scope {
   readonly rows: ReadonlyMap<string, RowShape>;
 }
 
-/** What a rule is for, which decides the rows that it may name. */
+/** The kinds of rules: those of tables, by action, and those of columns. */
 export type RuleKind = RuleAction | "column";
 
-/** The columns behind `row`, `old`, `new` or an alias. */
+/** The columns that `row`, `old`, `new` or an alias has. */
 export interface RowShape {
   readonly table: TableName | "$users";
   readonly columns: ReadonlyMap<string, { readonly name: ColumnName; readonly type: ColumnType }>;
-  /** Of a schema with problems: columns that it may have besides. */
+  /**
+   * Names of further columns, which could not be read because the schema has problems; `all` where any name could be
+   * one. Rules that name them are not reported.
+   */
   readonly unread: readonly string[] | "all";
 }
 
 /** The tables that an `exists` can look into, `$users` aside. */
 export interface RowShapes {
-  /** Null for a table that there is not. */
+  /** Null where there is no such table. */
   shapeOf(table: string): RowShape | null;
   names(): Iterable<string>;
 }
 
-/** `row` is in read, update and delete rules, `new` in create and update, `old` in update, none in column rules. */
+/**
+ * The scope of a rule outside of any `exists`. `row` is in read, update and delete rules, `new` in create and update
+ * rules, `old` in update rules; column rules have no row.
+ */
 export function scopeOfRule(shape: RowShape, tables: RowShapes, kind: RuleKind): Scope {
   return { tables, kind, rows: new Map(sourcesOf[kind].map((source) => [source, shape])) };
 }
@@ -43,24 +49,24 @@ const sourcesOf: Readonly<Record<RuleKind, readonly RowName[]>> = {
 
 const rowNames: readonly RowName[] = ["row", "old", "new"];
 
-/** Whether the name is one of a rule's own rows, and no alias. */
+/** Whether a name is `row`, `old` or `new`, and not an alias. */
 export function isRowName(name: string): name is RowName {
   return rowNames.some((known) => known === name);
 }
 
-/** What an `exists` looks into. Null for a table that there is not. */
+/** The columns of a table that an `exists` names, `$users` among them; null where there is no such table. */
 export function tableShape({ tables }: Scope, name: string): RowShape | null {
   return name === "$users" ? users : tables.shapeOf(name);
 }
 
-/** The scope within an `exists`. */
+/** The scope inside of an `exists`: the names of the scope around it, and its alias. */
 export function withAlias(scope: Scope, alias: string, shape: RowShape): Scope {
   return { ...scope, rows: new Map([...scope.rows, [alias, shape]]) };
 }
 
 /**
- * Null for an alias that may be used. SQL names regardless of case, so `M` inside `m` would hide it there even though
- * the rule tells the two apart.
+ * What is wrong with an alias, as a message; null where it may be used. Aliases that differ only in case count as the
+ * same, because SQL compares names without regard to case: in the SQL, an `M` inside of an `m` would hide it.
  */
 export function aliasProblem(scope: Scope, alias: string): string | null {
   const lower = alias.toLowerCase();
@@ -69,7 +75,7 @@ export function aliasProblem(scope: Scope, alias: string): string | null {
   return taken ? `the alias ${alias} is taken by an enclosing exists` : null;
 }
 
-/** docs/reference/rules.md: `$users` offers id and role. */
+/** Rules may name only these two columns of `$users` (`docs/reference/rules.md#exists`). */
 const users: RowShape = {
   table: "$users",
   columns: new Map(["id", "role"].map((name) => [name, { name: columnName(name), type: "text" as const }])),

@@ -3,8 +3,9 @@ import { neverTrue, whenTrue } from "./fold.js";
 import { leavesOf, mapOperands } from "./walk.js";
 
 /**
- * The rule for one caller at one moment, without `auth` and `now()`, and TRUE for the same rows. What is decided by the
- * caller alone is gone; a rule that admits nothing to them is the literal FALSE, one that admits everything TRUE.
+ * The rule for one caller at one moment: `auth` and `now()` are replaced by their values, and the result is
+ * simplified. It is TRUE for the same rows. Where the caller and the time alone decide, the result is the literal
+ * `TRUE` or `FALSE`.
  */
 export function specialise(expression: Expression, auth: AuthValues, nowSeconds: number): Expression {
   const now = { kind: "literal", value: BigInt(Math.floor(nowSeconds)) } as const;
@@ -14,8 +15,10 @@ export function specialise(expression: Expression, auth: AuthValues, nowSeconds:
 }
 
 /**
- * The rule for every caller of a role at any time; a role of NULL is nobody's. What they differ in is given later, by the
- * names `auth.id`, `auth.email` and `now()`. Null where one of these decides something by itself.
+ * The rule for every caller of a role, at any time, so that these callers can share one SQL statement; the role null
+ * stands for anonymous callers. The values in which the callers differ are given when the statement is sent, by the
+ * names `auth.id`, `auth.email` and `now()`. Null where one of these values would decide a part of the rule without a
+ * row.
  */
 export function specialiseForRole(expression: Expression, role: string | null): Expression | null {
   const special = whenTrue(
@@ -37,8 +40,11 @@ export function specialiseForRole(expression: Expression, role: string | null): 
   return hangsOnGiven(special) ? null : special;
 }
 
-/** Leaves `now()` as it is. */
-function bindAuth(expression: Expression, auth: AuthValues): Expression {
+/**
+ * Replaces `auth.id`, `auth.email` and `auth.role` by a caller's values. Leaves `now()` as it is, and simplifies
+ * nothing.
+ */
+export function bindAuth(expression: Expression, auth: AuthValues): Expression {
   return mapOperands(
     expression,
     (operand): Operand =>
@@ -47,14 +53,17 @@ function bindAuth(expression: Expression, auth: AuthValues): Expression {
 }
 
 /**
- * Whether the rule can come out TRUE with `auth` all NULL, at whatever time (docs/reference/rules.md). Where it cannot, a
- * request without credentials is refused with 401.
+ * Whether the rule could be TRUE for an anonymous caller, for some row and at some time. If not, a request without
+ * credentials is refused with 401 (`docs/reference/errors.md#401-403-or-404`).
  */
 export function admitsAnonymous(expression: Expression): boolean {
   return !neverTrue(bindAuth(expression, { id: null, email: null, role: null }));
 }
 
-/** Whether a given value is compared with nothing that a row says, so that knowing it would decide something. */
+/**
+ * Whether a given value is compared with something else than a column. The outcome of such a comparison depends on no
+ * row, so it could be decided as soon as the value is known.
+ */
 export function hangsOnGiven(expression: Expression): boolean {
   return leavesOf(expression).some((leaf) => {
     switch (leaf.kind) {

@@ -1,7 +1,7 @@
 import type { CompareOperator, Literal } from "./ast.js";
 import type { Position } from "./position.js";
 
-/** A rule as it is written: names are not resolved yet, and a comparison may still hold conditions. */
+/** A rule after parsing. Its names are not resolved yet, and a comparison may still have conditions as its sides. */
 export type Syntax =
   | LiteralSyntax
   | ReferenceSyntax
@@ -14,31 +14,31 @@ export type Syntax =
   | (Placed & { readonly kind: "not"; readonly term: Syntax })
   | ExistsSyntax;
 
-/** A comparison is where its operator is, everything else where it begins. */
+/** `at` is the position for messages: of a comparison or a `not in` its operator, of everything else its beginning. */
 export interface Placed {
   readonly at: Position;
 }
 
-/** `'text'`, `1`, `1.5`, `true`, `null`. */
+/** A constant: `'text'`, `12`, `1.5`, `true`, `false` or `null`. */
 export interface LiteralSyntax extends Placed {
   readonly kind: "literal";
   readonly value: Literal["value"];
 }
 
-/** `row.owner_id`, `auth.id`, `member.room_id`. */
+/** A name with a dot: `row.owner_id`, `auth.id`, `member.room_id`. `source` is the part before the dot. */
 export interface ReferenceSyntax extends Placed {
   readonly kind: "reference";
   readonly source: string;
   readonly name: string;
 }
 
-/** A word that is a whole rule. */
+/** A whole condition in one word. */
 export interface ShorthandSyntax extends Placed {
   readonly kind: "shorthand";
   readonly name: "public" | "authenticated" | "deny";
 }
 
-/** `a = b`. */
+/** `left operator right`. */
 export interface CompareSyntax extends Placed {
   readonly kind: "compare";
   readonly operator: CompareOperator;
@@ -46,21 +46,21 @@ export interface CompareSyntax extends Placed {
   readonly right: Syntax;
 }
 
-/** `a in (b, c)`. */
+/** `value in (list)`; `not in` is this inside of a `not`. */
 export interface InSyntax extends Placed {
   readonly kind: "in";
   readonly value: Syntax;
   readonly list: readonly Syntax[];
 }
 
-/** `a is null`, or `a is not null` where it is negated. */
+/** `value is null`, or `value is not null` where it is negated. */
 export interface IsNullSyntax extends Placed {
   readonly kind: "is_null";
   readonly value: Syntax;
   readonly negated: boolean;
 }
 
-/** `exists(table alias where …)`. */
+/** `exists(table alias where condition)`. */
 export interface ExistsSyntax extends Placed {
   readonly kind: "exists";
   readonly table: NameSyntax;
@@ -68,7 +68,7 @@ export interface ExistsSyntax extends Placed {
   readonly where: Syntax;
 }
 
-/** A name in the place where it is written. */
+/** The name of a table or an alias. */
 export interface NameSyntax extends Placed {
   readonly text: string;
 }

@@ -1,10 +1,16 @@
 import type { Keyword, RuleToken } from "./lex.js";
 import type { Position, RuleProblem } from "./position.js";
 
-/** Parentheses, `not` and `exists` within one another. Bounds the depth of every later recursion too. */
+/**
+ * How deep parentheses, `not` and `exists` may be nested. This also limits the depth of every later recursion over
+ * the rule.
+ */
 const nestingMax = 64;
 
-/** Walks over the tokens of one rule. Throws a `SyntaxRefusal`, which `parse` catches, at the first that does not fit. */
+/**
+ * Walks over the tokens of one rule. `expect…` methods throw a `SyntaxRefusal`, which `parse` catches, where the
+ * current token does not fit; `take…` methods return null there and stay where they are.
+ */
 export class TokenReader {
   #next = 0;
   #nesting = 0;
@@ -15,7 +21,7 @@ export class TokenReader {
     return this.tokens[this.#next]!;
   }
 
-  /** The last token stays: nothing can be read past it. */
+  /** Returns the current token and moves to the next one. At the last token (`end` or a problem) it stays there. */
   advance(): RuleToken {
     const token = this.current;
     if (this.#next < this.tokens.length - 1) this.#next += 1;
@@ -38,11 +44,12 @@ export class TokenReader {
     return this.takeKeyword(keyword) ?? this.refuse(`expected ${keyword}`);
   }
 
-  /** Any word, keywords included: a column may well be called `public`. */
+  /** Takes any word, keywords included, because a column may be called `public`. */
   expectWord(what: string): RuleToken {
     return this.current.kind === "word" ? this.advance() : this.refuse(`expected ${what}`);
   }
 
+  /** Runs `read` one level deeper, and refuses at `at` where that is deeper than `nestingMax`. */
   nested<T>(at: Position, read: () => T): T {
     if (this.#nesting === nestingMax) throw new SyntaxRefusal({ at, message: tooDeep });
     this.#nesting += 1;
@@ -51,6 +58,7 @@ export class TokenReader {
     return result;
   }
 
+  /** Throws at the current token. If that is a problem of the lexer, its message is the one that is reported. */
   refuse(expectation: string): never {
     const { current } = this;
     const message =
@@ -63,7 +71,7 @@ export class TokenReader {
   }
 }
 
-/** Does not leave `parse`: unwinding is all that the first mistake needs. */
+/** Ends parsing at the first mistake. `parse` catches it and returns the problem, so no caller of `parse` sees it. */
 export class SyntaxRefusal extends Error {
   constructor(readonly problem: RuleProblem) {
     super(problem.message);

@@ -1,7 +1,10 @@
 import type { ColumnName } from "../sqlite/names.js";
 import type { ColumnReference, Exists, Expression, Operand, RowName } from "./ast.js";
 
-/** Every node of an expression, each before those inside of it, in the order in which they are written; inside `exists` too. */
+/**
+ * Every condition of an expression, itself first, each before its parts and in the order of writing; inside `exists`,
+ * too.
+ */
 export function walk(expression: Expression): readonly Expression[] {
   return [expression, ...partsOf(expression).flatMap(walk)];
 }
@@ -20,10 +23,10 @@ function partsOf(expression: Expression): readonly Expression[] {
   }
 }
 
-/** A node that holds no other: neither a combination of others nor an `exists`. */
+/** A condition that has no conditions as parts: not `and`, `or`, `not` or `exists`. */
 export type Leaf = Exclude<Expression, Exists | { readonly kind: "and" | "or" | "not" }>;
 
-/** The leaves of an expression, inside `exists` too. */
+/** The leaves of an expression, those inside `exists` included. */
 export function leavesOf(expression: Expression): readonly Leaf[] {
   return walk(expression).filter((node): node is Leaf => isLeaf(node));
 }
@@ -32,17 +35,17 @@ function isLeaf({ kind }: Expression): boolean {
   return kind !== "and" && kind !== "or" && kind !== "not" && kind !== "exists";
 }
 
-/** Every `exists` of an expression, inside others too. */
+/** Every `exists` of an expression, those inside other ones included. */
 export function existsIn(expression: Expression): readonly Exists[] {
   return walk(expression).filter((node) => node.kind === "exists");
 }
 
-/** Every `exists` of an expression that no other one encloses. */
+/** Every `exists` of an expression that is not inside another one. */
 export function outermostExists(expression: Expression): readonly Exists[] {
   return expression.kind === "exists" ? [expression] : partsOf(expression).flatMap(outermostExists);
 }
 
-/** What has to be TRUE together: the terms of a top-level `and`, else the expression alone. */
+/** The conditions that all have to be TRUE: the terms of a top-level `and`, else the expression alone. */
 export function conjuncts(expression: Expression): readonly Expression[] {
   return expression.kind === "and" ? expression.terms.flatMap(conjuncts) : [expression];
 }
@@ -66,27 +69,27 @@ export function operandsOf(leaf: Leaf): readonly Operand[] {
   }
 }
 
-/** Every column that an expression names, inside `exists` too. */
+/** Every column that an expression names, inside `exists` included. One that is named twice comes twice. */
 export function columnReferences(expression: Expression): readonly ColumnReference[] {
   return leavesOf(expression)
     .flatMap(operandsOf)
     .filter((operand) => operand.kind === "column");
 }
 
-/** The columns of one row that an expression names, inside `exists` too. */
+/** The columns of `row`, `old` or `new` that an expression names, inside `exists` included. */
 export function columnsOf(expression: Expression, source: RowName): ReadonlySet<ColumnName> {
   const own = columnReferences(expression).filter((reference) => reference.source === source);
   return new Set(own.map((reference) => reference.column));
 }
 
-/** Whether an expression names a column of the row, inside `exists` too. */
+/** Whether an expression names a column of `row`, `old` or `new`, inside `exists` included. */
 export function mentionsRow(expression: Expression, source: RowName): boolean {
   return columnsOf(expression, source).size > 0;
 }
 
 /**
- * The same expression with every operand replaced, inside `exists` too. What callers' filters compare with stays: it is
- * given when the statement runs.
+ * The expression with every operand replaced by what `replace` returns for it, inside `exists` included. The `list`
+ * of `in_given` and the `text` of `contains` and `starts_with` stay as they are.
  */
 export function mapOperands(expression: Expression, replace: (operand: Operand) => Operand): Expression {
   const again = (inner: Expression) => mapOperands(inner, replace);
@@ -116,7 +119,10 @@ export function mapOperands(expression: Expression, replace: (operand: Operand) 
   }
 }
 
-/** Replaces columns, inside `exists` too. A replacement that names an alias must be in its reach. */
+/**
+ * The expression with every column replaced by what `replace` returns for it, inside `exists` included. A replacement
+ * that is a column of an alias must stand inside the `exists` of that alias.
+ */
 export function substitute(
   expression: Expression,
   replace: (reference: ColumnReference) => Operand,

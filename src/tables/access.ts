@@ -10,25 +10,34 @@ import type { Catalog } from "../schema/catalog.js";
 import { asShown } from "./as-shown.js";
 import { readsAsNumber } from "./numeric-text.js";
 
-/** What one caller may do with one table: rules that are left to be decided by the rows, and columns. */
+/** What one caller may do with one table: the rules, as far as rows have to decide them, and the columns. */
 export interface Access {
-  /** Those of one key say the same. Null: it holds for this caller at this moment alone. */
+  /**
+   * Accesses with the same key are the same, so a statement that was made for one serves the others. Null for an
+   * access that holds only for this caller at this moment.
+   */
   readonly key: string | null;
   readonly table: Table;
   readonly catalog: Catalog;
-  /** Specialised for the caller; what is given later may be left in it. */
+  /**
+   * The rule of the action, specialised for the caller. It may hold values that are given when the statement is sent.
+   */
   readonly rule: Expression;
-  /** What decides whether the caller may see a row that they wrote. */
+  /** The read rule, specialised in the same way. After a write it decides whether the caller is shown the row. */
   readonly readRule: Expression;
   readonly readable: ReadonlyMap<string, Column>;
   readonly mayWrite: (column: string) => boolean;
-  /** A key without the read scope: it is shown the primary key and the columns that it sent. */
+  /**
+   * Whether the caller is an API key without the read scope: it is shown the primary key and the columns that it
+   * sent.
+   */
   readonly writeOnlyKey: boolean;
 }
 
 /**
- * Judges the caller before any row is looked at (specification 5.2 and 5.7; interface, sections 4 and 5).
- * `nowSeconds` is unix time.
+ * Decides what a caller may do with a table before any row is looked at: 401 or 403 where no row could be admitted
+ * (`docs/reference/errors.md#401-403-or-404`), else the rules that rows have to pass. `known` keeps accesses by key,
+ * so that callers of one role share them. `nowSeconds` is unix time.
  */
 export function accessOf(
   caller: Caller,
@@ -45,7 +54,8 @@ export function accessOf(
   const auth = authValues(caller);
   const judgeBy = (name: string | null, special: Special) =>
     judge(caller, table, rules, action, name, special, catalog);
-  // An id that SQLite could take for a number decides how it is compared.
+  // Where texts may be stored as numbers, an id that reads as a number has to be compared in another way than other
+  // ids. So such a caller cannot share an access.
   const isTakenForNumber = catalog.hasMixedTexts && auth.id !== null && readsAsNumber(auth.id);
   const shared = isTakenForNumber
     ? null
@@ -55,7 +65,7 @@ export function accessOf(
 
 type Special = (rule: Expression) => Expression | null;
 
-/** Null where a rule cannot be specialised. */
+/** Judges by rules that `special` has specialised. Null where it could not specialise one of them. */
 function judge(
   caller: Caller,
   table: Table,
@@ -65,7 +75,7 @@ function judge(
   special: Special,
   catalog: Catalog,
 ): Access | Refusal | null {
-  // Whoever signs in is no better off.
+  // If the rule admits no caller whatsoever, the message says so instead of asking to sign in.
   const nobody = neverTrue(rules[action]) ? `the rules of this table let nobody ${action} rows` : null;
   if (caller.kind === "anonymous" && !admitsAnonymous(rules[action]))
     return new Refusal("unauthorized", nobody ?? "sign in to do this");
@@ -80,7 +90,8 @@ function judge(
   const columns = [...table.columns.values()].map((column) => ({
     column,
     read: leftOf(rules.columns.get(column.name)?.read ?? always),
-    // Rows are numbered by the database, and not by users unless a rule says so (docs/reference/rules.md).
+    // The database numbers the rows. Users may set that number only if a rule lets them
+    // (docs/reference/rules.md#column-rules).
     write: leftOf(rules.columns.get(column.name)?.write ?? (column.name === rowid ? never : always)),
   }));
   if (rule === null || readRule === null) return null;
@@ -102,7 +113,7 @@ function judge(
   };
 }
 
-/** A rule said no. */
+/** The 403 for a rule that is not TRUE, for this caller or for this row. */
 export const denied = new Refusal("forbidden", "the rules of this table do not allow it");
 
 function keyAccess(

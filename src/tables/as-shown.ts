@@ -6,9 +6,11 @@ import type { TableName } from "../sqlite/names.js";
 import { isShownNumber, readsAsNumber } from "./numeric-text.js";
 
 /**
- * The rule or filter with each comparison marked in which SQLite would take a text for a number, or would tell a number from
- * the text that it is shown as: such a comparison is made with what is shown, which no index serves. What is given later
- * counts where `filterValues` has it; elsewhere it must not read as a number.
+ * Marks the columns of a rule or filter that have to be compared as their JSON shows them. In tables that are not
+ * STRICT, a text column may hold numbers, which JSON shows as text. There SQLite can take a text for a number, or
+ * hold a number to differ from the text that it is shown as. No index can serve a marked comparison. Values that are
+ * given when the statement is sent are looked up in `filterValues`; those that are missing there must not read as
+ * numbers, which the caller has to make sure of.
  */
 export function asShown(
   expression: Expression,
@@ -28,7 +30,7 @@ export function asShown(
 const none: ReadonlyMap<string, SqlValue> = new Map();
 
 interface Names {
-  /** Of what is given later, where it is known already. */
+  /** The value that is given under a name, if it is known already. */
   valueOf(name: string): SqlValue | undefined;
   readonly catalog: Catalog;
   readonly row: CatalogTable | undefined;
@@ -70,7 +72,10 @@ function marked(expression: Expression, names: Names): Expression {
   }
 }
 
-/** Columns that are in a list have no affinity there. */
+/**
+ * How a comparison compares. `in a list`: by IN, with columns among the items, to which SQLite applies no affinity.
+ * An IN whose items are all values is `equal`.
+ */
 type Way = "equal" | "in a list" | "in order";
 
 function compared(operands: readonly Operand[], way: Way, names: Names): readonly Operand[] {
@@ -78,7 +83,7 @@ function compared(operands: readonly Operand[], way: Way, names: Names): readonl
     operand.kind === "column" ? physicalOf(operand, names)?.mixedTexts.get(operand.column) : undefined;
   const affinities = operands.flatMap((operand) => affinityOf(operand) ?? []);
   const areNumeric = affinities.every(makesNumbers);
-  // A number comes before every text, as it is stored and as it is listed, unless SQLite makes one of the other side.
+  // Without a numeric affinity SQLite converts neither side. It then orders numbers before texts, as sorted lists do.
   if (affinities.length === 0 || (way === "in order" && !affinities.some(makesNumbers))) return operands;
   const columns = operands.filter(({ kind }) => kind === "column").length;
   const isMistaken = (operand: Operand) => {
@@ -86,7 +91,7 @@ function compared(operands: readonly Operand[], way: Way, names: Names): readonl
     const value =
       operand.kind === "given" ? names.valueOf(operand.name) : operand.kind === "literal" && operand.value;
     if (typeof value !== "string") return false;
-    // SQLite takes the text that a number is shown as for that number, rightly.
+    // SQLite may convert a text that is exactly how the stored number is shown: then both are the same value.
     const isShown = way === "equal" && affinities.every((affinity) => isShownNumber(value, affinity));
     return readsAsNumber(value) && !isShown;
   };

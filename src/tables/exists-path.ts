@@ -4,33 +4,39 @@ import type { Catalog, CatalogIndex } from "../schema/catalog.js";
 import { sameName } from "../schema/physical.js";
 import { binary } from "../sqlite/column-type.js";
 
-/** How an `exists` of a rule that is specialised finds its rows. */
+/** How SQLite finds the rows of an `exists`, in a rule that was specialised. */
 export type ExistsPath =
   /**
-   * By equalities that an index serves: a single row is looked at or none, as the first match ends it, or as the key is unique
-   * that they serve.
+   * By equalities with the first columns of an index. At most one row is looked at: either no other condition is
+   * left, so that the first row found is a match, or the equalities give a whole unique key.
    */
   | {
       readonly kind: "seek";
-      /** By column, in the index's order. */
+      /** The equalities, by the column of the alias, in the order of the index. */
       readonly served: ReadonlyMap<string, Expression>;
-      /** Null for the rowid, and for `$users`. */
+      /** Null where rows are found by the rowid, or by the id of `$users`. */
       readonly index: CatalogIndex | null;
     }
-  /** An index narrows what is looked at, and how many rows that are is not known. */
+  /** By an index that finds some of the table's rows. How many of these are looked at is not known. */
   | { readonly kind: "narrowed" }
-  /** Every row of the table, until one matches. */
+  /** By reading the whole table until a row matches. */
   | { readonly kind: "all" };
 
-/** How what an `exists` is compared with from outside compares: columns of the row that the rule is about. */
+/** The collations of columns outside of an `exists`, which are those of the row that the rule is about. */
 export interface Outside {
-  /** By column; BINARY where there is none. */
+  /** The collation of each column. Columns that are missing here have BINARY. */
   readonly collations: ReadonlyMap<string, string>;
-  /** Whether what stands for a column says its collation aloud, as a value that is not stored yet has to. */
+  /**
+   * Whether the SQL that stands for a column has an explicit COLLATE. A value that is not stored yet needs one to
+   * compare as the column does.
+   */
   isSaid(reference: ColumnReference): boolean;
 }
 
-/** Judged by full indexes, as the catalog has them, in the collation in which SQLite compares. */
+/**
+ * How an `exists` finds its rows. Counts the indexes of the catalog, none of which is partial, and an equality only
+ * if SQLite compares in the collation of the index.
+ */
 export function existsPath(exists: Exists, catalog: Catalog, outside: Outside): ExistsPath {
   const terms = conjuncts(exists.where);
   const lookups = lookupsOf(exists, catalog);
@@ -40,19 +46,21 @@ export function existsPath(exists: Exists, catalog: Catalog, outside: Outside): 
   return { kind: isNarrowed(terms, sides, lookups) ? "narrowed" : "all" };
 }
 
-/** What is compared within an `exists`: columns of its alias, and others. */
+/** The two sides of comparisons within an `exists`: columns of its alias, and columns outside of it. */
 export interface Sides {
   readonly alias: string;
+  /** The collations of the alias's columns. */
   readonly own: Outside["collations"];
   readonly outside: Outside;
 }
 
+/** The sides of an `exists`. A table that the catalog does not know counts as one whose columns compare by BINARY. */
 export function sidesOf({ table, alias }: Exists, catalog: Catalog, outside: Outside): Sides {
   const physical = table === "$users" ? undefined : catalog.tables.get(table);
   return { alias, own: physical?.collations ?? new Map(), outside };
 }
 
-/** What the rows can be found by: key columns in order, the rowid first. */
+/** A way to find rows: by the columns of an index, in its order, or by the rowid, for which `index` is null. */
 interface Lookup {
   readonly columns: readonly string[];
   readonly unique: boolean;
@@ -88,7 +96,10 @@ function seekOf(terms: readonly Expression[], sides: Sides, lookups: readonly Lo
   return null;
 }
 
-/** The alias's column that an equality with something outside of the alias can seek by. */
+/**
+ * The column of the alias that a condition compares by `=` with something outside of it, if an index can serve that;
+ * else null.
+ */
 export function equalColumn(term: Expression, sides: Sides): string | null {
   return term.kind === "compare" && term.operator === "=" ? comparedColumn(term, sides) : null;
 }
@@ -103,7 +114,7 @@ function comparedColumn(
   const wanted = own.get(column.column) ?? binary;
   const collation = outside.collations.get(other.column) ?? binary;
   if (sameName(wanted, collation)) return column.column;
-  // SQLite compares as the left column does, unless a collation is said aloud.
+  // SQLite compares in the collation of the column on the left, unless one side has an explicit COLLATE.
   const isSaid = collation !== binary && outside.isSaid(other);
   return column === left && !isSaid ? column.column : null;
 }
@@ -114,17 +125,17 @@ function isOwn(operand: Operand, alias: string): boolean {
 
 function isNarrowed(terms: readonly Expression[], sides: Sides, lookups: readonly Lookup[]): boolean {
   return terms.some((term) => {
-    // Each branch is looked up by itself, where an index serves each.
+    // SQLite looks up each branch of an OR by an index of its own, provided that every branch has one.
     if (term.kind === "or")
       return term.terms.every((branch) => isNarrowed(conjuncts(branch), sides, lookups));
     const column = soughtColumn(term, sides);
-    // A rowid is never NULL, which SQLite does not make use of.
+    // SQLite does not use the rowid to find `IS NULL`, although no rowid is ever NULL.
     const ways = term.kind === "is_null" ? lookups.filter(({ index }) => index !== null) : lookups;
     return ways.some(({ columns }) => columns[0] === column);
   });
 }
 
-/** The alias's column that an index on it finds rows by, be it one value of it or several. */
+/** The column of the alias by which an index can find the rows of a condition: one value, several values or a range. */
 function soughtColumn(term: Expression, sides: Sides): string | null {
   switch (term.kind) {
     case "compare":
@@ -136,7 +147,7 @@ function soughtColumn(term: Expression, sides: Sides): string | null {
         ? term.value.column
         : null;
     case "is_null":
-      // Hardly any row is ruled out by `is not null`.
+      // `is not null` rules out hardly any row, so an index does not help.
       return term.value.kind === "column" && isOwn(term.value, sides.alias) && !term.negated
         ? term.value.column
         : null;

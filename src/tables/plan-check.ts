@@ -3,28 +3,35 @@ import { Memo } from "../platform/memo.js";
 import type { Log } from "../platform/platform.js";
 import { bind, type SlotValues, type Sql } from "./sql/fragment.js";
 
-/** How a counted statement finds the rows of an alias: all of these columns are part of the seek; none: it scans. */
+/**
+ * How a counted statement is expected to find the rows of an alias: by a seek with all of these columns, or a scan if
+ * none.
+ */
 export interface Seek {
   readonly alias: string;
   readonly columns: readonly string[];
 }
 
-/** A statement whose visits are counted by what it finds, as long as SQLite seeks as it is expected to. */
+/**
+ * A statement for which the number of rows that it examined follows from its result, provided that SQLite finds the
+ * rows as `seeks` says. `S` is the statement with or without its values.
+ */
 export interface Counted<S> {
   readonly statement: S;
-  /** Whether the number of rows that it examines is known. */
+  /** False where the number of rows that it examines cannot be known, however SQLite finds them. */
   readonly exact: boolean;
   /**
-   * What is asked for its plan: the statement, or for a write the reading that finds its rows the same way. Null where there
-   * is nothing to find.
+   * The statement whose query plan is asked for: the statement itself, or for a write a SELECT that finds its rows in
+   * the same way. Null where it looks no row up.
    */
   readonly asked: S | null;
   readonly seeks: readonly Seek[];
 }
 
+/** A counted statement with its values. */
 export type CountedStatement = Counted<Statement>;
 
-/** `binding` is `bindSingle` for what returns at most one row. */
+/** Gives a counted statement its values. `binding` is `bindSingle` for a statement that returns at most one row. */
 export function bindCounted(
   counted: Counted<Sql>,
   values: readonly SlotValues[],
@@ -41,33 +48,39 @@ export function bindCounted(
   };
 }
 
-/** What is asked of SQLite along with a statement, and what follows from the answer. */
+/** The question for the query plan of a statement, which is sent along with it. */
 export interface PlanQuestion {
-  /** Sent behind the statement: one, or none where its plan is known already or there is nothing to find. */
+  /** What to send after the statement: one EXPLAIN QUERY PLAN, or nothing where the answer is known already. */
   readonly statements: readonly Statement[];
-  /** Whether it is known how many rows the statement examined. `results` end with that of the question, if there was one. */
+  /**
+   * Whether it is known how many rows the statement examined. `results` are those of the whole round trip; where a
+   * question was sent, its result is the last.
+   */
   isExact(results: readonly Result[]): boolean;
 }
 
 const exactly: PlanQuestion = { statements: [], isExact: () => true };
 const unknown: PlanQuestion = { statements: [], isExact: () => false };
 
-/** Where nothing is metered, nothing is asked, and nothing is known. */
+/** For projects that do not meter requests: no plan is asked for, so no number of rows is known. */
 export const noPlanChecks: Pick<PlanChecks, "questionOf"> = { questionOf: () => unknown };
 
 const plansMax = 2_000;
 const planTextMax = 100_000;
-/** After which a plan is looked at again, as statistics may have changed it. A new schema begins with no plans at all. */
+/** After how long a plan is asked for again, because new statistics may have changed it. */
 const trustedMs = 60_000;
 
-/** The plans that SQLite makes of statements, looked at once in a while along with the statement itself. */
+/**
+ * Remembers for each statement whether SQLite finds its rows as expected. It asks once a minute, in the same round
+ * trip as the statement itself. Belongs to one version of the schema (`Remembered`).
+ */
 export class PlanChecks {
-  /** By the statement's text. */
+  /** By the text of the statement. */
   readonly #plans = new Memo<KnownPlan>(plansMax, planTextMax);
 
   constructor(private readonly log: Log) {}
 
-  /** `nowMs` says how old what is known is, in milliseconds since the epoch. */
+  /** The question to send with a statement. `nowMs` is the time in milliseconds since the epoch. */
   questionOf({ exact, asked, seeks }: CountedStatement, nowMs: number): PlanQuestion {
     if (!exact) return unknown;
     if (asked === null) return exactly;
@@ -87,15 +100,18 @@ export class PlanChecks {
   }
 }
 
-/** A plan that SQLite made. */
+/** What is known of the plan that SQLite makes of a statement. */
 interface KnownPlan {
-  /** Whether it goes by the expected way. */
+  /** Whether the plan finds the rows as expected. */
   follows: boolean;
-  /** When it was looked at last, in milliseconds since the epoch. */
+  /** When the plan was asked for last, in milliseconds since the epoch. */
   seenAtMs: number;
 }
 
-/** `details` are the lines of EXPLAIN QUERY PLAN, such as `SEARCH _t USING INDEX by_n (n>?)`. */
+/**
+ * Whether a query plan finds rows as expected. `details` are the lines of EXPLAIN QUERY PLAN, such as
+ * `SEARCH _t USING INDEX by_n (n>?)`. Lines about aliases that are not in `seeks` do not matter.
+ */
 export function followsPlan(details: readonly string[], seeks: readonly Seek[]): boolean {
   return details.every((detail) => {
     const [, kind, alias, how = ""] = /^(SCAN|SEARCH) (\S+)(.*)$/.exec(detail) ?? [];
@@ -104,7 +120,7 @@ export function followsPlan(details: readonly string[], seeks: readonly Seek[]):
     if (/ AUTOMATIC |ANY\(/.test(how)) return false;
     if (expected.columns.length === 0) return true;
     if (kind !== "SEARCH") return false;
-    // The rowid goes by another name than its column.
+    // A plan shows the rowid as `rowid`, whatever its column is called.
     if (how.includes(" USING INTEGER PRIMARY KEY (")) return true;
     const [, terms = ""] = / \(((?:[^ ]| AND )+)\)$/.exec(how) ?? [];
     // A term is `n>?`, or `(a,b)>(?,?)` for a row value.

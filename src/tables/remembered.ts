@@ -8,7 +8,7 @@ import { type Counted, PlanChecks } from "./plan-check.js";
 import type { Sql } from "./sql/fragment.js";
 import type { WriteStatement } from "./sql/row.js";
 
-/** What requests under one schema have in common: it is worked out once, and goes with the schema. */
+/** What requests under one version of the schema share, such as statements. It is dropped when the schema changes. */
 export class Remembered {
   readonly accesses = new Memo<Access | Refusal | null>(1_000);
   readonly lists = new Memo<PreparedList | Refusal | null>(300);
@@ -23,6 +23,7 @@ export class Remembered {
 
 const remembered = new WeakMap<LiveProject, Remembered>();
 
+/** The `Remembered` of a project under one version of its schema, made at the first call. */
 export function rememberedOf(project: LiveProject, log: Log): Remembered {
   const known = remembered.get(project);
   if (known !== undefined) return known;

@@ -33,6 +33,7 @@ import {
 } from "./row/row-request.js";
 import type { SlotValues } from "./sql/fragment.js";
 
+/** What the table endpoints work with. */
 export interface TableServices {
   readonly platform: Platform;
   readonly config: Config;
@@ -40,11 +41,11 @@ export interface TableServices {
   readonly projects: ProjectSource;
   readonly cursors: Cursors;
   readonly meter: Meter;
-  /** What an error is answered with. */
+  /** Logs an exception where it has to be, and gives the answer to it. */
   readonly failed: (error: unknown) => Refusal;
 }
 
-/** The eight endpoints of a table (docs/reference/http.md). */
+/** The eight endpoints of a table (`docs/reference/http.md#endpoints`). */
 export function tableRoutes(services: TableServices) {
   const routes = router();
   const answering = (act: (request: TableRequest) => Answer) => (c: Context) =>
@@ -67,12 +68,15 @@ export function tableRoutes(services: TableServices) {
   const composite = rows(queryKey);
   routes.all("/:table", byMethod({ GET: permitted("list", list), POST: permitted("create", create) }, other));
   routes.all("/:table/:id", rows(pathKey));
-  // The router of regular expressions takes no `_svc` beside `:id`.
+  // RegExpRouter does not support the route `/:table/_svc/key` beside `/:table/:id`, so `_svc` is matched as an `:id`.
   routes.all("/:table/:id/key", (c) => (c.req.param("id") === "_svc" ? composite(c) : c.notFound()));
   return routes;
 }
 
-/** Finds out who calls and which table is meant, acts, and meters what was done, whatever has become of it. */
+/**
+ * Answers a request to a table: authenticates the caller, looks the table up, calls `act`, and records the receipt,
+ * also where the answer is an error.
+ */
 async function answered(
   services: TableServices,
   request: Request,
@@ -109,12 +113,12 @@ interface TableRequest {
   readonly attempt: Attempt;
   readonly caller: Caller;
   readonly project: LiveProject;
-  /** Checks the caller with its first round trip. */
+  /** The database, with the check of the caller added to its first round trip. */
   readonly database: Statements;
   readonly table: Table;
 }
 
-/** A request whose caller was judged as far as that is possible without looking at rows. */
+/** A request that the rules allow as far as that can be told without looking at rows. */
 interface PermittedRequest {
   readonly asked: TableRequest;
   readonly access: Access;
@@ -155,7 +159,7 @@ function permittedRequest(asked: TableRequest, action: Action): PermittedRequest
   return { asked, access, execution, remembered };
 }
 
-/** What rules compare with of who calls, and when. */
+/** The values of `auth.id`, `auth.email` and `now()`, which rules compare with. `auth.role` is in the SQL already. */
 function callerValues(caller: Caller, nowSeconds: number): SlotValues {
   const { id, email } = authValues(caller);
   const get = (name: string): SqlValue | undefined => {
@@ -237,7 +241,7 @@ function pathKey({ asked, access }: PermittedRequest): RowValues | Refusal {
   return withoutParameters(request) ?? singleKey(access, segment);
 }
 
-/** Of the path, as it was sent. */
+/** The last segment of a URL's path, still percent-encoded. */
 function lastSegment(url: string): string {
   const end = url.search(/[?#]/);
   const path = end === -1 ? url : url.slice(0, end);
@@ -249,14 +253,14 @@ function queryKey({ asked, access }: PermittedRequest): RowValues | Refusal {
   return isRefusal(parameters) ? parameters : compositeKey(access, parameters);
 }
 
-/** Parameters are for lists and composite keys; elsewhere they are refused, not ignored. */
+/** Refuses query parameters, for requests that take none; null where there are none. */
 function withoutParameters(request: Request): Refusal | null {
   const parameters = parseQueryString(request.url);
   if (isRefusal(parameters)) return parameters;
   return parameters.length === 0 ? null : badRequest("no parameters are taken here");
 }
 
-/** `row` is JSON text already, made by SQLite. */
+/** The answer with one row, which is JSON text already. */
 async function rowResponse(
   { attempt }: TableRequest,
   row: string | Refusal,

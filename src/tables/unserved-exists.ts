@@ -8,7 +8,10 @@ import type { Catalog } from "../schema/catalog.js";
 import type { TableName } from "../sqlite/names.js";
 import { equalColumn, existsPath, type Outside, type Sides, sidesOf } from "./exists-path.js";
 
-/** What works and costs: an `exists` that no index serves walks its whole table for each row (interface, section 5). */
+/**
+ * Warnings of `svc check` for every `exists` of a rule that no index serves. Such a rule works, but reads the whole
+ * table of the `exists` for each row that it judges (`docs/reference/rules.md#exists`).
+ */
 export function unservedExists(rules: ReadonlyMap<TableName, TableRules>, catalog: Catalog): Problem[] {
   return ruleProblems(rules, (rule, table) => {
     const collations = catalog.tables.get(table)?.collations ?? new Map();
@@ -21,12 +24,15 @@ export function unservedExists(rules: ReadonlyMap<TableName, TableRules>, catalo
   });
 }
 
-/** What cannot be looked at is not judged. */
+/** Whether the database has the table. Of one that is not there yet, no indexes are known. */
 function isKnown({ table }: Exists, { tables }: Catalog): boolean {
   return table === "$users" || tables.has(table);
 }
 
-/** What is left of a rule for callers of each role; where it is another one for each of them, it is judged as it is written. */
+/**
+ * The rule as statements have it for anonymous callers, users and administrators. Where the callers of a role cannot
+ * share a statement, the rule is taken as it is written.
+ */
 function asStatementsHaveIt(rule: Expression): readonly Expression[] {
   return [null, "user", "admin"].map((role) => specialiseForRole(rule, role) ?? whenTrue(rule));
 }

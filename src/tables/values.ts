@@ -4,7 +4,7 @@ import type { Column } from "../project/model.js";
 import type { ColumnType } from "../sqlite/column-type.js";
 import { isStorableInteger } from "../sqlite/column-type.js";
 
-/** A value that its column takes, or what was expected instead. */
+/** A value as the database takes it, or a description of what the column expects, for a message. */
 export type ParsedValue =
   | { readonly ok: true; readonly value: SqlValue }
   | { readonly ok: false; readonly expected: string };
@@ -22,8 +22,8 @@ const expectations: Record<ColumnType, string> = {
 };
 
 /**
- * A value of a body (interface, section 3). Nothing is coerced.
- * Strings are free of NUL and lone surrogates already: `parseJsonBody` refuses them.
+ * Reads a value of a JSON body for a column (`docs/reference/http.md#values`). A value of another type is refused,
+ * not converted. Strings hold no NUL and no lone surrogate, because `parseStrictJson` has refused them.
  */
 export function fromJson({ type }: Pick<Column, "type">, value: unknown): ParsedValue {
   if (value === null) return accepted(null);
@@ -43,7 +43,10 @@ const jsonReaders: Record<ColumnType, (value: unknown) => ParsedValue | null> = 
   blob: (value) => (typeof value === "string" ? bytes(value) : null),
 };
 
-/** A value of a query string or a path, in the one spelling that JSON gives it: `1.0`, ` 1` and `1e0` are no integers. */
+/**
+ * Reads a value of a query string or a path for a column. Each value has one spelling, that of JSON: `1.0`, ` 1` and
+ * `1e0` are not integers.
+ */
 export function fromText({ type }: Pick<Column, "type">, text: string): ParsedValue {
   return textReaders[type](text) ?? refused(type === "integer" ? "an integer" : expectations[type]);
 }
@@ -74,7 +77,7 @@ function bytes(text: string): ParsedValue | null {
   return value === null ? null : accepted(value);
 }
 
-/** Within ±(2^53−1). */
+/** Whether an integer is within ±(2^53−1), so that a JavaScript number holds it exactly. */
 export function isSafe(value: bigint): boolean {
   return value >= BigInt(Number.MIN_SAFE_INTEGER) && value <= BigInt(Number.MAX_SAFE_INTEGER);
 }

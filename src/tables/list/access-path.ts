@@ -5,25 +5,25 @@ import type { ColumnName } from "../../sqlite/names.js";
 import type { OrderTerm } from "./order.js";
 
 /**
- * All that a row has to pass. The two are told apart where a way to the rows is chosen: filters steer it by equalities,
- * null tests, lists and ranges, the terms of the rule by equalities alone.
+ * The conditions that a row has to pass to be in the list. An index is chosen by the equalities, null tests, lists
+ * and ranges of the filters, but by the equalities alone of the rule.
  */
 export interface Conditions {
-  /** The caller's. */
+  /** The conditions that the caller sent. */
   readonly filters: readonly Expression[];
   /** The conjuncts of the rule that name a column of the row. */
   readonly rule: readonly Expression[];
 }
 
-/** How the rows of a list are reached. The rows that the served conditions select are the candidates. */
+/** How the rows of a list are found. Rows that pass the served conditions are called candidates. */
 export interface AccessPath {
-  /** The index that is walked; null: the table itself, in the order of its rowid or primary key. */
+  /** The index that is read; null for the table itself, which is in the order of its rowid or primary key. */
   readonly index: CatalogIndex | null;
-  /** False for virtual tables, which no hint can steer. */
+  /** Whether the SQL says which index to use. False for virtual tables, for which SQLite has no such clause. */
   readonly steered: boolean;
-  /** Conditions that the walk itself selects by. */
+  /** Conditions that the index serves: SQLite seeks the rows for which they are TRUE. */
   readonly served: readonly Expression[];
-  /** Conditions that each candidate is judged by. */
+  /** All other conditions. Each candidate is tested by them. */
   readonly rest: readonly Expression[];
   /** Whether candidates come in the order asked for, so that a page need not examine all of them. */
   readonly ordered: boolean;
@@ -31,15 +31,18 @@ export interface AccessPath {
   readonly order: readonly OrderTerm[];
 }
 
-/** Candidates come in order, and each of them is authorized. */
+/**
+ * Whether every candidate is in the list and candidates come in the order asked for, so that nothing is left to test.
+ */
 export function isUnjudged({ ordered, rest }: AccessPath): boolean {
   return ordered && rest.length === 0;
 }
 
 /**
- * Chooses by the schema alone, so that the same request always takes the same path: first the path by which most
- * equalities are served, then one that yields the order asked for, then one that serves a range. `orderedOnly` wants
- * one that yields the order, if there is any, whatever it serves.
+ * Chooses the path of a list. It depends on the schema and the request, not on what is stored, so that the same
+ * request always takes the same path. First comes the path that finds at most one row by a unique key, then the one
+ * that serves most equalities, then one that yields the order asked for, then one that serves a range. With
+ * `orderedOnly`, only paths that yield the order are considered, if there are any.
  */
 export function chooseAccessPath(
   table: Table,
@@ -58,11 +61,14 @@ export function chooseAccessPath(
   );
 }
 
-/** A b-tree that can be walked: its columns in order. Past the last one come the columns that SQLite appends. */
+/**
+ * The table or an index, which can be read in the order of `columns`. These end with the key that SQLite appends to
+ * an index.
+ */
 interface Walk {
   readonly index: CatalogIndex | null;
   readonly columns: readonly { readonly name: string; readonly descending: boolean }[];
-  /** How many of the columns an equality can seek by. */
+  /** How many of the columns can be used to seek: all but the appended ones. */
   readonly seekable: number;
 }
 
@@ -95,7 +101,10 @@ interface RankedPath extends AccessPath {
   readonly unique: boolean;
 }
 
-/** A walk that `in` seeks by goes from value to value, and so keeps no order. */
+/**
+ * The path by one walk. A seek by `in` reads one value after the other, so its rows do not come in the order of the
+ * index.
+ */
 function pathOf(
   walk: Walk,
   conditions: Conditions,
@@ -121,7 +130,7 @@ function pathOf(
   if (!inList && at < walk.seekable) served.push(...ranges(conditions.filters, walk.columns[at]!.name));
   const free = order.filter(({ column }) => !constant.has(column.name));
   const whole = constant.size === walk.seekable && walk.seekable > 0;
-  // A unique index holds any number of NULLs.
+  // A unique index can hold any number of rows with NULL.
   const unique = whole && !holdsNull && (walk.index?.unique ?? true);
   return {
     index: walk.index,
@@ -136,7 +145,7 @@ function pathOf(
   };
 }
 
-/** Walked forwards or backwards, do these columns give that order? */
+/** Whether reading an index with these columns, forwards or backwards, gives the order. */
 function yieldsOrder(columns: Walk["columns"], order: readonly OrderTerm[]): boolean {
   return [false, true].some((backwards) =>
     order.every(({ column, descending }, i) => {
@@ -163,7 +172,7 @@ function all({ filters, rule }: Conditions): readonly Expression[] {
   return [...filters, ...rule];
 }
 
-/** The condition that holds a column constant, if there is one. */
+/** The condition that fixes the value of a column, if there is one. */
 function heldConstant({ filters, rule }: Conditions, column: string): Expression | undefined {
   return (
     filters.find((filter) => constantColumn(filter) === column) ??
@@ -171,7 +180,10 @@ function heldConstant({ filters, rule }: Conditions, column: string): Expression
   );
 }
 
-/** The column of the row that a condition holds constant, at a value or at NULL; null where it holds none. */
+/**
+ * The column of the row whose value a condition fixes, by `=` or by `is null`. Null where it fixes none, or no index
+ * can tell.
+ */
 export function constantColumn(condition: Expression): ColumnName | null {
   if (condition.kind === "is_null") return condition.negated ? null : soughtColumn(condition.value);
   if (condition.kind !== "compare" || condition.operator !== "=") return null;
@@ -181,7 +193,7 @@ export function constantColumn(condition: Expression): ColumnName | null {
   return isConstant(left) ? soughtColumn(right) : null;
 }
 
-/** The column of the row that an operand is, where an index on it can be sought by. */
+/** The column of the row that an operand is, if an index on it can be used; else null. */
 function soughtColumn(operand: Operand): ColumnName | null {
   return operand.kind === "column" && operand.source === "row" && !operand.asShown ? operand.column : null;
 }
@@ -194,7 +206,10 @@ function isMembership(condition: Expression, column: string): boolean {
   return condition.kind === "in_given" && soughtColumn(condition.value) === column;
 }
 
-/** The bound that a condition sets to a column of the row: from below (`>`, `>=`) or from above. Null where it sets none. */
+/**
+ * The column of the row to which a condition sets a lower (`>`, `>=`) or an upper bound (`<`, `<=`). Null where it
+ * sets none.
+ */
 export function boundOf(
   condition: Expression,
 ): { readonly column: ColumnName; readonly from: "below" | "above" } | null {
@@ -204,7 +219,10 @@ export function boundOf(
   return { column, from: condition.operator.startsWith(">") ? "below" : "above" };
 }
 
-/** At most one lower and one upper bound of the column: more of them do not narrow a seek. */
+/**
+ * The first lower and the first upper bound of a column among the filters, because SQLite seeks by one of each at
+ * most.
+ */
 function ranges(filters: readonly Expression[], column: string): readonly Expression[] {
   const bound = (from: "below" | "above") =>
     filters.find((filter) => {

@@ -2,35 +2,37 @@ import type { QueryParameter } from "../../http/query-string.js";
 import { Refusal } from "../../http/refusal.js";
 import type { Cipher } from "../../platform/platform.js";
 
-/** What a cursor carries: the original request as it was written, and how far it has come. */
+/** What a cursor holds: the parameters of the first request, and how far the pages have come. */
 export interface CursorState {
   readonly parameters: readonly QueryParameter[];
   readonly window: WireWindow;
-  /** Authorized rows before the next page. */
+  /** How many rows of the list come before the next page. */
   readonly offset: number;
-  /** Authorized rows counted so far. */
+  /** How many rows of the list have been counted so far. */
   readonly total: number;
-  /** See `ListPlan`. */
+  /** As in `ListPlan`. */
   readonly orderedOnly: boolean;
-  /** Names of the columns that keys consist of. */
+  /** The names of the columns whose values the keys of `window` hold. */
   readonly order: readonly string[];
 }
 
-/** `Window` of list-plan.ts with keys as JSON text of their wire values. */
+/** The `Window` of a `ListPlan`, with its keys as JSON text that `keyValue` in `tables/sql/wire.ts` wrote. */
 export interface WireWindow {
   readonly after: string | null;
   readonly upTo: string | null;
   readonly counted: boolean;
+  /** How many rows of the list to leave out at the beginning of the window, for `offset`. */
   readonly skip: number;
 }
 
-/** Who may use a cursor, and where. */
+/** The caller, the table and the version of the schema for which a cursor is valid. */
 export interface CursorBinding {
   readonly principal: string;
   readonly table: string;
   readonly schemaVersion: number;
 }
 
+/** How long a cursor is valid: an hour. */
 export const cursorLifetimeMs = 3_600_000;
 
 interface Carried extends CursorState {
@@ -38,8 +40,9 @@ interface Carried extends CursorState {
 }
 
 /**
- * Sealed with the binding as associated data: another caller's cursor, one of another table or of an older schema
- * does not open (interface, section 4). `now` is in milliseconds, `iv` 12 random bytes.
+ * Seals a cursor's state as text. The binding is the associated data of the encryption, so the cursor opens only for
+ * the same caller, table and version of the schema (`docs/reference/http.md#cursors`). `now` is in milliseconds, `iv`
+ * is 12 random bytes.
  */
 export async function sealCursor(
   cipher: Cipher,
@@ -52,6 +55,7 @@ export async function sealCursor(
   return cipher.seal(JSON.stringify(carried), associated(binding), iv);
 }
 
+/** Opens what `sealCursor` made; a refusal where the text is malformed, expired or bound to something else. */
 export async function openCursor(
   cipher: Cipher,
   text: string,

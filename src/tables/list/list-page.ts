@@ -14,8 +14,9 @@ import type { ListRequest } from "./list-request.js";
 import { type BoundList, type ListAccess, type ListSource, prepareList } from "./prepare-list.js";
 
 /**
- * One page: the first, or one that a cursor continues. Where the path that serves most has to sort more candidates than may
- * be examined, another one that yields the order takes over, in windows; where there is none, the request is refused.
+ * Reads one page of a list: the first, or the one that a cursor leads to. If the best path would have to sort more
+ * candidates than the scan limit, the list is read by a path that yields the order, as many rows at a time as the
+ * limit allows. If there is none, the request is refused (`docs/reference/http.md#the-scan-limit`).
  */
 export async function listPage(
   request: ListRequest,
@@ -36,19 +37,20 @@ export async function listPage(
   return again.outcome === "page" ? again.page : unservedSort(list.plan, source.access);
 }
 
+/** A page of a list, with the `meta` of its answer. */
 export interface ListPage {
-  /** A JSON array. */
+  /** The rows as a JSON array. */
   readonly data: string;
   readonly rowsReturned: number;
   readonly limit: number;
   readonly offset: number;
   readonly total: number;
   readonly truncated: boolean;
-  /** Where the next page begins, if there may be one. */
+  /** The cursor of the next page; null where this page is known to be the last. */
   readonly next: CursorState | null;
 }
 
-/** The first page of a list. */
+/** The state in which the first page of a list begins. */
 export function firstState(parameters: readonly QueryParameter[], request: ListRequest): CursorState {
   return {
     parameters,
@@ -63,10 +65,10 @@ export function firstState(parameters: readonly QueryParameter[], request: ListR
 type PageAnswer =
   | { readonly outcome: "page"; readonly page: ListPage }
   | { readonly outcome: "refused"; readonly refusal: Refusal }
-  /** There are more candidates than may be sorted, and no page was walked. */
+  /** There are more candidates than may be sorted, so no page was read. */
   | { readonly outcome: "too_many_to_sort" };
 
-/** Counts what it costs, whatever comes of it. */
+/** Reads a page by one path, and counts the rows that were read, also where the outcome is no page. */
 async function readPage(
   list: BoundList,
   request: ListRequest,
@@ -87,7 +89,10 @@ async function readPage(
   return { outcome: "page", page: pageOf(report, plan, request, state, state.window.upTo ?? end) };
 }
 
-/** `upTo` is the key where the window ends, null where it ends with the table. */
+/**
+ * The page that a report describes. `upTo` is the key at which its window ends, null where the window reaches the
+ * table's end.
+ */
 function pageOf(
   report: PageReport,
   plan: ListPlan,
@@ -116,18 +121,21 @@ function pageOf(
   };
 }
 
-/** Without the one beyond them. */
+/** The rows of the page, without the row after it that was read to learn whether there is one. */
 function pageRows({ rows, found }: PageReport, limit: number): string {
   if (rows === null || found <= limit) return rows ?? "";
   return rows.slice(0, rows.lastIndexOf(rowSeparator));
 }
 
-/** Bytes: below it `contains` costs little more than reading the text. */
+/** The longest text of `contains`, in bytes, for which the search costs little more than reading what is searched. */
 const shortSearchBytes = 64;
-/** Comparisons of single bytes that `contains` may make in the worst case, about a second of them. */
+/** How many comparisons of bytes a `contains` may take in the worst case. That many take about a second. */
 const searchWorkMax = 20_000_000_000;
 
-/** SQLite compares a text of `contains` at every place anew, so long texts in long texts would block the server. */
+/**
+ * Refuses a `contains` that would take too long; null where none does. SQLite compares the text anew at every place
+ * of what it searches, so searching a long text in very much text would block the server.
+ */
 async function searchTooLong(
   { filters, filterValues }: ListRequest,
   { plan, values }: BoundList,
@@ -158,17 +166,17 @@ async function candidateBytes(
 
 const tooLarge = badRequest("the page is too large: a smaller limit or fewer columns would help");
 
-/** What the statement said. */
+/** What the single row of `listStatement` says. */
 interface PageReport {
   readonly rows: string | null;
-  /** Authorized rows of the page, at most one beyond its limit. */
+  /** How many rows of the list were found for the page, at most one more than its limit. */
   readonly found: number;
   readonly lastKey: string | null;
   readonly counted: {
     readonly candidates: number;
     readonly authorized: number;
     readonly probed: number;
-    /** Whether it is known that no window ends in the table. */
+    /** Whether it is known that the window reaches the end of the table. */
     readonly toTheEnd: boolean;
   } | null;
   readonly examined: { readonly candidates: number; readonly probed: number } | null;
@@ -183,7 +191,8 @@ function reportOf(
 ): PageReport {
   const [found, rows, lastKey, counted, examined, gateVisits] = row as PageReportRow;
   const [candidates, authorized = candidates, probed = 0, toTheEnd] = numbers(counted);
-  // Where each candidate is authorized, a page examines those up to the row behind it, or all that were counted.
+  // Where every candidate is in the list, the page examined those up to the row after it, or else all that were
+  // counted.
   const reached = found > limit ? skip + limit + 1 : Math.min(candidates ?? 0, scanLimit);
   const [walked = isUnjudged(path) ? reached : undefined, walkedProbed = 0] = numbers(examined);
   return {
@@ -199,7 +208,7 @@ function reportOf(
   };
 }
 
-/** In the order of `listStatement`. */
+/** The columns of `listStatement`, in their order. */
 type PageReportRow = readonly [
   found: number,
   rows: string | null,
@@ -209,20 +218,24 @@ type PageReportRow = readonly [
   gateVisits: number,
 ];
 
-/** One number, an array of them, or none at all. */
+/** Reads a number, a JSON array of numbers, or NULL. */
 function numbers(value: string | number | null): readonly number[] {
   if (typeof value === "string") return JSON.parse(value);
   return value === null ? [] : [value];
 }
 
-/** Candidates that only a sort can order are all examined, so there may be no more of them than the scan limit. */
+/**
+ * Refuses a list that would have to sort more candidates than the scan limit. The message names an index that would
+ * help.
+ */
 function unservedSort({ path, scanLimit }: ListPlan, { readable }: ListAccess): Refusal {
   const held = path.served.flatMap((condition) => constantColumn(condition) ?? []);
   const columns = [
     ...held.map((name) => ({ name, descending: false })),
     ...path.order.map(({ column: { name }, descending }) => ({ name, descending })),
   ];
-  // What SQLite appends by itself cannot be declared, and what the caller may not know is not told.
+  // The message names no column that the caller may not read, and no rowid, which a schema file cannot name in an
+  // index.
   const named = columns.filter(({ name }) => readable.has(name));
   const help = named.length === 0 ? "a narrower filter" : `an index on [${named.map(indexTerm).join(", ")}]`;
   return badRequest(
@@ -235,18 +248,19 @@ function indexTerm({ name, descending }: { readonly name: string; readonly desce
 }
 
 /**
- * Logical source rows: those that were counted, those that the page walked, and those that probes looked up. Where they were
- * too many to sort, no page was walked.
+ * `rows_read` of the answer: the candidates that were examined for the count and for the page, and the rows that the
+ * rule's `exists` looked up (`docs/reference/metering.md#what-is-counted`). Where there were too many to sort, no
+ * page was read.
  */
 function rowsRead(plan: ListPlan, { counted, examined, gateVisits }: PageReport, isTooMany: boolean): number {
   const pass = (part: { candidates: number; probed: number } | null) =>
     part === null ? 0 : part.candidates + part.probed;
-  // Where candidates have to be sorted, they are counted for every page before, and then read again.
+  // Where candidates have to be sorted, every page first counts all of them and then reads them again.
   if (!plan.path.ordered) return pass(examined) * (isTooMany ? 1 : 2) + gateVisits;
   return (plan.window.counted ? 0 : pass(counted)) + pass(examined) + gateVisits;
 }
 
-/** Whether the scan may have met its limit. */
+/** Whether the window may have ended at the scan limit, before the end of the table. */
 function mayEndInTable(plan: ListPlan, limit: number, { found, counted, examined }: PageReport): boolean {
   const { path, scanLimit, window } = plan;
   if (!path.ordered || window.upTo !== null || counted?.toTheEnd) return false;
@@ -255,22 +269,24 @@ function mayEndInTable(plan: ListPlan, limit: number, { found, counted, examined
     : (examined?.candidates ?? 0) >= scanLimit;
 }
 
-/** The key where the counted window ends. Null: with the table. */
+/** The key of the window's last candidate; null where the window reaches the end of the table. */
 async function endOfWindow({ plan, values }: BoundList, execution: Execution): Promise<string | null> {
   const { scanLimit } = plan;
   const [result] = await read(execution, [bind(windowEndStatement(plan), values)]);
   const [end, beyond] = result!.rows;
-  // It walks up to the row behind the window, if there is one.
+  // The statement read the whole window, and the row after it if there is one.
   execution.tally.add(end === undefined ? null : scanLimit + (beyond === undefined ? 0 : 1));
   return beyond === undefined ? null : (end![0] as string);
 }
 
-/** A count without any condition is not limited (interface, section 4). */
+/**
+ * Whether the list has no condition at all. Its count is then not limited (`docs/reference/http.md#the-scan-limit`).
+ */
 function isUnconditional({ path }: ListPlan): boolean {
   return path.rest.length === 0 && path.served.length === 0;
 }
 
-/** What the next page looks at: the rest of the window that ends at `upTo`, or what is behind it. */
+/** The window of the next page: the rest of this window, or what comes after it; null where there is nothing left. */
 function windowAfter(
   { skip }: WireWindow,
   plan: ListPlan,

@@ -14,44 +14,50 @@ import { type AccessPath, chooseAccessPath } from "./access-path.js";
 import type { ListRequest, SortTerm } from "./list-request.js";
 import { type Key, totalOrder } from "./order.js";
 
-/** Everything that decides the SQL of one page. The same plan gives the same text. */
+/** Everything that the SQL of a page depends on. Equal plans give the same text. */
 export interface ListPlan {
   readonly table: Table;
   readonly catalog: Catalog;
   readonly path: AccessPath;
-  /** Conditions that name no column of the row: decided once, before any row is visited. */
+  /** Terms of the rule that name no column of the row. They are decided once, before any row is read. */
   readonly gates: readonly Expression[];
   readonly output: readonly Column[];
   readonly scanLimit: number;
-  /** Whether the statement reports what it examined. */
+  /** Whether the statement reports how many rows it examined. */
   readonly metered: boolean;
   readonly window: Window;
-  /** The path that serves most offers too many rows to sort: another one has to yield the order. */
+  /** Whether only paths that yield the order are considered, because the best path offers too many rows to sort. */
   readonly orderedOnly: boolean;
-  /** Null: the candidates are counted one by one. */
+  /** How to count candidates in groups; null where they are counted one by one. */
   readonly grouping: Grouping | null;
 }
 
-/** An index that begins with all columns by which candidates are judged: those that are alike in them are judged together. */
+/**
+ * An index that begins with all columns that the conditions test. Candidates with the same values in these columns
+ * come next to each other in the index and are tested together (`docs/reference/metering.md#what-is-counted`, "Rows
+ * judged together").
+ */
 export interface Grouping {
   readonly index: CatalogIndex;
   readonly columns: readonly ColumnName[];
 }
 
 /**
- * The part of the scan that one request examines: at most `scanLimit` candidates behind `after`. A window is counted
- * once, by the request that opens it; the pages that follow inside of it go by keyset.
+ * The part of a list that one request examines: at most `scanLimit` candidates after the key `after`. The first page
+ * of a window counts it. Later pages of the same window begin at the last key of the page before (keyset pagination)
+ * and do not count again.
  */
 export interface Window {
   readonly after: Key | null;
-  /** The last candidate of a counted window that ended before the table did. */
+  /** The last candidate of a window that is counted already and ends before the table does; else null. */
   readonly upTo: Key | null;
+  /** Whether the window is counted already. */
   readonly counted: boolean;
 }
 
 /**
- * Plans a page under `rule`, which is what `ruleBeside` or `openRuleBeside` made of the caller's. `context` is kept: it holds
- * nothing that is this request's alone.
+ * Plans a page. `rule` is what `ruleBeside` or `openRuleBeside` returned. The plan may be kept for other requests, so
+ * nothing in `context` may belong to this request alone.
  */
 export function planList(
   table: Table,
@@ -78,7 +84,7 @@ export function planList(
   };
 }
 
-/** For the first window over a whole table. */
+/** The grouping by which the first window over a whole table can be counted; null where there is none. */
 function groupingOf(
   { steered, ordered, served, rest }: AccessPath,
   { after, upTo, counted }: Window,
@@ -87,7 +93,7 @@ function groupingOf(
   const isWhole = steered && ordered && served.length === 0 && rest.length > 0;
   if (!isWhole || after !== null || upTo !== null || counted || !physical?.rowid) return null;
   const judged = columnsJudged(rest);
-  // In others, what is grouped may not be alike.
+  // In other columns, values that GROUP BY holds for equal can differ, as `a` and `A` do where the collation is NOCASE.
   if (![...judged].every((column) => physical.exactColumns.has(column))) return null;
   const index = physical.indexes.find(
     ({ columns, unique }) =>
@@ -98,21 +104,23 @@ function groupingOf(
   return { index, columns: [...judged] };
 }
 
-/** Columns of the row that conditions read. */
+/** The columns of the row that conditions read. */
 export function columnsJudged(conditions: readonly Expression[]): ReadonlySet<ColumnName> {
   return new Set(conditions.flatMap((condition) => [...columnsOf(condition, "row")]));
 }
 
 /**
- * The rule beside the caller's filters, whose equalities are carried into it: an `exists` that no longer depends on the row
- * is decided once. What they compare with is given later; null where that would decide something, as in a comparison with a
- * literal.
+ * The rule, with each column that a filter holds equal to a value replaced by that value. An `exists` that thereby no
+ * longer depends on the row is then looked up once, not for every row. The values themselves are given when the
+ * statement is sent, so requests that differ only in them share the SQL. Null where such a value would decide a part
+ * of the rule by itself.
  */
 export function openRuleBeside(
   { filters, filterValues }: ListRequest,
   { table, rule, catalog }: ListedAccess,
 ): Expression | null {
-  // Another table's column may hold a number.
+  // Inside an `exists` the value may be compared with a column of another table that holds numbers where texts are
+  // expected.
   const isTakenForNumber =
     catalog.hasMixedTexts && [...filterValues.values()].some((value) => readsAsNumber(String(value)));
   const known = equalities(filters, filterValues, catalog.tables.get(table.name));
@@ -120,7 +128,10 @@ export function openRuleBeside(
   return open !== rule && (isTakenForNumber || hangsOnGiven(open)) ? null : open;
 }
 
-/** The same for these very filters and this very caller. */
+/**
+ * The same, with the values of this request's filters and caller written into the rule, for requests that share no
+ * SQL.
+ */
 export function ruleBeside(
   { filters, filterValues }: ListRequest,
   { table, rule, catalog }: ListedAccess,
@@ -140,14 +151,14 @@ export function ruleBeside(
 
 type ListedAccess = Pick<Access, "table" | "rule" | "catalog">;
 
-/** Of what rules compare: no blobs. */
+/** A value as a literal. It is not a blob, because rules cannot compare blobs. */
 function literalOf(value: SqlValue | boolean): Literal {
   return { kind: "literal", value: value as Literal["value"] };
 }
 
 /**
- * The columns that filters hold equal to something, where equal means the same: by NOCASE a filter for `A` finds `a`, of
- * which the rule may think otherwise.
+ * The columns that filters hold equal to a value. Leaves out columns in which different values can be equal: where
+ * the collation is NOCASE, a filter for `A` also finds `a`, for which the rule may have another outcome.
  */
 function equalities(
   filters: readonly Expression[],

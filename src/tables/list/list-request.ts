@@ -7,11 +7,11 @@ import type { Column } from "../../project/model.js";
 import type { ColumnReference, CompareOperator, Expression, Given, TextMatch } from "../../rules/ast.js";
 import { fromJson, fromText } from "../values.js";
 
-/** What a list request asks for, its names resolved and its values typed (docs/reference/http.md). */
+/** What a list request asks for, with columns instead of names and typed values (`docs/reference/http.md#lists`). */
 export interface ListRequest {
-  /** All of which a row has to pass. What they compare with is given by `filterValues`. */
+  /** Conditions that a row has to pass, all of them. They hold names; `filterValues` has the values. */
   readonly filters: readonly Expression[];
-  /** By the names of the filters' given values. */
+  /** The values that filters compare with, by the names that stand for them in `filters`. */
   readonly filterValues: ReadonlyMap<string, SqlValue>;
   /** Null: every column that the caller may read. */
   readonly select: readonly Column[] | null;
@@ -20,6 +20,7 @@ export interface ListRequest {
   readonly offset: number;
 }
 
+/** A column of `sort`. */
 export interface SortTerm {
   readonly column: Column;
   readonly descending: boolean;
@@ -30,8 +31,8 @@ const limitMax = 1000;
 const inValuesMax = 1000;
 
 /**
- * Reads the list parameters against the columns that the caller may read. A hidden column and one that does not exist
- * are the same problem, in the same words.
+ * Parses the parameters of a list. Columns that the caller may not read are not in `readable` and are refused in the
+ * same words as columns that do not exist.
  */
 export function parseListRequest(
   parameters: readonly QueryParameter[],
@@ -54,7 +55,9 @@ export function parseListRequest(
 
 type ListParts = Omit<ListRequest, "filters" | "filterValues">;
 
-/** One filter as it was read; what it compares with, null for `is_null`, gets its name in the place of its number. */
+/**
+ * One filter after parsing. `condition` makes its condition, given the name for `value`, which is null for `is_null`.
+ */
 interface Filter {
   readonly operator: string;
   readonly column: Column;
@@ -62,7 +65,10 @@ interface Filter {
   readonly condition: (column: ColumnReference, value: Given) => Expression;
 }
 
-/** Each value is named after the place of its filter, so that requests that differ in values alone look alike. */
+/**
+ * Names each value after the position of its filter, so that requests that differ only in values have the same
+ * filters.
+ */
 function numbered(filters: readonly Filter[]): Pick<ListRequest, "filters" | "filterValues"> {
   const filterValues = new Map<string, SqlValue>();
   const conditions = filters.map(({ column, value, condition }, i) => {
@@ -73,7 +79,7 @@ function numbered(filters: readonly Filter[]): Pick<ListRequest, "filters" | "fi
   return { filters: conditions, filterValues };
 }
 
-/** Columns that this engine cannot compare, and why. */
+/** Columns that this database cannot compare, because it lacks their collation, by name with the reason. */
 export type Incomparable = ReadonlyMap<string, string>;
 
 function notComparable(
@@ -88,7 +94,7 @@ function notComparable(
     : badRequest(`${column}: neither sorted nor filtered by, as the server lacks its collation`);
 }
 
-/** By their own functions, collations do not matter. */
+/** Operators that do not use the collation of the column. */
 const comparesNothing: ReadonlySet<string> = new Set(["is_null", "contains", "starts_with"]);
 
 type Parser = (text: string, readable: ReadonlyMap<string, Column>) => Partial<ListParts> | Refusal;
@@ -100,7 +106,7 @@ const parsers: ReadonlyMap<string, Parser> = new Map<string, Parser>([
   ["sort", parseSort],
 ]);
 
-/** `where[c]=v` and `filter[c][eq]=v` are the same filter, so both at once are one too many. */
+/** Refuses two filters of a column by the same operator. `where[c]=v` counts as `filter[c][eq]=v`. */
 function repeatedFilter(filters: readonly Filter[]): Refusal | null {
   const seen = new Set<string>();
   for (const { column, operator } of filters) {
@@ -221,7 +227,7 @@ function oneOf(column: Column, text: string): Filter | Refusal {
   return { operator: "in", column, value: `[${values.map(itemText).join(",")}]`, condition };
 }
 
-/** An item of a list as JSON that SQLite reads as the same value. */
+/** An item of `in` as JSON from which SQLite reads the same value. */
 function itemText(value: SqlValue): string {
   if (typeof value === "bigint") return String(value);
   return typeof value === "number" ? realText(value) : JSON.stringify(value);

@@ -9,20 +9,20 @@ import { firstState, listPage } from "./list-page.js";
 import { type Incomparable, type ListRequest, parseListRequest } from "./list-request.js";
 import type { ListAccess, ListSource } from "./prepare-list.js";
 
-/** What cursors are sealed with. */
+/** What it takes to seal and open cursors. */
 export interface Cursors {
   readonly cipher: Cipher;
   readonly random: Random;
 }
 
-/** Cursors of one caller, one table and one schema. */
+/** The same for one caller, one table and one version of the schema. */
 export interface BoundCursors extends Cursors {
   readonly binding: CursorBinding;
 }
 
 /**
- * Answers a list request: `{ data, meta: { limit, offset, total, next_cursor?, truncated?, … } }`. `succeed` is told of the
- * success and gives the members of `meta` that metering adds.
+ * Answers a list request with `{ data, meta: { limit, offset, total, next_cursor?, truncated?, … } }`. `succeed`
+ * records the receipt and returns the members that metering adds to `meta`.
  */
 export async function listResponse(
   request: Request,
@@ -50,7 +50,10 @@ export async function listResponse(
   return jsonText(`{"data":${data},"meta":{${members.filter(Boolean).join()}}}`);
 }
 
-/** Of what a header line can carry, with room for the rest of it. */
+/**
+ * In characters. A cursor comes back in the URL, so it has to fit into a request's header with room for everything
+ * else.
+ */
 const cursorLengthMax = 100_000;
 const cursorTooLong = badRequest(
   "the cursor of this list would be too long: fewer values in its filters, or shorter values of its sort, would help",
@@ -64,7 +67,10 @@ interface Asked {
 
 const none: Incomparable = new Map();
 
-/** What a cursor says, which comes alone, or what the list parameters say. */
+/**
+ * The request that the cursor holds, which has to be the only parameter, or else the request that the parameters
+ * describe.
+ */
 async function listAsked(
   request: Request,
   { readable, catalog, table }: ListAccess,

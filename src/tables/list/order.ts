@@ -4,25 +4,32 @@ import type { ColumnName } from "../../sqlite/names.js";
 import type { Param } from "../sql/fragment.js";
 import type { SortTerm } from "./list-request.js";
 
-/** One term of a total order. */
+/** One column of a total order, which gives every row its own place. */
 export interface OrderTerm {
   readonly column: OrderColumn;
   readonly descending: boolean;
-  /** Whether NULLs can occur; they sort first ascending, last descending, as SQLite does. */
+  /** Whether the column can hold NULL. As in SQLite, NULLs come first in ascending and last in descending order. */
   readonly nullable: boolean;
 }
 
-/** A column, or the rowid where a table has no primary key. */
+/** A column of the table, or its rowid. */
 export type OrderColumn = Pick<Column, "name" | "type">;
 
-/** A place in the order: a value for each of its terms. NULL is NULL already; what else it is may be given later. */
+/**
+ * A place in the order: a value for each term. A value other than NULL may be a slot that is filled when the
+ * statement is sent.
+ */
 export type Key = readonly Param[];
 
-function rowidColumn(name: ColumnName): OrderColumn {
+/** The rowid as a column of an order, by the name that SQL has to use for it. */
+export function rowidColumn(name: ColumnName): OrderColumn {
   return { name, type: "integer" };
 }
 
-/** The order that was asked for, made total by the primary key, ascending (interface, section 4). */
+/**
+ * The order that was asked for, followed by the primary key in ascending order, so that no two rows have the same place
+ * (`docs/reference/http.md#order`). The rowid follows where the key does not tell all rows apart.
+ */
 export function totalOrder(
   table: Table,
   sort: readonly SortTerm[],
@@ -32,8 +39,8 @@ export function totalOrder(
   const isNullable = (column: OrderColumn) =>
     column.name !== rowid && !table.columns.get(column.name)!.notNull;
   const key: readonly OrderColumn[] = table.primaryKey.map((column) => table.columns.get(column)!);
-  // A key that may be NULL, as old tables allow, is none: NULLs do not equal one another. Nor is one whose index tells values
-  // apart that its columns hold for equal.
+  // Not every primary key tells all rows apart. Tables that are not STRICT may allow NULL in it, and any number of
+  // rows can have NULL. And the key's index may compare in another collation than its columns do.
   const isTotal =
     key.length > 0 && (rowid === null || (isUniqueKey(table, physical!) && !key.some(isNullable)));
   const terms: OrderTerm[] = sort.map(({ column, descending }) => ({
@@ -62,7 +69,7 @@ function isUniqueKey(
   );
 }
 
-/** Behind the whole primary key nothing can tie. */
+/** Drops the terms after the last column of the primary key: rows that differ in the key are in order already. */
 function withoutRedundantTail(table: Table, terms: readonly OrderTerm[]): readonly OrderTerm[] {
   const missing = new Set<string>(table.primaryKey);
   const end = terms.findIndex(({ column }) => missing.delete(column.name) && missing.size === 0);

@@ -14,32 +14,36 @@ import { type ListPlan, openRuleBeside, planList, ruleBeside } from "./list-plan
 import type { ListRequest } from "./list-request.js";
 import type { Key, OrderTerm } from "./order.js";
 
-/** Whose rows are listed: what a caller may see of a table, and how much of it one request may examine. */
+/**
+ * What lists of one caller and one table have in common: what the caller may see, and how many rows a request may
+ * examine.
+ */
 export interface ListSource {
   readonly access: ListAccess;
-  /** Rows. */
+  /** In rows. */
   readonly scanLimit: number;
   readonly metered: boolean;
-  /** By shape: null where requests of the shape share no plan. */
+  /** Prepared lists by the shape of the request; null where requests of that shape cannot share one. */
   readonly prepared: Memo<PreparedList | Refusal | null>;
 }
 
+/** The parts of an `Access` that lists use. */
 export type ListAccess = Pick<Access, "key" | "table" | "catalog" | "rule" | "readable">;
 
-/** One page, ready to be sent as soon as its values are given. */
+/** The plan of a page and its statement, without values. */
 export interface PreparedList {
   readonly plan: ListPlan;
   readonly page: Counted<Sql>;
 }
 
-/** One page with its values. */
+/** The same, with the values of one request. */
 export interface BoundList extends PreparedList {
   readonly values: readonly SlotValues[];
 }
 
 /**
- * Requests of one shape share their plan and its SQL, unless the values of their filters decide something in the rule.
- * `callerValues` are `auth.id`, `auth.email` and `now()`.
+ * Plans a page and makes its statement. Requests of the same shape share both, unless the values of their filters
+ * decide a part of the rule. `callerValues` are `auth.id`, `auth.email` and `now()`.
  */
 export function prepareList(
   request: ListRequest,
@@ -92,12 +96,15 @@ function preparedBy(
     output: select ?? [...access.readable.values()],
     window: { after: slotsOf("after", after), upTo: slotsOf("upTo", upTo), counted: window.counted },
   });
-  // The order's columns depend on the path, and the path on the rules as they are now.
+  // The columns of a key depend on the path, and the path on the rules, which may have changed since the cursor was
+  // made.
   if (after !== null && !isSameOrder(order, plan.path.order)) return outOfDate;
   return { plan, page: listStatement(plan) };
 }
 
-/** The same text for pages that differ in given values alone. */
+/**
+ * A text that is the same for requests that differ only in values. It is the key under which a prepared list is kept.
+ */
 function shapeOf(
   filters: readonly Expression[],
   { select, sort }: ListRequest,
@@ -113,10 +120,10 @@ function shapeOf(
   ].join("\n");
 }
 
-/** What filters name, each column by itself. */
+/** Writes columns without a table, which is enough to compare filters. */
 const columnNames = { ...noNames, row: name };
 
-/** NULL, and what not every database takes as a parameter. */
+/** Values that the SQL has to hold itself: NULL, and infinities, which not every database takes as a parameter. */
 const isWrittenOut = (value: SqlValue) =>
   value === null || (typeof value === "number" && !Number.isFinite(value));
 const writtenOut = (key: readonly SqlValue[] | null) =>
@@ -141,7 +148,7 @@ function isSameOrder(names: readonly string[], order: readonly OrderTerm[]): boo
   return names.length === order.length && order.every(({ column }, i) => column.name === names[i]);
 }
 
-/** A key out of a cursor, which the server sealed. */
+/** The key that a cursor holds as JSON text. It needs no checks, because only the server can have sealed it. */
 function keyOf(text: string | null): readonly SqlValue[] | null {
   return text === null ? null : (JSON.parse(text) as unknown[]).map(storedOf);
 }

@@ -5,19 +5,19 @@ import type { CatalogTable } from "../../schema/catalog.js";
 import { sameFragment } from "../../sqlite/fragment.js";
 import type { RowValues } from "./row-request.js";
 
-/** The write that has broken it. */
+/** The write that broke a constraint. */
 export interface RefusedWrite {
   readonly kind: "insert" | "update" | "delete";
   readonly table: Table;
   readonly physical: CatalogTable;
-  /** What the request says of columns: of a delete, of its key. */
+  /** The columns that the request gives values to; for a delete the values of the key. */
   readonly written: RowValues;
   readonly readable: ReadonlyMap<string, unknown>;
 }
 
 /**
- * A broken constraint as the caller's error: never SQL, never a 500 (specification, section 7; interface, section 4). It
- * names columns, and checks, where the caller may read all of the columns that are meant.
+ * The 4xx answer for a broken constraint (`docs/reference/errors.md#constraints`). The message never holds SQL. It
+ * names columns and checks only where the caller may read all columns that are involved.
  */
 export function constraintRefusal(error: ConstraintError, write: RefusedWrite): Refusal {
   switch (error.kind) {
@@ -42,12 +42,15 @@ function mayRead(columns: readonly string[], { readable }: RefusedWrite): boolea
   return columns.every((column) => readable.has(column));
 }
 
-/** Nothing where the caller may not read one of them. */
+/** The columns for the end of a message; empty where there are none, or the caller may not read one of them. */
 function listed(columns: readonly string[], write: RefusedWrite): string {
   return columns.length > 0 && mayRead(columns, write) ? `: ${columns.join(", ")}` : "";
 }
 
-/** SQLite's own words, such as `UNIQUE constraint failed: rooms.owner_id, rooms.name`. */
+/**
+ * The columns in SQLite's message, such as `UNIQUE constraint failed: rooms.owner_id, rooms.name`. Empty if of
+ * another table.
+ */
 function columnsIn({ message }: ConstraintError, { table }: RefusedWrite): readonly string[] {
   const [, list] = /^(?:NOT NULL|UNIQUE) constraint failed: (\w+\.\w+(?:, \w+\.\w+)*)$/.exec(message) ?? [];
   const names = list?.split(", ").map((name) => name.split(".")) ?? [];
@@ -68,7 +71,7 @@ function brokenCheck({ detail }: ConstraintError, write: RefusedWrite): string {
 const missing = "a reference does not hold: the row that it names is missing";
 const referredTo = "a reference does not hold: rows still refer to this one";
 
-/** SQLite does not say which reference it is: any of those that the write gives a value. */
+/** SQLite does not say which foreign key was broken, so the message names all that the write may have broken. */
 function brokenReference(write: RefusedWrite): string {
   const { kind, physical } = write;
   const keys = physical.foreignKeys.filter((columns) => mayBreak(columns, write));
@@ -82,7 +85,7 @@ function brokenReference(write: RefusedWrite): string {
   return `${sentence}: one of ${names.join(", ")}`;
 }
 
-/** With a NULL in it, a reference holds. */
+/** Whether a write may have broken a foreign key. One that has NULL in any of its columns is never broken. */
 function mayBreak(key: readonly string[], { kind, table, written }: RefusedWrite): boolean {
   const values = key.map((name) => {
     const column = table.columns.get(name);
@@ -95,7 +98,7 @@ function mayBreak(key: readonly string[], { kind, table, written }: RefusedWrite
   );
 }
 
-/** Whether an update sets what rows of other tables can refer to. */
+/** Whether an update sets a column of a unique key, to which rows of other tables may refer. */
 function changesKey({ table, physical, written }: RefusedWrite): boolean {
   const keys = [
     ...table.unique,

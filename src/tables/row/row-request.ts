@@ -9,13 +9,13 @@ import type { Access } from "../access.js";
 import { isShownNumber, readsAsNumber, staysAsNumber } from "../numeric-text.js";
 import { fromJson, fromText, isSafe } from "../values.js";
 
-/** What a request says of columns, by their names. */
+/** Values that a request gives to columns, by the columns' names. */
 export type RowValues = ReadonlyMap<string, SqlValue>;
 
-/** No row has the key. */
+/** The answer where no row has the key. */
 export const notFound = new Refusal("not_found", "no such row");
 
-/** The key of `/api/:table/:id`. */
+/** Reads the key of `/api/:table/:id`, for tables whose key has one column. */
 export function singleKey({ table, catalog }: KeyedTable, text: string): RowValues | Refusal {
   const [only, ...others] = table.primaryKey;
   if (only === undefined) return noKey;
@@ -26,7 +26,9 @@ export function singleKey({ table, catalog }: KeyedTable, text: string): RowValu
   return keyValues(table, () => text, catalog.tables.get(table.name));
 }
 
-/** The key of `/api/:table/_svc/key`: every field of it, once, and nothing else (specification 4.2). */
+/**
+ * Reads the key of `/api/:table/_svc/key`: every field of it once, and nothing else (`docs/reference/http.md#keys`).
+ */
 export function compositeKey(
   { table, catalog }: KeyedTable,
   parameters: readonly QueryParameter[],
@@ -60,7 +62,8 @@ function keyValues(
     const parsed = fromText(column, textOf(field));
     if (!parsed.ok) return badRequest(`${field}: expected ${parsed.expected}`);
     const stored = numericAffinity(field, physical);
-    // SQLite would find the number that it reads as.
+    // The column has stored every such text as a number, and would find the row of that number by another spelling of
+    // it.
     if (stored !== undefined && readsAsNumber(textOf(field)) && !isShownNumber(textOf(field), stored))
       return notFound;
     values.set(field, parsed.value);
@@ -68,15 +71,18 @@ function keyValues(
   return values;
 }
 
-/** That of a column of texts of which SQLite makes numbers. */
+/** The affinity of a text column that stores texts as numbers where they read as such; undefined for other columns. */
 function numericAffinity(column: string, physical: CatalogTable | undefined): Affinity | undefined {
   const stored = physical?.mixedTexts.get(column);
   return stored !== undefined && makesNumbers(stored) ? stored : undefined;
 }
 
+/** The JSON object that a request sends. */
 export type Body = Readonly<Record<string, unknown>>;
 
-/** Columns to insert (interface, section 4). */
+/**
+ * Checks the values for a new row: types, column rules, and that the key is complete (`docs/reference/http.md#rows`).
+ */
 export function createValues(access: Access, body: Body): RowValues | Refusal {
   const { table } = access;
   const physical = access.catalog.tables.get(table.name);
@@ -92,13 +98,19 @@ export function createValues(access: Access, body: Body): RowValues | Refusal {
   );
 }
 
-/** A row whose key is NULL, as old tables allow it, would be out of reach. NULL for the rowid is the next number. */
+/**
+ * Whether a key column would be NULL in the new row. Tables that are not STRICT may allow that, but no request could
+ * name the row. The rowid is never NULL: SQLite numbers the row.
+ */
 function isLeftNull(column: Column, values: RowValues, physical: CatalogTable | undefined): boolean {
   if (column.name === physical?.rowid) return false;
   return values.has(column.name) ? values.get(column.name) === null : column.default === null;
 }
 
-/** Interface, section 14: behind the last number there would be none for the next row. */
+/**
+ * Refuses a rowid beyond ±(2^53−1). SQLite numbers the next row after the highest rowid, so beyond the last integer
+ * there would be no number for it.
+ */
 function beyondNumbers(values: RowValues, rowid: ColumnName | null | undefined): Refusal | null {
   const value = rowid && values.get(rowid);
   return typeof value === "bigint" && !isSafe(value)
@@ -106,7 +118,7 @@ function beyondNumbers(values: RowValues, rowid: ColumnName | null | undefined):
     : null;
 }
 
-/** Columns to change: at least one, and none of the primary key. */
+/** Checks the values for an update: types, column rules, at least one column, and none of the primary key. */
 export function patchValues(access: Access, body: Body): RowValues | Refusal {
   const { table } = access;
   const values = columnValues(table, body, access.catalog.tables.get(table.name));
@@ -119,7 +131,10 @@ export function patchValues(access: Access, body: Body): RowValues | Refusal {
     : badRequest(`${key} is part of the primary key, which cannot be changed`);
 }
 
-/** Interface, section 3: only texts that stay as they are. In a json column a number is one, if none of it is lost. */
+/**
+ * Whether a column of numeric affinity would store a text as something else. A number in a json column is stored as a
+ * number, too; that is no change if it comes back as the same number.
+ */
 function becomesAnother({ type }: Column, value: SqlValue): boolean {
   return typeof value === "string" && readsAsNumber(value) && !(type === "json" && staysAsNumber(value));
 }

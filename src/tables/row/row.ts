@@ -20,26 +20,29 @@ import type { Values } from "../sql/row-key.js";
 import { constraintRefusal } from "./constraint-refusal.js";
 import { notFound, type RowValues } from "./row-request.js";
 
-/** A row's table and what its caller may do there, and the statements that were made before. */
+/** The table of a row, what the caller may do with it, and the statements that earlier requests have made. */
 export interface RowTarget {
   readonly access: Access;
   readonly reads: Memo<Counted<Sql>>;
   readonly writes: Memo<WriteStatement>;
 }
 
-/** What a request says of columns, as places for its values. */
+/** A slot for each column, so that the statement does not hold the values of this request. */
 function slots(values: RowValues, { table }: Access): Values {
   return new Map([...values.keys()].map((name) => [table.columns.get(name)!, new Slot(name)]));
 }
 
-/** Requests that write the same columns differ in given values alone. */
+/**
+ * The key under which a statement is kept: requests that write the same columns share it. Null where it cannot be
+ * shared.
+ */
 function shapeOf({ key }: Access, values: RowValues): string | null {
   return key && `${key}\n${[...values.keys()].join()}`;
 }
 
 const tooLarge = badRequest("the row is too large for an answer: list it with fewer columns");
 
-/** The row as JSON text. */
+/** Reads a row by its key. Returns it as JSON text, or 403, or 404. */
 export async function getRow(
   { access, reads }: RowTarget,
   execution: Execution,
@@ -60,7 +63,7 @@ export async function getRow(
   return json === null ? tooLarge : finishRows(json as string, output);
 }
 
-/** The new row as JSON text, as far as its writer may see it. */
+/** Creates a row. Returns it as JSON text with the columns that the caller may see, or why it was not created. */
 export async function createRow(
   { access, writes }: RowTarget,
   execution: Execution,
@@ -73,7 +76,7 @@ export async function createRow(
   return rowAfter({ kind: "insert", statement: insert, values: [values] }, access, execution);
 }
 
-/** The changed row as JSON text, as far as its writer may see it. */
+/** Changes a row. Returns it as JSON text with the columns that the caller may see, or why it was not changed. */
 export async function updateRow(
   { access, writes }: RowTarget,
   execution: Execution,
@@ -88,7 +91,7 @@ export async function updateRow(
   return rowAfter({ kind: "update", statement: update, values: [key, patch] }, access, execution);
 }
 
-/** The key of the row that is gone, as JSON text. */
+/** Deletes a row. Returns its primary key as JSON text, or why it was not deleted. */
 export async function deleteRow(
   { access, writes }: RowTarget,
   execution: Execution,
@@ -113,17 +116,17 @@ async function rowAfter(write: RowWrite, access: Access, execution: Execution): 
   }
 }
 
-/** One guarded statement, and what the request gives it. */
+/** A write whose statement holds its rule, and the values of the request. */
 interface RowWrite {
   readonly kind: "insert" | "update" | "delete";
   readonly statement: WriteStatement;
-  /** The key, but of an insert, and what is written, but of a delete. */
+  /** Of an insert the values to write, of a delete the key, of an update the key and then the values to write. */
   readonly values: readonly RowValues[];
 }
 
 type RowWriteOutcome =
   | { readonly outcome: "written"; readonly json: string }
-  /** The rule said no, or there is no such row: `isThere` where the rule's probes have found one to judge. */
+  /** The rule denies, or there is no such row. `isThere`: it is known that the row exists, so the rule denies. */
   | { readonly outcome: "not_written"; readonly isThere: boolean }
   | { readonly outcome: "refused"; readonly refusal: Refusal };
 
@@ -135,7 +138,7 @@ async function carryOut(write: RowWrite, access: Access, execution: Execution): 
   const { table, catalog } = access;
   const physical = catalog.tables.get(table.name)!;
   const triggers = physical.triggers[kind];
-  // An insert visits no row of its table; the others the one that they look up.
+  // An update or a delete reads the row that it looks up by its key; an insert reads none.
   const own = kind === "insert" ? 0 : 1;
   const { probes } = statement;
   const values = [execution.values, ...write.values];
@@ -160,7 +163,7 @@ async function carryOut(write: RowWrite, access: Access, execution: Execution): 
       return { outcome: "not_written", isThere };
     }
     const returned = returnedRow(rows[0]![0] as string);
-    // What a customer's trigger reads is seen by nobody.
+    // How many rows a customer's trigger reads cannot be known.
     const isKnown = exact && !triggers.read;
     tally.add(isKnown ? own + (probed ?? 0) + returned.probed : null, logicalRows(triggers, rowsWritten));
     return { outcome: "written", json: finishRows(returned.json, [...table.columns.values()]) };
@@ -174,13 +177,14 @@ async function carryOut(write: RowWrite, access: Access, execution: Execution): 
       physical.hasOwnersSql &&
       (await isSound(database, bound.statement))
     ) {
-      // What it had read until then nobody knows.
+      // How many rows it had read until then is not known.
       tally.add(null);
       return refused(notEvaluated);
     }
     if (!(error instanceof ConstraintError)) throw error;
-    // It was rolled back, and what it had read until then it cannot say, unless there was nothing but the row itself:
-    // what a foreign key refuses has been read back by then.
+    // The write was rolled back, so it cannot report how many rows it had read. That is known only where it looks up
+    // nothing but the row itself: no trigger runs, and neither its rule nor the read rule, which is asked before a
+    // broken foreign key is found, has an `exists`.
     const isOwn = probes === null && statement.seeks.every(({ alias }) => alias === table.name);
     tally.add(isOwn && statement.exact && !triggers.run ? own : null);
     const written = write.values.at(-1)!;
@@ -188,7 +192,7 @@ async function carryOut(write: RowWrite, access: Access, execution: Execution): 
   }
 }
 
-/** SQLite counts foreign key actions as triggers. How many it takes is each backend's own. */
+/** SQLite counts foreign key actions as triggers. How deep they may go differs between backends. */
 const tooLongAChain = badRequest(
   "this leads to too many changes of other rows, each by the one before, as references and triggers do: begin nearer to the end of the chain",
 );
@@ -198,8 +202,8 @@ const notEvaluated = badRequest(
 );
 
 /**
- * Whether SQLite can carry out the statement at all: then it has failed over the values, which nothing but the owner's
- * SQL takes exception to.
+ * Whether SQLite can compile a statement that failed. Then it failed because of its values, and only the owner's SQL
+ * (a check, a default, a trigger) can fail because of values.
  */
 async function isSound(database: Statements, { sql, params }: Statement): Promise<boolean> {
   try {
@@ -213,18 +217,25 @@ async function isSound(database: Statements, { sql, params }: Statement): Promis
 
 const ignored = badRequest("a trigger of the table ignores this");
 
-/** Of SQLite's count, which has the shadow rows of virtual tables that triggers write. */
+/**
+ * `rows_written` of a write, from SQLite's count. SQLite also counts the rows of shadow tables behind a virtual table
+ * that a trigger writes to, and those that the server's own triggers write, which are both left out. Null where that
+ * is not possible.
+ */
 function logicalRows({ rowsWritten, virtualRows, own }: TriggersReached, counted: number): number | null {
   if (virtualRows === "none" && !own) return counted;
   if (rowsWritten === null) return null;
   const certain = 1 + rowsWritten;
   if (virtualRows !== "one_more") return certain;
-  // What the service's own triggers write hides whether there is one more.
+  // Rows that the server's own triggers wrote cannot be told from the one more row that a customer's trigger may have
+  // written.
   if (own) return null;
   return counted > certain ? certain + 1 : certain;
 }
 
-/** `isThere` where a probe has found it already. */
+/**
+ * 403 or 404 for a row that was not written. Where it is not known yet that the row exists, one more statement looks.
+ */
 async function deniedOrMissing(
   access: Access,
   execution: Execution,
@@ -232,19 +243,22 @@ async function deniedOrMissing(
   isThere: boolean,
 ): Promise<Refusal> {
   if (isThere) {
-    // The probes have looked the row up.
+    // The probes have looked the row up: that is one row read.
     execution.tally.add(1);
     return denied;
   }
   const presence = presenceStatement(access.table, slots(key, access), access.catalog);
   const [result] = await read(execution, [bind(presence, [key])]);
   const found = result!.rows.length > 0;
-  // Once by the write itself, and once more to tell the two apart.
+  // The write has read the row once, and this statement once more.
   execution.tally.add(found ? 2 : 0);
   return found ? denied : notFound;
 }
 
-/** Interface, section 4: who may not read what they wrote gets the key; a write-only key also what it sent. */
+/**
+ * What a write returns: the row where the read rule admits it, else its primary key; to a write-only API key also the
+ * columns that it sent (`docs/reference/rules.md#what-a-write-returns`).
+ */
 function returnedOf(access: Access, values: RowValues): Returned {
   const { columns, primaryKey } = access.table;
   const sent = access.writeOnlyKey ? [...values.keys()] : [];

@@ -7,26 +7,35 @@ import { and, commaList, empty, join, name, physicalName, type Sql, sql } from "
 import { type Arm, armsBehind, columnsOfAlias, notBehind, orderBy, placeOf, stopAt } from "./place.js";
 import { noNames, predicate, type SqlNames } from "./predicate.js";
 
+/** Columns without repetitions, which are told by their text. */
 export function distinct(columns: readonly Sql[]): readonly Sql[] {
   return [...new Map(columns.map((column) => [column.text, column])).values()];
 }
 
-/** The start of a SELECT of candidates. */
+/**
+ * `SELECT columns FROM table` for the candidates of a list, without its WHERE. `probes` are further columns, with
+ * their names.
+ */
 export function selectFrom(plan: ListPlan, columns: readonly Sql[], probes: readonly Sql[] = []): Sql {
-  // Qualified: a bare name in double quotes that is no column would be read as a text.
+  // Columns are qualified, because SQLite reads a bare name in double quotes as a text where there is no such column.
   const { catalog, table } = plan;
   const list = [...distinct(columns).map((column) => shownColumn(catalog, table, column)), ...probes];
   return sql`SELECT ${list.length === 0 ? sql`1` : commaList(list)} FROM ${tableSource(plan)}`;
 }
 
-/** A column of `_t` in a subquery, which has to compare by something: its own collation may not be there. */
+/**
+ * A column of `_t` as a column of a subquery. Gets COLLATE BINARY where this database lacks the column's own
+ * collation, because SQLite has to know one for the columns of a subquery.
+ */
 export function shownColumn({ unsupported }: Catalog, table: Table, column: Sql): Sql {
   const incomparable = [...(unsupported.columns.get(table.name)?.keys() ?? [])];
   const isBare = incomparable.some((each) => physicalName(each).text === column.text);
   return sql`_t.${column}${isBare ? sql` COLLATE BINARY` : empty} AS ${column}`;
 }
 
-/** The table, by the way that the plan chose and no other. */
+/**
+ * The table as `_t`, with a clause that makes SQLite use the plan's index and no other (INDEXED BY, or NOT INDEXED).
+ */
 export function tableSource({ table, path }: ListPlan): Sql {
   const from = sql`${name(table.name)} AS _t`;
   if (!path.steered) return from;
@@ -35,7 +44,10 @@ export function tableSource({ table, path }: ListPlan): Sql {
     : sql`${from} INDEXED BY ${physicalName(path.index.name)}`;
 }
 
-/** Candidates behind the window's start, in order, range by range; each range is a seek. */
+/**
+ * Completes `select` to the candidates of the window, in order: one SELECT for each arm after the window's beginning,
+ * so that SQLite seeks each. `stop` is a further condition that ends the scan.
+ */
 export function armed(plan: ListPlan, select: Sql, limitClause: Sql, stop: Sql | null = null): Sql {
   const { path, window } = plan;
   const t = columnsOfAlias(sql`_t`);
@@ -57,10 +69,13 @@ export function armed(plan: ListPlan, select: Sql, limitClause: Sql, stop: Sql |
   return concatenated(selects, limitClause);
 }
 
-/** D1 takes so many. */
+/** How many terms D1 allows in a compound SELECT. */
 const compoundTermsMax = 5;
 
-/** One after the other. What is more than fits into one compound SELECT is another one, in its last place. */
+/**
+ * The rows of all SELECTs, one after the other. Those beyond the limit of a compound SELECT are nested into its last
+ * term.
+ */
 function concatenated(selects: readonly Sql[], limitClause: Sql): Sql {
   const [only, ...others] = selects;
   if (only !== undefined && others.length === 0) return only;
@@ -75,12 +90,16 @@ function concatenated(selects: readonly Sql[], limitClause: Sql): Sql {
   return sql`${join(wrapped, sql` UNION ALL `)} ${limitClause}`;
 }
 
+/** The conditions that a path serves, over `_t`. */
 export function servedSql(served: readonly Expression[]): Sql {
   const names: SqlNames = { ...noNames, row: (column) => sql`_t.${name(column)}` };
   return and(served.map((condition) => predicate(condition, names)));
 }
 
-/** A bound that the arm's own range implies would only give SQLite the choice of the worse one to seek by. */
+/**
+ * Whether a bound is weaker than the arm's own range. It is left out, because SQLite might seek by it instead of by
+ * the range.
+ */
 function isImplied(plan: ListPlan, arm: Arm, condition: Expression): boolean {
   if (arm.depth !== 0) return false;
   const bound = boundOf(condition);
@@ -88,7 +107,10 @@ function isImplied(plan: ListPlan, arm: Arm, condition: Expression): boolean {
   return bound?.column === term.column.name && bound.from === (term.descending ? "above" : "below");
 }
 
-/** NULLs are outside of every range. */
+/**
+ * Whether an arm of NULLs cannot have a row because a served condition sets a bound to its column, which no NULL is
+ * within.
+ */
 function isShutOut({ path }: ListPlan, arm: Arm): boolean {
   const column = path.order[arm.depth]!.column.name;
   return arm.isNullRange && path.served.some((condition) => boundOf(condition)?.column === column);

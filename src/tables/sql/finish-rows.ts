@@ -6,8 +6,8 @@ import { realOf } from "./wire.js";
 type WireRow = Record<string, unknown>;
 
 /**
- * JSON text of one row or of an array of rows as SQLite wrote it, in its final form: reals in JavaScript's shortest
- * spelling, blobs as base64. Most tables need nothing.
+ * Turns JSON text of a row or an array of rows, as `jsonObject` wrote it, into the form that is answered: reals in
+ * JavaScript's shortest spelling, blobs as base64. Text of columns of other types is returned as it is.
  */
 export function finishRows(text: string, columns: readonly Column[]): string {
   const finished = columns.filter(({ type }) => type === "blob" || type === "real");

@@ -2,30 +2,33 @@ import type { SqlValue, Statement } from "../../platform/database.js";
 import type { ColumnName, TableName } from "../../sqlite/names.js";
 
 /**
- * A piece of SQL text with the parameters of its placeholders. This folder is the only place where SQL text for
- * customers' tables is put together: a request's values travel as parameters, and names come out of a parsed schema.
+ * A piece of SQL text with the parameters for its placeholders. SQL for customers' tables is made in this folder
+ * alone. Values of requests are always parameters, and names are always from a parsed schema, so a request cannot
+ * inject SQL.
  */
 export interface Sql {
   readonly text: string;
   readonly params: readonly Param[];
 }
 
+/** A value for a placeholder, or a slot that is filled when the statement is sent. */
 export type Param = SqlValue | Slot;
 
 /**
- * The place of a value that is given when the statement is sent, so that requests of one shape share their SQL. A value of a
- * row has its column's name; no other name is one that a column can have: `auth.id`, `now()`, `filter.0`.
+ * Stands for a value that is given when the statement is sent, so that requests that differ only in values share
+ * their SQL. The slot of a row's value has the name of its column. Other slots have names that no column can have:
+ * `auth.id`, `now()`, `filter.0`.
  */
 export class Slot {
   constructor(readonly name: string) {}
 }
 
-/** Values by the name of their slot. */
+/** Values by the names of their slots. Undefined where there is none of that name. */
 export interface SlotValues {
   get(name: string): SqlValue | undefined;
 }
 
-/** Literal SQL around fragments: sql`SELECT ${a} FROM ${b}`. Nothing but a fragment can be embedded. */
+/** A fragment from a template: sql`SELECT ${a} FROM ${b}`. Only fragments can be embedded, no strings. */
 export function sql(strings: TemplateStringsArray, ...parts: readonly Sql[]): Sql {
   if (parts.length === 0) return { text: strings[0]!, params: none };
   let text = strings[0]!;
@@ -39,43 +42,46 @@ export function sql(strings: TemplateStringsArray, ...parts: readonly Sql[]): Sq
 
 const none: readonly Param[] = [];
 
+/** No SQL at all. */
 export const empty: Sql = { text: "", params: none };
 
+/** A placeholder for a value. Infinities are written out. */
 export function param(value: Param): Sql {
-  // No wire format has them.
+  // The protocols of D1 and libSQL servers cannot carry infinities.
   if (value === Number.POSITIVE_INFINITY) return sql`9e999`;
   if (value === Number.NEGATIVE_INFINITY) return sql`-9e999`;
   return { text: "?", params: [value] };
 }
 
-/** A number that no request gives, written out: what is not bound costs less. */
+/** A number that does not come from a request, as text, because a parameter would cost more. */
 export function integer(value: number): Sql {
   return { text: String(BigInt(value)), params: none };
 }
 
+/** A table or column of the schema as a quoted name. Such names hold no quote. */
 export function name(value: TableName | ColumnName): Sql {
   return { text: `"${value}"`, params: none };
 }
 
-/** A name that the database itself reported, such as that of an index; it may hold any character. */
+/** A name that the database reported, such as that of an index, as a quoted name. It may hold any character. */
 export function physicalName(value: string): Sql {
   return { text: `"${value.replaceAll('"', '""')}"`, params: none };
 }
 
 /**
- * A rule's alias. Every name that this folder makes up begins with `_`, which no name of a project does: an alias or a
- * common table expression never hides a table.
+ * The name for an alias of a rule. All names that this folder makes up begin with `_` and no name of a project does,
+ * so that an alias or a common table expression never hides a table.
  */
 export function aliasName(alias: string): Sql {
   return { text: `"_x_${alias}"`, params: none };
 }
 
-/** The i-th name of a kind that this folder makes up. */
+/** A made-up name: the i-th of a gate's probe (`g`), of a part of a key (`k`) or of a probe (`p`). */
 export function internalName(kind: "g" | "k" | "p", i: number): Sql {
   return { text: `"_${kind}${i}"`, params: none };
 }
 
-/** SQL that the project's owner wrote in the schema, such as a column's default. */
+/** An SQL expression that the project's owner wrote in the schema, such as a column's default, in parentheses. */
 export function ownersSql(text: string): Sql {
   return { text: `(${text})`, params: none };
 }
@@ -85,6 +91,7 @@ export function textLiteral(column: ColumnName): Sql {
   return { text: `'${column}'`, params: none };
 }
 
+/** Fragments with a separator between them. */
 export function join(parts: readonly Sql[], separator: Sql): Sql {
   let text = "";
   const params: Param[] = [];
@@ -95,28 +102,33 @@ export function join(parts: readonly Sql[], separator: Sql): Sql {
   return { text, params };
 }
 
+/** Fragments with commas between them. */
 export function commaList(parts: readonly Sql[]): Sql {
   return join(parts, sql`, `);
 }
 
-/** Conjunction; of nothing it is TRUE. */
+/** The terms joined by AND; TRUE for no terms. */
 export function and(terms: readonly Sql[]): Sql {
   return terms.length === 0 ? sql`1` : chain(terms, sql` AND `);
 }
 
-/** Disjunction; of nothing it is FALSE. */
+/** The terms joined by OR; FALSE for no terms. */
 export function or(terms: readonly Sql[]): Sql {
   return terms.length === 0 ? sql`0` : chain(terms, sql` OR `);
 }
 
+/** The terms joined by `+`; 0 for no terms. */
 export function sum(terms: readonly Sql[]): Sql {
   return terms.length === 0 ? sql`0` : chain(terms, sql` + `);
 }
 
-/** In one group of parentheses. */
+/** How many terms stand in one pair of parentheses. */
 const chainMax = 16;
 
-/** Terms under an associative operator. A long chain becomes a balanced tree: D1 takes an expression depth of 100. */
+/**
+ * One or more terms joined by an associative operator. Many become a balanced tree, because D1 allows a depth of 100
+ * at most.
+ */
 export function chain(terms: readonly Sql[], operator: Sql): Sql {
   if (terms.length === 1) return terms[0]!;
   if (terms.length <= chainMax) return sql`(${join(terms, operator)})`;
@@ -125,14 +137,14 @@ export function chain(terms: readonly Sql[], operator: Sql): Sql {
 }
 
 /**
- * The statement with its slots filled from the first of `values` that has each. Throws where none has: it would be bound as
- * NULL.
+ * The statement with every slot filled from the first of `values` that has a value of its name. Throws where none
+ * has, because the driver would take the missing value for NULL.
  */
 export function bind({ text, params }: Sql, values: readonly SlotValues[]): Statement {
   return { sql: text, params: filled(params, values) };
 }
 
-/** The same of a SELECT of at most one row. */
+/** The same for a SELECT that returns at most one row. */
 export function bindSingle(sql: Sql, values: readonly SlotValues[]): Statement {
   return { sql: sql.text, params: filled(sql.params, values), single: true };
 }

@@ -6,18 +6,26 @@ import { and, commaList, internalName, type Sql, sql, sum } from "./fragment.js"
 import { existsSql, noNames, predicate, type SqlNames } from "./predicate.js";
 import { probe, probeMatched, seeksOf } from "./probe.js";
 
-/** What is decided once for the whole request, before any row of the table is visited. */
+/**
+ * The part of a list's statement that is decided once, before any row of the table is read: the terms of the rule and
+ * the `exists` that depend on no row. If such a term is not TRUE, the gate is closed and no row is read.
+ */
 export interface Gate {
+  /** Common table expressions that the other parts refer to. */
   readonly ctes: readonly Sql[];
-  /** A LIMIT that is 0 where the gate is closed. */
+  /** A value for LIMIT: the given one, or 0 where the gate is closed. */
   readonly limited: (limit: Sql) => Sql;
+  /** A count: that of the given SELECT, or 0 where the gate is closed. */
   readonly counted: (count: Sql) => Sql;
+  /** How many rows the gate's probes looked up. */
   readonly visits: Sql;
   readonly exact: boolean;
   readonly seeks: readonly Seek[];
+  /** The result of an `exists` that the gate has decided; null for others. */
   readonly exists: (exists: Exists) => Sql | null;
 }
 
+/** The gate of a plan. Without such terms it is always open and adds nothing to the SQL. */
 export function gateOf(plan: ListPlan): Gate {
   const nodes = gateProbes(plan);
   if (nodes.length === 0 && plan.gates.length === 0)
@@ -47,16 +55,17 @@ export function gateOf(plan: ListPlan): Gate {
   };
 }
 
-/** Probes that depend on no row, in the gates themselves and inside of conditions. */
+/** Every `exists` that depends on no row, in the gates themselves and in the conditions on rows. */
 function gateProbes(plan: ListPlan): readonly Exists[] {
   return [...plan.gates, ...plan.path.rest].flatMap(outermostExists).filter(isRowless);
 }
 
+/** Whether an `exists` names no column of the listed row, so that it has the same result for all of them. */
 export function isRowless(exists: Exists): boolean {
   return columnsOf(exists, "row").size === 0;
 }
 
 const gateName = (i: number): Sql => internalName("g", i);
 
-/** A gate names no column of a row. */
+/** The names within a gate: no columns of a row, and an `exists` inside of another one as plain SQL. */
 const rowlessNames: SqlNames = { ...noNames, exists: (node) => existsSql(node, rowlessNames) };

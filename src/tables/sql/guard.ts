@@ -6,24 +6,33 @@ import { and, commaList, type Sql, sql, sum } from "./fragment.js";
 import { predicate, type SqlNames } from "./predicate.js";
 import { type Probe, probe, probeMatched, probeName, seeksOf } from "./probe.js";
 
-/** What keeps a write from a row for which its rule is not TRUE. */
+/** The condition in a write's WHERE that makes it leave out a row for which its rule is not TRUE. */
 export interface Guard {
   readonly condition: Sql;
   readonly exact: boolean;
   readonly seeks: readonly Seek[];
-  /** What the probes visit, of the row of a source; null where there are none. */
+  /**
+   * A SELECT `[probed]` of the number of rows that the rule's probes look up for the row of `source`; no row where
+   * `where` finds none. Null where the rule has no `exists`.
+   */
   measured(ctes: Sql, source: Sql, where?: Sql): Sql | null;
 }
 
-/** Terms that all have to be TRUE, and what their names stand for. */
+/** Terms of a rule that all have to be TRUE, and the SQL that their names stand for. */
 export interface GuardPart {
   readonly terms: readonly Expression[];
   readonly names: SqlNames;
-  /** Whether an `exists` is asked once more, where an earlier part has asked it already. All are by default. */
+  /**
+   * Whether an `exists` that an earlier part has probed already is probed again, as its result may differ with the
+   * names of this part. By default it is.
+   */
   readonly asksAgain?: (exists: Exists) => boolean;
 }
 
-/** A guard of all the parts. Every probe is evaluated once, whatever the others say, so that what they visit can be told. */
+/**
+ * The guard that consists of all parts. Every probe is evaluated exactly once, whatever the result of the others, so
+ * that the number of rows that they look up is known.
+ */
 export function guardOf(parts: readonly GuardPart[], catalog: Catalog): Guard {
   const probes: Probe[] = [];
   const asked = new Map<Exists, number>();
@@ -37,7 +46,8 @@ export function guardOf(parts: readonly GuardPart[], catalog: Catalog): Guard {
   const values = commaList(probes.map(({ value }, i) => sql`${value} AS ${probeName(i)}`));
   const visits = sum(probes.map((_, i) => sql`(_g.${probeName(i)} IS NOT NULL)`));
   return {
-    // Neither LIMIT nor WHERE could be left out: they keep SQLite from evaluating a probe where it is used.
+    // LIMIT inside and WHERE outside together keep SQLite from flattening the subquery. Flattened, each probe would
+    // be evaluated again at every place where its result is used.
     condition: sql`EXISTS (SELECT 1 FROM (SELECT ${values} LIMIT 1) AS _g WHERE ${and(terms)})`,
     exact: probes.every(({ exact }) => exact),
     seeks: seeksOf(probes),

@@ -7,22 +7,26 @@ import { type Gate, isRowless } from "./gate.js";
 import { namesOf, noNames, predicate, type SqlNames } from "./predicate.js";
 import { probe, probeMatched, probeName, seeksOf } from "./probe.js";
 
-/** How each candidate is judged: first by the terms that need no probe, and by probes only where those hold. */
+/**
+ * The SQL that tests whether a candidate belongs to the list. Conditions without an `exists` are tested first, and
+ * the probes of an `exists` run only for candidates that pass them.
+ */
 export interface Judge {
-  /** Columns of the candidate that the judgement reads. */
+  /** The columns of the candidate that the conditions read. */
   readonly columns: readonly Sql[];
   /** Probes as further columns of the candidate, each evaluated once. */
   readonly probes: readonly Sql[];
+  /** Whether a candidate, as a row of `_w`, belongs to the list. */
   readonly passes: Sql;
-  /** How many rows the probes of all candidates visited. */
+  /** How many rows the probes of all candidates looked up. */
   readonly probed: Sql;
-  /** The same if each of `_w._n` candidates had been judged by itself. */
+  /** The same for groups of `_w._n` equal candidates, as if each candidate had been tested by itself. */
   readonly probedEach: Sql;
   readonly exact: boolean;
   readonly seeks: readonly Seek[];
 }
 
-/** `alsoFirst` are further terms that come before any probe, over the table's alias `_t`. */
+/** The judge of a plan. `alsoFirst` are further conditions over `_t` that have to pass before a probe runs. */
 export function judgeOf(plan: ListPlan, gate: Gate, alsoFirst: readonly Sql[]): Judge {
   const { rest } = plan.path;
   const nodes = rest.flatMap(outermostExists).filter((node) => !isRowless(node));

@@ -24,13 +24,13 @@ import { jsonArray, jsonObject, keyValue, storedBytes } from "./wire.js";
 
 const slot = (name: string) => param(new Slot(name));
 
-/** Numbers of rows that differ from page to page. */
+/** The slots of the numbers that differ from page to page. */
 const page = {
   skip: slot("page.skip"),
   limit: slot("page.limit"),
 };
 
-/** What the slots of a page of `limit` rows behind `skip` others stand for. */
+/** The values for the slots of a page with `limit` rows after `skip` others. */
 export function pageValues(limit: number, skip: number): SlotValues {
   return new Map([
     ["page.skip", BigInt(skip)],
@@ -39,19 +39,22 @@ export function pageValues(limit: number, skip: number): SlotValues {
 }
 
 /**
- * One page as one statement, so that the page and its total are of one moment. Its single row, in this order:
+ * The statement that reads one page. It is a single statement, so that the page and its total are of the same moment.
+ * It returns one row with the columns below. "In the list" means that a row passes the filters and the rule. A
+ * candidate is a row that passes the conditions which the index serves. "Probed" is the number of rows that were looked
+ * up for an `exists`.
  *
- * - how many authorized rows were found, at most `limit + 1`;
- * - the page's rows as JSON with a row beyond them, if there is one, each behind `rowSeparator`; NULL where there are none or
- *   they are more than an answer can hold;
- * - the key of the page's last row as a JSON array, where a row beyond the page was found;
- * - what was counted in the window, where it was counted: the number of candidates, or as a JSON array
- *   `[candidates, authorized, probed]`, or as `groupedOr` has it;
- * - what the page examined: the number of candidates, or as a JSON array `[candidates, probed]`; NULL where nobody asked, or
- *   where each candidate is authorized and the numbers before tell it;
- * - the rows that the gates' probes visited.
+ * - `found`: how many rows in the list were found, at most `limit + 1`;
+ * - `rows`: these rows as JSON with `rowSeparator` between them; NULL where there are none, or more bytes than an
+ *   answer can hold;
+ * - `last_key`: the key of the page's last row as a JSON array; NULL where no row was found beyond the page;
+ * - `counted`: the number of candidates in the window where all of them are in the list, else a JSON array
+ *   `[candidates, in the list, probed]`, or what `groupedOr` says; NULL where an earlier page has counted the window;
+ * - `examined`: the number of candidates that were examined for the page, or a JSON array `[candidates, probed]`; NULL
+ *   where the plan is not metered, or where the other columns tell it because all candidates are in the list;
+ * - `gate_visits`: the number of rows that the gate's probes looked up.
  *
- * `exact` is false where an `exists` examines a number of rows that nothing reports.
+ * `exact` is false where the number of rows that an `exists` looks up cannot be known.
  */
 export function listStatement(plan: ListPlan): Counted<Sql> {
   const { order, ordered } = plan.path;
@@ -77,11 +80,15 @@ export function listStatement(plan: ListPlan): Counted<Sql> {
   };
 }
 
-/** JSON that SQLite makes has no line break elsewhere: in a text it is escaped. */
+/** Separates the rows of a page. SQLite writes no other line breaks into JSON, because it escapes those in texts. */
 export const rowSeparator = ",\n";
 const separator: Sql = { text: `'${rowSeparator}'`, params: [] };
 
-/** Of the table itself, where it is not one that no hint can steer, and where SQLite does not know that there is no such row. */
+/**
+ * The expected seek of the listed table. None for virtual tables, for which SQL cannot name an index, and none where
+ * SQLite knows that there is no row, as with `IS NULL` of a NOT NULL column: its plan then does not mention the
+ * table.
+ */
 function ownSeek({ path, table }: ListPlan): readonly Seek[] {
   const isNeverNull = (column: ColumnName) =>
     table.columns.get(column)?.notNull || table.primaryKey.includes(column);
@@ -94,8 +101,9 @@ function ownSeek({ path, table }: ListPlan): readonly Seek[] {
 }
 
 /**
- * The last candidate that the window reaches and whether one comes behind it: one or two rows of a JSON array, none
- * where the window reaches the end. For a window that may have ended first.
+ * Looks for the end of a window that may have ended at the scan limit. Returns rows of one column, a key as a JSON
+ * array: that of the window's last candidate, and that of the candidate after it if there is one. No row where the
+ * window reaches the table's end.
  */
 export function windowEndStatement(plan: ListPlan): Sql {
   const { order } = plan.path;
@@ -109,7 +117,7 @@ export function windowEndStatement(plan: ListPlan): Sql {
   return sql`SELECT ${jsonArray(keys)} FROM (${candidates}) AS _w LIMIT 2 OFFSET ${integer(plan.scanLimit - 1)}`;
 }
 
-/** How many bytes of a column the window's candidates hold, and how many they are: one row of two numbers. */
+/** How many bytes a column has in all candidates of the window, and the number of candidates: one row `[bytes, n]`. */
 export function candidateBytesStatement(plan: ListPlan, column: ColumnName): Sql {
   const source = selectFrom(plan, [name(column)]);
   const limit = sql`LIMIT ${integer(plan.scanLimit + 1)}`;
@@ -132,7 +140,7 @@ const isPeeked = sql`_size.found > ${page.limit}`;
 const countedCte = (counted: Sql) => sql`_counted AS MATERIALIZED (SELECT (${counted}) AS counted)`;
 const fromCounted = sql`(SELECT counted FROM _counted)`;
 
-/** Candidates come in the order asked for, and each is authorized. */
+/** For a path that yields the order and leaves no condition to test: every candidate is in the list. */
 function unjudgedParts(plan: ListPlan, gate: Gate): Parts {
   const { window } = plan;
   const columns = pageColumns(plan);
@@ -150,7 +158,10 @@ function unjudgedParts(plan: ListPlan, gate: Gate): Parts {
   };
 }
 
-/** Without a limit where there is no condition, and where no window can end in the table. */
+/**
+ * The count of a list's first page. It is not limited where there is no condition, and where the whole table fits
+ * into a window.
+ */
 function firstCount(plan: ListPlan, gate: Gate, inWindow: Sql): Sql {
   const { served } = plan.path;
   if (served.length === 0) return gate.counted(sql`SELECT count(*) FROM ${wholeTable(plan)}`);
@@ -158,13 +169,16 @@ function firstCount(plan: ListPlan, gate: Gate, inWindow: Sql): Sql {
   return sql`CASE WHEN ${fitsIntoWindow(plan)} THEN ${all} ELSE ${inWindow} END`;
 }
 
-/** Counted by any of its indexes, unless there may be one whose collation is not there. */
+/**
+ * The table for a count. SQLite may choose any index, unless one of them may use a collation that this database
+ * lacks.
+ */
 function wholeTable({ catalog, table }: ListPlan): Sql {
   const isCollated = (catalog.unsupported.columns.get(table.name)?.size ?? 0) > 0;
   return isCollated ? sql`${name(table.name)} NOT INDEXED` : name(table.name);
 }
 
-/** Candidates come in the order asked for: the page ends the scan. */
+/** For a path that yields the order, with conditions left to test: the scan ends when the page is full. */
 function judgedParts(plan: ListPlan, gate: Gate, judge: Judge): Parts {
   const { order } = plan.path;
   const { window, grouping } = plan;
@@ -192,7 +206,10 @@ function judgedParts(plan: ListPlan, gate: Gate, judge: Judge): Parts {
   };
 }
 
-/** Candidates have to be sorted: all of them are examined, and there may be no more of them than `scanLimit`. */
+/**
+ * For a path that does not yield the order: all candidates are examined and sorted, so there may be `scanLimit` at
+ * most.
+ */
 function sortedParts(plan: ListPlan, gate: Gate, judge: Judge): Parts {
   const { order, served } = plan.path;
   const { scanLimit } = plan;
@@ -200,7 +217,7 @@ function sortedParts(plan: ListPlan, gate: Gate, judge: Judge): Parts {
   const from = (columns: readonly Sql[], limit: Sql) =>
     sql`${selectFrom(plan, columns, judge.probes)} WHERE ${servedSql(served)} LIMIT ${gate.limited(limit)}`;
   const counted = from([...judge.columns, ...keyColumns(order)], integer(scanLimit + 1));
-  // Behind a closed gate nothing is counted, which is few as well.
+  // Where the gate is closed, the count is 0, so the page is read as well and is empty.
   const few = sql`CASE WHEN (SELECT counted ->> 0 FROM _counted) <= ${integer(scanLimit)} THEN -1 ELSE 0 END`;
   return {
     ctes: [countedCte(countOf(counted, passes, judge))],
@@ -210,7 +227,10 @@ function sortedParts(plan: ListPlan, gate: Gate, judge: Judge): Parts {
   };
 }
 
-/** Where candidates come in another order, those behind the page before have to be told apart. */
+/**
+ * The condition that a candidate comes after the page before; only where candidates have to be sorted, as others are
+ * sought.
+ */
 function behindPage({ path, window }: ListPlan, refer: Refer): readonly Sql[] {
   return path.ordered || window.after === null ? [] : [behind(path.order, window.after, refer)];
 }
@@ -224,26 +244,27 @@ function pageOf(plan: ListPlan, candidates: Sql, passes: Sql): Sql {
   return sql`SELECT ${commaList(columns)} FROM (${candidates}) AS _w WHERE ${passes} LIMIT ${page.limit} + 1 OFFSET ${page.skip}`;
 }
 
-/** `[candidates, authorized, probed]`. */
+/** The count of a window as a JSON array `[candidates, in the list, probed]`. */
 function countOf(candidates: Sql, passes: Sql, judge: Judge): Sql {
   return sql`SELECT json_array(count(*), count(*) FILTER (WHERE ${passes}), ${judge.probed}) FROM (${candidates}) AS _w`;
 }
 
 /**
- * Whether the table's first and last rowid are so close that no window ends in it. The server asks for its own sake, so
- * that these two are no reads of the request.
+ * Whether the whole table fits into a window, which its first and last rowid show if they are close enough. These two
+ * rowids are not counted in `rows_read` (`docs/reference/metering.md#what-is-counted`).
  */
 function fitsIntoWindow({ table, catalog, scanLimit }: ListPlan): Sql {
   const rowid = catalog.tables.get(table.name)?.rowid ?? null;
-  // WITHOUT ROWID nobody knows.
+  // A table WITHOUT ROWID would have to be counted to know.
   if (rowid === null) return sql`0`;
   const end = (which: Sql) => sql`(SELECT ${which}(_e.${name(rowid)}) FROM ${name(table.name)} AS _e)`;
   return sql`${end(sql`max`)} - ${end(sql`min`)} < ${integer(scanLimit)}`;
 }
 
 /**
- * The count of a whole table where no window ends in it: along an index, candidates that are alike are judged once, and it
- * tells `[candidates, authorized, probed, 1, probed if each had been judged by itself]`, as the page does. Else `oneByOne`.
+ * The count of a whole table. If the table fits into a window, candidates with the same values in the tested columns
+ * are counted as groups, by an index, and each group is tested once. The result is then a JSON array `[candidates, in
+ * the list, probed, 1, probed if each candidate had been tested by itself]`. Otherwise it is what `oneByOne` counts.
  */
 function groupedOr(
   oneByOne: Sql,
@@ -268,7 +289,7 @@ function keyColumns(order: readonly OrderTerm[]): readonly Sql[] {
   return order.map(({ column }) => name(column.name));
 }
 
-/** Columns that the page keeps: what goes out, and the key. */
+/** The columns that a page needs: those of the answer, those of the key, and `more`. */
 function pageColumns({ output, path }: ListPlan, more: readonly Sql[] = []): readonly Sql[] {
   return distinct([...output.map((column) => name(column.name)), ...keyColumns(path.order), ...more]);
 }

@@ -1,9 +1,10 @@
 import type { Key, OrderTerm } from "../list/order.js";
 import { and, commaList, name, or, type Param, param, type Sql, sql } from "./fragment.js";
 
-/** A column of the row at hand. */
+/** Gives the SQL for a column. */
 export type Refer = (column: OrderTerm["column"]) => Sql;
 
+/** An ORDER BY clause with a space before it; empty for an order without columns. */
 export function orderBy(order: readonly OrderTerm[], refer: Refer): Sql {
   if (order.length === 0) return sql``;
   const terms = order.map(({ column, descending }) =>
@@ -13,16 +14,19 @@ export function orderBy(order: readonly OrderTerm[], refer: Refer): Sql {
 }
 
 /**
- * The rows behind a place, as disjoint ranges in the order's own order: each is an equality on the first terms and a
- * range on the next, which is what an index can seek.
+ * One of the ranges into which the rows after a place are divided. A range has equalities on the first terms of the
+ * order and an inequality on the next, which is what an index can seek. For example, after (1, 2) come `a = 1 AND b >
+ * 2` and then `a > 1`.
  */
 export interface Arm {
   readonly condition: Sql;
-  /** The term that the range is on. Bounds of the same column in the same direction are implied by it. */
+  /** The index of the term with the inequality. */
   readonly depth: number;
+  /** Whether the arm is that of the NULLs, which come last in descending order. */
   readonly isNullRange: boolean;
 }
 
+/** The arms of the rows after a place. They are disjoint, and one after the other they are in the order. */
 export function armsBehind(order: readonly OrderTerm[], key: Key, refer: Refer): readonly Arm[] {
   return order.flatMap((_, i) => {
     const depth = order.length - 1 - i;
@@ -53,12 +57,12 @@ function equalTo(ref: Sql, value: Param): Sql {
   return value === null ? sql`${ref} IS NULL` : sql`${ref} = ${param(value)}`;
 }
 
-/** The same as one condition, for rows that come in another order. */
+/** Whether a row comes after a place, as one condition, for rows that are not read in the order. */
 export function behind(order: readonly OrderTerm[], key: Key, refer: Refer): Sql {
   return or(armsBehind(order, key, refer).map(({ condition }) => condition));
 }
 
-/** At or before a place whose values are SQL themselves; exact also where some of them are NULL. */
+/** Whether a row is at a place or before it. `place` gives the SQL for the place's values, which may be NULL. */
 export function notBehind(order: readonly OrderTerm[], refer: Refer, place: Refer): Sql {
   const [first, ...rest] = order;
   if (first === undefined) return sql`1`;
@@ -75,8 +79,9 @@ export function notBehind(order: readonly OrderTerm[], refer: Refer, place: Refe
 }
 
 /**
- * A weaker bound that an index can stop at: the whole place as a row value where it holds no NULL and runs one way, else
- * its first term alone.
+ * A condition that is TRUE for all rows at a place or before it, and for some after it, but that an index can use to
+ * end the scan: a comparison of row values where no column can be NULL and all have the same direction, else a bound
+ * of the first column. Null where the first column can be NULL.
  */
 export function stopAt(order: readonly OrderTerm[], refer: Refer, place: Refer): Sql | null {
   const [first] = order;
@@ -92,12 +97,12 @@ function notBeyond({ descending }: OrderTerm, mine: Sql, its: Sql): Sql {
   return descending ? sql`${mine} >= ${its}` : sql`${mine} <= ${its}`;
 }
 
-/** A place given by values. */
+/** The values of a key as placeholders. */
 export function placeOf(order: readonly OrderTerm[], key: Key): Refer {
   return (column) => param(key[order.findIndex((term) => term.column === column)]!);
 }
 
-/** Columns of a subquery or table by their alias. */
+/** The columns of a subquery or table that has an alias. */
 export function columnsOfAlias(alias: Sql): Refer {
   return (column) => sql`${alias}.${name(column.name)}`;
 }

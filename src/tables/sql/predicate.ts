@@ -5,19 +5,19 @@ import { type ColumnName, sqlTableName } from "../../sqlite/names.js";
 import type { Outside } from "../exists-path.js";
 import { aliasName, and, commaList, name, or, param, Slot, type Sql, sql } from "./fragment.js";
 
-/** What the names in a rule stand for at the place where its SQL will be. */
+/** The SQL that the names in a rule stand for, at the place where the rule's SQL is put. */
 export interface SqlNames extends Outside {
-  /** A column of the row that is judged: the stored one, or in an update rule each of the two below. */
+  /** A column of `row`: of the stored row, or in an update rule first of the row before and then of the row after. */
   row(column: ColumnName): Sql;
-  /** A column of the row before an update. */
+  /** A column of `old`: of the row before an update. */
   old(column: ColumnName): Sql;
-  /** A column of the row as it would be. */
+  /** A column of `new`: of the row as it would be after the write. */
   next(column: ColumnName): Sql;
-  /** What stands for an `exists`. */
+  /** The SQL of an `exists`: a subquery, or a reference to the result of its probe. */
   exists(exists: Exists): Sql;
 }
 
-/** Where nothing can be named; a base for names that know some of it. */
+/** Throws for every name. The base for objects that know some of the names. */
 export const noNames: SqlNames = {
   row: unreachable,
   old: unreachable,
@@ -27,6 +27,7 @@ export const noNames: SqlNames = {
   isSaid: ({ source }) => source === "new",
 };
 
+/** Throws for every name, too, but has the collations of a table's columns. */
 export function namesOf(physical: CatalogTable | undefined): SqlNames {
   return { ...noNames, collations: physical?.collations ?? noNames.collations };
 }
@@ -35,7 +36,7 @@ function unreachable(): never {
   throw new Error("a rule names something that is not there for its action");
 }
 
-/** A specialised expression as a SQL predicate. */
+/** The SQL of a condition that was specialised. Throws for `auth` and `now()`, which are gone by then. */
 export function predicate(expression: Expression, names: SqlNames): Sql {
   switch (expression.kind) {
     case "literal":
@@ -88,8 +89,9 @@ const operators = {
 } as const;
 
 /**
- * A number equals the text that it is shown as. In order it comes before every text, as it does in a list; the sign keeps
- * SQLite from making a number of the text.
+ * How a column is compared as its JSON shows it. For equality, as the text that a number is shown as. For order, as a
+ * number that comes before every text; the unary plus takes the column's affinity away, so that SQLite does not
+ * convert the other side.
  */
 const equally = (column: Sql): Sql => sql`CAST(${column} AS TEXT)`;
 const inOrder = (column: Sql): Sql => sql`+${column}`;
@@ -115,13 +117,16 @@ function reference({ source, column }: ColumnReference, names: SqlNames): Sql {
   return sql`${aliasName(source.alias)}.${name(column)}`;
 }
 
-/** `exists` as it stands in the rule; `$users` offers id and role of the server's own table. */
+/** An `exists` as a subquery. `$users` is the server's own table `_users`, of which rules can name only id and role. */
 export function existsSql({ table, alias, where }: Exists, names: SqlNames): Sql {
   const from = name(sqlTableName(table));
   return sql`EXISTS (SELECT 1 FROM ${from} AS ${aliasName(alias)} WHERE ${predicate(where, names)})`;
 }
 
-/** One parameter however long the list is: D1 takes 100 of them. */
+/**
+ * The items of a list as a subquery. The list is one parameter, a JSON array, because D1 allows 100 parameters at
+ * most.
+ */
 function listed(items: Sql, arePlain: boolean): Sql {
   if (arePlain) return sql`SELECT value FROM json_each(${items})`;
   const real: Sql = { text: unscaledSql("(value ->> 0)", "(value ->> 1)"), params: [] };

@@ -8,24 +8,26 @@ import { aliasName, and, internalName, name, physicalName, type Sql, sql } from 
 import { existsSql, predicate, type SqlNames } from "./predicate.js";
 
 /**
- * An `exists` as a value that also tells what it examined: NULL where no row was, 1 where one was that did not match,
- * 2 where one matched. `exact` is false where no index serves it and the number of rows is not known.
+ * An `exists` as an SQL value that also says how many rows it looked up: NULL for none, 1 for one row that does not
+ * match, 2 for one that does. Where the number of rows cannot be known, `exact` is false, and the value is 2 for a
+ * match and else NULL.
  */
 export interface Probe {
   readonly value: Sql;
   readonly exact: boolean;
-  /** Null where it is not exact. */
+  /** How SQLite is expected to find the row; null where the probe is not exact. */
   readonly seek: Seek | null;
 }
 
-/** Reads a probe's value as the truth of its `exists`. */
+/** Whether a probe's value says that the `exists` is TRUE. */
 export function probeMatched(value: Sql): Sql {
   return sql`(${value} IS 2)`;
 }
 
 /**
- * The first match ends a probe, so one that an index serves as a whole visits a single row or none. One that a whole
- * unique key serves visits that row whatever its other terms say of it.
+ * The probe of an `exists`. It looks up at most one row: either an index serves all of its conditions, so that the
+ * first row found is a match; or its conditions give a whole unique key, and the only row of that key is tested by
+ * the other conditions.
  */
 export function probe(exists: Exists, names: SqlNames, catalog: Catalog): Probe {
   const inner: SqlNames = { ...names, exists: (nested) => existsSql(nested, inner) };
@@ -52,12 +54,12 @@ function hint({ table }: Exists, index: CatalogIndex | null): Sql {
   return index === null ? sql`NOT INDEXED` : sql`INDEXED BY ${physicalName(index.name)}`;
 }
 
-/** Those of probes that are exact. */
+/** The expected seeks of the probes that are exact. */
 export function seeksOf(probes: readonly Probe[]): readonly Seek[] {
   return probes.flatMap(({ seek }) => (seek === null ? [] : [seek]));
 }
 
-/** The i-th probe as a column. */
+/** The name of the i-th probe as a column. */
 export function probeName(i: number): Sql {
   return internalName("p", i);
 }

@@ -10,23 +10,26 @@ import { probe, probeMatched, probeName, seeksOf } from "./probe.js";
 import { keyOf, type Values } from "./row-key.js";
 import { jsonObject, jsonWithin } from "./wire.js";
 
-/** What the caller gets to see of a row that was written: `full` where the rule admits it, else `minimal`. */
+/** The columns that a write returns: `full` where the read rule (`rule`) admits the written row, else `minimal`. */
 export interface Returned {
   readonly rule: Expression;
   readonly full: readonly Column[];
   readonly minimal: readonly Column[];
 }
 
-/** What RETURNING gives of a row: text that `returnedRow` reads. */
+/** The expression of a RETURNING clause. Its value is text that `returnedRow` reads. */
 export interface Returning {
   readonly row: Sql;
   readonly exact: boolean;
   readonly seeks: readonly Seek[];
 }
 
-/** Fails, and so writes nothing, where a default has made a part of the key NULL, by which nobody could reach the row. */
+/**
+ * Adds to an INSERT's RETURNING an error for a row in whose key a default has put NULL: no request could name such a
+ * row. The error undoes the insert.
+ */
 export function withKey(table: Table, values: Values, returning: Returning, catalog: Catalog): Returning {
-  // A key of a STRICT table is never NULL.
+  // Primary key columns of STRICT tables are never NULL.
   if (table.strict) return returning;
   const rowid = catalog.tables.get(table.name)?.rowid;
   const uncertain = keyOf(table).filter(
@@ -35,11 +38,14 @@ export function withKey(table: Table, values: Values, returning: Returning, cata
   );
   if (uncertain.length === 0) return returning;
   const unset = or(uncertain.map((column) => sql`${name(table.name)}.${name(column.name)} IS NULL`));
-  // An empty text is no JSON, which is an error in every build of SQLite.
+  // json('') is an error in every build of SQLite, because an empty text is not JSON.
   return { ...returning, row: sql`CASE WHEN ${unset} THEN json('') ELSE ${returning.row} END` };
 }
 
-/** The row as `returned` says, behind the number of rows that the probes of its rule visited. */
+/**
+ * The row as JSON with the columns that `returned` says. Where the read rule has an `exists`, the number of rows that
+ * its probes looked up stands before the JSON.
+ */
 export function returningOf(table: Table, { rule, full, minimal }: Returned, catalog: Catalog): Returning {
   const refer = ({ name: column }: Column) => sql`${name(table.name)}.${name(column)}`;
   const key = jsonObject(keyOf(table), refer, catalog.tables.get(table.name));
@@ -63,7 +69,9 @@ export function returningOf(table: Table, { rule, full, minimal }: Returned, cat
   };
 }
 
-/** The JSON of a row that was written, and what the read rule's probes visited. */
+/**
+ * Reads what `returningOf` wrote: the JSON of the row, and the number of rows that the read rule's probes looked up.
+ */
 export function returnedRow(text: string): { readonly json: string; readonly probed: number } {
   const begin = text.indexOf("{");
   return { json: text.slice(begin), probed: Number(text.slice(0, begin)) };

@@ -4,15 +4,15 @@ import { makesNumbers } from "../../sqlite/column-type.js";
 import type { Seek } from "../plan-check.js";
 import { and, commaList, internalName, join, name, type Param, param, type Sql, sql } from "./fragment.js";
 
-/** Values by column; what they are may be given later. */
+/** Values by column, or slots for them. */
 export type Values = ReadonlyMap<Column, Param>;
 
-/** How a statement finds a row by its key. */
+/** The expected seek of a statement that finds a row by its primary key. */
 export function keySeek(alias: string, { primaryKey }: Table): Seek {
   return { alias, columns: primaryKey };
 }
 
-/** Whether a row of the table, under an alias, has the key: TRUE for one row at most. */
+/** The condition that a row has a primary key. It is TRUE for at most one row. */
 export function keyIs(table: Table, key: Values, alias: Sql, catalog: Catalog): Sql {
   const physical = catalog.tables.get(table.name);
   return [...key.keys()].some((column) => holdsEither(column, physical))
@@ -20,15 +20,15 @@ export function keyIs(table: Table, key: Values, alias: Sql, catalog: Catalog): 
     : and([...key].map(([column, value]) => sql`${alias}.${name(column.name)} = ${param(value)}`));
 }
 
-/** Whether a text and the number that is shown as it are two values of a column. */
+/** Whether a text column can hold both a text and the number that is shown as that text, as two different values. */
 function holdsEither({ name: column }: Column, physical: CatalogTable | undefined): boolean {
   const stored = physical?.mixedTexts.get(column);
   return stored !== undefined && !makesNumbers(stored);
 }
 
 /**
- * One row at most: that of the text, else that of the number that is shown as this text. They are looked up in this order,
- * which CROSS JOIN keeps, and the first one ends it.
+ * The same for keys with such a column: the row that holds the text, or else the row that holds the number that is
+ * shown as this text. CROSS JOIN makes SQLite look them up in this order, and LIMIT 1 takes the first.
  */
 function keyIsShown(table: Table, key: Values, alias: Sql, physical: CatalogTable | undefined): Sql {
   const columns = [...key].map(([column, value], i) => {

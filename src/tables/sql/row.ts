@@ -24,20 +24,21 @@ import { type Returned, returningOf, withKey } from "./returning.js";
 import { keyIs, keyOf, keySeek, type Values } from "./row-key.js";
 import { jsonObject, jsonWithin } from "./wire.js";
 
-/** What comes back of a row that was written: JSON behind the number of rows that the read rule's probes visited. */
+/** A statement that writes one row, if its rule is TRUE. It returns the row as `returnedRow` reads it, or no row. */
 export interface WriteStatement extends Counted<Sql> {
   /**
-   * For right before the write, where its rule has an `exists`: `[probed]`, the rows that the rule's probes visit; no row
-   * where there is none to change. Null where the rule needs no probe.
+   * A SELECT to run right before the write: `[probed]`, the number of rows that the rule's probes look up; no row
+   * where there is no row to change. Null where the rule has no `exists`.
    */
   readonly probes: Sql | null;
-  /** Returns a row where there is one to write and the rule admits it. */
+  /** A SELECT that returns a row where there is a row to write and the rule admits it. */
   readonly admitted: Sql;
 }
 
 /**
- * A row by its key: `[admitted, json, probed]`, where `json` is NULL for a row that no answer can hold, and `probed` how many
- * rows the rule's probes visited. No row: nothing was found, and nothing examined.
+ * Reads a row by its key: `[admitted, json, probed]`. `admitted` is 1 where the rule is TRUE, `json` is NULL for a
+ * row that is too large for an answer, and `probed` is the number of rows that the rule's probes looked up. No row
+ * where none has the key.
  */
 export function getStatement(
   table: Table,
@@ -67,7 +68,8 @@ export function getStatement(
   ];
   const probed = nodes.map((_, i) => sql`(_w.${probeName(i)} IS NOT NULL)`);
   const row = jsonWithin(catalog, table, output, (column) => sql`_w.${name(column.name)}`, sql`NULL`);
-  // What probes find is found once: behind a limit, SQLite does not merge the two queries. Without one it makes no table of it.
+  // The LIMIT keeps SQLite from flattening the subquery, so that each probe is evaluated once. Without probes it is
+  // left out, because flattening then saves a temporary table.
   const once = probes.length === 0 ? empty : sql` LIMIT 1`;
   const found = sql`SELECT ${commaList(list)} FROM ${name(table.name)} AS _t WHERE ${keyIs(table, key, sql`_t`, catalog)}${once}`;
   const admitted = sql`CASE WHEN ${predicate(rule, outer)} THEN 1 ELSE 0 END`;
@@ -80,15 +82,16 @@ export function getStatement(
   };
 }
 
-/** Whether a row of that key is there: to tell 403 from 404. */
+/** Returns a row where one has the key, to tell 403 from 404. */
 export function presenceStatement(table: Table, key: Values, catalog: Catalog): Sql {
   return sql`SELECT 1 FROM ${name(table.name)} AS _t WHERE ${keyIs(table, key, sql`_t`, catalog)} LIMIT 1`;
 }
 
 /**
- * INSERT guarded by the rule over the row as it would be. Defaults that the rule reads are evaluated once and are what
- * is stored. The row that comes back is the result; none: the rule said no. ABORT is said aloud here and in updates, as
- * a pulled table's own ON CONFLICT REPLACE would delete rows that no rule was asked for.
+ * Inserts a row if the rule is TRUE for it. Defaults that the rule reads are evaluated in the statement, once, so
+ * that the rule is judged by the values that are stored. Returns the row, or no row where the rule denies. OR ABORT
+ * stands here and in updates because a table of an existing database may be declared with ON CONFLICT REPLACE, which
+ * would delete rows without asking their rule.
  */
 export function insertStatement(
   table: Table,
@@ -119,7 +122,7 @@ export function insertStatement(
   const physical = catalog.tables.get(table.name);
   const next: SqlNames["next"] = (column) => collated(sql`_n.${name(column)}`, column, physical);
   const guard = guardOf([{ terms: [rule], names: { ...namesOf(physical), next } }], catalog);
-  // A rule that reads no column still guards the statement; one column is enough to insert by.
+  // Without values and without columns in the rule there would be no column to insert, but INSERT … SELECT needs one.
   if (columns.length === 0) columns.push([...table.columns.values()][0]!);
   const sources = columns.map((column) => sql`${given(column, values)} AS ${name(column.name)}`);
   const columnList = commaList(columns.map((column) => name(column.name)));
@@ -135,7 +138,10 @@ export function insertStatement(
   };
 }
 
-/** A value compares as its column does once it is stored there. */
+/**
+ * A value with an explicit COLLATE where its column has a collation, so that it compares as it will when it is
+ * stored.
+ */
 function collated(value: Sql, column: Column["name"], physical: CatalogTable | undefined): Sql {
   const collation = physical?.collations.get(column);
   return collation === undefined ? value : sql`(${value} COLLATE ${physicalName(collation)})`;
@@ -151,8 +157,8 @@ function given(column: Column, values: Values): Sql {
 }
 
 /**
- * UPDATE guarded by the rule, which has to be TRUE twice: with the row before the change in the place of `row`, and with
- * the row after it (docs/reference/rules.md).
+ * Updates a row if the rule is TRUE twice: with the row before the change as `row`, and with the row after it
+ * (`docs/reference/rules.md#update-rules`). Returns the row, or no row where the rule denies or none has the key.
  */
 export function updateStatement(
   table: Table,
@@ -177,7 +183,7 @@ export function updateStatement(
       ? []
       : [
           { terms: [rule], names: { ...names, row: stored, isSaid: isSaid("new") } },
-          // Terms that the patch does not change are as TRUE for the row after as for the row before.
+          // Only terms that read a changed column can have another result for the row after the change.
           {
             terms: conjuncts(rule).filter(changes),
             names: { ...names, row: next, isSaid: isSaid("row") },
@@ -199,7 +205,7 @@ export function updateStatement(
   };
 }
 
-/** DELETE guarded by the rule; what comes back is the primary key. */
+/** Deletes a row if the rule is TRUE. Returns its primary key, or no row where the rule denies or none has the key. */
 export function deleteStatement(
   table: Table,
   key: Values,

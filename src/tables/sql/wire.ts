@@ -7,8 +7,8 @@ import type { OrderTerm } from "../list/order.js";
 import { chain, commaList, integer, type Sql, sql, sum, textLiteral } from "./fragment.js";
 
 /**
- * JSON text made by SQLite (interface, section 3: column types and their JSON). Reals carry 17 digits and blobs are
- * hexadecimal; `finishRows` gives both their final form.
+ * An SQL expression for a row as a JSON object (`docs/reference/http.md#values`). It writes reals with 17 digits and
+ * blobs in hexadecimal, which `finishRows` turns into their final form.
  */
 export function jsonObject(
   columns: readonly Column[],
@@ -21,7 +21,10 @@ export function jsonObject(
   return sql`json_object(${commaList(pairs)})`;
 }
 
-/** A row as JSON, or something else where it is larger than an answer can be. */
+/**
+ * The same, or `otherwise` where the stored values of these columns are larger than the database can put into one
+ * answer.
+ */
 export function jsonWithin(
   { answerBytesMax, tables }: Catalog,
   table: Table,
@@ -35,11 +38,12 @@ export function jsonWithin(
   return sql`CASE WHEN ${bytes} <= ${integer(answerBytesMax)} THEN ${row} ELSE ${otherwise} END`;
 }
 
+/** A JSON array of values. */
 export function jsonArray(values: readonly Sql[]): Sql {
   return sql`json_array(${commaList(values)})`;
 }
 
-/** How many bytes these columns of a row hold; text that SQLite need not read to know. */
+/** How many bytes the texts, JSON and blobs in these columns have. SQLite knows that without reading them. */
 export function storedBytes(columns: readonly Column[], refer: (column: Column) => Sql): Sql {
   const sizes = columns
     .filter(({ type }) => type === "text" || type === "json" || type === "blob")
@@ -47,7 +51,7 @@ export function storedBytes(columns: readonly Column[], refer: (column: Column) 
   return sum(sizes);
 }
 
-/** D1 takes 32 arguments in a function call. */
+/** How many members json_object can have, because D1 allows 32 arguments of a function at most. */
 const jsonObjectPairsMax = 16;
 
 function concatenatedObject(columns: readonly Column[], shownOf: (column: Column) => Sql): Sql {
@@ -55,11 +59,14 @@ function concatenatedObject(columns: readonly Column[], shownOf: (column: Column
     const key = { text: `'${i === 0 ? "{" : ","}"${column.name}":'`, params: [] };
     return sql`(${key} || json_quote(${shownOf(column)}))`;
   });
-  // As JSON, or an array would hold it as a string.
+  // json() marks the text as JSON. Without it, json_array would hold it as a string.
   return sql`json(${chain(members, sql` || `)} || '}')`;
 }
 
-/** JSON has no infinities. Where the column's type is real, `finishRows` sees to them. */
+/**
+ * The value in JSON. JSON has no infinities: in columns of type real `finishRows` replaces them, in others they
+ * become null here.
+ */
 function shownValue(column: Column, ref: Sql, physical: CatalogTable | undefined): Sql {
   const value = wireValue(column, ref);
   const stored = physical?.affinities.get(column.name) ?? "text";
@@ -84,7 +91,7 @@ function wireValue(column: Pick<Column, "type">, ref: Sql): Sql {
   }
 }
 
-/** Of a column: a number, or for one of an extreme size `[number, exponent]` (see `real-scale.ts`). */
+/** A real in JSON: a number, or for one of an extreme size an array `[number, exponent]` (`platform/real-scale.ts`). */
 function realJson(ref: Sql): Sql {
   const { number, exponent } = scaledSql(ref.text);
   const text = `CASE WHEN typeof(${ref.text}) <> 'real' THEN ${ref.text}
@@ -94,8 +101,9 @@ function realJson(ref: Sql): Sql {
 }
 
 /**
- * A value of a cursor: a text or NULL is itself, and others come as an array of one or two elements behind the letter of
- * what they are, since their order depends on it. Where SQLite holds the column to its type, there is no more to ask.
+ * A value of a cursor's key in JSON. Texts and NULL stand for themselves. Others are an array with a letter for their
+ * type in SQLite and the value: `["i", "12"]`, `["r", 1.5]`, `["b", "00ff"]`, because the order of values depends on
+ * their type. The type is looked at only where the column can hold values of several.
  */
 export function keyValue({ column, nullable }: OrderTerm, ref: Sql, physical: CatalogTable | undefined): Sql {
   const integer = sql`json_array('i', CAST(${ref} AS TEXT))`;
@@ -108,7 +116,7 @@ export function keyValue({ column, nullable }: OrderTerm, ref: Sql, physical: Ca
   return typed === ref || !nullable ? typed : sql`CASE WHEN ${ref} IS NOT NULL THEN ${typed} END`;
 }
 
-/** What `keyValue` has written. */
+/** The value that `keyValue` wrote, after JSON.parse. */
 export function storedOf(value: unknown): SqlValue {
   if (!Array.isArray(value)) return value as string | null;
   const [kind, content, exponent] = value;
@@ -117,7 +125,7 @@ export function storedOf(value: unknown): SqlValue {
   return (exponent === undefined ? realOf(content) : realOf([content, exponent])) as number;
 }
 
-/** A real of `wireValue` as it was stored. */
+/** The real that `realJson` wrote, after JSON.parse. Other values come back as they are. */
 export function realOf(value: unknown): unknown {
   return Array.isArray(value) ? unscaled(value[0] as number, value[1] as number) : value;
 }
