@@ -13,7 +13,7 @@ export type KeyPurpose =
   | "link";
 
 /** Derives 32 bytes for one purpose from the project's secret, by HKDF with SHA-256 (RFC 5869). */
-export async function deriveBytes(
+export function deriveBytes(
   secret: Uint8Array<ArrayBuffer>,
   purpose: KeyPurpose,
 ): Promise<Uint8Array<ArrayBuffer>> {

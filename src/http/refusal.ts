@@ -52,6 +52,11 @@ export function isRefusal(value: unknown): value is Refusal {
   return value instanceof Refusal;
 }
 
+/** What a handler returned, as a response. */
+export function responseOf(answer: Response | Refusal): Response {
+  return isRefusal(answer) ? answer.toResponse() : answer;
+}
+
 /** A 405, which names the methods that the path has in the header `Allow` (RFC 9110, section 15.5.6). */
 export function methodNotAllowed(...allowed: readonly string[]): Refusal {
   const headers = { Allow: allowed.join(", ") };

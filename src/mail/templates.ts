@@ -15,7 +15,7 @@ export interface MailContent {
 }
 
 /** The words of a mail, before they are laid out as text and as HTML. */
-interface Wording {
+interface MailWording {
   readonly subject: string;
   /** Paragraphs above the button, in the text version lines. */
   readonly before: readonly string[];
@@ -110,7 +110,7 @@ const buttonStyle =
   "display:inline-block;padding:12px 24px;background:#1d4ed8;border-radius:6px;color:#ffffff;font-weight:bold;text-decoration:none";
 
 /** Uses tables and inline styles, because all mail clients support these. Loads no images, fonts or scripts. */
-function asHtml({ subject, before, action, after }: Wording, actionUrl: string | null): string {
+function asHtml({ subject, before, action, after }: MailWording, actionUrl: string | null): string {
   const paragraph = (text: string) => `<p style="margin:0 0 16px">${escapeHtml(text)}</p>`;
   const link =
     actionUrl === null

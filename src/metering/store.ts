@@ -48,13 +48,13 @@ export function insertGap({ id, atMs, reason, attemptsMax }: Gap): Statement {
 }
 
 /** A span of time in milliseconds since the epoch. `fromMs` is included, `toMs` is not. */
-export interface Range {
+export interface TimeRange {
   readonly fromMs: number;
   readonly toMs: number;
 }
 
 /** The `group_by` of `GET /admin/api/usage` (`docs/reference/metering.md#usage`). */
-export type Grouping = "table" | "principal" | "day";
+export type UsageGrouping = "table" | "principal" | "day";
 
 /**
  * `user:<id>`, `key:<id>` or `anonymous`: the id of anonymous callers is empty, and the trim removes the colon before
@@ -92,7 +92,7 @@ export function sumUsage({ fromMs, toMs }: TimeRange, grouping: UsageGrouping): 
 }
 
 /** The gaps that were found within the range: rows `[at, reason, attempts_max]`, the oldest first. */
-export function listGaps({ fromMs, toMs }: Range): Statement {
+export function listGaps({ fromMs, toMs }: TimeRange): Statement {
   return statement(
     "SELECT at, reason, attempts_max FROM _usage_gaps WHERE at >= ? AND at < ? ORDER BY at, id",
     BigInt(fromMs),

@@ -190,6 +190,6 @@ export function isTrue(expression: Expression): boolean {
 }
 
 /** Whether an expression is the literal `false`. It does not simplify first, as `neverTrue` does. */
-export function isFalse(expression: Expression): boolean {
+function isFalse(expression: Expression): boolean {
   return expression.kind === "literal" && expression.value === false;
 }

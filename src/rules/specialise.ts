@@ -44,7 +44,7 @@ export function specialiseForRole(expression: Expression, role: string | null): 
  * Replaces `auth.id`, `auth.email` and `auth.role` by a caller's values. Leaves `now()` as it is, and simplifies
  * nothing.
  */
-export function bindAuth(expression: Expression, auth: AuthValues): Expression {
+function bindAuth(expression: Expression, auth: AuthValues): Expression {
   return mapOperands(
     expression,
     (operand): Operand =>

@@ -22,7 +22,7 @@ export type OrderColumn = Pick<Column, "name" | "type">;
 export type Key = readonly Param[];
 
 /** The rowid as a column of an order, by the name that SQL has to use for it. */
-export function rowidColumn(name: ColumnName): OrderColumn {
+function rowidColumn(name: ColumnName): OrderColumn {
   return { name, type: "integer" };
 }
 
