@@ -1,11 +1,11 @@
 import type { Context } from "hono";
 import { methodNotAllowed } from "./refusal.js";
 
-type Handler = (c: Context) => Response | Promise<Response>;
+type RouteHandler = (c: Context) => Response | Promise<Response>;
 
 /** A handler that answers 405 and names the allowed methods in the header `Allow`. */
 export const refuse =
-  (...allowed: readonly string[]): Handler =>
+  (...allowed: readonly string[]): RouteHandler =>
   () =>
     methodNotAllowed(...allowed).toResponse();
 
@@ -14,7 +14,7 @@ export const refuse =
  * to go through several handlers as it takes to look up a row. HEAD is answered as GET is (RFC 9110, section 9.3.2).
  * `other` makes the handler of the methods that are not in `handlers`, given the names of those that are.
  */
-export function byMethod(handlers: Readonly<Record<string, Handler>>, other = refuse): Handler {
+export function byMethod(handlers: Readonly<Record<string, RouteHandler>>, other = refuse): RouteHandler {
   const known = new Map(Object.entries(handlers));
   const refused = other(...known.keys());
   return (c) => (known.get(c.req.method === "HEAD" ? "GET" : c.req.method) ?? refused)(c);

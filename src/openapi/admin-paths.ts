@@ -14,7 +14,7 @@ import {
   role,
   text,
 } from "./operation.js";
-import { type Call, pathsOf } from "./paths.js";
+import { type Call, documentedPaths } from "./paths.js";
 
 const callers: OperationSource["callers"] = ["accessToken", "cookie", "apiKey"];
 const reading = [400, 401, 403, 500, 503] as const;
@@ -169,5 +169,5 @@ export function adminPaths(cookies: boolean, { api, auth }: Pick<Config, "api" |
       ? { ...document, callers: [...callers, "anybody" as const] }
       : document,
   };
-  return pathsOf("admin", all, cookies);
+  return documentedPaths("admin", all, cookies);
 }

@@ -21,7 +21,7 @@ import {
   role,
   text,
 } from "./operation.js";
-import { type Call, pathsOf } from "./paths.js";
+import { type Call, documentedPaths } from "./paths.js";
 
 const tokens = { 200: ref("svc.tokens") };
 const accepted = { 202: data(object({ accepted: { const: true } })) };
@@ -208,4 +208,4 @@ const calls = (password: JsonSchema): Readonly<Record<string, Call>> => ({
  * passwords.
  */
 export const authPaths = (cookies: boolean, passwordLengthMin: number): JsonSchema =>
-  pathsOf("auth", calls(newPassword(passwordLengthMin)), cookies);
+  documentedPaths("auth", calls(newPassword(passwordLengthMin)), cookies);

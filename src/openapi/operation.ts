@@ -82,7 +82,7 @@ export function openObject(
 }
 
 /** A JSON body, for `OperationSource.body`. */
-export const json = (schema: JsonSchema) => ({ "application/json": schema });
+export const jsonContent = (schema: JsonSchema) => ({ "application/json": schema });
 /** The schema of the answer `{ data }`. */
 export const data = (schema: JsonSchema): JsonSchema => object({ data: schema });
 /** The schema of an array. */

@@ -1,5 +1,5 @@
 import type { JsonSchema } from "./column-schema.js";
-import { json, type OperationSource, operation } from "./operation.js";
+import { jsonContent, type OperationSource, operation } from "./operation.js";
 
 /** An endpoint that is the same in every project. */
 export type Call = Omit<OperationSource, "id" | "tag" | "callers"> & {
@@ -10,14 +10,18 @@ export type Call = Omit<OperationSource, "id" | "tag" | "callers"> & {
 };
 
 /** A paths object from endpoints by `method path`, such as `post /auth/login`. `cookies`: whether cookie mode is on. */
-export function pathsOf(tag: string, calls: Readonly<Record<string, Call>>, cookies: boolean): JsonSchema {
+export function documentedPaths(
+  tag: string,
+  calls: Readonly<Record<string, Call>>,
+  cookies: boolean,
+): JsonSchema {
   const paths: Record<string, Record<string, JsonSchema>> = {};
   for (const [name, { takes, callers = ["anybody"] as const, ...call }] of Object.entries(calls)) {
     const [method, path] = name.split(" ") as [string, string];
     const id = name.replace(/\W+/g, "_").replace(/_$/, "");
     paths[path] = {
       ...paths[path],
-      [method]: operation({ ...call, id, tag, callers, ...(takes && { body: json(takes) }) }, cookies),
+      [method]: operation({ ...call, id, tag, callers, ...(takes && { body: jsonContent(takes) }) }, cookies),
     };
   }
   return paths;

@@ -4,7 +4,7 @@ import type { RuleAction, TableRules } from "../rules/ast.js";
 import { admitsAnonymous } from "../rules/specialise.js";
 import type { CatalogTable } from "../schema/catalog.js";
 import { acceptedSchema, type JsonSchema, storedSchema, textSchema } from "./column-schema.js";
-import { data, json, list, type OperationSource, object, operation, ref } from "./operation.js";
+import { data, jsonContent, list, type OperationSource, object, operation, ref } from "./operation.js";
 
 /** The paths of one table (`docs/reference/http.md#endpoints`). */
 export function tablePaths(
@@ -33,7 +33,7 @@ export function tablePaths(
     ...(!table.virtual && {
       post: documented({
         ...source("create", "create", `Creates a row of ${name}`),
-        body: json(ref(`${name}.new`)),
+        body: jsonContent(ref(`${name}.new`)),
         answers: { 201: answer(row) },
         errors: [400, 401, 403, 409, 413, 415, 500, 503],
       }),
@@ -57,7 +57,7 @@ export function tablePaths(
         changeable(table).length > 0 && {
           patch: documented({
             ...about("update", "update", `Updates a row of ${name}`),
-            body: json(ref(`${name}.changes`)),
+            body: jsonContent(ref(`${name}.changes`)),
             answers: { 200: answer(row) },
             errors: [400, 401, 403, 404, 409, 413, 415, 500, 503],
           }),

@@ -48,9 +48,9 @@ export interface TableServices {
 /** The eight endpoints of a table (`docs/reference/http.md#endpoints`). */
 export function tableRoutes(services: TableServices) {
   const routes = router();
-  const answering = (act: (request: TableRequest) => Answer) => (c: Context) =>
+  const answering = (act: (request: TableRequest) => TableAnswer) => (c: Context) =>
     answered(services, c.req.raw, c.req.param("table") ?? "", act);
-  const permitted = (action: Action, handle: Handler) =>
+  const permitted = (action: Action, handle: TableHandler) =>
     answering((request) => {
       const judged = permittedRequest(request, action);
       return isRefusal(judged) ? judged : handle(judged);
@@ -81,7 +81,7 @@ async function answered(
   services: TableServices,
   request: Request,
   name: string,
-  act: (request: TableRequest) => Answer,
+  act: (request: TableRequest) => TableAnswer,
 ): Promise<Response> {
   const attempt = services.meter(request.method);
   let answer: Response | Refusal;
@@ -126,10 +126,10 @@ interface PermittedRequest {
   readonly remembered: Remembered;
 }
 
-type Answer = AtOnce<Response | Refusal>;
-type Handler = (permitted: PermittedRequest) => Answer;
+type TableAnswer = AtOnce<Response | Refusal>;
+type TableHandler = (permitted: PermittedRequest) => TableAnswer;
 type KeyOf = (permitted: PermittedRequest) => RowValues | Refusal;
-type KeyHandler = (permitted: PermittedRequest, key: RowValues) => Answer;
+type KeyHandler = (permitted: PermittedRequest, key: RowValues) => TableAnswer;
 type Action = Subject["action"];
 
 const noSuchTable = new Refusal("not_found", "no such table");
@@ -177,7 +177,7 @@ function callerValues(caller: Caller, nowSeconds: number): SlotValues {
   return { get };
 }
 
-function list({ asked, access, execution, remembered }: PermittedRequest): Answer {
+function list({ asked, access, execution, remembered }: PermittedRequest): TableAnswer {
   const { services, request, attempt, caller, project, table } = asked;
   const { config, cursors } = services;
   const scanLimit = config.api.scan_limit;
@@ -227,7 +227,7 @@ function bodyOf({ request, services }: TableRequest): Promise<Body | Refusal> {
   return readJsonObject(request, services.config.api.max_body_bytes);
 }
 
-function keyed(keyOf: KeyOf, handle: KeyHandler): Handler {
+function keyed(keyOf: KeyOf, handle: KeyHandler): TableHandler {
   return (permitted) => {
     const key = keyOf(permitted);
     return isRefusal(key) ? key : handle(permitted, key);

@@ -96,12 +96,12 @@ const setUser: Command = {
   },
 };
 
-interface UserChange {
+interface ChangedFields {
   readonly disabled: boolean | null;
   readonly role: "user" | "admin" | null;
 }
 
-function userChange(invocation: Invocation): UserChange {
+function userChange(invocation: Invocation): ChangedFields {
   const disabled = invocation.text("disabled") ?? null;
   const role = invocation.text("role") ?? null;
   if (disabled === null && role === null) throw new UsageError("expected --disabled or --role");
@@ -114,7 +114,7 @@ function userChange(invocation: Invocation): UserChange {
 
 type User = ReturnType<typeof userOf>;
 
-async function changeLocally(invocation: Invocation, email: string, change: UserChange): Promise<User> {
+async function changeLocally(invocation: Invocation, email: string, change: ChangedFields): Promise<User> {
   return locally(invocation, async (database) => {
     const [found] = await database.query([userByEmail(emailKey(email))]);
     const id = found!.rows[0]?.[0];
@@ -127,7 +127,7 @@ async function changeLocally(invocation: Invocation, email: string, change: User
   });
 }
 
-async function changeRemotely(server: RemoteServer, email: string, change: UserChange): Promise<User> {
+async function changeRemotely(server: RemoteServer, email: string, change: ChangedFields): Promise<User> {
   const found = await server.call("GET", `/admin/api/users?where[email]=${encodeURIComponent(email)}`);
   const [user] = found as User[];
   if (user === undefined) throw noSuchUser(email);
