@@ -19,17 +19,21 @@ export function read({ database, tally }: Execution, statements: readonly Statem
   return tally.during(database.query(statements));
 }
 
-/**
- * Runs a SELECT that returns at most one row, in one round trip with a question for its query plan where that is due.
- * `isExact` says whether the number of rows that it examined is known.
- */
-export async function readCounted(
-  execution: Execution,
+/** A SELECT that returns at most one row, with a question for its query plan where that is due. */
+export interface CountedRead {
+  /** For one round trip. */
+  readonly statements: readonly Statement[];
+  /** Whether the number of rows that the SELECT examined is known. `results` are those of `statements`. */
+  isExact(results: readonly Result[]): boolean;
+}
+
+/** What to send for a statement that reports what it examined. */
+export function countedRead(
+  { plans, nowMs }: Execution,
   counted: Counted<Sql>,
   values: readonly SlotValues[],
-): Promise<{ readonly result: Result; readonly isExact: boolean }> {
+): CountedRead {
   const bound = bindCounted(counted, values, bindSingle);
-  const question = execution.plans.questionOf(bound, execution.nowMs);
-  const results = await read(execution, [bound.statement, ...question.statements]);
-  return { result: results[0]!, isExact: question.isExact(results) };
+  const question = plans.questionOf(bound, nowMs);
+  return { statements: [bound.statement, ...question.statements], isExact: question.isExact };
 }

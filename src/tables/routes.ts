@@ -197,12 +197,12 @@ async function create(permitted: PermittedRequest): Promise<Response | Refusal> 
   if (isRefusal(body)) return body;
   const values = createValues(access, body);
   if (isRefusal(values)) return values;
-  return rowResponse(asked, await createRow(rowTarget(permitted), execution, values), 201);
+  return rowResponse(asked, createRow(rowTarget(permitted), execution, values), 201);
 }
 
-async function get(permitted: PermittedRequest, key: RowValues): Promise<Response | Refusal> {
+function get(permitted: PermittedRequest, key: RowValues): Promise<Response | Refusal> {
   const { asked, execution } = permitted;
-  return rowResponse(asked, await getRow(rowTarget(permitted), execution, key), 200);
+  return rowResponse(asked, getRow(rowTarget(permitted), execution, key), 200);
 }
 
 async function update(permitted: PermittedRequest, key: RowValues): Promise<Response | Refusal> {
@@ -211,12 +211,12 @@ async function update(permitted: PermittedRequest, key: RowValues): Promise<Resp
   if (isRefusal(body)) return body;
   const patch = patchValues(access, body);
   if (isRefusal(patch)) return patch;
-  return rowResponse(asked, await updateRow(rowTarget(permitted), execution, key, patch), 200);
+  return rowResponse(asked, updateRow(rowTarget(permitted), execution, key, patch), 200);
 }
 
-async function remove(permitted: PermittedRequest, key: RowValues): Promise<Response | Refusal> {
+function remove(permitted: PermittedRequest, key: RowValues): Promise<Response | Refusal> {
   const { asked, execution } = permitted;
-  return rowResponse(asked, await deleteRow(rowTarget(permitted), execution, key), 200);
+  return rowResponse(asked, deleteRow(rowTarget(permitted), execution, key), 200);
 }
 
 function rowTarget({ access, remembered }: PermittedRequest): RowTarget {
@@ -263,10 +263,11 @@ function withoutParameters(request: Request): Refusal | null {
 /** The answer with one row, which is JSON text already. */
 async function rowResponse(
   { attempt }: TableRequest,
-  row: string | Refusal,
+  row: Promise<string | Refusal>,
   status: 200 | 201,
 ): Promise<Response | Refusal> {
-  if (isRefusal(row)) return row;
+  const data = await row;
+  if (isRefusal(data)) return data;
   const meta = await attempt.succeed(status, 1);
-  return jsonText(meta === "" ? `{"data":${row}}` : `{"data":${row},"meta":{${meta}}}`, status);
+  return jsonText(meta === "" ? `{"data":${data}}` : `{"data":${data},"meta":{${meta}}}`, status);
 }

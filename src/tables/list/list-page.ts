@@ -1,9 +1,8 @@
 import type { QueryParameter } from "../../http/query-string.js";
 import { badRequest, isRefusal, type Refusal } from "../../http/refusal.js";
 import type { Result } from "../../platform/database.js";
-import { walk } from "../../rules/walk.js";
 import type { ColumnName } from "../../sqlite/names.js";
-import { type Execution, read, readCounted } from "../execution.js";
+import { countedRead, type Execution, read } from "../execution.js";
 import { finishRows } from "../sql/finish-rows.js";
 import { bind, bindSingle } from "../sql/fragment.js";
 import { candidateBytesStatement, rowSeparator, windowEndStatement } from "../sql/list.js";
@@ -77,10 +76,12 @@ async function readPage(
 ): Promise<PageAnswer> {
   const { plan, page, values } = list;
   const { limit } = request;
-  const tooLong = await searchTooLong(request, list, execution);
+  const tooLong = plan.searches.length > 0 ? await searchTooLong(request, list, execution) : null;
   if (tooLong !== null) return { outcome: "refused", refusal: tooLong };
-  const { result, isExact } = await readCounted(execution, page, values);
-  const report = reportOf(result, plan, limit, state.window.skip);
+  const counted = countedRead(execution, page, values);
+  const results = await read(execution, counted.statements);
+  const isExact = counted.isExact(results);
+  const report = reportOf(results[0]!, plan, limit, state.window.skip);
   const isTooMany = !plan.path.ordered && report.examined!.candidates > plan.scanLimit;
   execution.tally.add(isExact ? rowsRead(plan, report, isTooMany) : null);
   if (isTooMany) return { outcome: "too_many_to_sort" };
@@ -137,14 +138,12 @@ const searchWorkMax = 20_000_000_000;
  * of what it searches, so searching a long text in very much text would block the server.
  */
 async function searchTooLong(
-  { filters, filterValues }: ListRequest,
+  { filterValues }: ListRequest,
   { plan, values }: BoundList,
   execution: Execution,
 ): Promise<Refusal | null> {
-  for (const node of filters.flatMap(walk)) {
-    if (node.kind !== "contains" || node.value.kind !== "column") continue;
-    const { column } = node.value;
-    const bytes = new TextEncoder().encode(filterValues.get(node.text.name) as string).length;
+  for (const { column, text } of plan.searches) {
+    const bytes = new TextEncoder().encode(filterValues.get(text.name) as string).length;
     if (bytes <= shortSearchBytes) continue;
     const [held, candidates] = await candidateBytes(plan, column, values, execution);
     execution.tally.add(candidates);

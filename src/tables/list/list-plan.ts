@@ -3,7 +3,7 @@ import type { Column, Table } from "../../project/model.js";
 import type { Expression, Given, Literal, Operand } from "../../rules/ast.js";
 import { alwaysTrue, whenTrue } from "../../rules/fold.js";
 import { hangsOnGiven } from "../../rules/specialise.js";
-import { columnsOf, conjuncts, mapOperands, mentionsRow, substitute } from "../../rules/walk.js";
+import { columnsOf, conjuncts, mapOperands, mentionsRow, substitute, walk } from "../../rules/walk.js";
 import type { Catalog, CatalogIndex, CatalogTable } from "../../schema/catalog.js";
 import type { ColumnName } from "../../sqlite/names.js";
 import type { Access } from "../access.js";
@@ -30,6 +30,8 @@ export interface ListPlan {
   readonly orderedOnly: boolean;
   /** How to count candidates in groups; null where they are counted one by one. */
   readonly grouping: Grouping | null;
+  /** The `contains` filters: how much text they search is measured where what they look for is long. */
+  readonly searches: readonly TextSearch[];
 }
 
 /**
@@ -80,8 +82,21 @@ export function planList(
     table,
     path,
     grouping: groupingOf(path, context.window, physical),
+    searches: filters.flatMap(walk).flatMap(searchOf),
     gates: terms.filter((term) => !mentionsRow(term, "row")),
   };
+}
+
+/** A column whose text is searched for a value that is given when the statement is sent. */
+export interface TextSearch {
+  readonly column: ColumnName;
+  readonly text: Given;
+}
+
+function searchOf(node: Expression): readonly TextSearch[] {
+  return node.kind === "contains" && node.value.kind === "column"
+    ? [{ column: node.value.column, text: node.text }]
+    : [];
 }
 
 /** The grouping by which the first window over a whole table can be counted; null where there is none. */

@@ -47,10 +47,10 @@ export function parseListRequest(
     if ("operator" in part) filters.push(part);
     else request = { ...request, ...part };
   }
-  return (
-    repeatedFilter(filters) ??
-    notComparable(filters, request.sort, incomparable) ?? { ...request, ...numbered(filters) }
-  );
+  const { select, sort, limit, offset } = request;
+  const refusal = repeatedFilter(filters) ?? notComparable(filters, sort, incomparable);
+  if (refusal !== null) return refusal;
+  return { select, sort, limit, offset, filters: filters.map(conditionOf), filterValues: valuesOf(filters) };
 }
 
 type ListParts = Omit<ListRequest, "filters" | "filterValues">;
@@ -66,17 +66,24 @@ interface Filter {
 }
 
 /**
- * Names each value after the position of its filter, so that requests that differ only in values have the same
+ * Each value is named after the position of its filter, so that requests that differ only in values have the same
  * filters.
  */
-function numbered(filters: readonly Filter[]): Pick<ListRequest, "filters" | "filterValues"> {
-  const filterValues = new Map<string, SqlValue>();
-  const conditions = filters.map(({ column, value, condition }, i) => {
-    const name = `filter.${i}`;
-    if (value !== null) filterValues.set(name, value);
-    return condition({ kind: "column", source: "row", column: column.name }, { kind: "given", name });
+const nameOf = (i: number) => `filter.${i}`;
+
+function conditionOf({ column, condition }: Filter, i: number): Expression {
+  return condition(
+    { kind: "column", source: "row", column: column.name },
+    { kind: "given", name: nameOf(i) },
+  );
+}
+
+function valuesOf(filters: readonly Filter[]): ReadonlyMap<string, SqlValue> {
+  const values = new Map<string, SqlValue>();
+  filters.forEach(({ value }, i) => {
+    if (value !== null) values.set(nameOf(i), value);
   });
-  return { filters: conditions, filterValues };
+  return values;
 }
 
 /** Columns that this database cannot compare, because it lacks their collation, by name with the reason. */

@@ -3,7 +3,7 @@ import { ConstraintError, type Statement, StatementError, type Statements } from
 import type { Memo } from "../../platform/memo.js";
 import type { TriggersReached } from "../../schema/triggers-reached.js";
 import { type Access, denied } from "../access.js";
-import { type Execution, read, readCounted } from "../execution.js";
+import { countedRead, type Execution, read } from "../execution.js";
 import { bindCounted, type Counted } from "../plan-check.js";
 import { finishRows } from "../sql/finish-rows.js";
 import { bind, bindSingle, Slot, type Sql } from "../sql/fragment.js";
@@ -51,8 +51,10 @@ export async function getRow(
   const { table, catalog, rule } = access;
   const output = [...access.readable.values()];
   const get = reads.get(access.key, () => getStatement(table, slots(key, access), rule, output, catalog));
-  const { result, isExact } = await readCounted(execution, get, [execution.values, key]);
-  const row = result.rows[0];
+  const counted = countedRead(execution, get, [execution.values, key]);
+  const results = await read(execution, counted.statements);
+  const isExact = counted.isExact(results);
+  const row = results[0]!.rows[0];
   if (row === undefined) {
     execution.tally.add(0);
     return notFound;
