@@ -13,7 +13,10 @@ import {
   sameName,
 } from "./physical.js";
 
-/** The SQL of the owner's that a write of a table evaluates. */
+/**
+ * What is known of the SQL by the project's owner that a write of a table evaluates: checks, defaults, generated
+ * columns, index expressions and conditions, triggers.
+ */
 export interface OwnersSql {
   /** Whether there is any. */
   readonly isThere: boolean;
@@ -25,8 +28,9 @@ export interface OwnersSql {
 }
 
 /**
- * The SQL of the owner's, for each table that a schema can name. Tables that a write reaches by foreign key actions
- * are included. Tables that triggers write to need not be, because a trigger already is SQL of the owner's.
+ * For each table that a schema can name, the owner's SQL that its writes evaluate. Tables that a write reaches by
+ * foreign key actions are included. Tables that triggers write to need not be, because a trigger is itself SQL by the
+ * owner.
  */
 export function ownersSqlOf(physical: Physical): ReadonlyMap<PhysicalTable, OwnersSql> {
   const named = [...physical.tables.values()].filter(({ name, kind }) => isName(name) && kind !== "shadow");

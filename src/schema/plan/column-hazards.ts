@@ -16,7 +16,7 @@ import type { TableChange } from "./table-change.js";
  */
 export type RowsOf = (reference: Reference) => string | null;
 
-/** Why an added column may be impossible. */
+/** The hazards of an added column: constraints that the rows which are there would not meet. */
 export function addedColumnHazards(
   column: Column,
   { current, target }: TableChange,
@@ -39,7 +39,7 @@ export function addedColumnHazards(
   return hazards;
 }
 
-/** What is lost with a dropped column, and which views and triggers prevent the drop. */
+/** The hazards of a dropped column: its values are lost, and views and triggers that use it prevent the drop. */
 export function droppedColumnHazards(column: Column, { current }: TableChange, physical: Physical): Hazard[] {
   const count = countRows(quoteName(current.name), `${quoteName(column.name)} IS NOT NULL`);
   return [
@@ -50,7 +50,7 @@ export function droppedColumnHazards(column: Column, { current }: TableChange, p
   ];
 }
 
-/** What a changed column may lose, and why it may be impossible. */
+/** The hazards of a changed column: values that do not convert, and constraints that rows would not meet. */
 export function alteredColumnHazards(
   before: Column,
   after: Column,
