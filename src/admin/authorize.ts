@@ -2,7 +2,10 @@ import { backendRefusal } from "../auth/backend-refusal.js";
 import type { Caller } from "../auth/principal.js";
 import { Refusal } from "../http/refusal.js";
 
-/** Admin routes take a user of role `admin` or a `project:backend` key. Null: go on. */
+/**
+ * Refuses callers who are neither a user with the role `admin` nor a `project:backend` key: 401 for anonymous
+ * callers, 403 for others. Null: the caller may go on.
+ */
 export function adminRefusal(caller: Caller): Refusal | null {
   switch (caller.kind) {
     case "anonymous":

@@ -12,10 +12,10 @@ import { getUsers, patchUser, postUser, removeUser, revokeUserSessions } from ".
 
 type Env = { Variables: { caller: Caller } };
 
-/** No text of the database holds a NUL. */
+/** The answer to an id with a NUL character, which no stored id has. */
 const nothingThere = new Refusal("not_found", "no such resource");
 
-/** /admin/api (docs/reference/http.md). */
+/** The routes under /admin/api (docs/reference/http.md#endpoints). They expect the caller in `c.var.caller`. */
 export function adminRoutes(services: AdminServices) {
   const routes = router<Env>();
   const endpoints: readonly (readonly [method: string, path: string, handle: AdminHandler])[] = [

@@ -9,7 +9,10 @@ import { formatStep } from "../schema/plan/format-plan.js";
 import { planChange } from "../schema/plan/plan.js";
 import type { AdminRequest, AdminServices } from "./services.js";
 
-/** POST /admin/api/schema/plan (docs/reference/http.md). The body is YAML; without one, the file beside the server. */
+/**
+ * POST /admin/api/schema/plan (docs/reference/http.md#schema-changes-over-http). The body is the proposed schema as
+ * YAML; without a body it is the file beside the server.
+ */
 export async function planSchema({ request, services }: AdminRequest): Promise<Response | Refusal> {
   const parameters = parametersOf(request, []);
   const text = isRefusal(parameters) ? parameters : await proposedText(services, request);
@@ -20,7 +23,7 @@ export async function planSchema({ request, services }: AdminRequest): Promise<R
   return answer({ base, hash, steps });
 }
 
-/** POST /admin/api/schema/apply?base=HASH&allow_destructive=true */
+/** POST /admin/api/schema/apply?base=HASH&allow_destructive=true, with a body as for `planSchema`. */
 export async function applySchema({ request, services }: AdminRequest): Promise<Response | Refusal> {
   const { platform, config } = services;
   const parameters = parametersOf(request, ["base", "allow_destructive"]);

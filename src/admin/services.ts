@@ -9,7 +9,7 @@ export interface AdminServices {
   readonly platform: Platform;
   readonly config: Config;
   readonly cursors: Cursors;
-  /** svc.schema.yaml beside the server, for a request without a body. */
+  /** Reads the svc.schema.yaml beside the server, for a request without a body. */
   readonly readSchemaFile: () => Promise<string>;
 }
 
@@ -17,10 +17,11 @@ export interface AdminServices {
 export interface AdminRequest {
   readonly request: Request;
   readonly services: AdminServices;
-  /** Of the path; empty where it has none. */
+  /** The id in the path; empty where the path has none. */
   readonly id: string;
-  /** An admin, or a `project:backend` key (`adminRefusal`). */
+  /** The caller, whom `adminRefusal` has let through. */
   readonly caller: Caller;
 }
 
+/** Answers one endpoint under /admin/api. */
 export type AdminHandler = (given: AdminRequest) => Promise<Response | Refusal>;

@@ -15,22 +15,23 @@ import { noPlanChecks } from "../tables/plan-check.js";
 import type { AdminServices } from "./services.js";
 
 /**
- * A table of the server's own as administrators may list it, with the parameters and cursors of every other list. It is
- * WITHOUT ROWID. `columns` are those that may be shown; the first is the primary key, a text.
+ * A table of the server's own as a list that administrators may read, with the parameters and cursors of every other
+ * list. The table has to be WITHOUT ROWID. `columns` are the columns that are shown, with their types; the first is
+ * the primary key, a text.
  */
 export function systemList(name: string, columns: Readonly<Record<string, ColumnType>>): ListAccess {
   const shown = new Map(Object.entries(columns).map(([column, type]) => [column, columnOf(column, type)]));
   const [key] = shown.values();
   const table = plainTable(systemTableName(name), shown, [key!.name]);
   return {
-    // An administrator asks now and then: nothing is kept for the next time.
+    // Without a key no statement is cached, because these lists are asked for rarely.
     key: null,
     table,
     readable: table.columns,
     rule: TRUE,
     catalog: {
       tables: new Map([[table.name, plainCatalogTable(table)]]),
-      // Rows of the server's own are small.
+      // No limit on the bytes of a page, because the rows are small.
       answerBytesMax: Number.MAX_SAFE_INTEGER,
       unsupported: nothingUnsupported,
       hasMixedTexts: false,
@@ -52,7 +53,7 @@ function columnOf(name: string, type: ColumnType): Column {
 
 const nothingPrepared = new Memo<never>(0);
 
-/** GET of a list, cursors included. It is not metered. */
+/** Answers a list request for such a table. It is not metered. */
 export function listSystemRows(
   request: Request,
   access: ListAccess,

@@ -7,10 +7,13 @@ import type { AdminRequest } from "./services.js";
 
 const groupings: readonly UsageGrouping[] = ["table", "principal", "day"];
 
-/** A midnight, as everything that is ISO 8601 is before it: days that are asked for whole are summed already. */
+/**
+ * Where a range without `to` ends: after every date of four-digit years, and at midnight, so that the last day counts
+ * as a whole day, whose sum is stored.
+ */
 const endOfTime = Date.UTC(10_000, 0);
 
-/** GET /admin/api/usage?from=&to=&group_by=table|principal|day (docs/reference/metering.md). */
+/** GET /admin/api/usage?from=&to=&group_by=table|principal|day (docs/reference/metering.md#usage) */
 export async function getUsage({
   request,
   services: { platform },
@@ -19,7 +22,8 @@ export async function getUsage({
   if (isRefusal(parameters)) return parameters;
   const asked = readParameters(parameters);
   if (isRefusal(asked)) return asked;
-  // What the journal still holds belongs to the sums; one that does not work leaves them as they are.
+  // Receipts that are still in the journal belong to the sums. If the journal cannot be read, the answer goes without
+  // them.
   await platform.journal
     .collect()
     .catch((error: unknown) => platform.log.error("the journal cannot be read", error));

@@ -20,12 +20,12 @@ const users = systemList(usersTable, {
   created_at: "text",
 });
 
-/** GET /admin/api/users */
+/** GET /admin/api/users (docs/reference/auth.md#administration) */
 export function getUsers({ request, services, caller }: AdminRequest): Promise<Response | Refusal> {
   return listSystemRows(request, users, services, caller);
 }
 
-/** POST /admin/api/users: `email, password, role?` */
+/** POST /admin/api/users with `email, password, role?`. The address counts as verified. */
 export async function postUser({ request, services }: AdminRequest): Promise<Response | Refusal> {
   const { platform, config } = services;
   const body = await readJsonObject(request, config.api.max_body_bytes);
@@ -41,7 +41,7 @@ export async function postUser({ request, services }: AdminRequest): Promise<Res
   return json({ data: { user: userOf(found!.rows[0]!) } }, 201);
 }
 
-/** PATCH /admin/api/users/{id}: `disabled?, role?`. Disablement ends every session. */
+/** PATCH /admin/api/users/{id} with `disabled?, role?`. Disabling ends every session of the user. */
 export async function patchUser({ request, services, id }: AdminRequest): Promise<Response | Refusal> {
   const { platform, config } = services;
   const body = await readJsonObject(request, config.api.max_body_bytes);
@@ -59,20 +59,23 @@ export async function patchUser({ request, services, id }: AdminRequest): Promis
   return row === undefined ? missingOrLast(services, id) : json({ data: { user: userOf(row) } });
 }
 
-/** DELETE /admin/api/users/{id}: the user, their sessions, and what refers to them as its foreign keys say. */
+/**
+ * DELETE /admin/api/users/{id}: deletes the user and their sessions. Rows that refer to the user are deleted or
+ * changed as their foreign keys say.
+ */
 export async function removeUser({ services, id }: AdminRequest): Promise<Response | Refusal> {
   try {
     const [deleted] = await services.platform.database.batch([deleteUser(id)]);
     return deleted!.rows.length === 0 ? missingOrLast(services, id) : json({ data: { id } });
   } catch (error) {
     if (error instanceof ConstraintError) return stillReferred;
-    // The statement is the server's own: what cannot be evaluated is SQL of the tables that it leads to.
+    // The statement itself is sound, so the error is in SQL of the tables that refer to users.
     if (error instanceof StatementError) return notRemovable;
     throw error;
   }
 }
 
-/** POST /admin/api/users/{id}/revoke-sessions */
+/** POST /admin/api/users/{id}/revoke-sessions: ends every session of the user and voids their exchange codes. */
 export async function revokeUserSessions({ services, id }: AdminRequest): Promise<Response | Refusal> {
   const { platform } = services;
   const [revoked, found] = await platform.database.batch([

@@ -2,22 +2,27 @@ import { errors, jwtVerify, SignJWT } from "jose";
 import type { AtOnce } from "../platform/at-once.js";
 import { Memo } from "../platform/memo.js";
 
-/** Claims of an access token (RFC 9068 in spirit: `typ` is `at+jwt`). */
+/**
+ * Claims of an access token. Its header has the `typ` `at+jwt` (RFC 9068), but not all claims of that RFC are there.
+ */
 export interface AccessClaims {
   /** `sub` */
   readonly userId: string;
   /** `sid`: the session that the token belongs to. */
   readonly sessionId: string;
   readonly email: string;
-  /** A hint: every request checks it against the database. */
+  /** As it was when the token was issued. Every request compares it with the database, which decides. */
   readonly role: string;
 }
 
-/** Signs and verifies access tokens under one key. Times are milliseconds since the epoch, lifetimes seconds. */
+/** Signs and verifies access tokens under one key. Times are milliseconds since the epoch, lifetimes are seconds. */
 export interface AccessTokens {
-  /** `id` is the token's own, its `jti`. */
+  /** `id` becomes the token's `jti`. */
   issue(claims: AccessClaims, id: string, now: number, lifetimeSeconds: number): Promise<string>;
-  /** Null for a token that is malformed, expired, of another key, algorithm, issuer or type; at once for one that is known. */
+  /**
+   * Null for a token that is malformed or expired, or that has another key, algorithm, issuer or type. The answer
+   * comes without a promise where the token was verified before.
+   */
   verify(token: string, now: number): AtOnce<AccessClaims | null>;
 }
 
@@ -25,16 +30,18 @@ const algorithm = "HS256";
 const type = "at+jwt";
 const issuer = "svc";
 const rememberedMax = 10_000;
-/** Of HMAC with SHA-256, in base64url. */
+/** The length of an HMAC-SHA-256 signature (32 bytes) in base64url. */
 const signatureCharacters = 43;
 
-/** `key` are at least 32 bytes that serve no other purpose. */
+/** `key` is at least 32 bytes long and serves no other purpose. */
 export function createAccessTokens(key: Uint8Array): AccessTokens {
-  // A signature that was found good stays good; only the clock can end it. By the signature: to hash a whole token takes longer.
+  // A verified signature stays valid, so that a known token only has its expiry checked. The signature is the key of
+  // the cache, because hashing the whole token takes longer; the stored token is compared as a whole.
   const remembered = new Memo<VerifiedToken & { readonly token: string }>(rememberedMax);
   const signatureOf = (token: string) => token.slice(-signatureCharacters);
   const verifyNew = async (token: string, now: number): Promise<AccessClaims | null> => {
-    // jose reads more spellings of one token than one, and each would be remembered.
+    // jose also accepts other spellings of the same token, such as one with padding. Each would take a place in the
+    // cache.
     if (!/^[\w-]+\.[\w-]+\.[\w-]+$/.test(token)) return null;
     const verified = await verifySignature(token, key, now);
     if (verified === null) return null;

@@ -9,9 +9,10 @@ import { passwordProblem } from "./passwords.js";
 import { insertServiceKey } from "./store/service-keys.js";
 import { insertUser } from "./store/users.js";
 
-/** What an operator does to users and keys, from the command line or over HTTP. */
+/** What creating users and API keys takes of the platform, from the command line or over HTTP. */
 export type AdministrationPlatform = Pick<Platform, "database" | "clock" | "random" | "passwordHasher">;
 
+/** A user to create. `role` is `user` or `admin`; anything else is refused. `passwordLengthMin` counts characters. */
 export interface UserRequest {
   readonly email: string;
   readonly role: string;
@@ -19,7 +20,10 @@ export interface UserRequest {
   readonly passwordLengthMin: number;
 }
 
-/** Creates a user of any role. Operators vouch for the address. */
+/**
+ * Creates a user. The address counts as verified, because the operator vouches for it. Refuses with `bad_request` or
+ * `weak_password` what is not valid, and with `conflict` an address that is registered already.
+ */
 export async function createUser(
   { database, clock, random, passwordHasher }: AdministrationPlatform,
   { email, role, password, passwordLengthMin }: UserRequest,
@@ -44,6 +48,7 @@ export async function createUser(
   return inserted!.rows.length === 0 ? new Refusal("conflict", "the address is registered already") : { id };
 }
 
+/** An API key to create, with the scopes that `parseKeyScope` accepts (docs/reference/auth.md#api-keys). */
 export interface ServiceKeyRequest {
   readonly name: string;
   readonly scopes: readonly string[];
@@ -51,9 +56,10 @@ export interface ServiceKeyRequest {
   readonly expiresAt: string | null;
 }
 
+/** An API key that was created. */
 export interface CreatedServiceKey {
   readonly id: string;
-  /** Shown once and never stored. */
+  /** Shown to its creator this once. The database stores only its hash. */
   readonly secret: string;
   readonly expiresAt: string | null;
   readonly warnings: readonly string[];
@@ -61,7 +67,10 @@ export interface CreatedServiceKey {
 
 const nameLengthMax = 200;
 
-/** Makes an API key. A legacy scope is taken with a warning, as it grants nothing. */
+/**
+ * Creates an API key. A legacy scope is accepted, with a warning that it grants nothing. Refuses with `bad_request`
+ * what is not valid.
+ */
 export async function createServiceKey(
   { database, clock, random }: AdministrationPlatform,
   { name, scopes, expiresAt }: ServiceKeyRequest,
@@ -93,7 +102,7 @@ export async function createServiceKey(
   };
 }
 
-/** A row of `listServiceKeys` as answers show it. */
+/** A row of `listServiceKeys` as an object with the field names of the HTTP interface. */
 export function serviceKeyOf([id, name, scopes, createdAt, expiresAt, revokedAt]: Result["rows"][number]) {
   return {
     id,

@@ -4,28 +4,36 @@ import { isName } from "../sqlite/names.js";
 const prefix = "svc_sk_";
 const secretBytes = 32;
 
-/** A new key's secret. It is shown once; what is stored is its hash. */
+/** The secret of a new API key, made from `apiKeyRandomBytes` random bytes. The database stores only its hash. */
 export function newApiKey(random: Uint8Array): string {
   return prefix + toBase64Url(random.subarray(0, secretBytes));
 }
 
+/** How many random bytes `newApiKey` takes. */
 export const apiKeyRandomBytes = secretBytes;
 
-/** Whether a bearer credential claims to be an API key, well-formed or not. */
+/** Whether a bearer credential is meant as an API key and not as an access token. It need not be well-formed. */
 export function looksLikeApiKey(text: string): boolean {
   return text.startsWith("svc_");
 }
 
+/** Whether the text is a well-formed API key: `svc_sk_` and 32 bytes in base64url. It need not exist. */
 export function isApiKey(text: string): boolean {
   return text.startsWith(prefix) && fromBase64Url(text.slice(prefix.length))?.length === secretBytes;
 }
 
-/** SHA-256 as base64url. Enough for secrets of 256 random bits, which no dictionary holds. */
+/**
+ * SHA-256 in base64url. A slow password hash is not needed, because the secrets have 256 random bits and cannot be
+ * guessed.
+ */
 export async function hashSecret(secret: string): Promise<string> {
   return toBase64Url(new Uint8Array(await crypto.subtle.digest("SHA-256", new TextEncoder().encode(secret))));
 }
 
-/** A scope of an API key. Null where the text is no scope; a legacy scope is one that grants nothing. */
+/**
+ * Parses a scope of an API key (docs/reference/auth.md#api-keys); null where the text is no scope. A `legacy` scope
+ * (`*` and `operations:…`) is accepted and grants nothing.
+ */
 export function parseKeyScope(text: string): { readonly scope: string; readonly legacy: boolean } | null {
   if (text === "project:backend") return { scope: text, legacy: false };
   if (text === "*" || /^operations:.*$/.test(text)) return { scope: text, legacy: true };

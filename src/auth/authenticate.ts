@@ -7,14 +7,22 @@ import type { Credential } from "./credential.js";
 import { anonymous, type Caller } from "./principal.js";
 import { apiKeyCheck, schemaVersionCheck, sessionCheck } from "./store/checks.js";
 
-/** What a credential claims, its own signature or form verified; the database has the last word. */
+/**
+ * Whom a credential names. The signature of an access token, or the form of an API key, was verified; whether the
+ * session or the key still exists, `checkStatement` asks the database.
+ */
 export type Claim =
   | { readonly kind: "anonymous" }
   | { readonly kind: "user"; readonly claims: AccessClaims }
   | { readonly kind: "key"; readonly hash: string };
 
+/** The refusal, 401, of every credential that is not accepted. */
 export const unauthorized = new Refusal("unauthorized", "the credential is malformed, expired or revoked");
 
+/**
+ * The claim of a credential at the time `now` (milliseconds since the epoch). Refuses malformed credentials, and
+ * access tokens that do not verify. Returns without a promise where nothing has to be computed.
+ */
 export function claimOf(credential: Credential, tokens: AccessTokens, now: number): AtOnce<Claim | Refusal> {
   switch (credential.kind) {
     case "none":
@@ -30,7 +38,10 @@ export function claimOf(credential: Credential, tokens: AccessTokens, now: numbe
   }
 }
 
-/** The statement that decides whether the claim holds at this moment. */
+/**
+ * The statement that tells whether the claim holds at the time `now` (milliseconds since the epoch). It returns one
+ * `CheckedRow`.
+ */
 export function checkStatement(claim: Claim, now: number): Statement {
   switch (claim.kind) {
     case "anonymous":
@@ -42,16 +53,20 @@ export function checkStatement(claim: Claim, now: number): Statement {
   }
 }
 
-/** A row of the check: the version of the schema (NULL: none is applied yet), then who calls (NULL: nobody). */
+/**
+ * The row of a check: first the version of the schema in force (NULL where no schema was applied yet), then the
+ * columns of the user or the API key (NULL where the claim does not hold).
+ */
 export type CheckedRow = Result["rows"][number];
 
+/** The caller, where the row of `checkStatement` confirms the claim; otherwise `unauthorized`. */
 export function callerOf(claim: Claim, [, id, first, second]: CheckedRow): Caller | Refusal {
   switch (claim.kind) {
     case "anonymous":
       return anonymous;
     case "user": {
       const { userId, email, role, sessionId } = claim.claims;
-      // A role that has changed since needs a token that says so.
+      // Where the email or the role has changed since the token was issued, the client has to refresh it.
       const holds = id === userId && first === email && second === role;
       return holds ? { kind: "user", id: userId, email, role, sessionId } : unauthorized;
     }

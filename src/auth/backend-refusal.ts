@@ -1,7 +1,10 @@
 import { Refusal } from "../http/refusal.js";
 import type { Caller } from "./principal.js";
 
-/** For what is for a `project:backend` key alone, as import and invitations are. Null: go on. */
+/**
+ * Refuses callers without a `project:backend` key: 401 for anonymous callers, 403 for users and other keys. Null: the
+ * caller may go on.
+ */
 export function backendRefusal(caller: Caller): Refusal | null {
   switch (caller.kind) {
     case "anonymous":

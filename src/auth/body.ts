@@ -2,24 +2,27 @@ import { readAhead, readJsonObject, readText } from "../http/body.js";
 import { badRequest, isRefusal, type Refusal } from "../http/refusal.js";
 import { isEmail } from "./email.js";
 
-/** Two passwords of 1024 bytes, escaped, and all that comes with them. */
+/** Room for two passwords of 1024 bytes with all characters escaped, and for the other fields. */
 const authBodyBytesMax = 16_384;
 
-/** A body under /auth: small, as anybody may send one. */
+/**
+ * Reads a JSON object from the body of a request under /auth. The limit is small, because these endpoints are open to
+ * everybody.
+ */
 export function readAuthBody(request: Request): Promise<Readonly<Record<string, unknown>> | Refusal> {
   return readJsonObject(request, authBodyBytesMax);
 }
 
 /**
- * Whether a body has no bytes. What a request declares does not tell: one of HTTP/1.1 without a length has no body (RFC 9112,
- * section 6.3), and runtimes make an empty stream of it.
+ * Whether the body has no bytes. The headers cannot tell: an HTTP/1.1 request without a declared length has no body
+ * (RFC 9112, section 6.3), but runtimes give it an empty stream. The body can still be read afterwards.
  */
 export async function isAuthBodyEmpty(request: Request): Promise<boolean> {
   await readAhead(request, authBodyBytesMax);
   return (await readText(request, authBodyBytesMax)) === "";
 }
 
-/** `email` alone; this reader and those below ignore other fields. */
+/** Reads `email` from the body. Like the readers below it ignores all other fields. */
 export async function readEmail(request: Request): Promise<string | Refusal> {
   const body = await readAuthBody(request);
   if (isRefusal(body)) return body;
@@ -27,12 +30,13 @@ export async function readEmail(request: Request): Promise<string | Refusal> {
   return typeof email === "string" && isEmail(email) ? email : badEmail;
 }
 
+/** The credentials in a request's body. The address has a valid form; of the password only the type was checked. */
 export interface EmailAndPassword {
   readonly email: string;
   readonly password: string;
 }
 
-/** The credentials of a login or a registration. */
+/** Reads `email` and `password` of a login or a registration. */
 export async function readEmailAndPassword(request: Request): Promise<EmailAndPassword | Refusal> {
   const body = await readAuthBody(request);
   if (isRefusal(body)) return body;
@@ -41,19 +45,20 @@ export async function readEmailAndPassword(request: Request): Promise<EmailAndPa
   return typeof password === "string" ? { email, password } : badPassword;
 }
 
-/** `token` alone, of a link. */
+/** Reads `token`, the secret of a mailed link. */
 export async function readToken(request: Request): Promise<string | Refusal> {
   const body = await readAuthBody(request);
   if (isRefusal(body)) return body;
   return typeof body.token === "string" ? body.token : badToken;
 }
 
+/** The secret of a mailed link and the password to set. Of both only the type was checked. */
 export interface TokenAndPassword {
   readonly token: string;
   readonly password: string;
 }
 
-/** `token` of a link, and the password to set. */
+/** Reads `token`, the secret of a mailed link, and `password`, the one to set. */
 export async function readTokenAndPassword(request: Request): Promise<TokenAndPassword | Refusal> {
   const body = await readAuthBody(request);
   if (isRefusal(body)) return body;

@@ -9,21 +9,25 @@ import { CheckedDatabase, UnexpectedRowError } from "./checked-database.js";
 import { readCredential } from "./credential.js";
 import type { Caller } from "./principal.js";
 
+/** A caller, and the version of the schema that the same check found. */
 export interface IdentifiedCaller {
   readonly caller: Caller;
-  /** Null where none is applied yet. */
+  /** Null where no schema was applied yet. */
   readonly schemaVersion: number | null;
 }
 
-/** Who calls. The database has the last word on every request. */
+/**
+ * Finds out who sent a request. Every request is checked in the database, so that a logout or a revoked key takes
+ * effect with the next request.
+ */
 export interface Callers {
-  /** In a round trip of its own. */
+  /** Checks the caller in a round trip of its own. */
   identify(headers: Headers): Promise<IdentifiedCaller | Refusal>;
 
   /**
-   * Runs `act` on a database whose first round trip checks the caller too. Until then the credential and what the last
-   * requests found vouch for the identity; where that turns out to be out of date, nothing that `act` did counts, and
-   * it is run again.
+   * Runs `act` on a database whose first round trip also checks the caller. Until that round trip, `act` works with
+   * the caller and the schema version that the credential and earlier requests suggest. Where the check finds
+   * something else, nothing that `act` did has taken effect, and `act` is run again with what was found.
    */
   run(
     headers: Headers,
@@ -31,6 +35,7 @@ export interface Callers {
   ): Promise<Response | Refusal>;
 }
 
+/** What `createCallers` needs. `cookieMode` says whether an access token may come in a cookie. */
 export interface CallerServices {
   readonly database: Database;
   readonly clock: Clock;
@@ -39,14 +44,18 @@ export interface CallerServices {
 }
 
 const rememberedMax = 1000;
-/** Checks that may turn out differently in one request, before it is given up. */
+/** How often one request may find another caller or schema version than expected before it fails. */
 const roundsMax = 5;
 
+/**
+ * The callers of one server. It remembers the last schema version, the rows of API keys and the sessions that have
+ * ended, to predict what the next checks will find.
+ */
 export function createCallers({ database, clock, tokens, cookieMode }: CallerServices): Callers {
   let schemaVersion: CheckedRow[0] = null;
-  /** What only the database knows of an API key, by its hash. */
+  /** The rows of API keys, by the hash of the key. A key's id and scopes are in the database alone. */
   const keys = new Memo<CheckedRow>(rememberedMax);
-  /** Sessions that were found ended, by their id: their requests are checked before anything is done for them. */
+  /** The ids of sessions that have ended. Requests of these are checked before `act` is run. */
   const ended = new Memo<true>(rememberedMax);
 
   const expectedRow = (claim: Claim): CheckedRow | null => {

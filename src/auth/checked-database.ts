@@ -9,7 +9,9 @@ import {
 import type { CheckedRow } from "./authenticate.js";
 import { insist, withCheck } from "./store/checks.js";
 
-/** Who calls, or the schema in force, is not what was expected. Nothing was written. */
+/**
+ * The check found another caller or another schema version than expected; `found` is its row. Nothing was written.
+ */
 export class UnexpectedRowError extends CallRefusedError {
   override readonly name = "UnexpectedRowError";
   constructor(readonly found: CheckedRow) {
@@ -18,8 +20,9 @@ export class UnexpectedRowError extends CallRefusedError {
 }
 
 /**
- * The database for one request whose caller is known from the credential alone: the first call takes the check along
- * and throws UnexpectedRowError where it returns another row. A write happens only if the check holds at that moment.
+ * The database for one request whose caller has not been checked yet. Its first call sends the check along with the
+ * statements and throws UnexpectedRowError where the check returns another row than expected. A write is committed
+ * only if the check holds in the same transaction.
  */
 export class CheckedDatabase implements Statements {
   readonly #database: Statements;
@@ -67,13 +70,13 @@ export class CheckedDatabase implements Statements {
     return this.#confirmed;
   }
 
-  /** For a request that has not come to ask the database anything, and is not `confirmed`. */
+  /** Sends the check alone, for a request that was answered without asking the database anything. */
   async confirm(): Promise<void> {
     const [result] = await this.#database.query([this.#check]);
     this.#compare(result!.rows[0]!);
   }
 
-  /** Of a row that begins with that of the check. */
+  /** Compares the beginning of `row` with the expected row of the check. */
   #compare(row: Result["rows"][number]): void {
     if (this.#expected.some((value, i) => value !== row[i]))
       throw new UnexpectedRowError(row.slice(0, this.#expected.length));
@@ -81,18 +84,22 @@ export class CheckedDatabase implements Statements {
   }
 
   /**
-   * A statement made for another schema than the one in force may be none at all, and the check itself fails as one. Of any
-   * other error it is not known whether the batch was carried out, and it is not run again.
+   * Runs the check alone after a failed statement: the statement may have been made for a schema that is no longer in
+   * force, and a check that does not hold inside a batch also fails as a StatementError. After any other error it is
+   * unknown whether the batch was carried out, so it is not run again.
    */
   async #orAsk(error: unknown): Promise<never> {
     if (error instanceof StatementError) await this.confirm();
-    // A constraint is checked behind the caller.
+    // Constraints are checked after the caller was, so the check has passed.
     if (error instanceof ConstraintError) this.#confirmed = true;
     throw error;
   }
 }
 
-/** Of `withCheck`, a single row. */
+/**
+ * The result of the statement inside `withCheck`, without the `checkLength` columns of the check in front. The
+ * statement's first column is never NULL, so NULL there means that it returned no row.
+ */
 function withoutCheck({ rows: [row], rowsWritten }: Result, checkLength: number): Result {
   const isThere = row![checkLength] !== null;
   return { rows: isThere ? [row!.slice(checkLength)] : [], rowsWritten };

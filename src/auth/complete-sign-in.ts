@@ -7,20 +7,21 @@ import { type PublicUser, tokenResponse } from "./token-response.js";
 
 /** What somebody signs in with: a password, the link of a mail, or the code of a provider's sign-in. */
 export interface FirstFactor {
-  /** Run in front of the statements that open the session: they use the factor up, or make its user. */
+  /** Statements that use the factor up or create its user. They run before those that open the session. */
   readonly before: readonly Statement[];
-  /** Whose factor it is, for `openSession`; it finds nobody where the factor does not hold any more. */
+  /** The user of the factor, for `openSession`. It matches nobody where the factor does not hold any more. */
   readonly holder: Condition;
-  /** Run behind them, whether or not the session was opened. */
+  /** Statements that run last, whether or not the session was opened. */
   readonly after?: readonly Statement[];
 }
 
 /**
- * Turns a first factor into a session with tokens, in one batch; null where the factor does not hold any more. Every sign-in ends
- * here: login, registration, a mailed link and a provider's code.
+ * Turns a first factor into a session with tokens, in one batch. Every sign-in ends here: login, registration, a
+ * mailed link and a provider's code. Null where the factor does not hold any more.
  *
- * This is where a second factor would be asked for. It is one more outcome of `SignIn`: `signIn` would open the session only for
- * a user without a second factor, and store a challenge for any other; the answer would be that challenge instead of tokens.
+ * This is where a second factor would be asked for: as one more outcome of `SignIn`. `signIn` would open the session
+ * only for users without a second factor and store a challenge for all others, and the answer would be that challenge
+ * instead of tokens.
  */
 export async function completeSignIn(
   context: AuthContext,

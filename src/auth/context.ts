@@ -15,19 +15,22 @@ export interface AuthContext {
   readonly platform: Platform;
   readonly config: Config;
   readonly tokens: AccessTokens;
-  /** The part of the refresh successors' key that the server knows. */
+  /** The server's half of the keys that `sealSuccessor` uses. */
   readonly successorKey: Uint8Array<ArrayBuffer>;
   readonly throttle: PasswordThrottle;
   readonly mailAllowance: MailAllowance;
   readonly linkTokens: LinkTokens;
-  /** Sends what is in the outbox, from the next tick on. */
+  /** Begins to send the mails in the outbox at the next full second (`platform/tick.ts`). */
   readonly deliverMail: () => void;
-  /** The canonical address that the server is reached at, without a slash at the end. */
+  /** The canonical URL of the server, without a slash at the end. */
   readonly publicBaseUrl: string;
   readonly providers: Providers;
-  /** From which the secrets of a social sign-in are derived. */
+  /** The key that `flowSecrets` derives the secrets of a social sign-in from. */
   readonly oauthStateKey: Uint8Array<ArrayBuffer>;
-  /** `$auth` and `$origins` of the schema in force, which takes a query unless a `schemaVersionCheck` has just told its version. */
+  /**
+   * `$auth` and `$origins` of the schema in force. It asks the database for the schema's version, unless the caller
+   * passes the row of a `schemaVersionCheck` that has just been made.
+   */
   readonly settings: (
     version?: CheckedRow,
   ) => Promise<(AuthSettings & { readonly origins: readonly string[] }) | Refusal>;
@@ -37,13 +40,13 @@ export interface AuthContext {
 export interface AuthRequest {
   readonly request: Request;
   readonly context: AuthContext;
-  /** The client's, by `addressUnit`. */
+  /** The client's address as `addressUnit` gives it. */
   readonly address: string;
-  /** The parameter of the path; empty where it has none. */
+  /** The parameter in the path, such as the provider's name; empty where the path has none. */
   readonly name: string;
 }
 
-/** For what depends on who calls. */
+/** What a handler is given whose answer depends on the caller. */
 export interface CallerRequest extends AuthRequest {
   readonly caller: Caller;
 }

@@ -1,6 +1,6 @@
 import type { Config } from "../project/config.js";
 
-/** Names and attributes are public: see docs/guides/browsers.md. */
+/** Clients rely on these names and attributes (docs/reference/auth.md#cookie-mode). */
 const accessName = "svc_access";
 const refreshName = "svc_refresh";
 
@@ -9,7 +9,7 @@ type Settings = Pick<
   "cookie_mode" | "cookie_secure" | "access_token_ttl_secs" | "refresh_token_ttl_secs"
 >;
 
-/** The session's cookies for a Set-Cookie each. */
+/** The values of the two `Set-Cookie` headers that begin or renew a session. */
 export function sessionCookies(
   settings: Settings,
   accessToken: string,
@@ -21,7 +21,10 @@ export function sessionCookies(
   ];
 }
 
-/** In cookie mode, the answer deletes both; the attributes match those that they were set with. */
+/**
+ * In cookie mode, adds headers to the response that delete both cookies. Browsers delete a cookie only where name,
+ * path and domain are those that it was set with.
+ */
 export function endCookies(settings: Settings, response: Response): Response {
   if (!settings.cookie_mode) return response;
   return withCookies(response, [cookie(accessName, "", 0, settings), cookie(refreshName, "", 0, settings)]);
@@ -32,19 +35,25 @@ function cookie(name: string, value: string, maxAgeSeconds: number, { cookie_sec
   return `${name}=${value}; ${attributes}${cookie_secure ? "; Secure" : ""}`;
 }
 
+/** The access token in the request's cookies; null where there is none, an empty one or several. */
 export function accessCookie(headers: Headers): string | null {
   return readCookie(headers, accessName);
 }
 
+/** The refresh token in the request's cookies; null where there is none, an empty one or several. */
 export function refreshCookie(headers: Headers): string | null {
   return readCookie(headers, refreshName);
 }
 
+/** Whether the request carries an access or a refresh cookie. */
 export function hasSessionCookie(headers: Headers): boolean {
   return accessCookie(headers) !== null || refreshCookie(headers) !== null;
 }
 
-/** RFC 6265, section 5.4. A name that comes twice is of two minds: neither counts. */
+/**
+ * The value of a cookie in the `Cookie` header (RFC 6265, section 5.4). Null where the name comes twice, because it
+ * is unclear which of the two cookies is meant.
+ */
 function readCookie(headers: Headers, name: string): string | null {
   const values = (headers.get("Cookie") ?? "")
     .split(";")
@@ -54,7 +63,7 @@ function readCookie(headers: Headers, name: string): string | null {
   return values.length === 1 && values[0] !== "" ? values[0]! : null;
 }
 
-/** Adds cookies to an answer. */
+/** Adds a `Set-Cookie` header to the response for each of `cookies`, and returns the response. */
 export function withCookies(response: Response, cookies: readonly string[]): Response {
   for (const text of cookies) response.headers.append("Set-Cookie", text);
   return response;

@@ -1,7 +1,7 @@
 import { isApiKey, looksLikeApiKey } from "./api-key.js";
 import { accessCookie } from "./cookies.js";
 
-/** What a request presents to say who is calling, before anything is known of it. */
+/** The credential in a request's headers, before anything of it is verified. */
 export type Credential =
   | { readonly kind: "none" }
   | { readonly kind: "access_token"; readonly token: string }
@@ -11,8 +11,8 @@ export type Credential =
 const scheme = "bearer ";
 
 /**
- * RFC 6750, section 2.1, `X-API-Key` for keys, and in cookie mode the access cookie, over which
- * a header wins. Another scheme is a credential that is not accepted, not the absence of one.
+ * Reads the credential: a bearer token (RFC 6750, section 2.1), else `X-API-Key`, else in cookie mode the access
+ * cookie. An `Authorization` header with another scheme is malformed; the request does not count as anonymous.
  */
 export function readCredential(headers: Headers, cookieMode: boolean): Credential {
   const authorization = headers.get("Authorization");

@@ -6,20 +6,20 @@ import { hasSessionCookie } from "./cookies.js";
 const safeMethods: ReadonlySet<string> = new Set(["GET", "HEAD", "OPTIONS"]);
 
 /**
- * Apple posts its callback from its own origin, without our cookies. The hosted pages set no cookie,
- * send `Origin: null` and judge their forms themselves.
+ * Paths that this guard leaves alone: Apple posts its callback from its own origin and without cookies of this
+ * server; the hosted pages set no cookie, send `Origin: null` and check their forms themselves (`routes/pages.ts`).
  */
 const judgedElsewhere = /^\/auth\/(oauth\/callback|pages)\//;
 
 /**
- * In cookie mode, refuses what a foreign page could make a browser do: a write that carries a session cookie, and a
- * sign-in that would set one (docs/guides/browsers.md).
+ * In cookie mode, refuses requests that a foreign page could make a browser send: writes that carry a session cookie,
+ * and sign-ins, which would set one (docs/reference/auth.md#cross-site-requests).
  */
 export function crossSiteGuard(policy: OriginPolicy): MiddlewareHandler {
   return async (c, next) => {
     const request = c.req.raw;
     if (safeMethods.has(request.method)) return next();
-    // As the router reads it, percent-decoded.
+    // The path as the router sees it, percent-decoded.
     const { path } = c.req;
     if (judgedElsewhere.test(path)) return next();
     const verdict = judgeOrigin(policy, request);

@@ -1,21 +1,24 @@
 /**
- * The key that an address is compared by: ASCII lower case. Letters outside of ASCII stay as
- * they are, so that no look-alike such as the Kelvin sign ever equals one inside.
+ * The form of an address that is compared: ASCII letters in lower case. Other letters stay as they are, because lower
+ * case would turn look-alikes into ASCII: the Kelvin sign (U+212A) would become `k`, and two addresses would be
+ * equal.
  */
 export function emailKey(email: string): string {
   return email.replace(/[A-Z]/g, (letter) => letter.toLowerCase());
 }
 
+/** The longest address in bytes of UTF-8. */
 export const emailBytesMax = 254;
 
 /**
- * An address: `local@domain.tld`, no whitespace; none of the characters that RFC 5322 gives a meaning, by which
- * one text could be mail to another address; and no format characters (zero width and the like), by which an address could
- * look like another one.
+ * The form of an address: `local@domain.tld`. White space and the characters with a meaning in RFC 5322 are not
+ * allowed, because a mail program could read such a text as another address. Format characters (such as zero width
+ * ones) are not allowed, because they make one address look like another.
  */
 export const emailShape =
   /^[^\s\p{Cc}\p{Cf}@<>"(),:;[\]\\]+@[^\s\p{Cc}\p{Cf}@.<>"(),:;[\]\\]+(\.[^\s\p{Cc}\p{Cf}@.<>"(),:;[\]\\]+)+$/u;
 
+/** Whether the text is an address that the server accepts: `emailShape`, within `emailBytesMax`. */
 export function isEmail(text: string): boolean {
   return new TextEncoder().encode(text).length <= emailBytesMax && emailShape.test(text);
 }

@@ -6,27 +6,30 @@ import { newId } from "./sessions.js";
 import { insertLink } from "./store/links.js";
 import type { NewMail } from "./store/outbox.js";
 
+/** A mail with a link that is to be prepared. */
 export interface LinkMail {
-  /** Of the recipient. */
+  /** The recipient's address. */
   readonly email: string;
   readonly purpose: LinkPurpose;
-  /** Who is mailed, in one of the store's rules. */
+  /** The statement that writes the mail, which decides who gets one: one of `store/outbox.ts`. */
   readonly insertMail: (mail: NewMail) => Statement;
   readonly passwordHash?: string;
   readonly role?: string | null;
   readonly redirectTo?: string | null;
 }
 
+/** The statements for a mail and its link. */
 export interface PreparedLinkMail {
-  /** Of the link and the mail, should there be any. */
+  /** The ids that the link and the mail have if the statements write them. */
   readonly linkId: string;
   readonly mailId: string;
   readonly statements: readonly Statement[];
 }
 
 /**
- * The statements that count a mail, write it to the outbox and make the link that it announces. They are the same
- * whether or not there is an account, and whether or not the allowance is used up; only the rows that they find differ.
+ * The statements that count a mail against the allowance, write it to the outbox and create its link. They are the
+ * same whether or not the address has an account and the allowance is used up, so that the time they take reveals
+ * neither.
  */
 export async function prepareLinkMail(
   { platform, linkTokens, mailAllowance }: AuthContext,

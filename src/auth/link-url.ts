@@ -1,21 +1,22 @@
 import type { AuthSettings } from "../project/model.js";
 import type { LinkPurpose } from "./links.js";
 
-/** The server's own pages, for links whose page is not configured. */
+/** The server's own pages, by the last part of their path. They serve links for which `$auth` names no page. */
 export const hostedPages = {
   email_verification: "verify-email",
   invitation: "accept-invitation",
   password_reset: "reset-password",
 } as const satisfies Record<LinkPurpose, string>;
 
+/** A link to put into a mail. */
 export interface LinkTarget {
   readonly purpose: LinkPurpose;
   readonly token: string;
-  /** Where an invitation leads in the end; the page is told of it. */
+  /** Where an accepted invitation leads; null for other links. The page gets it as the parameter `redirect_to`. */
   readonly redirectTo: string | null;
 }
 
-/** The address in a mail: the project's page, or else one of the server's own under `publicBaseUrl`. */
+/** The URL of a link in a mail: the page that `$auth` names, or else the server's own page under `publicBaseUrl`. */
 export function linkUrl(
   settings: AuthSettings,
   publicBaseUrl: string,
@@ -25,7 +26,7 @@ export function linkUrl(
   return withParameters(page, { token, ...(redirectTo === null ? {} : { redirect_to: redirectTo }) });
 }
 
-/** Empty where none is configured. */
+/** The page that `$auth` names for the purpose; empty where it names none. */
 function configuredPage(settings: AuthSettings, purpose: LinkPurpose): string {
   switch (purpose) {
     case "email_verification":
@@ -38,8 +39,8 @@ function configuredPage(settings: AuthSettings, purpose: LinkPurpose): string {
 }
 
 /**
- * Where people go on to from a page of the server's own: the first web origin that the project's files name, the
- * application's pages before other ones. Null where they name none.
+ * Where a page of the server's own leads on to: the first web origin that the project's files name, with the pages of
+ * `$auth` first. Null where they name none.
  */
 export function applicationUrl(
   settings: AuthSettings & { readonly origins: readonly string[] },
@@ -51,7 +52,7 @@ export function applicationUrl(
   return web === undefined ? null : `${new URL(web).origin}/`;
 }
 
-/** Appends to what is there, in front of a fragment. */
+/** Appends parameters to the query of a URL, in front of its fragment. */
 function withParameters(url: string, parameters: Readonly<Record<string, string>>): string {
   const [, address, fragment] = /^([^#]*)(#.*)?$/s.exec(url)!;
   const separator = address!.includes("?") ? "&" : "?";
@@ -59,8 +60,8 @@ function withParameters(url: string, parameters: Readonly<Record<string, string>
 }
 
 /**
- * Whether an invitation may lead there: to an absolute HTTPS URL on the origin of `$auth.invitation_url` or on one of
- * `$origins`. It is written as a browser would write it, so that no reader of it, however lenient, finds another host.
+ * Whether `redirect_to` of an invitation is allowed: an absolute HTTPS URL on the origin of `$auth.invitation_url` or
+ * one of `$origins`. It has to be written in its normal form, so that no lenient parser finds another host in it.
  */
 export function isAllowedDestination(
   text: string,

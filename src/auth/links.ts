@@ -1,10 +1,10 @@
 import { toBase64Url } from "../encoding/base64.js";
 import { hashSecret } from "./api-key.js";
 
-/** What a link is for. A token of one purpose serves no other. */
+/** What a mailed link is for. The token of a link works for its own purpose only. */
 export type LinkPurpose = "email_verification" | "invitation" | "password_reset";
 
-/** From the moment that the link is made, not from that of its mail. */
+/** How long a link is valid in seconds, from when it was created, not from when its mail was sent. */
 export const linkLifetimeSeconds: Readonly<Record<LinkPurpose, number>> = {
   email_verification: 86_400,
   invitation: 604_800,
@@ -12,17 +12,16 @@ export const linkLifetimeSeconds: Readonly<Record<LinkPurpose, number>> = {
 };
 
 /**
- * The tokens of links: HMAC-SHA-256 of purpose and id under a key of the server's secret, as base64url. A token can be
- * computed anew from the id when its mail is sent, so that neither the outbox nor the database holds one (interface,
- * section 6).
+ * The tokens of mailed links: HMAC-SHA-256 of purpose and id under a key of the server, in base64url. The token is
+ * computed again from the link's id when its mail is sent, so that neither the outbox nor any other table holds it.
  */
 export interface LinkTokens {
   tokenOf(purpose: LinkPurpose, id: string): Promise<string>;
-  /** What is stored to find the link again. */
+  /** The hash that the database stores and looks a link up by. */
   hashOf(token: string): Promise<string>;
 }
 
-/** `key` serves no other purpose. */
+/** `key` is the HMAC key, which serves no other purpose. */
 export async function createLinkTokens(key: Uint8Array<ArrayBuffer>): Promise<LinkTokens> {
   const algorithm = { name: "HMAC", hash: "SHA-256" };
   const hmacKey = await crypto.subtle.importKey("raw", key, algorithm, false, ["sign"]);

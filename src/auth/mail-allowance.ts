@@ -3,13 +3,14 @@ import type { Config } from "../project/config.js";
 import { hashSecret } from "./api-key.js";
 import { countMail } from "./store/throttle.js";
 
-/** One hour. */
+/** The window in which mails to an address are counted, in milliseconds: one hour. */
 export const mailWindowMs = 3_600_000;
 
 /**
- * How many mails of a kind an address is sent in one hour (`max_mails_per_address`): asking for one kind in somebody's
- * name keeps no other from them. Addresses are hashed with `pepper`. An address
- * without an account is counted apart, so that asking for mails in a stranger's name costs them nothing once they register.
+ * Limits how many mails of a kind an address is sent within an hour (`auth.throttle.max_mails_per_address`). Each
+ * kind is counted by itself, so that using one up blocks no other. The stored keys are hashed with `pepper`, so that
+ * they do not reveal addresses. An address without an account is counted under another key, so that mails requested
+ * before its owner registers do not count against them.
  */
 export class MailAllowance {
   constructor(
@@ -17,7 +18,11 @@ export class MailAllowance {
     private readonly pepper: string,
   ) {}
 
-  /** For the batch that writes the mail, right before the statement that does: that one asks for `changes() = 1`. */
+  /**
+   * The statement that counts one mail. It goes into the batch directly in front of the statement that writes the
+   * mail, because that one tests `changes() = 1`, which holds exactly if the mail is within the limit. `now` is in
+   * milliseconds since the epoch.
+   */
   async count(kind: string, emailKey: string, now: number): Promise<Statement> {
     return countMail({
       key: await this.key("mail", kind, emailKey),

@@ -6,6 +6,7 @@ import { checkPassword } from "./passwords.js";
 import { schemaVersionCheck } from "./store/checks.js";
 import { userByEmail } from "./store/users.js";
 
+/** An account that can sign in with a password. */
 export interface Account {
   readonly id: string;
   readonly email: string;
@@ -14,20 +15,22 @@ export interface Account {
   readonly passwordHash: string;
 }
 
+/** The outcome of a password check that the throttle allowed. */
 export interface PasswordCheck {
   /** Null unless the password is right and the account is enabled. */
   readonly account: Account | null;
-  /** For the batch that a success writes: the attempt was no failure. */
+  /** Statements that take the counted failure back. They belong into the batch that a successful attempt writes. */
   readonly forgive: readonly Statement[];
-  /** How the client's address is remembered. */
+  /** The hash that stands for the client's address in `_known_addresses`. */
   readonly addressKey: string;
-  /** For `settings`. */
+  /** The row of `schemaVersionCheck`, for `AuthContext.settings`. */
   readonly schemaVersion: CheckedRow;
 }
 
 /**
- * Checks a password under the throttle. Whatever is wrong, if anything, it takes one batch and one hash.
- * `address` is the client's, by `addressUnit`.
+ * Checks a password under the throttle. An unknown address, a wrong password and a disabled account all take one
+ * batch and one hash, so that they cannot be told apart by time. `address` is the client's, as `addressUnit` gives
+ * it. Refuses with `rate_limited` past the limits.
  */
 export async function checkAccountPassword(
   { platform, throttle }: AuthContext,
@@ -57,8 +60,8 @@ export async function checkAccountPassword(
 }
 
 /**
- * Work of an attempt whose password nobody has found to be wrong: where it fails, as a busy server or storage does, that
- * is no failure of the attempt.
+ * Runs `work` for an attempt whose password was not found to be wrong. Where it throws, as with a busy server or
+ * failing storage, the counted failure is taken back and the error is thrown on.
  */
 export async function orForgive<T>(
   database: Database,
@@ -68,7 +71,7 @@ export async function orForgive<T>(
   try {
     return await work();
   } catch (error) {
-    // The storage may still be away, which is why the work failed; that is the error to tell.
+    // Where this fails too, the first error is the one to report.
     await database.batch(forgive).catch(() => {});
     throw error;
   }

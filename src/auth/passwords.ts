@@ -1,10 +1,13 @@
 import { badRequest, Refusal } from "../http/refusal.js";
 import type { PasswordHasher } from "../platform/platform.js";
 
-/** Bytes of UTF-8. */
+/** The longest password in bytes of UTF-8. */
 export const passwordBytesMax = 1024;
 
-/** A password that someone sets: long enough, and never truncated. `lengthMin` counts characters. */
+/**
+ * Why a new password is refused; null where it may be set. Passwords are never truncated. `lengthMin` counts
+ * characters.
+ */
 export function passwordProblem(password: string, lengthMin: number): Refusal | null {
   if (isTooLong(password)) return tooLong;
   if ([...password].length < lengthMin)
@@ -12,7 +15,10 @@ export function passwordProblem(password: string, lengthMin: number): Refusal | 
   return null;
 }
 
-/** A password that someone presents: only its size is judged before a hash is run. */
+/**
+ * Why a password that is to be checked is refused before it is hashed; null where it may be hashed. Only its size
+ * counts, because older passwords may be shorter than new ones have to be.
+ */
 export function presentedPasswordProblem(password: string): Refusal | null {
   return isTooLong(password) ? tooLong : null;
 }
@@ -23,7 +29,10 @@ function isTooLong(password: string): boolean {
   return new TextEncoder().encode(password).length > passwordBytesMax;
 }
 
-/** A hash of the current parameters that no password matches: it costs a stranger's login what an owner's costs. */
+/**
+ * A hash with the current parameters that no password matches. Checking against it takes as long for an unknown
+ * address as a real check takes.
+ */
 const nobodysHash =
   "$argon2id$v=19$m=19456,t=2,p=1$AAAAAAAAAAAAAAAAAAAAAA$AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA";
 

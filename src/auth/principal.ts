@@ -12,21 +12,25 @@ export type Caller =
     }
   | { readonly kind: "key"; readonly id: string; readonly scopes: readonly string[] };
 
+/** The caller of a request without a credential. */
 export const anonymous: Caller = { kind: "anonymous" };
 
-/** One text for each principal, to which cursors are bound. */
+/** A text that identifies the caller: `anonymous`, `user:<id>` or `key:<id>`. Cursors are bound to it. */
 export function principalOf(caller: Caller): string {
   return caller.kind === "anonymous" ? caller.kind : `${caller.kind}:${caller.id}`;
 }
 
-/** `auth` as rules see it. A key is judged by its scopes alone, so to a rule it is nobody. */
+/** The values of `auth` in rules. For an API key they are null, because its scopes alone decide what it may do. */
 export function authValues(caller: Caller): AuthValues {
   return caller.kind === "user"
     ? { id: caller.id, email: caller.email, role: caller.role }
     : { id: null, email: null, role: null };
 }
 
-/** Whether a key with these scopes may use a table. The legacy scopes `*` and `operations:*` grant nothing. */
+/**
+ * Whether an API key with these scopes may read or write a table. The legacy scopes `*` and `operations:…` grant
+ * nothing.
+ */
 export function permits(scopes: readonly string[], table: string, access: "read" | "write"): boolean {
   return scopes.includes("project:backend") || scopes.includes(`resource:${table}:${access}`);
 }

@@ -7,10 +7,16 @@ import { purgeStatements } from "./store/purge.js";
 const rowsMax = 500;
 const linkKeepMs = 604_800_000;
 
-/** Of each kind in one call, so that what comes faster than this is caught up with soon, and the call ends. */
+/**
+ * How often each statement is repeated in one call at most, so that a call ends even where rows are added as fast as
+ * they are removed.
+ */
 const roundsMax = 100;
 
-/** Removes what has ended, a few rows at a time; meant to be called every minute or so. */
+/**
+ * Removes sessions, tokens, links and counters that have ended, a few rows at a time. To be called every minute or
+ * so.
+ */
 export async function purge(
   { database, clock }: Pick<Platform, "database" | "clock">,
   { auth }: Config,
@@ -24,7 +30,7 @@ export async function purge(
     throttleMs: Math.max(auth.throttle.window_secs * 1000, mailWindowMs),
     linkKeepMs,
   });
-  // One by one, so that other writes get in between.
+  // Each statement has a transaction of its own, so that other writes get in between.
   for (const statement of statements)
     for (let rounds = 0, removed = rowsMax; removed >= rowsMax && rounds < roundsMax; rounds++) {
       const [result] = await database.batch([statement]);

@@ -4,7 +4,9 @@ import { isAuthBodyEmpty, readAuthBody } from "./body.js";
 import type { AuthContext } from "./context.js";
 import { endCookies, refreshCookie } from "./cookies.js";
 
-/** From the body, else in cookie mode from the cookie, which needs no body at all. */
+/**
+ * Reads the refresh token: from the body, else in cookie mode from the cookie, for which the request needs no body.
+ */
 export async function readRefreshToken(request: Request, { auth }: Config): Promise<string | Refusal> {
   const cookie = auth.cookie_mode ? refreshCookie(request.headers) : null;
   if (auth.cookie_mode && (await isAuthBodyEmpty(request))) return cookie ?? invalidRefreshToken;
@@ -15,13 +17,16 @@ export async function readRefreshToken(request: Request, { auth }: Config): Prom
   return token === undefined && cookie !== null ? cookie : badRequest("refresh_token: expected a string");
 }
 
-/** Also of a browser whose cookie is over, and that so sends none. */
+/**
+ * The refusal of a refresh token that is not live. A browser whose refresh cookie has expired sends no token and gets
+ * it too.
+ */
 export const invalidRefreshToken = new Refusal(
   "invalid_refresh_token",
   "the refresh token is malformed, expired, used or revoked",
 );
 
-/** `invalid_refresh_token`, in cookie mode with cookies that are over. */
+/** The response with `invalidRefreshToken`. In cookie mode it also deletes the cookies. */
 export function rejection({ config }: AuthContext): Response {
   return endCookies(config.auth, invalidRefreshToken.toResponse());
 }

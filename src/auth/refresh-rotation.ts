@@ -1,10 +1,13 @@
 import { fromBase64Url, toBase64Url } from "../encoding/base64.js";
 import { aesKey, hkdf, open, type SecretKey, seal } from "../encoding/secret-keys.js";
 
-/** What the database says of a presented refresh token after `rotateRefreshToken` has run. Times in milliseconds. */
+/**
+ * What the database reports of a presented refresh token after the batch of `rotateRefreshToken`. Times are
+ * milliseconds since the epoch.
+ */
 export interface TokenFacts {
   readonly usedAtMs: number | null;
-  /** The time as the token's family knows it: never before any of its events. */
+  /** The current time, but never before any event of the session's tokens, even if the clock was set back. */
   readonly familyTimeMs: number;
   readonly sealedSuccessor: string | null;
   readonly sessionId: string;
@@ -17,16 +20,18 @@ export interface TokenFacts {
   };
 }
 
+/** What a refresh answers. */
 export type RotationVerdict =
-  /** The token was consumed just now: our successor is the one. */
+  /** This request consumed the token, so the successor that it offered was stored. */
   | { readonly kind: "issue"; readonly facts: TokenFacts }
-  /** It was consumed within the grace window: the same successor again. */
+  /** The token was used before, within the grace window: the answer holds the same successor again. */
   | { readonly kind: "replay"; readonly facts: TokenFacts; readonly sealedSuccessor: string }
   | { readonly kind: "reject" };
 
 /**
- * Decides a refresh from what its batch reports. `sealedSuccessor` is the one that this request offered; it is found
- * in the row exactly if this request consumed the token. `now` and `graceMs` are milliseconds.
+ * Decides how a refresh is answered (docs/reference/auth.md#rotation-and-its-grace-window). `sealedSuccessor` is the
+ * one that this request offered; it is stored with the token exactly if this request consumed the token. `now` and
+ * `graceMs` are milliseconds.
  */
 export function judgeRotation(
   facts: TokenFacts | null,
@@ -38,10 +43,11 @@ export function judgeRotation(
   const { usedAtMs, familyTimeMs, sessionRevoked, user } = facts;
   if (user.disabled || sessionRevoked) return reject;
   if (facts.sealedSuccessor === sealedSuccessor) return { kind: "issue", facts };
-  // Not used: it has expired. Used without a successor: that was erased when the window had closed.
+  // An unused token was not consumed because it has expired. A used one without a successor is past its window: the
+  // successor was erased then.
   if (usedAtMs === null || facts.sealedSuccessor === null) return reject;
   const isClosed = familyTimeMs - usedAtMs > graceMs;
-  // By a clock that far behind nobody can tell whether the window is still open.
+  // This clock is behind the time of use by more than the window, so it cannot tell whether the window is still open.
   const isClockBehind = usedAtMs - now > graceMs;
   if (isClosed || isClockBehind) return reject;
   return { kind: "replay", facts, sealedSuccessor: facts.sealedSuccessor };
@@ -50,15 +56,17 @@ export function judgeRotation(
 const reject: RotationVerdict = { kind: "reject" };
 
 const prefix = "svc_rt_";
+/** How many random bytes `newRefreshToken` takes. */
 export const refreshTokenRandomBytes = 32;
 
+/** A refresh token from `refreshTokenRandomBytes` random bytes. The database stores only its hash. */
 export function newRefreshToken(random: Uint8Array): string {
   return prefix + toBase64Url(random.subarray(0, refreshTokenRandomBytes));
 }
 
 /**
- * The successor, sealed under a key of the server's secret and the predecessor together: a dump of the database opens
- * nothing, and neither does the secret alone. `iv` are 12 random bytes.
+ * Seals a successor under a key that takes both the server's key and the predecessor to derive, so that neither a
+ * dump of the database nor the server's secret alone opens it. `iv` is 12 random bytes.
  */
 export async function sealSuccessor(
   successor: string,
@@ -69,7 +77,7 @@ export async function sealSuccessor(
   return toBase64Url(await seal(await successorKey(predecessor, serverKey), successor, prefix, iv));
 }
 
-/** Null where the predecessor is not the one. */
+/** Opens what `sealSuccessor` sealed; null where the predecessor is another token or the text is damaged. */
 export async function openSuccessor(
   sealed: string,
   predecessor: string,

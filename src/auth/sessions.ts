@@ -6,16 +6,17 @@ import type { NewSession } from "./store/sessions.js";
 
 const idBytes = 16;
 
-/** A random identifier of 128 bits. */
+/** A random identifier of 128 bits, in hex. */
 export function newId(context: Pick<AuthContext, "platform">): string {
   return toHex(context.platform.random.bytes(idBytes));
 }
 
-/** A session that is not stored yet. The refresh token is for the client alone. */
+/** A session that is not stored yet. The refresh token goes to the client; only its hash is stored. */
 export interface MadeSession extends NewSession {
   readonly refreshToken: string;
 }
 
+/** A new session with its first refresh token. `openSession` stores it. */
 export async function makeSession(context: Pick<AuthContext, "platform" | "config">): Promise<MadeSession> {
   const { clock, random } = context.platform;
   const now = clock.now();

@@ -10,29 +10,31 @@ import {
   windowStart,
 } from "./store/throttle.js";
 
-/** What counts a password attempt as a failure, until it is taken back. */
+/** A password attempt that counts as a failure until `forgive` is run. */
 export interface CountedAttempt {
-  /** For the batch that begins the attempt. */
+  /** Statements that count the attempt, for the batch that begins it. */
   readonly count: readonly Statement[];
-  /** Of the results of `count`: whether the attempt may go on. */
+  /** Takes the results of `count`. Null: the attempt may go on; otherwise `rate_limited`. */
   judge(results: readonly Result[]): Promise<Refusal | null>;
-  /** For the batch that a success writes. */
+  /** Statements that take the count back, for the batch that a successful attempt writes. */
   readonly forgive: readonly Statement[];
-  /** How the client's address is remembered as one that the account has signed in from. */
+  /** The hash that stands for the client's address in `_known_addresses`. */
   readonly addressKey: string;
 }
 
+/** Who tries a password, and when. */
 export interface PasswordAttempt {
   readonly emailKey: string;
-  /** Of the client, by `addressUnit`. */
+  /** The client's address as `addressUnit` gives it. */
   readonly address: string;
   /** Milliseconds since the epoch. */
   readonly now: number;
 }
 
 /**
- * Counts failed password checks per account and address together, per address, and per account (docs/guides/auth.md).
- * Keys are hashed with `pepper`, so that the table names neither people nor addresses.
+ * Counts failed password checks per account and address together, per address, and per account
+ * (docs/reference/auth.md#throttle). The stored keys are hashed with `pepper`, so that they reveal neither people nor
+ * addresses.
  */
 export class PasswordThrottle {
   constructor(
@@ -46,7 +48,8 @@ export class PasswordThrottle {
     if (!this.limits.enabled) return { count: [], judge: async () => null, forgive: [], addressKey };
     const { max_failures, max_failures_per_address, max_failures_per_account, window_secs } = this.limits;
     const windowMs = window_secs * 1000;
-    // From the narrowest on: a stranger who is refused already cannot use up what others share.
+    // The narrowest limit comes first, and an attempt that it refuses is not counted for the wider ones. So a
+    // stranger who is refused cannot use up limits that other people share.
     const keys = [
       await this.key("both", emailKey, address),
       await this.key("address", address),
@@ -79,7 +82,7 @@ export class PasswordThrottle {
     now: number,
     windowMs: number,
   ): Promise<Refusal> {
-    // No password was checked, so none was wrong.
+    // The password was not checked, so the limits that were passed before this one take the count back.
     const results = await this.database.batch([...counted.map(forgiveAttempt), windowStart(key)]);
     const result = results.at(-1);
     const startedAt = (result!.rows[0]?.[0] as number | undefined) ?? now;

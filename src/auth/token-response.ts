@@ -4,6 +4,7 @@ import type { AuthContext } from "./context.js";
 import { sessionCookies, withCookies } from "./cookies.js";
 import { newId } from "./sessions.js";
 
+/** The user in a token response. */
 export interface PublicUser {
   readonly id: string;
   readonly email: string;
@@ -11,8 +12,8 @@ export interface PublicUser {
 }
 
 /**
- * What every sign-in and refresh answers: `{ data: { user, access_token, refresh_token, token_type, expires_in } }`. In cookie
- * mode the tokens are in the session's cookies too, or in them alone.
+ * The response to a sign-in or refresh: `{ data: { user, access_token, refresh_token, token_type, expires_in } }`. In
+ * cookie mode the tokens are also set as cookies, and the body has none where `auth.cookie_tokens_in_body` is false.
  */
 export async function tokenResponse(
   context: AuthContext,

@@ -6,14 +6,18 @@ import { passwordProblem } from "./passwords.js";
 import { newId } from "./sessions.js";
 import { consumeLink, type LinkUse, liveLink, userOfLink } from "./store/links.js";
 
+/** A request to use a mailed link. */
 export interface LinkOpening {
   readonly purpose: LinkPurpose;
   readonly token: string;
-  /** Null where the purpose asks for none. */
+  /** The password to set; null where the purpose sets none. */
   readonly password: string | null;
 }
 
-/** Consumes a link for what it is for: the address is confirmed, and a password that comes with it is set. */
+/**
+ * Uses a link: confirms the address and sets the password that came with the request. Refuses with `invalid_token`
+ * where the link is not live, and a password that is not acceptable, which leaves the link unused.
+ */
 export async function useLink(
   context: AuthContext,
   opening: LinkOpening,
@@ -25,7 +29,7 @@ export async function useLink(
   return row === undefined ? invalidToken : { redirectTo: row[0] as string | null };
 }
 
-/** The same, and signs the user in: the answer has their tokens. */
+/** As `useLink`, but also signs the user in and responds with their tokens. */
 export async function signInByLink(context: AuthContext, opening: LinkOpening): Promise<Response | Refusal> {
   const use = await prepareUse(context, opening);
   if (isRefusal(use)) return use;
@@ -48,7 +52,10 @@ const invalidToken = new Refusal(
   "the link is unknown, used, expired, replaced by a newer one, or for something else",
 );
 
-/** No hash is run for a token that opens nothing, and a password that is too weak uses no link up. */
+/**
+ * Hashes the password, after checking that it is acceptable and that the link is live: tokens that open nothing cost
+ * no hash, and a weak password does not use the link up.
+ */
 async function hashFor(
   { platform, config }: AuthContext,
   {

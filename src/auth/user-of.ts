@@ -1,6 +1,6 @@
 import type { Result } from "../platform/database.js";
 
-/** A row of `userById` or `listUsers` as answers show it. */
+/** A row of `userById` or `listUsers` as an object with the field names of the HTTP interface. */
 export function userOf([id, email, role, disabled, verified, createdAt]: Result["rows"][number]) {
   return {
     id,

@@ -1,22 +1,25 @@
 /**
- * A map with a bound, as a cache: a two-generation LRU. An entry survives until at least half of `max` others were used since it
- * was. What is kept must not be undefined.
+ * A cache of bounded size: a two-generation LRU. An entry survives until at least `max / 2` other keys were used
+ * after it. Values must not be undefined.
  */
 export class Memo<T> {
-  /** Used since the last change of generations. A use costs one look-up, where an order of all keys would have to be kept up. */
+  /**
+   * The keys used since the generations last changed. A use costs one look-up, whereas an exact LRU would have to
+   * reorder all keys.
+   */
   #recent = new Map<string, T>();
   #older = new Map<string, T>();
 
   /**
-   * `max` counts entries; 0 keeps none. Keys of more than `keyLengthMax` characters are not kept, so that callers who ask for
-   * much cannot fill the memory with it.
+   * `max` is the number of entries; 0 keeps none. Keys of more than `keyLengthMax` characters are not kept, so that
+   * requests with long ones cannot fill the memory.
    */
   constructor(
     private readonly max: number,
     private readonly keyLengthMax = 2_000,
   ) {}
 
-  /** What is kept under the key; otherwise what `make` returns, which is kept from then on. Nothing is kept under null. */
+  /** The value of the key, or what `make` returns, which is kept from then on. For the key null nothing is kept. */
   get(key: string | null, make: () => T): T {
     if (key === null) return make();
     const known = this.find(key);
@@ -26,7 +29,7 @@ export class Memo<T> {
     return made;
   }
 
-  /** What is kept under the key, if anything. It counts as a use. */
+  /** The value of the key, if it is kept. Counts as a use. */
   find(key: string): T | undefined {
     const recent = this.#recent.get(key);
     if (recent !== undefined) return recent;

@@ -1,9 +1,9 @@
 import { shown } from "./problem.js";
 
-/** No name is as long, and what is longer is no slip of one. */
+/** Longer texts are not compared: no name is as long, so none can be meant. */
 const writtenMax = 100;
 
-/** `; did you mean X?`, where one of the names is a slip away from what was written, else nothing. */
+/** `; did you mean X?` for the name that is most like what was written; empty where none is similar enough. */
 export function didYouMean(written: string, names: Iterable<string>): string {
   if (written.length > writtenMax) return "";
   const slips = (name: string) => Math.max(1, Math.max(name.length, written.length) / 3);
@@ -20,7 +20,10 @@ export function didYouMean(written: string, names: Iterable<string>): string {
 
 const listedMax = 12;
 
-/** What was meant, or else what there is to choose from. */
+/**
+ * The suggestion of `didYouMean`, or else a list of the names to choose from, `listedMax` at most. Empty where there
+ * are no names.
+ */
 export function meantOrKnown(written: string, names: Iterable<string>): string {
   const all = [...names];
   const meant = didYouMean(written, all);
@@ -30,14 +33,20 @@ export function meantOrKnown(written: string, names: Iterable<string>): string {
   return `; there ${all.length === 1 ? "is only" : "are"} ${listed.join(", ")}${more}`;
 }
 
-/** What both begin with is no slip, and names of one project often begin alike. */
+/**
+ * Both texts without their common beginning. It does not change the distance, names of one project often have one,
+ * and shorter texts are compared faster.
+ */
 function withoutPrefix(from: string, to: string): [string, string] {
   let at = 0;
   while (at < from.length && from[at] === to[at]) at += 1;
   return [from.slice(at), to.slice(at)];
 }
 
-/** Characters to insert, drop, replace, or swap with their neighbour (optimal string alignment). */
+/**
+ * The edit distance: how many characters have to be inserted, dropped, replaced or swapped with their neighbour
+ * (optimal string alignment).
+ */
 function distance(from: string, to: string): number {
   let twoAbove: number[] = [];
   let above = Array.from({ length: to.length + 1 }, (_, j) => j);

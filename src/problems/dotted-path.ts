@@ -1,9 +1,12 @@
-/** A path as problems give it. A step is quoted as TOML does it where it would not be one otherwise: `rules."a.b".read`. */
+/**
+ * Joins the steps of a path with dots. A step that is empty or contains a dot, a quote or a control character is
+ * quoted as in TOML: `rules."a.b".read`.
+ */
 export function dottedPath(steps: readonly string[]): string {
   return steps.map((step) => (/^$|[."\p{Cc}]/u.test(step) ? JSON.stringify(step) : step)).join(".");
 }
 
-/** What `dottedPath` was given. */
+/** The steps of a path that `dottedPath` made. */
 export function stepsOf(path: string): readonly string[] {
   const steps: string[] = [];
   for (let at = 0; at < path.length; ) {

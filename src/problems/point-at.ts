@@ -2,13 +2,16 @@ import { visible } from "./problem.js";
 
 const widthMax = 100;
 
-/** The line of `text` that a problem is in, and a caret beneath its place, which counts from 1. Indented, no line break at the end. */
+/**
+ * The line of `text` that a problem is in, and a caret under its place. `line` and `column` count from 1. Both lines
+ * are indented, and no line break ends them.
+ */
 export function pointAt(text: string, at: { readonly line: number; readonly column: number }): string {
   const line = (text.split("\n")[at.line - 1] ?? "").replace(/\r$/, "");
-  // Of a long line, what is around the place.
+  // Of a long line only the part around the place is shown.
   const from = Math.max(0, Math.min(at.column - 1 - widthMax / 2, line.length - widthMax));
   const shown = line.slice(from, from + widthMax);
-  // A tab stays one, so that the caret is beneath its place however wide tabs are.
+  // Tabs stay tabs in front of the caret, so that it is under its place however wide they are shown.
   const before = visible(shown.slice(0, at.column - 1 - from)).replace(/[^\t]/g, " ");
   return `    ${visible(shown)}\n    ${before}^`;
 }

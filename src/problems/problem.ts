@@ -1,15 +1,17 @@
-/** Something wrong with what the owner wrote. All of them are collected before anyone is told. */
+/** A mistake in a file that the project's owner writes. All mistakes are collected before any is reported. */
 export interface Problem {
-  /** `svc.toml` or `svc.schema.yaml`. */
+  /** The file's name, such as `svc.toml`; `environment` for an environment variable. */
   readonly file: string;
-  /** Where it is in the file, from 1. Absent until `withLines` has looked, and where the file does not have it. */
+  /**
+   * The line in the file, from 1. Absent before `withLines` has looked it up, and where the file has no such place.
+   */
   readonly line?: number;
-  /** `dottedPath` within the file, empty for the file as a whole. */
+  /** The place in the file, as `dottedPath` writes it; empty for the file as a whole. */
   readonly path: string;
   readonly message: string;
 }
 
-/** Carries every problem at once. The command line prints them and exits with 2. */
+/** Thrown with all problems that were found. The command line prints them and exits with 2. */
 export class ProblemsError extends Error {
   override readonly name = "ProblemsError";
   constructor(readonly problems: readonly Problem[]) {
@@ -17,21 +19,24 @@ export class ProblemsError extends Error {
   }
 }
 
-/** `svc.toml:12: auth.cookie_secure: expected boolean, got "yes"` */
+/** A problem as one message: `svc.toml:12: auth.cookie_secure: expected boolean, got "yes"` */
 export function formatProblem({ file, line, path, message }: Problem): string {
   const place = line === undefined ? file : `${file}:${line}`;
   return visible([place, shown(path, pathMax), message].filter((part) => part !== "").join(": "));
 }
 
-/** Two names of 63 characters, and what is between them. */
+/** Enough for two names of 63 characters and the steps between them. */
 const pathMax = 200;
 
-/** What the owner wrote, as a message quotes it: of a long text its beginning, and all of it in one line. */
+/** A text of the owner's as a message quotes it: cut after `max` characters, with control characters escaped. */
 export function shown(text: string, max = 100): string {
   return (text.length > max ? `${text.slice(0, max)}…` : text).replace(/\p{Cc}/gu, escaped);
 }
 
-/** No terminal obeys what a file holds. Line breaks and tabs stay: a caret is beneath its place by them. */
+/**
+ * Escapes control characters, so that a file cannot send commands to the terminal. Line breaks and tabs stay, because
+ * `pointAt` uses them.
+ */
 export function visible(text: string): string {
   return text.replace(/[^\P{Cc}\n\t]/gu, escaped);
 }
@@ -40,11 +45,11 @@ function escaped(character: string): string {
   return `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`;
 }
 
-/** Collects the problems of several readers, so that one's do not hide another's. */
+/** Collects the problems of several readers, so that a problem of one does not hide those of the others. */
 export class ProblemCollector {
   readonly #problems: Problem[] = [];
 
-  /** What `read` gives, or null where it threw ProblemsError. */
+  /** What `read` returns, or null where it threw ProblemsError. */
   read<T>(read: () => T): T | null {
     try {
       return read();
@@ -55,7 +60,7 @@ export class ProblemCollector {
     }
   }
 
-  /** Throws ProblemsError with all of them, where there were any. */
+  /** Throws ProblemsError with all collected problems, if there are any. */
   end(): void {
     if (this.#problems.length > 0) throw new ProblemsError(this.#problems);
   }

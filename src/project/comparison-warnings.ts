@@ -7,8 +7,8 @@ import type { TableName } from "../sqlite/names.js";
 import { problemsAt, ruleProblems } from "./rule-problems.js";
 
 /**
- * Comparisons that decide nothing: with NULL, which is never TRUE, and of a role with a word that is none. They are valid,
- * and hardly what was meant.
+ * Warnings of comparisons that are valid and hardly what was meant: with NULL, which is never TRUE, and of a role
+ * with a word that is not a role.
  */
 export function comparisonWarnings(rules: ReadonlyMap<TableName, TableRules>): Problem[] {
   return [...rules].flatMap(([table, tableRules]) => [
@@ -72,7 +72,7 @@ function unknownRole({ role, value }: ComparedRole): string[] {
 }
 
 interface ComparedRole {
-  /** As it is written. */
+  /** The role as the rule writes it, such as `auth.role`. */
   readonly role: string;
   readonly value: string;
 }

@@ -1,13 +1,19 @@
 import type { Config } from "./config.js";
 
-/** Something wrong with a key, unless that or one of the others is in doubt anyway. Paths are dotted: `server.tls_cert`. */
+/**
+ * Keys that do not fit together. It is reported at `path`, unless that key or one of `others` has another problem.
+ * Paths are dotted, such as `server.tls_cert`.
+ */
 export interface Inconsistency {
   readonly path: string;
   readonly others: readonly string[];
   readonly message: string;
 }
 
-/** What no key of svc.toml shows alone. */
+/**
+ * The problems of settings that are valid each by itself
+ * (docs/reference/configuration.md#keys-that-depend-on-each-other).
+ */
 export function inconsistenciesOf(config: Config): readonly Inconsistency[] {
   return inconsistencies.filter(({ isFound }) => isFound(config));
 }

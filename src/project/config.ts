@@ -3,7 +3,10 @@ import { databaseUrlProblem } from "./database-url.js";
 import { isOrigin } from "./is-origin.js";
 import { mapOf, mapWith } from "./valibot-problems.js";
 
-/** svc.toml after parsing: every key present, with its default (docs/reference/configuration.md). Times are seconds, sizes bytes. */
+/**
+ * svc.toml after parsing, with a value for every key (docs/reference/configuration.md). Times are seconds, sizes
+ * bytes.
+ */
 export type Config = v.InferOutput<typeof configSchema>;
 
 const boolean = (fallback: boolean) => v.optional(v.boolean(), fallback);
@@ -68,7 +71,10 @@ const tableRules = mapWith({
   columns: v.optional(mapOf(mapWith({ read: ruleText, write: ruleText }))),
 });
 
-/** The keys of svc.toml. What is said of each here is its row in docs/reference/configuration.md: `npm run docs` writes that. */
+/**
+ * The schema of svc.toml. The comment of each key is its row in docs/reference/configuration.md, which `npm run docs`
+ * writes.
+ */
 export const configSchema = mapWith({
   server: section({
     /** The address to listen on. The variable `HOST` and `--host` win over it. */

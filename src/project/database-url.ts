@@ -1,4 +1,4 @@
-/** What is wrong with `database.url`; null for a file by its path, and for a libSQL server. */
+/** What is wrong with `database.url`; null for the path of a file and for the URL of a libSQL server. */
 export function databaseUrlProblem(url: string): string | null {
   if (/^(libsql:\/\/.|https?:\/\/.)/.test(url)) return null;
   if (!/^file:./.test(url)) return "expected file:…, libsql://…, https://… or http://…";

@@ -33,16 +33,17 @@ export interface Environment {
 const secretBytesMin = 32;
 const makesOne = `node -e 'console.log(crypto.randomBytes(32).toString("base64"))' makes one`;
 
-/** What signs tokens. */
+/** The project's secret, from which the keys for tokens, cursors and the like are derived. */
 export interface Secret {
   readonly bytes: Uint8Array<ArrayBuffer>;
-  /** It is `auth.dev_secret`, which everybody can read. */
+  /** Whether it is `auth.dev_secret`, which everybody who has the file can read. */
   readonly insecure: boolean;
 }
 
 /**
- * The project's secret (docs/reference/configuration.md): from the environment, or the development secret, which is for loopback
- * addresses alone. Throws ProblemsError where there is none, or a short one.
+ * Reads the project's secret from the environment, or else takes `auth.dev_secret` where that is allowed
+ * (docs/reference/configuration.md#environment-variables). Throws ProblemsError where there is none or it is too
+ * short.
  */
 export function readSecret({ auth }: Config, environment: Environment): Secret {
   const given = environment[auth.jwt_secret_env];
@@ -61,7 +62,10 @@ export function readSecret({ auth }: Config, environment: Environment): Secret {
   return { bytes: longEnough(auth.dev_secret, "auth.dev_secret", "it"), insecure: true };
 }
 
-/** Throws ProblemsError where others than this machine would be served under a secret that everybody can read. */
+/**
+ * Throws ProblemsError where the development secret would serve other hosts than loopback addresses. `host` is the
+ * address to listen on.
+ */
 export function checkHostOfSecret({ auth }: Config, { insecure }: Secret, host: string): void {
   if (!insecure || isLoopbackHost(host)) return;
   throw problem(
@@ -74,8 +78,8 @@ const secretsKeyVariable = "SVC_PLATFORM_SECRETS_KEY";
 const secretsKeyBytes = 32;
 
 /**
- * The key that provider credentials are sealed with (docs/guides/sign-in-providers.md); null where the environment holds none. Throws
- * ProblemsError for anything but 32 bytes in base64.
+ * Reads the key that provider credentials are sealed with (docs/guides/sign-in-providers.md); null where it is not
+ * set. Throws ProblemsError for anything but 32 bytes in base64.
  */
 export function readSecretsKey(environment: Environment): Uint8Array<ArrayBuffer> | null {
   const text = environment[secretsKeyVariable];
@@ -88,8 +92,9 @@ export function readSecretsKey(environment: Environment): Uint8Array<ArrayBuffer
 const gatewayVariable = "SVC_GATEWAY_URL";
 
 /**
- * The canonical address of the server without a slash at the end, from the environment or from svc.toml
- * (docs/reference/configuration.md); null where neither says.
+ * The canonical URL of the server, without a slash at the end, from the environment or else from svc.toml
+ * (docs/reference/configuration.md); null where neither sets it. Throws ProblemsError where the variable is not such
+ * a URL.
  */
 export function configuredBaseUrl({ auth }: Config, environment: Environment): string | null {
   const gateway = environment[gatewayVariable];

@@ -1,7 +1,7 @@
-// Apart from the readers of the two files: a Worker does without that of TOML.
+// A file of its own, because a Worker needs these names and not the parser of svc.toml.
 
-/** The file of settings and rules, as problems name it. */
+/** The name of the file of settings and rules, as problems give it. */
 export const configFile = "svc.toml";
 
-/** The file of tables and columns, as problems name it. */
+/** The name of the file of tables and columns, as problems give it. */
 export const schemaFile = "svc.schema.yaml";

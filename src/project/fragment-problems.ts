@@ -5,7 +5,10 @@ import { schemaFile } from "./file-names.js";
 import type { Column, Schema, Table } from "./model.js";
 import { columnNames } from "./unread.js";
 
-/** Every SQL expression of a schema that `fragmentProblem` refuses, and text that no DDL can hold. */
+/**
+ * The problems of all SQL expressions in a schema (see `fragmentProblem`), and of default texts that cannot stand in
+ * SQL.
+ */
 export function fragmentProblems(schema: Schema): Problem[] {
   return [
     ...fragmentsOf(schema).flatMap(({ path, sql, columns }) =>
@@ -19,7 +22,7 @@ export function fragmentProblems(schema: Schema): Problem[] {
   ];
 }
 
-/** An expression of the owner's, and the columns that it may name. */
+/** An SQL expression in the file, and the columns that it may name. */
 interface Fragment {
   readonly path: string;
   readonly sql: string;
@@ -48,8 +51,9 @@ function columnFragments(column: Column, table: Table, columns: readonly string[
 }
 
 /**
- * A query for each expression, of no rows, that fails where the database cannot evaluate the expression. SQLite takes
- * a default that calls a function wrongly, and fails every insert from then on.
+ * A query for each expression that returns no rows and fails where the database cannot evaluate the expression.
+ * Without this check, SQLite would accept a default that calls a function with the wrong arguments, and fail every
+ * insert from then on.
  */
 export function fragmentProbes(schema: Schema): { path: string; sql: string }[] {
   return fragmentsOf(schema).map(({ path, sql, columns }) => {

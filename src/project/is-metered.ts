@@ -1,6 +1,6 @@
 import type { Config } from "./config.js";
 
-/** Unless the project has opted out, one way or the other (docs/reference/metering.md). */
+/** Whether requests are metered (docs/reference/metering.md). Either of two settings switches it off. */
 export function isMetered({ usage }: Config): boolean {
   return usage.enabled && usage.row_metering_enabled;
 }

@@ -1,4 +1,4 @@
-/** What a server that listens there is reached at, without a slash at the end. */
+/** The URL of a server that listens on the host and port, without a slash at the end. */
 export function listenUrl(host: string, port: number, isTls: boolean): string {
   return `${isTls ? "https" : "http"}://${host.includes(":") ? `[${host}]` : host}:${port}`;
 }

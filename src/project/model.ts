@@ -7,27 +7,32 @@ export interface Schema {
   readonly auth: AuthSettings;
   /** `$origins`: origins that links may lead to. */
   readonly origins: readonly string[];
-  /** Only of a schema that has problems: nothing may be said of what hangs on this. */
+  /**
+   * What could not be read of the file, only for a schema that has problems. Nothing is to be concluded from those
+   * parts.
+   */
   readonly unread?: Unread;
 }
 
 /**
- * What a schema with problems has beside what could be read of it, by the tables that have some. A table of which nothing
- * could be read is in it alone.
+ * The tables of a file with problems that could not be read as a whole, by name. A table of which nothing could be
+ * read is listed here and not among the schema's tables.
  */
 export type Unread = ReadonlyMap<string, UnreadTable> | "everything";
 
 /** What could not be read of one table. */
 export interface UnreadTable {
-  /** The columns that could not be read. Keys, uniqueness and limits of the table are in doubt in any case. */
+  /**
+   * The columns that could not be read. The table's keys, uniqueness and other properties are in doubt in any case.
+   */
   readonly columns: readonly string[] | "all";
 }
 
-/** A table of the project. Names are as the file has them. */
+/** A table of the project. Names are spelled as in the file. */
 export interface Table {
   readonly name: TableName;
   readonly columns: ReadonlyMap<string, Column>;
-  /** Empty for a table without one, which only a pulled schema has. */
+  /** Empty for a table without a primary key, which only a pulled schema has. */
   readonly primaryKey: readonly ColumnName[];
   /** Column-level and table-level `unique` alike. */
   readonly unique: readonly (readonly ColumnName[])[];
@@ -45,13 +50,13 @@ export interface Column {
   readonly type: ColumnType;
   readonly notNull: boolean;
   readonly default: ColumnDefault | null;
-  /** A SQL expression of the owner's. */
+  /** An SQL expression that the project's owner wrote. */
   readonly check: string | null;
   readonly references: Reference | null;
   readonly renamedFrom: string | null;
 }
 
-/** What new rows have that do not say it. */
+/** The value of a column in new rows that do not give one. */
 export type ColumnDefault =
   | { readonly kind: "literal"; readonly value: string | number | bigint | boolean }
   | { readonly kind: "sql"; readonly sql: string };
@@ -65,14 +70,14 @@ export interface Reference {
   readonly onDelete: OnDelete;
 }
 
-/** What becomes of a row when the one that it refers to is deleted. */
+/** What happens to a row when the row that it refers to is deleted. */
 export type OnDelete = "no_action" | "restrict" | "cascade" | "set_null" | "set_default";
 
-/** An index beside those of the key and of `unique`. */
+/** An index other than those of the primary key and of `unique`. */
 export interface Index {
   readonly columns: readonly IndexColumn[];
   readonly unique: boolean;
-  /** A partial index's SQL condition. */
+  /** The SQL condition of a partial index; null for an index over all rows. */
   readonly where: string | null;
 }
 

@@ -1,6 +1,10 @@
 import type { Column, Table } from "./model.js";
 
-/** Whether a new row has to say it: also a key that may be NULL, as old tables have them, since nobody could reach such a row. */
+/**
+ * Whether a new row has to give a value for the column, because it has no default and is NOT NULL or part of the
+ * primary key. That includes keys that may be NULL, as old tables have them, because no request could reach a row
+ * with NULL in its key. `isGiven`: the database gives the value by itself.
+ */
 export function needsValue(
   column: Column,
   table: Table,
@@ -11,8 +15,8 @@ export function needsValue(
 }
 
 /**
- * SQLite numbers an integer that is the whole key. Of a pulled table the file cannot tell: there the database has the last
- * word, as `CatalogTable.rowid`.
+ * Whether SQLite numbers the column by itself: an integer that is the whole primary key. For a pulled table the file
+ * does not tell; there `CatalogTable.rowid` decides.
  */
 export function isNumbered(column: Column, { primaryKey }: Table): boolean {
   return column.type === "integer" && primaryKey.length === 1 && primaryKey[0] === column.name;

@@ -9,16 +9,22 @@ import { configFile as file } from "./file-names.js";
 import { soundPart } from "./sound-part.js";
 import { isPlainObject, problemsOf } from "./valibot-problems.js";
 
-/** What `parseConfig` makes of a text. */
+/** The result of `parseConfig`. */
 export interface ParsedConfig {
   /** Null where there are problems. */
   readonly config: Config | null;
-  /** Beside problems too, as far as they are text; null where the file is no TOML. */
+  /**
+   * The text of the rules, which is given beside problems too, as far as it is sound. Null where the file is not
+   * TOML.
+   */
   readonly rules: Config["rules"] | null;
   readonly problems: readonly Problem[];
 }
 
-/** Every problem of the file at once, or the settings; `more` finds what hangs on where the file lies. */
+/**
+ * Parses svc.toml. The result has either the settings or all problems of the file. `more` finds inconsistencies that
+ * depend on where the file lies.
+ */
 export function parseConfig(
   text: string,
   more: (config: Config) => readonly Inconsistency[] = () => [],
@@ -51,7 +57,7 @@ const quotesNeeded = ": text is written in quotes, and true and false in lower c
 const keyNeeded = ': expected key = value, or a header such as [auth] with its "]"';
 const bracketNeeded = ": look for a missing comma or bracket before this";
 
-/** What to do about what smol-toml says, in its words. */
+/** Advice for smol-toml's messages, by their text. */
 export const remedies = new Map([
   ["invalid value", quotesNeeded],
   ["illegal character in numeric literal", quotesNeeded],
@@ -72,7 +78,10 @@ export const remedies = new Map([
   ["trying to redefine an already defined value", ": it is there twice, make one of both"],
 ]);
 
-/** A known key in the wrong place: above all headers, or under the wrong one. */
+/**
+ * Adds to "unknown key" the section that the key belongs to, for a key that stands above all headers or under the
+ * wrong one.
+ */
 function withItsSection(problem: Problem): Problem {
   const key = problem.path.split(".").at(-1)!;
   const at = problem.path.startsWith("rules.") ? [] : sectionsWith(key, configSchema);
@@ -84,7 +93,7 @@ function withItsSection(problem: Problem): Problem {
       };
 }
 
-/** Names of the sections within that have the key, such as `auth.throttle`. */
+/** The paths of the sections within `schema` that have the key, such as `auth.throttle`. */
 function sectionsWith(key: string, schema: unknown): string[] {
   return Object.entries(entriesOf(schema)).flatMap(([name, entry]) => {
     const inner = (entry as { wrapped?: unknown }).wrapped;
@@ -98,8 +107,8 @@ function entriesOf(schema: unknown): object {
 }
 
 /**
- * Tells whether a key may be meant to have another value than it was read with: it, or something within it, has a problem,
- * or it is not there, beside an unknown key that may be it.
+ * A function that tells whether the value of a key is in doubt, so that nothing is concluded from it: the key or a
+ * part of it has a problem, or it is absent and an unknown key beside it may be a misspelling of it.
  */
 function doubts(raw: unknown, problems: readonly Problem[]): (path: string) => boolean {
   const wrong = problems.map(({ path, message }) => ({

@@ -12,7 +12,11 @@ import type { Schema, Table } from "./model.js";
 import { ruleScope } from "./rule-scope.js";
 import { columnNames, isWhollyRead, mayHaveColumn, mayHaveTable, unreadTable } from "./unread.js";
 
-/** Reads every rule of svc.toml against the schema (docs/reference/rules.md). Each table of the schema has its rules. */
+/**
+ * Parses every rule of svc.toml against the schema (docs/reference/rules.md). The result has rules for every table of
+ * the schema. A rule that is absent or has problems becomes `deny`; absent column rules leave reading open to
+ * everybody and do not restrict writing.
+ */
 export function parseRules(source: RulesSource, schema: Schema): ParsedRules {
   const problems: Problem[] = [];
   const report: Report = (path, message) => {
@@ -20,7 +24,7 @@ export function parseRules(source: RulesSource, schema: Schema): ParsedRules {
   };
   for (const name of source.keys()) {
     if (schema.tables.has(name)) continue;
-    // Of a table that could not be read, what its rules say of other things can be judged.
+    // The table itself could not be read, but mistakes that do not depend on its columns can be reported.
     if (mayHaveTable(schema, name))
       tableRules(source.get(name)!, { schema, table: unreadTable(name), report });
     else
@@ -36,7 +40,7 @@ export function parseRules(source: RulesSource, schema: Schema): ParsedRules {
   return { rules, problems };
 }
 
-/** `[rules]` of svc.toml: known keys and strings, but nothing is read yet. */
+/** `[rules]` of svc.toml by table: the keys are known and the values strings, but no rule is parsed yet. */
 export type RulesSource = ReadonlyMap<string, TableRulesSource>;
 
 /** The rules of one table as they are written. */
@@ -54,7 +58,7 @@ export interface ColumnRulesSource {
   readonly write?: string | undefined;
 }
 
-/** Every rule that could be read, beside what is wrong with the others. */
+/** The parsed rules, and the problems of those that could not be parsed, which are `deny`. */
 export interface ParsedRules {
   readonly rules: ReadonlyMap<TableName, TableRules>;
   readonly problems: readonly Problem[];
@@ -86,7 +90,10 @@ function actionRule(action: RuleAction, text: string | undefined, context: Conte
   return rule;
 }
 
-/** Why an action cannot be done with a pulled table (docs/guides/existing-database.md); null where it can. */
+/**
+ * Why the table's kind does not allow an action; null where it does. Only pulled tables have such limits
+ * (docs/guides/existing-database.md).
+ */
 function limitOf(action: RuleAction, { name, virtual, primaryKey }: Table): string | null {
   if (virtual && action !== "read")
     return `table ${name} is virtual: it can only be read, so remove this rule`;

@@ -12,16 +12,18 @@ import { soundPart } from "./sound-part.js";
 import { markedKey, tableFromSource, withoutDirection } from "./table-from-source.js";
 import { problemsOf } from "./valibot-problems.js";
 
-/** What `parseSchema` makes of a text. */
+/** The result of `parseSchema`. */
 export interface ParsedSchema {
   /** Null where there are problems. */
   readonly schema: Schema | null;
   readonly problems: readonly Problem[];
-  /** Beside problems: what could be read, for the problems of rules. */
+  /** With problems only: the schema as far as it could be read, so that rules can be checked against it. */
   readonly draft?: Schema;
 }
 
-/** svc.schema.yaml as a value, or every problem of it at once (docs/reference/schema.md). */
+/**
+ * Parses svc.schema.yaml (docs/reference/schema.md). The result has either the schema or all problems of the file.
+ */
 export function parseSchema(text: string): ParsedSchema {
   const source = readSchemaYaml(text);
   if (source.outcome === "invalid") return { schema: null, problems: source.problems, draft: unreadSchema };
@@ -46,24 +48,24 @@ export function parseSchema(text: string): ParsedSchema {
     : { schema: null, problems, draft: { ...schema, unread } };
 }
 
-/** Columns that are written and could not be read. */
+/** The columns that are in the file and could not be read. */
 function missingIn(table: Table | null, value: unknown): UnreadTable["columns"] {
   if (table === null) return "all";
   const { columns } = value as { columns: object };
   return Object.keys(columns).filter((name) => !table.columns.has(name));
 }
 
-/** What an empty file says. */
+/** The schema of an empty file. */
 export const emptySchema: Schema = {
   tables: new Map(),
   auth: authSettings(v.parse(settingsSchema, {}).$auth),
   origins: [],
 };
 
-/** What is known of a file that cannot be read. */
+/** The schema of a file that cannot be read at all. */
 export const unreadSchema: Schema = { ...emptySchema, unread: "everything" };
 
-/** What is sound of it, and null where nothing is. */
+/** Parses a part of the file as far as it is sound, and adds its problems; null where nothing is sound. */
 function parsePart<const S extends v.GenericSchema>(
   schema: S,
   value: unknown,
@@ -108,7 +110,7 @@ function parseTable(name: string, value: unknown, problems: Problem[]): Table | 
   return isName(name) ? tableFromSource(name, withKnownColumns(source)) : null;
 }
 
-/** Without columns that have no name, and lists that name such as are not there. */
+/** The table without columns whose name is not valid, and without the lists that name columns it does not have. */
 function withKnownColumns(source: TableSource): TableSource {
   const columns = new Map([...source.columns].filter(([name]) => isName(name)));
   const areKnown = (list: readonly string[]) => list.every((name) => columns.has(name));
@@ -123,7 +125,10 @@ function withKnownColumns(source: TableSource): TableSource {
 
 const nameRule = "expected letters, digits and _, a letter first, at most 63, not beginning with sqlite_";
 
-/** A reference without a column means its parent's key, where that is one column; `schemaProblems` judges the rest. */
+/**
+ * Fills in the column of references that name none: the parent's primary key, where that is a single column.
+ * `schemaProblems` reports the others.
+ */
 function withResolvedReferences(tables: ReadonlyMap<string, Table>): ReadonlyMap<string, Table> {
   const resolved = (column: Column): Column => {
     const { references } = column;

@@ -4,7 +4,9 @@ import { type Problem, shown } from "../problems/problem.js";
 import { schemaFile } from "./file-names.js";
 import { isPlainObject } from "./valibot-problems.js";
 
-/** The document of svc.schema.yaml: `$auth` and the like apart from the tables, nothing of either read yet. */
+/**
+ * The document of svc.schema.yaml: the entries that begin with `$`, and the tables. Their values are not checked yet.
+ */
 export type SchemaDocument =
   | {
       readonly outcome: "read";
@@ -13,14 +15,14 @@ export type SchemaDocument =
     }
   | { readonly outcome: "invalid"; readonly problems: readonly Problem[] };
 
-/** The document of a text, or its mistakes of syntax. */
+/** Parses the YAML; the problems are its mistakes of syntax. */
 export function readSchemaYaml(text: string): SchemaDocument {
   const lineCounter = new LineCounter();
   const document = parseDocument(text, {
     lineCounter,
     intAsBigInt: true,
     prettyErrors: false,
-    // "silent" would take the first of several documents without a word.
+    // With "silent" the parser would use the first of several documents and report nothing.
     logLevel: "error",
   });
   if (document.errors.length > 0)
@@ -50,7 +52,7 @@ export function readSchemaYaml(text: string): SchemaDocument {
   };
 }
 
-/** The reader says some twice. */
+/** The errors without repetitions: the parser reports some of them twice. */
 function distinct(errors: readonly YAMLError[]): readonly YAMLError[] {
   const seen = new Set<string>();
   return errors.filter(({ pos, code }) => {
@@ -70,12 +72,12 @@ function syntaxProblem(text: string, { code, message, pos }: YAMLError, lines: L
   return { file: schemaFile, line, path: "", message: `${said}\n${place}` };
 }
 
-/** Some quote a name. */
+/** The longest message in characters. Some messages quote a name, which may be long. */
 const messageMax = 200;
 const secondDocument =
   "a second document begins here, and the file has to be one: remove this ---, or the ... before it";
 
-/** What to do about a mistake in YAML. */
+/** Advice for mistakes of syntax, by the parser's code. */
 const remedies = new Map<YAMLError["code"], string>([
   ["DUPLICATE_KEY", ": rename one of both"],
   ["BAD_INDENT", ": a bracket is missing above, or the indentation is not that of its neighbours"],

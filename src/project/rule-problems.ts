@@ -4,7 +4,10 @@ import type { Expression, RuleAction, TableRules } from "../rules/ast.js";
 import type { TableName } from "../sqlite/names.js";
 import { configFile } from "./file-names.js";
 
-/** What there is to say of each action's rule, each message once, as problems of svc.toml at the rule's place. */
+/**
+ * Problems of svc.toml for the messages that `messagesOf` gives for the rule of each action. The same message is
+ * reported once for a rule.
+ */
 export function ruleProblems(
   rules: ReadonlyMap<TableName, TableRules>,
   messagesOf: (rule: Expression, table: TableName, action: RuleAction) => readonly string[],
@@ -16,7 +19,7 @@ export function ruleProblems(
   );
 }
 
-/** The messages, each once, as problems of svc.toml at one place. */
+/** Problems of svc.toml at one place, one for each distinct message. */
 export function problemsAt(path: readonly string[], messages: readonly string[]): Problem[] {
   return [...new Set(messages)].map((message) => ({ file: configFile, path: dottedPath(path), message }));
 }

@@ -2,7 +2,7 @@ import { type RowShape, type RuleKind, type Scope, scopeOfRule } from "../rules/
 import type { Schema, Table } from "./model.js";
 import { mayHaveTable, unreadColumns, unreadTable } from "./unread.js";
 
-/** What the names in a rule of the table can mean, by the schema. */
+/** What names may mean in a rule of the table: its columns, and the tables of the schema. */
 export function ruleScope(schema: Schema, table: Table, kind: RuleKind): Scope {
   const tables = {
     names: () => schema.tables.keys(),

@@ -10,7 +10,10 @@ import { isOrigin, isWebUrl } from "./is-origin.js";
 import type { Column, Schema, Table } from "./model.js";
 import { columnNames, isWhollyRead, mayHaveColumn, mayHaveTable } from "./unread.js";
 
-/** How the parts of a schema do not fit together (docs/reference/schema.md); of what could not be read nothing is said. */
+/**
+ * The problems of a schema whose parts do not fit together (docs/reference/schema.md). Parts that could not be read
+ * cause no further problems.
+ */
 export function schemaProblems(schema: Schema): Problem[] {
   return [
     ...duplicates([...schema.tables.keys()]).map(({ name, message }) => problem(name, message)),
@@ -20,7 +23,7 @@ export function schemaProblems(schema: Schema): Problem[] {
   ];
 }
 
-/** Of a table: as many as D1 takes. */
+/** The most columns that a table may have; D1 allows no more. */
 export const columnsMax = 100;
 
 function problem(path: string, message: string): Problem {
@@ -89,7 +92,7 @@ function defaultProblem({ type, default: value }: Column): string | null {
   return null;
 }
 
-/** How a default is written that is of another type. */
+/** Advice for a default that is written as another type than the column's. */
 function rewritten(type: ColumnType, given: string): string {
   if (type === "text") return "; write it in quotes";
   if (type === "boolean") return "; write true or false";
@@ -118,7 +121,7 @@ function referenceProblem({ references, type }: Column, schema: Schema): string 
   if (!isKnown) return null;
   if (!isUnique(parent, references.column))
     return `references: ${references.table}.${references.column} is neither the primary key nor unique: make it unique: true`;
-  // Pulled tables keep what SQLite let them declare.
+  // SQLite allows references between different types; pulled tables that are not STRICT may be referred to so.
   if (parent.strict && target.type !== type)
     return `references: ${references.table}.${references.column} is ${target.type}, not ${type}: give both one type`;
   return null;
@@ -160,7 +163,10 @@ function settingsProblems({ auth, origins }: Schema): Problem[] {
   ];
 }
 
-/** docs/guides/sign-in-providers.md: exact, no wildcard, query or fragment; https, loopback http, or a custom scheme. */
+/**
+ * Why the text is no redirect URL; null where it is one (docs/guides/sign-in-providers.md): https, http on loopback
+ * addresses or a scheme of an application's own, without wildcard, query or fragment.
+ */
 function redirectUrlProblem(text: string): string | null {
   if (!URL.canParse(text)) return "expected an absolute URL such as https://app.example.com/callback";
   if (/[*?#]/.test(text))

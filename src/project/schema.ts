@@ -5,7 +5,7 @@ const text = (fallback: string) => v.optional(v.string(), fallback);
 const flag = v.optional(v.boolean(), false);
 const names = v.array(v.string());
 
-/** The keys of svc.schema.yaml that begin with `$`. */
+/** The schema of the keys of svc.schema.yaml that begin with `$`. */
 export const settingsSchema = mapWith({
   $auth: v.optional(
     mapWith({
@@ -43,7 +43,7 @@ const columnSchema = mapWith({
   renamed_from: v.optional(v.string()),
 });
 
-/** The keys of one table. */
+/** The schema of one table in svc.schema.yaml. */
 export const tableSchema = mapWith({
   columns: mapOf(columnSchema),
   primary_key: v.optional(names),
@@ -54,10 +54,10 @@ export const tableSchema = mapWith({
   virtual: flag,
 });
 
-/** A column as it is written. */
+/** A column as it is written in the file. */
 export type ColumnSource = v.InferOutput<typeof columnSchema>;
-/** A table as it is written. */
+/** A table as it is written in the file. */
 export type TableSource = v.InferOutput<typeof tableSchema>;
 
-/** What `$auth` says, as it is written. */
+/** `$auth` as it is written in the file. */
 export type AuthSource = v.InferOutput<typeof settingsSchema>["$auth"];

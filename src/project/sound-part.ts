@@ -4,9 +4,9 @@ import { isPlainObject, pathsOf } from "./valibot-problems.js";
 type Path = readonly string[];
 
 /**
- * What the schema makes of a value when everything in it that has a problem is left out, so that the rest can be judged
- * too; null where nothing sound is left. A map goes with a key that it has to have, and a list with each of its items, so
- * that no item gets the place of another.
+ * Parses a value without the parts that have problems, so that the rest can be checked too; null where nothing is
+ * left. A map without a required key is left out as a whole, and so is a list with a problem in any item, so that the
+ * other items keep their indexes.
  */
 export function soundPart<const S extends v.GenericSchema>(
   schema: S,
@@ -23,7 +23,7 @@ export function soundPart<const S extends v.GenericSchema>(
 
 const nothing: unique symbol = Symbol();
 
-/** The value without what is at the paths. */
+/** The value without the parts at the paths, or `nothing`. */
 function without(value: unknown, paths: readonly Path[]): unknown {
   if (!isPlainObject(value) || paths.some(([key]) => key === undefined || !Object.hasOwn(value, key)))
     return nothing;

@@ -2,7 +2,10 @@ import { type ColumnName, columnName, tableName } from "../sqlite/names.js";
 import type { Column, ColumnDefault, Index, Reference, Table } from "./model.js";
 import type { ColumnSource, TableSource } from "./schema.js";
 
-/** The table that is written, where each of its names is one and each list names columns that it has. */
+/**
+ * The table as it is written in the file. All names have to be valid, and lists may name only columns that the table
+ * has.
+ */
 export function tableFromSource(name: string, source: TableSource): Table {
   const primaryKey = (source.primary_key ?? markedKey(source)).map(columnName);
   const columns = [...source.columns].map(
@@ -32,7 +35,8 @@ function columnOf(
   return {
     name,
     type: source.type,
-    // A key is NOT NULL, whatever SQLite allows for reasons of age; a pulled table keeps what it has.
+    // Columns of a primary key are NOT NULL, though SQLite allows NULL there for historical reasons. A pulled table
+    // that is not STRICT keeps what it declares.
     notNull: source.not_null || (strict && key.includes(name)),
     default: defaultOf(source.default, source.type),
     check: source.check ?? null,

@@ -7,9 +7,9 @@ import type { Schema, Table } from "./model.js";
 import { ruleProblems } from "./rule-problems.js";
 
 /**
- * What an update rule says and hardly means (docs/reference/rules.md). It has to be TRUE with the row before in the place of
- * `row`, and with the row after: `row.deleted_at is null` forbids to set `deleted_at`, and an `exists` that looks into the
- * table itself finds the rows as they were both times.
+ * Warnings of update rules that hardly mean what they say (docs/reference/rules.md#update-rules). The rule has to be
+ * TRUE with the row before the change in the place of `row`, and with the row after it. So `row.deleted_at is null`
+ * forbids setting `deleted_at`, and an `exists` over the table itself finds the rows as they were before, both times.
  */
 export function updateWarnings(rules: ReadonlyMap<TableName, TableRules>, schema: Schema): Problem[] {
   return ruleProblems(rules, (rule, name, action) => {
@@ -23,13 +23,16 @@ function cannotLeave({ column, test }: State): string {
   return `row.${column} ${test} has to hold after the change too, so that no update leaves that state: say old.${column} ${test} if it should`;
 }
 
-/** One value of a column, and the words by which a rule asks for it. */
+/** A value of a column that a rule asks for, and the words in which it does, such as `= 'draft'`. */
 interface State {
   readonly column: string;
   readonly test: string;
 }
 
-/** The states that the rule asks of `row`, but for those of the primary key, which no update changes. */
+/**
+ * The values that the rule asks of columns of `row`. Columns of the primary key are left out, because no update
+ * changes them.
+ */
 function statesKept(rule: Expression, table: Table): readonly State[] {
   switch (rule.kind) {
     case "compare": {
@@ -46,7 +49,7 @@ function statesKept(rule: Expression, table: Table): readonly State[] {
     case "exists":
       return statesKept(rule.where, table);
     default:
-      // What stands under a `not` is a state that is kept out of, not one that is kept.
+      // Under `not` a rule asks that a column does not have a value, which lets the row leave it.
       return [];
   }
 }

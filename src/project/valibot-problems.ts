@@ -3,32 +3,32 @@ import { didYouMean, meantOrKnown } from "../problems/did-you-mean.js";
 import { dottedPath } from "../problems/dotted-path.js";
 import { type Problem, shown } from "../problems/problem.js";
 
-/** Valibot's issues in the one form that the owner reads: `auth.cookie_secure: expected boolean, got "yes"`. */
+/** Valibot's issues as problems of a file: `auth.cookie_secure: expected boolean, got "yes"`. */
 export function problemsOf(file: string, issues: readonly v.BaseIssue<unknown>[]): Problem[] {
   return issues.flatMap(explained).map(({ path, message }) => {
     return { file, path: dottedPath(path.map(({ key }) => String(key))), message };
   });
 }
 
-/** Where the issues are: the keys that are wrong, unknown or missing. */
+/** The paths of the issues: the keys that are wrong, unknown or missing. */
 export function pathsOf(issues: readonly v.BaseIssue<unknown>[]): string[][] {
   return issues.flatMap(explained).map(({ path }) => path.map(({ key }) => String(key)));
 }
 
 /**
- * A map of known keys. Of unknown ones every one is told, and what was meant, and of a missing one what it has to be,
- * for which the issues carry the entries with them.
+ * The schema of a map with known keys. Every unknown key is reported with a suggestion, and a missing one with what
+ * it has to be; for that, the issues carry the entries with them.
  */
 export function mapWith<const E extends v.ObjectEntries>(entries: E) {
   const known = Object.assign(v.strictObject(entries), { requirement: entries });
-  // `strictObject` takes a list for a map whose keys are its indexes.
+  // `strictObject` accepts a list as a map with its indexes as keys.
   const isMap = v.custom<Record<string, unknown>>(isPlainObject, "expected a map");
   return Object.assign(v.pipe(isMap, known), { entries });
 }
 
 /**
- * A map from names of the owner's choice. Unlike `v.record` it keeps keys such as `constructor`, which are valid
- * names of tables and columns.
+ * The schema of a map with names that the owner chooses. Unlike `v.record` it keeps keys such as `constructor`, which
+ * are valid names of tables and columns.
  */
 export function mapOf<const S extends v.GenericSchema>(item: S) {
   return v.pipe(
@@ -55,7 +55,7 @@ export function mapOf<const S extends v.GenericSchema>(item: S) {
   );
 }
 
-/** No list, date, bytes or set, which readers of YAML and TOML make as well. */
+/** Whether the value is a map, and not a list, date, bytes or set, which parsers of YAML and TOML also make. */
 export function isPlainObject(value: unknown): value is Record<string, unknown> {
   if (typeof value !== "object" || value === null) return false;
   const prototype = Object.getPrototypeOf(value);
@@ -67,7 +67,7 @@ interface Explained {
   readonly message: string;
 }
 
-/** What an issue expects whose message says all of it. */
+/** Marks an issue whose message says everything. */
 const inWords = "in words";
 
 function explained(issue: v.BaseIssue<unknown>): Explained[] {
@@ -104,7 +104,7 @@ function messageOf(issue: v.BaseIssue<unknown>): string {
     : `${message}, got ${found(issue)}`;
 }
 
-/** What other databases call a type. */
+/** Our types by names that other databases have for them. */
 const synonyms: Readonly<Record<string, string>> = {
   int: "integer",
   bigint: "integer",
@@ -120,7 +120,7 @@ const synonyms: Readonly<Record<string, string>> = {
   jsonb: "json",
 };
 
-/** What is there, and how it is written where only that is wrong. */
+/** The value that was found, with advice where only its spelling is wrong. */
 function found({ expected, received, input }: v.BaseIssue<unknown>): string {
   if (isPlainObject(input)) return "a map";
   if (!received.startsWith('"')) return shown(expectation(received));
@@ -138,7 +138,7 @@ function found({ expected, received, input }: v.BaseIssue<unknown>): string {
     : quoted + didYouMean(given, options);
 }
 
-/** Valibot writes `("a" | "b")` and `Object`; a person reads `"a" or "b"` and `a map`. */
+/** What valibot expects, in words for a person: `("a" | "b")` becomes `"a" or "b"`, and `Object` becomes `a map`. */
 function expectation(expected: string | null): string {
   return (expected ?? "something else")
     .replace(/^\((.*)\)$/, "$1")

@@ -7,19 +7,22 @@ import { noBase, type Plan, planChange } from "./plan/plan.js";
 import type { PlannedStep } from "./plan/steps.js";
 import { bringUpSystemTables, hasMoved, migrationStatements } from "./system/bring-up.js";
 
-/** How a change is carried out. */
+/** Under which conditions a change is carried out. */
 export interface ApplyOptions extends DiffOptions {
-  /** A person's word for steps that lose something (docs/reference/schema.md). */
+  /** Whether a person has allowed destructive steps (docs/reference/schema.md#steps-and-their-hazards). */
   readonly allowDestructive: boolean;
-  /** The hash that the change starts from, `none` for an empty database; anything else in force refuses. */
+  /**
+   * The hash of the schema that has to be in force, `none` for a database without one. With another one in force
+   * nothing is applied. Absent: any may be in force.
+   */
   readonly base?: string;
   /** Milliseconds since the epoch. */
   readonly now: number;
-  /** What of the rules would not fit the proposal. */
+  /** The problems that the rules would have with the proposed schema. With any, nothing is applied. */
   readonly fits?: (schema: Schema) => readonly Problem[];
 }
 
-/** What became of a change. */
+/** The outcome of a change. */
 export type ApplyOutcome =
   | {
       readonly outcome: "applied";
@@ -30,18 +33,21 @@ export type ApplyOutcome =
   | { readonly outcome: "unchanged"; readonly version: number; readonly hash: string }
   | ({ readonly outcome: "refused" } & ApplyRefusal);
 
-/** Nothing was changed. */
+/** Why a change was not carried out. Nothing was changed. */
 export type ApplyRefusal =
-  /** Another schema is in force than the change starts from. */
+  /** Another schema is in force than the one that the change starts from. */
   | { readonly reason: "base_moved"; readonly inForce: string }
-  /** Steps wait for a person: those of `steps` that are not safe. */
+  /** The steps that are not `safe` need `allowDestructive`. */
   | { readonly reason: "destructive"; readonly steps: readonly PlannedStep[] }
   | { readonly reason: "rules_do_not_fit"; readonly problems: readonly Problem[] }
-  /** It cannot be done while rows, triggers or views are as they are, with or without a person's word. */
+  /** The change is impossible while rows, triggers or views are as they are, with or without `allowDestructive`. */
   | { readonly reason: "constraint"; readonly message: string; readonly steps: readonly PlannedStep[] }
   | { readonly reason: "invalid"; readonly problems: readonly Problem[] };
 
-/** Carries out a change in one transaction, with what the service's own tables lack, or says why not. */
+/**
+ * Applies a proposed schema in one transaction, together with the migrations of the server's own tables that are due.
+ * Returns a refusal where it cannot.
+ */
 export async function applyChange(
   database: Database,
   proposedText: string,
@@ -63,7 +69,10 @@ export async function applyChange(
   return outcome === "migrated_meanwhile" ? applyChange(database, proposedText, options) : outcome;
 }
 
-/** At start: safe steps alone. Steps that wait for a person come back as the refusal `destructive`. */
+/**
+ * Applies a proposed schema at start if all steps are safe. If not, nothing is applied, and the refusal is
+ * `destructive`.
+ */
 export function applySafe(
   database: Database,
   proposedText: string,
@@ -98,14 +107,15 @@ async function carryOut(
 ): Promise<ApplyOutcome | "migrated_meanwhile"> {
   const version = plan.baseVersion + 1;
   const changes = plan.steps.flatMap(({ statements }) => statements);
-  // The version comes first: whoever applied a schema meanwhile has taken it, and nothing else is tried.
+  // The row of the new version comes before the changes: if another process has applied a schema meanwhile, the row's
+  // key is taken, and none of the changes is tried.
   const statements = [
     ...migrationStatements(plan.migrations, now),
     newVersion(version, plan, now),
     ...changes.map(statement),
   ];
   try {
-    // What changes no table needs no check of every foreign key, which an adopted database may not pass.
+    // `migrate` checks every foreign key of the database, which is not needed where no table changes.
     if (changes.length === 0) await database.batch(statements);
     else await database.migrate(statements);
   } catch (error) {

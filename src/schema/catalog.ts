@@ -24,52 +24,61 @@ import {
 import { noTriggers, triggersReached, type WriteTriggers } from "./triggers-reached.js";
 import { findUnsupported, type Unsupported } from "./unsupported.js";
 
-/** What the database says of the tables that a schema can name, as plans need it. */
+/** What plans of requests need to know of the database beside the schema. */
 export interface Catalog {
   readonly tables: ReadonlyMap<TableName, CatalogTable>;
-  /** Whether some table has them. */
+  /** Whether any table has `mixedTexts`. */
   readonly hasMixedTexts: boolean;
-  /** Of the database: bytes of stored values that one answer may hold. */
+  /** How many bytes of stored values one answer of the database may hold. */
   readonly answerBytesMax: number;
   readonly unsupported: Unsupported;
 }
 
-/** What the database says of one table. */
+/** What plans of requests need to know of one table beside the schema. */
 export interface CatalogTable {
   /**
-   * The INTEGER PRIMARY KEY column, which is the rowid, or else a name of it that no column has taken; null WITHOUT ROWID, and
-   * where all of its names are taken.
+   * The name of the rowid: the INTEGER PRIMARY KEY column, or else one of SQLite's names for it that no column has.
+   * Null for a table WITHOUT ROWID, and where columns have all of these names.
    */
   readonly rowid: ColumnName | null;
   /**
-   * Columns in which equal means the same: STRICT, and compared by BINARY. In others a value can equal one that it is
-   * not, by collation or affinity.
+   * Columns in which equal values are the same value: STRICT columns that are compared by BINARY. In other columns,
+   * collation or affinity can make two different values equal.
    */
   readonly exactColumns: ReadonlySet<string>;
-  /** Columns whose values SQLite holds to no type, as a table that is not STRICT has them, with the affinity of each. */
+  /**
+   * The affinity of columns that may hold values of any type, by name: all columns of a table that is not STRICT, and
+   * ANY columns of one that is.
+   */
   readonly affinities: ReadonlyMap<string, Affinity>;
-  /** Of those, texts that may be stored as numbers, be it since SQLite makes numbers of them or since it takes either. */
+  /**
+   * Those of `affinities` that the schema calls text or json and whose affinity is not TEXT. They may hold numbers,
+   * because SQLite converts texts that read as numbers, or stores both as they are given.
+   */
   readonly mixedTexts: ReadonlyMap<string, Affinity>;
-  /** How columns compare that do not compare by BINARY, such as NOCASE. */
+  /** The collation of columns that have another one than BINARY, such as NOCASE, by name. */
   readonly collations: ReadonlyMap<string, string>;
   /**
-   * Full indexes (not partial, no expressions, each column in its own collation) that a scan can use, the primary key's and
-   * unique constraints' automatic ones included.
+   * The indexes that a scan can use: not partial, without expressions, with each column in its own collation. The
+   * automatic indexes of the primary key and of unique constraints are included.
    */
   readonly indexes: readonly CatalogIndex[];
   /**
-   * Whether a trigger of the owner's may run on a write, here or in a table that foreign key actions (cascade, set null,
-   * set default) reach from here.
+   * What triggers of the project's owner do when the table is written to. Tables that foreign key actions (cascade,
+   * set null, set default) reach are included.
    */
   readonly triggers: WriteTriggers;
-  /** Whether a write evaluates SQL of the owner's: a check, a default, a generated column, an index, a trigger. */
+  /**
+   * Whether a write evaluates SQL that the owner wrote: a check, a default, a generated column, an index or a
+   * trigger.
+   */
   readonly hasOwnersSql: boolean;
   readonly checks: readonly CatalogCheck[];
-  /** The columns of each, in the order of the statement. */
+  /** The columns of each foreign key, in the order of the CREATE statement. */
   readonly foreignKeys: readonly (readonly string[])[];
 }
 
-/** What there is to say of a STRICT table WITHOUT ROWID that has columns and a primary key, and nothing else. */
+/** The catalog's entry for a STRICT table WITHOUT ROWID that has columns and a primary key, and nothing else. */
 export function plainCatalogTable({ primaryKey }: Table): CatalogTable {
   const columns = primaryKey.map((name) => ({ name, descending: false }));
   return {
@@ -95,21 +104,21 @@ export interface CatalogCheck {
 
 /** An index that a scan can use. */
 export interface CatalogIndex {
-  /** As the database names it: any string. */
+  /** The index's name in the database, which may be any string. */
   readonly name: string;
   /** The key columns, without the rowid or primary key that SQLite appends. */
   readonly columns: readonly { readonly name: ColumnName; readonly descending: boolean }[];
   readonly unique: boolean;
-  /** The primary key WITHOUT ROWID, which is the table itself. */
+  /** Whether it is the primary key of a table WITHOUT ROWID, which is the table itself. */
   readonly isTable: boolean;
 }
 
-/** Of a database in which no schema need be in force. */
+/** Loads the catalog of a database in which no schema need be in force. */
 export async function loadCatalog(database: Database): Promise<Catalog> {
   return catalogOf(await loadPhysicalAfter(database, []), null, database);
 }
 
-/** `schema` is the one in force. */
+/** The catalog of the tables that were loaded. `schema` is the schema in force, null without one. */
 export async function catalogOf(
   loaded: LoadedPhysical,
   schema: Schema | null,
@@ -146,7 +155,7 @@ function catalogTableOf(
     triggers: triggersReached(physical, ownTriggers, table),
     hasOwnersSql: ownersSql.isThere,
     checks: checksOf(table),
-    // SQLite tells the last one first.
+    // The pragma lists the last foreign key first.
     foreignKeys: table.foreignKeys.map((key) => key.columns.map(({ from }) => from)).reverse(),
   };
 }
@@ -191,13 +200,13 @@ type Collations = CatalogTable["collations"];
 
 function affinitiesOf(table: PhysicalTable): CatalogTable["affinities"] {
   const loose = table.columns.filter((column) => isLoose(table, column));
-  // ANY in a STRICT table converts nothing.
+  // ANY in a STRICT table converts no values, as BLOB affinity does elsewhere.
   return new Map(
     loose.map(({ name, declaredType }) => [name, table.strict ? "blob" : affinity(declaredType)]),
   );
 }
 
-/** What SQLite holds to no type may be 1 and 1.0, which are equal and yet two. */
+/** A column that may hold any type can hold 1 and 1.0, which are equal and yet two values. */
 function exactColumnsOf(
   table: PhysicalTable,
   affinities: CatalogTable["affinities"],
@@ -207,7 +216,10 @@ function exactColumnsOf(
   return new Set(exact.map(({ name }) => name));
 }
 
-/** An index in another collation than its column's serves no comparison of the column, and is not in its order. */
+/**
+ * Leaves out indexes with a column in another collation than the column's own: they cannot serve comparisons of the
+ * column and are not in its order.
+ */
 function indexesOf(table: PhysicalTable, collations: Collations): CatalogIndex[] {
   return table.indexes
     .filter(({ partial }) => !partial)

@@ -5,7 +5,10 @@ import { fragmentProblem } from "../sqlite/fragment.js";
 import { isSymbol, quoteText, type Token, tokenize, withoutComments } from "../sqlite/sql-tokens.js";
 import type { PhysicalColumn } from "./physical.js";
 
-/** A DEFAULT as the file says it: a literal of the column's type where there is one. */
+/**
+ * The DEFAULT of a physical column as svc.schema.yaml writes it: a literal of the column's type where possible, else
+ * an SQL expression. Null where there is none; `lost` is called with a description where the file cannot express it.
+ */
 export function defaultModel(
   column: PhysicalColumn,
   type: ColumnType,
@@ -27,7 +30,10 @@ function isWord(token: Token | undefined, ...words: readonly string[]): boolean 
   return token?.kind === "word" && words.includes(token.text.toLowerCase());
 }
 
-/** SQLite reads a bare or double-quoted name in DEFAULT as a string. */
+/**
+ * The string that a token means in a DEFAULT, where SQLite reads a bare or double-quoted name as a string; null where
+ * it means none.
+ */
 function stringOf(token: Token): string | null {
   if (token.kind === "string" || token.kind === "quoted") return token.value;
   const isValue = isWord(token, "true", "false", "current_time", "current_date", "current_timestamp");

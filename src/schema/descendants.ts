@@ -1,6 +1,6 @@
 import { type Physical, type PhysicalTable, sameName } from "./physical.js";
 
-/** The tables that refer to a table, and those that refer to them, without the table itself. */
+/** All tables that refer to the table by foreign keys, directly or through others, without the table itself. */
 export function descendants(physical: Physical, table: string): PhysicalTable[] {
   const found: PhysicalTable[] = [];
   const names = [table];
@@ -14,7 +14,10 @@ export function descendants(physical: Physical, table: string): PhysicalTable[] 
   return found;
 }
 
-/** For dropping: so that no foreign key action of a parent has anything left to do in a child. */
+/**
+ * The tables in an order for dropping: children before the tables that they refer to, so that no foreign key action
+ * finds rows to change.
+ */
 export function childrenFirst<T extends { readonly name: string }>(
   tables: readonly T[],
   physical: Physical,

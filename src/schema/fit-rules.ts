@@ -5,14 +5,17 @@ import { columnReferences, existsIn } from "../rules/walk.js";
 import type { SchemaInForce } from "./in-force.js";
 import type { Unsupported } from "./unsupported.js";
 
-/** The rules over the schema in force, and what is wrong with them there. */
+/**
+ * Parses the rules against the schema in force. The problems include what rules use and this database engine does not
+ * support.
+ */
 export function fitRules(source: RulesSource, { schema, catalog }: SchemaInForce): ParsedRules {
   const { rules, problems } = parseRules(source, schema);
   const unmet = ruleProblems(rules, (rule, table) => unmetOf(rule, table, catalog.unsupported));
   return { rules, problems: [...problems, ...unmet] };
 }
 
-/** What a rule looks at and this engine cannot. */
+/** What a rule needs of tables and columns that this database engine does not support, as messages. */
 function unmetOf(rule: Expression, table: string, { reads, columns }: Unsupported): readonly string[] {
   const exists = existsIn(rule);
   const unreadable = exists.flatMap((each) => {

@@ -6,7 +6,7 @@ import { type ParsedSchema, parseSchema } from "../project/parse-schema.js";
 import { type Catalog, catalogOf } from "./catalog.js";
 import { type LoadedPhysical, loadPhysicalAfter } from "./load-physical.js";
 
-/** The schema that was last applied to the database (docs/reference/schema.md). */
+/** The schema that was last applied to the database (docs/reference/schema.md#changing-the-schema). */
 export interface AppliedSchema {
   readonly version: number;
   /** SHA-256 of the text, in hex. */
@@ -15,18 +15,21 @@ export interface AppliedSchema {
   readonly schema: Schema;
 }
 
-/** With what the database says of its tables, as requests need it. */
+/** The schema in force together with the catalog that requests need. */
 export interface SchemaInForce extends AppliedSchema {
   readonly catalog: Catalog;
 }
 
-/** Null for a database to which no schema was ever applied. */
+/**
+ * Loads the schema in force; null where none was ever applied. Throws ProblemsError where this release cannot parse
+ * it.
+ */
 export async function loadSchemaInForce(database: Database): Promise<SchemaInForce | null> {
   const { inForce, ...loaded } = await loadState(database);
   return inForce && { ...inForce, catalog: await catalogOf(loaded, inForce.schema, database) };
 }
 
-/** The schema in force beside what is physically there. */
+/** The schema in force and the physical schema. */
 export interface SchemaState extends LoadedPhysical {
   readonly inForce: AppliedSchema | null;
 }
@@ -37,8 +40,9 @@ const newestVersion: Statement = {
 };
 
 /**
- * The version is read before the physical schema: should another process apply a schema between the two, the version
- * is the older one, and whoever compares it with the database's finds that it has moved.
+ * Loads the schema in force and the physical schema. The version is read before the physical schema: if another
+ * process applies a schema between the two, the version is the older one, and comparing it with the database's shows
+ * that it is outdated.
  */
 export async function loadState(database: Database): Promise<SchemaState> {
   const loaded = await loadPhysicalAfter(database, [newestVersion]).catch((error: unknown) => {
@@ -53,14 +57,17 @@ export async function loadState(database: Database): Promise<SchemaState> {
   return { inForce: { version, hash, text, schema: parsed(text) }, physical, ownTriggers };
 }
 
-/** A start reads one text as what is proposed, as what is in force, and for its first request. */
+/**
+ * `parseSchema`, remembered for the last texts: a start parses one text as the proposal, as the schema in force and
+ * for its first request.
+ */
 export function parseOnce(text: string): ParsedSchema {
   return parsedTexts.get(text, () => parseSchema(text));
 }
 
 const parsedTexts = new Memo<ParsedSchema>(2, Number.POSITIVE_INFINITY);
 
-/** A text that was applied parses, unless it was applied by another release of the server. */
+/** Parses a text that was applied. It has problems only if another release of the server applied it. */
 function parsed(text: string): Schema {
   const { schema, problems } = parseOnce(text);
   if (schema === null) throw new ProblemsError(problems);

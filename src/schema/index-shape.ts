@@ -5,14 +5,17 @@ import { columnName } from "../sqlite/names.js";
 import { indexCondition, noDdl, type TableDdl } from "../sqlite/table-ddl.js";
 import { ddlOf, type PhysicalIndex, type PhysicalTable, sameName } from "./physical.js";
 
-/** What an index is apart from its name. `unique` of a column or a table is one of these too. */
+/** An index without its name. A `unique` of a column or a table has this form too. */
 export interface IndexShape {
   readonly columns: readonly IndexColumn[];
   readonly unique: boolean;
   readonly where: string | null;
 }
 
-/** Null for an index that the file cannot say: over expressions, in a collation of its own, with an odd condition. */
+/**
+ * The shape of a physical index; null where svc.schema.yaml cannot express it: with expressions, with a collation
+ * other than the column's, or with a condition that the file does not allow.
+ */
 export function indexShape(index: PhysicalIndex, names: readonly string[], ddl: TableDdl): IndexShape | null {
   const columns = index.columns.map(({ name, descending, collation }) => {
     const named = names.find((candidate) => name !== null && sameName(candidate, name));
@@ -25,7 +28,7 @@ export function indexShape(index: PhysicalIndex, names: readonly string[], ddl: 
   return { columns, unique: index.unique, where };
 }
 
-/** Every index that a table declares, `unique` included, in the file's order. */
+/** All indexes that a table declares, `unique` included, in the order of the file. */
 export function declaredIndexes(table: Table): IndexShape[] {
   const unique = table.unique.map((columns) => ({
     columns: columns.map((name) => ({ name, descending: false })),
@@ -35,12 +38,15 @@ export function declaredIndexes(table: Table): IndexShape[] {
   return [...unique, ...table.indexes];
 }
 
-/** Equal for indexes that do the same. */
+/** A text that is equal for indexes with the same effect, whatever their names are. */
 export function indexSignature(shape: IndexShape): string {
   return indexName("", shape).toLowerCase();
 }
 
-/** `messages(room_id,-created_at)`, `unique rooms(owner_id,name)`. No name in the file can be one of these. */
+/**
+ * The name of an index in the database, such as `messages(room_id,-created_at)` or `unique rooms(owner_id,name)`. It
+ * cannot clash with a table of the file, whose name has no parentheses.
+ */
 export function indexName(table: string, { columns, unique, where }: IndexShape): string {
   const condition = where === null ? "" : ` where ${canonicalFragment(where)}`;
   return `${unique ? "unique " : ""}${table}(${columnList(columns)})${condition}`;
@@ -50,7 +56,7 @@ function columnList(columns: readonly IndexColumn[]): string {
   return columns.map(({ name, descending }) => (descending ? `-${name}` : name)).join(",");
 }
 
-/** By index of the table; an index that the file cannot say has none. */
+/** The signatures of a table's indexes. Indexes that the file cannot express have none. */
 export function indexSignatures(physical: PhysicalTable): ReadonlyMap<PhysicalIndex, string> {
   const ddl = ddlOf(physical) ?? noDdl;
   const names = physical.columns.map(({ name }) => name);

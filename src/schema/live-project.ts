@@ -3,7 +3,7 @@ import type { TableRules } from "../rules/ast.js";
 import type { TableName } from "../sqlite/names.js";
 import type { Catalog } from "./catalog.js";
 
-/** The project as requests meet it: the schema in force, its rules, and what the database says of its tables. */
+/** The project as requests use it: the schema in force, its rules, and the catalog of its tables. */
 export interface LiveProject {
   readonly version: number;
   readonly schema: Schema;
@@ -11,7 +11,10 @@ export interface LiveProject {
   readonly rules: ReadonlyMap<TableName, TableRules>;
 }
 
-/** A virtual table, and one whose writes need what this engine does not have (docs/guides/existing-database.md). */
+/**
+ * Whether a table can only be read: a virtual table, or one whose writes need something that this database engine
+ * does not have (docs/guides/existing-database.md).
+ */
 export function isReadOnly({ catalog }: Pick<LiveProject, "catalog">, { name, virtual }: Table): boolean {
   return virtual || catalog.unsupported.writes.has(name);
 }

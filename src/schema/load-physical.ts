@@ -10,18 +10,21 @@ import type {
 } from "./physical.js";
 import { isOwnTrigger } from "./system/own-triggers.js";
 
-/** Reads the whole physical schema in one round trip. D1's own `_cf_` tables are hidden, as they may not be asked about. */
+/**
+ * Loads the physical schema in one round trip. D1's own `_cf_` tables are left out, because D1 refuses questions
+ * about them.
+ */
 export async function loadPhysical(database: Database): Promise<Physical> {
   return (await loadPhysicalAfter(database, [])).physical;
 }
 
-/** The physical schema, with the service's own triggers apart. */
+/** The physical schema, with the server's own triggers separate from the others. */
 export interface LoadedPhysical {
   readonly physical: Physical;
   readonly ownTriggers: readonly PhysicalTrigger[];
 }
 
-/** The physical schema, in one round trip with statements that are run before. */
+/** Loads the physical schema in one round trip with other statements, which run before; `results` are theirs. */
 export async function loadPhysicalAfter(
   database: Database,
   before: readonly Statement[],
@@ -36,7 +39,10 @@ export async function loadPhysicalAfter(
   };
 }
 
-/** The columns of a virtual table whose module is not there cannot be asked for; then none of them is. */
+/**
+ * Runs the queries. Asking for the columns of a virtual table fails where its module is missing; then the columns of
+ * no virtual table are asked for.
+ */
 async function queryTolerantly(database: Database, before: readonly Statement[]): Promise<readonly Result[]> {
   try {
     return await database.query([...before, ...physicalStatements("")]);
@@ -50,7 +56,7 @@ type Row = readonly ResultValue[];
 
 const visible = String.raw`m.name NOT LIKE '\_cf\_%' ESCAPE '\' AND m.tbl_name NOT LIKE '\_cf\_%' ESCAPE '\'`;
 
-/** What `physicalFrom` wants the rows of. */
+/** The queries whose rows `physicalFrom` takes. `only` is a further condition on tables. */
 function physicalStatements(only: string): Statement[] {
   const tables = String.raw`m.type = 'table' AND m.name NOT LIKE 'sqlite\_%' ESCAPE '\' AND ${visible} ${only}`;
   return [
@@ -159,7 +165,7 @@ function foreignKeysFrom(rows: readonly Row[]): PhysicalForeignKey[] {
   });
 }
 
-/** `SET NULL` is `set_null` in the model. */
+/** The action as the model names it: `SET NULL` is `set_null`. */
 function actionFrom(action: ResultValue): OnDelete {
   return String(action).toLowerCase().replace(" ", "_") as OnDelete;
 }

@@ -13,20 +13,24 @@ import {
   sameName,
 } from "./physical.js";
 
-/** SQL in the schema of a table that a write of the table evaluates. */
+/**
+ * What is known of the SQL by the project's owner that a write of a table evaluates: checks, defaults, generated
+ * columns, index expressions and conditions, triggers.
+ */
 export interface OwnersSql {
   /** Whether there is any. */
   readonly isThere: boolean;
   /**
-   * Whether every engine can: there is only what the file could say as well, collations are SQLite's own, and references
-   * lead somewhere.
+   * Whether every SQLite engine can evaluate it: it contains only what svc.schema.yaml could express, all collations
+   * are SQLite's own, and references lead to keys.
    */
   readonly isCommon: boolean;
 }
 
 /**
- * Of each table that a schema can name. The tables are counted in that a write reaches by foreign key actions; those that its
- * triggers write to need not be, as a trigger is SQL of the owner's itself.
+ * For each table that a schema can name, the owner's SQL that its writes evaluate. Tables that a write reaches by
+ * foreign key actions are included. Tables that triggers write to need not be, because a trigger is itself SQL by the
+ * owner.
  */
 export function ownersSqlOf(physical: Physical): ReadonlyMap<PhysicalTable, OwnersSql> {
   const named = [...physical.tables.values()].filter(({ name, kind }) => isName(name) && kind !== "shadow");
@@ -60,7 +64,10 @@ function ownersSqlIn(physical: Physical, table: PhysicalTable): OwnersSql {
   };
 }
 
-/** Otherwise SQLite compiles no write of either table: there is no such parent, or nothing makes its columns unique. */
+/**
+ * Whether a foreign key leads to columns that are unique in an existing table. If not, SQLite refuses writes of both
+ * tables.
+ */
 function leadsToKey(physical: Physical, { parent: name, columns }: PhysicalForeignKey): boolean {
   const parent = physicalTable(physical, name);
   if (parent?.kind !== "ordinary") return false;
@@ -73,7 +80,7 @@ function leadsToKey(physical: Physical, { parent: name, columns }: PhysicalForei
   );
 }
 
-/** Their keys are looked up by their own collations. */
+/** The tables that foreign keys refer to. Foreign keys are checked with the collations of the parent's key. */
 function parentsOf(physical: Physical, { foreignKeys }: PhysicalTable): readonly PhysicalTable[] {
   return foreignKeys.flatMap(({ parent }) => physicalTable(physical, parent) ?? []);
 }
@@ -89,7 +96,7 @@ export function isEverywhere(collation: string): boolean {
   return everywhere.has(collation.toLowerCase());
 }
 
-/** Null for one that cannot be read. */
+/** The texts of checks, defaults and index conditions; null for one that cannot be read. */
 function expressionsOf(table: PhysicalTable): readonly (string | null)[] {
   const { columns, indexes } = table;
   const ddl = ddlOf(table);
@@ -100,7 +107,7 @@ function expressionsOf(table: PhysicalTable): readonly (string | null)[] {
   return [...checks, ...defaults, ...conditions];
 }
 
-/** Whether a default is more than a literal or a word, which nothing can go wrong with. */
+/** Whether a default is an expression that can fail. A single literal or word cannot. */
 function isExpression(text: string | null): text is string {
   return text !== null && withoutComments(tokenize(text)).length > 1;
 }

@@ -3,18 +3,21 @@ import { isKeyword, type Token, tokenize, withoutComments } from "../sqlite/sql-
 /** What a write does to rows of a table. */
 export type Write = "insert" | "update" | "delete";
 
-/** A trigger's statement, as far as its effects depend on it. */
+/** A CREATE TRIGGER statement, as far as the effects of the trigger depend on it. */
 export interface Trigger {
   readonly event: Write | undefined;
   readonly isConditional: boolean;
-  /** Whether there is a word by which rows are examined. */
+  /** Whether it has a keyword with which it may examine rows. */
   readonly reads: boolean;
-  /** `RAISE(IGNORE)` leaves the rest of it out. */
+  /** Whether it has `RAISE(IGNORE)`, which abandons the rest of the trigger and the statement that fired it. */
   readonly mayIgnore: boolean;
   readonly statements: readonly (readonly Token[])[];
 }
 
-/** CREATE [TEMP] TRIGGER [IF NOT EXISTS] name [BEFORE | AFTER | INSTEAD OF] event … [WHEN …] BEGIN statement; … END */
+/**
+ * Parses CREATE [TEMP] TRIGGER [IF NOT EXISTS] name [BEFORE | AFTER | INSTEAD OF] event … [WHEN …] BEGIN statement; …
+ * END. The text has to be one that SQLite has accepted.
+ */
 export function parseTrigger(sql: string): Trigger {
   const tokens = withoutComments(tokenize(sql));
   const events = ["insert", "update", "delete"] as const;
@@ -37,7 +40,7 @@ export function parseTrigger(sql: string): Trigger {
   };
 }
 
-/** `x IN t` and `x IN f(…)` read without a SELECT. */
+/** Whether there is an `x IN t` or `x IN f(…)`, which reads rows without a SELECT. */
 function looksIntoTable(tokens: readonly Token[]): boolean {
   return tokens.some((token, i) => isKeyword(token, "in") && tokens[i + 1]?.text !== "(");
 }
@@ -53,15 +56,15 @@ function statementsOf(tokens: readonly Token[]): readonly (readonly Token[])[] {
 /** A statement of a trigger that changes rows. */
 export interface TriggerWrite {
   readonly table: string;
-  /** What it may do to rows. */
+  /** What the statement may do to rows. */
   readonly kinds: readonly Write[];
-  /** Whether it inserts one row, whatever is there already. */
+  /** Whether the statement inserts exactly one row, whatever is stored already. */
   readonly isPlain: boolean;
-  /** Whether it changes the row of one rowid, if there is one. */
+  /** Whether the statement changes the row with a given rowid, if there is one, and no other. */
   readonly isByRowid: boolean;
 }
 
-/** What a statement of a trigger writes; null for one that writes nothing, or that is not understood. */
+/** What a statement of a trigger writes; null where it writes nothing or is not understood. */
 export function writeOf(tokens: readonly Token[]): TriggerWrite | null {
   const [first, second] = tokens;
   const isUpsert = tokens.some((token) => isKeyword(token, "conflict"));
@@ -78,10 +81,10 @@ export function writeOf(tokens: readonly Token[]): TriggerWrite | null {
     : { ...write, kinds: ["insert"], isPlain: insertsOneRow(tokens) };
 }
 
-/** By `OR REPLACE`. */
+/** What `UPDATE OR …` may do as well: `OR REPLACE` deletes rows. */
 const deleting: readonly Write[] = ["delete"];
 
-/** Behind INSERT [OR …] INTO, REPLACE INTO, DELETE FROM, UPDATE [OR …]. */
+/** The index of the table's name: behind INSERT [OR …] INTO, REPLACE INTO, DELETE FROM or UPDATE [OR …]. */
 function targetAt(tokens: readonly Token[]): number {
   const start = isKeyword(tokens[1], "or") ? 3 : 1;
   return isKeyword(tokens[start], "into") || isKeyword(tokens[start], "from") ? start + 1 : start;
@@ -94,7 +97,7 @@ function insertsOneRow(tokens: readonly Token[]): boolean {
   return depths.indexOf(0) === depths.length - 1;
 }
 
-/** `WHERE rowid = old.id`, and nothing behind it. */
+/** Whether the statement ends with a condition such as `WHERE rowid = old.id`. */
 function isByRowid(tokens: readonly Token[]): boolean {
   const where = tokens.findIndex((token) => isKeyword(token, "where"));
   const [rowid, equals, row, dot, ...rest] = tokens.slice(where + 1);
@@ -108,7 +111,7 @@ function isByRowid(tokens: readonly Token[]): boolean {
   );
 }
 
-/** How many parentheses are open behind each token. */
+/** For each token, how many parentheses are open after it. */
 function depthsOf(tokens: readonly Token[]): readonly number[] {
   let depth = 0;
   return tokens.map(({ text }) => {

@@ -3,14 +3,16 @@ import type { OnDelete } from "../project/model.js";
 import { parseTableDdl, type TableDdl } from "../sqlite/table-ddl.js";
 
 /**
- * What the database itself says of its schema, the owner's tables and the service's own alike. Read by
- * `schema/load-physical.ts`; a plan takes it as a value.
+ * The schema as the database itself reports it: the owner's tables and the server's own. `schema/load-physical.ts`
+ * loads it; plans take it as a value.
  */
 export interface Physical {
-  /** By name in lower case, since SQLite compares names without it. */
+  /** By name in lower case, because SQLite compares names case-insensitively. */
   readonly tables: ReadonlyMap<string, PhysicalTable>;
   readonly views: readonly PhysicalView[];
-  /** The owner's triggers: the service's own are told apart from the first (`schema/system/own-triggers.ts`). */
+  /**
+   * The owner's triggers. The server's own are separated when the schema is loaded (`schema/system/own-triggers.ts`).
+   */
   readonly triggers: readonly PhysicalTrigger[];
 }
 
@@ -34,7 +36,7 @@ export interface PhysicalColumn {
   readonly notNull: boolean;
   /** The text of the default expression, without the parentheses around it. */
   readonly default: string | null;
-  /** From 1; 0 outside of the primary key. */
+  /** The position in the primary key from 1; 0 for columns outside of it. */
   readonly keyPosition: number;
   readonly kind: "ordinary" | "generated" | "hidden";
 }
@@ -46,9 +48,9 @@ export interface PhysicalIndex {
   readonly origin: "created" | "unique" | "primary_key";
   readonly unique: boolean;
   readonly partial: boolean;
-  /** Of created ones. */
+  /** The CREATE INDEX statement; null for the others. */
   readonly sql: string | null;
-  /** Key columns; an expression has no name. */
+  /** The indexed columns. The name is null for an expression. */
   readonly columns: readonly {
     readonly name: string | null;
     readonly descending: boolean;
@@ -56,12 +58,12 @@ export interface PhysicalIndex {
   }[];
 }
 
-/** Whether SQLite holds the values of a column to no type: a table that is not STRICT, or ANY in one that is. */
+/** Whether the column may hold values of any type: in a table that is not STRICT, or as ANY in one that is. */
 export function isLoose({ strict }: PhysicalTable, { declaredType }: PhysicalColumn): boolean {
   return !strict || declaredType.toUpperCase() === "ANY";
 }
 
-/** A foreign key as the database has it; no `to` means the parent's primary key. */
+/** A foreign key as the database has it. `to` is null where the parent's primary key is meant. */
 export interface PhysicalForeignKey {
   readonly parent: string;
   readonly columns: readonly { readonly from: string; readonly to: string | null }[];
@@ -83,20 +85,20 @@ export interface PhysicalTrigger {
   readonly sql: string;
 }
 
-/** Of an empty database. */
+/** The physical schema of an empty database. */
 export const emptyPhysical: Physical = { tables: new Map(), views: [], triggers: [] };
 
-/** The table of that name, in whatever case. */
+/** The table of that name, whatever its case. */
 export function physicalTable(physical: Physical, name: string): PhysicalTable | undefined {
   return physical.tables.get(name.toLowerCase());
 }
 
-/** Whether SQLite takes both for the same name. */
+/** Whether SQLite treats both as the same name. */
 export function sameName(a: string, b: string): boolean {
   return a.toLowerCase() === b.toLowerCase();
 }
 
-/** The primary key's columns in the key's order, empty without one. */
+/** The primary key's columns in the order of the key; empty where there is none. */
 export function physicalKey(table: PhysicalTable): string[] {
   return table.columns
     .filter(({ keyPosition }) => keyPosition > 0)
@@ -104,30 +106,36 @@ export function physicalKey(table: PhysicalTable): string[] {
     .map(({ name }) => name);
 }
 
-/** The rowid under a name of SQLite's that no column has taken; null where all three are. */
+/** A name of SQLite's for the rowid that no column has; null where columns have all three. */
 export function rowidName(columns: readonly string[]): string | null {
   const taken = columns.map((name) => name.toLowerCase());
   return ["_rowid_", "rowid", "oid"].find((name) => !taken.includes(name)) ?? null;
 }
 
-/** The INTEGER PRIMARY KEY column, which is the rowid (SQLite, "ROWIDs and the INTEGER PRIMARY KEY"). */
+/**
+ * The INTEGER PRIMARY KEY column, which is the rowid (SQLite, "ROWIDs and the INTEGER PRIMARY KEY"); null where the
+ * table has none.
+ */
 export function rowidAlias(table: PhysicalTable): string | null {
   const key = table.columns.filter(({ keyPosition }) => keyPosition > 0);
   if (!table.hasRowid || key.length !== 1 || table.kind !== "ordinary") return null;
   const [column] = key;
-  // `INTEGER PRIMARY KEY DESC` is not the rowid and has an index of its own.
+  // `INTEGER PRIMARY KEY DESC` is not the rowid: it has an index of its own.
   const hasOwnIndex = table.indexes.some(({ origin }) => origin === "primary_key");
   return column!.declaredType.toUpperCase() === "INTEGER" && !hasOwnIndex ? column!.name : null;
 }
 
-/** What a table's own statement says. Each text is read once: a start asks several times of each table. */
+/**
+ * The parsed CREATE statement of a table; null where it cannot be read. Remembered by text, because a start asks for
+ * the same table several times.
+ */
 export function ddlOf({ sql }: PhysicalTable): TableDdl | null {
   return ddls.get(sql, () => parseTableDdl(sql));
 }
 
 const ddls = new Memo<TableDdl | null>(1000, 10_000);
 
-/** Of the columns that have another than BINARY, as each was named. */
+/** The collation of columns that have another one than BINARY, as it is written, by the column's name. */
 export function collationsOf(table: PhysicalTable): ReadonlyMap<string, string> {
   const ddl = ddlOf(table);
   return new Map(

@@ -9,9 +9,15 @@ import { loadSchemaInForce } from "./in-force.js";
 import type { LiveProject } from "./live-project.js";
 import { limitsOf } from "./unsupported.js";
 
-/** The project of the schema in force, loaded anew when a request finds another version of it in the database. */
+/**
+ * Gives requests the project of the schema in force. It is loaded again when a request finds another version of the
+ * schema in the database.
+ */
 export interface ProjectSource {
-  /** At once, where nothing has to be loaded. */
+  /**
+   * The project at this version of the schema, null where none is applied. Returned without a promise where nothing
+   * has to be loaded. Refused with `unavailable` where the schema cannot be served.
+   */
   current(version: number | null): AtOnce<LiveProject | Refusal>;
 }
 
@@ -19,9 +25,10 @@ const noSchema = new Refusal("unavailable", "no schema has been applied to the d
 const lagging = new Refusal("unavailable", "the schema in force cannot be read yet");
 const rulesDoNotFit = new Refusal("unavailable", "the rules do not fit the schema in force");
 
-/** The source of requests' projects. Says once a version in the log what is wrong with it, or limited. */
+/** Creates the source. For each version that it loads, it logs what is wrong or limited. */
 export function createProjectSource(rules: RulesSource, database: Database, log: Log): ProjectSource {
-  // The project itself, never its promise: on a Worker, whatever request began to load it may vanish half-way.
+  // The project and not a promise of it: on a Worker, the request that began to load it may be cancelled, and its
+  // promise would never be fulfilled.
   let current: { readonly version: number; readonly project: LiveProject | Refusal } | null = null;
   const load = async (asked: number): Promise<LiveProject | Refusal> => {
     const inForce = await loadSchemaInForce(database);
@@ -33,7 +40,7 @@ export function createProjectSource(rules: RulesSource, database: Database, log:
         `rules do not fit schema version ${inForce.version}`,
         parsed.problems.map(formatProblem).join("\n"),
       );
-    // A replica may lag behind the database that the version was read from.
+    // The database may be a replica that lags behind the one that the version was read from.
     if (inForce.version < asked) return lagging;
     current = { version: inForce.version, project };
     for (const limit of limitsOf(inForce.catalog.unsupported, inForce.schema.tables.values()))

@@ -23,26 +23,28 @@ import {
   sameName,
 } from "./physical.js";
 
-/** A physical table as svc.schema.yaml can say it. */
+/** A physical table as svc.schema.yaml can express it. */
 export interface TableModel {
   readonly table: Table;
-  /** What the file cannot say and the database keeps, for a person. */
+  /** What the file cannot express and only the database has, for a person. */
   readonly unmodelled: readonly Unmodelled[];
 }
 
-/** Something of a table that the file cannot say. */
+/** A feature of a table that the file cannot express. */
 export interface Unmodelled {
   readonly feature: string;
-  /** Whether it is a statement of its own, which a rebuild of the table can repeat. */
+  /** Whether a rebuild of the table keeps it, because it has a statement of its own that can be repeated. */
   readonly survivesRebuild: boolean;
-  /** The column with values of its own that is left out. */
+  /** The column that is left out with its values; null where no column is. */
   readonly column: string | null;
 }
 
-/** The type that the file gives a column of the table. */
+/** Gives the type that the file has for a column. */
 export type TypeOf = (column: PhysicalColumn) => ColumnType;
 
-/** Null for a table without a column that could be named in the file. */
+/**
+ * The model of a physical table; null where the table or all of its columns have names that the file cannot express.
+ */
 export function tableModel(source: PhysicalTable, physical: Physical, typeOf: TypeOf): TableModel | null {
   const unmodelled: Unmodelled[] = [];
   const lost = (feature: string, column: string | null = null) =>
@@ -104,7 +106,10 @@ function leftOut({ name, kind, notNull, default: value }: PhysicalColumn, lost: 
   if (kind === "ordinary") lost(`column ${JSON.stringify(name)}, not a name${required}`, name);
 }
 
-/** A CHECK of the table goes to the first column that it names: SQLite lets a column's CHECK name others. */
+/**
+ * The CHECK of each column. A CHECK of the table goes to the first column that it names, because SQLite lets a
+ * column's CHECK name other columns too.
+ */
 function checksByColumn(names: readonly string[], ddl: TableDdl, lost: Lost): ReadonlyMap<string, string> {
   const found = new Map<string, string[]>(
     names.map((name) => [name, ddl.columns.get(name.toLowerCase())?.checks.slice() ?? []]),
@@ -148,7 +153,10 @@ function referencesByColumn(
   return references;
 }
 
-/** Without a column list it means the parent's primary key. */
+/**
+ * The reference of a foreign key with one column; null where the file cannot express it. Without a column list, the
+ * foreign key means the parent's primary key.
+ */
 function referenceModel(key: PhysicalForeignKey, physical: Physical): Reference | null {
   const parent = physicalTable(physical, key.parent);
   if (parent === undefined || parent.kind !== "ordinary") return null;
@@ -161,7 +169,10 @@ function referenceModel(key: PhysicalForeignKey, physical: Physical): Reference 
   return { table, column: columnName(column.name), onDelete: key.onDelete };
 }
 
-/** `unique` for what it can say, as the file's reader orders it: single columns first, in the table's order. */
+/**
+ * Splits indexes into those that `unique` can express and the others. Single columns come first, in the table's
+ * order, as the file's parser orders them.
+ */
 function indexesAndUnique(
   shapes: readonly IndexShape[],
   names: readonly string[],

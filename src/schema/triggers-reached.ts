@@ -8,28 +8,32 @@ import {
   sameName,
 } from "./physical.js";
 
-/** What of the owner's triggers a write reaches, there or wherever foreign key actions carry it. */
+/**
+ * What triggers of the project's owner do when a row is written, including triggers of other tables that foreign key
+ * actions or triggers reach.
+ */
 export interface TriggersReached {
+  /** Whether any trigger may run. */
   readonly run: boolean;
-  /** Whether one of them may leave the write out, by `RAISE(IGNORE)`. */
+  /** Whether one of them may prevent the write, by `RAISE(IGNORE)`. */
   readonly ignore: boolean;
-  /** Whether one of them may examine rows, which nobody sees. */
+  /** Whether one of them may examine rows, whose number is not known. */
   readonly read: boolean;
   /** How many rows they write for one row of the write; null where that depends on what is stored. */
   readonly rowsWritten: number | null;
   /**
-   * Rows of virtual tables among them, which SQLite counts with the shadow rows behind them: none; as many as `rowsWritten` has;
-   * or one more than it has, which is written or not.
+   * Whether they write rows of virtual tables, for which SQLite's own count includes shadow rows. `counted`:
+   * `rowsWritten` includes them. `one_more`: one row that may or may not be written is not in `rowsWritten`.
    */
   readonly virtualRows: "none" | "counted" | "one_more";
-  /** Whether one of the service's own may run, which is not the owner's, and yet SQLite counts what it writes. */
+  /** Whether one of the server's own triggers may run. What it writes is not metered, but SQLite counts it. */
   readonly own: boolean;
 }
 
-/** By what the write does to rows. */
+/** For each kind of write. */
 export type WriteTriggers = Readonly<Record<Write, TriggersReached>>;
 
-/** What writes of the table reach. */
+/** What triggers do when the table is written to. */
 export function triggersReached(
   physical: Physical,
   ownTriggers: readonly PhysicalTrigger[],
@@ -43,7 +47,7 @@ export function triggersReached(
 
 interface TriggerContext {
   readonly physical: Physical;
-  /** The writes that one of the service's own triggers runs on, by `writeKey`. */
+  /** The writes on which one of the server's own triggers runs, by `writeKey`. */
   readonly ownWrites: ReadonlySet<string>;
 }
 
@@ -51,7 +55,7 @@ function writeKey(write: Write | undefined, table: string): string {
   return `${write} ${table.toLowerCase()}`;
 }
 
-/** Of a write that reaches none. */
+/** The effect of a write that reaches no trigger. */
 export const noTriggers: TriggersReached = {
   run: false,
   ignore: false,
@@ -61,7 +65,10 @@ export const noTriggers: TriggersReached = {
   own: false,
 };
 
-/** `within` holds the writes that have led here. */
+/**
+ * The effect of one kind of write on a table. `within` holds the writes that led to this one, by `writeKey`; where it
+ * is one of them, the number of rows is unknown.
+ */
 function reached(
   context: TriggerContext,
   table: string,
@@ -79,7 +86,7 @@ function reached(
     .map((trigger) => effectOf(context, trigger, visited));
   const elsewhere = foreignKeyWrites(physical, table, write).map(([child, next]) => ({
     ...reached(context, child, next, visited),
-    // As many as there are children.
+    // One for each child row; their number is not known here.
     rowsWritten: null,
   }));
   return [...fired, ...elsewhere].reduce(together, { ...noTriggers, own: ownWrites.has(key) });
@@ -100,19 +107,22 @@ function together(a: TriggersReached, b: TriggersReached): TriggersReached {
 
 type VirtualRows = TriggersReached["virtualRows"];
 
-/** One more beside others is not told from their shadow rows. */
+/**
+ * Combines two values of `virtualRows`. The second part of the result is false where the number of rows is lost: an
+ * uncertain row of one table cannot be told from shadow rows of another.
+ */
 function virtualRowsTogether(a: VirtualRows, b: VirtualRows): readonly [VirtualRows, boolean] {
   if (a === "none") return [b, true];
   if (b === "none") return [a, true];
   return ["counted", a === "counted" && b === "counted"];
 }
 
-/** Of one trigger, and of those that its own statements run. */
+/** The effect of one trigger and of those that its statements fire. */
 function effectOf(context: TriggerContext, trigger: Trigger, visited: ReadonlySet<string>): TriggersReached {
   const effects = trigger.statements.map((statement) => statementEffect(context, statement, visited));
   const all = [{ ...noTriggers, run: true, read: trigger.reads }, ...effects].reduce(together);
   if (trigger.mayIgnore) return { ...all, ignore: true, rowsWritten: null };
-  // Whether it runs nobody knows: then it writes all of this or nothing.
+  // With a condition, the trigger writes either all of this or nothing.
   if (!trigger.isConditional || all.rowsWritten === 0) return all;
   const isOneVirtual = all.rowsWritten === 1 && all.virtualRows === "counted";
   return isOneVirtual ? { ...all, rowsWritten: 0, virtualRows: "one_more" } : { ...all, rowsWritten: null };
@@ -126,7 +136,7 @@ function statementEffect(
   if (isKeyword(statement[0], "select")) return noTriggers;
   const write = writeOf(statement);
   const target = write && physicalTable(context.physical, write.table);
-  // A view, or what is not understood, may write anything.
+  // A statement that writes to a view, or that is not understood, may do anything.
   if (!write || !target)
     return {
       ...noTriggers,
@@ -147,7 +157,7 @@ function statementEffect(
   return { ...further, rowsWritten };
 }
 
-/** The writes of other tables that foreign key actions make of this one. */
+/** The writes to other tables that foreign key actions make of a write to this one. */
 function foreignKeyWrites(physical: Physical, table: string, write: Write): (readonly [string, Write])[] {
   if (write === "insert") return [];
   return [...physical.tables.values()].flatMap((child) =>

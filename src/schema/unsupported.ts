@@ -5,22 +5,26 @@ import { isEverywhere, type OwnersSql } from "./owners-sql.js";
 import { collationsOf, type PhysicalTable, physicalKey } from "./physical.js";
 
 /**
- * What cannot be done with tables of another program, as this engine lacks its functions or collations, or the database
- * what references lead to (docs/guides/existing-database.md). By the table's name; the reasons are SQLite's words.
+ * What this database engine cannot do with tables that another program made: it may lack functions or collations of
+ * that program, or tables that are referred to may be missing (docs/guides/existing-database.md). Keys are names of
+ * tables; reasons are SQLite's messages.
  */
 export interface Unsupported {
-  /** Tables that cannot even be read. */
+  /** Tables that cannot be read. */
   readonly reads: ReadonlyMap<string, string>;
-  /** Tables that can only be read, and those above. */
+  /** Tables that cannot be written to. */
   readonly writes: ReadonlyMap<string, string>;
-  /** Columns that cannot be compared. */
+  /** Columns that cannot be compared, each with the reason. */
   readonly columns: ReadonlyMap<string, ReadonlyMap<string, string>>;
 }
 
-/** Where the engine has all that the tables need. */
+/** The value where the engine supports all tables. */
 export const nothingUnsupported: Unsupported = { reads: new Map(), writes: new Map(), columns: new Map() };
 
-/** Asks the engine what it makes of statements over each table in whose schema there is more than every engine has. */
+/**
+ * Asks the engine, by EXPLAIN, which statements it can prepare. Only tables whose schema has SQL that not every
+ * engine can evaluate are asked for.
+ */
 export async function findUnsupported(
   database: Database,
   ownersSql: ReadonlyMap<PhysicalTable, OwnersSql>,
@@ -59,7 +63,10 @@ interface Question {
   readonly refused: (reason: string) => void;
 }
 
-/** In the order of the key, as every list is; numbers are compared before they are shown. */
+/**
+ * A query that does what every list does: it sorts rows by the key and compares numbers, because lists send large
+ * ones as texts.
+ */
 function reading(table: PhysicalTable): string {
   const key = physicalKey(table).map(quoteName);
   const numbers = table.columns.filter(
@@ -72,7 +79,10 @@ function reading(table: PhysicalTable): string {
   return `SELECT ${shown.join(", ")} FROM ${quoteName(table.name)} NOT INDEXED${ordered}`;
 }
 
-/** A condition keeps SQLite from emptying the whole table at once, without a look at its indexes. */
+/**
+ * An insert, an update and a delete. Without its condition SQLite would delete all rows at once and not look at the
+ * indexes.
+ */
 function writing({ name, columns }: PhysicalTable): readonly string[] {
   const table = quoteName(name);
   const names = columns.filter(({ kind }) => kind === "ordinary").map((column) => quoteName(column.name));
@@ -83,7 +93,7 @@ function writing({ name, columns }: PhysicalTable): readonly string[] {
   ];
 }
 
-/** One round trip where nothing is refused, as nearly always. */
+/** Asks all questions in one round trip, and each by itself only where one of them fails. */
 async function ask(database: Database, questions: readonly Question[]): Promise<void> {
   if (questions.length === 0 || (await errorOf(database, questions)) === null) return;
   for (const question of questions) {
@@ -97,13 +107,14 @@ async function errorOf(database: Database, questions: readonly Question[]): Prom
     await database.query(questions.map(({ sql }) => ({ sql: `EXPLAIN ${sql}`, params: [] })));
     return null;
   } catch (error) {
-    // A trigger may name a table that is not there, of whatever name.
+    // A trigger may name a table that does not exist, whose name may look like one of the server's own tables
+    // (NotSetUpError).
     if (error instanceof StatementError || error instanceof NotSetUpError) return error.message;
     throw error;
   }
 }
 
-/** For a person: what of these tables cannot be done. */
+/** Messages for a person: what cannot be done with these tables. */
 export function limitsOf(
   { reads, writes, columns }: Unsupported,
   tables: Iterable<{ name: string }>,

@@ -3,8 +3,8 @@ import { quoteName } from "../sqlite/sql-tokens.js";
 import type { PhysicalTable } from "./physical.js";
 
 /**
- * How many texts of a column are not UTF-8. SQLite does not check, and a driver that reads one as text may take the
- * whole process down, so that they are read as bytes.
+ * Counts the texts of a column that are not UTF-8. SQLite does not check them, and reading one as text could crash
+ * the process in the driver, so they are read as bytes.
  */
 export async function countInvalidTexts(
   database: Database,
@@ -33,8 +33,8 @@ export async function schemaIsUtf8(database: Database): Promise<boolean> {
 }
 
 /**
- * Whether texts are stored as UTF-8 at all: as UTF-16, SQLite makes the UTF-8 itself, which is then valid. D1 has no
- * `pragma_encoding`.
+ * Whether the database stores texts as UTF-8. Of texts stored as UTF-16, SQLite itself makes UTF-8, which is then
+ * valid. `pragma_encoding` would tell, but D1 does not have it.
  */
 export async function storesUtf8(database: Database): Promise<boolean> {
   const [result] = await database.query([{ sql: "SELECT hex(CAST('a' AS BLOB)) AS stored", params: [] }]);

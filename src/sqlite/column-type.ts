@@ -1,21 +1,21 @@
-/** The types that svc.schema.yaml knows (docs/reference/schema.md). */
+/** The types of columns in svc.schema.yaml (docs/reference/schema.md#types). */
 export type ColumnType = "integer" | "real" | "text" | "boolean" | "json" | "blob";
 
-/** How SQLite compares the values of a column that says nothing of it, by their bytes. */
+/** The collation of columns that declare none: bytes are compared. */
 export const binary = "BINARY";
 
-/** Up to here, in both directions, every integer is exact as REAL: 2^53. */
+/** Every integer from -2^53 to 2^53 is exact as REAL. */
 export const exactIntegerMax = 2 ** 53;
 
-/** Whether INTEGER holds it: 64 bits, with the sign. */
+/** Whether INTEGER can store the value: a signed integer of 64 bits. */
 export function isStorableInteger(value: bigint): boolean {
   return BigInt.asIntN(64, value) === value;
 }
 
-/** Which storage class SQLite prefers for a column that is not STRICT. */
+/** The affinity of a column that is not STRICT: the storage class that SQLite converts values to where it can. */
 export type Affinity = "integer" | "text" | "blob" | "real" | "numeric";
 
-/** SQLite, "Determination Of Column Affinity". */
+/** The affinity that a declared type gives a column (SQLite, "Determination Of Column Affinity"). */
 export function affinity(declaredType: string): Affinity {
   const type = declaredType.toUpperCase();
   if (type.includes("INT")) return "integer";
@@ -24,12 +24,12 @@ export function affinity(declaredType: string): Affinity {
   return /REAL|FLOA|DOUB/.test(type) ? "real" : "numeric";
 }
 
-/** Whether a text that reads as a number is stored as one. */
+/** Whether a column of the affinity stores a text that reads as a number as a number. */
 export function makesNumbers(stored: Affinity): boolean {
   return stored === "integer" || stored === "real" || stored === "numeric";
 }
 
-/** What the values of a column are, as far as its type depends on them. Counts. */
+/** How many values of each kind a column holds, as far as its type is guessed from them. */
 export interface ColumnValues {
   readonly integers: number;
   /** Of the integers, those that are 0 or 1. */
@@ -43,14 +43,14 @@ export interface ColumnValues {
   readonly blobs: number;
 }
 
-/** What a pulled column is taken for. */
+/** The type that a pulled column gets. */
 export interface TypeGuess {
   readonly type: ColumnType;
-  /** For a person, where the values are not all of it. */
+  /** A note for a person where not all values have the type; else null. */
   readonly note: string | null;
 }
 
-/** The type of a column from what was declared and from the values that are there: the one that loses nothing. */
+/** Guesses the type of a column from its declaration and its values: the type that loses none of the values. */
 export function guessType(declaredType: string, values: ColumnValues): TypeGuess {
   const { integers, reals, texts, blobs } = values;
   const isJson = /json/i.test(declaredType) && values.jsons === texts;
@@ -64,7 +64,7 @@ export function guessType(declaredType: string, values: ColumnValues): TypeGuess
   return { type: wantsReal ? "real" : "integer", note: null };
 }
 
-/** With a note where the values are of several types. */
+/** The guess, with a note where the values have several storage classes. */
 function guess(type: ColumnType, { integers, reals, texts, blobs }: ColumnValues): TypeGuess {
   const counts = Object.entries({ integer: integers, real: reals, text: texts, blob: blobs });
   const parts = counts.filter(([, count]) => count > 0).map(([kind, count]) => `${count} ${kind}`);
@@ -72,7 +72,10 @@ function guess(type: ColumnType, { integers, reals, texts, blobs }: ColumnValues
   return { type, note: parts.length > 1 ? note : null };
 }
 
-/** The type of a column without values. Dates are text as often as numbers, and text holds either. */
+/**
+ * The type of a column without values. A date becomes text, because dates are stored as text as often as numbers, and
+ * text can hold both.
+ */
 export function typeOfDeclaration(declaredType: string): ColumnType {
   if (/bool/i.test(declaredType)) return "boolean";
   if (/json/i.test(declaredType)) return "json";

@@ -1,9 +1,10 @@
 import { isKeyword, isSymbol, quoteName, type Token, tokenize, withoutComments } from "./sql-tokens.js";
 
 /**
- * SQL expressions that the owner writes: a CHECK, a DEFAULT, a partial index's condition. They become part of DDL and
- * of the queries that count what breaks them, so they hold one expression over the columns of one row and nothing
- * else: SQLite would let a CHECK reach `readfile`.
+ * Why an SQL expression of the project's owner is refused: a CHECK, a DEFAULT or the condition of a partial index.
+ * Null where it is accepted. It becomes part of DDL and of queries that count the rows which break it, so it has to
+ * be one expression over the columns of one row, with known functions: SQLite itself would also run subqueries and
+ * any function that is loaded.
  */
 export function fragmentProblem(sql: string, columns: Iterable<string>): string | null {
   const tokens = tokenize(sql);
@@ -25,7 +26,7 @@ function tokenProblem(
   after: Token | undefined,
   columns: ReadonlySet<string>,
 ): string | null {
-  // A name there, even as a string, would be a table.
+  // SQLite would read a name there, even a string, as a table.
   if (isKeyword(before, "in") && !isSymbol(token, "(")) return "IN takes a list in parentheses";
   switch (token.kind) {
     case "comment":
@@ -83,7 +84,7 @@ const beforeParenthesis = words("and or not in is between like glob when then el
 const types = words("integer int real text blob numeric");
 const collations = words("binary nocase rtrim");
 
-/** SQLite's own scalar functions that neither read files, nor the database, nor load code. */
+/** Scalar functions of SQLite that read neither files nor the database and load no code. */
 const functions = words(
   `abs ceil ceiling char coalesce cast concat concat_ws date datetime floor format glob hex ifnull iif instr json
    json_array json_array_length json_error_position json_extract json_insert json_object json_patch json_quote
@@ -92,13 +93,13 @@ const functions = words(
    substring time timediff trim trunc typeof unhex unicode unixepoch unlikely upper zeroblob`,
 );
 
-/** The columns that an expression names, in lower case; names that are not columns of the table among them. */
+/** All names in an expression, in lower case. Some of them may not be columns, such as functions. */
 export function namesIn(sql: string): Set<string> {
   const named = tokenize(sql).filter(({ kind }) => kind === "word" || kind === "quoted");
   return new Set(named.map(({ value }) => value.toLowerCase()));
 }
 
-/** The expression after a rename of columns; `renames` is by name in lower case. */
+/** The expression with columns renamed. `renames` gives new names by old ones in lower case. */
 export function withRenamedColumns(sql: string, renames: ReadonlyMap<string, string>): string {
   const tokens = tokenize(sql);
   let text = "";
@@ -121,7 +122,10 @@ export function sameFragment(a: string | null, b: string | null): boolean {
   return canonicalFragment(a) === canonicalFragment(b);
 }
 
-/** The same text for expressions that are the same. Only for comparing. */
+/**
+ * The expression in a form that is the same text for all expressions that `sameFragment` finds the same. For
+ * comparing only; it need not be valid SQL.
+ */
 export function canonicalFragment(sql: string): string {
   let tokens = withoutComments(tokenize(sql));
   while (isWrapped(tokens)) tokens = tokens.slice(1, -1);

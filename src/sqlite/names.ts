@@ -1,27 +1,32 @@
 /**
- * Names that came out of a parsed schema. Nothing else makes one, so a caller's string never reaches SQL text as an
- * identifier.
+ * Marks names that may stand in SQL text. Only `tableName`, `columnName` and their counterparts for the server's own
+ * tables make them, so a string of a request never becomes an identifier.
  */
 declare const brand: unique symbol;
-/** A table's name, as it may stand in SQL in quotes. */
+/** A table's name that may stand in SQL, in quotes. */
 export type TableName = string & { readonly [brand]: "TableName" };
-/** A column's name, as it may stand in SQL in quotes. */
+/** A column's name that may stand in SQL, in quotes. */
 export type ColumnName = string & { readonly [brand]: "ColumnName" };
 
-/** docs/reference/schema.md: at most 63 characters, and `sqlite_` is SQLite's own. */
+/** At most 63 characters (docs/reference/schema.md#names). */
 const pattern = /^[A-Za-z][A-Za-z0-9_]{0,62}$/;
 
-/** Whether the text can be a table's or a column's name. */
+/**
+ * Whether the text is valid as a name of a table or column. Names that begin with `sqlite_` are reserved by SQLite.
+ */
 export function isName(text: string): boolean {
   return pattern.test(text) && !/^sqlite_/i.test(text);
 }
 
-/** The name of a table that the schema or the database itself gave; throws where it is none. Never for a caller's string. */
+/**
+ * Makes a TableName of a name from the schema or the database, never of a string from a request. Throws where the
+ * name is not valid.
+ */
 export function tableName(text: string): TableName {
   return checked(text) as TableName;
 }
 
-/** As `tableName`, of a column. */
+/** As `tableName`, for a column. */
 export function columnName(text: string): ColumnName {
   return checked(text) as ColumnName;
 }
@@ -31,12 +36,15 @@ function checked(text: string): string {
   return text;
 }
 
-/** The service's own tables begin with `_`, which no name of a project does. For fixed texts alone. */
+/**
+ * The name of a table of the server's own, which begins with `_` as no name of a project does. For constants only,
+ * because the text is not checked.
+ */
 export function systemTableName(text: string): TableName {
   return text as TableName;
 }
 
-/** A column of the service's own tables. For fixed texts alone. */
+/** The name of a column of the server's own tables. For constants only, because the text is not checked. */
 export function systemColumnName(text: string): ColumnName {
   return text as ColumnName;
 }
@@ -44,7 +52,7 @@ export function systemColumnName(text: string): ColumnName {
 /** The server's own table of users, which schemas and rules call `$users`. */
 export const usersTable = systemTableName("_users");
 
-/** The name in SQL of a table that a schema or a rule refers to. */
+/** The name in SQL of a table that a schema or a rule refers to, which may be `$users`. */
 export function sqlTableName(table: TableName | "$users"): TableName {
   return table === "$users" ? usersTable : table;
 }

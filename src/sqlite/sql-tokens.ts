@@ -1,14 +1,17 @@
-/** SQLite's lexical grammar, as far as reading a schema needs it ("How To Tokenize SQL", tokenize.c). */
+/** A token of SQL, by SQLite's lexical grammar as far as reading a schema needs it (SQLite's tokenize.c). */
 export interface Token {
   readonly kind: TokenKind;
-  /** As written. */
+  /** The token as it is written. */
   readonly text: string;
-  /** A name without its quotes, a string without its; otherwise the text. */
+  /** The content of a quoted name or a string, with quotes resolved; otherwise `text`. */
   readonly value: string;
   readonly start: number;
 }
 
-/** A token is `quoted` in any of the quotes of names, and `unknown` where SQLite would read none. */
+/**
+ * The kinds of tokens: `quoted` is a name in any of SQLite's quotes, `unknown` a character that begins no token of
+ * SQLite's.
+ */
 export type TokenKind =
   | "word"
   | "quoted"
@@ -20,7 +23,7 @@ export type TokenKind =
   | "comment"
   | "unknown";
 
-/** In the order in which they are tried. */
+/** The pattern of each kind, in the order in which they are tried. */
 const patterns: readonly (readonly [TokenKind, string])[] = [
   ["comment", String.raw`--[^\n]*|/\*[^]*?(?:\*/|$)`],
   ["string", "'(?:[^']|'')*'"],
@@ -36,7 +39,7 @@ const patterns: readonly (readonly [TokenKind, string])[] = [
 const space = /[ \t\n\f\r]+/y;
 const token = new RegExp(patterns.map(([kind, pattern]) => `(?<${kind}>${pattern})`).join("|"), "y");
 
-/** Every token, comments included. What SQLite would not read is `unknown`. */
+/** All tokens of the text, comments included. */
 export function tokenize(sql: string): Token[] {
   const tokens: Token[] = [];
   let at = 0;
@@ -65,7 +68,7 @@ function unquoted(kind: TokenKind, text: string): string {
   return close === "]" ? inner : inner.replaceAll(close + close, close);
 }
 
-/** Whether the token is this keyword, which a quoted name never is. */
+/** Whether the token is the keyword (in lower case). A quoted name never is one. */
 export function isKeyword(candidate: Token | undefined, keyword: string): boolean {
   return candidate?.kind === "word" && candidate.text.toLowerCase() === keyword;
 }
@@ -75,7 +78,7 @@ export function isSymbol(candidate: Token | undefined, symbol: string): boolean 
   return candidate?.kind === "symbol" && candidate.text === symbol;
 }
 
-/** The tokens that say something. */
+/** The tokens without comments. */
 export function withoutComments(tokens: readonly Token[]): Token[] {
   return tokens.filter(({ kind }) => kind !== "comment");
 }
@@ -91,7 +94,7 @@ export function topLevel(tokens: readonly Token[]): Token[] {
   });
 }
 
-/** The text that the tokens were in, with one space wherever there was space or a comment. */
+/** The text of the tokens, with one space wherever there was white space or a comment between them. */
 export function textOf(tokens: readonly Token[]): string {
   let text = "";
   let end = tokens[0]?.start ?? 0;
@@ -102,22 +105,24 @@ export function textOf(tokens: readonly Token[]): string {
   return text;
 }
 
-/** Whether the text mentions a name, quoted or not, in any case. Errs on the side of yes. */
+/**
+ * Whether the SQL mentions a name, quoted or not, in any case. It may say yes where the word means something else.
+ */
 export function mentions(sql: string, name: string): boolean {
   const wanted = name.toLowerCase();
   return tokenize(sql).some(
-    // In places SQLite reads a string as a name too.
+    // SQLite reads a string as a name in some places.
     ({ kind, value }) =>
       (kind === "word" || kind === "quoted" || kind === "string") && value.toLowerCase() === wanted,
   );
 }
 
-/** A name in double quotes, each of those within doubled. */
+/** The name in double quotes, with double quotes inside doubled. */
 export function quoteName(name: string): string {
   return `"${name.replaceAll('"', '""')}"`;
 }
 
-/** A text in single quotes, each of those within doubled. */
+/** The text in single quotes, with single quotes inside doubled. */
 export function quoteText(text: string): string {
   return `'${text.replaceAll("'", "''")}'`;
 }

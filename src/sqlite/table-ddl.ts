@@ -8,27 +8,27 @@ import {
   withoutComments,
 } from "./sql-tokens.js";
 
-/** What CREATE TABLE says and no pragma repeats. */
+/** The parts of a CREATE TABLE statement that no pragma reports. */
 export interface TableDdl {
   /** By the column's name in lower case. */
   readonly columns: ReadonlyMap<string, ColumnDdl>;
-  /** CHECK expressions of the table, not of a column. */
+  /** The expressions of the table's own CHECKs, without those of columns. */
   readonly checks: readonly string[];
-  /** The expressions of those that have a name, columns' too, by that name. */
+  /** The expressions of all named CHECKs, those of columns too, by name. */
   readonly namedChecks: ReadonlyMap<string, string>;
   readonly autoincrement: boolean;
-  /** `ON CONFLICT`, `DEFERRABLE`: the clauses that change what a constraint does, in words. */
+  /** Clauses that change what a constraint does, such as `ON CONFLICT IGNORE` or `DEFERRABLE foreign keys`. */
   readonly clauses: readonly string[];
 }
 
-/** What CREATE TABLE says of one column and no pragma repeats. */
+/** The parts of a column's definition that no pragma reports. */
 export interface ColumnDdl {
   readonly checks: readonly string[];
-  /** As named, null for the default, BINARY. */
+  /** The collation as it is written; null for the default, BINARY. */
   readonly collation: string | null;
 }
 
-/** Of what is no CREATE TABLE that could be read. */
+/** Stands for a statement that could not be read. */
 export const noDdl: TableDdl = {
   columns: new Map(),
   checks: [],
@@ -37,7 +37,7 @@ export const noDdl: TableDdl = {
   clauses: [],
 };
 
-/** Reads a CREATE TABLE statement as SQLite stored it; null for anything else. */
+/** Parses a CREATE TABLE statement as SQLite stores it; null for anything else. */
 export function parseTableDdl(sql: string): TableDdl | null {
   const tokens = withoutComments(tokenize(sql));
   const open = tokens.findIndex((token) => isSymbol(token, "("));
@@ -86,7 +86,7 @@ function topLevelItems(tokens: readonly Token[]): Token[][] {
   return items;
 }
 
-/** The text inside each `CHECK ( … )` of a column or constraint, as written but for its comments. */
+/** The name and expression of each `CHECK ( … )` of a column or a constraint, as written but without comments. */
 function checksOf(item: readonly Token[]): { readonly name: string | null; readonly sql: string }[] {
   const checks: { name: string | null; sql: string }[] = [];
   let depth = 0;
@@ -99,12 +99,12 @@ function checksOf(item: readonly Token[]): { readonly name: string | null; reado
   return checks;
 }
 
-/** `CONSTRAINT name`, in front of the token at `index`. */
+/** The name in `CONSTRAINT name` directly in front of the token at `index`; null where there is none. */
 function nameBefore(item: readonly Token[], index: number): string | null {
   return isKeyword(item[index - 2], "constraint") ? item[index - 1]!.value : null;
 }
 
-/** The tokens between the parenthesis at `open` and its partner. */
+/** The tokens between the parenthesis at `open` and the one that closes it. */
 function insideParentheses(tokens: readonly Token[], open: number): Token[] {
   let depth = 0;
   for (let index = open; index < tokens.length; index++) {
@@ -132,7 +132,7 @@ function clausesOf(words: readonly string[]): string[] {
   return [...clauses];
 }
 
-/** The condition of a partial index, from its CREATE INDEX statement. */
+/** The condition of a partial index in its CREATE INDEX statement; null where it has none. */
 export function indexCondition(sql: string): string | null {
   const tokens = withoutComments(tokenize(sql));
   const [where] = topLevel(tokens).filter((token) => isKeyword(token, "where"));

@@ -8,7 +8,7 @@ import { openIdProfile } from "./openid-profile.js";
 import { type Endpoints, type Provider, ProviderError } from "./provider.js";
 import { withQuery } from "./state.js";
 
-/** developer.apple.com/documentation/signinwithapplerestapi */
+/** Apple's endpoints (developer.apple.com/documentation/signinwithapplerestapi). */
 export const appleEndpoints: Endpoints = {
   issuer: "https://appleid.apple.com",
   authorization: "https://appleid.apple.com/auth/authorize",
@@ -18,7 +18,10 @@ export const appleEndpoints: Endpoints = {
 
 const clientSecretSeconds = 300;
 
-/** OpenID Connect, called back by a form (OAuth 2.0 Form Post Response Mode); the nonce binds what PKCE would. */
+/**
+ * Apple: OpenID Connect, with the callback as a form that the browser posts (OAuth 2.0 Form Post Response Mode).
+ * There is no PKCE; the nonce in the ID token ties the code to the sign-in that was begun.
+ */
 export function apple(endpoints: Endpoints, http: HttpClient, clock: Clock): Provider {
   const server = authorizationServer(endpoints);
   return {
@@ -49,7 +52,10 @@ export function apple(endpoints: Endpoints, http: HttpClient, clock: Clock): Pro
   };
 }
 
-/** Apple's client secret: a JWT of the team's, signed with ES256 and good for five minutes. `now` in milliseconds. */
+/**
+ * The client secret that Apple expects: a JWT signed with the team's key (ES256), valid for five minutes. `now` is
+ * milliseconds since the epoch.
+ */
 async function appleClientSecret(
   { client_id, team_id, key_id, private_key_p8 }: AppleCredentials,
   audience: string,
@@ -77,7 +83,7 @@ async function signingKey(pem: string) {
   }
 }
 
-/** Whether a key can sign at all, for whoever installs it. */
+/** Whether the text is a P-256 private key in PEM form. For checking credentials when they are installed. */
 export async function isAppleKey(pem: string): Promise<boolean> {
   return signingKey(pem).then(
     () => true,

@@ -3,7 +3,10 @@ import type { HttpClient } from "./http-client.js";
 import { isLoopbackHttp } from "./http-client.js";
 import { type AuthorizationResponse, type Endpoints, ProviderError } from "./provider.js";
 
-/** A provider as oauth4webapi knows it. One value for the life of the server: its keys are cached by it. */
+/**
+ * A provider in the form that oauth4webapi takes. Make one for the life of the server, because oauth4webapi caches
+ * the provider's keys by this object.
+ */
 export function authorizationServer({
   issuer,
   authorization,
@@ -18,20 +21,22 @@ export function authorizationServer({
   };
 }
 
+/** The exchange of an authorization code at a provider. */
 export interface CodeGrant {
   readonly server: oauth.AuthorizationServer;
   readonly clientId: string;
   readonly clientSecret: string;
   readonly response: AuthorizationResponse;
-  /** Whether the provider checks the server's PKCE (RFC 7636). */
+  /** Whether the server uses PKCE (RFC 7636) with this provider. */
   readonly pkce: boolean;
   readonly http: HttpClient;
 }
 
 /**
- * RFC 6749, section 4.1.3, of an authorization response whose state was found good. `iss` is checked where it is given
- * (RFC 9207). With `openId` there is an ID token, whose issuer, audience, times and nonce are checked here, and its
- * signature against the provider's keys (OpenID Connect Core, section 3.1.3.7).
+ * Exchanges the code of an authorization response for tokens (RFC 6749, section 4.1.3). The caller has used the state
+ * up before. `iss` is checked where the response has it (RFC 9207). With `openId` the answer must hold an ID token:
+ * its issuer, audience, times and nonce are checked here, and its signature with the provider's keys (OpenID Connect
+ * Core, section 3.1.3.7). Throws where a check fails or the provider reports an error.
  */
 export async function exchangeCode(
   grant: CodeGrant,
@@ -64,8 +69,8 @@ export async function exchangeCode(
 }
 
 /**
- * What a failed exchange may be told of: never the cause of an error, in which oauth4webapi keeps whole answers. Errors
- * that are not the provider's pass through.
+ * The ProviderError for any error of an exchange, with a message that may be logged. It never holds the cause of an
+ * error, because oauth4webapi keeps whole answers there, and those hold tokens.
  */
 export function asProviderError(error: unknown): ProviderError {
   if (error instanceof ProviderError) return error;
@@ -82,19 +87,21 @@ export function asProviderError(error: unknown): ProviderError {
   return new ProviderError("provider_error", `${name}: ${message}${networkCode(error)}`);
 }
 
-/** Of a fetch that failed, such as ECONNREFUSED. */
+/** The system's code of a fetch that failed, such as ` (ECONNREFUSED)`; empty where there is none. */
 function networkCode(error: unknown): string {
   const cause: unknown = error instanceof TypeError ? error.cause : null;
   const code = cause instanceof Error && "code" in cause ? String(cause.code) : "";
   return /^[A-Z_]{2,40}$/.test(code) ? ` (${code})` : "";
 }
 
-/** RFC 6749, section 4.1.2.1; Apple has a word of its own. */
+/**
+ * Whether the error code means that the person declined (RFC 6749, section 4.1.2.1). Apple uses a code of its own.
+ */
 function isDenial(error: string): boolean {
   return error === "access_denied" || error === "user_cancelled_authorize";
 }
 
-/** A provider's error code, which is a word; anything longer or stranger stays out of the log. */
+/** A provider's error code, for a message. Anything but one short word is left out of the log. */
 function word(error: string): string {
   return /^[\w.-]{1,64}$/.test(error) ? error : "an error";
 }

@@ -8,18 +8,20 @@ import { problemsOf } from "../../project/valibot-problems.js";
 /** A provider of social sign-in (docs/guides/sign-in-providers.md). */
 export type OAuthProvider = AuthSettings["providers"][number];
 
+/** All providers that the server knows. */
 export const oauthProviders: readonly OAuthProvider[] = ["google", "apple", "github"];
 
+/** Whether the value is the name of a provider that the server knows. */
 export function isOAuthProvider(name: unknown): name is OAuthProvider {
   return oauthProviders.some((provider) => provider === name);
 }
 
 const filled = v.pipe(v.string(), v.nonEmpty("expected some text"));
 
-/** Of Google and GitHub. */
+/** The schema of Google's and GitHub's credentials. */
 export const clientSecretCredentials = v.strictObject({ client_id: filled, client_secret: filled });
 
-/** Of Apple: the key that its client secrets are signed with. */
+/** The schema of Apple's credentials: `private_key_p8` is the key that client secrets are signed with. */
 export const appleCredentials = v.strictObject({
   client_id: filled,
   team_id: filled,
@@ -33,6 +35,7 @@ export const appleCredentials = v.strictObject({
   ),
 });
 
+/** Apple's credentials. */
 export type AppleCredentials = v.InferOutput<typeof appleCredentials>;
 
 const schemas = {
@@ -41,7 +44,10 @@ const schemas = {
   github: clientSecretCredentials,
 } as const;
 
-/** Everything that is wrong with the JSON of a provider's credentials. Messages never hold a value of it. */
+/**
+ * All problems of the JSON of a provider's credentials; none where it is usable. Messages never hold a value of the
+ * JSON.
+ */
 export function credentialProblems(provider: OAuthProvider, text: string, file: string): readonly Problem[] {
   const json = parseJson(text);
   if (json === null) return [{ file, path: "", message: "not valid JSON" }];
@@ -49,7 +55,7 @@ export function credentialProblems(provider: OAuthProvider, text: string, file: 
   return success ? [] : problemsOf(file, issues.map(withoutValue));
 }
 
-/** Null where the text is not what `schema` wants. */
+/** Parses credentials; null where the text is not JSON or does not fit `schema`. */
 export function parseCredentials<const S extends v.GenericSchema>(
   schema: S,
   text: string,
@@ -71,9 +77,9 @@ function withoutValue(issue: v.BaseIssue<unknown>): v.BaseIssue<unknown> {
   return known ? issue : { ...issue, received: "another value" };
 }
 
-/** What sealed credentials are bound to: they open nowhere else. */
+/** What sealed credentials are bound to. They open only with the same key, for the same project and provider. */
 export interface SealBinding {
-  /** AES-256, 32 bytes: `SVC_PLATFORM_SECRETS_KEY`. */
+  /** The AES-256 key, 32 bytes: `SVC_PLATFORM_SECRETS_KEY`. */
   readonly key: Uint8Array<ArrayBuffer>;
   /** The project's random id. */
   readonly projectId: string;
@@ -82,7 +88,7 @@ export interface SealBinding {
 
 const format = "svc1.";
 
-/** The text of a `.json.sealed` file. `iv` are 12 random bytes. */
+/** Seals credentials as the text of a `.json.sealed` file. `iv` is 12 random bytes. */
 export async function sealCredentials(
   text: string,
   binding: SealBinding,
@@ -91,7 +97,9 @@ export async function sealCredentials(
   return format + toBase64Url(await seal(await aesKey(binding.key), text, associatedData(binding), iv));
 }
 
-/** Null where the key, the project or the provider is another, or the text is damaged. */
+/**
+ * Opens sealed credentials. Null where the key, the project or the provider is another one, or the text is damaged.
+ */
 export async function openCredentials(sealed: string, binding: SealBinding): Promise<string | null> {
   const bytes = sealed.startsWith(format) ? fromBase64Url(sealed.slice(format.length).trim()) : null;
   return bytes === null ? null : open(await aesKey(binding.key), bytes, associatedData(binding));

@@ -6,7 +6,10 @@ import type { HttpClient } from "./http-client.js";
 import { type Endpoints, type Profile, type Provider, ProviderError } from "./provider.js";
 import { codeChallengeOf, withQuery } from "./state.js";
 
-/** docs.github.com/apps/oauth-apps; the issuer is what its authorization responses name (RFC 9207). */
+/**
+ * GitHub's endpoints (docs.github.com/apps/oauth-apps). `issuer` is the `iss` of its authorization responses (RFC
+ * 9207).
+ */
 export const githubEndpoints: Endpoints & { readonly api: string } = {
   issuer: "https://github.com/login/oauth",
   authorization: "https://github.com/login/oauth/authorize",
@@ -14,7 +17,7 @@ export const githubEndpoints: Endpoints & { readonly api: string } = {
   api: "https://api.github.com",
 };
 
-/** OAuth 2.0 with PKCE (S256): there is no ID token, the REST interface says who signed in. */
+/** GitHub: OAuth 2.0 with PKCE (S256). There is no ID token, so the REST interface is asked who signed in. */
 export function github(endpoints: Endpoints, http: HttpClient): Provider {
   const server = authorizationServer(endpoints);
   const api = endpoints.api ?? githubEndpoints.api;
@@ -50,11 +53,11 @@ export function github(endpoints: Endpoints, http: HttpClient): Provider {
   };
 }
 
-/** The numeric id: a login name can change hands. */
+/** The numeric id identifies an account, because a login name can pass to another person. */
 const userSchema = v.object({ id: v.pipe(v.number(), v.safeInteger(), v.minValue(1)) });
 const emailsSchema = v.array(v.object({ email: v.string(), primary: v.boolean(), verified: v.boolean() }));
 
-/** Only the primary address counts: the others may be anything. */
+/** The profile of a GitHub account. Only its primary address counts, because an account can hold several others. */
 export function githubProfile(
   { id }: v.InferOutput<typeof userSchema>,
   emails: v.InferOutput<typeof emailsSchema>,

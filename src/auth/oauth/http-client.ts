@@ -1,17 +1,22 @@
 import { isLoopbackHost } from "../../http/loopback.js";
 import type { Platform } from "../../platform/platform.js";
 
-/** As `fetch`, bounded: no redirect is followed, and neither time nor size is the provider's to choose. */
+/** As `fetch`, but it follows no redirects and has limits of time and size. */
 export type HttpClient = typeof globalThis.fetch;
 
+/** The limits of a request to a provider. */
 export interface HttpBounds {
   readonly deadlineMs: number;
   readonly bytesMax: number;
 }
 
+/** The limits that requests to providers have. */
 export const providerBounds: HttpBounds = { deadlineMs: 10_000, bytesMax: 262_144 };
 
-/** The whole answer is read before it is handed on. Throws where a bound is passed. */
+/**
+ * An HttpClient with these limits. It reads the whole response before it returns it, and throws where a limit is
+ * exceeded.
+ */
 export function httpClient({ fetch }: Pick<Platform, "fetch">, bounds: HttpBounds): HttpClient {
   const send = fetch;
   return async (input, init) => {
@@ -40,7 +45,7 @@ async function readBytes({ body }: Response, bytesMax: number): Promise<Uint8Arr
   return bytes;
 }
 
-/** Plain HTTP is for providers of the test suite, on loopback addresses. */
+/** Whether the URL is plain HTTP on a loopback address, which only the providers of the test suite use. */
 export function isLoopbackHttp(url: string): boolean {
   const { protocol, hostname } = new URL(url);
   return protocol === "http:" && isLoopbackHost(hostname);

@@ -2,7 +2,10 @@ import type { IDToken } from "oauth4webapi";
 import type { OAuthProvider } from "./credentials.js";
 import { type Profile, ProviderError } from "./provider.js";
 
-/** The profile in the claims of a verified ID token. Apple writes `email_verified` as a string at times. */
+/**
+ * The profile in the claims of a verified ID token. `email_verified` may be the string `"true"`, as Apple sends it at
+ * times. Throws ProviderError where there is no ID token.
+ */
 export function openIdProfile(
   provider: OAuthProvider,
   { claims }: { readonly claims: IDToken | undefined },

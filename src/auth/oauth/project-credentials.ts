@@ -2,7 +2,10 @@ import type { Database } from "../../platform/database.js";
 import { projectId as selectProjectId } from "../store/oauth.js";
 import { openCredentials } from "./credentials.js";
 
-/** Opens what was sealed under `key` (32 bytes) for the project that the database belongs to. */
+/**
+ * A function that opens credentials sealed with `key` (32 bytes) for the project of this database. It returns null
+ * where they do not open.
+ */
 export function openForProject(
   database: Database,
   key: Uint8Array<ArrayBuffer>,

@@ -1,52 +1,58 @@
 import type { OAuthProvider } from "./credentials.js";
 import type { FlowSecrets } from "./state.js";
 
-/** A provider of social sign-in: how to send a person there, and what it says of them when they come back. */
+/** A provider of social sign-in. */
 export interface Provider {
   readonly name: OAuthProvider;
-  /** Apple posts a form, the others redirect with a query. */
+  /** The method of the callback: the browser posts a form for Apple, and for the others follows a redirect. */
   readonly callbackMethod: "GET" | "POST";
-  /** Under the credentials of the project, as JSON. Throws CredentialsError where they are not such. */
+  /** Takes the project's credentials as JSON. Throws CredentialsError where they are incomplete. */
   connect(credentials: string): ProviderConnection;
 }
 
+/** A provider that is used with the credentials of a project. */
 export interface ProviderConnection {
-  /** Where a person signs in (RFC 6749, section 4.1.1). */
+  /** The URL at which a person signs in (RFC 6749, section 4.1.1). */
   authorizationUrl(request: AuthorizationRequest): Promise<string>;
-  /** Exchanges the code and verifies whatever the provider says. Throws ProviderError, or what the network throws. */
+  /**
+   * Exchanges the code of the callback and verifies what the provider says of the person. Throws ProviderError, or
+   * what the network throws.
+   */
   profile(response: AuthorizationResponse): Promise<Profile>;
 }
 
+/** A sign-in that begins. */
 export interface AuthorizationRequest {
-  /** The server's own callback. */
+  /** The server's callback URL. */
   readonly redirectUri: string;
   readonly state: string;
   readonly secrets: FlowSecrets;
 }
 
+/** The callback of a sign-in that was begun with the same `redirectUri`, `state` and `secrets`. */
 export interface AuthorizationResponse extends AuthorizationRequest {
-  /** What the callback was given (RFC 6749, section 4.1.2; RFC 9207). */
+  /** The parameters of the callback (RFC 6749, section 4.1.2; RFC 9207). */
   readonly parameters: URLSearchParams;
 }
 
-/** Who signed in. An identity is the provider and the subject together. */
+/** Who signed in. `provider` and `subject` together identify the person. */
 export interface Profile {
   readonly provider: OAuthProvider;
   readonly subject: string;
   readonly email: string | null;
-  /** Whether the provider vouches for the address. */
+  /** Whether the provider has verified the address. */
   readonly emailVerified: boolean;
   /**
-   * Whether it answers for the address as of now, so that an existing user who has it may be linked; else it has verified it
-   * at some time, and it may have changed hands since.
+   * Whether the provider vouches for the address as of now, so that an existing user with the address may be linked.
+   * False where it verified the address once and the address may have passed to another person since.
    */
   readonly mayLink: boolean;
 }
 
-/** What the application is told; the log gets the details. */
+/** The code of a failure that the application is told. Details are in the log. */
 export type ProviderFailure = "access_denied" | "provider_error";
 
-/** The provider said no, or something that does not hold. The message names neither tokens nor people. */
+/** The provider refused, or its answer does not verify. The message names neither tokens nor people. */
 export class ProviderError extends Error {
   override readonly name = "ProviderError";
   constructor(
@@ -57,15 +63,16 @@ export class ProviderError extends Error {
   }
 }
 
-/** Where a provider's endpoints are. Tests put their own providers in their place, nothing else does. */
+/** The URLs of a provider. Only tests replace them, with providers of their own. */
 export interface Endpoints {
   readonly issuer: string;
   readonly authorization: string;
   readonly token: string;
-  /** OpenID providers. */
+  /** The provider's public keys; only of OpenID providers. */
   readonly jwks?: string;
-  /** GitHub: the REST interface. */
+  /** GitHub's REST interface; only of GitHub. */
   readonly api?: string;
 }
 
+/** URLs that replace those of providers, in tests. */
 export type ProviderEndpoints = Readonly<Partial<Record<OAuthProvider, Endpoints>>>;

@@ -9,10 +9,14 @@ import type { Provider, ProviderConnection, ProviderEndpoints } from "./provider
 /** The providers of social sign-in, and which of them the project has credentials for. */
 export interface Providers {
   readonly of: Readonly<Record<OAuthProvider, Provider>>;
-  /** Null where there are no credentials that can be used; why they cannot is logged once. */
+  /**
+   * The provider with the project's credentials; null where there are none that can be used. The reason is logged
+   * once.
+   */
   connect(name: OAuthProvider): Promise<ProviderConnection | null>;
 }
 
+/** The providers of a server. `endpoints` replaces their URLs in tests. */
 export function createProviders(platform: Platform, endpoints: ProviderEndpoints): Providers {
   const http = httpClient(platform, providerBounds);
   const of = {
@@ -39,7 +43,7 @@ export function createProviders(platform: Platform, endpoints: ProviderEndpoints
   };
 }
 
-/** The URL that is registered with a provider. */
+/** The callback URL, which the project registers with the provider. */
 export function callbackUrl(publicBaseUrl: string, provider: OAuthProvider): string {
   return `${publicBaseUrl}/auth/oauth/callback/${provider}`;
 }

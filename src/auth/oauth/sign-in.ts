@@ -7,14 +7,14 @@ import { type IdentitySignIn, signInByIdentity } from "../store/identities.js";
 import type { Profile, ProviderFailure } from "./provider.js";
 import { exchangeCodeLifetimeMs, newSecret } from "./state.js";
 
-/** What an application is told of a sign-in that came to nothing (docs/guides/sign-in-providers.md). */
+/** The `error` that the application gets for a sign-in that failed (docs/reference/auth.md#social-sign-in). */
 export type SignInFailure =
   | ProviderFailure
   | "email_not_verified"
   | "registration_closed"
   | "account_disabled";
 
-/** For people; the codes are for programs. */
+/** The `error_description` of each failure. */
 export const failureDescriptions: Readonly<Record<SignInFailure, string>> = {
   access_denied: "the sign-in was cancelled",
   provider_error: "the sign-in at the provider failed",
@@ -23,33 +23,34 @@ export const failureDescriptions: Readonly<Record<SignInFailure, string>> = {
   account_disabled: "the account is disabled",
 };
 
-/** What the database says after the batch of `signInByIdentity`. Null: there is no such user. */
+/** What the database reports after the batch of `signInByIdentity`. Null: there is no such user. */
 export interface SignInFacts {
   readonly codeStored: boolean;
   readonly identityDisabled: boolean | null;
   readonly addressDisabled: boolean | null;
-  /** The provider vouches for an address at all. */
+  /** Whether the provider has verified an address. */
   readonly addressVerified: boolean;
 }
 
-/** Null where the user is in. */
+/** Why the sign-in failed; null where it succeeded. */
 export function judgeSignIn(facts: SignInFacts): SignInFailure | null {
   if (facts.codeStored) return null;
   if (facts.identityDisabled === true) return "account_disabled";
   if (!facts.addressVerified) return "email_not_verified";
   if (facts.addressDisabled === true) return "account_disabled";
-  // Enabled and not linked: its own address is the one that nobody has verified.
+  // The address's user is enabled and was not linked, so this server has not verified the address.
   return facts.addressDisabled === null ? "registration_closed" : "email_not_verified";
 }
 
+/** A person whom a provider has verified, who is to be signed in. */
 export interface ProfileSignIn {
   readonly profile: Profile;
   readonly registration: AuthSettings["registration"];
-  /** The application's own (RFC 7636). */
+  /** The challenge of the application's own PKCE (RFC 7636). */
   readonly codeChallenge: string;
 }
 
-/** Signs a person in whom a provider vouches for: a code to exchange, or why not. */
+/** Signs a person in by the profile of a provider. Returns a code for the application to exchange, or why not. */
 export async function signInByProfile(
   context: { readonly platform: Platform },
   { profile, registration, codeChallenge }: ProfileSignIn,
@@ -83,7 +84,7 @@ export async function signInByProfile(
   return failure === null ? { code } : { failure };
 }
 
-/** Null for an address that the provider does not vouch for, or that is none by our measure. */
+/** The address of a profile; null where the provider has not verified it or it is not one that the server accepts. */
 export function verifiedEmail({ email, emailVerified }: Profile): string | null {
   return emailVerified && email !== null && isEmail(email) ? email : null;
 }

@@ -2,23 +2,26 @@ import { toBase64Url } from "../../encoding/base64.js";
 import type { Random } from "../../platform/platform.js";
 import { hashSecret } from "../api-key.js";
 
-/** How long a person may take at the provider. */
+/** How long a person may take to sign in at the provider. */
 export const stateLifetimeMs = 600_000;
-/** How long the application may take to exchange the code that it was called back with. */
+/** How long the application may take to exchange its code. */
 export const exchangeCodeLifetimeMs = 60_000;
 /** A state or an exchange code: 256 random bits in base64url. */
 export function newSecret(random: Random): string {
   return toBase64Url(random.bytes(32));
 }
 
-/** What a flow keeps from the browser (RFC 7636; OpenID Connect Core, section 3.1.2.1). */
+/** What ties the provider's answers to one sign-in (RFC 7636; OpenID Connect Core, section 3.1.2.1). */
 export interface FlowSecrets {
   /** The verifier of the server's own PKCE with the provider. */
   readonly codeVerifier: string;
   readonly nonce: string;
 }
 
-/** Derived from the state, so that the database stores neither of them. `key` serves no other purpose. */
+/**
+ * The secrets of a sign-in, derived from its state with HMAC-SHA-256, so that the database stores neither of them.
+ * `key` serves no other purpose.
+ */
 export async function flowSecrets(state: string, key: Uint8Array<ArrayBuffer>): Promise<FlowSecrets> {
   const algorithm = { name: "HMAC", hash: "SHA-256" };
   const hmacKey = await crypto.subtle.importKey("raw", key, algorithm, false, ["sign"]);
@@ -29,22 +32,25 @@ export async function flowSecrets(state: string, key: Uint8Array<ArrayBuffer>): 
   return { codeVerifier: await derived("code_verifier"), nonce: await derived("nonce") };
 }
 
-/** RFC 7636, section 4.2, method S256. */
+/** The challenge of a verifier by the method S256 (RFC 7636, section 4.2). */
 export function codeChallengeOf(codeVerifier: string): Promise<string> {
   return hashSecret(codeVerifier);
 }
 
-/** A challenge of method S256: 256 bits in base64url. */
+/** Whether the value is a challenge of the method S256: 32 bytes in base64url. */
 export function isCodeChallenge(text: unknown): text is string {
   return typeof text === "string" && /^[A-Za-z0-9_-]{43}$/.test(text);
 }
 
-/** RFC 7636, section 4.1. */
+/** Whether the value is a verifier (RFC 7636, section 4.1). */
 export function isCodeVerifier(text: unknown): text is string {
   return typeof text === "string" && /^[A-Za-z0-9._~-]{43,128}$/.test(text);
 }
 
-/** Redirect URLs have no query of their own, which `$auth.redirect_urls` is checked for, and stay as they are written. */
+/**
+ * Adds parameters to a redirect URL, which stays as it is written. `$auth.redirect_urls` allows no URL with a query
+ * or fragment.
+ */
 export function withQuery(redirectTo: string, parameters: Readonly<Record<string, string>>): string {
   return `${redirectTo}?${new URLSearchParams(parameters)}`;
 }

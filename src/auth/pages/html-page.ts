@@ -2,10 +2,10 @@ import { toBase64 } from "../../encoding/base64.js";
 import { escapeHtml } from "../../encoding/html.js";
 import { everyAnswer } from "../../http/respond.js";
 
-/** A page of the server's own, without scripts, images or anything from elsewhere. */
+/** A page of the server's own. It has no scripts and no images, and loads nothing from elsewhere. */
 export interface HtmlPage {
   readonly title: string;
-  /** HTML that is escaped already. */
+  /** HTML in which all text is escaped. */
   readonly main: string;
 }
 
@@ -22,14 +22,20 @@ button{margin:1.25rem 0 0;padding:.625rem 1.25rem;font:inherit;font-weight:600;c
 
 let policy: string | undefined;
 
-/** Nothing loads but this style; forms go to this server alone, and nobody may frame the page. */
+/**
+ * The Content-Security-Policy: nothing but the page's style is loaded, forms go to this server only, and no site may
+ * frame the page.
+ */
 async function makePolicy(): Promise<string> {
   const digest = await crypto.subtle.digest("SHA-256", new TextEncoder().encode(style));
   const hash = toBase64(new Uint8Array(digest));
   return `default-src 'none'; style-src 'sha256-${hash}'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'`;
 }
 
-/** The address of the page holds a token, so it is neither stored nor told to any other site. */
+/**
+ * The response with a page. Its URL holds a token, so the page must not be cached and no other site may learn its
+ * URL.
+ */
 export async function pageResponse({ title, main }: HtmlPage, status: number): Promise<Response> {
   policy ??= await makePolicy();
   const body = `<!DOCTYPE html>

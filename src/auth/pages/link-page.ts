@@ -3,7 +3,7 @@ import { hostedPages } from "../link-url.js";
 import type { LinkPurpose } from "../links.js";
 import type { HtmlPage } from "./html-page.js";
 
-/** The page of a link, by the last part of its path; null where there is none. */
+/** The purpose of a hosted page, by the last part of its path; null where there is no such page. */
 export function purposeOfPage(name: string): LinkPurpose | null {
   const purposes = Object.keys(hostedPages) as LinkPurpose[];
   return purposes.find((purpose) => hostedPages[purpose] === name) ?? null;
@@ -45,10 +45,12 @@ const wordings: Readonly<Record<LinkPurpose, PageWording>> = {
   },
 };
 
+/** Whether the page of a link asks for a new password. */
 export function takesPassword(purpose: LinkPurpose): boolean {
   return wordings[purpose].takesPassword;
 }
 
+/** What the form of a link's page shows. */
 export interface FormPage {
   readonly purpose: LinkPurpose;
   readonly token: string;
@@ -57,7 +59,7 @@ export interface FormPage {
   readonly problem: string | null;
 }
 
-/** The form that uses the link up when it is sent, and not before. */
+/** The form of a link's page. The link is used up when the form is sent, not when the page is opened. */
 export function formPage({ purpose, token, passwordLengthMin, problem }: FormPage): HtmlPage {
   const { title, intro, button } = wordings[purpose];
   const main = [
@@ -79,7 +81,10 @@ function passwordField(lengthMin: number, invalid: boolean): string {
 <p class="hint" id="hint">At least ${lengthMin} characters.</p>`;
 }
 
-/** `onwardTo` is the project's own choice, never one of the request. */
+/**
+ * The page after a link was used. `onwardTo` is a URL that the project or the invitation chose, never one of the
+ * request; null: the page leads nowhere.
+ */
 export function donePage(purpose: LinkPurpose, onwardTo: string | null): HtmlPage {
   const { doneTitle, done } = wordings[purpose];
   const onward =
@@ -87,6 +92,7 @@ export function donePage(purpose: LinkPurpose, onwardTo: string | null): HtmlPag
   return { title: doneTitle, main: `<p role="status">${escapeHtml(done)}</p>${onward}` };
 }
 
+/** The page of a link that cannot be used. `problem` is a sentence for people. */
 export function problemPage(problem: string): HtmlPage {
   return { title: "This did not work", main: problemText(problem) };
 }

@@ -6,7 +6,10 @@ import { prepareLinkMail } from "../link-mail.js";
 import { insertVerificationMail, type NewMail } from "../store/outbox.js";
 import { signInByLink } from "../use-link.js";
 
-/** POST /auth/email-verification/resend: the same answer and statements, whether or not there is such an account. */
+/**
+ * POST /auth/email-verification/resend: sends the link again. The answer and the statements are the same whether or
+ * not the address has an account.
+ */
 export async function resendVerification({ request, context }: AuthRequest): Promise<Response | Refusal> {
   const email = await readEmail(request);
   if (isRefusal(email)) return email;
@@ -19,7 +22,7 @@ export async function resendVerification({ request, context }: AuthRequest): Pro
   return json({ data: { accepted: true } }, 202);
 }
 
-/** POST /auth/email-verification/confirm: the address is the user's, who is signed in with it. */
+/** POST /auth/email-verification/confirm: confirms the address and signs its user in. */
 export async function confirmVerification({ request, context }: AuthRequest): Promise<Response | Refusal> {
   const token = await readToken(request);
   if (isRefusal(token)) return token;

@@ -12,8 +12,8 @@ const usersMax = 500;
 const idLengthMax = 255;
 
 /**
- * POST /auth/users/import, for a `project:backend` key: identities with their ids and password hashes from elsewhere, all
- * of them or none. Nobody is mailed.
+ * POST /auth/users/import, for a `project:backend` key: creates users with the ids and password hashes that they had
+ * elsewhere, all of them or none (docs/reference/auth.md#importing-users). Nobody is mailed.
  */
 export async function importIdentities({
   request,
@@ -79,7 +79,7 @@ function readUsers(value: unknown, hasher: PasswordHasher): readonly ImportedUse
 
 const fields = new Set(["id", "email", "role", "email_verified", "disabled", "password_hash"]);
 
-/** What is wrong, as text, or the user. Nothing is coerced. */
+/** The user, or a text that says what is wrong. Values are never converted to another type. */
 function readUser(item: unknown, hasher: PasswordHasher): ImportedUser | string {
   if (typeof item !== "object" || item === null || Array.isArray(item)) return ": expected an object";
   const unknown = Object.keys(item).find((field) => !fields.has(field));
@@ -104,7 +104,7 @@ function readUser(item: unknown, hasher: PasswordHasher): ImportedUser | string 
   };
 }
 
-/** It becomes part of paths and of access tokens. */
+/** Ids are restricted because they become part of paths and of access tokens. */
 function isId(text: string): boolean {
   return text.length <= idLengthMax && /^[^\s\p{C}]+$/u.test(text);
 }

@@ -24,14 +24,14 @@ const tooManyMails = new Refusal(
 
 interface Invitation {
   readonly email: string;
-  /** Null keeps that of a pending identity. */
+  /** Null leaves the role of a user who has not accepted yet as it is. */
   readonly role: "user" | "admin" | null;
   readonly redirectTo: string | null;
 }
 
 /**
- * POST /auth/users/invite, for a `project:backend` key. Whoever has not accepted yet is sent a link that sets a password
- * (and kills the one before); an existing user is sent the destination, and neither role nor password change.
+ * POST /auth/users/invite, for a `project:backend` key. A user who has not accepted yet is mailed a new link that
+ * sets a password, and older links die. An existing user is mailed the destination; their role and password stay.
  */
 export async function invite({ request, context, caller }: CallerRequest): Promise<Response | Refusal> {
   const { platform } = context;
@@ -85,7 +85,7 @@ async function readInvitation(request: Request): Promise<Invitation | Refusal> {
   return { email, role, redirectTo };
 }
 
-/** POST /auth/invitations/accept: sets the password, confirms the address and signs in. */
+/** POST /auth/invitations/accept: sets the password, confirms the address and signs the user in. */
 export async function acceptInvitation({ request, context }: AuthRequest): Promise<Response | Refusal> {
   const body = await readTokenAndPassword(request);
   if (isRefusal(body)) return body;

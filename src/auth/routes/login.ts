@@ -11,8 +11,8 @@ import { rememberAddress } from "../store/throttle.js";
 import { changePassword, userWithPassword } from "../store/users.js";
 
 /**
- * POST /auth/login. An unknown address, a wrong password, an account without one and a disabled account cost the same
- * statements and one hash, and get the same answer.
+ * POST /auth/login. An unknown address, a wrong password, an account without a password and a disabled account cost
+ * the same statements and one hash, and get the same answer.
  */
 export async function login({ request, context, address }: AuthRequest): Promise<Response | Refusal> {
   const body = await readEmailAndPassword(request);
@@ -38,7 +38,10 @@ async function logIn(
   return answer ?? logIn(context, body, address);
 }
 
-/** What comes of a right password; null where another login has replaced the imported hash meanwhile: it has to be checked again. */
+/**
+ * The answer to a right password. Null where another login has replaced the imported hash meanwhile, so that the
+ * password has to be checked against the new one.
+ */
 async function answerTo(
   context: AuthContext,
   body: EmailAndPassword,
@@ -59,7 +62,10 @@ async function answerTo(
   return (await completeSignIn(context, factor, 200)) ?? (replace.length > 0 ? null : wrong);
 }
 
-/** Where addresses have to be confirmed and this one is not: told only to whoever knows the password. */
+/**
+ * The refusal where the address has to be confirmed and is not. It comes after the password check, so that only the
+ * account's owner learns of it.
+ */
 async function unverifiedRefusal(
   context: AuthContext,
   account: Account,
@@ -73,7 +79,10 @@ async function unverifiedRefusal(
 
 const notVerified = new Refusal("email_not_verified", "confirm the address first: the link is in your mail");
 
-/** An imported hash is replaced by one of the current parameters, now that the password is at hand. */
+/**
+ * The hash that the account has after this login. An imported hash is replaced by one with the current parameters,
+ * which takes the password.
+ */
 async function currentHash(
   { platform }: AuthContext,
   { id, passwordHash }: Account,

@@ -6,7 +6,7 @@ import { endCookies } from "../cookies.js";
 import { invalidRefreshToken, readRefreshToken, rejection } from "../read-refresh-token.js";
 import { revokeByRefreshToken } from "../store/sessions.js";
 
-/** POST /auth/logout: ends the session of a refresh token at once; its access tokens are dead with it. */
+/** POST /auth/logout: ends the session of a refresh token. Its access tokens are refused from the next request on. */
 export async function logout({ request, context }: AuthRequest): Promise<Response | Refusal> {
   const { platform, config } = context;
   const token = await readRefreshToken(request, config);

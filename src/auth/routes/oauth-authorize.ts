@@ -10,8 +10,8 @@ import { flowSecrets, isCodeChallenge, newSecret, stateLifetimeMs } from "../oau
 import { insertState, purgeSignIns } from "../store/oauth.js";
 
 /**
- * POST /auth/oauth/authorize: begins a social sign-in. The application sends the person to the answer's URL, and keeps
- * the verifier of its challenge for the exchange.
+ * POST /auth/oauth/authorize: begins a social sign-in. The application sends the person to the URL in the answer and
+ * keeps the verifier of its `code_challenge` for the exchange.
  */
 export async function authorize({ request, context }: AuthRequest): Promise<Response | Refusal> {
   const { platform, providers } = context;
@@ -56,7 +56,7 @@ function readAuthorize(
     code_challenge_method: method,
   } = body;
   if (!isOAuthProvider(provider) || !providers.includes(provider)) return notOffered;
-  // Byte for byte (RFC 9700, section 2.1).
+  // Compared byte for byte (RFC 9700, section 2.1).
   if (typeof redirectTo !== "string" || !redirectUrls.includes(redirectTo))
     return badRequest("redirect_to: not one of the project's redirect URLs");
   if (method !== "S256") return badRequest("code_challenge_method: expected S256");

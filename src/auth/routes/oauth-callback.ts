@@ -14,13 +14,13 @@ import { flowSecrets, withQuery } from "../oauth/state.js";
 import { consumeState } from "../store/oauth.js";
 
 /**
- * GET or POST /auth/oauth/callback/{provider}: the person comes back from the provider. The state is used up first,
- * whatever follows; without a good one there is nowhere to go back to.
+ * GET or POST /auth/oauth/callback/{provider}: the provider sends the person back. The state is used up first,
+ * whatever follows. Without a live state the answer is 400, because the URL to return to is stored with the state.
  */
 export async function callback({ request, context, name }: AuthRequest): Promise<Response | Refusal> {
   if (!isOAuthProvider(name)) return new Refusal("not_found", "no such provider");
   const provider = context.providers.of[name];
-  // HEAD too, as whoever looks only (RFC 9110, section 9.2.1) must not use the state up.
+  // HEAD is refused too, because a safe request (RFC 9110, section 9.2.1) must not use the state up.
   if (request.method !== provider.callbackMethod) return methodNotAllowed(provider.callbackMethod);
   const parameters = await readParameters(request, provider);
   if (isRefusal(parameters)) return parameters;
@@ -41,7 +41,7 @@ export async function callback({ request, context, name }: AuthRequest): Promise
 
 const unknownState = badRequest("the state is unknown, used or expired: begin the sign-in again");
 
-/** Over this no provider's answer is. */
+/** The size limit of the form that Apple posts. */
 const formBytesMax = 65_536;
 
 async function readParameters(request: Request, provider: Provider): Promise<URLSearchParams | Refusal> {
@@ -63,7 +63,10 @@ interface Flow {
   readonly codeChallenge: string;
 }
 
-/** Uses the state up. Null where it is not good, or its redirect URL is none of the project's any more. */
+/**
+ * Uses the state up. Null where it is not live, or where the redirect URL that it was made for is no longer one of
+ * the project's.
+ */
 async function takeFlow(
   { platform }: AuthContext,
   state: string | null,
@@ -114,7 +117,10 @@ async function profileOf(
   }
 }
 
-/** RFC 9110, section 15.4.4: also after Apple's POST the browser goes on with GET. */
+/**
+ * 303 makes the browser continue with GET, also after the POST that Apple's sign-in ends with (RFC 9110, section
+ * 15.4.4).
+ */
 function seeOther(location: string): Response {
   const headers = { ...everyAnswer, Location: location, "Referrer-Policy": "no-referrer" };
   return new Response(null, { status: 303, headers });

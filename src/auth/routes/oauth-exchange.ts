@@ -7,8 +7,8 @@ import { codeChallengeOf, isCodeVerifier } from "../oauth/state.js";
 import { consumeCode, userOfCode } from "../store/oauth.js";
 
 /**
- * POST /auth/oauth/exchange: tokens for the one-use code of a callback. A verifier that does not fit uses the code up
- * too: whoever presents it is not who began the sign-in, and gets no second try.
+ * POST /auth/oauth/exchange: exchanges the one-use code of a callback for tokens. A wrong verifier uses the code up
+ * too, because only the application that began the sign-in knows the right one, and nobody else gets a second try.
  */
 export async function exchange({ request, context }: AuthRequest): Promise<Response | Refusal> {
   const body = await readAuthBody(request);

@@ -3,7 +3,10 @@ import { json } from "../../http/respond.js";
 import type { AuthRequest } from "../context.js";
 import { callbackUrl } from "../oauth/providers.js";
 
-/** GET /auth/oauth/providers: those that are declared and have credentials, with the URL to register with each. */
+/**
+ * GET /auth/oauth/providers: the providers that `$auth` declares and that have credentials, each with the callback
+ * URL to register there.
+ */
 export async function listProviders({ context }: AuthRequest): Promise<Response | Refusal> {
   const settings = await context.settings();
   if (isRefusal(settings)) return settings;

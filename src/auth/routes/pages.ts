@@ -8,8 +8,8 @@ import { donePage, formPage, problemPage, purposeOfPage, takesPassword } from ".
 import { useLink } from "../use-link.js";
 
 /**
- * GET /auth/pages/{verify-email, accept-invitation, reset-password}, for links whose page is not configured. Opening one
- * uses nothing up.
+ * GET /auth/pages/{verify-email, accept-invitation, reset-password}: the page of a mailed link where `$auth` names
+ * none. Opening it does not use the link up.
  */
 export async function showPage({ request, context, name }: AuthRequest): Promise<Response | Refusal> {
   const purpose = purposeOfPage(name);
@@ -24,7 +24,8 @@ const noSuchPage = new Refusal("not_found", "no such page");
 const incomplete = "The address is incomplete. Open the whole link of the mail.";
 
 /**
- * POST of the same: the form uses the link up, and opens no session, so that a foreign page could sign nobody in with it.
+ * POST of the same path: the page's form, which uses the link up. It opens no session, so that a foreign page cannot
+ * sign anybody in with it.
  */
 export async function submitPage({ request, context, name }: AuthRequest): Promise<Response | Refusal> {
   const purpose = purposeOfPage(name);
@@ -34,10 +35,10 @@ export async function submitPage({ request, context, name }: AuthRequest): Promi
   if (isRefusal(form)) return form;
   const token = form.get("token") ?? "";
   const password = takesPassword(purpose) ? (form.get("password") ?? "") : null;
-  // First, as a storage that fails must not answer for a link that is used up.
+  // Asked before the link is used: if the storage fails here, the link stays usable.
   const application = await applicationOf(context);
   const used = await useLink(context, { purpose, token, password });
-  // Where an accepted invitation leads was checked when it was made.
+  // `redirectTo` was checked when the invitation was created.
   if (!isRefusal(used)) return pageResponse(donePage(purpose, used.redirectTo ?? application), 200);
   const problem = sentence(used);
   if (used.code === "invalid_token") return pageResponse(problemPage(problem), used.status);
@@ -45,15 +46,15 @@ export async function submitPage({ request, context, name }: AuthRequest): Promi
   return pageResponse(formPage({ purpose, token, passwordLengthMin, problem }), used.status);
 }
 
-/** Null where none is configured, or no schema is in force. */
+/** The application's URL to lead on to; null where the project's files name none or no schema is in force. */
 async function applicationOf({ settings, config }: AuthContext): Promise<string | null> {
   const found = await settings();
   return isRefusal(found) ? null : applicationUrl(found, config.cors.allowed_origins);
 }
 
 /**
- * A page with `Referrer-Policy: no-referrer` sends its forms with `Origin: null` (Fetch, "append a request Origin
- * header"); `Sec-Fetch-Site`, which no page can forge, then says where they come from.
+ * Whether the form was sent by a page of this server. A page with `Referrer-Policy: no-referrer` sends its forms with
+ * `Origin: null` (Fetch, "append a request Origin header"); then `Sec-Fetch-Site` tells, which no page can forge.
  */
 function isOwnForm(request: Request, { publicBaseUrl, config }: AuthContext): boolean {
   const origin = request.headers.get("Origin");
@@ -64,7 +65,7 @@ function isOwnForm(request: Request, { publicBaseUrl, config }: AuthContext): bo
 
 const formBytesMax = 16_384;
 
-/** Fields that come twice are of two minds: the form is refused. */
+/** Reads the form. Refused where a field comes twice, because it is unclear which one is meant. */
 async function readForm(request: Request): Promise<ReadonlyMap<string, string> | Refusal> {
   const isForm = /^application\/x-www-form-urlencoded\s*(;|$)/i.test(
     request.headers.get("Content-Type") ?? "",

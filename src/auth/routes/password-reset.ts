@@ -6,7 +6,10 @@ import { prepareLinkMail } from "../link-mail.js";
 import { insertPasswordResetMail } from "../store/outbox.js";
 import { useLink } from "../use-link.js";
 
-/** POST /auth/password-reset/request: the same answer and statements, whether or not there is such an account. */
+/**
+ * POST /auth/password-reset/request: mails a link. The answer and the statements are the same whether or not the
+ * address has an account.
+ */
 export async function requestPasswordReset({ request, context }: AuthRequest): Promise<Response | Refusal> {
   const email = await readEmail(request);
   if (isRefusal(email)) return email;
@@ -17,7 +20,7 @@ export async function requestPasswordReset({ request, context }: AuthRequest): P
   return json({ data: { accepted: true } }, 202);
 }
 
-/** POST /auth/password-reset/confirm: sets the password and ends every session. It enables nobody. */
+/** POST /auth/password-reset/confirm: sets the password and ends every session. A disabled user stays disabled. */
 export async function confirmPasswordReset({ request, context }: AuthRequest): Promise<Response | Refusal> {
   const body = await readTokenAndPassword(request);
   if (isRefusal(body)) return body;

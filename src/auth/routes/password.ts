@@ -13,7 +13,7 @@ import { changePassword } from "../store/users.js";
 
 /**
  * POST /auth/password: replaces the caller's own password and ends every session, this one included. A wrong current
- * password is 403, as 401 means that the session is gone, and counts like a failed login.
+ * password counts like a failed login. It is 403, because a client takes 401 for the end of the session.
  */
 export async function changeOwnPassword({
   request,

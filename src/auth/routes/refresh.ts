@@ -14,7 +14,10 @@ import {
 import { rotateRefreshToken } from "../store/sessions.js";
 import { tokenResponse } from "../token-response.js";
 
-/** POST /auth/refresh: rotates a refresh token. A confirmed rejection ends the cookies too. */
+/**
+ * POST /auth/refresh: rotates a refresh token. In cookie mode a token that is refused for good has its cookies
+ * deleted.
+ */
 export async function refresh({ request, context }: AuthRequest): Promise<Response | Refusal> {
   const answer = await rotate(request, context);
   return answer === invalidRefreshToken ? rejection(context) : answer;

@@ -13,8 +13,8 @@ import { insertRegistrationMail } from "../store/outbox.js";
 import { insertUser, type NewUser, userWithPassword } from "../store/users.js";
 
 /**
- * POST /auth/register: a user of role `user`, whatever the body says, and a first session; where addresses have to be
- * confirmed first, a mail and no session.
+ * POST /auth/register: creates a user with the role `user`, whatever the body says, and a session. Where addresses
+ * have to be confirmed, it sends a mail and opens no session.
  */
 export async function register({ request, context }: AuthRequest): Promise<Response | Refusal> {
   const { platform, config } = context;
@@ -51,8 +51,9 @@ async function signUp(context: AuthContext, user: NewUser): Promise<Response | R
 const taken = new Refusal("conflict", "the address is registered already");
 
 /**
- * The same answer and statements for an address that is new, taken and not confirmed, or confirmed. The id in it is a random
- * one each time: a row that refers to it, were it a new user's, would be taken, and so tell.
+ * The answer and the statements are the same for an address that is new, registered and unconfirmed, or confirmed.
+ * The id in the answer is random each time: with a real one, a caller could insert a row that refers to it, and the
+ * foreign key would show whether the user is a new one.
  */
 async function registerUnverified(context: AuthContext, user: NewUser): Promise<Response> {
   const { email, role, passwordHash } = user;

@@ -26,7 +26,11 @@ import { register } from "./register.js";
 type Env = { Variables: { caller: Caller } };
 type Handler<R> = (given: R) => Promise<Response | Refusal>;
 
-/** /auth (docs/reference/http.md). `authenticated` finds out who calls, for the routes that do more than read. */
+/**
+ * The routes under /auth (docs/reference/http.md#endpoints). `authenticated` is a middleware that identifies the
+ * caller in a round trip of its own, for the POST routes that need one. `addressOf` gives the client's address as
+ * `addressUnit` does.
+ */
 export function authRoutes(
   context: AuthContext,
   callers: Callers,
@@ -76,7 +80,7 @@ export function authRoutes(
   return routes;
 }
 
-/** What depends on who calls. */
+/** The endpoints whose answer depends on the caller. */
 const callersPosts: readonly (readonly [string, Handler<CallerRequest>])[] = [
   ["/password", changeOwnPassword],
   ["/users/import", importIdentities],
@@ -84,8 +88,8 @@ const callersPosts: readonly (readonly [string, Handler<CallerRequest>])[] = [
 ];
 
 /**
- * Whatever fails inside, be it storage, the hasher or the making of a token, is 503
- * `auth_unavailable`. What nobody expected is logged beside.
+ * Answers every exception with 503 `auth_unavailable`, because clients keep their tokens then. An exception that is
+ * neither failing storage nor a busy hasher is also logged.
  */
 function unavailableFor(log: Log): (error: Error) => Response {
   return (error) => {

@@ -2,10 +2,11 @@ import type { ResultValue, Statement } from "../../platform/database.js";
 import { Memo } from "../../platform/memo.js";
 import { instant, statement } from "./statement.js";
 
-// The columns of a check are called c0, c1 and so on, for `insist`.
+// `insist` refers to the columns of a check as c0, c1 and so on.
 const schemaVersion = "(SELECT max(version) FROM _schema) AS c0";
 
-// The same texts each time: they are looked up, and one that is put together anew is read whole to be found.
+// The texts of the checks are constants because they are looked up in caches: a string that is put together anew has
+// to be read as a whole before it can be found.
 const schemaVersionSql = `SELECT ${schemaVersion}`;
 const sessionSql = `SELECT ${schemaVersion}, u.id AS c1, u.email AS c2, u.role AS c3 FROM (SELECT 1)
     LEFT JOIN _sessions s ON s.id = ? AND s.revoked_at IS NULL
@@ -13,24 +14,26 @@ const sessionSql = `SELECT ${schemaVersion}, u.id AS c1, u.email AS c2, u.role A
 const apiKeySql = `SELECT ${schemaVersion}, k.id AS c1, k.scopes AS c2 FROM (SELECT 1)
     LEFT JOIN _service_keys k ON k.hash = ? AND k.revoked_at IS NULL AND (k.expires_at IS NULL OR k.expires_at > ?)`;
 
-/** `[schema version]` */
+/** Returns `[schema version]`, NULL where no schema was applied yet. */
 export function schemaVersionCheck(): Statement {
   return statement(schemaVersionSql);
 }
 
-/** `[schema version, user id, email, role]`; the user is NULL unless the session lives and the user is enabled. */
+/**
+ * Returns `[schema version, user id, email, role]`; the user is NULL unless the session is live and the user enabled.
+ */
 export function sessionCheck(sessionId: string): Statement {
   return statement(sessionSql, sessionId);
 }
 
-/** `[schema version, key id, scopes]`; the key is NULL unless it is neither revoked nor expired. */
+/** Returns `[schema version, key id, scopes]`; the key is NULL where it is unknown, revoked or expired at `now`. */
 export function apiKeyCheck(hash: string, now: number): Statement {
   return statement(apiKeySql, hash, instant(now));
 }
 
 /**
- * For the begin of a batch: fails, and with it the batch, unless a check returns the expected row. What it then reads as
- * JSON is none.
+ * A statement for the beginning of a batch that fails unless the check returns the expected row, so that nothing of
+ * the batch is committed. It fails by reading invalid JSON, because a SELECT cannot raise an error by itself.
  */
 export function insist(check: Statement, expected: readonly ResultValue[]): Statement {
   const sql = insisting.get(check.sql, () => {
@@ -42,15 +45,15 @@ export function insist(check: Statement, expected: readonly ResultValue[]): Stat
   return { sql, params: [...expected, ...check.params] };
 }
 
-/** By the text of the check, of which there are three. */
+/** The SQL of `insist` by the SQL of the check, of which there are three. */
 const insisting = new Memo<string>(10);
 
-/** By the text of the check, of which there are six, and then by that of the statement. */
+/** The SQL of `withCheck`: by the SQL of the check (three, and three of `insist`), then by that of the statement. */
 const joinedTexts = new Memo<Memo<string>>(20);
 
 /**
- * A check and a `single` statement as one, the check's columns first: another statement costs as much as looking up a row.
- * Where the statement has no row, its columns are NULL.
+ * Joins a check and a `single` statement into one statement, because a further statement costs as much as looking up
+ * a row. The columns of the check come first. Where the statement returns no row, its columns are NULL.
  */
 export function withCheck(check: Statement, { sql, params }: Statement): Statement {
   const texts = joinedTexts.get(check.sql, () => new Memo<string>(300, 10_000));

@@ -2,20 +2,23 @@ import type { Statement } from "../../platform/database.js";
 import { invitedRole } from "./links.js";
 import { instant, statement } from "./statement.js";
 
-/** A person that a provider has vouched for, on their way in. */
+/** A person who has signed in at a provider and is to be signed in here. */
 export interface IdentitySignIn {
   readonly provider: string;
   readonly subject: string;
-  /** The address; null unless the provider has verified it. */
+  /** The address; null where the provider has not verified it. */
   readonly email: string | null;
   readonly emailKey: string | null;
-  /** The user who has the address may be linked; else one who is made of it alone. */
+  /**
+   * Whether an existing user with the address may be linked. If not, the identity is linked only to a user who is
+   * created for it.
+   */
   readonly mayLink: boolean;
-  /** A user may be made of an address that nobody has yet. */
+  /** Whether a user may be created where the address has none yet. */
   readonly mayRegister: boolean;
-  /** The id of a user that has yet to be made. */
+  /** The id for the user, if one is created. */
   readonly newUserId: string;
-  /** The code that the application will exchange. */
+  /** The hash of the code that the application will exchange. */
   readonly codeHash: string;
   readonly codeChallenge: string;
   readonly now: number;
@@ -25,15 +28,16 @@ export interface IdentitySignIn {
 const unlinked = "NOT EXISTS (SELECT 1 FROM _identities WHERE provider = ? AND subject = ?)";
 
 /**
- * A local account whose address nobody has confirmed: it may be a squatter's. One of an administrator is left alone,
- * as whoever made it by hand may have made up the address too.
+ * SQL: an account whose address was never confirmed, so that it may have been created by somebody else than the owner
+ * of the address. Administrators are excepted, because an operator who creates one by hand may have invented the
+ * address.
  */
 const unconfirmed = `email_key = ? AND email_verified = 0 AND disabled = 0 AND role <> 'admin' AND ${unlinked}`;
 
 /**
- * Finds, takes over, or makes the user of an identity, and stores an exchange code for them, in one batch. An identity
- * that is known is its user's whatever the address says; another one links only between verified addresses. The last
- * statement says what has become of it; see `judgeSignIn`.
+ * Finds, takes over or creates the user of an identity and stores an exchange code for them, in one batch. A known
+ * identity belongs to its user whatever its address is now. An unknown one is linked by its address, where both the
+ * provider and this server have verified it. The last statement returns what `judgeSignIn` needs.
  */
 export function signInByIdentity(request: IdentitySignIn): readonly Statement[] {
   return [
@@ -83,7 +87,10 @@ function byAddress(request: IdentitySignIn, email: string, emailKey: string): re
   ];
 }
 
-/** Of an account that nobody has confirmed: what its maker knows of it opens it no more. */
+/**
+ * Takes an unconfirmed account over for the identity: sessions, codes, links and the password that its creator knows
+ * are void from then on.
+ */
 function takeOver({ provider, subject, now }: IdentitySignIn, emailKey: string): readonly Statement[] {
   const account = [emailKey, provider, subject] as const;
   const taken = `user_id IN (SELECT id FROM _users WHERE ${unconfirmed})`;
@@ -108,7 +115,10 @@ function takeOver({ provider, subject, now }: IdentitySignIn, emailKey: string):
   ];
 }
 
-/** `[code was stored, user of the identity is disabled, user of the address is disabled]`, NULL for no such user. */
+/**
+ * Returns `[whether the code was stored, whether the identity's user is disabled, whether the address's user is
+ * disabled]`; the last two are NULL where there is no such user.
+ */
 function signInFacts({ codeHash, provider, subject, emailKey }: IdentitySignIn): Statement {
   return statement(
     `SELECT EXISTS (SELECT 1 FROM _oauth_codes WHERE hash = ?),

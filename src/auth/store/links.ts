@@ -2,17 +2,22 @@ import type { Statement } from "../../platform/database.js";
 import type { LinkPurpose } from "../links.js";
 import { type Condition, condition, statement } from "./statement.js";
 
+/** A link that is to be stored. Times are milliseconds since the epoch. */
 export interface NewLink {
   readonly id: string;
-  /** Of the token. */
+  /** The hash of the link's token. */
   readonly hash: string;
   readonly purpose: LinkPurpose;
-  /** The row of the outbox that announces the link: without it there is no link, and older ones live on. */
+  /**
+   * The id of the mail in the outbox that announces the link. Where that mail was not written, no link is stored and
+   * older ones stay valid.
+   */
   readonly mailId: string;
   readonly emailKey: string;
   /**
-   * Becomes the password when the link is used, where the account is an unconfirmed registration: any other has an owner,
-   * and a stranger's password is not for them. Without one, a newer link carries what an older one carried.
+   * The password of a registration. It becomes the user's when the link is used, but only where the account is an
+   * unconfirmed registration: any other account has an owner, and a stranger must not set their password. Null
+   * carries over the one of the link before.
    */
   readonly passwordHash: string | null;
   /** Becomes the role when the link is used. */
@@ -22,7 +27,10 @@ export interface NewLink {
   readonly expiresAtMs: number;
 }
 
-/** In one batch behind the statement that writes the mail. The newer link kills the older ones of its purpose. */
+/**
+ * Stores a link. Goes into one batch behind the statement that writes its mail. Older links of the same purpose are
+ * deleted.
+ */
 export function insertLink(link: NewLink): readonly Statement[] {
   return [
     statement(
@@ -54,8 +62,8 @@ export function insertLink(link: NewLink): readonly Statement[] {
 }
 
 /**
- * In one batch behind `insertLink` of an invitation: what a stranger may have registered before is not the invitee's, and no link
- * of it may become theirs.
+ * Takes an unconfirmed registration back, because whoever registered may not be the person who is invited: the
+ * password and the verification links go. Goes into one batch behind `insertLink` of the invitation.
  */
 export function forgetRegistration(invitationId: string): readonly Statement[] {
   const invitee = "(SELECT user_id FROM _links WHERE id = ?)";
@@ -73,8 +81,9 @@ export function forgetRegistration(invitationId: string): readonly Statement[] {
 }
 
 /**
- * In one batch behind `insertLink`, where too many mails were asked for to send another: the links that are out carry the
- * password of one registration, and whose it is nobody knows, so that they carry none.
+ * Removes the passwords that the unused verification links of an unconfirmed registration carry, where the allowance
+ * of mails left `insertLink` without a link: somebody has registered the address once more, and it is unknown whose
+ * password is the owner's. Goes into one batch behind `insertLink`.
  */
 export function disputePasswords(linkId: string, emailKey: string): Statement {
   return statement(
@@ -89,7 +98,7 @@ export function disputePasswords(linkId: string, emailKey: string): Statement {
 const live = `used_at IS NULL AND expires_at > ?
   AND EXISTS (SELECT 1 FROM _users u WHERE u.id = _links.user_id AND u.disabled = 0)`;
 
-/** `[1]` where the link could be used now: asked before a password is hashed for it. */
+/** Returns `[1]` where the link can be used now. Asked before a password is hashed for it. */
 export function liveLink(hash: string, purpose: LinkPurpose, now: number): Statement {
   return statement(
     `SELECT 1 FROM _links WHERE hash = ? AND purpose = ? AND ${live}`,
@@ -99,31 +108,38 @@ export function liveLink(hash: string, purpose: LinkPurpose, now: number): State
   );
 }
 
+/** A use of a link. */
 export interface LinkUse {
   readonly hash: string;
   readonly purpose: LinkPurpose;
-  /** The password that comes with the token; null keeps the one that the link carries, or else the user's. */
+  /**
+   * The hash of the password that comes with the token. Null keeps the one that the link carries, or else the user's.
+   */
   readonly passwordHash: string | null;
-  /** Of this use alone: what the other statements of the batch know it by. */
+  /** A random id of this use, by which the other statements of the batch find the link that it consumed. */
   readonly usedBy: string;
   readonly now: number;
 }
 
-/** The user whose link this use consumed: no one, where it consumed none. */
+/** SQL: the id of the user whose link this use consumed; NULL where it consumed none. */
 const consumer = "(SELECT user_id FROM _links WHERE hash = ? AND used_by = ?)";
 
-/** For `openSession`, in one batch behind `consumeLink`: the user whose link this use consumed. */
+/** The user whose link this use consumed, for `openSession` in one batch behind `consumeLink`. */
 export function userOfLink({ hash, usedBy }: LinkUse): Condition {
   return condition(`u.id = ${consumer}`, hash, usedBy);
 }
 
-/** Whoever has the address has shown what the link of the invitation would have shown. */
+/**
+ * SQL: the role of a live invitation of an unconfirmed user. It is granted however the user proves to own the
+ * address, because the link of the invitation would prove the same.
+ */
 export const invitedRole = `(SELECT i.role FROM _links i WHERE i.user_id = _users.id AND i.purpose = 'invitation'
   AND i.used_at IS NULL AND i.expires_at > ? AND _users.email_verified = 0)`;
 
 /**
- * Consumes a link. The first statement returns `[redirect_to]`, no row where the link is not live. Whichever link was used, it ends what was opened before (somebody else may have had the password
- * or the account until now), and the other links die.
+ * Consumes a link. The first statement returns `[redirect_to]`, or no row where the link is not live. Sessions,
+ * exchange codes and known addresses of the user are ended, because somebody else may have had the account until now,
+ * and all other links of the user are deleted.
  */
 export function consumeLink({ hash, purpose, passwordHash, usedBy, now }: LinkUse): readonly Statement[] {
   return [
@@ -138,7 +154,7 @@ export function consumeLink({ hash, purpose, passwordHash, usedBy, now }: LinkUs
       BigInt(now),
     ),
     statement(
-      // The password of an unconfirmed registration may be anybody's, unless it is the one that the link carries.
+      // The password of an unconfirmed registration may be a stranger's, unless the link carries it.
       `UPDATE _users SET email_verified = 1, registration_unconfirmed = 0,
         password_hash = ifnull(l.password_hash, iif(registration_unconfirmed, NULL, _users.password_hash)),
         role = ifnull(ifnull(l.role, ${invitedRole}), _users.role)
@@ -160,8 +176,8 @@ export function consumeLink({ hash, purpose, passwordHash, usedBy, now }: LinkUs
 }
 
 /**
- * In one batch behind `changePassword`, where that changed something: links and exchange codes from before are worth
- * nothing now.
+ * Deletes the links and exchange codes of a user whose password was changed. Goes into one batch behind
+ * `changePassword` and does nothing where that changed nothing.
  */
 export function deleteOpeningsIfChanged(userId: string, passwordHash: string): readonly Statement[] {
   return ["_links", "_oauth_codes"].map((table) =>

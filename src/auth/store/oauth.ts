@@ -1,17 +1,19 @@
 import type { Statement } from "../../platform/database.js";
 import { type Condition, condition, statement } from "./statement.js";
 
+/** The state of a social sign-in that begins. Times are milliseconds since the epoch. */
 export interface NewState {
-  /** Of the state; it is stored nowhere itself. */
+  /** The hash of the state. The state itself is not stored. */
   readonly hash: string;
   readonly provider: string;
   readonly redirectTo: string;
-  /** The application's own (RFC 7636): only who holds its verifier gets the tokens. */
+  /** The challenge of the application's own PKCE (RFC 7636), which is checked at the exchange. */
   readonly codeChallenge: string;
   readonly now: number;
   readonly expiresAtMs: number;
 }
 
+/** Stores the state of a sign-in that begins. */
 export function insertState(state: NewState): Statement {
   return statement(
     `INSERT INTO _oauth_states (hash, provider, redirect_to, code_challenge, created_at, expires_at)
@@ -25,7 +27,10 @@ export function insertState(state: NewState): Statement {
   );
 }
 
-/** `[redirect_to, code_challenge]`; no row where the state is unknown, used, expired or another provider's. */
+/**
+ * Uses a state up. Returns `[redirect_to, code_challenge]`; no row where the state is unknown, used, expired or
+ * another provider's.
+ */
 export function consumeState(hash: string, provider: string, now: number): Statement {
   return statement(
     `UPDATE _oauth_states SET used_at = ? WHERE hash = ? AND provider = ? AND used_at IS NULL AND expires_at > ?
@@ -39,7 +44,10 @@ export function consumeState(hash: string, provider: string, now: number): State
 
 const purgedMax = 20;
 
-/** Removes what has expired, a few at a time: whoever begins a sign-in takes more away than they add. */
+/**
+ * Removes expired states and codes, at most `purgedMax` of each. Every sign-in that begins runs it and adds one
+ * state, so the tables do not grow.
+ */
 export function purgeSignIns(now: number): readonly Statement[] {
   return ["_oauth_states", "_oauth_codes"].map((table) =>
     statement(
@@ -50,7 +58,7 @@ export function purgeSignIns(now: number): readonly Statement[] {
   );
 }
 
-/** Uses an exchange code up, whatever was presented with it. `hash` is that of the code. */
+/** Uses an exchange code up, whether or not the verifier that came with it is right. `hash` is the code's. */
 export function consumeCode(hash: string, now: number): Statement {
   return statement(
     "UPDATE _oauth_codes SET used_at = ? WHERE hash = ? AND used_at IS NULL",
@@ -59,15 +67,19 @@ export function consumeCode(hash: string, now: number): Statement {
   );
 }
 
+/** An exchange code that was presented, with its verifier. */
 export interface PresentedCode {
-  /** Of the code. */
+  /** The hash of the code. */
   readonly hash: string;
-  /** S256 of the verifier that was presented. */
+  /** The challenge (S256) of the verifier that was presented. */
   readonly codeChallenge: string;
   readonly now: number;
 }
 
-/** For `openSession`, in one batch right behind `consumeCode`: the user of the code, where it was live and the challenge fits. */
+/**
+ * The user of an exchange code, where it was live and its challenge is the same, for `openSession` in one batch
+ * directly behind `consumeCode`.
+ */
 export function userOfCode({ hash, codeChallenge, now }: PresentedCode): Condition {
   return condition(
     `changes() = 1 AND u.id =
@@ -78,17 +90,17 @@ export function userOfCode({ hash, codeChallenge, now }: PresentedCode): Conditi
   );
 }
 
-/** What waits to be exchanged ends with the sessions of its user. */
+/** Deletes the exchange codes of a user whose sessions are ended. */
 export function deleteCodes(userId: string): Statement {
   return statement("DELETE FROM _oauth_codes WHERE user_id = ?", userId);
 }
 
-/** `[id]`: the project's random id. */
+/** Returns `[id]`, the project's random id. */
 export function projectId(): Statement {
   return statement("SELECT id FROM _project");
 }
 
-/** Of a database that takes the place of another: credentials sealed for that one fit it. */
+/** Gives the database the id of another project, so that credentials sealed for that project open here. */
 export function setProjectId(id: string): Statement {
   return statement("UPDATE _project SET id = ?", id);
 }

@@ -6,15 +6,19 @@ import { isPending } from "./users.js";
 /** What a mail says. `registration_attempt` tells the owner of an address that somebody tried to register it. */
 export type MailKind = LinkPurpose | "registration_attempt";
 
+/** A mail that is to be written to the outbox. */
 export interface NewMail {
   readonly id: string;
-  /** The link to announce, where whoever has the address is to get one. */
+  /** The id of the link that the mail announces. It is left out for users who get a mail without a link. */
   readonly linkId: string;
   readonly emailKey: string;
   readonly now: number;
 }
 
-/** Who is mailed what; `withLink` is a condition on the user. */
+/**
+ * Which users are mailed, and what, as SQL over `_users`: `kind` is an expression, `withLink` and `recipients` are
+ * conditions.
+ */
 interface MailRule {
   readonly kind: string;
   readonly withLink: string;
@@ -22,8 +26,8 @@ interface MailRule {
 }
 
 /**
- * Writes a mail, in one batch right behind the statement that counts it and guarded by it. An address without an account
- * takes the same statement and leaves no row.
+ * Writes a mail to the outbox. Goes into one batch directly behind the statement that counts the mail, and does
+ * nothing where that changed no row. For an address without an account the same statement runs and writes nothing.
  */
 function insertMail(
   { id, linkId, emailKey, now }: NewMail,
@@ -45,28 +49,38 @@ function insertMail(
 
 const unconfirmedRegistration = "registration_unconfirmed = 1";
 
-/** A link to confirm the address, or where the account has an owner, confirmed or not, a word to them. */
+/**
+ * Mails a link to confirm the address to an unconfirmed registration. Any other account has an owner, who is told
+ * that somebody tried to register the address.
+ */
 export function insertRegistrationMail(mail: NewMail): Statement {
   const kind = `iif(${unconfirmedRegistration}, 'email_verification', 'registration_attempt')`;
   return insertMail(mail, { kind, withLink: unconfirmedRegistration, recipients: "true" }, null);
 }
 
-/** Nobody is mailed where addresses need not be confirmed: a link would vouch for an account that anybody may have made. */
+/**
+ * Mails a new link to confirm the address. Where addresses need not be confirmed nobody is mailed, because the link
+ * would vouch for an account that anybody may have created.
+ */
 export function insertVerificationMail(mail: NewMail, { required }: { required: boolean }): Statement {
   const recipients = required ? "email_verified = 0" : "false";
   return insertMail(mail, { kind: "'email_verification'", withLink: "true", recipients }, null);
 }
 
+/** Mails a link to reset the password. */
 export function insertPasswordResetMail(mail: NewMail): Statement {
   return insertMail(mail, { kind: "'password_reset'", withLink: "true", recipients: "true" }, null);
 }
 
-/** A link to accept for whoever has not accepted yet; for everybody else the destination alone. */
+/**
+ * Mails an invitation: with a link to accept for a user who has not accepted yet, with `actionUrl` alone for any
+ * other.
+ */
 export function insertInvitationMail(mail: NewMail, actionUrl: string | null): Statement {
   return insertMail(mail, { kind: "'invitation'", withLink: isPending, recipients: "true" }, actionUrl);
 }
 
-/** `[1]` where a mail is due; asked first, as a claim takes the write lock. */
+/** Returns `[1]` where a mail is due. Asked before `claimMails`, because that takes the write lock. */
 export function anyMailDue(now: number): Statement {
   return statement(
     "SELECT 1 FROM _outbox WHERE next_attempt_at <= ? AND leased_until <= ? LIMIT 1",
@@ -75,23 +89,25 @@ export function anyMailDue(now: number): Statement {
   );
 }
 
+/** Which mails a process takes, and when others may. Times are milliseconds. */
 export interface MailClaim {
   readonly now: number;
   readonly mailsMax: number;
-  /** Mails that this process has in hand. */
+  /** The ids of mails that this process is sending. */
   readonly except: readonly string[];
-  /** Doubled with each attempt, up to `backoffMsMax`. */
+  /** The pause before the second attempt. It doubles with each attempt, up to `backoffMsMax`. */
   readonly backoffMs: number;
   readonly backoffMsMax: number;
-  /** Longer than any transport takes. */
+  /** For how long no other process takes the mails. Longer than any transport takes to send one. */
   readonly leaseMs: number;
 }
 
 const backoff = "min(?, ? << min(attempts, 30))";
 
 /**
- * Takes mails that are due, so that no other process takes them before the lease and the backoff end. Returns `[id, kind, recipient,
- * link_id, action_url, created_at, attempts, link's expires_at, link's redirect_to]`; the last two NULL where the link is dead.
+ * Takes mails that are due, so that no other process takes them before the lease and the backoff have ended. Returns
+ * `[id, kind, recipient, link_id, action_url, created_at, attempts, link's expires_at, link's redirect_to]`; the last
+ * two are NULL where the link is not live.
  */
 export function claimMails({
   now,
@@ -121,16 +137,23 @@ export function claimMails({
   );
 }
 
-/** After a failed attempt: the lease is over, and the backoff alone counts, unless somebody has claimed the mail since. */
+/**
+ * Ends the lease after a failed attempt, so that only the backoff has to pass. Does nothing where the mail was
+ * claimed again since.
+ */
 export function releaseMail(id: string, attempts: number): Statement {
   return statement("UPDATE _outbox SET leased_until = 0 WHERE id = ? AND attempts = ?", id, BigInt(attempts));
 }
 
+/** Removes a mail that was delivered or is not to be sent any more. */
 export function deleteMail(id: string): Statement {
   return statement("DELETE FROM _outbox WHERE id = ?", id);
 }
 
-/** At start: what waited for another attempt waits no longer, unless some process has it in hand. */
+/**
+ * Makes mails that wait for another attempt due now; for the start of a process. Mails that a process is sending stay
+ * leased to it.
+ */
 export function makeMailsDue(now: number): Statement {
   return statement(
     "UPDATE _outbox SET next_attempt_at = ? WHERE next_attempt_at > ?",

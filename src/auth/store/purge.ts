@@ -1,24 +1,27 @@
 import type { Statement } from "../../platform/database.js";
 import { statement } from "./statement.js";
 
+/** What `purgeStatements` may remove. */
 export interface PurgeLimits {
   /** Milliseconds since the epoch. */
   readonly now: number;
-  /** Rows of each kind, so that no purge holds the write lock for long. */
+  /** How many rows a statement removes at most, so that none holds the write lock for long. */
   readonly rowsMax: number;
   readonly graceMs: number;
   readonly accessTokenMs: number;
-  /** The longest window that is counted. */
+  /** The longest window of the throttle and the mail allowance. */
   readonly throttleMs: number;
-  /** A dead verification link still says which password the next one carries. */
+  /**
+   * How long expired links are kept: a newer verification link takes the password over that an expired one carries.
+   */
   readonly linkKeepMs: number;
 }
 
-/** What has ended and is of no use any more. Only what can never live again is removed, whichever way the clock goes. */
+/** The statements that remove what has ended and is not needed any more. */
 export function purgeStatements(limits: PurgeLimits): readonly Statement[] {
   const { now, rowsMax, graceMs, accessTokenMs, throttleMs, linkKeepMs } = limits;
   const max = BigInt(rowsMax);
-  // An access token may outlive the refresh token that it came with, and dies with its session.
+  // An access token may expire later than the refresh token that it came with. It needs its session until then.
   const endedBefore = BigInt(now - accessTokenMs);
   return [
     statement(

@@ -1,6 +1,7 @@
 import type { Statement } from "../../platform/database.js";
 import { instant, statement } from "./statement.js";
 
+/** An API key that is to be stored. Times are milliseconds since the epoch; null: the key does not expire. */
 export interface NewServiceKey {
   readonly id: string;
   readonly name: string;
@@ -10,6 +11,7 @@ export interface NewServiceKey {
   readonly expiresAtMs: number | null;
 }
 
+/** Stores an API key. */
 export function insertServiceKey(key: NewServiceKey): Statement {
   return statement(
     "INSERT INTO _service_keys (id, name, hash, scopes, created_at, expires_at) VALUES (?, ?, ?, ?, ?, ?)",
@@ -22,7 +24,7 @@ export function insertServiceKey(key: NewServiceKey): Statement {
   );
 }
 
-/** Returns the id; no row where there is no such key, or it was revoked before. */
+/** Revokes an API key. Returns the id; no row where there is no such key or it was revoked before. */
 export function revokeServiceKey(id: string, now: number): Statement {
   return statement(
     "UPDATE _service_keys SET revoked_at = ? WHERE id = ? AND revoked_at IS NULL RETURNING id",
@@ -31,7 +33,7 @@ export function revokeServiceKey(id: string, now: number): Statement {
   );
 }
 
-/** `[id, name, scopes, created_at, expires_at, revoked_at]` */
+/** Returns `[id, name, scopes, created_at, expires_at, revoked_at]` of every API key. `scopes` is a JSON array. */
 export function listServiceKeys(): Statement {
   return statement(
     "SELECT id, name, scopes, created_at, expires_at, revoked_at FROM _service_keys ORDER BY created_at, id",

@@ -1,7 +1,9 @@
 import type { Statement } from "../../platform/database.js";
 import { type Condition, statement } from "./statement.js";
 
-/** A session that is not stored yet, and its first refresh token. */
+/**
+ * A session that is not stored yet, with the hash of its first refresh token. Times are milliseconds since the epoch.
+ */
 export interface NewSession {
   readonly id: string;
   readonly refreshTokenHash: string;
@@ -10,8 +12,9 @@ export interface NewSession {
 }
 
 /**
- * Opens a session for the enabled user whom `holder` finds: a condition on the columns of `_users AS u` that holds for one user
- * at most. Two statements; the first returns `[id, email, role]` of the user, no row where there is no such user.
+ * Opens a session for the enabled user whom `holder` finds, a condition on the columns of `_users AS u` that matches
+ * one user at most. The first of the two statements returns `[id, email, role]` of the user, or no row where no user
+ * was found.
  */
 export function openSession(session: NewSession, holder: Condition): readonly Statement[] {
   return [
@@ -37,10 +40,14 @@ export function openSession(session: NewSession, holder: Condition): readonly St
 const liveSession =
   "EXISTS (SELECT 1 FROM _sessions s JOIN _users u ON u.id = s.user_id WHERE s.id = session_id AND s.revoked_at IS NULL AND u.disabled = 0)";
 
+/**
+ * A refresh token that was presented, and the successor that is offered for it. Times are milliseconds since the
+ * epoch.
+ */
 export interface Rotation {
   readonly hash: string;
   readonly successorHash: string;
-  /** The successor, sealed under a key that only the holder of the predecessor can derive. */
+  /** The successor, sealed under a key that nobody can derive without the predecessor. */
   readonly sealedSuccessor: string;
   readonly now: number;
   readonly successorExpiresAtMs: number;
@@ -48,8 +55,8 @@ export interface Rotation {
 }
 
 /**
- * Consumes a refresh token and stores its successor, or revokes the family of one that is reused past its window.
- * The last statement reports what the token is then; see `refresh-rotation.ts` for how it is read.
+ * Consumes a refresh token and stores its successor, or ends the session of one that is used again after its window.
+ * The last statement returns the state of the token after that, as `judgeRotation` in `refresh-rotation.ts` reads it.
  */
 export function rotateRefreshToken(rotation: Rotation): readonly Statement[] {
   const now = BigInt(rotation.now);
@@ -81,13 +88,13 @@ export function rotateRefreshToken(rotation: Rotation): readonly Statement[] {
 }
 
 /**
- * The time as the family of token `t` knows it, which never runs back: a clock that was set back opens no grace window
- * that had closed.
+ * SQL: the current time, but never before any event of the tokens in the session of token `t`, so that setting the
+ * clock back does not open a grace window again that had closed.
  */
 const familyTime = `max(?, (SELECT max(max(f.created_at, ifnull(f.used_at, 0)))
   FROM _refresh_tokens f WHERE f.session_id = t.session_id))`;
 
-/** Reuse of a consumed token after its grace window ends the whole family (RFC 9700, section 4.14.2). */
+/** Using a token again after its grace window ends the whole session (RFC 9700, section 4.14.2). */
 function revokeReused(hash: string, now: number, graceMs: number): Statement {
   return statement(
     `UPDATE _sessions SET revoked_at = ? WHERE revoked_at IS NULL AND id =
@@ -100,7 +107,10 @@ function revokeReused(hash: string, now: number, graceMs: number): Statement {
   );
 }
 
-/** Ends the session of a refresh token. The last statement returns its id; no row where the token was not live. */
+/**
+ * Ends the session of a refresh token. The last statement returns the session's id, or no row where the token was not
+ * live.
+ */
 export function revokeByRefreshToken(hash: string, now: number, graceMs: number): readonly Statement[] {
   return [
     revokeReused(hash, now, graceMs),
@@ -114,7 +124,7 @@ export function revokeByRefreshToken(hash: string, now: number, graceMs: number)
   ];
 }
 
-/** Ends every session of a user; returns the id of each that was alive. */
+/** Ends every session of a user. Returns the id of each that was live. */
 export function revokeSessions(userId: string, now: number): Statement {
   return statement(
     "UPDATE _sessions SET revoked_at = ? WHERE user_id = ? AND revoked_at IS NULL RETURNING id",
@@ -123,7 +133,7 @@ export function revokeSessions(userId: string, now: number): Statement {
   );
 }
 
-/** The same, in one batch behind `changePassword` and only where that changed something. */
+/** As `revokeSessions`, for one batch behind `changePassword`: it does nothing where that changed nothing. */
 export function revokeSessionsIfChanged(userId: string, passwordHash: string, now: number): Statement {
   return statement(
     `UPDATE _sessions SET revoked_at = ? WHERE user_id = ? AND revoked_at IS NULL

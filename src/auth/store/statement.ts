@@ -1,8 +1,9 @@
 import type { SqlValue, Statement } from "../../platform/database.js";
 
 /**
- * This folder holds the fixed SQL of the server's own tables, one named function for each statement. State changes carry
- * their guard with them: nothing is read first and written after. Times are milliseconds since the epoch.
+ * A statement of fixed text. This folder holds the fixed SQL over the server's own tables, a named function for each
+ * statement. Conditions of a change of state are part of its statement: nothing is read first and written afterwards
+ * on the strength of it. Times are milliseconds since the epoch.
  */
 export function statement(sql: string, ...params: SqlValue[]): Statement {
   return { sql, params };
@@ -14,11 +15,12 @@ export interface Condition {
   readonly params: readonly SqlValue[];
 }
 
+/** A condition of fixed text. */
 export function condition(sql: string, ...params: SqlValue[]): Condition {
   return { sql, params };
 }
 
-/** ISO 8601 in UTC, of one width, so that text compares as time does. */
+/** A time in milliseconds as ISO 8601 in UTC. All such texts have the same length, so that they sort by time. */
 export function instant(ms: number): string {
   return new Date(ms).toISOString();
 }

@@ -1,8 +1,9 @@
 import type { SqlValue, Statement } from "../../platform/database.js";
 import { statement } from "./statement.js";
 
+/** An attempt that is to be counted. Times are milliseconds. */
 export interface ThrottledAttempt {
-  /** What is counted, hashed. */
+  /** The hash of what is counted, such as an address. */
   readonly key: string;
   readonly max: number;
   readonly now: number;
@@ -10,9 +11,9 @@ export interface ThrottledAttempt {
 }
 
 /**
- * Counts an attempt before it is known how it ends, so that attempts at the same time cannot pass the limit together.
- * Returns a row where it was within the limit. A window that has ended, or begins in the future because the clock was
- * set back, starts anew.
+ * Counts an attempt before its outcome is known, so that concurrent attempts cannot pass the limit together. Returns
+ * a row where the attempt is within the limit. A window that has ended starts anew, and so does one that begins in
+ * the future because the clock was set back.
  */
 export function countAttempt({ key, max, now, windowMs }: ThrottledAttempt): Statement {
   return statement(
@@ -23,12 +24,18 @@ export function countAttempt({ key, max, now, windowMs }: ThrottledAttempt): Sta
   );
 }
 
-/** The same, behind another one in a batch: what that one refuses is not counted here. */
+/**
+ * As `countAttempt`, directly behind another count in a batch: an attempt that the other one refuses is not counted
+ * here.
+ */
 export function countAttemptBehind(attempt: ThrottledAttempt): Statement {
   return countBehind(attempt, "?", [BigInt(attempt.max)]);
 }
 
-/** The same, without a limit for an address that the account has signed in from: strangers elsewhere cannot lock its owner out. */
+/**
+ * As `countAttemptBehind`, but without a limit for an address that the account has signed in from before, so that
+ * strangers elsewhere cannot lock the owner out. `address` is hashed.
+ */
 export function countStrangersAttemptBehind(
   attempt: ThrottledAttempt,
   emailKey: string,
@@ -68,13 +75,14 @@ function countAgainParams(
   return [...window, ...window, ...maxParams, ...window];
 }
 
+/** A mail that is to be counted. */
 export interface ThrottledMail extends ThrottledAttempt {
-  /** Counted instead of `key` where nobody has the address. */
+  /** The key that is counted instead of `key` where the address has no account. */
   readonly unknownKey: string;
   readonly emailKey: string;
 }
 
-/** Counts a mail to an address. It changes a row exactly if that is within the limit. */
+/** Counts a mail to an address. The statement changes a row exactly if the mail is within the limit. */
 export function countMail({ key, unknownKey, emailKey, max, now, windowMs }: ThrottledMail): Statement {
   return statement(
     `INSERT INTO _throttle (key, started_at, count)
@@ -87,17 +95,17 @@ export function countMail({ key, unknownKey, emailKey, max, now, windowMs }: Thr
   );
 }
 
-/** Takes an attempt back that turned out not to be a failure. */
+/** Takes an attempt back that was not a failure. */
 export function forgiveAttempt(key: string): Statement {
   return statement("UPDATE _throttle SET count = count - 1 WHERE key = ? AND count > 0", key);
 }
 
-/** `[started_at]` of a window, for Retry-After. */
+/** Returns `[started_at]` of a window, from which Retry-After is computed. */
 export function windowStart(key: string): Statement {
   return statement("SELECT started_at FROM _throttle WHERE key = ?", key);
 }
 
-/** `address` is hashed. */
+/** Remembers that the user has signed in from an address. `address` is hashed. */
 export function rememberAddress(userId: string, address: string): Statement {
   return statement(
     `INSERT INTO _known_addresses (user_id, address) SELECT id, ? FROM _users WHERE id = ?

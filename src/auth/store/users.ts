@@ -1,7 +1,7 @@
 import type { Statement } from "../../platform/database.js";
 import { type Condition, condition, instant, statement } from "./statement.js";
 
-/** `[id, email, role, disabled, email_verified, created_at]` */
+/** Returns `[id, email, role, disabled, email_verified, created_at]` of a user. */
 export function userById(id: string): Statement {
   return statement(
     "SELECT id, email, role, disabled, email_verified, created_at FROM _users WHERE id = ?",
@@ -9,7 +9,7 @@ export function userById(id: string): Statement {
   );
 }
 
-/** `[id, email, role, disabled, email_verified, password_hash]` */
+/** Returns `[id, email, role, disabled, email_verified, password_hash]`. */
 export function userByEmail(emailKey: string): Statement {
   return statement(
     "SELECT id, email, role, disabled, email_verified, password_hash FROM _users WHERE email_key = ?",
@@ -17,6 +17,7 @@ export function userByEmail(emailKey: string): Statement {
   );
 }
 
+/** A user that is to be stored. */
 export interface NewUser {
   readonly id: string;
   readonly email: string;
@@ -24,12 +25,15 @@ export interface NewUser {
   readonly passwordHash: string;
   readonly role: "user" | "admin";
   readonly emailVerified: boolean;
-  /** The account is nobody's until a link to its address has been used: whoever asks for it again may replace the password. */
+  /**
+   * Whether the address still has to be confirmed before the account has an owner. Until a link to the address is
+   * used, registering it again may replace the password.
+   */
   readonly registrationUnconfirmed: boolean;
   readonly createdAtMs: number;
 }
 
-/** Returns the id; no row where the address is taken. */
+/** Stores a user. Returns the id; no row where the address is taken. */
 export function insertUser(user: NewUser): Statement {
   return statement(
     `INSERT INTO _users (id, email, email_key, password_hash, role, email_verified, registration_unconfirmed, created_at)
@@ -45,9 +49,13 @@ export function insertUser(user: NewUser): Statement {
   );
 }
 
-/** Invited, imported without a password or registered, and nobody has shown yet that the address is theirs. */
+/**
+ * SQL: a user who was invited, imported without a password or has registered, and has not shown yet that the address
+ * is theirs.
+ */
 export const isPending = "(email_verified = 0 AND (password_hash IS NULL OR registration_unconfirmed = 1))";
 
+/** A user that is to be stored without a password. */
 export interface InvitedUser {
   readonly id: string;
   readonly email: string;
@@ -55,7 +63,10 @@ export interface InvitedUser {
   readonly createdAtMs: number;
 }
 
-/** An identity without a password, which waits for its invitation to be accepted; nothing where the address is taken. */
+/**
+ * Stores a user without a password, who cannot sign in before accepting the invitation. Does nothing where the
+ * address is taken.
+ */
 export function insertInvitedUser(user: InvitedUser): Statement {
   return statement(
     `INSERT INTO _users (id, email, email_key, role, created_at) VALUES (?, ?, ?, 'user', ?)
@@ -67,7 +78,7 @@ export function insertInvitedUser(user: InvitedUser): Statement {
   );
 }
 
-/** `[email, role, whether the user is pending, disabled, whether the mail of that id was written]` */
+/** Returns `[email, role, whether the user is pending, disabled, whether the mail of that id was written]`. */
 export function invitee(emailKey: string, mailId: string): Statement {
   return statement(
     `SELECT email, role, ${isPending} AS pending, disabled, EXISTS (SELECT 1 FROM _outbox WHERE id = ?) AS mailed
@@ -77,6 +88,7 @@ export function invitee(emailKey: string, mailId: string): Statement {
   );
 }
 
+/** A user from elsewhere that is to be stored. */
 export interface ImportedUser {
   readonly id: string;
   readonly email: string;
@@ -87,7 +99,7 @@ export interface ImportedUser {
   readonly passwordHash: string | null;
 }
 
-/** All of them or, as an id or an address that is taken breaks a constraint, none. */
+/** Stores all users or none: an id or an address that is taken throws ConstraintError. */
 export function importUsers(users: readonly ImportedUser[], now: number): Statement {
   return statement(
     `INSERT INTO _users (id, email, email_key, password_hash, role, disabled, email_verified, created_at)
@@ -98,7 +110,7 @@ export function importUsers(users: readonly ImportedUser[], now: number): Statem
   );
 }
 
-/** `[id, email_key]` of the users that have one of the ids or addresses. */
+/** Returns `[id, email_key]` of the users that have one of the ids or addresses. */
 export function usersAmong(ids: readonly string[], emailKeys: readonly string[]): Statement {
   return statement(
     `SELECT id, email_key FROM _users
@@ -108,13 +120,14 @@ export function usersAmong(ids: readonly string[], emailKeys: readonly string[])
   );
 }
 
-/** `[id, email, role, disabled, email_verified, created_at]` */
+/** Returns `[id, email, role, disabled, email_verified, created_at]` of every user, oldest first. */
 export function listUsers(): Statement {
   return statement(
     "SELECT id, email, role, disabled, email_verified, created_at FROM _users ORDER BY created_at, id",
   );
 }
 
+/** A change of a user by an operator. Null leaves a field as it is. */
 export interface UserChange {
   readonly id: string;
   readonly disabled: boolean | null;
@@ -122,15 +135,16 @@ export interface UserChange {
   readonly now: number;
 }
 
-/** Somebody who could sign in, by a password or a provider. */
+/** SQL: there is another enabled administrator who can sign in, by a password or a provider. */
 const otherAdmin = `EXISTS (SELECT 1 FROM _users o WHERE o.id <> _users.id AND o.role = 'admin' AND o.disabled = 0
   AND (o.password_hash IS NOT NULL OR EXISTS (SELECT 1 FROM _identities i WHERE i.user_id = o.id)))`;
 
 const isDisabled = "EXISTS (SELECT 1 FROM _users WHERE id = user_id AND disabled = 1)";
 
 /**
- * Changes a user; NULL leaves a field as it is. The last enabled admin stays one. The first statement returns the user
- * as in `userById`, no row where there is none or it is that admin; disablement ends every session of the user, and what could open one.
+ * Changes a user. The first statement returns the user as `userById` does, or no row where there is no such user or
+ * the change would take the last enabled administrator away. Disabling ends every session of the user and deletes
+ * what could open one.
  */
 export function changeUser({ id, disabled, role, now }: UserChange): readonly Statement[] {
   const flag = disabled === null ? null : BigInt(disabled);
@@ -153,7 +167,7 @@ export function changeUser({ id, disabled, role, now }: UserChange): readonly St
     ),
     statement(`DELETE FROM _oauth_codes WHERE user_id = ? AND ${isDisabled}`, id),
     statement(`DELETE FROM _links WHERE user_id = ? AND ${isDisabled}`, id),
-    // What an invitation would have granted is overruled.
+    // A role that an operator sets replaces the one that a pending invitation would grant.
     statement(
       `UPDATE _links SET role = NULL WHERE user_id = ? AND role <> ?
       AND EXISTS (SELECT 1 FROM _users u WHERE u.id = user_id AND u.role = ?)`,
@@ -164,7 +178,7 @@ export function changeUser({ id, disabled, role, now }: UserChange): readonly St
   ];
 }
 
-/** Returns the id; no row where there is none, or it is the last enabled admin. */
+/** Deletes a user. Returns the id; no row where there is no such user or it is the last enabled administrator. */
 export function deleteUser(id: string): Statement {
   return statement(
     `DELETE FROM _users WHERE id = ? AND (role <> 'admin' OR disabled = 1 OR ${otherAdmin}) RETURNING id`,
@@ -172,12 +186,15 @@ export function deleteUser(id: string): Statement {
   );
 }
 
-/** For `openSession`: the user, while the password is still the one that was checked. */
+/** The user, as long as the password is the one that was checked; for `openSession`. */
 export function userWithPassword(id: string, passwordHash: string): Condition {
   return condition("u.id = ? AND u.password_hash = ?", id, passwordHash);
 }
 
-/** Replaces a password while it is still the one that was checked. Returns the id. */
+/**
+ * Replaces a password, as long as it is the one that was checked. Returns the id; no row where it is not, or the user
+ * is disabled.
+ */
 export function changePassword(id: string, from: string, to: string): Statement {
   return statement(
     "UPDATE _users SET password_hash = ? WHERE id = ? AND password_hash = ? AND disabled = 0 RETURNING id",

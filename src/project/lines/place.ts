@@ -1,4 +1,4 @@
-/** A part of a file: where it begins, and the parts that it has by key or index. */
+/** A part of a file: the offset at which it begins, and its own parts by key or index. */
 export interface Place {
   readonly offset: number;
   part(step: string): Place | undefined;

@@ -1,7 +1,10 @@
 import { parse } from "smol-toml";
 import type { Place } from "./place.js";
 
-/** The document of a text that smol-toml has taken, which gives no positions. Each key, table and element is a part. */
+/**
+ * The places of a TOML text that smol-toml has accepted; smol-toml itself gives no positions. Each key, table and
+ * element of a list is a part.
+ */
 export function tomlPlaces(text: string): Place {
   return new Scanner(text).document();
 }
@@ -17,7 +20,10 @@ class TomlPlace implements Place {
     return this.#parts.get(step);
   }
 
-  /** Until it is named it only stands in another's name, such as `auth` of `[auth.throttle]`. */
+  /**
+   * The part of that name, made at `offset` if there is none. It takes its final offset from `named`, because a table
+   * such as `auth` may first occur within `[auth.throttle]`.
+   */
   madePart(step: string, offset: number): TomlPlace {
     const part = this.#parts.get(step) ?? new TomlPlace(offset);
     this.#parts.set(step, part);
@@ -36,14 +42,14 @@ class TomlPlace implements Place {
   }
 }
 
-// Each repeats one class of characters: an alternative that repeats takes stack for every round of it.
+// Each pattern repeats a single class of characters, because a repeated alternative takes stack for every round.
 const whitespace = /[ \t\r\n]+/y;
 const comment = /#[^\n]*/y;
 const spaces = /[ \t]*/y;
 const bareKey = /[A-Za-z0-9_-]+/y;
 const openingQuotes = /"""|'''|"|'/y;
 const moreQuotes = /["']{0,2}/y;
-/** Numbers, dates, true and false. */
+/** A number, a date, true or false. */
 const plain = /[^,\]}#\n]+/y;
 
 class Scanner {
@@ -59,13 +65,13 @@ class Scanner {
       const before = this.#offset;
       if (this.text[before] === "[") table = this.#header();
       else this.#pair(table);
-      // Whatever this does not understand is no reason to stay in it.
+      // Skips a character that nothing here understands, so that the loop ends.
       if (this.#offset === before) this.#offset += 1;
     }
     return this.#root;
   }
 
-  /** `[a.b."c"]` or `[[a]]`; gives the table that the keys below are in. */
+  /** Reads `[a.b."c"]` or `[[a]]` and returns the table that the keys below belong to. */
   #header(): TomlPlace {
     const at = this.#offset;
     const isElement = this.text.startsWith("[[", at);
@@ -83,7 +89,7 @@ class Scanner {
     this.#value(place);
   }
 
-  /** A dotted key within `table`, every step of it placed at `at`. */
+  /** Reads a dotted key within `table` and returns its last part. Every step gets the offset `at`. */
   #key(table: TomlPlace, at: number): TomlPlace {
     let place = table;
     do {
@@ -120,7 +126,7 @@ class Scanner {
     while (this.#take(whitespace) !== "" || this.#take(comment) !== "");
   }
 
-  /** A string with its quotes; empty where none begins. */
+  /** Reads a string, with its quotes; empty where none begins here. */
   #quoted(): string {
     const from = this.#offset;
     const quotes = this.#take(openingQuotes);
@@ -129,7 +135,7 @@ class Scanner {
     if (quotes[0] === '"')
       while (end !== -1 && this.#isEscaped(end)) end = this.text.indexOf(quotes, end + 1);
     this.#offset = end === -1 ? this.text.length : end + quotes.length;
-    // Up to two more may stand before long closing ones.
+    // A string in triple quotes may end with up to two quotes of its own in front of the closing ones.
     if (quotes.length === 3) this.#take(moreQuotes);
     return this.text.slice(from, this.#offset);
   }

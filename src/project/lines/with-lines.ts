@@ -5,11 +5,11 @@ import { tomlPlaces } from "./toml-places.js";
 import { yamlPlaces } from "./yaml-places.js";
 
 /**
- * The problems with the lines that they are in: files in the order of their first problem, and a file's problems in
- * the order of its lines. Where a path is not in the file, as with a missing key, the line is that of the longest part
- * of the path that is. `texts` are by file; problems of a file that is not among them stay as they are.
+ * Adds line numbers to problems and sorts them: files in the order of their first problem, problems of a file by
+ * line. Where the path of a problem is not in the file, as with a missing key, the line is that of the longest part
+ * of the path that is there. `texts` holds the files by name; problems of other files stay as they are.
  *
- * For the command line alone: a Worker need not carry it.
+ * For the command line only, so that a Worker's bundle need not contain it.
  */
 export function withLines(
   problems: readonly Problem[],
@@ -23,7 +23,7 @@ export function withLines(
 }
 
 function located(problems: readonly Problem[], file: string, text: string | undefined): readonly Problem[] {
-  // Mistakes of syntax have their lines, and a text that has them is not read again.
+  // Mistakes of syntax have their lines already, and such a file cannot be parsed for places.
   if (text === undefined || problems.every(({ line }) => line !== undefined)) return problems;
   const root = file.endsWith(".toml") ? tomlPlaces(text) : yamlPlaces(text);
   const starts = lineStarts(text);
@@ -50,7 +50,7 @@ function lineStarts(text: string): readonly number[] {
   return starts;
 }
 
-/** How many lines begin at `offset` or before it. */
+/** The line of an offset, from 1: how many lines begin at it or before it. */
 function lineAt(starts: readonly number[], offset: number): number {
   let from = 0;
   let to = starts.length;

@@ -1,14 +1,14 @@
 import { type Alias, isAlias, isMap, isNode, isScalar, isSeq, type Node, parseDocument, visit } from "yaml";
 import type { Place } from "./place.js";
 
-/** The document of a YAML text that has no mistakes of syntax. A map's parts are at their keys, a list's at its items. */
+/** The places of a YAML text that has no mistakes of syntax. A map has a part for each key, a list for each index. */
 export function yamlPlaces(text: string): Place {
-  // As `parseSchema` reads it, which makes the same names of keys that are numbers.
+  // Parsed with the options of `readSchemaYaml`, so that keys that are numbers get the same names.
   const document = parseDocument(text, {
     intAsBigInt: true,
     prettyErrors: false,
     logLevel: "silent",
-    // `parseSchema` has seen that they are, which takes the square of their number.
+    // `readSchemaYaml` has checked that keys are unique, which takes quadratic time.
     uniqueKeys: false,
   });
   return new YamlPlace(0, document.contents, targetsOf(document));
@@ -32,7 +32,7 @@ class YamlPlace implements Place {
     return new YamlPlace(node.range?.[0] ?? this.offset, value, this.targets);
   }
 
-  /** Key, the node to point at, and value. */
+  /** For each part its key, the node to point at, and its value. */
   #entries(): (readonly [string, Node, unknown])[] {
     const value = isAlias(this.value) ? this.targets.get(this.value) : this.value;
     if (isSeq(value))
@@ -41,13 +41,13 @@ class YamlPlace implements Place {
       );
     if (!isMap(value)) return [];
     return value.items.flatMap(({ key, value }) =>
-      // A key that is not there is the name "".
+      // An empty key has the name "".
       isScalar(key) ? [[String(key.value ?? ""), key, value] as const] : [],
     );
   }
 }
 
-/** What each alias stands for. `Alias.resolve` would walk the document for each. */
+/** The node that each alias stands for. `Alias.resolve` would walk the whole document for every alias. */
 function targetsOf(document: ReturnType<typeof parseDocument>): ReadonlyMap<Alias, Node> {
   const anchors = new Map<string, Node>();
   const targets = new Map<Alias, Node>();

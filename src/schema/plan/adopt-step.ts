@@ -10,7 +10,10 @@ import { storageTypes } from "./ddl.js";
 import { type Hazard, impossible, impossibleIfAny, type Step } from "./steps.js";
 import { tableDifferences } from "./table-differences.js";
 
-/** Takes a table that is there and not in the schema in force as the file declares it, or says why it cannot. */
+/**
+ * The step for a table that exists in the database but not in the schema in force. It is taken into the schema as the
+ * file declares it; where the two differ, the step is impossible.
+ */
 export function adoptStep(declared: Table, source: PhysicalTable, physical: Physical): Step {
   const unmodelled = tableModel(source, physical, typeDeclaredFor(declared, source))?.unmodelled ?? [];
   const beside =
@@ -31,7 +34,7 @@ function adoptHazards(declared: Table, source: PhysicalTable, physical: Physical
     return [impossible(`${declared.name} is there and differs from the file: ${differences.join("; ")}`)];
   return [...declared.columns.values()].flatMap((column) => {
     const stored = source.columns.find(({ name }) => name === column.name)!;
-    // STRICT vouches for the types that are SQLite's own.
+    // A STRICT table guarantees types that SQLite has itself.
     const isVouchedFor = !isLoose(source, stored) && column.type !== "boolean" && column.type !== "json";
     return isVouchedFor ? [] : valueHazards(declared, column);
   });
@@ -42,7 +45,7 @@ function valueHazards(table: Table, column: Column): Hazard[] {
   return [impossibleIfAny(`${table.name}.${column.name} holds values that are not ${column.type}`, count)];
 }
 
-/** What the file declares otherwise than the table is. */
+/** How the table in the database differs from the file. */
 function adoptDifferences(declared: Table, source: PhysicalTable, physical: Physical): string[] {
   if (source.kind === "shadow") return ["it is a shadow table of a virtual table"];
   const model = tableModel(source, physical, typeDeclaredFor(declared, source));
@@ -50,7 +53,7 @@ function adoptDifferences(declared: Table, source: PhysicalTable, physical: Phys
   return tableDifferences(model.table, declared);
 }
 
-/** The type that the file declares, where the physical column can hold it. */
+/** Gives each physical column the type that the file declares, where the column can hold it. */
 function typeDeclaredFor(declared: Table, source: PhysicalTable): (column: PhysicalColumn) => ColumnType {
   return (column) => {
     const wanted = declared.columns.get(column.name)?.type;

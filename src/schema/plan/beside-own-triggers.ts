@@ -3,9 +3,10 @@ import { dropTrigger } from "./ddl.js";
 import type { Step } from "./steps.js";
 
 /**
- * The steps of a plan with the service's own triggers out of the way: they are dropped first, so that nothing which the plan
- * does to rows reaches them, and made again last, as SQLite runs the trigger first that was made last. Renames come behind
- * them, which SQLite carries into triggers. Those of a table that is gone do not come back.
+ * Surrounds the steps of a plan with steps that drop the server's own triggers first and create them again
+ * afterwards, so that changes of rows by the plan do not fire them. They are created after all others, because SQLite
+ * runs the trigger that was created last first. Renames follow at the end, because SQLite applies them to triggers
+ * too. Triggers of tables that are dropped (`gone`) are not created again.
  */
 export function besideOwnTriggers(
   triggers: readonly PhysicalTrigger[],

@@ -8,13 +8,16 @@ import {
 } from "../physical.js";
 import { dropTrigger, dropView } from "./ddl.js";
 
-/** Views and triggers that a rebuild takes down and puts up again. */
+/** Views and triggers that a rebuild of tables drops and creates again. */
 export interface Bystanders {
   readonly views: readonly PhysicalView[];
   readonly triggers: readonly PhysicalTrigger[];
 }
 
-/** Views that speak of one of the tables, at first or second hand, and triggers that speak of a table or of those. */
+/**
+ * The views that mention one of the tables, directly or through another view, and the triggers that mention or belong
+ * to one of the tables or views.
+ */
 export function bystanders(physical: Physical, tables: readonly string[]): Bystanders {
   const names = [...tables];
   const found = new Set<PhysicalView>();
@@ -30,7 +33,10 @@ export function bystanders(physical: Physical, tables: readonly string[]): Bysta
   return { views: physical.views.filter((view) => found.has(view)), triggers };
 }
 
-/** A table's own triggers go with it, those of a view with the view. */
+/**
+ * The statements that drop them. Triggers of a table or view that is dropped need none, because they are dropped with
+ * it.
+ */
 export function dropBystanders({ views, triggers }: Bystanders, tables: readonly PhysicalTable[]): string[] {
   const going = [...tables, ...views];
   return [
@@ -41,7 +47,7 @@ export function dropBystanders({ views, triggers }: Bystanders, tables: readonly
   ];
 }
 
-/** Makes them again as they were, views first. */
+/** The statements that create them again as they were, views first. */
 export function restoreBystanders({ views, triggers }: Bystanders): string[] {
   return [...views, ...triggers].map(({ sql }) => sql);
 }

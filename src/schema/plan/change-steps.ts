@@ -16,7 +16,7 @@ import { rebuildTogether } from "./rebuild-together.js";
 import { destructive, type Hazard, impossible, impossibleIfAny, type Step } from "./steps.js";
 import type { TableChange } from "./table-change.js";
 
-/** Steps for a table that stays, under the name that is in force. */
+/** The steps that change a table that is in force and stays, in the names that are in force. */
 export function changeSteps(change: TableChange, physical: Physical, rowsOf: RowsOf): Step[] {
   if (change.current.virtual || change.target.virtual) return virtualSteps(change);
   const steps = change.rebuild
@@ -25,7 +25,10 @@ export function changeSteps(change: TableChange, physical: Physical, rowsOf: Row
   return [...steps, ...indexSteps(change)];
 }
 
-/** What a virtual table's columns are is its module's affair; how they are read may change. */
+/**
+ * Columns of a virtual table cannot be changed, because its module defines them. How they are read may change without
+ * a step.
+ */
 function virtualSteps({ current, target, added, dropped }: TableChange): Step[] {
   const same = current.virtual && target.virtual && added.length === 0 && dropped.length === 0;
   if (same) return [];
@@ -87,7 +90,7 @@ function hazardsOf(change: TableChange, physical: Physical, rowsOf: RowsOf): Haz
   ];
 }
 
-/** A rebuilt table has lost its stale indexes already. */
+/** Creates indexes. Stale ones are dropped before, except where a rebuild has dropped them already. */
 function indexSteps(change: TableChange): Step[] {
   const { current, rebuild, indexes } = change;
   const again = (name: string): Step => ({
@@ -109,7 +112,7 @@ function indexSteps(change: TableChange): Step[] {
   ];
 }
 
-/** A unique index that is new must hold for the rows that are there. */
+/** A new unique index needs existing rows to be unique. */
 function newIndexHazards(shape: IndexShape, { current, target }: TableChange): Hazard[] {
   if (!shape.unique) return [];
   const columns = shape.columns.map(({ name }) => name);
@@ -121,7 +124,9 @@ function newIndexHazards(shape: IndexShape, { current, target }: TableChange): H
   ];
 }
 
-/** Before anything else, since a column cannot go while an index has it. */
+/**
+ * Drops indexes. This comes before all other changes, because a column cannot be dropped while an index covers it.
+ */
 export function dropIndexSteps({ current, indexes }: TableChange): Step[] {
   const drop = (name: string, hazards: readonly Hazard[]): Step => ({
     kind: "drop_index",
@@ -138,8 +143,8 @@ export function dropIndexSteps({ current, indexes }: TableChange): Step[] {
 }
 
 /**
- * Two steps for all tables that are rebuilt, where foreign keys stay on; tables that are new come between. Hazards are
- * the first one's.
+ * Two steps that rebuild several tables together, for databases whose foreign keys stay on (D1). New tables are
+ * created between the two. All hazards belong to the first step.
  */
 export function rebuildTogetherSteps(
   names: readonly string[],

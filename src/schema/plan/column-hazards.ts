@@ -10,10 +10,13 @@ import { sameReference } from "./same-column.js";
 import { destructive, destructiveIfAny, type Hazard, impossible, impossibleIfAny } from "./steps.js";
 import type { TableChange } from "./table-change.js";
 
-/** Where the rows of a table come from once the plan is carried out; null for a table that will be new. */
+/**
+ * The FROM term for the rows of a referenced table as they are after the plan; null for a table that will be new and
+ * so empty.
+ */
 export type RowsOf = (reference: Reference) => string | null;
 
-/** What an added column may break. */
+/** The hazards of an added column: constraints that the rows which are there would not meet. */
 export function addedColumnHazards(
   column: Column,
   { current, target }: TableChange,
@@ -21,7 +24,7 @@ export function addedColumnHazards(
 ): Hazard[] {
   const image = imageAfter(current, target);
   const hazards: Hazard[] = [];
-  // An added integer key numbers the rows by itself.
+  // SQLite numbers the rows where the added column is the integer primary key.
   const numbered = target.primaryKey.join() === column.name && column.type === "integer";
   if (column.notNull && column.default === null && !numbered)
     hazards.push(
@@ -36,7 +39,7 @@ export function addedColumnHazards(
   return hazards;
 }
 
-/** What goes with a dropped column. */
+/** The hazards of a dropped column: its values are lost, and views and triggers that use it prevent the drop. */
 export function droppedColumnHazards(column: Column, { current }: TableChange, physical: Physical): Hazard[] {
   const count = countRows(quoteName(current.name), `${quoteName(column.name)} IS NOT NULL`);
   return [
@@ -47,7 +50,7 @@ export function droppedColumnHazards(column: Column, { current }: TableChange, p
   ];
 }
 
-/** What a changed column may lose or break. */
+/** The hazards of a changed column: values that do not convert, and constraints that rows would not meet. */
 export function alteredColumnHazards(
   before: Column,
   after: Column,
@@ -92,13 +95,16 @@ function typeHazards(before: Column, after: Column, { current, physical }: Table
   ];
 }
 
-/** No conversion of the column's type thinks of other values, which it may hold. */
+/** A column that may hold any type may have values that the conversion does not expect. */
 function misfitHazards(column: Column, table: Table): Hazard[] {
   const count = countRows(quoteName(table.name), misfit(quoteName(column.name), column.type));
   return [destructiveIfAny(`${at(table, column)} holds values that are not ${column.type}`, count)];
 }
 
-/** An ANY column is taken for another type without need: its values could stay as they are. */
+/**
+ * An ANY column that gets another type loses the freedom to hold any value: values of other storage classes would
+ * change.
+ */
 function reshaped(before: Column, after: Column, table: Table, { value }: Conversion): Hazard {
   const count = countRows(quoteName(table.name), `typeof(${value}) <> typeof(${quoteName(before.name)})`);
   return destructiveIfAny(`${at(table, before)} is ANY and would hold nothing but ${after.type}`, count);

@@ -1,17 +1,22 @@
 import { type ColumnType, exactIntegerMax } from "../../sqlite/column-type.js";
 
-/** How the values of a column become values of another type, in SQL over the column's quoted name. */
+/** How the values of a column are converted to another type, as SQL over the column's quoted name. */
 export interface Conversion {
   readonly value: string;
-  /** True where a value that is not NULL keeps its meaning; null where every value does. */
+  /** A condition that is TRUE for values, other than NULL, that keep their meaning; null where every value does. */
   readonly keeps: string | null;
-  /** What becomes of the others. */
+  /** What happens to the other values. */
   readonly otherwise: "null" | "rounded";
-  /** Narrowing needs a person's word even when every value converts (docs/reference/schema.md). */
+  /**
+   * Whether the conversion is destructive even where every value converts (docs/reference/schema.md#changes-of-type).
+   */
   readonly narrowing: boolean;
 }
 
-/** Null where no conversion is sensible: to and from `blob` only text has one, as its UTF-8 bytes, and only to it. */
+/**
+ * The conversion between two types; null where there is none. `blob` converts to nothing, and only text and JSON
+ * convert to it, as their UTF-8 bytes.
+ */
 export function conversion(column: string, from: ColumnType, to: ColumnType): Conversion | null {
   const make = conversions[from][to];
   return make === undefined ? null : make(column);
@@ -45,7 +50,7 @@ const asBlob = (c: string) => `CAST(${c} AS BLOB)`;
 const zeroOrOne = (c: string) => `${c} IN (0, 1)`;
 const wordOfBoolean = (c: string) =>
   `CASE ${c} WHEN 1 THEN 'true' WHEN 0 THEN 'false' ELSE CAST(${c} AS TEXT) END`;
-/** The shortest text that reads back as the same number; SQLite's own has 15 digits. */
+/** A text that reads back as the same number. SQLite's own text has 15 digits, which may not be enough. */
 const realText = (c: string) =>
   `CASE WHEN CAST(CAST(${c} AS TEXT) AS REAL) = ${c} THEN CAST(${c} AS TEXT) ELSE printf('%!.17g', ${c}) END`;
 const largestReal = "1.7976931348623157e308";
@@ -94,7 +99,10 @@ const conversions: Record<ColumnType, Partial<Record<ColumnType, Make>>> = {
   blob: {},
 };
 
-/** True for a stored value, not NULL, that is not one of the type: what a table that is not STRICT may hold. */
+/**
+ * A condition that is TRUE for stored values, other than NULL, that are not of the type. Only columns that may hold
+ * any type have such values.
+ */
 export function misfit(column: string, type: ColumnType): string {
   return misfits[type](column, `typeof(${column})`);
 }

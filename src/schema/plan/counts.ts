@@ -1,11 +1,14 @@
 import { quoteName } from "../../sqlite/sql-tokens.js";
 
-/** A count of the rows of a FROM term, of those where the condition is TRUE. */
+/** A query that counts the rows of a FROM term, or those for which the condition is TRUE. */
 export function countRows(from: string, condition?: string): string {
   return `SELECT count(*) FROM ${from}${condition === undefined ? "" : ` WHERE ${condition}`}`;
 }
 
-/** Rows that share a key with an earlier one; a NULL equals nothing. */
+/**
+ * A query that counts rows with the same values in `columns` as another row, beyond the first of each group. Rows
+ * with NULL in them are not counted.
+ */
 export function countDuplicates(from: string, columns: readonly string[], where: string | null): string {
   const names = columns.map(quoteName);
   const conditions = [
@@ -16,7 +19,10 @@ export function countDuplicates(from: string, columns: readonly string[], where:
   return `SELECT coalesce(sum(extra), 0) FROM (${groups})`;
 }
 
-/** Rows whose reference leads nowhere. Without a parent all that are not NULL do. */
+/**
+ * A query that counts rows whose reference finds no row in `parent`. Without a parent, every reference that is not
+ * NULL counts.
+ */
 export function countOrphans(
   from: string,
   column: string,

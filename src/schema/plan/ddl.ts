@@ -4,19 +4,22 @@ import { sqlTableName } from "../../sqlite/names.js";
 import { quoteName, quoteText } from "../../sqlite/sql-tokens.js";
 import { type IndexShape, indexName } from "../index-shape.js";
 
-/** The only place that builds DDL. Expressions of the owner's are in parentheses; `fragmentProblem` has judged them. */
+/**
+ * All DDL is built in this file. The owner's expressions stand in parentheses, after `fragmentProblem` has accepted
+ * them.
+ */
 
-/** What a table already has physically and a rebuild carries over, though the model does not know it. */
+/** Physical properties of a table that a rebuild keeps, though the schema's model does not have them. */
 export interface Keepsakes {
-  /** By column name: the declared type, which decides the affinity of tables that are not STRICT. */
+  /** Declared types by column name. They decide the affinity where the table is not STRICT. */
   readonly declaredTypes: ReadonlyMap<string, string>;
-  /** By column name. */
+  /** Collations by column name. */
   readonly collations: ReadonlyMap<string, string>;
   readonly withoutRowid: boolean;
   readonly autoincrement: boolean;
 }
 
-/** Of a table that is new. */
+/** Nothing to keep: for a new table. */
 export const nothingKept: Keepsakes = {
   declaredTypes: new Map(),
   collations: new Map(),
@@ -24,7 +27,7 @@ export const nothingKept: Keepsakes = {
   autoincrement: false,
 };
 
-/** `physicalName` differs from the table's own while it is being rebuilt. */
+/** CREATE TABLE. `physicalName` differs from the table's name while the table is rebuilt. */
 export function createTable(
   table: Table,
   kept: Keepsakes = nothingKept,
@@ -38,7 +41,10 @@ export function createTable(
   return `CREATE TABLE ${quoteName(physicalName)} (\n  ${lines.join(",\n  ")}\n)${suffix}`;
 }
 
-/** A single integer key is the rowid itself, and only when it is declared on its column. */
+/**
+ * The column that has PRIMARY KEY in its own definition: a single key column declared as INTEGER, which only so
+ * becomes the rowid. Null where there is none.
+ */
 export function inlineKey(table: Table, kept: Keepsakes): string | null {
   const [first, ...more] = table.primaryKey;
   if (first === undefined || more.length > 0) return null;
@@ -46,7 +52,7 @@ export function inlineKey(table: Table, kept: Keepsakes): string | null {
   return declaredType(column, kept).toUpperCase() === "INTEGER" ? first : null;
 }
 
-/** As the target declares it: nothing is kept of a column that is new. */
+/** ALTER TABLE ADD COLUMN, as `table` declares the column. */
 export function addColumn(table: Table, column: Column): string {
   return `ALTER TABLE ${quoteName(table.name)} ADD COLUMN ${columnDefinition(column, table, nothingKept)}`;
 }
@@ -64,7 +70,7 @@ function columnDefinition(column: Column, table: Table, kept: Keepsakes): string
   return parts.filter((part) => part !== "").join(" ");
 }
 
-/** What a column of each type is declared as. */
+/** The declared type for each type of the model. */
 export const storageTypes: Record<ColumnType, string> = {
   integer: "INTEGER",
   boolean: "INTEGER",
@@ -78,7 +84,7 @@ function declaredType(column: Column, kept: Keepsakes): string {
   return kept.declaredTypes.get(column.name) ?? storageTypes[column.type];
 }
 
-/** As it stands behind DEFAULT, and as a value in a SELECT. */
+/** A default as SQL, for DEFAULT and for a value in a SELECT. */
 export function defaultSql(value: ColumnDefault): string {
   if (value.kind === "sql") return `(${value.sql})`;
   switch (typeof value.value) {
@@ -100,7 +106,7 @@ function actionSql(action: OnDelete): string {
   return action.replace("_", " ").toUpperCase();
 }
 
-/** @param name differs from the usual one where the table or a column is about to be renamed. */
+/** CREATE INDEX. `name` differs from the usual one where the table or a column is about to be renamed. */
 export function createIndex(
   table: string,
   index: IndexShape,
@@ -112,27 +118,27 @@ export function createIndex(
   return `${create} ${quoteName(name)} ON ${quoteName(table)} (${columns.join(", ")})${condition}`;
 }
 
-/** Of an index that CREATE INDEX made. */
+/** DROP INDEX, for an index that CREATE INDEX made. */
 export function dropIndex(name: string): string {
   return `DROP INDEX ${quoteName(name)}`;
 }
 
-/** With its own triggers and indexes. */
+/** DROP TABLE, which also drops the table's triggers and indexes. */
 export function dropTable(name: string): string {
   return `DROP TABLE ${quoteName(name)}`;
 }
 
-/** With its own triggers. */
+/** DROP VIEW, which also drops the view's triggers. */
 export function dropView(name: string): string {
   return `DROP VIEW ${quoteName(name)}`;
 }
 
-/** Of a table or a view. */
+/** DROP TRIGGER, for a trigger of a table or a view. */
 export function dropTrigger(name: string): string {
   return `DROP TRIGGER ${quoteName(name)}`;
 }
 
-/** What SQLite refuses where anything else speaks of the column. */
+/** ALTER TABLE DROP COLUMN, which SQLite refuses where anything else mentions the column. */
 export function dropColumn(table: string, column: string): string {
   return `ALTER TABLE ${quoteName(table)} DROP COLUMN ${quoteName(column)}`;
 }

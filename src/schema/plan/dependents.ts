@@ -1,16 +1,16 @@
 import { mentions } from "../../sqlite/sql-tokens.js";
 import { type Physical, sameName } from "../physical.js";
 
-/** A trigger or view that a table's change may break. */
+/** A trigger or view that a change of a table may break. */
 export interface Dependent {
-  /** For a person. */
+  /** Its kind and name, for a person. */
   readonly what: string;
   readonly sql: string;
-  /** The table whose trigger it is. */
+  /** The table or view that the trigger belongs to; null for a view. */
   readonly of: string | null;
 }
 
-/** Triggers and views that speak of a table. */
+/** The triggers that belong to a table or mention it, and the views that mention it. */
 export function dependents(physical: Physical, table: string): Dependent[] {
   const triggers = physical.triggers
     .filter(({ on, sql }) => sameName(on, table) || mentions(sql, table))

@@ -18,26 +18,26 @@ import { type TableChange, tableChange } from "./table-change.js";
 import { compareTables, type TableComparison } from "./table-comparison.js";
 import { createTableSteps, dropTableStep, renameSteps } from "./table-steps.js";
 
-/** What is to be done, or what is wrong with the proposal: with problems there are no steps. */
+/** The steps of a plan, or the problems of the proposal. With problems there are no steps. */
 export interface Diff {
   readonly steps: readonly Step[];
-  /** Tables whose values nobody has looked at yet. */
+  /** Tables of the database that become part of the schema. Their texts have not been checked yet. */
   readonly adopted: readonly Table[];
   readonly problems: readonly Problem[];
 }
 
-/** What of the database a plan depends on beside its physical schema. */
+/** Properties of the database, beside its physical schema, that a plan depends on. */
 export interface DiffOptions {
-  /** The database carries out foreign key actions even while it migrates (D1). */
+  /** Whether the database carries out foreign key actions even while it migrates, as D1 does. */
   readonly foreignKeysStayOn?: boolean;
-  /** The service's own triggers, which `Physical` does not have. */
+  /** The server's own triggers, which `Physical` does not contain. */
   readonly ownTriggers?: readonly PhysicalTrigger[];
 }
 
 /**
- * The steps from the schema in force, and from what is physically there, to the proposal. Tables are compared, changed
- * and rebuilt under the names that are in force; renames come after, so that SQLite rewrites whatever speaks of them:
- * triggers, views, foreign keys, indexes.
+ * Computes the steps from the schema in force and the physical schema to the proposal. Tables are compared, changed
+ * and rebuilt under the names that are in force. Renames come last, so that SQLite rewrites everything that mentions
+ * them: triggers, views, foreign keys, indexes.
  */
 export function diff(
   current: Schema | null,
@@ -73,7 +73,7 @@ export function diff(
   return { steps: [...steps, ...adoption], adopted, problems: [] };
 }
 
-/** The schema in force without tables that somebody has dropped behind the service's back. */
+/** The schema in force without tables that are missing in the database, because somebody dropped them there. */
 function withoutMissingTables(current: Schema | null, physical: Physical): Schema {
   const tables = [...(current?.tables ?? [])].filter(([name]) => physicalTable(physical, name) !== undefined);
   return { ...(current ?? emptySchema), tables: new Map(tables) };
@@ -88,7 +88,7 @@ function droppedTables(before: Schema, proposed: Schema, renames: Renames): Tabl
   return [...before.tables.values()].filter(({ name }) => !kept.has(name));
 }
 
-/** Each table that is in force and stays, beside what it is to be. */
+/** Compares each table that is in force and stays with what it is to be. */
 function comparisonsOf(
   before: Schema,
   proposed: Schema,
@@ -104,7 +104,10 @@ function comparisonsOf(
   });
 }
 
-/** Physical names of the tables that are rebuilt and of all that refer to them: where foreign keys stay on, they go together. */
+/**
+ * The physical names of the rebuilt tables and of all that refer to them. Where foreign keys stay on, they are
+ * rebuilt together.
+ */
 function withDescendants(rebuilt: readonly TableComparison[], physical: Physical): string[] {
   const names = rebuilt
     .filter(({ current }) => !current.virtual)
@@ -112,7 +115,10 @@ function withDescendants(rebuilt: readonly TableComparison[], physical: Physical
   return [...new Set(names)];
 }
 
-/** A table that is dropped and made again beside others is made with its new columns. */
+/**
+ * Whether a table that is rebuilt together with others also has columns added or dropped, which its new CREATE TABLE
+ * then includes.
+ */
 function takesColumnsAtOnce(
   { current, added, dropped }: TableComparison,
   together: readonly string[],
@@ -124,7 +130,7 @@ function isAmong(names: readonly string[], name: string): boolean {
   return names.some((each) => sameName(each, name));
 }
 
-/** @param creation the steps for tables that are new */
+/** The steps for tables that stay or are new. `creation` holds those that create the new ones. */
 function stepsOfChanges(
   changes: readonly TableChange[],
   together: readonly string[],
@@ -137,10 +143,10 @@ function stepsOfChanges(
   const rebuild = rebuildTogetherSteps(together, changes, gone, physical, rowsOf);
   return [
     ...changes.flatMap(dropIndexSteps),
-    // What can be done without a rebuild may be what a rebuilt table refers to.
+    // Changes without a rebuild come first, because rebuilt tables may refer to them.
     ...alone.filter(({ rebuild }) => !rebuild).flatMap((change) => changeSteps(change, physical, rowsOf)),
     ...rebuild.slice(0, 1),
-    // A new table may refer to a rebuilt one, and the other way round.
+    // New tables are created between the two, because each may refer to the other.
     ...creation,
     ...rebuild.slice(1),
     ...alone.filter(({ rebuild }) => rebuild).flatMap((change) => changeSteps(change, physical, rowsOf)),

@@ -1,7 +1,7 @@
 import type { Plan } from "./plan.js";
 import type { PlannedStep } from "./steps.js";
 
-/** The plan as SQL for a person to read: the base's hash first, then each step under a comment. */
+/** The plan as SQL for a person: the hash of the schema in force, then each step under a comment. */
 export function formatPlan(plan: Plan): string {
   return `${[header(plan), ...plan.steps.map(formatStep)].join("\n\n")}\n`;
 }
@@ -20,7 +20,10 @@ function summary(steps: readonly PlannedStep[]): string {
   return waiting + blocked === 0 ? `${parts[0]}, all safe` : parts.join(", ");
 }
 
-/** One step: what it does, what stands against it with how many rows or values, its SQL. */
+/**
+ * One step as SQL: its description and hazards as comments, the latter with the number of rows or values, then its
+ * statements.
+ */
 export function formatStep({ description, hazards, statements }: PlannedStep): string {
   const warnings = hazards.map(({ effect, reason, count }) => {
     const word = effect === "impossible" ? "IMPOSSIBLE" : "DESTRUCTIVE";

@@ -3,7 +3,10 @@ import { quoteName } from "../../sqlite/sql-tokens.js";
 import { conversion } from "./conversion.js";
 import { defaultSql } from "./ddl.js";
 
-/** The table as it will be, as a FROM term over the table as it is: what a new constraint is tried on. */
+/**
+ * A FROM term for the rows that a table will have after the change, computed from its present rows. New constraints
+ * are checked against it.
+ */
 export function imageAfter(current: Table, target: Table): string {
   const columns = [...target.columns.values()].map(
     (column) => `${valueAfter(column, current)} AS ${quoteName(column.name)}`,
@@ -11,7 +14,7 @@ export function imageAfter(current: Table, target: Table): string {
   return `(SELECT ${columns.join(", ")} FROM ${quoteName(current.name)})`;
 }
 
-/** The value of a column after the change, over the table as it is before. */
+/** An SQL expression for a column's value after the change, over the table before it. */
 export function valueAfter(column: Column, current: Table): string {
   const before = current.columns.get(column.name);
   if (before === undefined) return column.default === null ? "NULL" : defaultSql(column.default);

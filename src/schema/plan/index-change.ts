@@ -9,29 +9,29 @@ import {
 import type { PhysicalIndex } from "../physical.js";
 import type { TableComparison } from "./table-comparison.js";
 
-/** What becomes of the indexes of one table that stays, those of `unique` included. */
+/** What happens to the indexes of a table that stays, those of `unique` included. */
 export interface IndexChange {
-  /** Created ones that the file has no longer. */
+  /** Indexes made by CREATE INDEX that the file no longer declares. */
   readonly dropped: readonly PhysicalIndex[];
-  /** Over a column that is dropped, and never in the file. */
+  /** Indexes that were never in the file and cover a column that is dropped. */
   readonly lost: readonly PhysicalIndex[];
-  /** Created ones that stay as they are, under the name that they have. */
+  /** Indexes made by CREATE INDEX that stay as they are, with their names. */
   readonly kept: readonly PhysicalIndex[];
-  /** To be made again under another name, since they are named after what is renamed. */
+  /** Indexes that are created again under another name, because theirs contains a name that is renamed. */
   readonly stale: readonly PhysicalIndex[];
   readonly created: readonly CreatedIndex[];
 }
 
 /** An index that the plan makes. */
 export interface CreatedIndex {
-  /** After the names that the table and its columns will have. */
+  /** Made of the names that the table and its columns will have. */
   readonly name: string;
   readonly shape: IndexShape;
-  /** False for one that is only made again. */
+  /** False for an index that is only created again. */
   readonly isNew: boolean;
 }
 
-/** @param rebuild whether the table is made anew, and its unique constraints with it */
+/** Decides what happens to each index. `rebuild`: the table is created anew, and its unique constraints with it. */
 export function indexChange(
   { target, named, physical, unwanted, dropped: droppedColumns }: TableComparison,
   rebuild: boolean,

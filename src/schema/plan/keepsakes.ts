@@ -2,7 +2,7 @@ import { collationsOf, ddlOf, type PhysicalColumn, rowidAlias } from "../physica
 import type { Keepsakes } from "./ddl.js";
 import type { TableComparison } from "./table-comparison.js";
 
-/** What a rebuild of the table carries over. */
+/** The physical properties of a table that its rebuild keeps. */
 export function keepsakes({ current, target, physical, keyChanged }: TableComparison): Keepsakes {
   const same = physical.columns.filter(
     ({ name }) =>
@@ -24,7 +24,11 @@ export function keepsakes({ current, target, physical, keyChanged }: TableCompar
   };
 }
 
-/** Null where the column is declared after the file. ANY holds what it is given in a STRICT table alone; elsewhere no type does. */
+/**
+ * The declared type that a column keeps; null where it gets that of its type in the file. In a STRICT table only ANY
+ * is kept. Without STRICT, ANY would convert values; a column without a declared type does not, so there ANY becomes
+ * empty.
+ */
 function keptDeclaration(
   { declaredType }: PhysicalColumn,
   wasStrict: boolean,

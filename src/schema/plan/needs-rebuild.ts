@@ -4,7 +4,7 @@ import { isSymbol, tokenize } from "../../sqlite/sql-tokens.js";
 import { ddlOf, type PhysicalIndex, type PhysicalTable, sameName } from "../physical.js";
 import type { TableComparison } from "./table-comparison.js";
 
-/** Whether SQLite's ALTER TABLE cannot make the table what it is to be. */
+/** Whether the table has to be rebuilt, because SQLite's ALTER TABLE cannot make the change. */
 export function needsRebuild({
   target,
   physical,
@@ -25,9 +25,12 @@ export function needsRebuild({
   );
 }
 
-/** SQLite, "ALTER TABLE ADD COLUMN": a constant default, and none for a foreign key. */
+/**
+ * Whether ALTER TABLE can add the column: a default has to be constant, and a column with a foreign key may not have
+ * one (SQLite, "ALTER TABLE ADD COLUMN").
+ */
 function isAddable(column: Column, strict: boolean): boolean {
-  // SQLite 3.45 takes a fraction that is the default of such a column for NULL where there are rows.
+  // Where the table has rows, SQLite 3.45 mistakes a default of such a column that is a fraction for NULL.
   if (strict && column.type === "real" && column.notNull) return false;
   if (column.references !== null && column.default !== null) return false;
   return column.default === null || column.default.kind === "literal" || isConstant(column.default.sql);
@@ -41,7 +44,10 @@ function isConstant(sql: string): boolean {
   return token.kind === "string" || token.kind === "number" || token.kind === "blob";
 }
 
-/** SQLite, "ALTER TABLE DROP COLUMN": nothing else of the table may speak of the column. Indexes are dropped before. */
+/**
+ * Whether ALTER TABLE can drop the column: nothing else of the table may mention it (SQLite, "ALTER TABLE DROP
+ * COLUMN"). Indexes do not count, because they are dropped before.
+ */
 function isDroppable(name: string, physical: PhysicalTable): boolean {
   const ddl = ddlOf(physical);
   const column = physical.columns.find((candidate) => sameName(candidate.name, name));

@@ -12,30 +12,30 @@ import { type DiffOptions, diff } from "./diff.js";
 import { assess, countQueries, type PlannedStep, type Step } from "./steps.js";
 import { triedRenames } from "./tried-renames.js";
 
-/** What would carry the database from the schema in force to a proposal. */
+/** A change of the database from the schema in force to a proposal. */
 export interface Plan {
-  /** The hash of the schema in force, `none` without one: what `apply` takes as its base. */
+  /** The hash of the schema in force, `none` without one. `applyChange` takes it as its `base`. */
   readonly base: string;
-  /** Of the schema in force, 0 without one. */
+  /** The version of the schema in force, 0 without one. */
   readonly baseVersion: number;
   readonly text: string;
   /** SHA-256 of the proposed text, in hex. */
   readonly hash: string;
   readonly schema: Schema;
   readonly steps: readonly PlannedStep[];
-  /** What the service's own tables lack, which no person has to decide on. */
+  /** The migrations of the server's own tables that are due. They need nobody's decision. */
   readonly migrations: PendingMigrations;
 }
 
-/** A plan, or what is wrong with the proposal. */
+/** A plan, or the problems of the proposal. */
 export type PlanOutcome =
   | { readonly outcome: "planned"; readonly plan: Plan }
   | { readonly outcome: "invalid"; readonly problems: readonly Problem[] };
 
-/** The base of a database to which no schema was ever applied. */
+/** The base where no schema was ever applied. */
 export const noBase = "none";
 
-/** Decides what would be done and counts what would be lost or broken. Changes nothing. */
+/** Plans the change to a proposed schema and counts what it would lose or break. The database stays as it is. */
 export async function planChange(
   database: Database,
   proposedText: string,
@@ -72,7 +72,10 @@ export async function planChange(
   };
 }
 
-/** A table made by somebody else may hold text that is not UTF-8, which no server can read. */
+/**
+ * Problems of columns with texts that are not UTF-8, which the server cannot read. A table that another program made
+ * may have them.
+ */
 async function unreadableTexts(
   database: Database,
   tables: readonly Table[],
@@ -90,7 +93,7 @@ async function unreadableTexts(
   return problems;
 }
 
-/** Expressions of the owner's that this SQLite cannot evaluate. */
+/** Problems of the owner's expressions that this SQLite cannot evaluate. */
 async function unusableExpressions(database: Database, schema: Schema): Promise<readonly Problem[]> {
   const probes = fragmentProbes(schema);
   if ((await errorOf(database, probes)) === null) return [];

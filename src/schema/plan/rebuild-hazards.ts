@@ -9,7 +9,10 @@ import { imageAfter } from "./image-after.js";
 import { destructive, destructiveIfAny, type Hazard, impossibleIfAny } from "./steps.js";
 import type { TableChange } from "./table-change.js";
 
-/** What a change of the key, of `strict` or of features that the model does not know may lose or break. */
+/**
+ * What a rebuild may lose or break by a change of the primary key or of `strict`, and by features that the model does
+ * not have.
+ */
 export function rebuildHazards(change: TableChange, physical: Physical): Hazard[] {
   const { current, target } = change;
   return [

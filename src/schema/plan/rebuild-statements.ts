@@ -9,9 +9,9 @@ import { keepsakes } from "./keepsakes.js";
 import type { TableChange } from "./table-change.js";
 
 /**
- * SQLite, "Making Other Kinds Of Table Schema Changes": a new table under another name takes the rows and then the
- * name. Foreign keys of other tables go by the name and are none the wiser. Triggers, views and indexes that the
- * table had, or that speak of it, are written again as they were.
+ * The statements that rebuild a table (SQLite, "Making Other Kinds Of Table Schema Changes"): a new table gets the
+ * rows under a temporary name, and then the old table's name. Foreign keys of other tables refer to it by that name
+ * and stay as they are. Triggers, views and indexes of the table, or that mention it, are created again as they were.
  */
 export function rebuildStatements(change: TableChange, physical: Physical): string[] {
   const { current, target } = change;
@@ -30,7 +30,10 @@ export function rebuildStatements(change: TableChange, physical: Physical): stri
   ];
 }
 
-/** The rename carries references to itself along. To the old table, they would be carried out when it is dropped. */
+/**
+ * The table with references to itself under its temporary name, which the rename changes back. References to the old
+ * table would have their actions carried out when it is dropped.
+ */
 function withOwnReferences(table: Table, temporary: string): Table {
   const columns = [...table.columns.values()].map((column) =>
     column.references?.table === table.name
@@ -54,7 +57,7 @@ function copyRows({ current, target, physical }: TableChange, kept: Keepsakes, t
   return `INSERT INTO ${quoteName(temporary)} (${names.join(", ")}) SELECT ${values.join(", ")} FROM ${quoteName(current.name)}${order}`;
 }
 
-/** AUTOINCREMENT never gives a number twice, also that of a row that is gone. */
+/** Copies the AUTOINCREMENT counter, which guarantees that the number of a deleted row is never given again. */
 function keepSequence(table: string, temporary: string): string[] {
   return [
     `DELETE FROM sqlite_sequence WHERE name = ${quoteText(temporary)}`,

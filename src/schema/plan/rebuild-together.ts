@@ -8,9 +8,10 @@ import { keepsakes } from "./keepsakes.js";
 import type { TableChange } from "./table-change.js";
 
 /**
- * A rebuild where foreign keys cannot be switched off (D1). Dropping a table carries out the `ON DELETE` actions of its
- * children there, deferred or not. So the tables and all that refer to them are copied aside, dropped, made again,
- * empty, and only then filled; `defer_foreign_keys` must be on. A table that is to be dropped for good does not come back.
+ * Rebuilds tables where foreign keys cannot be switched off (D1), where dropping a table carries out the `ON DELETE`
+ * actions of its children, deferred or not. So the tables and all that refer to them are copied aside, dropped,
+ * created empty, and filled last. `defer_foreign_keys` has to be on. Tables that are dropped for good (`gone`) are
+ * not created again.
  */
 export function rebuildTogether(
   tables: readonly PhysicalTable[],
@@ -30,7 +31,7 @@ export function rebuildTogether(
   const setAside = [...dropBystanders(beside, tables), ...staying.map(copyAside), ...names.map(dropTable)];
   const bringBack = [
     ...successors.map(({ create }) => create),
-    // A foreign key needs its parent's unique index for every row.
+    // A row with a foreign key can be inserted only when the parent's unique index exists.
     ...successors.flatMap(({ uniqueIndexes }) => uniqueIndexes),
     ...successors.map(({ fill }) => fill),
     ...staying.map(({ name }) => dropTable(asideName(name))),

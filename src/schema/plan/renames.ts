@@ -5,16 +5,16 @@ import { withRenamedColumns } from "../../sqlite/fragment.js";
 import type { ColumnName, TableName } from "../../sqlite/names.js";
 import { sameName } from "../physical.js";
 
-/** Renames that the proposal asks for and the schema in force allows, from the new name to the old. */
+/** The renames that a plan carries out. Keys are new names, values old ones. */
 export interface Renames {
   readonly tables: ReadonlyMap<string, TableName>;
-  /** By the table's new name. */
+  /** The renames of columns, by the table's new name. */
   readonly columns: ReadonlyMap<string, ReadonlyMap<string, ColumnName>>;
 }
 
 /**
- * A rename is only ever what `renamed_from` says: the old name is in force and not in the proposal, the new name is not
- * in force. Anything else is a `renamed_from` that has done its work.
+ * Finds the renames: those by `renamed_from` whose old name is in force and not in the proposal, and whose new name
+ * is not in force. Any other `renamed_from` is ignored, as one whose rename was carried out before.
  */
 export function findRenames(current: Schema, proposed: Schema): Renames {
   const tables = new Map<string, TableName>();
@@ -46,7 +46,7 @@ function renamed<T extends { name: string; renamedFrom: string | null }>(
   return current.get(item.renamedFrom) ?? null;
 }
 
-/** Names that one rename alone cannot explain. */
+/** Problems of names: two renames from the same name, and names that differ from one in force in case alone. */
 export function renameProblems(current: Schema, proposed: Schema, renames: Renames): Problem[] {
   const problems = namesProblems(current.tables, proposed.tables, renames.tables, "");
   for (const table of proposed.tables.values()) {
@@ -81,7 +81,7 @@ function namesProblems(
   return problems;
 }
 
-/** The proposal in the names that are in force, so that it can be compared with what is there. */
+/** The proposal with all names as they are in force, so that it can be compared with the schema in force. */
 export function inOldNames(proposed: Schema, renames: Renames): Schema {
   const tables = [...proposed.tables.values()].map((table) => tableInOldNames(table, renames));
   return { ...proposed, tables: new Map(tables.map((table) => [table.name, table])) };

@@ -2,7 +2,7 @@ import type { Column, Reference } from "../../project/model.js";
 import { canonicalFragment, sameFragment } from "../../sqlite/fragment.js";
 import { defaultSql } from "./ddl.js";
 
-/** Whether two columns of the same name are the same but for their names before a rename. */
+/** Whether two columns of the same name have the same definition. `renamedFrom` does not count. */
 export function sameColumn(a: Column, b: Column): boolean {
   return (
     a.type === b.type &&
@@ -18,7 +18,7 @@ export function sameDefault(a: Column, b: Column): boolean {
   return canonicalDefault(a) === canonicalDefault(b);
 }
 
-/** DEFAULT NULL is none. */
+/** The default as a text for comparing; null for none, which DEFAULT NULL is too. */
 function canonicalDefault({ default: value }: Column): string | null {
   const text = value === null ? "null" : canonicalFragment(defaultSql(value));
   return text === "null" ? null : text;

@@ -3,12 +3,12 @@ export interface Step {
   readonly kind: StepKind;
   /** One line for a person. */
   readonly description: string;
-  /** In order. None for `adopt`. */
+  /** In the order of execution. None where a table is only adopted. */
   readonly statements: readonly string[];
   readonly hazards: readonly Hazard[];
 }
 
-/** What a step does, as plans name it in JSON. */
+/** What a step does. Plans in JSON contain these names. */
 export type StepKind =
   | "create_table"
   | "adopt_table"
@@ -23,26 +23,29 @@ export type StepKind =
   | "create_trigger"
   | "drop_trigger";
 
-/** A reason why a step is not simply safe (docs/reference/schema.md). */
+/** A reason why a step may not be safe (docs/reference/schema.md#steps-and-their-hazards). */
 export interface Hazard {
-  /** `destructive` needs a person's word; `impossible` cannot be done at all while it holds. */
+  /** `destructive` needs a person's permission; `impossible` prevents the step. */
   readonly effect: "destructive" | "impossible";
-  /** For a person: what is lost, or what does not hold. */
+  /** What is lost or does not hold, for a person. */
   readonly reason: string;
-  /** One SELECT of one number, over the database as it is before the plan: the rows or values concerned. */
+  /**
+   * A query that returns one number, over the database before the plan: how many rows or values are concerned. Null
+   * where nothing is counted.
+   */
   readonly count: string | null;
-  /** The hazard is none when the count is zero. */
+  /** Whether the hazard vanishes where the count is zero. */
   readonly onlyIfCounted: boolean;
 }
 
-/** A hazard with its count, once the database was asked. */
+/** A hazard with its count. */
 export interface AssessedHazard {
   readonly effect: Hazard["effect"];
   readonly reason: string;
   readonly count: number | null;
 }
 
-/** A step as a person decides on it: hazards that do not hold are gone. */
+/** A step with the hazards that do exist. */
 export interface PlannedStep {
   readonly kind: StepKind;
   readonly description: string;
@@ -51,32 +54,32 @@ export interface PlannedStep {
   readonly hazards: readonly AssessedHazard[];
 }
 
-/** Something is lost in any case; `count` says how much. */
+/** A hazard that is always there; `count` tells how much is lost. */
 export function destructive(reason: string, count: string | null = null): Hazard {
   return { effect: "destructive", reason, count, onlyIfCounted: false };
 }
 
-/** Something is lost, unless the count is zero. */
+/** A hazard that loses something unless the count is zero. */
 export function destructiveIfAny(reason: string, count: string): Hazard {
   return { effect: "destructive", reason, count, onlyIfCounted: true };
 }
 
-/** The step cannot be done while the reason holds. */
+/** A hazard that prevents the step in any case. */
 export function impossible(reason: string): Hazard {
   return { effect: "impossible", reason, count: null, onlyIfCounted: false };
 }
 
-/** The step cannot be done, unless the count is zero. */
+/** A hazard that prevents the step unless the count is zero. */
 export function impossibleIfAny(reason: string, count: string): Hazard {
   return { effect: "impossible", reason, count, onlyIfCounted: true };
 }
 
-/** The queries whose answers `assess` wants, in its order. */
+/** The queries whose results `assess` takes, in its order. */
 export function countQueries(steps: readonly Step[]): string[] {
   return steps.flatMap(({ hazards }) => hazards.flatMap(({ count }) => (count === null ? [] : [count])));
 }
 
-/** The steps with the answers to `countQueries`, and without the hazards that these rule out. */
+/** Fills in the results of `countQueries`, and leaves out hazards that vanish at zero. */
 export function assess(steps: readonly Step[], counts: readonly number[]): PlannedStep[] {
   const remaining = [...counts];
   return steps.map(({ kind, description, statements, hazards }) => {

@@ -1,14 +1,14 @@
 import { type IndexChange, indexChange } from "./index-change.js";
 import type { TableComparison } from "./table-comparison.js";
 
-/** What becomes of one table that is in force and stays, in the names that are in force. */
+/** How one table that is in force and stays is changed, in the names that are in force. */
 export interface TableChange extends TableComparison {
-  /** Whether the table is made anew, with its rows, instead of altered. */
+  /** Whether the table is created anew and gets its rows copied, instead of being altered. */
   readonly rebuild: boolean;
   readonly indexes: IndexChange;
 }
 
-/** The change of a table, once it is decided whether the table is rebuilt. */
+/** The change of a table, after it was decided whether the table is rebuilt. */
 export function tableChange(comparison: TableComparison, rebuild: boolean): TableChange {
   return { ...comparison, rebuild, indexes: indexChange(comparison, rebuild) };
 }

@@ -3,7 +3,7 @@ import { declaredIndexes, indexSignature, indexSignatures } from "../index-shape
 import type { PhysicalIndex, PhysicalTable } from "../physical.js";
 import { sameColumn } from "./same-column.js";
 
-/** How a table that is in force differs from what it is to be, in the names that are in force. */
+/** How a table that is in force differs from the proposal, in the names that are in force. */
 export interface TableComparison {
   readonly current: Table;
   readonly target: Table;
@@ -15,11 +15,11 @@ export interface TableComparison {
   readonly altered: readonly { readonly before: Column; readonly after: Column }[];
   readonly keyChanged: boolean;
   readonly strictChanged: boolean;
-  /** Indexes and unique constraints that are there and that the file declares no longer. */
+  /** Indexes and unique constraints that the file declared and no longer does. */
   readonly unwanted: readonly PhysicalIndex[];
 }
 
-/** @param named the target under the names that it will have */
+/** Compares a table with the proposal. `named` is `target` under the names that it will have. */
 export function compareTables(
   current: Table,
   target: Table,
@@ -43,7 +43,7 @@ export function compareTables(
   };
 }
 
-/** Indexes and unique constraints that are there, were declared, and are so no longer. */
+/** The physical indexes and unique constraints that `current` declares and `target` does not. */
 function unwantedIndexes(current: Table, target: Table, physical: PhysicalTable): PhysicalIndex[] {
   const wanted = new Set(declaredIndexes(target).map(indexSignature));
   const unwanted = new Set(

@@ -4,7 +4,7 @@ import { declaredIndexes, type IndexShape, indexName, indexSignature } from "../
 import { defaultSql } from "./ddl.js";
 import { sameDefault, sameReference } from "./same-column.js";
 
-/** How two tables of the same name differ, in words. */
+/** How a table of the database differs from the one of the same name in the file, as messages. */
 export function tableDifferences(there: Table, declared: Table): string[] {
   const found: string[] = [];
   const say = (what: string, a: unknown, b: unknown) => {
@@ -13,7 +13,7 @@ export function tableDifferences(there: Table, declared: Table): string[] {
   say("name", there.name, declared.name);
   say("virtual", there.virtual, declared.virtual);
   say("strict", there.strict, declared.strict);
-  // Nothing else compares then.
+  // Such tables differ in everything else too, so that comparing it says nothing.
   if (found.length > 0) return found;
   if (!there.virtual) say("primary key", listOf(there.primaryKey), listOf(declared.primaryKey));
   for (const column of there.columns.values()) {

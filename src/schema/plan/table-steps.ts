@@ -8,7 +8,7 @@ import { dependents } from "./dependents.js";
 import type { Renames } from "./renames.js";
 import { destructive, impossible, type Step } from "./steps.js";
 
-/** Makes a table that is new, and its indexes. */
+/** The steps that create a new table and its indexes. */
 export function createTableSteps(table: Table, physical: Physical): Step[] {
   return [createTableStep(table, physical), ...newTableIndexSteps(table)];
 }
@@ -38,7 +38,10 @@ function newTableIndexSteps(table: Table): Step[] {
   }));
 }
 
-/** @param together tables that were dropped to be rebuilt together, where this one did not come back */
+/**
+ * The step that drops a table. It is impossible while something that stays depends on the table. `together` names
+ * tables that a rebuild has dropped; such a table is not dropped again.
+ */
 export function dropTableStep(
   table: Table,
   gone: readonly Table[],
@@ -72,7 +75,7 @@ function refersTo(foreignKeys: readonly PhysicalForeignKey[], table: string): bo
   return foreignKeys.some(({ parent }) => sameName(parent, table));
 }
 
-/** The renames of tables and of their columns, each table's own first. */
+/** The steps that rename tables and columns. A table is renamed before its columns. */
 export function renameSteps(renames: Renames, proposed: Schema, physical: Physical): Step[] {
   return [...proposed.tables.values()].flatMap((table) => {
     const old = renames.tables.get(table.name);
@@ -101,7 +104,7 @@ function renameTableStep(from: string, to: string, physical: Physical): Step {
   };
 }
 
-/** SQLite takes a name that differs in case alone for the same one. */
+/** Renames in case alone take two steps, because SQLite finds the new name taken by the old one. */
 function renameStatements(from: string, to: string, rename: (from: string, to: string) => string): string[] {
   const between = `_rename_${to}`;
   return sameName(from, to) ? [rename(from, between), rename(between, to)] : [rename(from, to)];

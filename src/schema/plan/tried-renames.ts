@@ -3,9 +3,9 @@ import type { Physical } from "../physical.js";
 import { impossible, type Step } from "./steps.js";
 
 /**
- * The steps, with what keeps a rename from being done: SQLite carries it into views and triggers where it can, and refuses it
- * where one of them would name what is not there any more. Which that is nobody but SQLite knows, so that the renames are tried,
- * behind the tables that are new, and taken back.
+ * Tries the renames of a plan in a transaction that is rolled back, and adds a hazard to the first one that the
+ * database refuses. SQLite applies a rename to views and triggers and refuses it where one of them mentions something
+ * that does not exist; only trying shows where. New tables are created first in the trial.
  */
 export async function triedRenames(
   database: Database,
@@ -29,7 +29,10 @@ function isRename({ kind }: Step): boolean {
   return kind === "rename_table" || kind === "rename_column";
 }
 
-/** No JSON path: as the last statement it takes back what was done before it. */
+/**
+ * Not a JSON path, so that the last statement fails and the transaction is rolled back. The error message contains
+ * it.
+ */
 const takenBack = "nothing was renamed";
 
 async function errorOf(database: Database, statements: readonly string[]): Promise<string | null> {

@@ -3,7 +3,7 @@ import { type ColumnValues, exactIntegerMax } from "../../sqlite/column-type.js"
 import { quoteName } from "../../sqlite/sql-tokens.js";
 import type { PhysicalTable } from "../physical.js";
 
-/** What the values of some columns are, in one pass over the table. By column name. */
+/** Counts the values of columns by kind, in one pass over the table. The result is by column name. */
 export async function columnValues(
   database: Database,
   table: PhysicalTable,
@@ -21,7 +21,7 @@ export async function columnValues(
 
 function conditions(column: string): string[] {
   const is = (type: string) => `typeof(${column}) = '${type}'`;
-  // The column's own collation may be one that this engine does not have.
+  // The column may have a collation that this engine does not have.
   const binary = `(${column} COLLATE BINARY)`;
   return [
     is("integer"),

@@ -19,23 +19,23 @@ import { findUnsupported, limitsOf, type Unsupported } from "../unsupported.js";
 import { countInvalidTexts, schemaIsUtf8, storesUtf8 } from "../utf8.js";
 import { columnValues } from "./column-values.js";
 
-/** A database as svc.schema.yaml can say it. */
+/** A database as svc.schema.yaml can express it. */
 export interface Introspection {
   readonly schema: Schema;
   readonly notes: PullNotes;
 }
 
-/** For a person: what the file does not show. */
+/** Notes for a person on what the file does not show. */
 export interface PullNotes {
-  /** Tables, views and columns of no table in the file, with the reason. */
+  /** Views and tables that are not in the file, the tables with the reason. */
   readonly leftOut: readonly string[];
-  /** What is in force in the database and not in the file, by table. */
+  /** What the database has and the file cannot express, by table. */
   readonly kept: readonly string[];
-  /** Choices that somebody may want to look at. */
+  /** Choices of types that a person may want to check. */
   readonly choices: readonly string[];
-  /** Columns that do not take every value of their type. */
+  /** Columns that do not accept every value of their type. */
   readonly narrowed: readonly string[];
-  /** What cannot be done for want of what they need, such as functions or other tables. */
+  /** What cannot be done because functions, collations or tables are missing. */
   readonly limited: readonly string[];
 }
 
@@ -77,7 +77,10 @@ export async function introspect(database: Database): Promise<Introspection> {
   };
 }
 
-/** Why a table cannot be in the file: without its parents, its references would not be as they are there. */
+/**
+ * Why a table is left out of the file: it cannot be read, or it refers to a table that is left out. Null where it is
+ * not.
+ */
 function unreadable(
   table: PhysicalTable,
   physical: Physical,
@@ -127,7 +130,7 @@ async function introspectTable(
     const found = values.get(column.name);
     const guess = found === undefined ? null : guessType(column.declaredType, found);
     if (guess === null) return { type: typeOfDeclaration(column.declaredType), note: null };
-    // The model has no key of type json.
+    // A json column cannot be part of a primary key.
     return guess.type === "json" && column.keyPosition > 0 ? { type: "text", note: null } : guess;
   };
   const model = tableModel(table, physical, (column) => guessOf(column).type);
@@ -143,7 +146,10 @@ async function introspectTable(
   return { outcome: "modelled", model, choices, narrowed };
 }
 
-/** Which columns take only texts that stay as they are (docs/guides/existing-database.md). */
+/**
+ * A note where the column does not accept texts that its declared type turns into numbers
+ * (docs/guides/existing-database.md).
+ */
 function numericTextNote({ strict }: PhysicalTable, { declaredType }: PhysicalColumn, type: ColumnType) {
   if (strict || !makesNumbers(affinity(declaredType))) return null;
   if (type === "json") return `${declaredType} stores a number as such, so it takes those of up to 15 digits`;
@@ -151,7 +157,7 @@ function numericTextNote({ strict }: PhysicalTable, { declaredType }: PhysicalCo
   return `${declaredType} turns texts that read as numbers into numbers, so it takes none of them`;
 }
 
-/** Leaves out references to what the file does not have, or not as a key. */
+/** Leaves out references to tables or columns that the file does not have, or that are not unique there. */
 function withSoundReferences(models: readonly TableModel[]): TableModel[] {
   const tables = new Map<string, Table>(models.map(({ table }) => [table.name, table]));
   return models.map(({ table, unmodelled }) => {

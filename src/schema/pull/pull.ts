@@ -4,14 +4,17 @@ import { parseSchema } from "../../project/parse-schema.js";
 import { introspect, type PullNotes } from "./introspect.js";
 import { schemaText } from "./schema-text.js";
 
-/** A database as the file that describes it. */
+/** The result of `pullSchema`. */
 export interface Pulled {
-  /** Of svc.schema.yaml, with the notes as comments. */
+  /** The text of svc.schema.yaml, with the notes as comments. */
   readonly text: string;
   readonly notes: PullNotes;
 }
 
-/** What `svc schema pull` writes for a database that already has tables (docs/guides/existing-database.md). Changes nothing. */
+/**
+ * Writes svc.schema.yaml for a database that already has tables (docs/guides/existing-database.md). The database
+ * stays as it is. Throws ProblemsError where the file would not be valid.
+ */
 export async function pullSchema(database: Database): Promise<Pulled> {
   const { schema, notes } = await introspect(database);
   const text = schemaText(schema, headline(notes));
@@ -20,13 +23,13 @@ export async function pullSchema(database: Database): Promise<Pulled> {
   return { text, notes };
 }
 
-/** A kind of notes, as each of them can be told by itself. */
+/** One kind of notes. */
 interface NoteSection {
   readonly heading: string;
   readonly lines: readonly string[];
 }
 
-/** Those that there are, in the order in which they are told. */
+/** The kinds of notes that are not empty, in the order in which they are shown. */
 export function noteSections({ leftOut, kept, choices, narrowed, limited }: PullNotes): NoteSection[] {
   return [
     { heading: "left out", lines: leftOut },

@@ -1,13 +1,13 @@
 import type { Column, ColumnDefault, Index, Reference, Schema, Table } from "../../project/model.js";
 
-/** The tables of a schema as svc.schema.yaml, laid out as a person would (docs/guides/existing-database.md), under comments. */
+/** The tables of a schema as the text of svc.schema.yaml, laid out as a person would write it, below `comments`. */
 export function schemaText(schema: Schema, comments: readonly string[] = []): string {
   const head = comments.flatMap((comment) => comment.split(/\r\n|[\r\n\u0085\u2028\u2029]/)).map(commentLine);
   const tables = [...schema.tables.values()].map((table) => tableText(table, schema));
   return [...(head.length > 0 ? [`${head.join("\n")}\n`] : []), ...tables].join("\n");
 }
 
-/** YAML takes no control characters. */
+/** A line of comment. YAML does not allow control characters in it. */
 function commentLine(comment: string): string {
   return `# ${comment}`.trimEnd().replaceAll(/[\p{Cc}\ufeff\ufffe\uffff]/gu, "?");
 }
@@ -61,7 +61,7 @@ function defaultText(value: ColumnDefault): string {
   return typeof value.value === "string" ? scalar(value.value) : String(value.value);
 }
 
-/** The column goes without saying where it is the parent's key. */
+/** A reference. The column is left out where it is the parent's key. */
 function referenceText({ table, column, onDelete }: Reference, schema: Schema): string {
   const usual = table === "$users" ? "id" : schema.tables.get(table)?.primaryKey.join();
   return map([
@@ -88,7 +88,10 @@ function list(items: readonly string[]): string {
   return `[${items.join(", ")}]`;
 }
 
-/** Plain where YAML reads it back as the same text, else in double quotes, whose escapes are JSON's. */
+/**
+ * A text as a YAML scalar: plain where YAML reads it back as the same text, else in double quotes, whose escapes are
+ * those of JSON.
+ */
 function scalar(text: string): string {
   const plain = /^[A-Za-z][A-Za-z0-9_]*$/.test(text) && !/^(null|true|false)$/i.test(text);
   return plain

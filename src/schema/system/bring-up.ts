@@ -5,19 +5,19 @@ import type { Problem } from "../../problems/problem.js";
 import { configFile } from "../../project/file-names.js";
 import { type SystemMigration, systemMigrations } from "./migrations.js";
 
-/** What a database lacks of the service's own tables. */
+/** The migrations of the server's own tables that a database has not had. */
 export interface PendingMigrations {
   readonly outcome: "pending";
   /** How many migrations the database has had. */
   readonly version: number;
-  /** Those that are due, in their order. */
+  /** The migrations that are due, in their order. */
   readonly due: readonly SystemMigration[];
 }
 
-/** What a database lacks of the service's own tables, or why it is not for this release. */
+/** The pending migrations, or the problem that a later release has migrated the database. */
 export type Pending = PendingMigrations | { readonly outcome: "later_release"; readonly problem: Problem };
 
-/** What the database lacks, of which nothing is carried out. `migrations` are others in tests alone. */
+/** Finds out which migrations are pending, without carrying any out. Only tests pass other `migrations`. */
 export async function pendingMigrations(
   database: Database,
   migrations: readonly SystemMigration[] = systemMigrations,
@@ -30,8 +30,9 @@ export async function pendingMigrations(
 }
 
 /**
- * For one transaction. The record of a migration comes before it: where somebody else carries the same one out meanwhile,
- * the record's key refuses the rest. None where nothing is due.
+ * The statements that carry out pending migrations in one transaction; none where nothing is due. The record of a
+ * migration comes before it: if another process carries out the same one meanwhile, the record's key makes the
+ * transaction fail.
  */
 export function migrationStatements(
   { version, due }: PendingMigrations,
@@ -45,7 +46,10 @@ export function migrationStatements(
   return [migrationsTable, ...statements];
 }
 
-/** Carries out what is pending. Not null: the database was left as it was, as a later release has migrated it. */
+/**
+ * Carries out pending migrations. Returns null, or the problem that a later release has migrated the database, which
+ * is then left as it is.
+ */
 export async function bringUpSystemTables(
   database: Database,
   nowMs: number,
@@ -65,11 +69,11 @@ export async function bringUpSystemTables(
 }
 
 /**
- * A database whose migrations are carried out before its first use: for a Worker, which nobody starts. A database that was never
- * set up stays empty.
+ * A database that carries out pending migrations before its first use: for a Worker, which has no step at start. A
+ * database that was never set up stays empty.
  */
 export function broughtUpFirst(database: Database, log: Log, now: () => number): Database {
-  // Never the promise: whatever request began it may vanish half-way.
+  // A flag and not a promise: the request that began may be cancelled, and its promise would never be fulfilled.
   let isUp = false;
   const ready = async (): Promise<void> => {
     if (isUp) return;
@@ -101,7 +105,7 @@ export function broughtUpFirst(database: Database, log: Log, now: () => number):
   };
 }
 
-/** Whether somebody else has carried migrations out since. If not, what failed would fail again. */
+/** Whether another process has carried out migrations since. If not, trying again would fail in the same way. */
 export async function hasMoved(
   database: Database,
   { version }: PendingMigrations,

@@ -1,7 +1,8 @@
 /**
- * The service's own tables as release 0.1.0 made them, which recorded no migrations: hence `IF NOT EXISTS`. They are never
- * exposed through /api. Times are milliseconds since the epoch, and ISO 8601 text in UTC where they are shown; hashes and
- * sealed values are base64url. What a later release changes is a migration of its own.
+ * The server's own tables as release 0.1.0 created them. That release recorded no migrations, so the tables may exist
+ * already: hence `IF NOT EXISTS`. They are never exposed through /api. Times are milliseconds since the epoch, or ISO
+ * 8601 text in UTC where they are shown; hashes and sealed values are base64url. Later releases change them by
+ * migrations of their own.
  */
 export const firstTables: readonly string[] = [
   `CREATE TABLE IF NOT EXISTS _schema (
@@ -135,7 +136,8 @@ export const firstTables: readonly string[] = [
   ) STRICT`,
   "CREATE INDEX IF NOT EXISTS _outbox_next_attempt_at ON _outbox (next_attempt_at)",
 
-  // Receipts as they were journalled, a JSON array of `receiptValues`. A row for each would cost many times as much.
+  // Each row holds many receipts as a JSON array of `receiptValues`, because a row for each receipt would cost many
+  // times as much.
   `CREATE TABLE IF NOT EXISTS _usage_entries (
     day TEXT NOT NULL,
     id TEXT NOT NULL,

@@ -1,16 +1,17 @@
 import { firstTables } from "./first-tables.js";
 
-/** One change of the service's own tables. Once released, it is never edited. */
+/** A change of the server's own tables. Once released, it is never edited. */
 export interface SystemMigration {
-  /** The release that brought it. */
+  /** The release that introduced it. */
   readonly release: string;
   /**
-   * In order, carried out in one transaction with the others that are due. Foreign keys are enforced, and on D1 cannot be
-   * switched off, so that a table that others refer to is not dropped and made again. A CHECK of a column is changed by a new
-   * column that takes the values and then the name (`ALTER TABLE … ADD COLUMN`, `UPDATE`, `DROP COLUMN`, `RENAME COLUMN`).
+   * The statements in order. They run in one transaction with the other migrations that are due. Foreign keys are
+   * enforced, and on D1 cannot be switched off, so a table that others refer to must not be dropped and created
+   * again. To change the CHECK of a column, add a new column, copy the values, and give it the old one's name (`ALTER
+   * TABLE … ADD COLUMN`, `UPDATE`, `DROP COLUMN`, `RENAME COLUMN`).
    */
   readonly statements: readonly string[];
 }
 
-/** In the order in which they are carried out. The version of a database is how many of them it has had. */
+/** All migrations in the order in which they are carried out. A database's version is how many of them it has had. */
 export const systemMigrations: readonly SystemMigration[] = [{ release: "0.1.0", statements: firstTables }];
