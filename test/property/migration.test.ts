@@ -5,7 +5,7 @@ import type { Column, OnDelete, Schema, Table } from "../../src/project/model.js
 import { parseSchema } from "../../src/project/parse-schema.js";
 import { declaredIndexes, indexSignature } from "../../src/schema/index-shape.js";
 import { loadPhysical } from "../../src/schema/load-physical.js";
-import { schemaText } from "../../src/schema/pull/schema-text.js";
+import { schemaYaml } from "../../src/schema/pull/schema-yaml.js";
 import { tableModel } from "../../src/schema/table-model.js";
 import type { ColumnType } from "../../src/sqlite/column-type.js";
 import { typeOfDeclaration } from "../../src/sqlite/column-type.js";
@@ -136,7 +136,7 @@ function table(name: string, shape: TableShape, all: Record<string, TableShape>)
 
 function text(shape: Record<string, TableShape>): string {
   const schema = schemaOf(Object.entries(shape).map(([name, of]) => table(name, of, shape)));
-  const written = schemaText(schema);
+  const written = schemaYaml(schema);
   const read = parseSchema(written);
   expect(read.problems).toEqual([]);
   expect(read.schema).toEqual(schema);

@@ -20,7 +20,7 @@ import { updateWarnings } from "../../project/update-warnings.js";
 import { applySafe } from "../../schema/apply.js";
 import { type Catalog, loadCatalog } from "../../schema/catalog.js";
 import { loadSchemaInForce } from "../../schema/in-force.js";
-import { schemaText } from "../../schema/pull/schema-text.js";
+import { schemaYaml } from "../../schema/pull/schema-yaml.js";
 import { unservedExists } from "../../tables/unserved-exists.js";
 import type { Command } from "../command.js";
 
@@ -150,7 +150,7 @@ async function catalogOfNew(schema: Schema): Promise<Catalog> {
   const tables = new Map([...schema.tables].filter(([, { virtual }]) => !virtual));
   const database = openLibsql({ path: ":memory:", synchronous: "normal" });
   try {
-    await applySafe(database, schemaText({ ...schema, tables }), { now: 0 });
+    await applySafe(database, schemaYaml({ ...schema, tables }), { now: 0 });
     return await loadCatalog(database);
   } finally {
     await database.close();

@@ -2,7 +2,7 @@ import type { Database } from "../../platform/database.js";
 import { ProblemsError } from "../../problems/problem.js";
 import { parseSchema } from "../../project/parse-schema.js";
 import { introspect, type PullNotes } from "./introspect.js";
-import { schemaText } from "./schema-text.js";
+import { schemaYaml } from "./schema-yaml.js";
 
 /** The result of `pullSchema`. */
 export interface Pulled {
@@ -17,7 +17,7 @@ export interface Pulled {
  */
 export async function pullSchema(database: Database): Promise<Pulled> {
   const { schema, notes } = await introspect(database);
-  const text = schemaText(schema, headline(notes));
+  const text = schemaYaml(schema, headline(notes));
   const { problems } = parseSchema(text);
   if (problems.length > 0) throw new ProblemsError(problems);
   return { text, notes };

@@ -1,7 +1,7 @@
 import type { Column, ColumnDefault, Index, Reference, Schema, Table } from "../../project/model.js";
 
 /** The tables of a schema as the text of svc.schema.yaml, laid out as a person would write it, below `comments`. */
-export function schemaText(schema: Schema, comments: readonly string[] = []): string {
+export function schemaYaml(schema: Schema, comments: readonly string[] = []): string {
   const head = comments.flatMap((comment) => comment.split(/\r\n|[\r\n\u0085\u2028\u2029]/)).map(commentLine);
   const tables = [...schema.tables.values()].map((table) => tableText(table, schema));
   return [...(head.length > 0 ? [`${head.join("\n")}\n`] : []), ...tables].join("\n");
