@@ -1,6 +1,6 @@
 import type { Statement } from "../platform/database.js";
 import type { AuthContext } from "./context.js";
-import { type MadeSession, makeSession } from "./sessions.js";
+import { type MadeSession, makeSession } from "./make-session.js";
 import { openSession } from "./store/sessions.js";
 import type { Condition } from "./store/statement.js";
 import { type PublicUser, tokenResponse } from "./token-response.js";

@@ -2,7 +2,7 @@ import type { Statement } from "../platform/database.js";
 import type { AuthContext } from "./context.js";
 import { emailKey } from "./email.js";
 import { type LinkPurpose, linkLifetimeSeconds } from "./links.js";
-import { newId } from "./sessions.js";
+import { newId } from "./new-id.js";
 import { insertLink } from "./store/links.js";
 import type { NewMail } from "./store/outbox.js";
 

@@ -2,7 +2,7 @@ import { json } from "../http/respond.js";
 import { hasTokensInBody } from "../project/has-tokens-in-body.js";
 import type { AuthContext } from "./context.js";
 import { sessionCookies, withCookies } from "./cookies.js";
-import { newId } from "./sessions.js";
+import { newId } from "./new-id.js";
 
 /** The user in a token response. */
 export interface PublicUser {

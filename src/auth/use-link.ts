@@ -2,8 +2,8 @@ import { isRefusal, Refusal } from "../http/refusal.js";
 import { completeSignIn } from "./complete-sign-in.js";
 import type { AuthContext } from "./context.js";
 import type { LinkPurpose } from "./links.js";
+import { newId } from "./new-id.js";
 import { passwordProblem } from "./passwords.js";
-import { newId } from "./sessions.js";
 import { consumeLink, type LinkUse, liveLink, userOfLink } from "./store/links.js";
 
 /** A request to use a mailed link. */

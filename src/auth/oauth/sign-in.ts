@@ -2,7 +2,7 @@ import type { Platform } from "../../platform/platform.js";
 import type { AuthSettings } from "../../project/model.js";
 import { hashSecret } from "../api-key.js";
 import { emailKey, isEmail } from "../email.js";
-import { newId } from "../sessions.js";
+import { newId } from "../new-id.js";
 import { type IdentitySignIn, signInByIdentity } from "../store/identities.js";
 import type { Profile, ProviderFailure } from "./provider.js";
 import { exchangeCodeLifetimeMs, newSecret } from "./state.js";

@@ -8,7 +8,7 @@ import { prepareLinkMail } from "../link-mail.js";
 import { isAllowedDestination } from "../link-url.js";
 import { linkLifetimeSeconds } from "../links.js";
 import { mailWindowMs } from "../mail-allowance.js";
-import { newId } from "../sessions.js";
+import { newId } from "../new-id.js";
 import { forgetRegistration } from "../store/links.js";
 import { insertInvitationMail } from "../store/outbox.js";
 import { insertInvitedUser, invitee } from "../store/users.js";

@@ -1,20 +1,8 @@
-import { toHex } from "../encoding/hex.js";
 import { hashSecret } from "./api-key.js";
 import type { AuthContext } from "./context.js";
+import { newId } from "./new-id.js";
 import { newRefreshToken, refreshTokenRandomBytes } from "./refresh-rotation.js";
 import type { NewSession } from "./store/sessions.js";
-
-const idBytes = 16;
-
-/** A random identifier of 128 bits, in hex. */
-export function newId(context: Pick<AuthContext, "platform">): string {
-  return toHex(context.platform.random.bytes(idBytes));
-}
-
-/** A session that is not stored yet. The refresh token goes to the client; only its hash is stored. */
-export interface MadeSession extends NewSession {
-  readonly refreshToken: string;
-}
 
 /** A new session with its first refresh token. `openSession` stores it. */
 export async function makeSession(context: Pick<AuthContext, "platform" | "config">): Promise<MadeSession> {
@@ -28,4 +16,9 @@ export async function makeSession(context: Pick<AuthContext, "platform" | "confi
     now,
     refreshExpiresAtMs: now + context.config.auth.refresh_token_ttl_secs * 1000,
   };
+}
+
+/** A session that is not stored yet. The refresh token goes to the client; only its hash is stored. */
+export interface MadeSession extends NewSession {
+  readonly refreshToken: string;
 }
