@@ -9,7 +9,7 @@ const serveNothing = ["schema/{catalog,changes,pull,refusals,zoo}"];
 /** In workerd they would say nothing more. */
 const notInWorkerd = [
   // The client library's own logic, which runs in the test's process; the requests that it makes are those of other files.
-  "client/*",
+  "client/calls",
   // Every test of them watches or breaks the database, or brings its file, which has to be of the test's process.
   "errors/{logs,unavailable}",
   "pulled/chinook",

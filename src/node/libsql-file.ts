@@ -33,7 +33,9 @@ export async function databaseProblem(path: string): Promise<string | null> {
   // disabled.
   const settings = "PRAGMA trusted_schema=OFF; PRAGMA ignore_check_constraints=ON";
   const { rows, failure } = await inThread(path, settings, "PRAGMA quick_check(1)");
-  return failure ?? rows.map((row) => row.quick_check!).find((line) => line !== "ok") ?? null;
+  if (failure !== null) return failure;
+  const said = rows.flatMap((row) => Object.values(row)).join("\n");
+  return said === "ok" ? null : said || "it cannot be checked";
 }
 
 interface Answer {

@@ -26,7 +26,7 @@ function warningsOf(rule: Expression): readonly string[] {
     ...leavesOf(rule).flatMap(comparedWith(isCallersRole)),
     ...existsIn(rule).flatMap(rolesOfUsers),
   ];
-  return [...messages, ...roles.flatMap(unknownRole)];
+  return [...new Set([...messages, ...roles.flatMap(unknownRole)])];
 }
 
 function comparedWithNull(leaf: Leaf): string[] {

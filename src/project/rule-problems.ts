@@ -4,10 +4,7 @@ import type { Expression, RuleAction, TableRules } from "../rules/ast.js";
 import type { TableName } from "../sqlite/names.js";
 import { configFile } from "./file-names.js";
 
-/**
- * Problems of svc.toml for the messages that `messagesOf` gives for the rule of each action. The same message is
- * reported once for a rule.
- */
+/** Problems of svc.toml for the messages that `messagesOf` gives for the rule of each action. */
 export function ruleProblems(
   rules: ReadonlyMap<TableName, TableRules>,
   messagesOf: (rule: Expression, table: TableName, action: RuleAction) => readonly string[],
@@ -19,7 +16,7 @@ export function ruleProblems(
   );
 }
 
-/** Problems of svc.toml at one place, one for each distinct message. */
+/** Problems of svc.toml at one place, one for each message. */
 export function problemsAt(path: readonly string[], messages: readonly string[]): Problem[] {
-  return [...new Set(messages)].map((message) => ({ file: configFile, path: dottedPath(path), message }));
+  return messages.map((message) => ({ file: configFile, path: dottedPath(path), message }));
 }

@@ -1,6 +1,6 @@
 import type { AuthValues, Expression, Operand } from "./ast.js";
 import { neverTrue, whenTrue } from "./fold.js";
-import { leavesOf, mapOperands } from "./walk.js";
+import { type Leaf, leavesOf, mapOperands } from "./walk.js";
 
 /**
  * The rule for one caller at one moment: `auth` and `now()` are replaced by their values, and the result is
@@ -65,18 +65,29 @@ export function admitsAnonymous(expression: Expression): boolean {
  * row, so it could be decided as soon as the value is known.
  */
 export function hangsOnGiven(expression: Expression): boolean {
-  return leavesOf(expression).some((leaf) => {
-    switch (leaf.kind) {
-      case "compare":
-        return decides(leaf.left, leaf.right);
-      case "in":
-        return leaf.list.some((item) => decides(leaf.value, item));
-      case "is_null":
-        return leaf.value.kind === "given";
-      default:
-        return leaf.kind === "given";
-    }
-  });
+  return leavesOf(expression).some(leafHangsOnGiven);
+}
+
+function leafHangsOnGiven(leaf: Leaf): boolean {
+  switch (leaf.kind) {
+    case "compare":
+      return decides(leaf.left, leaf.right);
+    case "in":
+      return leaf.list.some((item) => decides(leaf.value, item));
+    case "is_null":
+      return leaf.value.kind === "given";
+    case "in_given":
+    case "contains":
+    case "starts_with":
+      return leaf.value.kind !== "column";
+    case "given":
+      return true;
+    case "literal":
+    case "column":
+    case "auth":
+    case "now":
+      return false;
+  }
 }
 
 function decides(left: Operand, right: Operand): boolean {

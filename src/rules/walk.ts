@@ -64,7 +64,11 @@ export function operandsOf(leaf: Leaf): readonly Operand[] {
     case "contains":
     case "starts_with":
       return [leaf.value, leaf.text];
-    default:
+    case "literal":
+    case "column":
+    case "auth":
+    case "now":
+    case "given":
       return [leaf];
   }
 }

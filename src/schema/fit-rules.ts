@@ -30,5 +30,5 @@ function unmetOf(rule: Expression, table: string, { reads, columns }: Unsupporte
     const reason = tables.map((name) => columns.get(name)?.get(column)).find((each) => each !== undefined);
     return reason === undefined ? [] : [`column ${column} cannot be compared here: ${reason}`];
   });
-  return [...unreadable, ...incomparable];
+  return [...new Set([...unreadable, ...incomparable])];
 }

@@ -62,12 +62,20 @@ function marked(expression: Expression, names: Names): Expression {
       return { ...expression, value: value!, list };
     }
     case "in_given": {
-      const items = JSON.parse(names.valueOf(expression.list.name) as string) as readonly Literal["value"][];
-      const literals = items.map((value): Literal => ({ kind: "literal", value }));
+      const items: readonly unknown[] = JSON.parse(names.valueOf(expression.list.name) as string);
+      // Only columns of texts are looked at, and their filters have texts.
+      const literals = items.map((item): Literal => ({ kind: "literal", value: String(item) }));
       const [value] = compared([expression.value, ...literals], "equal", names);
       return { ...expression, value: value! };
     }
-    default:
+    case "contains":
+    case "starts_with":
+    case "is_null":
+    case "literal":
+    case "column":
+    case "auth":
+    case "now":
+    case "given":
       return expression;
   }
 }

@@ -24,7 +24,7 @@ export interface CountedRead {
   /** For one round trip. */
   readonly statements: readonly Statement[];
   /** Whether the number of rows that the SELECT examined is known. `results` are those of `statements`. */
-  isExact(results: readonly Result[]): boolean;
+  readonly isExact: (results: readonly Result[]) => boolean;
 }
 
 /** What to send for a statement that reports what it examined. */

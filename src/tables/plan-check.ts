@@ -56,7 +56,7 @@ export interface PlanQuestion {
    * Whether it is known how many rows the statement examined. `results` are those of the whole round trip; where a
    * question was sent, its result is the last.
    */
-  isExact(results: readonly Result[]): boolean;
+  readonly isExact: (results: readonly Result[]) => boolean;
 }
 
 const exactly: PlanQuestion = { statements: [], isExact: () => true };

@@ -16,11 +16,12 @@ export function unservedExists(rules: ReadonlyMap<TableName, TableRules>, catalo
   return ruleProblems(rules, (rule, table) => {
     const collations = catalog.tables.get(table)?.collations ?? new Map();
     const outside: Outside = { collations, isSaid: ({ source }) => source === "new" };
-    return asStatementsHaveIt(rule)
+    const messages = asStatementsHaveIt(rule)
       .flatMap(existsIn)
       .filter((exists) => isKnown(exists, catalog) && !isTrue(exists.where))
       .filter((exists) => existsPath(exists, catalog, outside).kind === "all")
       .map((exists) => messageOf(exists, sidesOf(exists, catalog, outside)));
+    return [...new Set(messages)];
   });
 }
 

@@ -105,9 +105,9 @@ function undocumented(sources: readonly Source[], listed: boolean): Row[] {
 const isExported = ({ exported }: Declared) => exported;
 const isType = ({ kind }: Declared) => kind === "type";
 
-/** The names that several files declare, with the files. */
 type Placed = Declared & { readonly path: string };
 
+/** The names that several files declare, with the files. */
 function declaredTwice(
   sources: readonly Source[],
   counts: (declared: Declared) => boolean,

@@ -99,7 +99,8 @@ function isThere(path: string, directory: string): boolean {
   if (found?.isFile()) return true;
   if (found !== undefined) throw new RefusedError(`${path} is not a file, so it is no database`);
   const above = nearestName(path);
-  if (!existsSync(above)) throw new RefusedError(`${above} is a link to nowhere: is its volume mounted?`);
+  if (statSync(above, { throwIfNoEntry: false }) === undefined)
+    throw new RefusedError(`${above} is a link to nowhere: is its volume mounted?`);
   // A missing directory inside of the project is normal, because the first start makes it.
   if (above !== dirname(path) && !isWithin(directory, path))
     throw new RefusedError(

@@ -14,7 +14,7 @@ import { type AccessPath, chooseAccessPath } from "./access-path.js";
 import type { ListRequest, SortTerm } from "./list-request.js";
 import { type Key, totalOrder } from "./order.js";
 
-/** Everything that the SQL of a page depends on. Equal plans give the same text. */
+/** How a page is read: everything that its SQL depends on. Equal plans give the same text. */
 export interface ListPlan {
   readonly table: Table;
   readonly catalog: Catalog;

@@ -56,9 +56,7 @@ export function prepareList(
   const rowid = catalog.tables.get(table.name)?.rowid;
   if (!state.order.every((column) => table.columns.has(column) || column === rowid)) return outOfDate;
   const keys = { after: keyOf(state.window.after), upTo: keyOf(state.window.upTo) };
-  const filters = catalog.hasMixedTexts
-    ? request.filters.map((filter) => asShown(filter, table.name, catalog, request.filterValues))
-    : request.filters;
+  const filters = request.filters.map((filter) => asShown(filter, table.name, catalog, request.filterValues));
   const make = (rule: Expression) => preparedBy(rule, { ...request, filters }, state, keys, source);
   const shape = access.key && `${access.key}\n${shapeOf(filters, request, state, keys)}`;
   const shared = prepared.get(shape, () => {

@@ -1206,6 +1206,109 @@ FROM (SELECT sum((ifnull(octet_length(_page."user_id"), 0) + ifnull(octet_length
 --   SCALAR SUBQUERY 10
 --     SCAN _counted
 
+-- GET /api/reports → 200
+SELECT *
+FROM (SELECT (SELECT max(version)
+    FROM _schema) AS c0, u.id AS c1, u.email AS c2, u.role AS c3
+  FROM (SELECT 1)
+    LEFT JOIN _sessions s ON s.id = ? AND s.revoked_at IS NULL
+    LEFT JOIN _users u ON u.id = s.user_id AND u.disabled = 0) LEFT JOIN (WITH _counted AS MATERIALIZED (SELECT (SELECT json_array(count(*), count(*) FILTER (WHERE ((_w."_p0" IS 2) OR (_w."_p1" IS 2))), (count(_w."_p0") + count(_w."_p1")))
+      FROM (SELECT _t."author_id" AS "author_id", _t."kind" AS "kind", _t."id" AS "id", (SELECT CASE WHEN "_x_u"."role" = ? THEN 2 ELSE 1 END
+          FROM "_users" AS "_x_u" 
+          WHERE "_x_u"."id" = _t."author_id"
+          LIMIT 1) AS "_p0", CASE WHEN EXISTS (SELECT 1
+          FROM "_users" AS "_x_u"
+          WHERE "_x_u"."role" = _t."kind") THEN 2 END AS "_p1"
+        FROM "reports" AS _t NOT INDEXED
+        WHERE 1
+        ORDER BY _t."id"
+        LIMIT 100000) AS _w) AS counted), _peeked AS (SELECT *
+    FROM _page
+    LIMIT 1 OFFSET ?), _page AS MATERIALIZED (SELECT _w."id", _w."author_id", _w."kind"
+    FROM (SELECT _t."id" AS "id", _t."author_id" AS "author_id", _t."kind" AS "kind", (SELECT CASE WHEN "_x_u"."role" = ? THEN 2 ELSE 1 END
+        FROM "_users" AS "_x_u" 
+        WHERE "_x_u"."id" = _t."author_id"
+        LIMIT 1) AS "_p0", CASE WHEN EXISTS (SELECT 1
+        FROM "_users" AS "_x_u"
+        WHERE "_x_u"."role" = _t."kind") THEN 2 END AS "_p1"
+      FROM "reports" AS _t NOT INDEXED
+      WHERE 1
+      ORDER BY _t."id"
+      LIMIT 100000) AS _w
+    WHERE ((_w."_p0" IS 2) OR (_w."_p1" IS 2))
+    LIMIT ? + 1 OFFSET ?)
+  SELECT _size.found AS found, CASE WHEN _size.bytes <= 33554432 THEN (SELECT group_concat(json_object('id', CASE WHEN _page."id" BETWEEN -9007199254740991 AND 9007199254740991 THEN _page."id" ELSE CAST(_page."id" AS TEXT) END, 'author_id', _page."author_id", 'kind', _page."kind"), ',\n')
+    FROM _page) END AS rows, CASE WHEN _size.found > ? THEN (SELECT json_array(json_array('i', CAST(_page."id" AS TEXT)))
+    FROM _page
+    LIMIT 1 OFFSET ? - 1) END AS last_key, (SELECT counted
+    FROM _counted) AS counted, CASE WHEN _size.found > ? THEN (SELECT json_array(count(*), (count(_w."_p0") + count(_w."_p1")))
+    FROM (SELECT _t."author_id" AS "author_id", _t."kind" AS "kind", _t."id" AS "id", (SELECT CASE WHEN "_x_u"."role" = ? THEN 2 ELSE 1 END
+        FROM "_users" AS "_x_u" 
+        WHERE "_x_u"."id" = _t."author_id"
+        LIMIT 1) AS "_p0", CASE WHEN EXISTS (SELECT 1
+        FROM "_users" AS "_x_u"
+        WHERE "_x_u"."role" = _t."kind") THEN 2 END AS "_p1"
+      FROM "reports" AS _t NOT INDEXED
+      WHERE (1 AND _t."id" <= (SELECT "id"
+          FROM _peeked))
+      ORDER BY _t."id"
+      LIMIT 100000) AS _w
+    WHERE _w."id" <= (SELECT "id"
+      FROM _peeked)) ELSE (SELECT json_array(min(counted ->> 0, 100000), ifnull(counted ->> 4, counted ->> 2))
+    FROM _counted) END AS examined, 0 AS gate_visits
+  FROM (SELECT sum((ifnull(octet_length(_page."author_id"), 0) + ifnull(octet_length(_page."kind"), 0))) AS bytes, count(*) AS found
+    FROM _page) AS _size) ON 1;
+--   CO-ROUTINE (subquery-2)
+--     SCAN CONSTANT ROW
+--   MATERIALIZE _size
+--     MATERIALIZE _page
+--       CO-ROUTINE _w
+--         SCAN _t
+--         CORRELATED SCALAR SUBQUERY 10
+--           SEARCH _x_u USING PRIMARY KEY (id=?)
+--         CORRELATED SCALAR SUBQUERY 11
+--           SCAN _x_u
+--       SCAN _w
+--     SCAN _page
+--   SCAN (subquery-2)
+--   SEARCH s USING PRIMARY KEY (id=?) LEFT-JOIN
+--   SEARCH u USING PRIMARY KEY (id=?) LEFT-JOIN
+--   SCAN _size LEFT-JOIN
+--   SCALAR SUBQUERY 1
+--     SEARCH _schema
+--   SCALAR SUBQUERY 14
+--     SCAN _page
+--   SCALAR SUBQUERY 15
+--     SCAN _page
+--   SCALAR SUBQUERY 16
+--     MATERIALIZE _counted
+--       SCAN CONSTANT ROW
+--       SCALAR SUBQUERY 7
+--         CO-ROUTINE _w
+--           SCAN _t
+--           CORRELATED SCALAR SUBQUERY 4
+--             SEARCH _x_u USING PRIMARY KEY (id=?)
+--           CORRELATED SCALAR SUBQUERY 5
+--             SCAN _x_u
+--         SCAN _w
+--     SCAN _counted
+--   SCALAR SUBQUERY 22
+--     CO-ROUTINE _w
+--       SEARCH _t USING INTEGER PRIMARY KEY (rowid<?)
+--       SCALAR SUBQUERY 19
+--         MATERIALIZE _peeked
+--           SCAN _page
+--         SCAN _peeked
+--       CORRELATED SCALAR SUBQUERY 17
+--         SEARCH _x_u USING PRIMARY KEY (id=?)
+--       CORRELATED SCALAR SUBQUERY 18
+--         SCAN _x_u
+--     SCAN _w
+--     SCALAR SUBQUERY 21
+--       SCAN _peeked
+--   SCALAR SUBQUERY 23
+--     SCAN _counted
+
 -- GET what follows /api/tags?limit=2 → 200
 WITH _page AS MATERIALIZED (SELECT _w."id", _w."label", _w."color"
   FROM (SELECT _t."id" AS "id", _t."label" AS "label", _t."color" AS "color"

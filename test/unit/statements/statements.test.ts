@@ -30,6 +30,8 @@ messages:
     created_at: { type: integer, not_null: true, default: { sql: "unixepoch()" } }
     attachment: { type: blob }
   indexes: [{ columns: [room_id, created_at] }, { columns: [author_id] }]
+reports:
+  columns: { id: { type: integer, primary_key: true }, author_id: { type: text }, kind: { type: text } }
 tags:
   columns: { id: { type: integer, primary_key: true }, label: { type: text, not_null: true }, color: { type: text } }
   indexes: [{ columns: [label] }]
@@ -53,6 +55,8 @@ read = "${inRoom("row")}"
 create = "new.author_id = auth.id and ${inRoom("new")}"
 update = "row.author_id = auth.id and ${inRoom("row")}"
 delete = "row.author_id = auth.id and row.created_at > now()"
+[rules.reports]
+read = "exists($users u where u.id = row.author_id and u.role = 'user') or exists($users u where u.role = row.kind)"
 [rules.tags]
 read = "public"
 create = "authenticated"
@@ -74,7 +78,7 @@ async function recorded() {
     ].map((sql) => ({ sql, params: [ada.id] })),
   );
   const isOfTables = ({ sql }: Statement) =>
-    !sql.startsWith("EXPLAIN") && /"(rooms|room_members|messages|tags)"/.test(sql);
+    !sql.startsWith("EXPLAIN") && /"(rooms|room_members|messages|reports|tags)"/.test(sql);
   const withPlan = async ({ sql, params }: Statement) => {
     const [plan] = await server.database.query([{ sql: `EXPLAIN QUERY PLAN ${sql}`, params }]);
     const depths = new Map<unknown, number>();
@@ -144,6 +148,7 @@ it("lists", async () => {
     "/api/messages?where[room_id]=1&where[author_id]=nobody",
     "/api/messages?filter[author_id][in]=a,b&filter[created_at][gt]=5",
     "/api/room_members",
+    "/api/reports",
   ])
     texts.push((await show("GET", path)).text);
   for (const path of [
