@@ -8,7 +8,7 @@ const files = readdirSync(root, { recursive: true, withFileTypes: true })
   .filter((entry) => entry.isFile() && /\.(ts|js)$/.test(entry.name))
   .map((entry) => join(entry.parentPath, entry.name));
 
-/** What a folder of src may import beside itself. CONTRIBUTING.md says why. */
+/** What a folder of src may import beside itself. The table of docs/architecture.md says the same. */
 const mayImport: Record<string, readonly string[]> = {
   client: [],
   encoding: [],
