@@ -8,7 +8,7 @@ const files = readdirSync(root, { recursive: true, withFileTypes: true })
   .filter((entry) => entry.isFile() && /\.(ts|js)$/.test(entry.name))
   .map((entry) => join(entry.parentPath, entry.name));
 
-/** What a folder of src may import beside itself. CONTRIBUTING.md says why. */
+/** What a folder of src may import beside itself. docs/architecture.md shows the same table. */
 const mayImport: Record<string, readonly string[]> = {
   client: [],
   encoding: [],
@@ -148,6 +148,16 @@ describe("who imports whom", () => {
       imports = imports.filter(({ file, target }) => importing.has(target) && imported.has(file));
     }
     expect(imports).toEqual([]);
+  });
+
+  test("docs/architecture.md shows the table", () => {
+    const section = readFileSync("docs/architecture.md", "utf8")
+      .split("\n## Who may import whom\n")[1]!
+      .split("\n## ")[0]!;
+    const quoted = (text: string) => [...text.matchAll(/`([^`]+)`/g)].map(([, name]) => name!);
+    const rows = [...section.matchAll(/^\| `([^`]+)` \| (.*) \|$/gm)];
+    const shown = rows.map(([, folder, imports]) => [folder, quoted(imports!)]);
+    expect(Object.fromEntries(shown)).toEqual(mayImport);
   });
 
   test("every folder is in the table", () => {

@@ -77,7 +77,7 @@ export async function sealSuccessor(
   return toBase64Url(await seal(await successorKey(predecessor, serverKey), successor, prefix, iv));
 }
 
-/** Opens what `sealSuccessor` sealed; null where the predecessor is another token or the text is damaged. */
+/** Opens what `sealSuccessor` sealed; null unless it was sealed under this predecessor and is undamaged. */
 export async function openSuccessor(
   sealed: string,
   predecessor: string,

@@ -2,7 +2,10 @@ import type { MailKind } from "../auth/store/outbox.js";
 import { escapeHtml } from "../encoding/html.js";
 import type { MailMessage } from "../platform/platform.js";
 
-/** What a mail is made of. */
+/**
+ * What differs from mail to mail of one kind: the addresses and the link. What all mails of a kind say is their
+ * `MailWording`.
+ */
 export interface MailContent {
   readonly kind: MailKind;
   /** `mail.from`. Its display name, or else its domain, is the name that the mail uses for the sender. */
@@ -14,7 +17,7 @@ export interface MailContent {
   readonly expiresAtMs: number | null;
 }
 
-/** The words of a mail, before they are laid out as text and as HTML. */
+/** What all mails of one kind say. The plain text and the HTML are both made of it. */
 interface MailWording {
   readonly subject: string;
   /** Paragraphs above the button, in the text version lines. */

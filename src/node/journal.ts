@@ -200,6 +200,7 @@ export class FileJournal implements Journal {
     else if (segment.reserved - this.#next < blockSize / 2) this.#reserveSoon(segment);
   }
 
+  /** Reserves sequence numbers for `count` receipts and one more block, and waits until that is on the disk. */
   #reserveNow(segment: Segment, count: number): void {
     const to = this.#next + count + blockSize;
     writeAll(segment.file, reservedLine(segment.reserved, to));
@@ -207,7 +208,10 @@ export class FileJournal implements Journal {
     segment.reserved = to;
   }
 
-  /** Reserves in the background, so that hardly any answer has to wait for the disk. */
+  /**
+   * Reserves the next block of sequence numbers in the background, before the last ones are used up, so that hardly
+   * any answer has to wait for the disk.
+   */
   #reserveSoon(segment: Segment): void {
     if (this.#reserving) return;
     const [from, to] = [segment.reserved, segment.reserved + blockSize];

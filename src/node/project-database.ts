@@ -33,8 +33,8 @@ export async function openProjectDatabase(
 }
 
 /**
- * Gives the database what it lacks of the service's own tables. Throws ProblemsError where a later release has migrated it,
- * with the line of svc.toml that names it.
+ * Gives the database what it lacks of the server's own tables. Throws ProblemsError where a later release has migrated
+ * the database; the problem has the line of svc.toml that names the database.
  */
 export async function bringUpProjectDatabase(project: ProjectDirectory, database: Database): Promise<void> {
   const problem = await bringUpSystemTables(database, systemClock.now());

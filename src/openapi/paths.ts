@@ -1,7 +1,10 @@
 import type { JsonSchema } from "./column-schema.js";
 import { jsonContent, type OperationSource, operation } from "./operation.js";
 
-/** An endpoint that is the same in every project. */
+/**
+ * The documentation of one endpoint of which every project has the same, such as `POST /auth/login`. `documentedPaths`
+ * adds its id and its tag.
+ */
 export type Call = Omit<OperationSource, "id" | "tag" | "callers"> & {
   /** Anybody, if not given. */
   readonly callers?: OperationSource["callers"];

@@ -61,8 +61,9 @@ export function admitsAnonymous(expression: Expression): boolean {
 }
 
 /**
- * Whether a given value is compared with something else than a column. The outcome of such a comparison depends on no
- * row, so it could be decided as soon as the value is known.
+ * Whether a given value decides a condition by itself, without a row: where it stands alone as a condition, is tested
+ * for NULL, or is compared with anything but a column. A plan that is made without the value, for requests that share
+ * it, would miss what the value decides, so such a rule needs a plan of its own for each request.
  */
 export function hangsOnGiven(expression: Expression): boolean {
   return leavesOf(expression).some(leafHangsOnGiven);

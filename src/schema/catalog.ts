@@ -37,8 +37,8 @@ export interface Catalog {
 /** What plans of requests need to know of one table beside the schema. */
 export interface CatalogTable {
   /**
-   * The name of the rowid: the INTEGER PRIMARY KEY column, or else one of SQLite's names for it that no column has.
-   * Null for a table WITHOUT ROWID, and where columns have all of these names.
+   * By which name SQL reaches the rowid: the INTEGER PRIMARY KEY column, else whichever of `_rowid_`, `rowid` and `oid`
+   * is no column. Null where none of them is left, and for a table WITHOUT ROWID.
    */
   readonly rowid: ColumnName | null;
   /**

@@ -58,8 +58,9 @@ export async function loadState(database: Database): Promise<SchemaState> {
 }
 
 /**
- * `parseSchema`, remembered for the last texts: a start parses one text as the proposal, as the schema in force and
- * for its first request.
+ * Parses the text of a schema file, as `parseSchema` does, and remembers the results of the last two texts. A start
+ * needs the same text several times: as the file of the project, as the schema that was applied last, and again for
+ * the first request.
  */
 export function parseOnce(text: string): ParsedSchema {
   return parsedTexts.get(text, () => parseSchema(text));

@@ -25,7 +25,10 @@ const noSchema = new Refusal("unavailable", "no schema has been applied to the d
 const lagging = new Refusal("unavailable", "the schema in force cannot be read yet");
 const rulesDoNotFit = new Refusal("unavailable", "the rules do not fit the schema in force");
 
-/** Creates the source. For each version that it loads, it logs what is wrong or limited. */
+/**
+ * Creates the source. When it loads a version of the schema, it logs an error if the rules do not fit the schema, and
+ * a warning for everything that cannot be done with its tables (`limitsOf`).
+ */
 export function createProjectSource(rules: RulesSource, database: Database, log: Log): ProjectSource {
   // The project and not a promise of it: on a Worker, the request that began to load it may be cancelled, and its
   // promise would never be fulfilled.

@@ -86,7 +86,10 @@ function topLevelItems(tokens: readonly Token[]): Token[][] {
   return items;
 }
 
-/** The name and expression of each `CHECK ( … )` of a column or a constraint, as written but without comments. */
+/**
+ * Every CHECK in one item of a CREATE TABLE statement, which defines a column or a constraint of the table. `sql` is
+ * the expression between the parentheses, as written but without comments; `name` is null for a CHECK without a name.
+ */
 function checksOf(item: readonly Token[]): { readonly name: string | null; readonly sql: string }[] {
   const checks: { name: string | null; sql: string }[] = [];
   let depth = 0;

@@ -68,6 +68,29 @@ const recipes: Readonly<Record<string, (people: People) => Promise<void>>> = {
     expect(await status(ada.delete(`/api/tenant_members/_svc/key?tenant_id=${hers}&user_id=ben`))).toBe(200);
     expect(await status(ben.delete("/api/customers/1"))).toBe(403);
   },
+  "Rows of rows": async ({ ada, ben, root }) => {
+    const clinic = async (name: string) => {
+      const { id } = await created(root, "tenants", { name });
+      await created(root, "staff", { tenant_id: id, user_id: name });
+      return id;
+    };
+    const [hers, his] = [await clinic("ada"), await clinic("ben")];
+    await created(ada, "patients", { tenant_id: hers, name: "Eve" });
+    const visit = { tenant_id: hers, patient_id: 1, reason: "cough" };
+    await created(ada, "visits", visit);
+    expect(await data(ben.get("/api/visits"))).toEqual([]);
+    expect(await status(ben.get("/api/visits/1"))).toBe(403);
+    expect(await status(ben.post("/api/visits", visit))).toBe(403);
+    expect(await status(ben.post("/api/visits", { ...visit, tenant_id: his }))).toBe(403);
+    expect((await ada.get("/api/visits")).body).toMatchObject({ meta: { rows_read: expect.any(Number) } });
+    await created(root, "staff", { tenant_id: hers, user_id: "ben" });
+    expect(await status(ben.patch("/api/visits/1", { reason: "cold" }))).toBe(200);
+    expect(await status(ben.patch("/api/visits/1", { tenant_id: his }))).toBe(403);
+    expect(await status(ben.patch("/api/patients/1", { tenant_id: his }))).toBe(403);
+    await created(ben, "patients", { tenant_id: his, name: "Max" });
+    expect(await status(ben.patch("/api/visits/1", { patient_id: 2 }))).toBe(403);
+    expect(await status(ada.delete("/api/visits/1"))).toBe(200);
+  },
   Roles: async ({ ada, ben }) => {
     const { id } = await created(ada, "projects", { created_by: "ada", name: "roof" });
     await created(ada, "project_members", { project_id: id, user_id: "ada", role: "manager" });

@@ -16,14 +16,11 @@ test.skipIf(!hasCurl)("who follows the page gets what it says (needs curl)", asy
   const directory = mkdtempSync(join(tmpdir(), "svc-start-"));
   onTestFinished(() => rmSync(directory, { recursive: true }));
   const port = String(await freePort("127.0.0.1"));
-  const { stdout } = await promisify(execFile)("bash", ["-euo", "pipefail", "-c", scriptOf(blocks)], {
+  // The page's port may be taken.
+  const script = scriptOf(blocks).replaceAll("8788", port);
+  const { stdout } = await promisify(execFile)("bash", ["-euo", "pipefail", "-c", script], {
     cwd: directory,
-    env: {
-      PATH: process.env.PATH,
-      SVC: resolve(builtCommand),
-      PORT: port,
-      API: `http://127.0.0.1:${port}`,
-    },
+    env: { PATH: process.env.PATH, SVC: resolve(builtCommand) },
   });
   let from = 0;
   for (const [, expected] of blocks
@@ -55,5 +52,5 @@ svc() {
   stop
   node "$SVC" "$@" >&2 &
   server=$!
-  until curl -sf -o /dev/null $API/health; do kill -0 $server; sleep 0.05; done
+  until curl -sf -o /dev/null http://127.0.0.1:8788/health; do kill -0 $server; sleep 0.05; done
 }`;

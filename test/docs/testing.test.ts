@@ -9,17 +9,23 @@ import { blocksOf } from "./pages.js";
 
 const node = promisify(execFile);
 
-test("the program of docs/guides/testing.md passes beside a project of `svc init`", async () => {
-  const directory = mkdtempSync(join(tmpdir(), "svc-testing-"));
-  onTestFinished(() => rmSync(directory, { recursive: true }));
-  await node(process.execPath, [builtCommand, "init", directory]);
-  mkdirSync(join(directory, "node_modules"));
-  symlinkSync(resolve("."), join(directory, "node_modules/svc"));
-  const program = blocksOf("docs/guides/testing.md").find(({ language }) => language === "js");
-  writeFileSync(join(directory, "rules.test.mjs"), program!.text);
-  const { stdout } = await node(process.execPath, ["--test", "--test-reporter=tap"], {
-    cwd: directory,
-    env: { PATH: process.env.PATH },
-  });
-  expect(stdout).toMatch(/^# pass 2\n# fail 0$/m);
-});
+/** Where the project is made, seen from the application: as `svc init` makes it, and as docs/start.md has it. */
+const layouts = [".", "shop"];
+
+test.each(layouts)(
+  "the program of docs/guides/testing.md passes beside a project of `svc init %s`",
+  async (project) => {
+    const directory = mkdtempSync(join(tmpdir(), "svc-testing-"));
+    onTestFinished(() => rmSync(directory, { recursive: true }));
+    await node(process.execPath, [builtCommand, "init", join(directory, project)]);
+    mkdirSync(join(directory, "node_modules"));
+    symlinkSync(resolve("."), join(directory, "node_modules/svc"));
+    const program = blocksOf("docs/guides/testing.md").find(({ language }) => language === "js");
+    writeFileSync(join(directory, project, "rules.test.mjs"), program!.text);
+    const { stdout } = await node(process.execPath, ["--test", "--test-reporter=tap"], {
+      cwd: directory,
+      env: { PATH: process.env.PATH },
+    });
+    expect(stdout).toMatch(/^# pass 2\n# fail 0$/m);
+  },
+);

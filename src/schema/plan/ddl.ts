@@ -52,7 +52,7 @@ export function inlineKey(table: Table, kept: Keepsakes): string | null {
   return declaredType(column, kept).toUpperCase() === "INTEGER" ? first : null;
 }
 
-/** ALTER TABLE ADD COLUMN, as `table` declares the column. */
+/** The ALTER TABLE statement that adds a column. `table` is the target's table, which declares the column. */
 export function addColumn(table: Table, column: Column): string {
   return `ALTER TABLE ${quoteName(table.name)} ADD COLUMN ${columnDefinition(column, table, nothingKept)}`;
 }

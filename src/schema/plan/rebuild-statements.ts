@@ -31,8 +31,10 @@ export function rebuildStatements(change: TableChange, physical: Physical): stri
 }
 
 /**
- * The table with references to itself under its temporary name, which the rename changes back. References to the old
- * table would have their actions carried out when it is dropped.
+ * The definition of a table, with foreign keys that refer to the table itself pointed at the temporary name, so that
+ * the new table refers to itself and not to the old one. Otherwise DROP TABLE, which deletes the old table's rows,
+ * would carry out ON DELETE CASCADE or SET NULL on the copied rows. When the new table is renamed at the end, SQLite
+ * also changes the name in these foreign keys.
  */
 function withOwnReferences(table: Table, temporary: string): Table {
   const columns = [...table.columns.values()].map((column) =>

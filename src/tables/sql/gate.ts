@@ -55,7 +55,10 @@ export function gateOf(plan: ListPlan): Gate {
   };
 }
 
-/** Every `exists` that depends on no row, in the gates themselves and in the conditions on rows. */
+/**
+ * Every outermost `exists` that names no column of the listed row: in the terms of the rule that depend on no row, and
+ * in the conditions that rows are tested by.
+ */
 function gateProbes(plan: ListPlan): readonly Exists[] {
   return [...plan.gates, ...plan.path.rest].flatMap(outermostExists).filter(isRowless);
 }
