@@ -6,7 +6,8 @@ import { toHex } from "../encoding/hex.js";
 import { inTurn } from "../platform/in-turn.js";
 import type { Gap, Journal, JournalEntry, Receipt } from "../platform/journal.js";
 import type { Clock, Random } from "../platform/platform.js";
-import { type DirectoryLock, lockDirectory } from "./directory-lock.js";
+import { lockDirectory } from "./directory-lock.js";
+import type { FileLock } from "./file-lock.js";
 import { journalsIn, removeJournal, segmentsIn } from "./journal-directory.js";
 import { endLine, entryLine, piecesOf, readSegment, reservedLine } from "./journal-format.js";
 import { makePrivateDirectory, privateFile } from "./private-files.js";
@@ -60,7 +61,7 @@ interface Group {
 export class FileJournal implements Journal {
   readonly #options: FileJournalOptions;
   #directory: string;
-  #lock: DirectoryLock | null = null;
+  #lock: FileLock | null = null;
   #segment: Segment | null = null;
   #segments = 0;
   #next = 1;

@@ -20,10 +20,15 @@ export interface LibsqlOptions {
   /** What acknowledged writes survive: `full` a power failure, `normal` a crash of the process. */
   readonly synchronous: "full" | "normal";
   /**
-   * Whether a command uses it, beside a server that may be running: it then waits for locks inside SQLite and never
-   * checkpoints.
+   * Whether a command uses it, beside a server that may be running: it then waits for locks inside SQLite, and leaves
+   * the journal mode as it is.
    */
   readonly commandLine?: boolean;
+  /**
+   * Whether this connection checkpoints the WAL: only that of the server that holds the database's lock does
+   * (`docs/reference/backends.md#the-database-file`). By default every connection does that no command uses.
+   */
+  readonly checkpoints?: boolean;
 }
 
 /** Opens the database. Throws UnavailableError where that fails. */
@@ -31,9 +36,14 @@ export function openConnection(options: LibsqlOptions): Connection {
   try {
     return new Connection(openFile(options.path), options);
   } catch (error) {
-    const why = error instanceof Error ? error.message : String(error);
-    throw new UnavailableError(`the database ${options.path} cannot be opened: ${why}`, { cause: error });
+    throw cannotBeOpened(options.path, error);
   }
+}
+
+/** Why there is no connection to the database at `path`. */
+export function cannotBeOpened(path: string, error: unknown): UnavailableError {
+  const why = error instanceof Error ? error.message : String(error);
+  return new UnavailableError(`the database ${path} cannot be opened: ${why}`, { cause: error });
 }
 
 /** The path is made absolute because SQLite and libsql take `file:` or `libsql:` at its start for a URL scheme. */
@@ -65,15 +75,15 @@ export class Connection {
   /** The value of `total_changes()` after the last statement. */
   #changes = 0;
 
-  constructor(native: Libsql.Database, { path, synchronous, commandLine }: LibsqlOptions) {
+  constructor(native: Libsql.Database, options: LibsqlOptions) {
+    const { path, synchronous, commandLine = false, checkpoints = !commandLine } = options;
     this.#explainer = new Explainer(path, native);
     native.exec(`PRAGMA busy_timeout=${blockingLockWaitMs}`);
     native.exec(`PRAGMA synchronous=${synchronous}`);
     native.exec("PRAGMA foreign_keys=ON");
-    if (commandLine) {
-      // SQLite before 3.51.3 can corrupt a WAL that two connections reset at the same time, so only the server does.
-      native.exec("PRAGMA wal_autocheckpoint=0");
-    } else {
+    // SQLite before 3.51.3 can corrupt a WAL where one connection checkpoints while another one writes to it.
+    if (!checkpoints) native.exec("PRAGMA wal_autocheckpoint=0");
+    if (!commandLine) {
       // The journal mode is stored in the file, so commands do not set it: they may be reading a file of another
       // program.
       native.exec("PRAGMA journal_mode=WAL");
@@ -172,8 +182,19 @@ export class Connection {
     this.#statements = newCache();
   }
 
+  /** From now on this connection checkpoints after its commits, by SQLite's default every 1,000 pages. */
+  startCheckpoints(): void {
+    this.#native.exec("PRAGMA wal_autocheckpoint=1000");
+  }
+
+  /**
+   * Moves the WAL into the database. A checkpoint is safe directly after a commit of the same connection that has
+   * written to the WAL, so one comes first: it writes a header field as it is.
+   */
   tryCheckpoint(): void {
     try {
+      const [[version]] = this.#rows({ sql: "PRAGMA user_version", params: [] }) as [[number]];
+      this.#native.exec(`PRAGMA user_version=${version}`);
       this.#native.exec("PRAGMA wal_checkpoint(TRUNCATE)");
     } catch {
       // Not needed for correctness: the WAL is complete, and the next connection checkpoints it.

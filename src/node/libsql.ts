@@ -10,8 +10,15 @@ import { type Connection, type LibsqlOptions, openConnection } from "./libsql-co
 import { isBusy, translated } from "./libsql-errors.js";
 
 /** Opens an embedded SQLite database. Throws UnavailableError when the file is locked or is not a database. */
-export function openLibsql(options: LibsqlOptions): Database {
-  return new LibsqlDatabase(openConnection(options), options.commandLine ?? false);
+export function openLibsql(options: LibsqlOptions): EmbeddedDatabase {
+  const { commandLine = false, checkpoints = !commandLine } = options;
+  return new LibsqlDatabase(openConnection(options), commandLine, checkpoints);
+}
+
+/** An embedded database, whose server may come to hold the file's lock later than it has opened it. */
+export interface EmbeddedDatabase extends Database {
+  /** From now on this is the one connection that checkpoints. */
+  startCheckpoints(): void;
 }
 
 /** How long a write, or a read that finds the database locked, waits for another process. */
@@ -39,23 +46,29 @@ type Outcome = { readonly results: readonly Result[] } | { readonly error: unkno
  * Queued writes share one COMMIT, and so one fsync. A transaction begins and ends within one turn of the event loop,
  * so reads on the same connection see only committed states.
  */
-class LibsqlDatabase implements Database {
+class LibsqlDatabase implements EmbeddedDatabase {
   readonly foreignKeysStayOn = false;
   /** Far below the maximum length of a JavaScript string, with room for JSON escaping. */
   readonly answerBytesMax = 33_554_432;
   readonly #connection: Connection;
   readonly #lockWaitMs: number;
-  readonly #checkpointOnClose: boolean;
+  #checkpoints: boolean;
   readonly #queue: Job[] = [];
   #draining: Promise<void> | undefined;
   /** How many more groups give each job a savepoint. */
   #careful = 0;
   #closing: Promise<void> | undefined;
 
-  constructor(connection: Connection, commandLine: boolean) {
+  constructor(connection: Connection, commandLine: boolean, checkpoints: boolean) {
     this.#connection = connection;
     this.#lockWaitMs = commandLine ? 0 : lockWaitMs;
-    this.#checkpointOnClose = !commandLine;
+    this.#checkpoints = checkpoints;
+  }
+
+  startCheckpoints(): void {
+    this.#assertOpen();
+    this.#connection.startCheckpoints();
+    this.#checkpoints = true;
   }
 
   async query(statements: readonly Statement[]): Promise<readonly Result[]> {
@@ -87,7 +100,7 @@ class LibsqlDatabase implements Database {
 
   async #finish(): Promise<void> {
     await this.#draining;
-    if (this.#checkpointOnClose) this.#connection.tryCheckpoint();
+    if (this.#checkpoints) this.#connection.tryCheckpoint();
     this.#connection.close();
   }
 

@@ -1,9 +1,13 @@
+import { realpathSync } from "node:fs";
 import type { Database } from "../platform/database.js";
 import { ProblemsError } from "../problems/problem.js";
+import { configFile } from "../project/file-names.js";
 import { bringUpSystemTables } from "../schema/system/bring-up.js";
 import { databaseFile } from "./database-file.js";
+import { type FileLock, lockFile } from "./file-lock.js";
 import { openLibsql } from "./libsql.js";
-import { closeOwnFolder } from "./private-files.js";
+import { cannotBeOpened } from "./libsql-connection.js";
+import { closeOwnFolder, makePrivateFile } from "./private-files.js";
 import { type ProjectDirectory, withConfigLines } from "./project-directory.js";
 import { stderrLog, systemClock, systemFetch } from "./system.js";
 
@@ -23,13 +27,86 @@ export async function openProjectDatabase(
   { environment, commandLine }: Surroundings,
 ): Promise<Database> {
   const { url, auth_token_env, synchronous } = config.database;
-  for (const open of closeOwnFolder(directory))
-    stderrLog.warn(`${open} belongs to somebody else, and others can read it: make it its owner's alone`);
+  warnOfOpenFolder(directory);
   const path = databaseFile(config, directory);
   if (path !== null) return openLibsql({ path, synchronous, commandLine });
   // Loaded only here, so that a start on an embedded file does not wait for this client.
   const { openRemoteLibsql } = await import("../remote/libsql.js");
   return openRemoteLibsql({ url, authToken: environment[auth_token_env] || null, fetch: systemFetch });
+}
+
+/** A server's database, and what it holds beside it until it is closed. */
+export interface ServerDatabase {
+  readonly database: Database;
+  /** Closes the database, and then gives its lock up. */
+  close(): Promise<void>;
+}
+
+/** How often a second server looks whether the first one is gone. */
+const takeOverEveryMs = 1_000;
+
+/**
+ * Opens the database for a server. An embedded one is locked for it, because only the server that holds the lock
+ * checkpoints (`docs/reference/backends.md#the-database-file`). Where another server holds it, throws ProblemsError, or
+ * with `server.second` goes on beside that one, and takes the lock over once it is free.
+ */
+export async function openServerDatabase(
+  project: ProjectDirectory,
+  environment: NodeJS.ProcessEnv,
+): Promise<ServerDatabase> {
+  const { config, directory } = project;
+  const path = databaseFile(config, directory);
+  if (path === null) {
+    const database = await openProjectDatabase(project, { environment, commandLine: false });
+    return { database, close: () => database.close() };
+  }
+  warnOfOpenFolder(directory);
+  let lock = lockDatabase(path);
+  if (lock === null && !config.server.second) {
+    const message = `another server has ${path}: stop that one, or set second = true in [server] to run both`;
+    throw new ProblemsError(withConfigLines(project, [{ file: configFile, path: "database.url", message }]));
+  }
+  const database = openLibsql({ path, synchronous: config.database.synchronous, checkpoints: lock !== null });
+  const takeOver = () => {
+    try {
+      lock = lockDatabase(path);
+    } catch {
+      // The next turn tries it again.
+    }
+    if (lock === null) return;
+    clearInterval(waiting);
+    database.startCheckpoints();
+    stderrLog.warn("the other server on the database is gone: this one checkpoints from now on");
+  };
+  const waiting = lock === null ? setInterval(takeOver, takeOverEveryMs) : undefined;
+  waiting?.unref();
+  return {
+    database,
+    close: async () => {
+      clearInterval(waiting);
+      await database.close();
+      lock?.release();
+    },
+  };
+}
+
+/**
+ * Locks the database for this server; null where another server holds the lock. Throws UnavailableError where there can
+ * be no such file.
+ */
+function lockDatabase(path: string): FileLock | null {
+  try {
+    makePrivateFile(path);
+    // Servers that reach the file by different paths have to find the same lock.
+    return lockFile(`${realpathSync(path)}-lock`);
+  } catch (error) {
+    throw cannotBeOpened(path, error);
+  }
+}
+
+function warnOfOpenFolder(directory: string): void {
+  for (const open of closeOwnFolder(directory))
+    stderrLog.warn(`${open} belongs to somebody else, and others can read it: make it its owner's alone`);
 }
 
 /**

@@ -32,7 +32,7 @@ import { createArgon2 } from "./argon2.js";
 import { nodeCipher } from "./cipher.js";
 import { createHttpServer } from "./http-server.js";
 import { FileJournal, recoverJournals } from "./journal.js";
-import { bringUpProjectDatabase, openProjectDatabase } from "./project-database.js";
+import { bringUpProjectDatabase, openServerDatabase } from "./project-database.js";
 import { type ProjectDirectory, withConfigLines } from "./project-directory.js";
 import { credentialFiles } from "./provider-credentials.js";
 import { readSurroundings, type SurroundingsOptions } from "./surroundings.js";
@@ -63,21 +63,19 @@ export async function serve(project: ProjectDirectory, options: ServeOptions): P
   const { config, directory } = project;
   const log = stderrLog;
   const { secret, secretsKey, baseUrl, mail, tls } = readSurroundings(project, options);
-  const database = await openProjectDatabase(project, {
-    environment: options.environment,
-    commandLine: false,
-  });
+  const opened = await openServerDatabase(project, options.environment);
+  const { database } = opened;
   const passwordHasher = createArgon2();
   let journal: Journal | undefined;
   try {
     const schema = await bringUpSchema(project, database, log);
     if (secret.insecure)
       log.warn("the development secret is in use: anyone who reads svc.toml can sign in as anyone");
-    const opened = await openJournal(project, database, log);
-    journal = opened;
+    const openedJournal = await openJournal(project, database, log);
+    journal = openedJournal;
     const platform = {
       database,
-      journal: opened,
+      journal: openedJournal,
       passwordHasher,
       clock: systemClock,
       random: systemRandom,
@@ -123,9 +121,9 @@ export async function serve(project: ProjectDirectory, options: ServeOptions): P
         const endsAtMs = performance.now() + drainMs;
         await drained(server);
         await upkeep.stop(endsAtMs - performance.now());
-        await opened.close();
+        await openedJournal.close();
         await passwordHasher.close();
-        await database.close();
+        await opened.close();
       },
     };
   } catch (error) {
@@ -133,7 +131,7 @@ export async function serve(project: ProjectDirectory, options: ServeOptions): P
     // receipts.
     await journal?.close();
     await passwordHasher.close();
-    await database.close();
+    await opened.close();
     throw error;
   }
 }

@@ -90,6 +90,11 @@ export const configSchema = mapWith({
      * `X-Forwarded-For`, and whether the client came over `http` or `https` is the last entry of `X-Forwarded-Proto`.
      */
     trust_proxy: boolean(false),
+    /**
+     * Whether this server may run beside another one on the same database file. Without it, a start is refused while another
+     * server has the file. With it, this one never checkpoints the file's log until the other one is gone.
+     */
+    second: boolean(false),
   }),
   database: section({
     /**

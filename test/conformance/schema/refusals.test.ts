@@ -246,7 +246,10 @@ describe("the schema in force", () => {
 
   it("moves once when two connections apply at the same time", async () => {
     const path = join(mkdtempSync(join(tmpdir(), "svc-")), "data.db");
-    const [one, two] = [0, 1].map(() => openLibsql({ path, synchronous: "normal" })) as [Database, Database];
+    const [one, two] = [0, 1].map((): Database => openLibsql({ path, synchronous: "normal" })) as [
+      Database,
+      Database,
+    ];
     await applied(one, base);
     const texts = ["mail", "phone", "street", "town"].map((name) =>
       base.replace("    age", `    ${name}: { type: text }\n    age`),

@@ -1,0 +1,27 @@
+import Libsql from "libsql";
+import { isBusy } from "./libsql-errors.js";
+import { makePrivateFile } from "./private-files.js";
+
+/** A lock that this process holds: the path of its file, and how to release it. */
+export interface FileLock {
+  readonly path: string;
+  release(): void;
+}
+
+/**
+ * Locks a file for this process, and makes it where it is missing; null where another process holds the lock. It is
+ * SQLite's exclusive lock, because the operating system releases such a lock however the process ends. The file must
+ * be used for nothing else. Throws where it cannot be made or opened.
+ */
+export function lockFile(path: string): FileLock | null {
+  makePrivateFile(path);
+  const database = new Libsql(path);
+  try {
+    database.exec("BEGIN EXCLUSIVE");
+    return { path, release: () => database.close() };
+  } catch (error) {
+    database.close();
+    if (isBusy(error)) return null;
+    throw error;
+  }
+}

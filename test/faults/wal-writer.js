@@ -1,0 +1,21 @@
+// One writer of test/faults/wal.test.ts: FILE ROLE SECONDS. Prints how many of its rows were acknowledged.
+//   server   the connection of the server that holds the lock, which checkpoints after each commit
+//   beside   a connection that never checkpoints, as that of a command or of a second server
+//   foreign  another program that checkpoints in a loop, and writes nothing
+import Libsql from "libsql";
+
+const [file, role, seconds] = process.argv.slice(2);
+const database = new Libsql(file);
+database.exec("PRAGMA busy_timeout=5000; PRAGMA synchronous=normal");
+database.exec(`PRAGMA wal_autocheckpoint=${role === "server" ? 1 : 0}`);
+const insert = role === "foreign" ? null : database.prepare("INSERT INTO rows (writer, n) VALUES (?, ?)");
+const endsAt = Date.now() + Number(seconds) * 1000;
+let acknowledged = 0;
+while (Date.now() < endsAt)
+  if (insert === null) database.exec("PRAGMA wal_checkpoint(PASSIVE)");
+  else {
+    insert.run([`${role}-${process.pid}`, BigInt(acknowledged)]);
+    acknowledged++;
+  }
+console.log(acknowledged);
+process.exit(0);
