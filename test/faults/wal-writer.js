@@ -6,16 +6,23 @@ import Libsql from "libsql";
 
 const [file, role, seconds] = process.argv.slice(2);
 const database = new Libsql(file);
-database.exec("PRAGMA busy_timeout=5000; PRAGMA synchronous=normal");
+// Nothing loses its power here, and without waiting for the disk the connections meet more often.
+database.exec("PRAGMA busy_timeout=5000; PRAGMA synchronous=off");
 database.exec(`PRAGMA wal_autocheckpoint=${role === "server" ? 1 : 0}`);
 const insert = role === "foreign" ? null : database.prepare("INSERT INTO rows (writer, n) VALUES (?, ?)");
+/** SQLITE_BUSY. */
+const busy = 5;
 const endsAt = Date.now() + Number(seconds) * 1000;
 let acknowledged = 0;
 while (Date.now() < endsAt)
   if (insert === null) database.exec("PRAGMA wal_checkpoint(PASSIVE)");
-  else {
-    insert.run([`${role}-${process.pid}`, BigInt(acknowledged)]);
-    acknowledged++;
-  }
+  else
+    try {
+      insert.run([`${role}-${process.pid}`, BigInt(acknowledged)]);
+      acknowledged++;
+    } catch (error) {
+      // The others have kept it waiting for too long: nothing was acknowledged.
+      if ((error.rawCode & 0xff) !== busy) throw error;
+    }
 console.log(acknowledged);
 process.exit(0);

@@ -59,7 +59,7 @@ it.skipIf(seconds < 60)(
       failed || lost !== 0 || !sound;
     let harmed = false;
     for (let round = 0; round < 4 && !harmed; round++)
-      harmed = isHarmed(await outcomeOf(["beside", "beside", "foreign"], 30));
+      harmed = isHarmed(await outcomeOf(["beside", "beside", "foreign", "foreign"], 30));
     expect(harmed).toBe(true);
   },
   180_000,
