@@ -32,7 +32,10 @@ function project() {
   };
   const svc = (args: string[], extra: Record<string, string> = { SVC_PLATFORM_SECRETS_KEY: key }) =>
     commandLine(["auth", "provider", ...args, "--dir", directory], "", environment(extra));
+  let end = async () => {};
+  /** One server after the other: two of them on one database are refused. */
   const serve = async (extra: Record<string, string>, ...args: string[]) => {
+    await end();
     const server = spawn(
       process.execPath,
       ["dist/svc/main.js", "serve", "--dir", directory, "--port", "0", ...args],
@@ -43,10 +46,11 @@ function project() {
       warnings += chunk;
     });
     const stopped = new Promise((resolve) => server.once("exit", resolve));
-    onTestFinished(async () => {
+    end = async () => {
       server.kill("SIGTERM");
       await stopped;
-    });
+    };
+    onTestFinished(end);
     for await (const line of createInterface(server.stdout)) {
       const url = line.replace("listening on ", "");
       const providers = async () => (await (await fetch(`${url}/auth/oauth/providers`)).json()) as object;
