@@ -15,3 +15,8 @@ export function databaseFile(
 export function filesOfDatabase(path: string): readonly string[] {
   return ["", "-wal", "-shm", "-journal"].map((suffix) => path + suffix);
 }
+
+/** The path of the file that a server locks for as long as it has the database (`file-lock.ts`). */
+export function lockOfDatabase(path: string): string {
+  return `${path}-lock`;
+}

@@ -3,7 +3,7 @@ import type { Database } from "../platform/database.js";
 import { ProblemsError } from "../problems/problem.js";
 import { configFile } from "../project/file-names.js";
 import { bringUpSystemTables } from "../schema/system/bring-up.js";
-import { databaseFile } from "./database-file.js";
+import { databaseFile, lockOfDatabase } from "./database-file.js";
 import { type FileLock, lockFile } from "./file-lock.js";
 import { openLibsql } from "./libsql.js";
 import { cannotBeOpened } from "./libsql-connection.js";
@@ -98,7 +98,7 @@ function lockDatabase(path: string): FileLock | null {
   try {
     makePrivateFile(path);
     // Servers that reach the file by different paths have to find the same lock.
-    return lockFile(`${realpathSync(path)}-lock`);
+    return lockFile(lockOfDatabase(realpathSync(path)));
   } catch (error) {
     throw cannotBeOpened(path, error);
   }

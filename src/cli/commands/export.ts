@@ -1,6 +1,6 @@
 import { copyFileSync, existsSync, lstatSync, realpathSync, statSync, writeFileSync } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
-import { databaseFile, filesOfDatabase } from "../../node/database-file.js";
+import { databaseFile, filesOfDatabase, lockOfDatabase } from "../../node/database-file.js";
 import { snapshotDatabase } from "../../node/libsql-file.js";
 import { privateFile } from "../../node/private-files.js";
 import { readProject } from "../../node/project-directory.js";
@@ -75,7 +75,7 @@ function refuseOwn(out: string, directory: string, database: string): void {
   const texts = textEntries.map((name) => join(directory, name));
   // If the path is a symbolic link, SQLite keeps its files beside the link's target.
   const real = existsSync(database) ? realpathSync(database) : database;
-  const own = [...texts, ...filesOfDatabase(database), ...filesOfDatabase(real)];
+  const own = [...texts, ...filesOfDatabase(database), ...filesOfDatabase(real), lockOfDatabase(real)];
   const taken = identity(out);
   const path = own.find((path) => identity(path) === taken);
   if (path !== undefined) throw new RefusedError(`${out} is a file of the project itself: ${path}`);
