@@ -93,10 +93,9 @@ function flowOf(random: Random, depth: number): string {
   return random.pick(["1", "x", "*x", "&x y", "&x {a: 1}", "'x'", ""]);
 }
 
-test("a map of 60,000 keys is read, and its last key is found to be there twice", { timeout: 30_000 }, () => {
-  const names = Array.from({ length: 60_000 }, (_, i) => `t${i}: 1`);
-  expect(readSchemaYaml(names.join("\n")).outcome).toBe("read");
-  expect(readSchemaYaml([...names, "t0: 2"].join("\n"))).toEqual({
+test("the last of 60,000 keys is found to be there twice in time", { timeout: 30_000 }, () => {
+  const entries = Array.from({ length: 60_000 }, (_, i) => `t${i}: 1`);
+  expect(readSchemaYaml([...entries, "t0: 2"].join("\n"))).toEqual({
     outcome: "invalid",
     problems: [expect.objectContaining({ line: 60_001, message: expect.stringContaining("must be unique") })],
   });
