@@ -28,6 +28,7 @@ import { type ApplyOutcome, applySafe } from "../schema/apply.js";
 import { fitRules } from "../schema/fit-rules.js";
 import { loadSchemaInForce, parseOnce } from "../schema/in-force.js";
 import { formatStep } from "../schema/plan/format-plan.js";
+import { unservedExists } from "../tables/unserved-exists.js";
 import { createArgon2 } from "./argon2.js";
 import { nodeCipher } from "./cipher.js";
 import { createHttpServer } from "./http-server.js";
@@ -213,7 +214,8 @@ async function bringUpSchema(
   }
   const { rules, problems } = fitRules(config.rules, inForce);
   if (problems.length > 0) throw new ProblemsError(withConfigLines(project, problems));
-  for (const warning of withConfigLines(project, comparisonWarnings(rules))) log.warn(formatProblem(warning));
+  const warnings = [...comparisonWarnings(rules), ...unservedExists(rules, inForce.catalog)];
+  for (const warning of withConfigLines(project, warnings)) log.warn(formatProblem(warning));
   const staying = columnsToGo(inForce.schema, parseOnce(schemaText).schema);
   if (staying.length > 0)
     log.warn(

@@ -3,11 +3,17 @@ import { shown } from "./problem.js";
 /** Longer texts are not compared: no name is as long, so none can be meant. */
 const writtenMax = 100;
 
+/**
+ * Among more names none is suggested. A file of thousands of names, each of them unknown somewhere, would otherwise
+ * take minutes to check.
+ */
+const comparedMax = 500;
+
 /** `; did you mean X?` for the name that is most like what was written; empty where none is similar enough. */
-export function didYouMean(written: string, names: Iterable<string>): string {
-  if (written.length > writtenMax) return "";
+export function didYouMean(written: string, names: readonly string[]): string {
+  if (written.length > writtenMax || names.length > comparedMax) return "";
   const slips = (name: string) => Math.max(1, Math.max(name.length, written.length) / 3);
-  const ranked = [...names]
+  const ranked = names
     .filter((name) => Math.abs(name.length - written.length) <= slips(name))
     .map((name) => ({
       name,
@@ -22,15 +28,26 @@ const listedMax = 12;
 
 /**
  * The suggestion of `didYouMean`, or else a list of the names to choose from, `listedMax` at most. Empty where there
- * are no names.
+ * are no names. Of several lists of names, those of the first come first.
  */
-export function meantOrKnown(written: string, names: Iterable<string>): string {
-  const all = [...names];
+export function meantOrKnown(written: string, ...lists: readonly Iterable<string>[]): string {
+  const all = firstOf(lists, comparedMax + 1);
   const meant = didYouMean(written, all);
   if (meant !== "" || all.length === 0) return meant;
   const listed = all.slice(0, listedMax).map((name) => shown(name));
   const more = all.length > listedMax ? ", …" : "";
   return `; there ${all.length === 1 ? "is only" : "are"} ${listed.join(", ")}${more}`;
+}
+
+/** The first `count` items of the lists, without reading on. */
+function firstOf<T>(lists: readonly Iterable<T>[], count: number): T[] {
+  const first: T[] = [];
+  for (const list of lists)
+    for (const item of list) {
+      if (first.length === count) return first;
+      first.push(item);
+    }
+  return first;
 }
 
 /**

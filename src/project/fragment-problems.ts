@@ -1,5 +1,5 @@
 import type { Problem } from "../problems/problem.js";
-import { fragmentProblem } from "../sqlite/fragment.js";
+import { fragmentProblem, inLowerCase } from "../sqlite/fragment.js";
 import { quoteName } from "../sqlite/sql-tokens.js";
 import { schemaFile } from "./file-names.js";
 import type { Column, Schema, Table } from "./model.js";
@@ -11,9 +11,7 @@ import { columnNames } from "./unread.js";
  */
 export function fragmentProblems(schema: Schema): Problem[] {
   return [
-    ...fragmentsOf(schema).flatMap(({ path, sql, columns }) =>
-      problemOf(path, fragmentProblem(sql, columns)),
-    ),
+    ...fragmentsOf(schema).flatMap(({ path, sql, known }) => problemOf(path, fragmentProblem(sql, known))),
     ...[...schema.tables.values()].flatMap(({ name, columns }) =>
       [...columns.values()].flatMap((column) =>
         problemOf(`${name}.columns.${column.name}.default`, textProblem(column)),
@@ -27,26 +25,35 @@ interface Fragment {
   readonly path: string;
   readonly sql: string;
   readonly columns: readonly string[];
+  /** The same in lower case. */
+  readonly known: ReadonlySet<string>;
 }
 
 function fragmentsOf(schema: Schema): Fragment[] {
   return [...schema.tables.values()].flatMap((table) => {
-    const columns = columnNames(schema, table);
+    const columns = columnNames(schema, table).flatMap((names) => [...names]);
+    const named = { columns, known: inLowerCase(columns) };
     return [
-      ...[...table.columns.values()].flatMap((column) => columnFragments(column, table, columns)),
+      ...[...table.columns.values()].flatMap((column) => columnFragments(column, table, named)),
       ...table.indexes.flatMap(({ where }, at) =>
-        where === null ? [] : [{ path: `${table.name}.indexes.${at}.where`, sql: where, columns }],
+        where === null ? [] : [{ path: `${table.name}.indexes.${at}.where`, sql: where, ...named }],
       ),
     ];
   });
 }
 
-function columnFragments(column: Column, table: Table, columns: readonly string[]): Fragment[] {
+function columnFragments(
+  column: Column,
+  table: Table,
+  named: Pick<Fragment, "columns" | "known">,
+): Fragment[] {
   const path = `${table.name}.columns.${column.name}`;
   const { check, default: value } = column;
   return [
-    ...(check === null ? [] : [{ path: `${path}.check`, sql: check, columns }]),
-    ...(value?.kind === "sql" ? [{ path: `${path}.default`, sql: value.sql, columns: [] }] : []),
+    ...(check === null ? [] : [{ path: `${path}.check`, sql: check, ...named }]),
+    ...(value?.kind === "sql"
+      ? [{ path: `${path}.default`, sql: value.sql, columns: [], known: new Set<string>() }]
+      : []),
   ];
 }
 

@@ -25,7 +25,7 @@ export interface UnreadTable {
   /**
    * The columns that could not be read. The table's keys, uniqueness and other properties are in doubt in any case.
    */
-  readonly columns: readonly string[] | "all";
+  readonly columns: ReadonlySet<string> | "all";
 }
 
 /** A table of the project. Names are spelled as in the file. */

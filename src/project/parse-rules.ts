@@ -114,7 +114,7 @@ function columnRules(
     if (column === undefined && !mayHaveColumn(context.schema, context.table.name, name)) {
       context.report(
         path,
-        `unknown column ${shown(name)} of table ${context.table.name}${meantOrKnown(name, columnNames(context.schema, context.table))}`,
+        `unknown column ${shown(name)} of table ${context.table.name}${meantOrKnown(name, ...columnNames(context.schema, context.table))}`,
       );
       continue;
     }

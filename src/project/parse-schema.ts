@@ -52,7 +52,7 @@ export function parseSchema(text: string): ParsedSchema {
 function missingIn(table: Table | null, value: unknown): UnreadTable["columns"] {
   if (table === null) return "all";
   const { columns } = value as { columns: object };
-  return Object.keys(columns).filter((name) => !table.columns.has(name));
+  return new Set(Object.keys(columns).filter((name) => !table.columns.has(name)));
 }
 
 /** The schema of an empty file. */
@@ -88,10 +88,10 @@ function parseTable(name: string, value: unknown, problems: Problem[]): Table | 
   if (source === null) return null;
   for (const column of source.columns.keys())
     if (!isName(column)) problem(dottedPath([name, "columns", column]), `not a name: ${nameRule}`);
-  const written = Object.keys((value as { columns: object }).columns);
+  const written = new Set(Object.keys((value as { columns: object }).columns));
   const known = (path: string, list: readonly string[]) => {
     for (const column of list)
-      if (!written.includes(column))
+      if (!written.has(column))
         problem(path, `unknown column ${shown(column)}${meantOrKnown(column, written)}`);
     if (new Set(list).size !== list.length) problem(path, "names a column twice");
     if (list.length === 0) problem(path, "expected at least one column");

@@ -1,7 +1,8 @@
-import { LineCounter, parseDocument, type YAMLError } from "yaml";
+import { LineCounter, type YAMLError } from "yaml";
 import { pointAt } from "../problems/point-at.js";
 import { type Problem, shown } from "../problems/problem.js";
 import { schemaFile } from "./file-names.js";
+import { parseWithUniqueKeys } from "./parse-with-unique-keys.js";
 import { isPlainObject } from "./valibot-problems.js";
 
 /**
@@ -18,7 +19,7 @@ export type SchemaDocument =
 /** Parses the YAML; the problems are its mistakes of syntax. */
 export function readSchemaYaml(text: string): SchemaDocument {
   const lineCounter = new LineCounter();
-  const document = parseDocument(text, {
+  const document = parseWithUniqueKeys(text, {
     lineCounter,
     intAsBigInt: true,
     prettyErrors: false,

@@ -108,7 +108,7 @@ function referenceProblem({ references, type }: Column, schema: Schema): string 
   const parent = schema.tables.get(references.table);
   if (parent === undefined && mayHaveTable(schema, references.table)) return null;
   if (parent === undefined)
-    return `references: unknown table ${shown(references.table)}${meantOrKnown(references.table, [...schema.tables.keys(), "$users"])}`;
+    return `references: unknown table ${shown(references.table)}${meantOrKnown(references.table, schema.tables.keys(), ["$users"])}`;
   const isKnown = isWhollyRead(schema, parent.name);
   if (references.column === "")
     return !isKnown
@@ -117,7 +117,7 @@ function referenceProblem({ references, type }: Column, schema: Schema): string 
   const target = parent.columns.get(references.column);
   if (target === undefined && mayHaveColumn(schema, parent.name, references.column)) return null;
   if (target === undefined)
-    return `references: unknown column ${references.table}.${shown(references.column)}${meantOrKnown(references.column, columnNames(schema, parent))}`;
+    return `references: unknown column ${references.table}.${shown(references.column)}${meantOrKnown(references.column, ...columnNames(schema, parent))}`;
   if (!isKnown) return null;
   if (!isUnique(parent, references.column))
     return `references: ${references.table}.${references.column} is neither the primary key nor unique: make it unique: true`;

@@ -27,9 +27,15 @@ const nothing: unique symbol = Symbol();
 function without(value: unknown, paths: readonly Path[]): unknown {
   if (!isPlainObject(value) || paths.some(([key]) => key === undefined || !Object.hasOwn(value, key)))
     return nothing;
+  const byKey = new Map<string, Path[]>();
+  for (const [key, ...rest] of paths) {
+    const below = byKey.get(key!) ?? [];
+    byKey.set(key!, below);
+    below.push(rest);
+  }
   const left = Object.entries(value).flatMap(([key, item]) => {
-    const below = paths.filter(([first]) => first === key).map(([, ...rest]) => rest);
-    const kept = below.length === 0 ? item : without(item, below);
+    const below = byKey.get(key);
+    const kept = below === undefined ? item : without(item, below);
     return kept === nothing ? [] : [[key, kept] as const];
   });
   return Object.fromEntries(left);

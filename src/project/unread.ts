@@ -9,12 +9,14 @@ export function mayHaveTable({ unread }: Schema, name: string): boolean {
 /** Whether the table may have a column of that name that could not be read. */
 export function mayHaveColumn(schema: Schema, table: string, column: string): boolean {
   const unread = unreadColumns(schema, table);
-  return unread === "all" || unread.includes(column);
+  return unread === "all" || unread.has(column);
 }
+
+const none: ReadonlySet<string> = new Set();
 
 /** The names of the table's columns that could not be read. */
 export function unreadColumns({ unread }: Schema, table: string): UnreadTable["columns"] {
-  return unread === "everything" ? "all" : (unread?.get(table)?.columns ?? []);
+  return unread === "everything" ? "all" : (unread?.get(table)?.columns ?? none);
 }
 
 /** Whether everything of the table could be read, so that its keys, uniqueness and kind are known. */
@@ -23,9 +25,9 @@ export function isWhollyRead({ unread }: Schema, table: string): boolean {
 }
 
 /** The names of the table's columns that a problem may suggest: those that were read, and those that were not. */
-export function columnNames(schema: Schema, { name, columns }: Table): readonly string[] {
+export function columnNames(schema: Schema, { name, columns }: Table): readonly Iterable<string>[] {
   const unread = unreadColumns(schema, name);
-  return [...columns.keys(), ...(unread === "all" ? [] : unread)];
+  return [columns.keys(), unread === "all" ? none : unread];
 }
 
 /** Stands for a table of which nothing could be read. */

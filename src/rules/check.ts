@@ -169,7 +169,7 @@ function column(
   const shape = scope.rows.get(source);
   const found = shape?.columns.get(name);
   if (shape === undefined) report(at, unknownSource(source, scope));
-  else if (found === undefined && shape.unread !== "all" && !shape.unread.includes(name))
+  else if (found === undefined && shape.unread !== "all" && !shape.unread.has(name))
     report(at, unknownColumn(source, name, shape));
   if (found === undefined) return null;
   const reference = isRowName(source) ? source : { alias: source };
@@ -181,7 +181,7 @@ function column(
 }
 
 function unknownSource(source: string, { kind, rows }: Scope): string {
-  if (!isRowName(source)) return `unknown name ${source}${meantOrKnown(source, [...rows.keys(), "auth"])}`;
+  if (!isRowName(source)) return `unknown name ${source}${meantOrKnown(source, rows.keys(), ["auth"])}`;
   if (kind === "column") return `a column rule knows auth alone, not ${source}`;
   return kind === "create"
     ? `there is no ${source} in a create rule: new is the row as it would be`
@@ -191,7 +191,7 @@ function unknownSource(source: string, { kind, rows }: Scope): string {
 function unknownColumn(source: string, name: string, { table, columns, unread }: RowShape): string {
   return table === "$users"
     ? `unknown column ${source}.${name}: $users offers id and role`
-    : `unknown column ${source}.${name} of table ${table}${meantOrKnown(name, [...columns.keys(), ...unread])}`;
+    : `unknown column ${source}.${name} of table ${table}${meantOrKnown(name, columns.keys(), unread)}`;
 }
 
 function exists({ at, table, alias, where }: ExistsSyntax, scope: Scope, report: ReportProblem): Expression {
@@ -201,7 +201,7 @@ function exists({ at, table, alias, where }: ExistsSyntax, scope: Scope, report:
   else if (shape === null)
     report(
       table.at,
-      `unknown table ${table.text}${meantOrKnown(table.text, [...scope.tables.names(), "$users"])}`,
+      `unknown table ${table.text}${meantOrKnown(table.text, scope.tables.names(), ["$users"])}`,
     );
   else if (aliasIssue !== null) report(alias.at, aliasIssue);
   // The condition is not checked: without a table, every column of the alias would be reported as a further problem.

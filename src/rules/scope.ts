@@ -21,7 +21,7 @@ export interface RowShape {
    * Names of further columns, which could not be read because the schema has problems; `all` where any name could be
    * one. Rules that name them are not reported.
    */
-  readonly unread: readonly string[] | "all";
+  readonly unread: ReadonlySet<string> | "all";
 }
 
 /** The tables that an `exists` can look into, `$users` aside. */
@@ -79,5 +79,5 @@ export function aliasProblem(scope: Scope, alias: string): string | null {
 const users: RowShape = {
   table: "$users",
   columns: new Map(["id", "role"].map((name) => [name, { name: columnName(name), type: "text" as const }])),
-  unread: [],
+  unread: new Set(),
 };

@@ -1,14 +1,15 @@
 import { type Physical, type PhysicalTable, sameName } from "./physical.js";
+import { referringTables } from "./referring-tables.js";
 
 /** All tables that refer to the table by foreign keys, directly or through others, without the table itself. */
 export function descendants(physical: Physical, table: string): PhysicalTable[] {
   const found: PhysicalTable[] = [];
-  const names = [table];
+  const names = new Set([table.toLowerCase()]);
+  // Names that are added meanwhile are visited, too.
   for (const name of names)
-    for (const child of physical.tables.values()) {
-      const refers = child.foreignKeys.some(({ parent }) => sameName(parent, name));
-      if (!refers || names.some((known) => sameName(known, child.name))) continue;
-      names.push(child.name);
+    for (const child of referringTables(physical, name)) {
+      if (names.has(child.name.toLowerCase())) continue;
+      names.add(child.name.toLowerCase());
       found.push(child);
     }
   return found;

@@ -7,6 +7,7 @@ import {
   physicalTable,
   sameName,
 } from "./physical.js";
+import { referringTables } from "./referring-tables.js";
 
 /**
  * What triggers of the project's owner do when a row is written, including triggers of other tables that foreign key
@@ -160,7 +161,7 @@ function statementEffect(
 /** The writes to other tables that foreign key actions make of a write to this one. */
 function foreignKeyWrites(physical: Physical, table: string, write: Write): (readonly [string, Write])[] {
   if (write === "insert") return [];
-  return [...physical.tables.values()].flatMap((child) =>
+  return referringTables(physical, table).flatMap((child) =>
     child.foreignKeys
       .filter(({ parent }) => sameName(parent, table))
       .flatMap((key): (readonly [string, Write])[] => {

@@ -4,13 +4,16 @@ import { isKeyword, isSymbol, quoteName, type Token, tokenize, withoutComments }
  * Why an SQL expression of the project's owner is refused: a CHECK, a DEFAULT or the condition of a partial index.
  * Null where it is accepted. It becomes part of DDL and of queries that count the rows which break it, so it has to
  * be one expression over the columns of one row, with known functions: SQLite itself would also run subqueries and
- * any function that is loaded.
+ * any function that is loaded. Of many expressions over the same columns, pass `inLowerCase` of these.
  */
-export function fragmentProblem(sql: string, columns: Iterable<string>): string | null {
+export function fragmentProblem(
+  sql: string,
+  columns: readonly string[] | ReadonlySet<string>,
+): string | null {
   const tokens = tokenize(sql);
   if (tokens.length === 0) return "expected an SQL expression";
   if (sql.length > lengthMax) return `longer than ${lengthMax} characters`;
-  const known = new Set(Array.from(columns, (name) => name.toLowerCase()));
+  const known = "has" in columns ? columns : inLowerCase(columns);
   for (const [index, token] of tokens.entries()) {
     const problem = tokenProblem(token, tokens[index - 1], tokens[index + 1], known);
     if (problem !== null) return problem;
@@ -19,6 +22,11 @@ export function fragmentProblem(sql: string, columns: Iterable<string>): string 
 }
 
 const lengthMax = 4000;
+
+/** The names of columns as `fragmentProblem` compares them. */
+export function inLowerCase(columns: readonly string[]): ReadonlySet<string> {
+  return new Set(columns.map((name) => name.toLowerCase()));
+}
 
 function tokenProblem(
   token: Token,

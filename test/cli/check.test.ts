@@ -211,15 +211,25 @@ describe("a start that fails", () => {
 });
 
 describe("a start", () => {
+  const environment = { SVC_JWT_SECRET: "a secret of the test suite, 32 bytes and more" };
+
+  /** Standard error of a start that ends because its port is taken. */
+  async function startedOn(directory: string): Promise<string> {
+    const taken = createServer().listen(0, "127.0.0.1");
+    await once(taken, "listening");
+    onTestFinished(() => void taken.close());
+    const { port } = taken.address() as AddressInfo;
+    const { status, stderr } = svc(directory, ["serve", "--port", String(port)], environment);
+    expect(status).toBe(1);
+    expect(stderr).toContain("EADDRINUSE");
+    return stderr;
+  }
+
   it("warns of comparisons that decide nothing, as check does, and goes on", async () => {
     const rules = ['[rules.notes]\nread = "row.id = null"', "delete = \"auth.role = 'editor'\"", ""].join(
       "\n",
     );
     const directory = project({ "svc.toml": rules, "svc.schema.yaml": notes });
-    const taken = createServer().listen(0, "127.0.0.1");
-    await once(taken, "listening");
-    onTestFinished(() => void taken.close());
-    const environment = { SVC_JWT_SECRET: "a secret of the test suite, 32 bytes and more" };
     const expected = [
       "warning: svc.toml:2: rules.notes.read: row.id = null is never TRUE: write row.id is null",
       "warning: svc.toml:3: rules.notes.delete: auth.role is 'user' or 'admin', never 'editor'",
@@ -229,10 +239,28 @@ describe("a start", () => {
       stdout: "no problems\n",
       stderr: `${expected.join("\n")}\n`,
     });
-    const { port } = taken.address() as AddressInfo;
-    const { status, stderr } = svc(directory, ["serve", "--port", String(port)], environment);
-    // It ends for the port alone.
-    expect({ status, lines: stderr.split("\n").slice(0, 2) }).toEqual({ status: 1, lines: expected });
-    expect(stderr).toContain("EADDRINUSE");
+    expect((await startedOn(directory)).split("\n").slice(0, 2)).toEqual(expected);
+  });
+
+  it("warns once of an exists that no index serves, as check does, and no longer when one does", async () => {
+    const members = (index: string) =>
+      `members: { columns: { id: { type: integer, primary_key: true }, usr: { type: text } }${index} }\n`;
+    const directory = project({
+      "svc.toml": `[rules.notes]
+read = "exists(members m where m.usr = auth.id) or exists(members m where m.usr = auth.id)"
+[rules.members]
+read = "deny"
+`,
+      "svc.schema.yaml": notes + members(""),
+    });
+    const { stderr } = svc(directory, ["check"], environment);
+    expect(stderr).toBe(
+      "warning: svc.toml:2: rules.notes.read: no index serves exists(members m …): it reads all of members for each row; add indexes: [{ columns: [usr] }] to members\n",
+    );
+    expect((await startedOn(directory)).split(/^/m).filter((line) => line.includes("no index"))).toEqual([
+      stderr,
+    ]);
+    writeFileSync(join(directory, "svc.schema.yaml"), notes + members(", indexes: [{ columns: [usr] }]"));
+    expect(await startedOn(directory)).not.toContain("no index");
   });
 });

@@ -30,6 +30,13 @@ test("where nothing is near, the names there are are listed, twelve at most", ()
   expect(meantOrKnown("xyz", [])).toBe("");
   const many = Array.from({ length: 13 }, (_, index) => `column_${index}`);
   expect(meantOrKnown("xyz", many)).toBe(`; there are ${many.slice(0, 12).join(", ")}, …`);
+  expect(meantOrKnown("xyz", ["rooms"], new Set(["tags"]))).toBe("; there are rooms, tags");
+});
+
+test("among more than 500 names none is suggested", () => {
+  const many = Array.from({ length: 500 }, (_, index) => `column_${index}`);
+  expect(meantOrKnown("colunm_7", many)).toBe("; did you mean column_7?");
+  expect(meantOrKnown("colunm_7", many, ["note"])).toBe(`; there are ${many.slice(0, 12).join(", ")}, …`);
 });
 
 test.each([

@@ -8,7 +8,7 @@ export function yamlPlaces(text: string): Place {
     intAsBigInt: true,
     prettyErrors: false,
     logLevel: "silent",
-    // `readSchemaYaml` has checked that keys are unique, which takes quadratic time.
+    // `readSchemaYaml` has checked that keys are unique, and the parser would take quadratic time for it.
     uniqueKeys: false,
   });
   return new YamlPlace(0, document.contents, targetsOf(document));
