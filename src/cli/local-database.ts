@@ -8,7 +8,7 @@ export async function withDatabase<T>(
   project: ProjectDirectory,
   use: (database: Database) => Promise<T>,
 ): Promise<T> {
-  const database = await openProjectDatabase(project, { environment: process.env, commandLine: true });
+  const database = await openProjectDatabase(project, process.env);
   try {
     return await use(database);
   } finally {

@@ -11,25 +11,24 @@ import { closeOwnFolder, makePrivateFile } from "./private-files.js";
 import { type ProjectDirectory, withConfigLines } from "./project-directory.js";
 import { stderrLog, systemClock, systemFetch } from "./system.js";
 
-/** Who opens the database. */
-export interface Surroundings {
-  readonly environment: NodeJS.ProcessEnv;
-  /** Whether a command opens it, beside a server that may be running on the same file. */
-  readonly commandLine: boolean;
-}
-
 /**
- * Opens what `database.url` names: an embedded file, or a libSQL server with the token from the environment. First
- * makes the project's .svc folder private to its owner. Throws UnavailableError.
+ * Opens what `database.url` names for a command, beside a server that may be running on it: an embedded file, or a
+ * libSQL server. First makes the project's .svc folder private to its owner. Throws UnavailableError.
  */
 export async function openProjectDatabase(
-  { directory, config }: ProjectDirectory,
-  { environment, commandLine }: Surroundings,
+  project: ProjectDirectory,
+  environment: NodeJS.ProcessEnv,
 ): Promise<Database> {
-  const { url, auth_token_env, synchronous } = config.database;
+  const { config, directory } = project;
   warnOfOpenFolder(directory);
   const path = databaseFile(config, directory);
-  if (path !== null) return openLibsql({ path, synchronous, commandLine });
+  if (path === null) return openServer(project, environment);
+  return openLibsql({ path, synchronous: config.database.synchronous, commandLine: true });
+}
+
+/** The libSQL server that `database.url` names, with the token from the environment. */
+async function openServer({ config }: ProjectDirectory, environment: NodeJS.ProcessEnv): Promise<Database> {
+  const { url, auth_token_env } = config.database;
   // Loaded only here, so that a start on an embedded file does not wait for this client.
   const { openRemoteLibsql } = await import("../remote/libsql.js");
   return openRemoteLibsql({ url, authToken: environment[auth_token_env] || null, fetch: systemFetch });
@@ -55,12 +54,12 @@ export async function openServerDatabase(
   environment: NodeJS.ProcessEnv,
 ): Promise<ServerDatabase> {
   const { config, directory } = project;
+  warnOfOpenFolder(directory);
   const path = databaseFile(config, directory);
   if (path === null) {
-    const database = await openProjectDatabase(project, { environment, commandLine: false });
+    const database = await openServer(project, environment);
     return { database, close: () => database.close() };
   }
-  warnOfOpenFolder(directory);
   let lock = lockDatabase(path);
   if (lock === null && !config.server.second) {
     const message = `another server has ${path}: stop that one, or set second = true in [server] to run both`;

@@ -129,7 +129,7 @@ async function catalogInForce(
   const file = databaseFile(project.config, project.directory);
   if (file === null || !existsSync(file)) return null;
   try {
-    const database = await openProjectDatabase(project, { environment, commandLine: true });
+    const database = await openProjectDatabase(project, environment);
     try {
       const inForce = await loadSchemaInForce(database);
       return inForce?.text === project.schemaText ? inForce.catalog : null;
