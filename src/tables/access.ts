@@ -6,7 +6,6 @@ import type { Expression, RuleAction, TableRules } from "../rules/ast.js";
 import { alwaysTrue, neverTrue } from "../rules/fold.js";
 import { admitsAnonymous, specialise, specialiseForRole } from "../rules/specialise.js";
 import type { Catalog } from "../schema/catalog.js";
-
 import { asShown } from "./as-shown.js";
 import { readsAsNumber } from "./numeric-text.js";
 

@@ -9,8 +9,8 @@ import type { TableName } from "../sqlite/names.js";
 import { equalColumn, existsPath, type Outside, type Sides, sidesOf } from "./exists-path.js";
 
 /**
- * Warnings of `svc check` and of a start for every `exists` of a rule that no index serves. Such a rule works, but reads the whole
- * table of the `exists` for each row that it judges (`docs/reference/rules.md#exists`).
+ * Warnings of `svc check` and of a start for every `exists` of a rule that no index serves. Such a rule works, but
+ * reads the whole table of the `exists` for each row that it judges (`docs/reference/rules.md#exists`).
  */
 export function unservedExists(rules: ReadonlyMap<TableName, TableRules>, catalog: Catalog): Problem[] {
   return ruleProblems(rules, (rule, table) => {

@@ -4,7 +4,7 @@ import type { ListPlan } from "../list/list-plan.js";
 import type { Seek } from "../plan-check.js";
 import { and, commaList, internalName, type Sql, sql, sum } from "./fragment.js";
 import { existsSql, noNames, predicate, type SqlNames } from "./predicate.js";
-import { probe, probeMatched, seeksOf } from "./probe.js";
+import { areExact, probe, probeMatched, seeksOf } from "./probe.js";
 
 /**
  * The part of a list's statement that is decided once, before any row of the table is read: the terms of the rule and
@@ -48,7 +48,7 @@ export function gateOf(plan: ListPlan): Gate {
     limited: (limit) => sql`CASE WHEN (SELECT open FROM _gates) THEN ${limit} ELSE 0 END`,
     counted: (count) => sql`CASE WHEN (SELECT open FROM _gates) THEN (${count}) ELSE 0 END`,
     visits: sum(probes.map((_, i) => sql`(SELECT ${gateName(i)} IS NOT NULL FROM _gates)`)),
-    exact: probes.every(({ exact }) => exact),
+    exact: areExact(probes),
     seeks: seeksOf(probes),
     exists: (node) =>
       nodes.includes(node) ? probeMatched(sql`(SELECT ${gateName(nodes.indexOf(node))} FROM _gates)`) : null,

@@ -2,9 +2,18 @@ import type { Exists, Expression } from "../../rules/ast.js";
 import { outermostExists } from "../../rules/walk.js";
 import type { Catalog } from "../../schema/catalog.js";
 import type { Seek } from "../plan-check.js";
-import { and, commaList, type Sql, sql, sum } from "./fragment.js";
+import { and, commaList, type Sql, sql } from "./fragment.js";
 import { predicate, type SqlNames } from "./predicate.js";
-import { type Probe, probe, probeMatched, probeName, seeksOf } from "./probe.js";
+import {
+  areExact,
+  type Probe,
+  probe,
+  probeColumns,
+  probeMatched,
+  probeName,
+  rowsProbed,
+  seeksOf,
+} from "./probe.js";
 
 /** The condition in a write's WHERE that makes it leave out a row for which its rule is not TRUE. */
 export interface Guard {
@@ -43,15 +52,14 @@ export function guardOf(parts: readonly GuardPart[], catalog: Catalog): Guard {
     return terms.map((term) => predicate(term, { ...names, exists }));
   });
   if (probes.length === 0) return { condition: and(terms), exact: true, seeks: [], measured: () => null };
-  const values = commaList(probes.map(({ value }, i) => sql`${value} AS ${probeName(i)}`));
-  const visits = sum(probes.map((_, i) => sql`(_g.${probeName(i)} IS NOT NULL)`));
+  const values = commaList(probeColumns(probes));
   return {
     // LIMIT inside and WHERE outside together keep SQLite from flattening the subquery. Flattened, each probe would
     // be evaluated again at every place where its result is used.
     condition: sql`EXISTS (SELECT 1 FROM (SELECT ${values} LIMIT 1) AS _g WHERE ${and(terms)})`,
-    exact: probes.every(({ exact }) => exact),
+    exact: areExact(probes),
     seeks: seeksOf(probes),
     measured: (ctes, source, where = sql`1`) =>
-      sql`${ctes} SELECT ${visits} AS probed FROM (SELECT ${values} FROM ${source} WHERE ${where} LIMIT 1) AS _g`,
+      sql`${ctes} SELECT ${rowsProbed(probes, sql`_g`)} AS probed FROM (SELECT ${values} FROM ${source} WHERE ${where} LIMIT 1) AS _g`,
   };
 }

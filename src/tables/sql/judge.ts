@@ -5,7 +5,7 @@ import type { Seek } from "../plan-check.js";
 import { and, name, type Sql, sql, sum } from "./fragment.js";
 import { type Gate, isRowless } from "./gate.js";
 import { namesOf, noNames, predicate, type SqlNames } from "./predicate.js";
-import { probe, probeMatched, probeName, seeksOf } from "./probe.js";
+import { areExact, probe, probeMatched, probeName, seeksOf } from "./probe.js";
 
 /**
  * The SQL that tests whether a candidate belongs to the list. Conditions without an `exists` are tested first, and
@@ -55,7 +55,7 @@ export function judgeOf(plan: ListPlan, gate: Gate, alsoFirst: readonly Sql[]): 
     passes: and(rest.map((condition) => predicate(condition, namesOver(sql`_w`)))),
     probed: sum(counts),
     probedEach: sum(each),
-    exact: probes.every(({ exact }) => exact),
+    exact: areExact(probes),
     seeks: seeksOf(probes),
   };
 }

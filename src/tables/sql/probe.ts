@@ -4,7 +4,7 @@ import type { Catalog, CatalogIndex } from "../../schema/catalog.js";
 import { sqlTableName } from "../../sqlite/names.js";
 import { existsPath } from "../exists-path.js";
 import type { Seek } from "../plan-check.js";
-import { aliasName, and, internalName, name, physicalName, type Sql, sql } from "./fragment.js";
+import { aliasName, and, internalName, name, physicalName, type Sql, sql, sum } from "./fragment.js";
 import { existsSql, predicate, type SqlNames } from "./predicate.js";
 
 /**
@@ -57,6 +57,21 @@ function hint({ table }: Exists, index: CatalogIndex | null): Sql {
 /** The expected seeks of the probes that are exact. */
 export function seeksOf(probes: readonly Probe[]): readonly Seek[] {
   return probes.flatMap(({ seek }) => (seek === null ? [] : [seek]));
+}
+
+/** The probes as columns of a subquery, named by `probeName`. */
+export function probeColumns(probes: readonly Probe[]): readonly Sql[] {
+  return probes.map(({ value }, i) => sql`${value} AS ${probeName(i)}`);
+}
+
+/** How many of the probes looked a row up, read from the columns of `alias`. Each looks up one row at most. */
+export function rowsProbed(probes: readonly Probe[], alias: Sql): Sql {
+  return sum(probes.map((_, i) => sql`(${alias}.${probeName(i)} IS NOT NULL)`));
+}
+
+/** Whether it is known of each probe how many rows it looks up. */
+export function areExact(probes: readonly Probe[]): boolean {
+  return probes.every(({ exact }) => exact);
 }
 
 /** The name of the i-th probe as a column. */

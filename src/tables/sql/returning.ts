@@ -4,9 +4,9 @@ import { alwaysTrue, neverTrue } from "../../rules/fold.js";
 import { outermostExists } from "../../rules/walk.js";
 import type { Catalog } from "../../schema/catalog.js";
 import type { Seek } from "../plan-check.js";
-import { commaList, name, or, type Sql, sql, sum } from "./fragment.js";
+import { commaList, name, or, type Sql, sql } from "./fragment.js";
 import { namesOf, predicate, type SqlNames } from "./predicate.js";
-import { probe, probeMatched, probeName, seeksOf } from "./probe.js";
+import { areExact, probe, probeColumns, probeMatched, probeName, rowsProbed, seeksOf } from "./probe.js";
 import { keyOf, type Values } from "./row-key.js";
 import { jsonObject, jsonWithin } from "./wire.js";
 
@@ -50,8 +50,8 @@ export function returningOf(table: Table, { rule, full, minimal }: Returned, cat
   const refer = ({ name: column }: Column) => sql`${name(table.name)}.${name(column)}`;
   const key = jsonObject(keyOf(table), refer, catalog.tables.get(table.name));
   const object = (columns: readonly Column[]) => jsonWithin(catalog, table, columns, refer, key);
-  if (alwaysTrue(rule)) return { row: sql`${object(full)}`, exact: true, seeks: [] };
-  if (neverTrue(rule)) return { row: sql`${object(minimal)}`, exact: true, seeks: [] };
+  if (alwaysTrue(rule)) return { row: object(full), exact: true, seeks: [] };
+  if (neverTrue(rule)) return { row: object(minimal), exact: true, seeks: [] };
   const row: SqlNames["row"] = (column) => sql`${name(table.name)}.${name(column)}`;
   const nodes = outermostExists(rule);
   const names: SqlNames = { ...namesOf(catalog.tables.get(table.name)), row };
@@ -59,12 +59,11 @@ export function returningOf(table: Table, { rule, full, minimal }: Returned, cat
   const exists: SqlNames["exists"] = (node) => probeMatched(sql`_r.${probeName(nodes.indexOf(node))}`);
   const admitted = predicate(rule, { ...names, exists });
   const shown = sql`CASE WHEN ${admitted} THEN ${object(full)} ELSE ${object(minimal)} END`;
-  if (nodes.length === 0) return { row: sql`${shown}`, exact: true, seeks: [] };
-  const values = probes.map(({ value }, i) => sql`${value} AS ${probeName(i)}`);
-  const visits = sum(probes.map((_, i) => sql`(_r.${probeName(i)} IS NOT NULL)`));
+  if (nodes.length === 0) return { row: shown, exact: true, seeks: [] };
+  const probed = rowsProbed(probes, sql`_r`);
   return {
-    row: sql`(SELECT (${visits}) || ${shown} FROM (SELECT ${commaList(values)} LIMIT 1) AS _r WHERE 1)`,
-    exact: probes.every((each) => each.exact),
+    row: sql`(SELECT (${probed}) || ${shown} FROM (SELECT ${commaList(probeColumns(probes))} LIMIT 1) AS _r WHERE 1)`,
+    exact: areExact(probes),
     seeks: seeksOf(probes),
   };
 }

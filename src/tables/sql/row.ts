@@ -5,21 +5,10 @@ import { columnsOf, conjuncts, outermostExists } from "../../rules/walk.js";
 import type { Catalog, CatalogTable } from "../../schema/catalog.js";
 import type { Counted } from "../plan-check.js";
 import { shownColumn } from "./candidates.js";
-import {
-  and,
-  commaList,
-  empty,
-  name,
-  ownersSql,
-  param,
-  physicalName,
-  type Sql,
-  sql,
-  sum,
-} from "./fragment.js";
+import { and, commaList, empty, name, ownersSql, param, physicalName, type Sql, sql } from "./fragment.js";
 import { guardOf } from "./guard.js";
 import { namesOf, predicate, type SqlNames } from "./predicate.js";
-import { probe, probeMatched, probeName, seeksOf } from "./probe.js";
+import { areExact, probe, probeColumns, probeMatched, probeName, rowsProbed, seeksOf } from "./probe.js";
 import { type Returned, returningOf, withKey } from "./returning.js";
 import { keyIs, keyOf, keySeek, type Values } from "./row-key.js";
 import { jsonObject, jsonWithin } from "./wire.js";
@@ -64,20 +53,19 @@ export function getStatement(
   ]);
   const list = [
     ...[...columns].map((column) => shownColumn(catalog, table, name(column))),
-    ...probes.map(({ value }, i) => sql`${value} AS ${probeName(i)}`),
+    ...probeColumns(probes),
   ];
-  const probed = nodes.map((_, i) => sql`(_w.${probeName(i)} IS NOT NULL)`);
   const row = jsonWithin(catalog, table, output, (column) => sql`_w.${name(column.name)}`, sql`NULL`);
   // The LIMIT keeps SQLite from flattening the subquery, so that each probe is evaluated once. Without probes it is
   // left out, because flattening then saves a temporary table.
   const once = probes.length === 0 ? empty : sql` LIMIT 1`;
   const found = sql`SELECT ${commaList(list)} FROM ${name(table.name)} AS _t WHERE ${keyIs(table, key, sql`_t`, catalog)}${once}`;
   const admitted = sql`CASE WHEN ${predicate(rule, outer)} THEN 1 ELSE 0 END`;
-  const statement = sql`SELECT ${admitted} AS admitted, ${row} AS row, ${sum(probed)} AS probed FROM (${found}) AS _w`;
+  const statement = sql`SELECT ${admitted} AS admitted, ${row} AS row, ${rowsProbed(probes, sql`_w`)} AS probed FROM (${found}) AS _w`;
   return {
     statement,
     asked: statement,
-    exact: probes.every(({ exact }) => exact),
+    exact: areExact(probes),
     seeks: [keySeek("_t", table), ...seeksOf(probes)],
   };
 }
@@ -194,11 +182,13 @@ export function updateStatement(
   );
   const assignments = [...patch].map(([column, value]) => sql`${name(column.name)} = ${param(value)}`);
   const returning = returningOf(table, returned, catalog);
-  const probes = guard.measured(sql``, target, keyIs(table, key, target, catalog));
+  const hasKey = keyIs(table, key, target, catalog);
+  const where = and([hasKey, guard.condition]);
+  const probes = guard.measured(empty, target, hasKey);
   return {
-    statement: sql`UPDATE OR ABORT ${target} SET ${commaList(assignments)} WHERE ${and([keyIs(table, key, target, catalog), guard.condition])} RETURNING ${returning.row} AS row`,
+    statement: sql`UPDATE OR ABORT ${target} SET ${commaList(assignments)} WHERE ${where} RETURNING ${returning.row} AS row`,
     probes,
-    admitted: sql`SELECT 1 AS admitted FROM ${target} WHERE ${and([keyIs(table, key, target, catalog), guard.condition])}`,
+    admitted: sql`SELECT 1 AS admitted FROM ${target} WHERE ${where}`,
     asked: probes,
     exact: guard.exact && returning.exact,
     seeks: [keySeek(table.name, table), ...guard.seeks, ...returning.seeks],
@@ -221,11 +211,13 @@ export function deleteStatement(
     ({ name: column }) => sql`${target}.${name(column)}`,
     catalog.tables.get(table.name),
   );
-  const probes = guard.measured(sql``, target, keyIs(table, key, target, catalog));
+  const hasKey = keyIs(table, key, target, catalog);
+  const where = and([hasKey, guard.condition]);
+  const probes = guard.measured(empty, target, hasKey);
   return {
-    statement: sql`DELETE FROM ${target} WHERE ${and([keyIs(table, key, target, catalog), guard.condition])} RETURNING ${returned} AS row`,
+    statement: sql`DELETE FROM ${target} WHERE ${where} RETURNING ${returned} AS row`,
     probes,
-    admitted: sql`SELECT 1 AS admitted FROM ${target} WHERE ${and([keyIs(table, key, target, catalog), guard.condition])}`,
+    admitted: sql`SELECT 1 AS admitted FROM ${target} WHERE ${where}`,
     asked: probes,
     exact: guard.exact,
     seeks: [keySeek(table.name, table), ...guard.seeks],
