@@ -1,8 +1,8 @@
 import type { Statement } from "../platform/database.js";
 import type { AuthContext } from "./context.js";
 import { type MadeSession, makeSession } from "./make-session.js";
+import type { Condition } from "./store/condition.js";
 import { openSession } from "./store/sessions.js";
-import type { Condition } from "./store/statement.js";
 import { type PublicUser, tokenResponse } from "./token-response.js";
 
 /** What somebody signs in with: a password, the link of a mail, or the code of a provider's sign-in. */

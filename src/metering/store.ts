@@ -1,10 +1,6 @@
-import type { Statement } from "../platform/database.js";
+import { type Statement, statement } from "../platform/database.js";
 import { type Gap, type Receipt, receiptValues } from "../platform/journal.js";
 import { byDay, dayMs, dayOf, sumsOf } from "./day-sums.js";
-
-function statement(sql: string, ...params: Statement["params"]): Statement {
-  return { sql, params };
-}
 
 /**
  * The statements that store receipts. Each list becomes one row of `_usage_entries` per day, because a row for each

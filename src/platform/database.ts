@@ -56,6 +56,11 @@ export interface Statement {
   readonly single?: true;
 }
 
+/** A statement, with a parameter for each `?` of its text. */
+export function statement(sql: string, ...params: SqlValue[]): Statement {
+  return { sql, params };
+}
+
 /** A bigint binds as INTEGER, a number as REAL, a string as TEXT without NUL, bytes as BLOB. Nothing else binds. */
 export type SqlValue = null | bigint | number | string | Uint8Array;
 

@@ -1,4 +1,4 @@
-import { type Database, type Statement, UnavailableError } from "../platform/database.js";
+import { type Database, type Statement, statement, UnavailableError } from "../platform/database.js";
 import type { Problem } from "../problems/problem.js";
 import type { Schema } from "../project/model.js";
 import { loadSchemaInForce } from "./in-force.js";
@@ -112,7 +112,7 @@ async function carryOut(
   const statements = [
     ...migrationStatements(plan.migrations, now),
     newVersion(version, plan, now),
-    ...changes.map(statement),
+    ...changes.map((sql) => statement(sql)),
   ];
   try {
     // `migrate` checks every foreign key of the database, which is not needed where no table changes.
@@ -133,13 +133,12 @@ async function failure(database: Database, plan: Plan, error: Error): Promise<Ap
   return { reason: "constraint", message: `the database refuses: ${error.message}`, steps: plan.steps };
 }
 
-function statement(sql: string): Statement {
-  return { sql, params: [] };
-}
-
 function newVersion(version: number, { hash, text }: Plan, now: number): Statement {
-  return {
-    sql: "INSERT INTO _schema (version, hash, text, applied_at) VALUES (?, ?, ?, ?)",
-    params: [BigInt(version), hash, text, BigInt(now)],
-  };
+  return statement(
+    "INSERT INTO _schema (version, hash, text, applied_at) VALUES (?, ?, ?, ?)",
+    BigInt(version),
+    hash,
+    text,
+    BigInt(now),
+  );
 }

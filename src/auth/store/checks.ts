@@ -1,6 +1,6 @@
-import type { ResultValue, Statement } from "../../platform/database.js";
+import { type ResultValue, type Statement, statement } from "../../platform/database.js";
 import { Memo } from "../../platform/memo.js";
-import { instant, statement } from "./statement.js";
+import { instant } from "./instant.js";
 
 // `insist` refers to the columns of a check as c0, c1 and so on.
 const schemaVersion = "(SELECT max(version) FROM _schema) AS c0";

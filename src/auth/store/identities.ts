@@ -1,6 +1,6 @@
-import type { Statement } from "../../platform/database.js";
+import { type Statement, statement } from "../../platform/database.js";
+import { instant } from "./instant.js";
 import { invitedRole } from "./links.js";
-import { instant, statement } from "./statement.js";
 
 /** A person who has signed in at a provider and is to be signed in here. */
 export interface IdentitySignIn {

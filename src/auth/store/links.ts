@@ -1,6 +1,6 @@
-import type { Statement } from "../../platform/database.js";
+import { type Statement, statement } from "../../platform/database.js";
 import type { LinkPurpose } from "../links.js";
-import { type Condition, condition, statement } from "./statement.js";
+import { type Condition, condition } from "./condition.js";
 
 /** A link that is to be stored. Times are milliseconds since the epoch. */
 export interface NewLink {

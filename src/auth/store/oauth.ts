@@ -1,5 +1,5 @@
-import type { Statement } from "../../platform/database.js";
-import { type Condition, condition, statement } from "./statement.js";
+import { type Statement, statement } from "../../platform/database.js";
+import { type Condition, condition } from "./condition.js";
 
 /** The state of a social sign-in that begins. Times are milliseconds since the epoch. */
 export interface NewState {

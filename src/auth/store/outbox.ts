@@ -1,6 +1,5 @@
-import type { Statement } from "../../platform/database.js";
+import { type Statement, statement } from "../../platform/database.js";
 import type { LinkPurpose } from "../links.js";
-import { statement } from "./statement.js";
 import { isPending } from "./users.js";
 
 /** What a mail says. `registration_attempt` tells the owner of an address that somebody tried to register it. */

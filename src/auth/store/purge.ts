@@ -1,5 +1,4 @@
-import type { Statement } from "../../platform/database.js";
-import { statement } from "./statement.js";
+import { type Statement, statement } from "../../platform/database.js";
 
 /** What `purgeStatements` may remove. */
 export interface PurgeLimits {

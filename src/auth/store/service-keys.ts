@@ -1,5 +1,5 @@
-import type { Statement } from "../../platform/database.js";
-import { instant, statement } from "./statement.js";
+import { type Statement, statement } from "../../platform/database.js";
+import { instant } from "./instant.js";
 
 /** An API key that is to be stored. Times are milliseconds since the epoch; null: the key does not expire. */
 export interface NewServiceKey {

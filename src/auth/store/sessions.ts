@@ -1,5 +1,5 @@
-import type { Statement } from "../../platform/database.js";
-import { type Condition, statement } from "./statement.js";
+import { type Statement, statement } from "../../platform/database.js";
+import type { Condition } from "./condition.js";
 
 /**
  * A session that is not stored yet, with the hash of its first refresh token. Times are milliseconds since the epoch.

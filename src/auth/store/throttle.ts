@@ -1,5 +1,4 @@
-import type { SqlValue, Statement } from "../../platform/database.js";
-import { statement } from "./statement.js";
+import { type SqlValue, type Statement, statement } from "../../platform/database.js";
 
 /** An attempt that is to be counted. Times are milliseconds. */
 export interface ThrottledAttempt {

@@ -1,5 +1,6 @@
-import type { Statement } from "../../platform/database.js";
-import { type Condition, condition, instant, statement } from "./statement.js";
+import { type Statement, statement } from "../../platform/database.js";
+import { type Condition, condition } from "./condition.js";
+import { instant } from "./instant.js";
 
 /** Returns `[id, email, role, disabled, email_verified, created_at]` of a user. */
 export function userById(id: string): Statement {

@@ -1,4 +1,10 @@
-import { type Database, NotSetUpError, type Statement, UnavailableError } from "../../platform/database.js";
+import {
+  type Database,
+  NotSetUpError,
+  type Statement,
+  statement,
+  UnavailableError,
+} from "../../platform/database.js";
 import type { Log } from "../../platform/platform.js";
 import { release } from "../../platform/release.js";
 import type { Problem } from "../../problems/problem.js";
@@ -41,7 +47,7 @@ export function migrationStatements(
   if (due.length === 0) return [];
   const statements = due.flatMap(({ statements }, i) => [
     record(version + i + 1, nowMs),
-    ...statements.map(statement),
+    ...statements.map((sql) => statement(sql)),
   ]);
   return [migrationsTable, ...statements];
 }
@@ -156,12 +162,10 @@ const migrationsTable = statement(`CREATE TABLE IF NOT EXISTS _migrations (
   ) STRICT`);
 
 function record(version: number, nowMs: number): Statement {
-  return {
-    sql: "INSERT INTO _migrations (version, release, applied_at) VALUES (?, ?, ?)",
-    params: [BigInt(version), release, BigInt(nowMs)],
-  };
-}
-
-function statement(sql: string): Statement {
-  return { sql, params: [] };
+  return statement(
+    "INSERT INTO _migrations (version, release, applied_at) VALUES (?, ?, ?)",
+    BigInt(version),
+    release,
+    BigInt(nowMs),
+  );
 }

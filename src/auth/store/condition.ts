@@ -1,0 +1,17 @@
+import type { SqlValue } from "../../platform/database.js";
+
+/**
+ * A condition of fixed text, to stand in the WHERE of a statement, and the values of its parameters. This folder holds
+ * the fixed SQL over the server's own tables, a named function for each statement. Conditions of a change of state are
+ * part of its statement: nothing is read first and written afterwards on the strength of it. Times are milliseconds
+ * since the epoch.
+ */
+export interface Condition {
+  readonly sql: string;
+  readonly params: readonly SqlValue[];
+}
+
+/** A condition of fixed text. */
+export function condition(sql: string, ...params: SqlValue[]): Condition {
+  return { sql, params };
+}
