@@ -1,9 +1,8 @@
 import type { Column, Table } from "../../project/model.js";
-import type { ColumnType } from "../../sqlite/column-type.js";
-import { affinity, typeOfDeclaration } from "../../sqlite/column-type.js";
+import { affinity, type ColumnType, typeOfDeclaration } from "../../sqlite/column-type.js";
 import { quoteName } from "../../sqlite/sql-tokens.js";
 import { isLoose, type Physical, type PhysicalColumn, type PhysicalTable } from "../physical.js";
-import { tableModel } from "../table-model.js";
+import { type TableModel, type TypeOf, tableModel } from "../table-model.js";
 import { misfit } from "./conversion.js";
 import { countRows } from "./counts.js";
 import { storageTypes } from "./ddl.js";
@@ -15,7 +14,8 @@ import { tableDifferences } from "./table-differences.js";
  * file declares it; where the two differ, the step is impossible.
  */
 export function adoptStep(declared: Table, source: PhysicalTable, physical: Physical): Step {
-  const unmodelled = tableModel(source, physical, typeDeclaredFor(declared, source))?.unmodelled ?? [];
+  const model = tableModel(source, physical, typeDeclaredFor(declared, source));
+  const unmodelled = model?.unmodelled ?? [];
   const beside =
     unmodelled.length === 0
       ? ""
@@ -24,12 +24,12 @@ export function adoptStep(declared: Table, source: PhysicalTable, physical: Phys
     kind: "adopt_table",
     description: `adopt table ${declared.name}, which is there as the file declares it${beside}`,
     statements: [],
-    hazards: adoptHazards(declared, source, physical),
+    hazards: adoptHazards(declared, source, model),
   };
 }
 
-function adoptHazards(declared: Table, source: PhysicalTable, physical: Physical): Hazard[] {
-  const differences = adoptDifferences(declared, source, physical);
+function adoptHazards(declared: Table, source: PhysicalTable, model: TableModel | null): Hazard[] {
+  const differences = adoptDifferences(declared, source, model);
   if (differences.length > 0)
     return [impossible(`${declared.name} is there and differs from the file: ${differences.join("; ")}`)];
   return [...declared.columns.values()].flatMap((column) => {
@@ -46,15 +46,14 @@ function valueHazards(table: Table, column: Column): Hazard[] {
 }
 
 /** How the table in the database differs from the file. */
-function adoptDifferences(declared: Table, source: PhysicalTable, physical: Physical): string[] {
+function adoptDifferences(declared: Table, source: PhysicalTable, model: TableModel | null): string[] {
   if (source.kind === "shadow") return ["it is a shadow table of a virtual table"];
-  const model = tableModel(source, physical, typeDeclaredFor(declared, source));
   if (model === null) return ["it has no column whose name the file can say"];
   return tableDifferences(model.table, declared);
 }
 
 /** Gives each physical column the type that the file declares, where the column can hold it. */
-function typeDeclaredFor(declared: Table, source: PhysicalTable): (column: PhysicalColumn) => ColumnType {
+function typeDeclaredFor(declared: Table, source: PhysicalTable): TypeOf {
   return (column) => {
     const wanted = declared.columns.get(column.name)?.type;
     const usual = typeOfDeclaration(column.declaredType);

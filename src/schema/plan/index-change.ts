@@ -1,11 +1,5 @@
 import { mentions } from "../../sqlite/sql-tokens.js";
-import {
-  declaredIndexes,
-  type IndexShape,
-  indexName,
-  indexSignature,
-  indexSignatures,
-} from "../index-shape.js";
+import { declaredIndexes, type IndexShape, indexName, indexSignature } from "../index-shape.js";
 import type { PhysicalIndex } from "../physical.js";
 import type { TableComparison } from "./table-comparison.js";
 
@@ -33,10 +27,9 @@ export interface CreatedIndex {
 
 /** Decides what happens to each index. `rebuild`: the table is created anew, and its unique constraints with it. */
 export function indexChange(
-  { target, named, physical, unwanted, dropped: droppedColumns }: TableComparison,
+  { target, named, physical, signatures, unwanted, dropped: droppedColumns }: TableComparison,
   rebuild: boolean,
 ): IndexChange {
-  const signatures = indexSignatures(physical);
   const oldShapes = declaredIndexes(target);
   const shapes = declaredIndexes(named);
   const created: CreatedIndex[] = [];

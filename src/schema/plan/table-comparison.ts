@@ -10,6 +10,8 @@ export interface TableComparison {
   /** The target under the names that it will have. */
   readonly named: Table;
   readonly physical: PhysicalTable;
+  /** As `indexSignatures` says. */
+  readonly signatures: ReadonlyMap<PhysicalIndex, string>;
   readonly added: readonly Column[];
   readonly dropped: readonly Column[];
   readonly altered: readonly { readonly before: Column; readonly after: Column }[];
@@ -26,11 +28,13 @@ export function compareTables(
   named: Table,
   physical: PhysicalTable,
 ): TableComparison {
+  const signatures = indexSignatures(physical);
   return {
     current,
     target,
     named,
     physical,
+    signatures,
     added: [...target.columns.values()].filter(({ name }) => !current.columns.has(name)),
     dropped: [...current.columns.values()].filter(({ name }) => !target.columns.has(name)),
     altered: [...current.columns.values()].flatMap((before) => {
@@ -39,19 +43,23 @@ export function compareTables(
     }),
     keyChanged: current.primaryKey.join() !== target.primaryKey.join(),
     strictChanged: current.strict !== target.strict,
-    unwanted: unwantedIndexes(current, target, physical),
+    unwanted: unwantedIndexes(current, target, physical, signatures),
   };
 }
 
 /** The physical indexes and unique constraints that `current` declares and `target` does not. */
-function unwantedIndexes(current: Table, target: Table, physical: PhysicalTable): PhysicalIndex[] {
+function unwantedIndexes(
+  current: Table,
+  target: Table,
+  physical: PhysicalTable,
+  signatures: TableComparison["signatures"],
+): PhysicalIndex[] {
   const wanted = new Set(declaredIndexes(target).map(indexSignature));
   const unwanted = new Set(
     declaredIndexes(current)
       .map(indexSignature)
       .filter((signature) => !wanted.has(signature)),
   );
-  const signatures = indexSignatures(physical);
   return physical.indexes.filter((index) => {
     const signature = signatures.get(index);
     return index.origin !== "primary_key" && signature !== undefined && unwanted.has(signature);
