@@ -33,7 +33,13 @@ import { Metrics } from "./metering/metrics.js";
 import { createRecorder } from "./metering/recorder.js";
 import { retireReceipts } from "./metering/retention.js";
 import { openApi } from "./openapi/route.js";
-import { type Database, UnavailableError } from "./platform/database.js";
+import {
+  type Database,
+  DeadlineError,
+  OutcomeUnknownError,
+  QueueFullError,
+  UnavailableError,
+} from "./platform/database.js";
 import { HasherBusyError, type Platform } from "./platform/platform.js";
 import type { Config } from "./project/config.js";
 import { isMetered } from "./project/is-metered.js";
@@ -168,6 +174,9 @@ export async function createApp(options: AppOptions) {
   const document = openApi({ callers, projects, config, publicBaseUrl });
   app.all("/openapi.json", byMethod({ GET: (c) => document(c.req.raw) }));
   const failed = (error: unknown): Refusal => {
+    if (error instanceof DeadlineError) return deadlineExceeded;
+    if (error instanceof QueueFullError) return queueFull;
+    if (error instanceof OutcomeUnknownError) return outcomeUnknown;
     if (error instanceof UnavailableError || error instanceof HasherBusyError)
       return new Refusal("unavailable", "the server is too busy or its storage unavailable");
     log.error("a request failed", error);
@@ -211,6 +220,18 @@ export async function createApp(options: AppOptions) {
   };
   return { fetch, upkeep };
 }
+
+const deadlineExceeded = new Refusal(
+  "deadline_exceeded",
+  "this takes longer than a request may: fewer rows, a narrower filter or an index would help",
+);
+const queueFull = new Refusal("rate_limited", "too much long work is waiting: try again in a moment", {
+  headers: { "Retry-After": "1" },
+});
+const outcomeUnknown = new Refusal(
+  "outcome_unknown",
+  "the database's answer was lost: whether this was done is not known",
+);
 
 /** `GET /health`: 200 if the database answers, else 503. */
 async function health(database: Database): Promise<Response> {

@@ -1,7 +1,10 @@
+import { type Caller, longWorkFor } from "../auth/principal.js";
 import { readText } from "../http/body.js";
 import { parseQueryString, quoted } from "../http/query-string.js";
 import { badRequest, isRefusal, Refusal } from "../http/refusal.js";
 import { json } from "../http/respond.js";
+import { asLongWork } from "../platform/as-long-work.js";
+import type { Database } from "../platform/database.js";
 import { formatProblem } from "../problems/problem.js";
 import { parseRules } from "../project/parse-rules.js";
 import { type ApplyOutcome, applyChange } from "../schema/apply.js";
@@ -13,18 +16,18 @@ import type { AdminRequest, AdminServices } from "./services.js";
  * POST /admin/api/schema/plan (docs/reference/http.md#schema-changes-over-http). The body is the proposed schema as
  * YAML; without a body it is the file beside the server.
  */
-export async function planSchema({ request, services }: AdminRequest): Promise<Response | Refusal> {
+export async function planSchema({ request, services, caller }: AdminRequest): Promise<Response | Refusal> {
   const parameters = parametersOf(request, []);
   const text = isRefusal(parameters) ? parameters : await proposedText(services, request);
   if (isRefusal(text)) return text;
-  const planned = await planChange(services.platform.database, text);
+  const planned = await planChange(databaseFor(caller, services), text);
   if (planned.outcome === "invalid") return badRequest(planned.problems.map(formatProblem).join("\n"));
   const { base, hash, steps } = planned.plan;
   return answer({ base, hash, steps });
 }
 
 /** POST /admin/api/schema/apply?base=HASH&allow_destructive=true, with a body as for `planSchema`. */
-export async function applySchema({ request, services }: AdminRequest): Promise<Response | Refusal> {
+export async function applySchema({ request, services, caller }: AdminRequest): Promise<Response | Refusal> {
   const { platform, config } = services;
   const parameters = parametersOf(request, ["base", "allow_destructive"]);
   if (isRefusal(parameters)) return parameters;
@@ -33,13 +36,21 @@ export async function applySchema({ request, services }: AdminRequest): Promise<
   const text = await proposedText(services, request);
   if (isRefusal(text)) return text;
   const base = parameters.get("base");
-  const outcome = await applyChange(platform.database, text, {
+  const outcome = await applyChange(databaseFor(caller, services), text, {
     allowDestructive: allow === "true",
     now: platform.clock.now(),
     fits: (schema) => parseRules(config.rules, schema).problems,
     ...(base === undefined ? {} : { base }),
   });
   return outcomeAnswer(outcome);
+}
+
+/** The database, with the time that a change of the schema may take, which is the same for administrators and keys. */
+function databaseFor(caller: Caller, { platform, config: { api } }: AdminServices): Database {
+  const { database, clock } = platform;
+  const beganMs = clock.elapsed();
+  const limits = { ...api, deadline_ms: api.key_deadline_ms };
+  return asLongWork(database, () => longWorkFor(caller, limits, clock.elapsed() - beganMs));
 }
 
 function outcomeAnswer(outcome: ApplyOutcome): Response | Refusal {

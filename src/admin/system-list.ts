@@ -1,4 +1,4 @@
-import { type Caller, principalOf } from "../auth/principal.js";
+import { type Caller, longWorkFor, principalOf } from "../auth/principal.js";
 import type { Refusal } from "../http/refusal.js";
 import { Tally } from "../metering/tally.js";
 import { Memo } from "../platform/memo.js";
@@ -68,6 +68,7 @@ export function listSystemRows(
     plans: noPlanChecks,
     values: new Map(),
     nowMs: clock.now(),
+    longWork: () => longWorkFor(caller, config.api),
   };
   const binding = { principal: principalOf(caller), table: access.table.name, schemaVersion: 0 };
   return listResponse(request, source, execution, { ...cursors, binding }, async () => "");

@@ -1,3 +1,4 @@
+import { longWorkFor } from "../auth/principal.js";
 import { parseInstant } from "../encoding/instant.js";
 import { parseQueryString, type QueryParameter, quoted } from "../http/query-string.js";
 import { badRequest, isRefusal, type Refusal } from "../http/refusal.js";
@@ -16,7 +17,8 @@ const endOfTime = Date.UTC(10_000, 0);
 /** GET /admin/api/usage?from=&to=&group_by=table|principal|day (docs/reference/metering.md#usage) */
 export async function getUsage({
   request,
-  services: { platform },
+  services: { platform, config },
+  caller,
 }: AdminRequest): Promise<Response | Refusal> {
   const parameters = parseQueryString(request.url);
   if (isRefusal(parameters)) return parameters;
@@ -28,7 +30,10 @@ export async function getUsage({
     .collect()
     .catch((error: unknown) => platform.log.error("the journal cannot be read", error));
   const { range, grouping } = asked;
-  const [sums, gaps] = await platform.database.query([sumUsage(range, grouping), listGaps(range)]);
+  const [sums, gaps] = await platform.database.query(
+    [sumUsage(range, grouping), listGaps(range)],
+    longWorkFor(caller, config.api),
+  );
   const data = sums!.rows.map(([key, requests, rowsRead, rowsWritten, rowsReturned, unknownReads]) => ({
     key,
     requests,

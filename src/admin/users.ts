@@ -1,4 +1,5 @@
 import { createUser } from "../auth/administration.js";
+import { longWorkFor } from "../auth/principal.js";
 import { deleteCodes } from "../auth/store/oauth.js";
 import { revokeSessions } from "../auth/store/sessions.js";
 import { changeUser, deleteUser, userById } from "../auth/store/users.js";
@@ -63,9 +64,10 @@ export async function patchUser({ request, services, id }: AdminRequest): Promis
  * DELETE /admin/api/users/{id}: deletes the user and their sessions. Rows that refer to the user are deleted or
  * changed as their foreign keys say.
  */
-export async function removeUser({ services, id }: AdminRequest): Promise<Response | Refusal> {
+export async function removeUser({ services, id, caller }: AdminRequest): Promise<Response | Refusal> {
+  const { platform, config } = services;
   try {
-    const [deleted] = await services.platform.database.batch([deleteUser(id)]);
+    const [deleted] = await platform.database.batch([deleteUser(id)], longWorkFor(caller, config.api));
     return deleted!.rows.length === 0 ? missingOrLast(services, id) : json({ data: { id } });
   } catch (error) {
     if (error instanceof ConstraintError) return stillReferred;

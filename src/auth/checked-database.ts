@@ -1,6 +1,7 @@
 import {
   CallRefusedError,
   ConstraintError,
+  type LongWork,
   type Result,
   type Statement,
   StatementError,
@@ -36,13 +37,17 @@ export class CheckedDatabase implements Statements {
     this.#expected = expected;
   }
 
-  async query(statements: readonly Statement[]): Promise<readonly Result[]> {
-    if (this.#confirmed) return this.#database.query(statements);
+  get runsBeside(): boolean {
+    return this.#database.runsBeside ?? false;
+  }
+
+  async query(statements: readonly Statement[], long?: LongWork): Promise<readonly Result[]> {
+    if (this.#confirmed) return this.#database.query(statements, long);
     const [only] = statements;
     const isJoined = statements.length === 1 && only!.single === true;
     const sent = isJoined ? [withCheck(this.#check, only!)] : [this.#check, ...statements];
     try {
-      const results = await this.#database.query(sent);
+      const results = await this.#database.query(sent, long);
       const first = results[0]!;
       this.#compare(first.rows[0]!);
       return isJoined ? [withoutCheck(first, this.#expected.length)] : results.slice(1);
@@ -51,14 +56,14 @@ export class CheckedDatabase implements Statements {
     }
   }
 
-  async batch(statements: readonly Statement[]): Promise<readonly Result[]> {
-    if (this.#confirmed) return this.#database.batch(statements);
+  async batch(statements: readonly Statement[], long?: LongWork): Promise<readonly Result[]> {
+    if (this.#confirmed) return this.#database.batch(statements, long);
     const holds = insist(this.#check, this.#expected);
     const [question, ...others] = statements;
     const isJoined = question?.single === true;
     try {
       const sent = isJoined ? [withCheck(holds, question), ...others] : [holds, ...statements];
-      const [first, ...results] = await this.#database.batch(sent);
+      const [first, ...results] = await this.#database.batch(sent, long);
       this.#confirmed = true;
       return isJoined ? [withoutCheck(first!, 1), ...results] : results;
     } catch (error) {

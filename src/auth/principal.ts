@@ -1,3 +1,5 @@
+import type { LongWork } from "../platform/database.js";
+import type { Config } from "../project/config.js";
 import type { AuthValues } from "../rules/ast.js";
 
 /** Who is calling, after the session or the key was found alive. */
@@ -18,6 +20,16 @@ export const anonymous: Caller = { kind: "anonymous" };
 /** A text that identifies the caller: `anonymous`, `user:<id>` or `key:<id>`. Cursors are bound to it. */
 export function principalOf(caller: Caller): string {
   return caller.kind === "anonymous" ? caller.kind : `${caller.kind}:${caller.id}`;
+}
+
+/**
+ * For whom work of a request is done, and how long it may take (`docs/reference/limits.md#long-work`). `takenMs` is how
+ * long the request has taken already.
+ */
+export function longWorkFor(caller: Caller, api: Config["api"], takenMs = 0): LongWork {
+  const isKey = caller.kind === "key";
+  const withinMs = Math.max(0, (isKey ? api.key_deadline_ms : api.deadline_ms) - takenMs);
+  return { principal: principalOf(caller), isKey, withinMs };
 }
 
 /** The values of `auth` in rules. For an API key they are null, because its scopes alone decide what it may do. */

@@ -15,9 +15,10 @@ const bundle = await rolldown({
     main: built("cli/start.js"),
     svc: built("cli/main.js"),
     "libsql-file-worker": built("node/libsql-file-worker.js"),
+    "long-work-thread": built("node/long-work-thread.js"),
   },
   platform: "node",
-  external: ["@node-rs/argon2", "@node-rs/bcrypt", "libsql", "nodemailer", "tar-stream"],
+  external: ["@node-rs/argon2", "@node-rs/bcrypt", "libsql", "libsql/promise", "nodemailer", "tar-stream"],
 });
 const { output } = await bundle.write({
   dir: directory,
@@ -33,7 +34,7 @@ writeFileSync(join(directory, "package.json"), '{ "type": "commonjs" }\n');
 // npm makes the file executable when it installs the package, but not again after each build.
 chmodSync(join(directory, "main.js"), 0o755);
 
-// Not loaded through the cache: start.ts itself, and the file that Node loads for a thread.
-const unloaded = ["main.js", "libsql-file-worker.js"];
+// Not loaded through the cache: start.ts itself, and the files that Node loads for threads.
+const unloaded = ["main.js", "libsql-file-worker.js", "long-work-thread.js"];
 const names = output.map(({ fileName }) => fileName).filter((name) => !unloaded.includes(name));
 writeCodeCaches(directory, names);

@@ -21,6 +21,8 @@ export const statuses = {
   internal: 500,
   auth_unavailable: 503,
   unavailable: 503,
+  deadline_exceeded: 503,
+  outcome_unknown: 503,
 } as const;
 
 /** A code in the `error` of an answer. */

@@ -1,4 +1,4 @@
-import { CallRefusedError, ConstraintError } from "../platform/database.js";
+import { CallRefusedError, ConstraintError, QueueFullError } from "../platform/database.js";
 
 /** The rows that one attempt has read and written so far. A count that became unknown (null) stays unknown. */
 export class Tally {
@@ -20,13 +20,15 @@ export class Tally {
   }
 
   /**
-   * Waits for statements, and makes the counts unknown where they fail. Two errors leave the counts alone: a broken
-   * constraint, after which nothing was written, and a call that was not made as it was (`CallRefusedError`).
+   * Waits for statements, and makes the counts unknown where they fail. Some errors leave the counts alone: a broken
+   * constraint, after which nothing was written, and calls that were not made, or not as they were.
    */
   during<T>(work: Promise<T>): Promise<T> {
     return work.catch((error: unknown) => {
-      const isCounted = !(error instanceof ConstraintError || error instanceof CallRefusedError);
-      if (isCounted) this.add(null, null);
+      const isUncounted = [ConstraintError, CallRefusedError, QueueFullError].some(
+        (kind) => error instanceof kind,
+      );
+      if (!isUncounted) this.add(null, null);
       throw error;
     });
   }

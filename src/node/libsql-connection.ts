@@ -1,16 +1,12 @@
 import { resolve } from "node:path";
 import Libsql from "libsql";
-import {
-  ConstraintError,
-  type Result,
-  type ResultValue,
-  type SqlValue,
-  type Statement,
-  UnavailableError,
-} from "../platform/database.js";
+import PromiseDatabase from "libsql/promise";
+import { type Result, type SqlValue, type Statement, UnavailableError } from "../platform/database.js";
 import { Memo } from "../platform/memo.js";
 import { checkParams, countPlaceholders } from "../platform/statement-text.js";
 import { Explainer } from "./libsql-explain.js";
+import { readsAtOnce } from "./long-work.js";
+import { fromNative, type NativeRow } from "./native-rows.js";
 import { makePrivateFile } from "./private-files.js";
 
 /** How an embedded database is opened. */
@@ -29,6 +25,8 @@ export interface LibsqlOptions {
    * (`docs/reference/backends.md#the-database-file`). By default every connection does that no command uses.
    */
   readonly checkpoints?: boolean;
+  /** Whether this connection only reads, beside the one that writes. */
+  readonly readsOnly?: boolean;
 }
 
 /** Opens the database. Throws UnavailableError where that fails. */
@@ -51,6 +49,9 @@ function openFile(path: string): Libsql.Database {
   if (path === ":memory:") return new Libsql(path);
   const file = resolve(path);
   makePrivateFile(file);
+  // libsql reads it when the first database is opened. By default it has as many threads as there are processors, and
+  // a COMMIT would wait until a long read has ended; two more are for that and for a long write.
+  process.env.TOKIO_WORKER_THREADS ??= String(readsAtOnce + 2);
   return new Libsql(file);
 }
 
@@ -69,6 +70,7 @@ interface PreparedStatement {
 export class Connection {
   readonly #native: Libsql.Database;
   readonly #totalChangesStatement: Libsql.Statement;
+  readonly #schemaStatement: Libsql.Statement;
   /** Prepared statements by their SQL text. */
   #statements = newCache();
   readonly #explainer: Explainer;
@@ -76,7 +78,8 @@ export class Connection {
   #changes = 0;
 
   constructor(native: Libsql.Database, options: LibsqlOptions) {
-    const { path, synchronous, commandLine = false, checkpoints = !commandLine } = options;
+    const { path, synchronous, commandLine = false, readsOnly = false } = options;
+    const { checkpoints = !commandLine && !readsOnly } = options;
     this.#explainer = new Explainer(path, native);
     native.exec(`PRAGMA busy_timeout=${blockingLockWaitMs}`);
     native.exec(`PRAGMA synchronous=${synchronous}`);
@@ -86,11 +89,13 @@ export class Connection {
     if (!commandLine) {
       // The journal mode is stored in the file, so commands do not set it: they may be reading a file of another
       // program.
-      native.exec("PRAGMA journal_mode=WAL");
+      if (!readsOnly) native.exec("PRAGMA journal_mode=WAL");
       native.exec("PRAGMA busy_timeout=0");
     }
+    if (readsOnly) native.exec("PRAGMA query_only=ON");
     this.#native = native;
     this.#totalChangesStatement = native.prepare("SELECT total_changes()").raw(true);
+    this.#schemaStatement = native.prepare("SELECT 1 FROM sqlite_schema LIMIT 1").raw(true);
   }
 
   get inTransaction(): boolean {
@@ -108,6 +113,14 @@ export class Connection {
 
   commit(): void {
     this.#native.exec("COMMIT");
+  }
+
+  /**
+   * Commits in a thread of libsql's, so that the event loop does not wait for the disk. Until the promise settles this
+   * connection must not be used: a read would block, and a write would run without a transaction.
+   */
+  commitBeside(): Promise<void> {
+    return PromiseDatabase.prototype.exec.call(this.#native, "COMMIT");
   }
 
   rollback(): void {
@@ -156,26 +169,6 @@ export class Connection {
   #flushVirtualTables(): void {
     this.#native.exec("SAVEPOINT flushed; RELEASE flushed");
     this.#changes = this.#totalChanges();
-  }
-
-  /**
-   * Counts rows whose foreign key refers to a missing row, by "table references parent". A database that was adopted
-   * with existing data may have some.
-   */
-  danglingKeys(): ReadonlyMap<string, number> {
-    const counts = new Map<string, number>();
-    for (const [table, , parent] of this.#rows({ sql: "PRAGMA foreign_key_check", params: [] })) {
-      const key = `${table} references ${parent}`;
-      counts.set(key, (counts.get(key) ?? 0) + 1);
-    }
-    return counts;
-  }
-
-  /** Throws ConstraintError where there are more such rows than `before`. */
-  refuseMoreDanglingKeys(before: ReadonlyMap<string, number>): void {
-    for (const [key, count] of this.danglingKeys())
-      if (count > (before.get(key) ?? 0))
-        throw new ConstraintError("foreign_key", `FOREIGN KEY constraint failed: ${key}`);
   }
 
   forgetStatements(): void {
@@ -231,7 +224,12 @@ export class Connection {
   }
 
   #prepare(sql: string): PreparedStatement {
-    return this.#statements.get(sql, () => prepare(this.#native, sql));
+    return this.#statements.get(sql, () => {
+      // Reads the schema anew where another process has changed it: SQLite finds only some mistakes of a new statement
+      // to be due to that.
+      this.#schemaStatement.all([]);
+      return prepare(this.#native, sql);
+    });
   }
 }
 
@@ -254,18 +252,4 @@ function refuseUnportableNames(names: readonly string[], sql: string): void {
   const unportable = names.find((name, index) => /^\d+$/.test(name) || names.indexOf(name) < index);
   if (names.length > 1 && unportable !== undefined)
     throw new Error(`two columns are called ${unportable}, or it reads as a number: ${sql}`);
-}
-
-type NativeRow = (null | bigint | number | string | Buffer)[];
-
-/** Converts libsql's values in place, because copying every row of a list would cost a third of reading it. */
-function fromNative(rows: NativeRow[]): readonly (readonly ResultValue[])[] {
-  for (const row of rows) {
-    for (let index = 0; index < row.length; index++) {
-      const value = row[index]!;
-      if (typeof value === "bigint") row[index] = Number(value);
-      else if (value instanceof Uint8Array) (row as ResultValue[])[index] = new Uint8Array(value);
-    }
-  }
-  return rows as ResultValue[][];
 }

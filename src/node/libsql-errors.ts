@@ -5,6 +5,7 @@ import {
   StatementError,
   UnavailableError,
 } from "../platform/database.js";
+import { danglingKeyError } from "../platform/foreign-key-check.js";
 import { notSetUpError } from "../platform/not-set-up.js";
 
 /** SQLite's extended result codes. */
@@ -49,8 +50,8 @@ export function translated(error: unknown): unknown {
     const isRestrict = kind === "trigger" && error.message === "FOREIGN KEY constraint failed";
     return constraintError(isRestrict ? "foreign_key" : kind, error.message);
   }
-  const notSetUp = notSetUpError(error.message);
-  if (notSetUp !== null) return notSetUp;
+  const known = danglingKeyError(error.message) ?? notSetUpError(error.message);
+  if (known !== null) return known;
   const { message } = error;
   return unavailable.has(code & 0xff)
     ? new UnavailableError(message, { cause: error })

@@ -1,18 +1,21 @@
+import { resolve as resolvePath } from "node:path";
 import { setTimeout as delay, setImmediate as nextTurn } from "node:timers/promises";
 import {
   ConstraintError,
   type Database,
+  type LongWork,
   type Result,
   type Statement,
   UnavailableError,
 } from "../platform/database.js";
+import { danglingKeys, refuseMoreDanglingKeys } from "../platform/foreign-key-check.js";
 import { type Connection, type LibsqlOptions, openConnection } from "./libsql-connection.js";
 import { isBusy, translated } from "./libsql-errors.js";
+import { LongWorkThread } from "./long-work.js";
 
 /** Opens an embedded SQLite database. Throws UnavailableError when the file is locked or is not a database. */
 export function openLibsql(options: LibsqlOptions): EmbeddedDatabase {
-  const { commandLine = false, checkpoints = !commandLine } = options;
-  return new LibsqlDatabase(openConnection(options), commandLine, checkpoints);
+  return new LibsqlDatabase(options);
 }
 
 /** An embedded database, whose server may come to hold the file's lock later than it has opened it. */
@@ -33,6 +36,8 @@ interface Job {
   readonly kind: "batch" | "migration";
   readonly statements: readonly Statement[];
   readonly giveUpAtMs: number;
+  /** When it ends at the latest, for work that may take long; null for other work. */
+  readonly endsAtMs: number | null;
   readonly resolve: (results: readonly Result[]) => void;
   readonly reject: (reason: unknown) => void;
   /** Whether it has to run in a transaction of its own. */
@@ -43,14 +48,19 @@ type Outcome = { readonly results: readonly Result[] } | { readonly error: unkno
 
 /**
  * Writes wait for a lock in a queue of this process and not inside SQLite, where waiting would block the event loop.
- * Queued writes share one COMMIT, and so one fsync. A transaction begins and ends within one turn of the event loop,
- * so reads on the same connection see only committed states.
+ * Queued writes share one COMMIT, and so one fsync. On a file, a server has a second connection for reads, because a
+ * connection cannot be used while it commits, and a thread for what may take long. Elsewhere a transaction begins and
+ * ends within one turn of the event loop, so reads on the same connection see only committed states.
  */
 class LibsqlDatabase implements EmbeddedDatabase {
   readonly foreignKeysStayOn = false;
   /** Far below the maximum length of a JavaScript string, with room for JSON escaping. */
   readonly answerBytesMax = 33_554_432;
-  readonly #connection: Connection;
+  readonly runsBeside: boolean;
+  readonly #writer: Connection;
+  /** The same as `#writer` where there is no second connection. */
+  readonly #reader: Connection;
+  readonly #thread: LongWorkThread | null;
   readonly #lockWaitMs: number;
   #checkpoints: boolean;
   readonly #queue: Job[] = [];
@@ -59,24 +69,40 @@ class LibsqlDatabase implements EmbeddedDatabase {
   #careful = 0;
   #closing: Promise<void> | undefined;
 
-  constructor(connection: Connection, commandLine: boolean, checkpoints: boolean) {
-    this.#connection = connection;
+  constructor(options: LibsqlOptions) {
+    const { path, synchronous, commandLine = false, checkpoints = !commandLine } = options;
+    this.runsBeside = !commandLine && path !== ":memory:";
+    this.#writer = openConnection(options);
+    this.#reader = this.runsBeside ? openConnection({ path, synchronous, readsOnly: true }) : this.#writer;
+    this.#thread = this.runsBeside ? new LongWorkThread({ path: resolvePath(path), synchronous }) : null;
     this.#lockWaitMs = commandLine ? 0 : lockWaitMs;
     this.#checkpoints = checkpoints;
   }
 
   startCheckpoints(): void {
     this.#assertOpen();
-    this.#connection.startCheckpoints();
     this.#checkpoints = true;
+    if (this.#draining === undefined) this.#writer.startCheckpoints();
+    // The writing connection may be committing.
+    else void this.#draining.then(() => this.#closing ?? this.#writer.startCheckpoints());
   }
 
-  async query(statements: readonly Statement[]): Promise<readonly Result[]> {
+  async query(statements: readonly Statement[], long?: LongWork): Promise<readonly Result[]> {
+    const thread = this.#thread;
+    return this.#whenFree(() =>
+      long === undefined || thread === null
+        ? statements.map((statement) => this.#reader.read(statement))
+        : this.#besidePlans(statements, (others) => thread.read(others, long)),
+    );
+  }
+
+  /** Does `work`, and again while another process has the lock. */
+  async #whenFree<T>(work: () => T | Promise<T>): Promise<T> {
     let giveUpAtMs: number | undefined;
     for (let attempt = 0; ; attempt++) {
       this.#assertOpen();
       try {
-        return statements.map((statement) => this.#connection.read(statement));
+        return await work();
       } catch (error) {
         giveUpAtMs ??= performance.now() + this.#lockWaitMs;
         if (!isBusy(error) || performance.now() >= giveUpAtMs) throw translated(error);
@@ -85,12 +111,27 @@ class LibsqlDatabase implements EmbeddedDatabase {
     }
   }
 
-  async batch(statements: readonly Statement[]): Promise<readonly Result[]> {
-    return await this.#enqueue("batch", statements);
+  /**
+   * The results of statements of which `run` runs all but the questions for query plans. Those are asked at once, and
+   * libsql would leave them open in the thread.
+   */
+  async #besidePlans(
+    statements: readonly Statement[],
+    run: (others: readonly Statement[]) => Promise<readonly Result[]>,
+  ): Promise<readonly Result[]> {
+    const isQuestion = ({ sql }: Statement) => sql.startsWith("EXPLAIN ");
+    const results = (await run(statements.filter((statement) => !isQuestion(statement)))).values();
+    return statements.map((statement) =>
+      isQuestion(statement) ? this.#reader.read(statement) : results.next().value!,
+    );
   }
 
-  async migrate(statements: readonly Statement[]): Promise<void> {
-    await this.#enqueue("migration", statements);
+  async batch(statements: readonly Statement[], long?: LongWork): Promise<readonly Result[]> {
+    return await this.#enqueue("batch", statements, long);
+  }
+
+  async migrate(statements: readonly Statement[], long?: LongWork): Promise<void> {
+    await this.#enqueue("migration", statements, long);
   }
 
   async close(): Promise<void> {
@@ -99,9 +140,10 @@ class LibsqlDatabase implements EmbeddedDatabase {
   }
 
   async #finish(): Promise<void> {
-    await this.#draining;
-    if (this.#checkpoints) this.#connection.tryCheckpoint();
-    this.#connection.close();
+    await Promise.all([this.#draining, this.#thread?.close()]);
+    if (this.#reader !== this.#writer) this.#reader.close();
+    if (this.#checkpoints) this.#writer.tryCheckpoint();
+    this.#writer.close();
   }
 
   // Needed because libsql aborts the process when a closed database is used.
@@ -109,12 +151,18 @@ class LibsqlDatabase implements EmbeddedDatabase {
     if (this.#closing) throw new UnavailableError("the database is closed");
   }
 
-  #enqueue(kind: Job["kind"], statements: readonly Statement[]): Promise<readonly Result[]> {
+  #enqueue(
+    kind: Job["kind"],
+    statements: readonly Statement[],
+    long: LongWork | undefined,
+  ): Promise<readonly Result[]> {
     this.#assertOpen();
     return new Promise((resolve, reject) => {
-      const giveUpAtMs = performance.now() + this.#lockWaitMs;
-      const alone = kind === "migration" || statements.some(isPragma);
-      this.#queue.push({ kind, statements, giveUpAtMs, resolve, reject, alone });
+      const nowMs = performance.now();
+      const giveUpAtMs = nowMs + this.#lockWaitMs;
+      const endsAtMs = this.#thread !== null && long ? nowMs + long.withinMs : null;
+      const alone = kind === "migration" || endsAtMs !== null || statements.some(isPragma);
+      this.#queue.push({ kind, statements, giveUpAtMs, endsAtMs, resolve, reject, alone });
       this.#draining ??= this.#drain();
     });
   }
@@ -130,7 +178,7 @@ class LibsqlDatabase implements EmbeddedDatabase {
       await nextTurn();
       const group = this.#takeGroup();
       try {
-        this.#run(group);
+        await this.#run(group);
         attempt = 0;
       } catch (error) {
         this.#queue.unshift(...group);
@@ -147,12 +195,13 @@ class LibsqlDatabase implements EmbeddedDatabase {
   }
 
   /** Settles every job of the group or queues it again. Throws only when another process holds the lock. */
-  #run(group: readonly Job[]): void {
+  async #run(group: readonly Job[]): Promise<void> {
     try {
       const [first] = group;
-      if (first?.kind === "migration") this.#runMigration(first);
-      else if (first && group.length === 1) this.#runAlone(first);
-      else this.#runTogether(group);
+      if (first && first.endsAtMs !== null) await this.#runInThread(first, first.endsAtMs);
+      else if (first?.kind === "migration") await this.#runMigration(first);
+      else if (first && group.length === 1) await this.#runAlone(first, first.statements);
+      else await this.#runTogether(group);
     } catch (error) {
       if (isBusy(error)) throw error;
       rejectAll(group, error);
@@ -166,48 +215,80 @@ class LibsqlDatabase implements EmbeddedDatabase {
     }
   }
 
-  /** Switches foreign keys off meanwhile, which SQLite only allows outside a transaction. */
-  #runMigration(job: Job): void {
-    this.#connection.exec("PRAGMA foreign_keys=OFF");
+  /** No other write runs meanwhile, because SQLite has one writer at a time. */
+  async #runInThread(job: Job, endsAtMs: number): Promise<void> {
+    const thread = this.#thread!;
+    const run = (kind: Job["kind"], statements: readonly Statement[]) =>
+      thread.write(kind, statements, endsAtMs - performance.now());
     try {
-      this.#runAlone(job);
-    } finally {
-      this.#connection.exec("PRAGMA foreign_keys=ON");
-      this.#connection.forgetStatements();
+      if (job.kind === "migration") {
+        const [dangling] = await run("batch", [danglingKeys]);
+        await run("migration", [...job.statements, refuseMoreDanglingKeys(dangling!)]);
+        this.#forgetStatements();
+        job.resolve([]);
+      } else job.resolve(await this.#besidePlans(job.statements, (others) => run("batch", others)));
+    } catch (error) {
+      if (isBusy(error)) throw error;
+      job.reject(translated(error));
     }
   }
 
-  #runAlone(job: Job): void {
-    this.#connection.begin();
+  /** Switches foreign keys off meanwhile, which SQLite only allows outside a transaction. */
+  async #runMigration(job: Job): Promise<void> {
+    this.#writer.exec("PRAGMA foreign_keys=OFF");
     try {
-      const dangling = job.kind === "migration" ? this.#connection.danglingKeys() : null;
-      const results = this.#connection.write(job.statements);
-      if (dangling !== null) this.#connection.refuseMoreDanglingKeys(dangling);
-      this.#connection.commit();
+      const dangling = this.#writer.read(danglingKeys);
+      await this.#runAlone(job, [...job.statements, refuseMoreDanglingKeys(dangling)]);
+    } finally {
+      this.#writer.exec("PRAGMA foreign_keys=ON");
+      this.#forgetStatements();
+    }
+  }
+
+  #forgetStatements(): void {
+    this.#writer.forgetStatements();
+    this.#reader.forgetStatements();
+  }
+
+  async #runAlone(job: Job, statements: readonly Statement[]): Promise<void> {
+    this.#writer.begin();
+    try {
+      const results = this.#writer.write(statements);
+      await this.#commit();
       job.resolve(results);
     } catch (error) {
-      this.#connection.rollback();
+      this.#writer.rollback();
       job.reject(translated(error));
     }
+  }
+
+  /** Where reads use the same connection, they must not find it committing. */
+  #commit(): Promise<void> | void {
+    if (this.runsBeside) return this.#writer.commitBeside();
+    this.#writer.commit();
   }
 
   /**
    * Runs the jobs in one transaction. As long as no job fails they have no savepoints, which saves time; after a
    * failure the group starts again with a savepoint for each.
    */
-  #runTogether(group: readonly Job[]): void {
+  async #runTogether(group: readonly Job[]): Promise<void> {
     const endsAtMs = performance.now() + groupMsMax;
-    if (this.#careful === 0 && this.#runEach(group, endsAtMs, (job) => this.#runPlainly(job))) return;
+    if (this.#careful === 0 && (await this.#runEach(group, endsAtMs, (job) => this.#runPlainly(job)))) return;
     this.#careful--;
-    this.#runEach(group, endsAtMs, (job) => this.#runInSavepoint(job, group));
+    await this.#runEach(group, endsAtMs, (job) => this.#runInSavepoint(job, group));
   }
 
   /**
    * Runs jobs in one transaction until the time is up, and commits. False where `run` returned null, because the
    * transaction has been rolled back.
    */
-  #runEach(group: readonly Job[], endsAtMs: number, run: (job: Job) => Outcome | null): boolean {
-    this.#connection.begin();
+  async #runEach(
+    group: readonly Job[],
+    endsAtMs: number,
+    run: (job: Job) => Outcome | null,
+  ): Promise<boolean> {
+    this.#writer.begin();
     const outcomes: Outcome[] = [];
     for (const job of group) {
       const outcome = run(job);
@@ -215,43 +296,43 @@ class LibsqlDatabase implements EmbeddedDatabase {
       outcomes.push(outcome);
       if (performance.now() >= endsAtMs) break;
     }
-    this.#commitFirst(group, outcomes);
+    await this.#commitFirst(group, outcomes);
     return true;
   }
 
   /** Null where the job failed: without a savepoint the whole group is rolled back with it. */
   #runPlainly(job: Job): Outcome | null {
     try {
-      return { results: this.#connection.write(job.statements) };
+      return { results: this.#writer.write(job.statements) };
     } catch {
-      this.#connection.rollback();
+      this.#writer.rollback();
       this.#careful = carefulGroups;
       return null;
     }
   }
 
   /** Commits the jobs that have run; the others go back to the head of the queue. */
-  #commitFirst(group: readonly Job[], outcomes: readonly Outcome[]): void {
+  async #commitFirst(group: readonly Job[], outcomes: readonly Outcome[]): Promise<void> {
     this.#queue.unshift(...group.slice(outcomes.length));
-    this.#commitTogether(group.slice(0, outcomes.length), outcomes);
+    await this.#commitTogether(group.slice(0, outcomes.length), outcomes);
   }
 
   /** Null where the whole transaction is gone; every job is then settled or queued again. */
   #runInSavepoint(job: Job, group: readonly Job[]): Outcome | null {
     const outcome = this.#tryInSavepoint(job);
-    if (this.#connection.inTransaction) return outcome;
+    if (this.#writer.inTransaction) return outcome;
     this.#repeatWithout(job, group, outcome);
     return null;
   }
 
   #tryInSavepoint(job: Job): Outcome {
     try {
-      this.#connection.exec("SAVEPOINT job");
-      const results = this.#connection.write(job.statements);
-      this.#connection.exec("RELEASE job");
+      this.#writer.exec("SAVEPOINT job");
+      const results = this.#writer.write(job.statements);
+      this.#writer.exec("RELEASE job");
       return { results };
     } catch (error) {
-      this.#connection.rollbackToSavepoint();
+      this.#writer.rollbackToSavepoint();
       return { error };
     }
   }
@@ -274,11 +355,11 @@ class LibsqlDatabase implements EmbeddedDatabase {
    * Settles the jobs after the COMMIT, failed ones too: a job may have failed because of a conflict with another job,
    * and if that one is not committed there was no conflict.
    */
-  #commitTogether(jobs: readonly Job[], outcomes: readonly Outcome[]): void {
+  async #commitTogether(jobs: readonly Job[], outcomes: readonly Outcome[]): Promise<void> {
     try {
-      this.#connection.commit();
+      await this.#commit();
     } catch (error) {
-      this.#connection.rollback();
+      this.#writer.rollback();
       // A deferred foreign key fails only at the COMMIT, and the error does not tell whose it is, so each job runs
       // again alone.
       if (translated(error) instanceof ConstraintError) this.#repeatAlone(jobs);

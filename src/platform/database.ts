@@ -14,32 +14,48 @@ export interface Database {
   readonly answerBytesMax: number;
 
   /**
-   * Runs statements that only read, in one round trip. Each sees a committed state, but two of them need not see the
-   * same one. Throws UnavailableError or StatementError.
+   * Set where work that is passed with `long` runs beside everything else, and other work blocks the event loop. What
+   * is short should then be passed without `long`, which is faster.
    */
-  query(statements: readonly Statement[]): Promise<readonly Result[]>;
+  readonly runsBeside?: boolean;
 
   /**
-   * Runs statements in order in one transaction and one round trip: all take effect or none. Throws ConstraintError,
-   * UnavailableError or StatementError.
+   * Runs statements that only read, in one round trip. Each sees a committed state, but two of them need not see the
+   * same one. With `long` they end at its deadline. Throws UnavailableError or StatementError.
    */
-  batch(statements: readonly Statement[]): Promise<readonly Result[]>;
+  query(statements: readonly Statement[], long?: LongWork): Promise<readonly Result[]>;
+
+  /**
+   * Runs statements in order in one transaction and one round trip: all take effect or none. With `long` they end at
+   * its deadline, unless the COMMIT has begun by then. Throws ConstraintError, UnavailableError or StatementError.
+   */
+  batch(statements: readonly Statement[], long?: LongWork): Promise<readonly Result[]>;
 
   /**
    * Runs the statements of a schema change like `batch`, but foreign keys are not enforced meanwhile, so that
    * dropping a table fires no `ON DELETE` action (SQLite, "Making Other Kinds Of Table Schema Changes"). All foreign
    * keys are checked before the commit: a violation that was not there before throws ConstraintError `foreign_key`
    * and changes nothing. With `foreignKeysStayOn`, `ON DELETE` actions do fire, so the statements have to restore
-   * what those deleted.
+   * what those deleted. `long` as for `batch`.
    */
-  migrate(statements: readonly Statement[]): Promise<void>;
+  migrate(statements: readonly Statement[], long?: LongWork): Promise<void>;
 
   /** Finishes what was begun, and releases the connection. */
   close(): Promise<void>;
 }
 
 /** The part of a database that requests use: no schema changes, and no closing. */
-export type Statements = Pick<Database, "query" | "batch">;
+export type Statements = Pick<Database, "query" | "batch" | "runsBeside">;
+
+/** For whom work is done that may take long, and how long it may take (`docs/reference/limits.md#long-work`). */
+export interface LongWork {
+  /** Who waits for it: where many do, principals take turns. */
+  readonly principal: string;
+  /** Whether the principal is an API key. */
+  readonly isKey: boolean;
+  /** In milliseconds from the call on. Waiting counts. */
+  readonly withinMs: number;
+}
 
 /**
  * SQL text with positional `?` placeholders, and a parameter for each. The text never contains a string that a caller
@@ -132,6 +148,17 @@ function triggerError(message: string): ConstraintError {
 export class UnavailableError extends Error {
   override readonly name = "UnavailableError";
 }
+
+/** Long work has not ended by its deadline. Nothing of it was kept. */
+export class DeadlineError extends UnavailableError {}
+
+/** So much long work waits already that this was not begun. */
+export class QueueFullError extends UnavailableError {}
+
+/**
+ * A remote backend was sent a batch, and its answer was lost: whether the batch was carried out is not known.
+ */
+export class OutcomeUnknownError extends UnavailableError {}
 
 /**
  * The database cannot execute the statement as written, for example because the schema has changed since it was made.

@@ -170,6 +170,10 @@ export const configSchema = mapWith({
   api: section({
     /** How many rows a list examines at most for one page. */
     scan_limit: integer(100_000, 1, 100_000_000),
+    /** How long what a request asks of the database may take, in milliseconds. */
+    deadline_ms: integer(5_000, 100, 600_000),
+    /** The same for requests with an API key, and for changes of the schema. */
+    key_deadline_ms: integer(30_000, 100, 3_600_000),
     /** The largest body of a request, in bytes. */
     max_body_bytes: integer(1_048_576, 1024, 16_777_216),
     /** Whether `GET /openapi.json` answers everybody, instead of administrators and `project:backend` keys alone. */

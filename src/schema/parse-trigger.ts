@@ -9,6 +9,8 @@ export interface Trigger {
   readonly isConditional: boolean;
   /** Whether it has a keyword with which it may examine rows. */
   readonly reads: boolean;
+  /** Whether it may have a query. A SELECT without FROM, as for RAISE, is none. */
+  readonly queries: boolean;
   /** Whether it has `RAISE(IGNORE)`, which abandons the rest of the trigger and the statement that fired it. */
   readonly mayIgnore: boolean;
   readonly statements: readonly (readonly Token[])[];
@@ -28,13 +30,13 @@ export function parseTrigger(sql: string): Trigger {
   const [head, body] = [tokens.slice(0, begin), tokens.slice(begin + 1, -1)];
   const names = (some: readonly Token[], ...keywords: string[]) =>
     some.some((token) => keywords.some((keyword) => isKeyword(token, keyword)));
+  const isSelecting = names(tokens, "select", "with");
+  const isLooking = looksIntoTable(tokens);
   return {
     event,
     isConditional: names(head, "when", "of"),
-    reads:
-      names(tokens, "select", "with") ||
-      names(body, "update", "delete", "conflict", "replace") ||
-      looksIntoTable(tokens),
+    reads: isSelecting || isLooking || names(body, "update", "delete", "conflict", "replace"),
+    queries: isLooking || (isSelecting && names(tokens, "from")),
     mayIgnore: names(tokens, "ignore"),
     statements: statementsOf(body),
   };
@@ -60,8 +62,8 @@ export interface TriggerWrite {
   readonly kinds: readonly Write[];
   /** Whether the statement inserts exactly one row, whatever is stored already. */
   readonly isPlain: boolean;
-  /** Whether the statement changes the row with a given rowid, if there is one, and no other. */
-  readonly isByRowid: boolean;
+  /** The column by whose value in the trigger's row the statement finds the rows that it changes; null without one. */
+  readonly byColumn: string | null;
 }
 
 /** What a statement of a trigger writes; null where it writes nothing or is not understood. */
@@ -71,7 +73,7 @@ export function writeOf(tokens: readonly Token[]): TriggerWrite | null {
   const hasResolution = isKeyword(second, "or");
   const [target, next] = tokens.slice(targetAt(tokens));
   if (target === undefined || next?.text === ".") return null;
-  const write = { table: target.value, isPlain: false, isByRowid: isByRowid(tokens) };
+  const write = { table: target.value, isPlain: false, byColumn: byColumn(tokens) };
   if (isKeyword(first, "delete")) return { ...write, kinds: ["delete"] };
   if (isKeyword(first, "update")) return { ...write, kinds: ["update", ...(hasResolution ? deleting : [])] };
   if (isKeyword(first, "replace") || hasResolution) return { ...write, kinds: ["insert", "delete"] };
@@ -97,18 +99,17 @@ function insertsOneRow(tokens: readonly Token[]): boolean {
   return depths.indexOf(0) === depths.length - 1;
 }
 
-/** Whether the statement ends with a condition such as `WHERE rowid = old.id`. */
-function isByRowid(tokens: readonly Token[]): boolean {
+/** The column of a condition such as `WHERE rowid = old.id` at the statement's end. */
+function byColumn(tokens: readonly Token[]): string | null {
   const where = tokens.findIndex((token) => isKeyword(token, "where"));
-  const [rowid, equals, row, dot, ...rest] = tokens.slice(where + 1);
-  return (
+  const [column, equals, row, dot, ...rest] = tokens.slice(where + 1);
+  const isEquality =
     where !== -1 &&
-    (isKeyword(rowid, "rowid") || isKeyword(rowid, "_rowid_")) &&
     equals?.text === "=" &&
     (isKeyword(row, "old") || isKeyword(row, "new")) &&
     dot?.text === "." &&
-    rest.length === 1
-  );
+    rest.length === 1;
+  return isEquality && column !== undefined ? column.value : null;
 }
 
 /** For each token, how many parentheses are open after it. */

@@ -29,6 +29,11 @@ export interface TriggersReached {
   readonly virtualRows: "none" | "counted" | "one_more";
   /** Whether one of the server's own triggers may run. What it writes is not metered, but SQLite counts it. */
   readonly own: boolean;
+  /**
+   * Whether the write may lead to any number of other rows: by an owner's trigger that reads or writes other rows than
+   * the one it is given, or because rows refer to the table.
+   */
+  readonly elsewhere: boolean;
 }
 
 /** For each kind of write. */
@@ -64,6 +69,7 @@ export const noTriggers: TriggersReached = {
   rowsWritten: 0,
   virtualRows: "none",
   own: false,
+  elsewhere: false,
 };
 
 /**
@@ -78,7 +84,7 @@ function reached(
 ): TriggersReached {
   const { physical, ownWrites } = context;
   const key = writeKey(write, table);
-  if (within.has(key)) return { ...noTriggers, rowsWritten: null };
+  if (within.has(key)) return { ...noTriggers, rowsWritten: null, elsewhere: true };
   const visited = new Set([...within, key]);
   const fired = physical.triggers
     .filter((trigger) => sameName(trigger.on, table))
@@ -90,7 +96,8 @@ function reached(
     // One for each child row; their number is not known here.
     rowsWritten: null,
   }));
-  return [...fired, ...elsewhere].reduce(together, { ...noTriggers, own: ownWrites.has(key) });
+  const own = { ...noTriggers, own: ownWrites.has(key), elsewhere: leadsToReferring(physical, table, write) };
+  return [...fired, ...elsewhere].reduce(together, own);
 }
 
 function together(a: TriggersReached, b: TriggersReached): TriggersReached {
@@ -103,6 +110,7 @@ function together(a: TriggersReached, b: TriggersReached): TriggersReached {
     rowsWritten: isKnown ? a.rowsWritten + b.rowsWritten : null,
     virtualRows,
     own: a.own || b.own,
+    elsewhere: a.elsewhere || b.elsewhere,
   };
 }
 
@@ -121,7 +129,8 @@ function virtualRowsTogether(a: VirtualRows, b: VirtualRows): readonly [VirtualR
 /** The effect of one trigger and of those that its statements fire. */
 function effectOf(context: TriggerContext, trigger: Trigger, visited: ReadonlySet<string>): TriggersReached {
   const effects = trigger.statements.map((statement) => statementEffect(context, statement, visited));
-  const all = [{ ...noTriggers, run: true, read: trigger.reads }, ...effects].reduce(together);
+  const itself = { ...noTriggers, run: true, read: trigger.reads, elsewhere: trigger.queries };
+  const all = [itself, ...effects].reduce(together);
   if (trigger.mayIgnore) return { ...all, ignore: true, rowsWritten: null };
   // With a condition, the trigger writes either all of this or nothing.
   if (!trigger.isConditional || all.rowsWritten === 0) return all;
@@ -146,16 +155,50 @@ function statementEffect(
       rowsWritten: null,
       virtualRows: "counted",
       own: context.ownWrites.size > 0,
+      elsewhere: true,
     };
   if (target.kind === "virtual") {
     if (write.isPlain) return { ...noTriggers, rowsWritten: 1, virtualRows: "counted" };
-    const isOne = write.isByRowid && /\busing\s+(fts5|rtree)\b/i.test(target.sql);
-    return { ...noTriggers, rowsWritten: isOne ? 0 : null, virtualRows: isOne ? "one_more" : "counted" };
+    const isOne = isRowid(write.byColumn) && /\busing\s+(fts5|rtree)\b/i.test(target.sql);
+    const virtualRows = isOne ? "one_more" : "counted";
+    return { ...noTriggers, rowsWritten: isOne ? 0 : null, virtualRows, elsewhere: !isOne };
   }
   const further = write.kinds.map((kind) => reached(context, target.name, kind, visited)).reduce(together);
   const isOne = write.isPlain && !/\bconflict\b/i.test(target.sql);
   const rowsWritten = isOne && further.rowsWritten !== null ? 1 + further.rowsWritten : null;
-  return { ...further, rowsWritten };
+  const isByKey = isRowid(write.byColumn) || isOnlyKey(target, write.byColumn);
+  return { ...further, rowsWritten, elsewhere: further.elsewhere || !(write.isPlain || isByKey) };
+}
+
+function isRowid(column: string | null): boolean {
+  return column !== null && ["rowid", "_rowid_"].includes(column.toLowerCase());
+}
+
+/** Whether the column is the table's primary key, all of it. */
+function isOnlyKey(table: PhysicalTable, column: string | null): boolean {
+  const key = keyOf(table);
+  return column !== null && key.length === 1 && sameName(key[0]!, column);
+}
+
+function keyOf({ columns }: PhysicalTable): readonly string[] {
+  return columns.filter(({ keyPosition }) => keyPosition > 0).map(({ name }) => name);
+}
+
+/**
+ * Whether SQLite looks for rows that refer to the written one, which takes a scan where no index serves the reference.
+ * The key of a row is never changed, so an update leads there only by references to other columns.
+ */
+function leadsToReferring(physical: Physical, table: string, write: Write): boolean {
+  if (write === "insert") return false;
+  const references = referringTables(physical, table).flatMap(({ foreignKeys }) =>
+    foreignKeys.filter(({ parent }) => sameName(parent, table)),
+  );
+  const parent = physicalTable(physical, table);
+  const key = parent ? keyOf(parent) : [];
+  const isOfKey = (to: string | null) => to === null || key.some((column) => sameName(column, to));
+  return write === "delete"
+    ? references.length > 0
+    : references.some(({ columns }) => !columns.every(({ to }) => isOfKey(to)));
 }
 
 /** The writes to other tables that foreign key actions make of a write to this one. */

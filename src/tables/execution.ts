@@ -1,5 +1,5 @@
 import type { Tally } from "../metering/tally.js";
-import type { Result, Statement, Statements } from "../platform/database.js";
+import type { LongWork, Result, Statement, Statements } from "../platform/database.js";
 import { bindCounted, type Counted, type PlanChecks } from "./plan-check.js";
 import { bindSingle, type SlotValues, type Sql } from "./sql/fragment.js";
 
@@ -12,11 +12,24 @@ export interface Execution {
   readonly values: SlotValues;
   /** Milliseconds since the epoch. */
   readonly nowMs: number;
+  /** What the request may take from now on. */
+  readonly longWork: () => LongWork;
 }
 
+/**
+ * How long statements may take. `short`: some milliseconds, because they look up few rows, whatever the tables hold.
+ */
+export type Duration = "short" | "long";
+
 /** Runs statements that only read, in one round trip. If that fails, the tally's counts become unknown. */
-export function read({ database, tally }: Execution, statements: readonly Statement[]) {
-  return tally.during(database.query(statements));
+export function read(execution: Execution, statements: readonly Statement[], duration: Duration) {
+  const { database, tally } = execution;
+  return tally.during(database.query(statements, longWorkOf(execution, duration)));
+}
+
+/** What to pass to the database along with statements. Short ones need no deadline where nothing else can run beside. */
+export function longWorkOf({ database, longWork }: Execution, duration: Duration): LongWork | undefined {
+  return duration === "long" || !database.runsBeside ? longWork() : undefined;
 }
 
 /** A SELECT that returns at most one row, with a question for its query plan where that is due. */

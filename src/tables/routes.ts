@@ -1,6 +1,6 @@
 import type { Context } from "hono";
 import type { Callers } from "../auth/callers.js";
-import { authValues, type Caller, principalOf } from "../auth/principal.js";
+import { authValues, type Caller, longWorkFor, principalOf } from "../auth/principal.js";
 import { readAhead, readJsonObject } from "../http/body.js";
 import { byMethod } from "../http/by-method.js";
 import { decode, parseQueryString } from "../http/query-string.js";
@@ -142,6 +142,7 @@ function permittedRequest(asked: TableRequest, action: Action): PermittedRequest
   const { config, platform } = asked.services;
   const ruleAction: RuleAction = action === "list" || action === "get" ? "read" : action;
   if (ruleAction !== "read" && isReadOnly(project, table)) return readOnly;
+  const beganMs = platform.clock.elapsed();
   const nowMs = platform.clock.now();
   const nowSeconds = Math.floor(nowMs / 1000);
   const remembered = rememberedOf(project, platform.log);
@@ -155,7 +156,14 @@ function permittedRequest(asked: TableRequest, action: Action): PermittedRequest
     action,
   });
   const plans = isMetered(config) ? remembered.plans : noPlanChecks;
-  const execution = { database, tally, plans, values: callerValues(caller, nowSeconds), nowMs };
+  const execution = {
+    database,
+    tally,
+    plans,
+    values: callerValues(caller, nowSeconds),
+    nowMs,
+    longWork: () => longWorkFor(caller, config.api, platform.clock.elapsed() - beganMs),
+  };
   return { asked, access, execution, remembered };
 }
 

@@ -5,6 +5,7 @@ import Libsql from "libsql";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { openLibsql } from "../../src/node/libsql.js";
 import type { LibsqlOptions } from "../../src/node/libsql-connection.js";
+import { asLongWork } from "../../src/platform/as-long-work.js";
 import {
   type Database,
   type SqlValue,
@@ -21,6 +22,16 @@ databaseContract("libsql on a file", async () => {
   const folder = await temporaryFolder();
   return {
     database: openLibsql({ path: join(folder, "data.db"), synchronous: "normal" }),
+    dispose: () => rm(folder, { recursive: true }),
+  };
+});
+
+databaseContract("libsql on a file, all work in the thread for long work", async () => {
+  const folder = await temporaryFolder();
+  const database = openLibsql({ path: join(folder, "data.db"), synchronous: "normal" });
+  const long = { principal: "ada", isKey: false, withinMs: 60_000 };
+  return {
+    database: asLongWork(database, () => long),
     dispose: () => rm(folder, { recursive: true }),
   };
 });

@@ -1,6 +1,10 @@
 import { once } from "node:events";
+import { mkdtempSync } from "node:fs";
+import { rm } from "node:fs/promises";
 import type { Server } from "node:http";
 import type { AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { onTestFinished, TestRunner } from "vitest";
 import { createApp, type Upkeep } from "../../src/app.js";
 import { createServiceKey, createUser } from "../../src/auth/administration.js";
@@ -253,6 +257,11 @@ async function openDatabase(path: string | undefined, target: string): Promise<O
       const { url, stop } = await borrowSqld();
       return { database: openRemoteLibsql({ url, authToken: null, fetch }), remove: stop };
     }
+    case "socket": {
+      // On a file, where long work runs in a thread of its own.
+      const folder = mkdtempSync(join(tmpdir(), "svc-test-"));
+      return { ...embedded(join(folder, "data.db")), remove: () => rm(folder, { recursive: true }) };
+    }
     default:
       // In memory, which is faster by half of a test.
       return embedded(":memory:");
@@ -264,6 +273,9 @@ export const onD1 = targetName === "workerd";
 
 /** Where the database is a libSQL server. */
 export const onSqld = targetName === "remote" || targetName === "workerd-libsql";
+
+/** Where the database is an embedded file; on the other targets of this process it is in memory. */
+export const onFile = targetName === "socket";
 
 /** Where the server is another process, with a runtime of its own in front of it. */
 export const inWorkerd = targetName.startsWith("workerd");

@@ -45,7 +45,7 @@ function prepared(from: ListSource, parameters: [string, string][], cursor: Part
 }
 
 const textOf = (list: ReturnType<typeof prepared>) =>
-  isRefusal(list) ? list.code : list.page.statement.text;
+  isRefusal(list) ? list.code : list.list.whole().page.statement.text;
 
 it("requests that differ in values alone share their SQL, and bind their own", () => {
   const from = source();

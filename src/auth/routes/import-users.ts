@@ -6,6 +6,7 @@ import type { PasswordHasher } from "../../platform/platform.js";
 import { backendRefusal } from "../backend-refusal.js";
 import type { AuthContext, CallerRequest } from "../context.js";
 import { emailKey, isEmail } from "../email.js";
+import { longWorkFor } from "../principal.js";
 import { type ImportedUser, importUsers, usersAmong } from "../store/users.js";
 
 const usersMax = 500;
@@ -30,7 +31,8 @@ export async function importIdentities({
   const twice = [...repeated(users.map(({ id }) => id)), ...repeated(users.map((user) => user.emailKey))];
   if (twice.length > 0) return clash("twice in the list", twice);
   try {
-    await platform.database.batch([importUsers(users, platform.clock.now())]);
+    const statement = importUsers(users, platform.clock.now());
+    await platform.database.batch([statement], longWorkFor(caller, config.api));
   } catch (error) {
     if (!(error instanceof ConstraintError)) throw error;
     return clash("taken already", await takenAmong(platform.database, users));

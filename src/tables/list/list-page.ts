@@ -2,7 +2,7 @@ import type { QueryParameter } from "../../http/query-string.js";
 import { badRequest, isRefusal, type Refusal } from "../../http/refusal.js";
 import type { Result } from "../../platform/database.js";
 import type { ColumnName } from "../../sqlite/names.js";
-import { countedRead, type Execution, read } from "../execution.js";
+import { countedRead, type Duration, type Execution, read } from "../execution.js";
 import { finishRows } from "../sql/finish-rows.js";
 import { bind, bindSingle } from "../sql/fragment.js";
 import { candidateBytesStatement, rowSeparator, windowEndStatement } from "../sql/list.js";
@@ -10,7 +10,14 @@ import { constantColumn, isUnjudged } from "./access-path.js";
 import type { CursorState, WireWindow } from "./cursor.js";
 import type { ListPlan } from "./list-plan.js";
 import type { ListRequest } from "./list-request.js";
-import { type BoundList, type ListAccess, type ListSource, prepareList } from "./prepare-list.js";
+import {
+  type BoundList,
+  type ListAccess,
+  type ListSource,
+  type PlannedPage,
+  type PreparedList,
+  prepareList,
+} from "./prepare-list.js";
 
 /**
  * Reads one page of a list: the first, or the one that a cursor leads to. If the best path would have to sort more
@@ -23,17 +30,17 @@ export async function listPage(
   source: ListSource,
   execution: Execution,
 ): Promise<ListPage | Refusal> {
-  const list = prepareList(request, state, source, execution.values);
-  if (isRefusal(list)) return list;
-  const answer = await readPage(list, request, state, execution);
+  const bound = prepareList(request, state, source, execution.values);
+  if (isRefusal(bound)) return bound;
+  const answer = await readPage(bound, request, state, execution);
   if (answer.outcome !== "too_many_to_sort") return answer.outcome === "page" ? answer.page : answer.refusal;
   const inOrder: CursorState = { ...state, orderedOnly: true };
   const isFirst = state.window.after === null && !state.orderedOnly;
   const other = isFirst ? prepareList(request, inOrder, source, execution.values) : null;
-  if (other === null || isRefusal(other) || !other.plan.path.ordered)
-    return unservedSort(list.plan, source.access);
+  const unserved = unservedSort(bound.list.plan, source.access);
+  if (other === null || isRefusal(other) || !other.list.plan.path.ordered) return unserved;
   const again = await readPage(other, request, inOrder, execution);
-  return again.outcome === "page" ? again.page : unservedSort(list.plan, source.access);
+  return again.outcome === "page" ? again.page : unserved;
 }
 
 /** A page of a list, with the `meta` of its answer. */
@@ -67,26 +74,84 @@ type PageAnswer =
   /** There are more candidates than may be sorted, so no page was read. */
   | { readonly outcome: "too_many_to_sort" };
 
-/** Reads a page by one path, and counts the rows that were read, also where the outcome is no page. */
+/**
+ * Reads a page by one path, and counts the rows that were read, also where the outcome is no page. Where long work runs
+ * beside, a page is first read with a low scan limit, which most pages do not reach: then it is the same page, without
+ * the detour.
+ */
 async function readPage(
-  list: BoundList,
+  { list, values }: BoundList,
   request: ListRequest,
   state: CursorState,
   execution: Execution,
 ): Promise<PageAnswer> {
-  const { plan, page, values } = list;
-  const { limit } = request;
-  const tooLong = plan.searches.length > 0 ? await searchTooLong(request, list, execution) : null;
+  const brief = mayBeBrief(list, request, state, execution) ? list.brief() : null;
+  if (brief !== null) {
+    const { report, isExact } = await readReport(brief, values, request, state, execution, "short");
+    if (!isCutOff(brief.plan, request, report)) {
+      execution.tally.add(isExact ? rowsRead(brief.plan, report, false) : null);
+      return answerOf(report, brief.plan, request, state, null);
+    }
+  }
+  const whole = list.whole();
+  const { plan } = whole;
+  const tooLong = plan.searches.length > 0 ? await searchTooLong(request, plan, values, execution) : null;
   if (tooLong !== null) return { outcome: "refused", refusal: tooLong };
-  const counted = countedRead(execution, page, values);
-  const results = await read(execution, counted.statements);
-  const isExact = counted.isExact(results);
-  const report = reportOf(results[0]!, plan, limit, state.window.skip);
+  const { report, isExact } = await readReport(whole, values, request, state, execution, "long");
   const isTooMany = !plan.path.ordered && report.examined!.candidates > plan.scanLimit;
   execution.tally.add(isExact ? rowsRead(plan, report, isTooMany) : null);
+  if (execution.database.runsBeside) list.isLong = rowsExamined(report) > (list.brief()?.plan.scanLimit ?? 0);
   if (isTooMany) return { outcome: "too_many_to_sort" };
+  const end = mayEndInTable(plan, request.limit, report) ? await endOfWindow(plan, values, execution) : null;
+  return answerOf(report, plan, request, state, end);
+}
+
+/** The largest page, in rows, that is read in the event loop. */
+const briefPageMax = 200;
+
+function mayBeBrief(
+  list: PreparedList,
+  { limit }: ListRequest,
+  { window: { skip } }: CursorState,
+  { database }: Execution,
+): boolean {
+  return database.runsBeside === true && !list.isLong && limit <= briefPageMax && skip <= 10 * briefPageMax;
+}
+
+/** Whether a higher scan limit could have given another report. */
+function isCutOff({ path, scanLimit }: ListPlan, { limit }: ListRequest, report: PageReport): boolean {
+  const { found, counted, examined } = report;
+  if (!path.ordered) return examined!.candidates > scanLimit;
+  const isCounted = counted === null || counted.toTheEnd || counted.candidates < scanLimit;
+  return !isCounted || (found <= limit && (examined?.candidates ?? 0) >= scanLimit);
+}
+
+function rowsExamined({ counted, examined }: PageReport): number {
+  return Math.max(counted?.candidates ?? 0, examined?.candidates ?? 0);
+}
+
+async function readReport(
+  { plan, page }: PlannedPage,
+  values: BoundList["values"],
+  { limit }: ListRequest,
+  { window: { skip } }: CursorState,
+  execution: Execution,
+  duration: Duration,
+): Promise<{ readonly report: PageReport; readonly isExact: boolean }> {
+  const counted = countedRead(execution, page, values);
+  const results = await read(execution, counted.statements, duration);
+  return { isExact: counted.isExact(results), report: reportOf(results[0]!, plan, limit, skip) };
+}
+
+/** `end` is the key at which a window ends that this page has counted; null where it reaches the table's end. */
+function answerOf(
+  report: PageReport,
+  plan: ListPlan,
+  request: ListRequest,
+  state: CursorState,
+  end: string | null,
+): PageAnswer {
   if (report.rows === null && report.found > 0) return { outcome: "refused", refusal: tooLarge };
-  const end = mayEndInTable(plan, limit, report) ? await endOfWindow(list, execution) : null;
   return { outcome: "page", page: pageOf(report, plan, request, state, state.window.upTo ?? end) };
 }
 
@@ -139,7 +204,8 @@ const searchWorkMax = 20_000_000_000;
  */
 async function searchTooLong(
   { filterValues }: ListRequest,
-  { plan, values }: BoundList,
+  plan: ListPlan,
+  values: BoundList["values"],
   execution: Execution,
 ): Promise<Refusal | null> {
   for (const { column, text } of plan.searches) {
@@ -159,7 +225,7 @@ async function candidateBytes(
   values: BoundList["values"],
   execution: Execution,
 ): Promise<readonly [bytes: number, candidates: number]> {
-  const [result] = await read(execution, [bindSingle(candidateBytesStatement(plan, column), values)]);
+  const [result] = await read(execution, [bindSingle(candidateBytesStatement(plan, column), values)], "long");
   return result!.rows[0] as [number, number];
 }
 
@@ -269,9 +335,13 @@ function mayEndInTable(plan: ListPlan, limit: number, { found, counted, examined
 }
 
 /** The key of the window's last candidate; null where the window reaches the end of the table. */
-async function endOfWindow({ plan, values }: BoundList, execution: Execution): Promise<string | null> {
+async function endOfWindow(
+  plan: ListPlan,
+  values: BoundList["values"],
+  execution: Execution,
+): Promise<string | null> {
   const { scanLimit } = plan;
-  const [result] = await read(execution, [bind(windowEndStatement(plan), values)]);
+  const [result] = await read(execution, [bind(windowEndStatement(plan), values)], "long");
   const [end, beyond] = result!.rows;
   // The statement read the whole window, and the row after it if there is one.
   execution.tally.add(end === undefined ? null : scanLimit + (beyond === undefined ? 0 : 1));

@@ -23,6 +23,11 @@ export interface ListPlan {
   readonly gates: readonly Expression[];
   readonly output: readonly Column[];
   readonly scanLimit: number;
+  /**
+   * Whether a list without conditions is counted beyond the scan limit, all of it
+   * (`docs/reference/http.md#the-scan-limit`).
+   */
+  readonly countsAll: boolean;
   /** Whether the statement reports how many rows it examined. */
   readonly metered: boolean;
   readonly window: Window;
@@ -66,7 +71,10 @@ export function planList(
   rule: Expression,
   filters: readonly Expression[],
   sort: readonly SortTerm[],
-  context: Pick<ListPlan, "catalog" | "scanLimit" | "metered" | "output" | "window" | "orderedOnly">,
+  context: Pick<
+    ListPlan,
+    "catalog" | "scanLimit" | "countsAll" | "metered" | "output" | "window" | "orderedOnly"
+  >,
 ): ListPlan {
   const physical = context.catalog.tables.get(table.name);
   const terms = conjuncts(rule).filter((term) => !alwaysTrue(term));

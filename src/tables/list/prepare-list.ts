@@ -9,6 +9,7 @@ import { name, Slot, type SlotValues, type Sql } from "../sql/fragment.js";
 import { listStatement, pageValues } from "../sql/list.js";
 import { noNames, predicate } from "../sql/predicate.js";
 import { storedOf } from "../sql/wire.js";
+import { isUnjudged } from "./access-path.js";
 import type { CursorState } from "./cursor.js";
 import { type ListPlan, openRuleBeside, planList, ruleBeside } from "./list-plan.js";
 import type { ListRequest } from "./list-request.js";
@@ -31,13 +32,24 @@ export interface ListSource {
 export type ListAccess = Pick<Access, "key" | "table" | "catalog" | "rule" | "readable">;
 
 /** The plan of a page and its statement, without values. */
-export interface PreparedList {
+export interface PlannedPage {
   readonly plan: ListPlan;
   readonly page: Counted<Sql>;
 }
 
+/** What requests of one shape share. */
+export interface PreparedList {
+  readonly plan: ListPlan;
+  readonly whole: () => PlannedPage;
+  /** The same with a scan limit so low that it takes some milliseconds at most; null where that is not known. */
+  readonly brief: () => PlannedPage | null;
+  /** Whether the last page of this shape needed more than `brief` reads, so that the next one probably does too. */
+  isLong: boolean;
+}
+
 /** The same, with the values of one request. */
-export interface BoundList extends PreparedList {
+export interface BoundList {
+  readonly list: PreparedList;
   readonly values: readonly SlotValues[];
 }
 
@@ -72,7 +84,7 @@ export function prepareList(
     keyValues("after", keys.after),
     keyValues("upTo", keys.upTo),
   ];
-  return { plan: list.plan, page: list.page, values };
+  return { list, values };
 }
 
 interface WindowKeys {
@@ -91,6 +103,7 @@ function preparedBy(
   const plan = planList(table, rule, filters, sort, {
     catalog,
     scanLimit,
+    countsAll: true,
     metered,
     orderedOnly,
     output: select ?? [...access.readable.values()],
@@ -99,7 +112,32 @@ function preparedBy(
   // The columns of a key depend on the path, and the path on the rules, which may have changed since the cursor was
   // made.
   if (after !== null && !isSameOrder(order, plan.path.order)) return outOfDate;
+  return { plan, whole: once(() => pageOf(plan)), brief: once(() => briefOf(plan)), isLong: false };
+}
+
+function pageOf(plan: ListPlan): PlannedPage {
   return { plan, page: listStatement(plan) };
+}
+
+/** How many candidates take some milliseconds at most, where each is tested. */
+const judgedMax = 1_000;
+/** The same where candidates are only counted. */
+const unjudgedMax = 10_000;
+
+function briefOf(plan: ListPlan): PlannedPage | null {
+  if (plan.searches.length > 0) return null;
+  const scanLimit = Math.min(plan.scanLimit, isUnjudged(plan.path) ? unjudgedMax : judgedMax);
+  const brief = pageOf({ ...plan, scanLimit, countsAll: false });
+  // Otherwise an `exists` may have to read a whole table.
+  return brief.page.exact ? brief : null;
+}
+
+function once<T>(make: () => T): () => T {
+  let made: { readonly value: T } | undefined;
+  return () => {
+    made ??= { value: make() };
+    return made.value;
+  };
 }
 
 /**

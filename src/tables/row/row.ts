@@ -3,7 +3,7 @@ import { ConstraintError, type Statement, StatementError, type Statements } from
 import type { Memo } from "../../platform/memo.js";
 import type { TriggersReached } from "../../schema/triggers-reached.js";
 import { type Access, denied } from "../access.js";
-import { countedRead, type Execution, read } from "../execution.js";
+import { countedRead, type Duration, type Execution, longWorkOf, read } from "../execution.js";
 import { bindCounted, type Counted } from "../plan-check.js";
 import { finishRows } from "../sql/finish-rows.js";
 import { bind, bindSingle, Slot, type Sql } from "../sql/fragment.js";
@@ -40,6 +40,11 @@ function shapeOf({ key }: Access, values: RowValues): string | null {
   return key && `${key}\n${[...values.keys()].join()}`;
 }
 
+/** A statement that finds its row by the key takes long only where the rule has an `exists` that no index serves. */
+function durationOf({ exact }: Counted<Sql>): Duration {
+  return exact ? "short" : "long";
+}
+
 const tooLarge = badRequest("the row is too large for an answer: list it with fewer columns");
 
 /** Reads a row by its key. Returns it as JSON text, or 403, or 404. */
@@ -52,7 +57,7 @@ export async function getRow(
   const output = [...access.readable.values()];
   const get = reads.get(access.key, () => getStatement(table, slots(key, access), rule, output, catalog));
   const counted = countedRead(execution, get, [execution.values, key]);
-  const results = await read(execution, counted.statements);
+  const results = await read(execution, counted.statements, durationOf(get));
   const isExact = counted.isExact(results);
   const row = results[0]!.rows[0];
   if (row === undefined) {
@@ -148,12 +153,14 @@ async function carryOut(write: RowWrite, access: Access, execution: Execution): 
   try {
     const before = probes === null ? [] : [bindSingle(probes, values)];
     const question = plans.questionOf(bound, nowMs);
-    const results = await tally.during(database.batch([...before, bound.statement, ...question.statements]));
+    const statements = [...before, bound.statement, ...question.statements];
+    const duration = triggers.elsewhere ? "long" : durationOf(statement);
+    const results = await tally.during(database.batch(statements, longWorkOf(execution, duration)));
     const exact = question.isExact(results);
     const probed = probes === null ? undefined : (results[0]!.rows[0]?.[0] as number | undefined);
     const { rows, rowsWritten } = results[before.length]!;
     if (rows.length === 0 && triggers.ignore) {
-      const [admitted] = await read(execution, [bind(statement.admitted, values)]);
+      const [admitted] = await read(execution, [bind(statement.admitted, values)], durationOf(statement));
       if (admitted!.rows.length > 0) {
         tally.add(null);
         return refused(ignored);
@@ -250,7 +257,7 @@ async function deniedOrMissing(
     return denied;
   }
   const presence = presenceStatement(access.table, slots(key, access), access.catalog);
-  const [result] = await read(execution, [bind(presence, [key])]);
+  const [result] = await read(execution, [bind(presence, [key])], "short");
   const found = result!.rows.length > 0;
   // The write has read the row once, and this statement once more.
   execution.tally.add(found ? 2 : 0);

@@ -164,7 +164,8 @@ function unjudgedParts(plan: ListPlan, gate: Gate): Parts {
  */
 function firstCount(plan: ListPlan, gate: Gate, inWindow: Sql): Sql {
   const { served } = plan.path;
-  if (served.length === 0) return gate.counted(sql`SELECT count(*) FROM ${wholeTable(plan)}`);
+  if (served.length === 0 && plan.countsAll)
+    return gate.counted(sql`SELECT count(*) FROM ${wholeTable(plan)}`);
   const all = gate.counted(sql`SELECT count(*) FROM ${tableSource(plan)} WHERE ${servedSql(served)}`);
   return sql`CASE WHEN ${fitsIntoWindow(plan)} THEN ${all} ELSE ${inWindow} END`;
 }

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { type Answer, client, expectAnswer, expectRefusal, type ListMeta } from "../../support/client.js";
 import { countOf, member, run } from "../../support/people.js";
-import { apiKey, onSqld, serve, skip } from "../../support/server.js";
+import { apiKey, onFile, onSqld, serve, skip } from "../../support/server.js";
 
 /** docs/reference/metering.md: the members of `meta`. */
 const schema = `
@@ -189,8 +189,9 @@ describe("counts", () => {
     await run(server, "ANALYZE");
     await run(server, "UPDATE sqlite_stat1 SET stat = '1000000 1000000' WHERE tbl = 'books'");
     server.clock.advance(60_000);
-    expect(await list()).toEqual([4, 0, 2]);
-    expect(server.log.lines).toEqual([]);
+    // Only on a file does SQLite read the statistics anew. It then scans the index, and that is seen.
+    expect(await list()).toEqual([onFile ? null : 4, 0, 2]);
+    expect(server.log.lines).toHaveLength(onFile ? 1 : 0);
   });
 
   it("of rows that the rules hide are counted all the same", async () => {
