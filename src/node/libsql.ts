@@ -31,6 +31,10 @@ const groupJobsMax = 64;
 const groupMsMax = 20;
 /** After a failed job, this many groups use savepoints, because another failure is likely. */
 const carefulGroups = 100;
+/** A COMMIT that takes longer is slow, */
+const slowCommitMs = 0.5;
+/** and so many after it are expected to be slow too. */
+const slowCommits = 200;
 
 interface Job {
   readonly kind: "batch" | "migration";
@@ -67,6 +71,8 @@ class LibsqlDatabase implements EmbeddedDatabase {
   #draining: Promise<void> | undefined;
   /** How many more groups give each job a savepoint. */
   #careful = 0;
+  /** How many more commits run beside the event loop. */
+  #slowCommits = 0;
   #closing: Promise<void> | undefined;
 
   constructor(options: LibsqlOptions) {
@@ -169,13 +175,14 @@ class LibsqlDatabase implements EmbeddedDatabase {
 
   /**
    * Runs the queued jobs, a group every second turn of the event loop. Writes that arrive from the network together
-   * then share a COMMIT, also with those that arrive while receipts of the previous answers are being recorded.
+   * then share a COMMIT, also with those that arrive while receipts of the previous answers are being recorded. After a
+   * COMMIT beside the event loop, one turn less has the same effect.
    */
   async #drain(): Promise<void> {
     let attempt = 0;
     while (this.#queue.length > 0) {
       await nextTurn();
-      await nextTurn();
+      if (!this.#commitsBeside) await nextTurn();
       const group = this.#takeGroup();
       try {
         await this.#run(group);
@@ -262,10 +269,24 @@ class LibsqlDatabase implements EmbeddedDatabase {
     }
   }
 
-  /** Where reads use the same connection, they must not find it committing. */
-  #commit(): Promise<void> | void {
-    if (this.runsBeside) return this.#writer.commitBeside();
+  /**
+   * Where the disk is quick, a COMMIT takes less time than the way to a thread and back. After a slow one the next ones
+   * run beside the event loop, until another try shows how long it takes now.
+   */
+  async #commit(): Promise<void> {
+    if (this.#commitsBeside) {
+      this.#slowCommits--;
+      await this.#writer.commitBeside();
+      return;
+    }
+    const fromMs = performance.now();
     this.#writer.commit();
+    if (performance.now() - fromMs > slowCommitMs) this.#slowCommits = slowCommits;
+  }
+
+  /** Where reads use the same connection, they must not find it committing. */
+  get #commitsBeside(): boolean {
+    return this.runsBeside && this.#slowCommits > 0;
   }
 
   /**

@@ -48,8 +48,8 @@ export type TaskAnswer =
       readonly rawCode: number | undefined;
     };
 
-/** How many long reads run at once. */
-export const readsAtOnce = Math.max(2, availableParallelism());
+/** How many long reads run at once. With three, one principal can have two and still leave one. */
+export const readsAtOnce = Math.max(3, availableParallelism());
 const waitingMax = 64;
 
 interface Sent {

@@ -88,7 +88,7 @@ async function readPage(
   const brief = mayBeBrief(list, request, state, execution) ? list.brief() : null;
   if (brief !== null) {
     const { report, isExact } = await readReport(brief, values, request, state, execution, "short");
-    if (!isCutOff(brief.plan, request, report)) {
+    if (!isCutOff(brief.plan, list.plan, request, report)) {
       execution.tally.add(isExact ? rowsRead(brief.plan, report, false) : null);
       return answerOf(report, brief.plan, request, state, null);
     }
@@ -100,14 +100,17 @@ async function readPage(
   const { report, isExact } = await readReport(whole, values, request, state, execution, "long");
   const isTooMany = !plan.path.ordered && report.examined!.candidates > plan.scanLimit;
   execution.tally.add(isExact ? rowsRead(plan, report, isTooMany) : null);
-  if (execution.database.runsBeside) list.isLong = rowsExamined(report) > (list.brief()?.plan.scanLimit ?? 0);
+  list.isLong = plan.path.served.length === 0 && rowsExamined(report) > briefRowsMax;
   if (isTooMany) return { outcome: "too_many_to_sort" };
   const end = mayEndInTable(plan, request.limit, report) ? await endOfWindow(plan, values, execution) : null;
   return answerOf(report, plan, request, state, end);
 }
 
-/** The largest page, in rows, that is read in the event loop. */
+/** The largest page, in rows, that is read in the event loop, and how many rows may be skipped before it. */
 const briefPageMax = 200;
+const briefSkipMax = 2_000;
+/** A list that examines no more rows than this, whoever asks, is tried in the event loop at first. */
+const briefRowsMax = 1_000;
 
 function mayBeBrief(
   list: PreparedList,
@@ -115,15 +118,20 @@ function mayBeBrief(
   { window: { skip } }: CursorState,
   { database }: Execution,
 ): boolean {
-  return database.runsBeside === true && !list.isLong && limit <= briefPageMax && skip <= 10 * briefPageMax;
+  return database.runsBeside === true && !list.isLong && limit <= briefPageMax && skip <= briefSkipMax;
 }
 
-/** Whether a higher scan limit could have given another report. */
-function isCutOff({ path, scanLimit }: ListPlan, { limit }: ListRequest, report: PageReport): boolean {
-  const { found, counted, examined } = report;
-  if (!path.ordered) return examined!.candidates > scanLimit;
-  const isCounted = counted === null || counted.toTheEnd || counted.candidates < scanLimit;
-  return !isCounted || (found <= limit && (examined?.candidates ?? 0) >= scanLimit);
+/** Whether the whole plan, with its higher scan limit, could have given another report than the brief one. */
+function isCutOff(
+  brief: ListPlan,
+  whole: ListPlan,
+  { limit }: ListRequest,
+  { found, counted, examined }: PageReport,
+): boolean {
+  if (!brief.path.ordered) return examined!.candidates > brief.scanLimit;
+  const countMax = counted?.toTheEnd ? whole.scanLimit : brief.scanLimit;
+  if (counted !== null && counted.candidates >= countMax) return true;
+  return found <= limit && (examined?.candidates ?? 0) >= brief.scanLimit;
 }
 
 function rowsExamined({ counted, examined }: PageReport): number {

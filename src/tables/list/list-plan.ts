@@ -24,10 +24,10 @@ export interface ListPlan {
   readonly output: readonly Column[];
   readonly scanLimit: number;
   /**
-   * Whether a list without conditions is counted beyond the scan limit, all of it
-   * (`docs/reference/http.md#the-scan-limit`).
+   * For a plan that has to be brief: from how large a table on, in rowids, no more rows are counted than the scan limit
+   * allows. Null for other plans.
    */
-  readonly countsAll: boolean;
+  readonly briefTableMax: number | null;
   /** Whether the statement reports how many rows it examined. */
   readonly metered: boolean;
   readonly window: Window;
@@ -73,7 +73,7 @@ export function planList(
   sort: readonly SortTerm[],
   context: Pick<
     ListPlan,
-    "catalog" | "scanLimit" | "countsAll" | "metered" | "output" | "window" | "orderedOnly"
+    "catalog" | "scanLimit" | "briefTableMax" | "metered" | "output" | "window" | "orderedOnly"
   >,
 ): ListPlan {
   const physical = context.catalog.tables.get(table.name);

@@ -43,7 +43,7 @@ export interface PreparedList {
   readonly whole: () => PlannedPage;
   /** The same with a scan limit so low that it takes some milliseconds at most; null where that is not known. */
   readonly brief: () => PlannedPage | null;
-  /** Whether the last page of this shape needed more than `brief` reads, so that the next one probably does too. */
+  /** Whether the last page needed more than `brief`, and by no value of its own, so that the next one does too. */
   isLong: boolean;
 }
 
@@ -103,7 +103,7 @@ function preparedBy(
   const plan = planList(table, rule, filters, sort, {
     catalog,
     scanLimit,
-    countsAll: true,
+    briefTableMax: null,
     metered,
     orderedOnly,
     output: select ?? [...access.readable.values()],
@@ -121,13 +121,14 @@ function pageOf(plan: ListPlan): PlannedPage {
 
 /** How many candidates take some milliseconds at most, where each is tested. */
 const judgedMax = 1_000;
-/** The same where candidates are only counted. */
+/** The same where candidates are only counted, up to a limit or all of them. */
 const unjudgedMax = 10_000;
+const unlimitedMax = 100_000;
 
 function briefOf(plan: ListPlan): PlannedPage | null {
   if (plan.searches.length > 0) return null;
   const scanLimit = Math.min(plan.scanLimit, isUnjudged(plan.path) ? unjudgedMax : judgedMax);
-  const brief = pageOf({ ...plan, scanLimit, countsAll: false });
+  const brief = pageOf({ ...plan, scanLimit, briefTableMax: Math.min(plan.scanLimit, unlimitedMax) });
   // Otherwise an `exists` may have to read a whole table.
   return brief.page.exact ? brief : null;
 }

@@ -49,7 +49,8 @@ export function pageValues(limit: number, skip: number): SlotValues {
  *   answer can hold;
  * - `last_key`: the key of the page's last row as a JSON array; NULL where no row was found beyond the page;
  * - `counted`: the number of candidates in the window where all of them are in the list, else a JSON array
- *   `[candidates, in the list, probed]`, or what `groupedOr` says; NULL where an earlier page has counted the window;
+ *   `[candidates, in the list, probed]`, with a fourth item of 1 where that is known to be the whole table, or what
+ *   `groupedOr` says; NULL where an earlier page has counted the window;
  * - `examined`: the number of candidates that were examined for the page, or a JSON array `[candidates, probed]`; NULL
  *   where the plan is not metered, or where the other columns tell it because all candidates are in the list;
  * - `gate_visits`: the number of rows that the gate's probes looked up.
@@ -163,11 +164,18 @@ function unjudgedParts(plan: ListPlan, gate: Gate): Parts {
  * into a window.
  */
 function firstCount(plan: ListPlan, gate: Gate, inWindow: Sql): Sql {
+  const { briefTableMax, scanLimit } = plan;
   const { served } = plan.path;
-  if (served.length === 0 && plan.countsAll)
-    return gate.counted(sql`SELECT count(*) FROM ${wholeTable(plan)}`);
-  const all = gate.counted(sql`SELECT count(*) FROM ${tableSource(plan)} WHERE ${servedSql(served)}`);
-  return sql`CASE WHEN ${fitsIntoWindow(plan)} THEN ${all} ELSE ${inWindow} END`;
+  const counted =
+    served.length === 0 ? wholeTable(plan) : sql`${tableSource(plan)} WHERE ${servedSql(served)}`;
+  if (briefTableMax !== null) {
+    const all = gate.counted(sql`SELECT json_array(count(*), count(*), 0, 1) FROM ${counted}`);
+    return sql`CASE WHEN ${hasFewerRowids(plan, briefTableMax)} THEN ${all} ELSE ${inWindow} END`;
+  }
+  const all = gate.counted(sql`SELECT count(*) FROM ${counted}`);
+  return served.length === 0
+    ? all
+    : sql`CASE WHEN ${hasFewerRowids(plan, scanLimit)} THEN ${all} ELSE ${inWindow} END`;
 }
 
 /**
@@ -251,15 +259,15 @@ function countOf(candidates: Sql, passes: Sql, judge: Judge): Sql {
 }
 
 /**
- * Whether the whole table fits into a window, which its first and last rowid show if they are close enough. These two
- * rowids are not counted in `rows_read` (`docs/reference/metering.md#what-is-counted`).
+ * Whether the whole table has at most `max` rows, which its first and last rowid show if they are close enough. These
+ * two rowids are not counted in `rows_read` (`docs/reference/metering.md#what-is-counted`).
  */
-function fitsIntoWindow({ table, catalog, scanLimit }: ListPlan): Sql {
+function hasFewerRowids({ table, catalog }: ListPlan, max: number): Sql {
   const rowid = catalog.tables.get(table.name)?.rowid ?? null;
   // A table WITHOUT ROWID would have to be counted to know.
   if (rowid === null) return sql`0`;
   const end = (which: Sql) => sql`(SELECT ${which}(_e.${name(rowid)}) FROM ${name(table.name)} AS _e)`;
-  return sql`${end(sql`max`)} - ${end(sql`min`)} < ${integer(scanLimit)}`;
+  return sql`${end(sql`max`)} - ${end(sql`min`)} < ${integer(max)}`;
 }
 
 /**
@@ -283,7 +291,7 @@ function groupedOr(
   const groups = sql`SELECT ${commaList(list)} FROM ${name(plan.table.name)} AS _t INDEXED BY ${physicalName(index.name)} GROUP BY ${commaList(keys)} LIMIT ${gate.limited(sql`-1`)}`;
   const authorized = sql`ifnull(sum(_w._n) FILTER (WHERE ${judge.passes}), 0)`;
   const grouped = sql`SELECT json_array(ifnull(sum(_w._n), 0), ${authorized}, ${judge.probed}, 1, ${judge.probedEach}) FROM (${groups}) AS _w`;
-  return sql`SELECT CASE WHEN ${fitsIntoWindow(plan)} THEN (${grouped}) ELSE (${oneByOne}) END`;
+  return sql`SELECT CASE WHEN ${hasFewerRowids(plan, plan.scanLimit)} THEN (${grouped}) ELSE (${oneByOne}) END`;
 }
 
 function keyColumns(order: readonly OrderTerm[]): readonly Sql[] {
