@@ -12,6 +12,7 @@ import type { ListPlan } from "./list-plan.js";
 import type { ListRequest } from "./list-request.js";
 import {
   type BoundList,
+  judgedMax,
   type ListAccess,
   type ListSource,
   type PlannedPage,
@@ -92,6 +93,7 @@ async function readPage(
       execution.tally.add(isExact ? rowsRead(brief.plan, report, false) : null);
       return answerOf(report, brief.plan, request, state, null);
     }
+    list.isLong = list.plan.path.served.length === 0;
   }
   const whole = list.whole();
   const { plan } = whole;
@@ -100,7 +102,7 @@ async function readPage(
   const { report, isExact } = await readReport(whole, values, request, state, execution, "long");
   const isTooMany = !plan.path.ordered && report.examined!.candidates > plan.scanLimit;
   execution.tally.add(isExact ? rowsRead(plan, report, isTooMany) : null);
-  list.isLong = plan.path.served.length === 0 && rowsExamined(report) > briefRowsMax;
+  if (rowsExamined(report) < judgedMax) list.isLong = false;
   if (isTooMany) return { outcome: "too_many_to_sort" };
   const end = mayEndInTable(plan, request.limit, report) ? await endOfWindow(plan, values, execution) : null;
   return answerOf(report, plan, request, state, end);
@@ -109,8 +111,6 @@ async function readPage(
 /** The largest page, in rows, that is read in the event loop, and how many rows may be skipped before it. */
 const briefPageMax = 200;
 const briefSkipMax = 2_000;
-/** A list that examines no more rows than this, whoever asks, is tried in the event loop at first. */
-const briefRowsMax = 1_000;
 
 function mayBeBrief(
   list: PreparedList,

@@ -43,7 +43,7 @@ export interface PreparedList {
   readonly whole: () => PlannedPage;
   /** The same with a scan limit so low that it takes some milliseconds at most; null where that is not known. */
   readonly brief: () => PlannedPage | null;
-  /** Whether the last page needed more than `brief`, and by no value of its own, so that the next one does too. */
+  /** Whether `brief` was too low for the last page, whatever its values, so that it is for the next one too. */
   isLong: boolean;
 }
 
@@ -120,7 +120,7 @@ function pageOf(plan: ListPlan): PlannedPage {
 }
 
 /** How many candidates take some milliseconds at most, where each is tested. */
-const judgedMax = 1_000;
+export const judgedMax = 500;
 /** The same where candidates are only counted, up to a limit or all of them. */
 const unjudgedMax = 10_000;
 const unlimitedMax = 100_000;
