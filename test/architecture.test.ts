@@ -75,7 +75,7 @@ const mayImport: Record<string, readonly string[]> = {
   ],
   node: ["encoding", "http/refusal.ts", "platform"],
   remote: ["platform"],
-  worker: ["encoding", "platform"],
+  worker: ["encoding", "platform", "remote"],
 };
 
 /** The only places that put a runtime and the application together. */

@@ -15,7 +15,7 @@ const bundle = await rolldown({
     main: built("cli/start.js"),
     svc: built("cli/main.js"),
     "libsql-file-worker": built("node/libsql-file-worker.js"),
-    "long-work-thread": built("node/long-work-thread.js"),
+    "libsql-long-work-thread": built("node/libsql-long-work-thread.js"),
   },
   platform: "node",
   external: ["@node-rs/argon2", "@node-rs/bcrypt", "libsql", "libsql/promise", "nodemailer", "tar-stream"],
@@ -35,6 +35,6 @@ writeFileSync(join(directory, "package.json"), '{ "type": "commonjs" }\n');
 chmodSync(join(directory, "main.js"), 0o755);
 
 // Not loaded through the cache: start.ts itself, and the files that Node loads for threads.
-const unloaded = ["main.js", "libsql-file-worker.js", "long-work-thread.js"];
+const unloaded = ["main.js", "libsql-file-worker.js", "libsql-long-work-thread.js"];
 const names = output.map(({ fileName }) => fileName).filter((name) => !unloaded.includes(name));
 writeCodeCaches(directory, names);

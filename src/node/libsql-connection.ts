@@ -5,7 +5,7 @@ import { type Result, type SqlValue, type Statement, UnavailableError } from "..
 import { Memo } from "../platform/memo.js";
 import { checkParams, countPlaceholders } from "../platform/statement-text.js";
 import { Explainer } from "./libsql-explain.js";
-import { readsAtOnce } from "./long-work.js";
+import { readsAtOnce } from "./libsql-long-work.js";
 import { fromNative, type NativeRow } from "./native-rows.js";
 import { makePrivateFile } from "./private-files.js";
 

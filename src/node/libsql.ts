@@ -11,7 +11,7 @@ import {
 import { danglingKeys, refuseMoreDanglingKeys } from "../platform/foreign-key-check.js";
 import { type Connection, type LibsqlOptions, openConnection } from "./libsql-connection.js";
 import { isBusy, translated } from "./libsql-errors.js";
-import { LongWorkThread } from "./long-work.js";
+import { LongWorkThread } from "./libsql-long-work.js";
 
 /** Opens an embedded SQLite database. Throws UnavailableError when the file is locked or is not a database. */
 export function openLibsql(options: LibsqlOptions): EmbeddedDatabase {

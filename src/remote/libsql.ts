@@ -4,6 +4,7 @@ import {
   constraintError,
   type Database,
   NotSetUpError,
+  OutcomeUnknownError,
   type Result,
   type ResultValue,
   type Statement,
@@ -13,6 +14,7 @@ import {
 import { danglingKeyError, danglingKeys, refuseMoreDanglingKeys } from "../platform/foreign-key-check.js";
 import { notSetUpError } from "../platform/not-set-up.js";
 import { checkParams, countPlaceholders } from "../platform/statement-text.js";
+import { beforeDeadline } from "./before-deadline.js";
 
 /** The libSQL server, and how it is called. */
 export interface RemoteLibsqlOptions {
@@ -39,25 +41,30 @@ export function openRemoteLibsql(options: RemoteLibsqlOptions): Database {
   });
   const read = async (statements: Native[]): Promise<readonly Result[]> =>
     (await client.batch(statements, "read")).map((set) => ({ rows: rowsOf(set), rowsWritten: 0 }));
+  const readTwice = async (statements: readonly Statement[]): Promise<readonly Result[]> => {
+    if (statements.length === 0) return [];
+    const natives = statements.map(native);
+    try {
+      return await read(natives);
+    } catch (error) {
+      // Tried once more below, because a read can be repeated safely.
+      const known = translated(error);
+      if (!(known instanceof UnavailableError) || known instanceof NotSetUpError) throw known;
+    }
+    return read(natives).catch(rethrow);
+  };
   return {
     foreignKeysStayOn: false,
     answerBytesMax,
-    query: async (statements) => {
-      if (statements.length === 0) return [];
-      const natives = statements.map(native);
-      try {
-        return await read(natives);
-      } catch (error) {
-        // Tried once more below, because a read can be repeated safely.
-        const known = translated(error);
-        if (!(known instanceof UnavailableError) || known instanceof NotSetUpError) throw known;
-      }
-      return read(natives).catch(rethrow);
-    },
+    query: (statements, long) => beforeDeadline(readTwice(statements), long),
     batch: async (statements) => {
       if (statements.length === 0) return [];
       const counted = withCounts(statements);
-      return countingChanges(await client.batch(counted, "write").catch(rethrow));
+      try {
+        return countingChanges(await client.batch(counted, "write"));
+      } catch (error) {
+        throw wasSent(error) ? new OutcomeUnknownError(noAnswer, { cause: error }) : translated(error);
+      }
     },
     migrate: async (statements) => {
       const [dangling] = await read([native(danglingKeys)]).catch(rethrow);
@@ -147,6 +154,18 @@ function translated(error: unknown): Error {
   }
 }
 
+const noAnswer = "the database server does not answer";
+
 function unavailable(error: unknown): UnavailableError {
-  return new UnavailableError("the database server does not answer", { cause: error });
+  return new UnavailableError(noAnswer, { cause: error });
+}
+
+/** Errors of a connection that was never made. */
+const neverSent = ["ECONNREFUSED", "ENOTFOUND", "EAI_AGAIN"];
+
+/** Whether what failed may have reached the server, which has not answered. */
+function wasSent(error: unknown): boolean {
+  if (error instanceof LibsqlError) return false;
+  const { code } = ((error as Error).cause ?? error) as { readonly code?: string };
+  return !neverSent.includes(code ?? "");
 }

@@ -4,6 +4,7 @@ import {
   constraintError,
   type Database,
   NotSetUpError,
+  OutcomeUnknownError,
   type Result,
   type ResultValue,
   type Statement,
@@ -14,6 +15,7 @@ import { danglingKeyError, danglingKeys, refuseMoreDanglingKeys } from "../platf
 import { notSetUpError } from "../platform/not-set-up.js";
 import { isPlainReal, realText, unscaledSql } from "../platform/real-scale.js";
 import { checkParams, countPlaceholders, replacePlaceholders } from "../platform/statement-text.js";
+import { beforeDeadline } from "../remote/before-deadline.js";
 
 /** The part of Cloudflare's `D1Database` that is used here. */
 export interface D1Binding {
@@ -44,25 +46,41 @@ export function openD1(binding: D1Binding): Database {
       throw translated(error);
     }
   };
+  const read = async (statements: readonly Statement[]) => {
+    try {
+      return await send(statements);
+    } catch (error) {
+      // Tried once more: a read can be repeated safely, and such errors of D1 are usually over in a moment.
+      if (!(error instanceof UnavailableError) || error instanceof NotSetUpError) throw error;
+      return send(statements);
+    }
+  };
   return {
     foreignKeysStayOn: true,
     answerBytesMax,
-    query: async (statements) => {
+    query: (statements, long) => beforeDeadline(read(statements), long),
+    batch: async (statements) => {
       try {
         return await send(statements);
       } catch (error) {
-        // Tried once more: a read can be repeated safely, and such errors of D1 are usually over in a moment.
-        if (!(error instanceof UnavailableError) || error instanceof NotSetUpError) throw error;
-        return send(statements);
+        throw isLost(error) ? new OutcomeUnknownError("the answer of D1 was lost", { cause: error }) : error;
       }
     },
-    batch: send,
     migrate: async (statements) => {
       const [dangling] = await send([danglingKeys]);
       await send([deferForeignKeys, ...statements, refuseMoreDanglingKeys(dangling!)]);
     },
     close: async () => {},
   };
+}
+
+/** Whether D1 may have carried a batch out: the error is trouble of its own, but not that it had too much to do. */
+function isLost(error: unknown): boolean {
+  return (
+    error instanceof UnavailableError &&
+    !(error instanceof NotSetUpError) &&
+    !/overloaded|too many requests/i.test(error.message)
+  );
 }
 
 /** D1 limits a string to 2 MB. JSON escaping can make stored text up to six times as long. */

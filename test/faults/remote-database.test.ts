@@ -37,7 +37,7 @@ describe.skipIf(sqldMissing !== null)(`a libSQL server that hangs ${sqldMissing 
     expect((await signedIn.post("/api/notes", {})).status).toBe(201);
     sqld.signal("SIGSTOP");
     expectRefusal(await signedIn.get("/api/notes"), 503, "unavailable");
-    expectRefusal(await signedIn.post("/api/notes", {}), 503, "unavailable");
+    expectRefusal(await signedIn.post("/api/notes", {}), 503, "outcome_unknown");
     const refused = await refresh();
     expectRefusal(refused, 503, "auth_unavailable");
     expect(refused.headers.get("Set-Cookie")).toBeNull();

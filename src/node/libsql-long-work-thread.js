@@ -1,16 +1,16 @@
 // @ts-check
-// The thread of long-work.ts. Plain JavaScript, so that a worker thread can load this file from the sources and from
+// The thread of libsql-long-work.ts. Plain JavaScript, so that a worker thread can load this file from the sources and from
 // the build alike.
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import { parentPort, workerData } from "node:worker_threads";
 import PromiseDatabase from "libsql/promise";
 
-/** @typedef {import("./long-work.js").Task} Task */
-/** @typedef {import("./long-work.js").TaskAnswer} TaskAnswer */
+/** @typedef {import("./libsql-long-work.js").Task} Task */
+/** @typedef {import("./libsql-long-work.js").TaskAnswer} TaskAnswer */
 /** @typedef {import("libsql/promise")} NativeDatabase */
 
-/** @type {import("./long-work.js").ThreadOptions} */
+/** @type {import("./libsql-long-work.js").ThreadOptions} */
 const { path, synchronous } = workerData;
 
 /** After how many statements a connection is replaced: until then it keeps each of them. */

@@ -149,7 +149,7 @@ export class LongWorkThread {
   }
 
   #start(): Worker {
-    const worker = new Worker(new URL("./long-work-thread.js", import.meta.url), {
+    const worker = new Worker(new URL("./libsql-long-work-thread.js", import.meta.url), {
       workerData: this.#options,
     });
     worker.on("message", (answer: TaskAnswer) => this.#answered(answer));

@@ -1,0 +1,17 @@
+import { DeadlineError, type LongWork } from "../platform/database.js";
+
+/**
+ * Settles as `work` does, or rejects with DeadlineError when the time of `long` has passed. The work itself goes on:
+ * neither D1 nor a libSQL server takes a statement back.
+ */
+export async function beforeDeadline<T>(work: Promise<T>, long: LongWork | undefined): Promise<T> {
+  if (long === undefined) return work;
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const late = new Promise<never>((_, reject) => {
+    const end = () => reject(new DeadlineError("the database did not answer before the deadline"));
+    timer = setTimeout(end, long.withinMs);
+  });
+  // Handles a failure after the deadline, which would otherwise count as unhandled.
+  work.catch(() => {});
+  return Promise.race([work, late]).finally(() => clearTimeout(timer));
+}

@@ -1,0 +1,72 @@
+import { expect, it } from "vitest";
+import { FairQueue, type Waiting } from "../../src/node/fair-queue.js";
+
+interface Work extends Waiting {
+  readonly name: string;
+}
+
+/** `ada1`: the first work of ada. Principals that begin with `key` are keys. */
+const work = (name: string): Work => {
+  const principal = name.replace(/\d+$/, "");
+  return { name, principal, isKey: principal.startsWith("key") };
+};
+
+function filled(places: number, names: readonly string[], waitingMax = 64) {
+  const queue = new FairQueue<Work>({ places, waitingMax });
+  const works = new Map(names.map((name) => [name, work(name)]));
+  const refused = names.filter((name) => !queue.add(works.get(name)!));
+  const begun: string[] = [];
+  const begin = () => {
+    for (let next = queue.next(); next !== undefined; next = queue.next()) begun.push(next.name);
+    return begun.splice(0);
+  };
+  return { queue, refused, begin, end: (name: string) => queue.done(works.get(name)!), works };
+}
+
+it("one principal has two places, and never the last one", () => {
+  expect(filled(3, ["ada1", "ada2", "ada3"]).begin()).toEqual(["ada1", "ada2"]);
+  expect(filled(8, ["ada1", "ada2", "ada3"]).begin()).toEqual(["ada1", "ada2"]);
+  expect(filled(2, ["ada1", "ada2"]).begin()).toEqual(["ada1"]);
+});
+
+it("principals take turns, whoever came first with many", () => {
+  const { begin, end } = filled(3, ["ada1", "ada2", "ada3", "bob1", "cyd1", "cyd2"]);
+  expect(begin()).toEqual(["ada1", "bob1", "cyd1"]);
+  end("bob1");
+  // ada and cyd have one each, and the only free place is the last one.
+  expect(begin()).toEqual([]);
+  end("ada1");
+  expect(begin()).toEqual(["ada2"]);
+  end("cyd1");
+  expect(begin()).toEqual(["cyd2"]);
+});
+
+it("keys have half of the places between them", () => {
+  const { begin, end } = filled(4, ["key-a1", "key-a2", "key-a3", "key-b1", "ada1"]);
+  expect(begin()).toEqual(["key-a1", "key-b1", "ada1"]);
+  end("key-b1");
+  expect(begin()).toEqual(["key-a2"]);
+  end("key-a1");
+  expect(begin()).toEqual(["key-a3"]);
+});
+
+it("what may begin at once is taken in where others wait", () => {
+  const { refused, queue, begin } = filled(3, ["ada1", "ada2"], 2);
+  expect(refused).toEqual([]);
+  expect(begin()).toEqual(["ada1", "ada2"]);
+  const waiting = [3, 4].map((n) => work(`ada${n}`));
+  expect(waiting.map((each) => queue.add(each))).toEqual([true, true]);
+  expect(queue.add(work("ada5"))).toBe(false);
+  expect(queue.add(work("bob1"))).toBe(true);
+  expect(begin()).toEqual(["bob1"]);
+});
+
+it("what has been taken out does not begin, and can be taken out once", () => {
+  const { queue, begin, works, end } = filled(3, ["ada1", "ada2", "ada3", "ada4"]);
+  begin();
+  expect(queue.remove(works.get("ada3")!)).toBe(true);
+  expect(queue.remove(works.get("ada3")!)).toBe(false);
+  expect(queue.remove(works.get("ada1")!)).toBe(false);
+  end("ada1");
+  expect(begin()).toEqual(["ada4"]);
+});
