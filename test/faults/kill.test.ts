@@ -30,7 +30,16 @@ history:
     id:      { type: integer, primary_key: true }
     note_id: { type: text, not_null: true }
     body:    { type: text }
+heaps:
+  columns: { id: { type: text, primary_key: true } }
+grains:
+  columns:
+    id:      { type: integer, primary_key: true }
+    heap_id: { type: text, not_null: true, references: { table: heaps, on_delete: cascade } }
+    label:   { type: text }
+  indexes: [{ columns: [heap_id] }]
 `;
+const grainsOfHeap = 5_000;
 
 // The grace window is longer than anything that keeps the test waiting. A login that is killed counts as a failed one.
 const config = `
@@ -40,6 +49,8 @@ synchronous = "full"
 allow_insecure_dev_secret = true
 dev_secret = "a secret of the fault tests, 32 bytes"
 refresh_token_rotation_grace_secs = 300
+[api]
+deadline_ms = 100
 [auth.throttle]
 max_failures = 100000
 max_failures_per_address = 100000
@@ -49,12 +60,21 @@ read = "row.owner_id = auth.id"
 create = "new.owner_id = auth.id"
 update = "row.owner_id = auth.id"
 delete = "row.owner_id = auth.id"
+[rules.heaps]
+create = "public"
+delete = "public"
+[rules.grains]
+read = "exists(grains g where g.label = row.label and g.id != row.id)"
 `;
 
 /** Every change of a note is a row of the history, too, written by the same statement. */
 const triggers = [
   "CREATE TRIGGER created AFTER INSERT ON notes BEGIN INSERT INTO history (note_id, body) VALUES (new.id, new.body); END",
   "CREATE TRIGGER changed AFTER UPDATE ON notes BEGIN INSERT INTO history (note_id, body) VALUES (new.id, new.body); END",
+  `CREATE TRIGGER heaped AFTER INSERT ON heaps BEGIN
+    INSERT INTO grains (heap_id, label)
+    SELECT new.id, hex(randomblob(8)) FROM (WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ${grainsOfHeap}) SELECT i FROM n);
+  END`,
   "CREATE TRIGGER deleted AFTER DELETE ON notes BEGIN INSERT INTO history (note_id, body) VALUES (old.id, NULL); END",
 ];
 
@@ -235,6 +255,55 @@ class Writer {
   }
 }
 
+/** Somebody whose reads and writes take long, and are interrupted at the deadline as often as not. */
+class Heaper {
+  #lastId = 0;
+  /** What is known of each heap; null where no answer came. */
+  readonly #isThere = new Map<string, boolean | null>();
+  finished = 0;
+  interrupted = 0;
+
+  async work(url: string, isKilled: () => boolean): Promise<void> {
+    while (!isKilled()) {
+      const id = `h${++this.#lastId}`;
+      await this.#do(url, { method: "POST", path: "/api/heaps", body: { id } }, id, true);
+      await this.#do(url, { method: "DELETE", path: `/api/heaps/${id}` }, id, false);
+    }
+  }
+
+  async #do(url: string, request: Asked, id: string, isThereAfter: boolean): Promise<void> {
+    const isThereBefore = this.#isThere.get(id) ?? false;
+    const answer = await ask(url, request);
+    if (answer === null) this.#isThere.set(id, null);
+    else if (answer.status === 503) this.interrupted++;
+    else if (answer.status < 300) {
+      this.finished++;
+      this.#isThere.set(id, isThereAfter);
+    } else if (isThereBefore !== isThereAfter && answer.status !== 404)
+      throw new Error(`${request.method} ${request.path} is answered ${answer.status}`);
+  }
+
+  async read(url: string, isKilled: () => boolean): Promise<void> {
+    while (!isKilled()) {
+      const answer = await ask(url, { method: "GET", path: "/api/grains?limit=1000" });
+      if (answer?.status === 503) this.interrupted++;
+      else if (answer !== null) this.finished++;
+    }
+  }
+
+  /** Every heap is whole or gone, as its answer said. */
+  check(grains: ReadonlyMap<string, number>, heaps: ReadonlySet<string>, { lost, torn }: Findings): void {
+    for (const id of new Set([...heaps, ...grains.keys()])) {
+      const count = grains.get(id) ?? 0;
+      if (count !== (heaps.has(id) ? grainsOfHeap : 0)) torn.push(`heap ${id} has ${count} grains`);
+    }
+    for (const [id, isThere] of this.#isThere) {
+      if (isThere !== null && isThere !== heaps.has(id)) lost.push(`heap ${id} is not as it was answered`);
+      this.#isThere.set(id, heaps.has(id));
+    }
+  }
+}
+
 /** What was found wrong after a restart. */
 interface Findings {
   /** Acknowledged, and not there. */
@@ -321,7 +390,12 @@ async function checkNotes(
 }
 
 /** What the database itself says, while nobody writes; returns the history of every note. */
-async function checkDatabase(database: Database, { torn }: Findings): Promise<ReadonlyMap<string, Story>> {
+async function checkDatabase(
+  database: Database,
+  heaper: Heaper,
+  findings: Findings,
+): Promise<ReadonlyMap<string, Story>> {
+  const { torn } = findings;
   const read = async (sql: string) => (await database.query([{ sql, params: [] }]))[0]!.rows;
   for (const [problem] of await read("PRAGMA integrity_check"))
     if (problem !== "ok") torn.push(`integrity_check: ${problem}`);
@@ -332,6 +406,13 @@ async function checkDatabase(database: Database, { torn }: Findings): Promise<Re
     GROUP BY s.id HAVING count(t.hash) <> count(t.used_at) + 1`);
   for (const [id, tokens, used] of sessions)
     torn.push(`session ${id} has ${tokens} refresh tokens, ${used} of them consumed`);
+  const grains = await read("SELECT heap_id, count(*) AS n FROM grains GROUP BY heap_id");
+  const heaps = await read("SELECT id FROM heaps");
+  heaper.check(
+    new Map(grains as [string, number][]),
+    new Set((heaps as [string][]).map(([id]) => id)),
+    findings,
+  );
   const histories = new Map<string, (string | null)[]>();
   for (const [id, body] of await read("SELECT note_id, body FROM history ORDER BY id")) {
     const history = histories.get(id as string) ?? [];
@@ -342,14 +423,20 @@ async function checkDatabase(database: Database, { torn }: Findings): Promise<Re
 }
 
 /** Everything that must hold after a restart. Then every writer is signed in, and nothing is in doubt. */
-async function check(url: string, writers: readonly Writer[], file: string, findings: Findings) {
+async function check(
+  url: string,
+  writers: readonly Writer[],
+  heaper: Heaper,
+  file: string,
+  findings: Findings,
+) {
   await each(writers, async (writer) => {
     await checkSession(url, writer, findings);
     await checkEnded(url, writer, writer.ended, findings);
   });
   // Closed again before the next kill: whoever has the file open keeps what a restart has to recover.
   const database = openLibsql({ path: file, synchronous: "full", commandLine: true });
-  const histories = await checkDatabase(database, findings);
+  const histories = await checkDatabase(database, heaper, findings);
   await database.close();
   await each(writers, async (writer) => {
     if (writer.session === null) expect(await writer.perform(url, writer.login())).toBe(true);
@@ -374,11 +461,16 @@ async function start(directory: string): Promise<Started> {
 }
 
 /** Lets the writers work until some more is acknowledged, and kills the server in the middle of it. */
-async function killAtWork(server: SpawnedServer, writers: readonly Writer[]): Promise<void> {
+async function killAtWork(server: SpawnedServer, writers: readonly Writer[], heaper: Heaper): Promise<void> {
   let killed = false;
   const acknowledged = () => writers.reduce((sum, writer) => sum + writer.acknowledged, 0);
   const enough = acknowledged() + random.int(20, 250);
-  const work = each(writers, (writer) => writer.work(server.url, () => killed));
+  const work = Promise.all([
+    ...writers.map((writer) => writer.work(server.url, () => killed)),
+    heaper.work(server.url, () => killed),
+    heaper.read(server.url, () => killed),
+    heaper.read(server.url, () => killed),
+  ]);
   await Promise.race([work, vi.waitUntil(() => acknowledged() >= enough, { timeout: 30_000, interval: 1 })]);
   killed = true;
   await server.end("SIGKILL");
@@ -392,6 +484,7 @@ it(`${rounds} times kill -9: nothing that was answered is lost, nothing is there
   writeFileSync(join(directory, "svc.schema.yaml"), schema);
   const file = join(directory, ".svc/data.db");
   const writers = Array.from({ length: writerCount }, (_, i) => new Writer(`w${i}`, seed + i + 1));
+  const heaper = new Heaper();
   let server = await start(directory);
   const database = openLibsql({ path: file, synchronous: "full", commandLine: true });
   await database.batch(triggers.map((sql) => ({ sql, params: [] })));
@@ -403,11 +496,11 @@ it(`${rounds} times kill -9: nothing that was answered is lost, nothing is there
   const ended = new Map(writers.map((writer) => [writer, [] as Session[]]));
   let unanswered = 0;
   for (let round = 0; round < rounds; round++) {
-    await killAtWork(server, writers);
+    await killAtWork(server, writers, heaper);
     unanswered += writers.filter(({ inDoubt }) => inDoubt !== null).length;
     server = await start(directory);
     restarts.push(server.ms);
-    await check(server.url, writers, file, findings);
+    await check(server.url, writers, heaper, file, findings);
     for (const writer of writers) ended.get(writer)!.push(...writer.ended.splice(0));
   }
   await each(writers, (writer) => checkEnded(server.url, writer, ended.get(writer)!, findings));
@@ -419,6 +512,11 @@ it(`${rounds} times kill -9: nothing that was answered is lost, nothing is there
     "strength",
     `kill -9, ${rounds} rounds, ${writerCount} writers: changes of rows, refreshes, logouts, logins`,
     `acknowledged ${acknowledged}, unanswered ${unanswered}; lost ${lost.length}; torn ${torn.length}; restart p50 ${median(restarts).toFixed(0)} ms, max ${Math.max(...restarts).toFixed(0)} ms`,
+  );
+  figure(
+    "strength",
+    `the same rounds: reads and writes that take long, and end at a deadline of 100 ms`,
+    `${heaper.finished} finished, ${heaper.interrupted} interrupted; none by half`,
   );
   expect({ lost, torn }).toEqual({ lost: [], torn: [] });
 });
