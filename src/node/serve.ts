@@ -49,11 +49,11 @@ export interface ServeOptions extends SurroundingsOptions {
 /** A server that accepts requests at `url`. */
 export interface RunningServer {
   readonly url: string;
-  /** Stops accepting requests, finishes those in flight (10 s at most), and closes the database. */
+  /** Stops accepting requests, finishes those in flight (8 s at most), and closes the database, all within 10 s. */
   stop(): Promise<void>;
 }
 
-const drainMs = 10_000;
+const drainMs = 8_000;
 const starting = new Refusal("unavailable", "the server is starting");
 
 /**
