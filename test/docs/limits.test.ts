@@ -25,6 +25,7 @@ const limits: Readonly<Record<string, number>> = {
   "rows of a page": constant("tables/", "limitMax"),
   "rows of a page where `limit` is not given": constant("tables/", "limitDefault"),
   "values of `in`": constant("tables/", "inValuesMax"),
+  "filters of a list": constant("tables/", "filtersMax"),
   "characters of a cursor": constant("tables/", "cursorLengthMax"),
   "seconds that a cursor lives": constant("tables/", "cursorLifetimeMs") / 1000,
   "bytes of a `contains` from which on the text that is searched is measured first": constant(
