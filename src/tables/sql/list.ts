@@ -4,7 +4,7 @@ import { isUnjudged } from "../list/access-path.js";
 import type { Grouping, ListPlan } from "../list/list-plan.js";
 import type { OrderTerm } from "../list/order.js";
 import type { Counted, Seek } from "../plan-check.js";
-import { armed, distinct, selectFrom, servedSql, tableSource } from "./candidates.js";
+import { armed, distinct, selectFrom, servedSql, shownColumn, tableSource } from "./candidates.js";
 import {
   and,
   commaList,
@@ -77,7 +77,7 @@ export function listStatement(plan: ListPlan): Counted<Sql> {
     statement,
     asked: statement,
     exact: gate.exact && judge.exact,
-    seeks: [...ownSeek(plan), ...gate.seeks, ...judge.seeks],
+    seeks: [...ownSeek(plan), ...gate.seeks, ...judge.seeks, ...parts.seeks],
   };
 }
 
@@ -133,6 +133,8 @@ interface Parts {
   readonly page: Sql;
   readonly counted: Sql;
   readonly examined: Sql;
+  /** The expected seeks of aliases that these parts bring in. */
+  readonly seeks: readonly Seek[];
 }
 
 const w = columnsOfAlias(sql`_w`);
@@ -153,9 +155,10 @@ function unjudgedParts(plan: ListPlan, gate: Gate): Parts {
     ctes: [],
     page: isFirst
       ? armed(plan, selectFrom(plan, columns), sql`LIMIT ${gate.limited(leftInWindow)} OFFSET ${page.skip}`)
-      : pageOf(plan, candidates(columns), sql`1`),
+      : pageOf(columns, candidates(columns), sql`1`),
     counted: isFirst ? firstCount(plan, gate, inWindow) : inWindow,
     examined: window.counted ? sql`CASE WHEN NOT ${isPeeked} THEN ${inWindow} END` : sql`NULL`,
+    seeks: [],
   };
 }
 
@@ -209,15 +212,16 @@ function judgedParts(plan: ListPlan, gate: Gate, judge: Judge): Parts {
       ...(window.counted ? [] : [countedCte(counted)]),
       sql`_peeked AS (SELECT * FROM _page LIMIT 1 OFFSET ${page.limit})`,
     ],
-    page: pageOf(plan, from(pageColumns(plan, judge.columns), null), judge.passes),
+    page: pageOf(pageColumns(plan), from(pageColumns(plan, judge.columns), null), judge.passes),
     counted: fromCounted,
     examined: sql`CASE WHEN ${isPeeked} THEN ${whenPeeked} ELSE (${all}) END`,
+    seeks: [],
   };
 }
 
 /**
  * For a path that does not yield the order: all candidates are examined and sorted, so there may be `scanLimit` at
- * most.
+ * most. The sort holds the columns that order and identify a row. The others are read afterwards, of the page's rows.
  */
 function sortedParts(plan: ListPlan, gate: Gate, judge: Judge): Parts {
   const { order, served } = plan.path;
@@ -228,12 +232,59 @@ function sortedParts(plan: ListPlan, gate: Gate, judge: Judge): Parts {
   const counted = from([...judge.columns, ...keyColumns(order)], integer(scanLimit + 1));
   // Where the gate is closed, the count is 0, so the page is read as well and is empty.
   const few = sql`CASE WHEN (SELECT counted ->> 0 FROM _counted) <= ${integer(scanLimit)} THEN -1 ELSE 0 END`;
+  const lookup = lookupOf(plan);
+  const columns = lookup?.sorted ?? pageColumns(plan);
+  const page = pageOf(columns, from([...columns, ...judge.columns], few), sql`${passes}${orderBy(order, w)}`);
+  const counting = countedCte(countOf(counted, passes, judge));
   return {
-    ctes: [countedCte(countOf(counted, passes, judge))],
-    page: pageOf(plan, from(pageColumns(plan, judge.columns), few), sql`${passes}${orderBy(order, w)}`),
+    ctes: lookup === null ? [counting] : [counting, sql`_sorted AS MATERIALIZED (${page})`],
+    page: lookup?.page ?? page,
     counted: fromCounted,
     examined: sql`(SELECT json_array(counted ->> 0, counted ->> 2) FROM _counted)`,
+    seeks: lookup?.seeks ?? [],
   };
+}
+
+/** How the rows of a sorted page get the columns that were not sorted along. */
+interface Lookup {
+  /** The columns of the sort: those of the order, and those that identify a row. */
+  readonly sorted: readonly Sql[];
+  /** The page from the rows of `_sorted`, in their order. */
+  readonly page: Sql;
+  readonly seeks: readonly Seek[];
+}
+
+/** Null where the sort has all columns of the page anyway, and where a table has no key by which SQL finds a row. */
+function lookupOf(plan: ListPlan): Lookup | null {
+  const { table, catalog, path } = plan;
+  const rowKey = rowKeyOf(plan);
+  if (rowKey === null) return null;
+  const sorted = distinct([...keyColumns(path.order), ...rowKey.map(name)]);
+  const isSorted = (column: Sql) => sorted.some(({ text }) => text === column.text);
+  const columns = pageColumns(plan);
+  if (columns.every(isSorted)) return null;
+  const list = columns.map((column) =>
+    isSorted(column) ? sql`_sorted.${column}` : shownColumn(catalog, table, sql`_r`, column),
+  );
+  const isRow = and(rowKey.map((column) => sql`_r.${name(column)} = _sorted.${name(column)}`));
+  return {
+    sorted,
+    // CROSS JOIN makes SQLite go through `_sorted` and look up one row after the other, which keeps the order.
+    page: sql`SELECT ${commaList(list)} FROM _sorted CROSS JOIN ${name(table.name)} AS _r NOT INDEXED WHERE ${isRow}`,
+    seeks: [{ alias: "_r", columns: rowKey }],
+  };
+}
+
+/**
+ * The columns that identify a row and by which the table itself is sorted: the rowid, or the primary key of a table
+ * WITHOUT ROWID. Null where SQL cannot name the rowid, and for virtual tables, of which it is not known how they find
+ * a row.
+ */
+function rowKeyOf({ table, catalog, path }: ListPlan): readonly ColumnName[] | null {
+  const physical = catalog.tables.get(table.name);
+  if (physical === undefined || !path.steered) return null;
+  if (physical.rowid !== null) return [physical.rowid];
+  return physical.indexes.find(({ isTable }) => isTable)?.columns.map((column) => column.name) ?? null;
 }
 
 /**
@@ -248,9 +299,10 @@ function scanLimited({ scanLimit }: ListPlan, gate: Gate): Sql {
   return sql`LIMIT ${gate.limited(integer(scanLimit))}`;
 }
 
-function pageOf(plan: ListPlan, candidates: Sql, passes: Sql): Sql {
-  const columns = pageColumns(plan).map((column) => sql`_w.${column}`);
-  return sql`SELECT ${commaList(columns)} FROM (${candidates}) AS _w WHERE ${passes} LIMIT ${page.limit} + 1 OFFSET ${page.skip}`;
+/** The page's rows, with these columns, among candidates. */
+function pageOf(columns: readonly Sql[], candidates: Sql, passes: Sql): Sql {
+  const list = columns.map((column) => sql`_w.${column}`);
+  return sql`SELECT ${commaList(list)} FROM (${candidates}) AS _w WHERE ${passes} LIMIT ${page.limit} + 1 OFFSET ${page.skip}`;
 }
 
 /** The count of a window as a JSON array `[candidates, in the list, probed]`. */

@@ -156,6 +156,10 @@ key GET /api/messages?sort=-id&limit=5
   200  18 0 5  12 for total; the key backwards, 5 and 1 more
 key GET /api/messages?sort=body&limit=3
   200  24 0 3  12 for total; no index has the order: all 12 are sorted
+key GET /api/messages?sort=body&limit=3&select=id
+  200  24 0 3  the same 12, twice: which columns are asked for makes no difference
+key GET /api/members?sort=-level&limit=2
+  200  8 0 2  4 for total, 4 to sort; the 2 of the page, looked up again by their key, are among them
 key GET /api/messages?where[id]=5
   200  2 0 1  the row for total, and the row
 key GET /api/messages?where[id]=99

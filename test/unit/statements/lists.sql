@@ -192,8 +192,8 @@ WITH _counted AS MATERIALIZED (SELECT (SELECT json_array(count(*), count(*) FILT
       FROM "tags" AS _t NOT INDEXED
       WHERE _t."id" IN (SELECT value
         FROM json_each(?))
-      LIMIT 100001) AS _w) AS counted), _page AS MATERIALIZED (SELECT _w."id", _w."label", _w."color"
-  FROM (SELECT _t."id" AS "id", _t."label" AS "label", _t."color" AS "color"
+      LIMIT 100001) AS _w) AS counted), _sorted AS MATERIALIZED (SELECT _w."id"
+  FROM (SELECT _t."id" AS "id"
     FROM "tags" AS _t NOT INDEXED
     WHERE _t."id" IN (SELECT value
       FROM json_each(?))
@@ -201,7 +201,9 @@ WITH _counted AS MATERIALIZED (SELECT (SELECT json_array(count(*), count(*) FILT
       FROM _counted) <= 100000 THEN -1 ELSE 0 END) AS _w
   WHERE 1
   ORDER BY _w."id" DESC
-  LIMIT ? + 1 OFFSET ?)
+  LIMIT ? + 1 OFFSET ?), _page AS MATERIALIZED (SELECT _sorted."id", _r."label" AS "label", _r."color" AS "color"
+  FROM _sorted CROSS JOIN "tags" AS _r NOT INDEXED
+  WHERE _r."id" = _sorted."id")
 SELECT _size.found AS found, CASE WHEN _size.bytes <= 33554432 THEN (SELECT group_concat(json_object('id', CASE WHEN _page."id" BETWEEN -9007199254740991 AND 9007199254740991 THEN _page."id" ELSE CAST(_page."id" AS TEXT) END, 'label', _page."label", 'color', _page."color"), ',\n')
   FROM _page) END AS rows, CASE WHEN _size.found > ? THEN (SELECT json_array(json_array('i', CAST(_page."id" AS TEXT)))
   FROM _page
@@ -212,31 +214,34 @@ FROM (SELECT sum((ifnull(octet_length(_page."label"), 0) + ifnull(octet_length(_
   FROM _page) AS _size;
 --   CO-ROUTINE _size
 --     MATERIALIZE _page
---       CO-ROUTINE _w
---         SCALAR SUBQUERY 6
---           MATERIALIZE _counted
---             SCAN CONSTANT ROW
---             SCALAR SUBQUERY 3
---               CO-ROUTINE _w
---                 SEARCH _t USING INTEGER PRIMARY KEY (rowid=?)
---                 LIST SUBQUERY 1
---                   SCAN json_each VIRTUAL TABLE INDEX 1:
---               SCAN _w
---           SCAN _counted
---         SEARCH _t USING INTEGER PRIMARY KEY (rowid=?)
---         LIST SUBQUERY 5
---           SCAN json_each VIRTUAL TABLE INDEX 1:
---       SCAN _w
---       USE TEMP B-TREE FOR ORDER BY
+--       MATERIALIZE _sorted
+--         CO-ROUTINE _w
+--           SCALAR SUBQUERY 6
+--             MATERIALIZE _counted
+--               SCAN CONSTANT ROW
+--               SCALAR SUBQUERY 3
+--                 CO-ROUTINE _w
+--                   SEARCH _t USING INTEGER PRIMARY KEY (rowid=?)
+--                   LIST SUBQUERY 1
+--                     SCAN json_each VIRTUAL TABLE INDEX 1:
+--                 SCAN _w
+--             SCAN _counted
+--           SEARCH _t USING INTEGER PRIMARY KEY (rowid=?)
+--           LIST SUBQUERY 5
+--             SCAN json_each VIRTUAL TABLE INDEX 1:
+--         SCAN _w
+--         USE TEMP B-TREE FOR ORDER BY
+--       SCAN _sorted
+--       SEARCH _r USING INTEGER PRIMARY KEY (rowid=?)
 --     SCAN _page
 --   SCAN _size
---   SCALAR SUBQUERY 9
---     SCAN _page
 --   SCALAR SUBQUERY 10
 --     SCAN _page
 --   SCALAR SUBQUERY 11
---     SCAN _counted
+--     SCAN _page
 --   SCALAR SUBQUERY 12
+--     SCAN _counted
+--   SCALAR SUBQUERY 13
 --     SCAN _counted
 
 -- GET /api/tags?filter[id][gte]=2&filter[id][lt]=4 → 200
@@ -954,8 +959,8 @@ WITH _gates AS MATERIALIZED (SELECT *, ("_g0" IS 2) AS open
       FROM "messages" AS _t INDEXED BY "messages(room_id,created_at)"
       WHERE _t."room_id" = ?
       LIMIT CASE WHEN (SELECT open
-        FROM _gates) THEN 100001 ELSE 0 END) AS _w) AS counted), _page AS MATERIALIZED (SELECT _w."id", _w."room_id", _w."author_id", _w."body", _w."created_at", _w."attachment"
-  FROM (SELECT _t."id" AS "id", _t."room_id" AS "room_id", _t."author_id" AS "author_id", _t."body" AS "body", _t."created_at" AS "created_at", _t."attachment" AS "attachment"
+        FROM _gates) THEN 100001 ELSE 0 END) AS _w) AS counted), _sorted AS MATERIALIZED (SELECT _w."created_at", _w."id"
+  FROM (SELECT _t."created_at" AS "created_at", _t."id" AS "id"
     FROM "messages" AS _t INDEXED BY "messages(room_id,created_at)"
     WHERE _t."room_id" = ?
     LIMIT CASE WHEN (SELECT open
@@ -963,7 +968,9 @@ WITH _gates AS MATERIALIZED (SELECT *, ("_g0" IS 2) AS open
       FROM _counted) <= 100000 THEN -1 ELSE 0 END ELSE 0 END) AS _w
   WHERE 1
   ORDER BY _w."created_at" DESC, _w."id"
-  LIMIT ? + 1 OFFSET ?)
+  LIMIT ? + 1 OFFSET ?), _page AS MATERIALIZED (SELECT _sorted."id", _r."room_id" AS "room_id", _r."author_id" AS "author_id", _r."body" AS "body", _sorted."created_at", _r."attachment" AS "attachment"
+  FROM _sorted CROSS JOIN "messages" AS _r NOT INDEXED
+  WHERE _r."id" = _sorted."id")
 SELECT _size.found AS found, CASE WHEN _size.bytes <= 33554432 THEN (SELECT group_concat(json_object('id', CASE WHEN _page."id" BETWEEN -9007199254740991 AND 9007199254740991 THEN _page."id" ELSE CAST(_page."id" AS TEXT) END, 'room_id', CASE WHEN _page."room_id" BETWEEN -9007199254740991 AND 9007199254740991 THEN _page."room_id" ELSE CAST(_page."room_id" AS TEXT) END, 'author_id', _page."author_id", 'body', _page."body", 'created_at', CASE WHEN _page."created_at" BETWEEN -9007199254740991 AND 9007199254740991 THEN _page."created_at" ELSE CAST(_page."created_at" AS TEXT) END, 'attachment', CASE WHEN _page."attachment" IS NOT NULL THEN hex(_page."attachment") END), ',\n')
   FROM _page) END AS rows, CASE WHEN _size.found > ? THEN (SELECT json_array(json_array('i', CAST(_page."created_at" AS TEXT)), json_array('i', CAST(_page."id" AS TEXT)))
   FROM _page
@@ -975,39 +982,42 @@ FROM (SELECT sum((ifnull(octet_length(_page."author_id"), 0) + ifnull(octet_leng
   FROM _page) AS _size;
 --   CO-ROUTINE _size
 --     MATERIALIZE _page
---       CO-ROUTINE _w
---         SCALAR SUBQUERY 8
---           MATERIALIZE _gates
---             CO-ROUTINE (subquery-2)
+--       MATERIALIZE _sorted
+--         CO-ROUTINE _w
+--           SCALAR SUBQUERY 8
+--             MATERIALIZE _gates
+--               CO-ROUTINE (subquery-2)
+--                 SCAN CONSTANT ROW
+--                 SCALAR SUBQUERY 1
+--                   SEARCH _x_m USING COVERING INDEX sqlite_autoindex_room_members_1 (room_id=? AND user_id=?)
+--               SCAN (subquery-2)
+--             SCAN _gates
+--           SCALAR SUBQUERY 9
+--             MATERIALIZE _counted
 --               SCAN CONSTANT ROW
---               SCALAR SUBQUERY 1
---                 SEARCH _x_m USING COVERING INDEX sqlite_autoindex_room_members_1 (room_id=? AND user_id=?)
---             SCAN (subquery-2)
---           SCAN _gates
---         SCALAR SUBQUERY 9
---           MATERIALIZE _counted
---             SCAN CONSTANT ROW
---             SCALAR SUBQUERY 6
---               CO-ROUTINE _w
---                 SCALAR SUBQUERY 4
---                   SCAN _gates
---                 SEARCH _t USING COVERING INDEX messages(room_id,created_at) (room_id=?)
---               SCAN _w
---           SCAN _counted
---         SEARCH _t USING INDEX messages(room_id,created_at) (room_id=?)
---       SCAN _w
---       USE TEMP B-TREE FOR ORDER BY
+--               SCALAR SUBQUERY 6
+--                 CO-ROUTINE _w
+--                   SCALAR SUBQUERY 4
+--                     SCAN _gates
+--                   SEARCH _t USING COVERING INDEX messages(room_id,created_at) (room_id=?)
+--                 SCAN _w
+--             SCAN _counted
+--           SEARCH _t USING COVERING INDEX messages(room_id,created_at) (room_id=?)
+--         SCAN _w
+--         USE TEMP B-TREE FOR ORDER BY
+--       SCAN _sorted
+--       SEARCH _r USING INTEGER PRIMARY KEY (rowid=?)
 --     SCAN _page
 --   SCAN _size
---   SCALAR SUBQUERY 12
---     SCAN _page
 --   SCALAR SUBQUERY 13
 --     SCAN _page
 --   SCALAR SUBQUERY 14
---     SCAN _counted
+--     SCAN _page
 --   SCALAR SUBQUERY 15
 --     SCAN _counted
 --   SCALAR SUBQUERY 16
+--     SCAN _counted
+--   SCALAR SUBQUERY 17
 --     SCAN _gates
 
 -- GET /api/messages?where[room_id]=1&where[author_id]=nobody → 200
@@ -1105,8 +1115,8 @@ WITH _counted AS MATERIALIZED (SELECT (SELECT json_array(count(*), count(*) FILT
       FROM "messages" AS _t INDEXED BY "messages(author_id)"
       WHERE _t."author_id" IN (SELECT value
         FROM json_each(?))
-      LIMIT 100001) AS _w) AS counted), _page AS MATERIALIZED (SELECT _w."id", _w."room_id", _w."author_id", _w."body", _w."created_at", _w."attachment"
-  FROM (SELECT _t."id" AS "id", _t."room_id" AS "room_id", _t."author_id" AS "author_id", _t."body" AS "body", _t."created_at" AS "created_at", _t."attachment" AS "attachment", CASE WHEN _t."created_at" > ? THEN (SELECT 2
+      LIMIT 100001) AS _w) AS counted), _sorted AS MATERIALIZED (SELECT _w."id"
+  FROM (SELECT _t."id" AS "id", _t."created_at" AS "created_at", _t."room_id" AS "room_id", CASE WHEN _t."created_at" > ? THEN (SELECT 2
       FROM "room_members" AS "_x_m" INDEXED BY "sqlite_autoindex_room_members_1"
       WHERE ("_x_m"."room_id" = _t."room_id" AND "_x_m"."user_id" = ?)
       LIMIT 1) END AS "_p0"
@@ -1117,7 +1127,9 @@ WITH _counted AS MATERIALIZED (SELECT (SELECT json_array(count(*), count(*) FILT
       FROM _counted) <= 100000 THEN -1 ELSE 0 END) AS _w
   WHERE (_w."created_at" > ? AND (_w."_p0" IS 2))
   ORDER BY _w."id"
-  LIMIT ? + 1 OFFSET ?)
+  LIMIT ? + 1 OFFSET ?), _page AS MATERIALIZED (SELECT _sorted."id", _r."room_id" AS "room_id", _r."author_id" AS "author_id", _r."body" AS "body", _r."created_at" AS "created_at", _r."attachment" AS "attachment"
+  FROM _sorted CROSS JOIN "messages" AS _r NOT INDEXED
+  WHERE _r."id" = _sorted."id")
 SELECT _size.found AS found, CASE WHEN _size.bytes <= 33554432 THEN (SELECT group_concat(json_object('id', CASE WHEN _page."id" BETWEEN -9007199254740991 AND 9007199254740991 THEN _page."id" ELSE CAST(_page."id" AS TEXT) END, 'room_id', CASE WHEN _page."room_id" BETWEEN -9007199254740991 AND 9007199254740991 THEN _page."room_id" ELSE CAST(_page."room_id" AS TEXT) END, 'author_id', _page."author_id", 'body', _page."body", 'created_at', CASE WHEN _page."created_at" BETWEEN -9007199254740991 AND 9007199254740991 THEN _page."created_at" ELSE CAST(_page."created_at" AS TEXT) END, 'attachment', CASE WHEN _page."attachment" IS NOT NULL THEN hex(_page."attachment") END), ',\n')
   FROM _page) END AS rows, CASE WHEN _size.found > ? THEN (SELECT json_array(json_array('i', CAST(_page."id" AS TEXT)))
   FROM _page
@@ -1128,35 +1140,38 @@ FROM (SELECT sum((ifnull(octet_length(_page."author_id"), 0) + ifnull(octet_leng
   FROM _page) AS _size;
 --   CO-ROUTINE _size
 --     MATERIALIZE _page
---       CO-ROUTINE _w
---         SCALAR SUBQUERY 8
---           MATERIALIZE _counted
---             SCAN CONSTANT ROW
---             SCALAR SUBQUERY 4
---               CO-ROUTINE _w
---                 SEARCH _t USING INDEX messages(author_id) (author_id=?)
---                 LIST SUBQUERY 2
---                   SCAN json_each VIRTUAL TABLE INDEX 1:
---                 CORRELATED SCALAR SUBQUERY 1
---                   SEARCH _x_m USING COVERING INDEX sqlite_autoindex_room_members_1 (room_id=? AND user_id=?)
---               SCAN _w
---           SCAN _counted
---         SEARCH _t USING INDEX messages(author_id) (author_id=?)
---         LIST SUBQUERY 7
---           SCAN json_each VIRTUAL TABLE INDEX 1:
---         CORRELATED SCALAR SUBQUERY 6
---           SEARCH _x_m USING COVERING INDEX sqlite_autoindex_room_members_1 (room_id=? AND user_id=?)
---       SCAN _w
---       USE TEMP B-TREE FOR ORDER BY
+--       MATERIALIZE _sorted
+--         CO-ROUTINE _w
+--           SCALAR SUBQUERY 8
+--             MATERIALIZE _counted
+--               SCAN CONSTANT ROW
+--               SCALAR SUBQUERY 4
+--                 CO-ROUTINE _w
+--                   SEARCH _t USING INDEX messages(author_id) (author_id=?)
+--                   LIST SUBQUERY 2
+--                     SCAN json_each VIRTUAL TABLE INDEX 1:
+--                   CORRELATED SCALAR SUBQUERY 1
+--                     SEARCH _x_m USING COVERING INDEX sqlite_autoindex_room_members_1 (room_id=? AND user_id=?)
+--                 SCAN _w
+--             SCAN _counted
+--           SEARCH _t USING INDEX messages(author_id) (author_id=?)
+--           LIST SUBQUERY 7
+--             SCAN json_each VIRTUAL TABLE INDEX 1:
+--           CORRELATED SCALAR SUBQUERY 6
+--             SEARCH _x_m USING COVERING INDEX sqlite_autoindex_room_members_1 (room_id=? AND user_id=?)
+--         SCAN _w
+--         USE TEMP B-TREE FOR ORDER BY
+--       SCAN _sorted
+--       SEARCH _r USING INTEGER PRIMARY KEY (rowid=?)
 --     SCAN _page
 --   SCAN _size
---   SCALAR SUBQUERY 11
---     SCAN _page
 --   SCALAR SUBQUERY 12
 --     SCAN _page
 --   SCALAR SUBQUERY 13
---     SCAN _counted
+--     SCAN _page
 --   SCALAR SUBQUERY 14
+--     SCAN _counted
+--   SCALAR SUBQUERY 15
 --     SCAN _counted
 
 -- GET /api/room_members → 200
@@ -1164,15 +1179,17 @@ WITH _counted AS MATERIALIZED (SELECT (SELECT json_array(count(*), count(*) FILT
     FROM (SELECT _t."room_id" AS "room_id"
       FROM "room_members" AS _t INDEXED BY "room_members(user_id)"
       WHERE _t."user_id" = ?
-      LIMIT 100001) AS _w) AS counted), _page AS MATERIALIZED (SELECT _w."room_id", _w."user_id", _w."role"
-  FROM (SELECT _t."room_id" AS "room_id", _t."user_id" AS "user_id", _t."role" AS "role"
+      LIMIT 100001) AS _w) AS counted), _sorted AS MATERIALIZED (SELECT _w."room_id", _w."_rowid_"
+  FROM (SELECT _t."room_id" AS "room_id", _t."_rowid_" AS "_rowid_"
     FROM "room_members" AS _t INDEXED BY "room_members(user_id)"
     WHERE _t."user_id" = ?
     LIMIT CASE WHEN (SELECT counted ->> 0
       FROM _counted) <= 100000 THEN -1 ELSE 0 END) AS _w
   WHERE 1
   ORDER BY _w."room_id"
-  LIMIT ? + 1 OFFSET ?)
+  LIMIT ? + 1 OFFSET ?), _page AS MATERIALIZED (SELECT _sorted."room_id", _r."user_id" AS "user_id", _r."role" AS "role"
+  FROM _sorted CROSS JOIN "room_members" AS _r NOT INDEXED
+  WHERE _r."_rowid_" = _sorted."_rowid_")
 SELECT _size.found AS found, CASE WHEN _size.bytes <= 33554432 THEN (SELECT group_concat(json_object('room_id', CASE WHEN _page."room_id" BETWEEN -9007199254740991 AND 9007199254740991 THEN _page."room_id" ELSE CAST(_page."room_id" AS TEXT) END, 'user_id', _page."user_id", 'role', _page."role"), ',\n')
   FROM _page) END AS rows, CASE WHEN _size.found > ? THEN (SELECT json_array(json_array('i', CAST(_page."room_id" AS TEXT)))
   FROM _page
@@ -1183,27 +1200,30 @@ FROM (SELECT sum((ifnull(octet_length(_page."user_id"), 0) + ifnull(octet_length
   FROM _page) AS _size;
 --   CO-ROUTINE _size
 --     MATERIALIZE _page
---       CO-ROUTINE _w
---         SCALAR SUBQUERY 4
---           MATERIALIZE _counted
---             SCAN CONSTANT ROW
---             SCALAR SUBQUERY 2
---               CO-ROUTINE _w
---                 SEARCH _t USING INDEX room_members(user_id) (user_id=?)
---               SCAN _w
---           SCAN _counted
---         SEARCH _t USING INDEX room_members(user_id) (user_id=?)
---       SCAN _w
---       USE TEMP B-TREE FOR ORDER BY
+--       MATERIALIZE _sorted
+--         CO-ROUTINE _w
+--           SCALAR SUBQUERY 4
+--             MATERIALIZE _counted
+--               SCAN CONSTANT ROW
+--               SCALAR SUBQUERY 2
+--                 CO-ROUTINE _w
+--                   SEARCH _t USING INDEX room_members(user_id) (user_id=?)
+--                 SCAN _w
+--             SCAN _counted
+--           SEARCH _t USING INDEX room_members(user_id) (user_id=?)
+--         SCAN _w
+--         USE TEMP B-TREE FOR ORDER BY
+--       SCAN _sorted
+--       SEARCH _r USING INTEGER PRIMARY KEY (rowid=?)
 --     SCAN _page
 --   SCAN _size
---   SCALAR SUBQUERY 7
---     SCAN _page
 --   SCALAR SUBQUERY 8
 --     SCAN _page
 --   SCALAR SUBQUERY 9
---     SCAN _counted
+--     SCAN _page
 --   SCALAR SUBQUERY 10
+--     SCAN _counted
+--   SCALAR SUBQUERY 11
 --     SCAN _counted
 
 -- GET /api/reports → 200
