@@ -26,6 +26,7 @@ const limits: Readonly<Record<string, number>> = {
   "rows of a page where `limit` is not given": constant("tables/", "limitDefault"),
   "values of `in`": constant("tables/", "inValuesMax"),
   "filters of a list": constant("tables/", "filtersMax"),
+  "`offset` and `limit` together, in an order that no index yields": constant("tables/", "sortedPlacesMax"),
   "characters of a cursor": constant("tables/", "cursorLengthMax"),
   "seconds that a cursor lives": constant("tables/", "cursorLifetimeMs") / 1000,
   "bytes of a `contains` from which on the text that is searched is measured first": constant(

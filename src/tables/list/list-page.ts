@@ -22,8 +22,9 @@ import {
 
 /**
  * Reads one page of a list: the first, or the one that a cursor leads to. If the best path would have to sort more
- * candidates than the scan limit, the list is read by a path that yields the order, as many rows at a time as the
- * limit allows. If there is none, the request is refused (`docs/reference/http.md#the-scan-limit`).
+ * candidates than the scan limit, or sort for a page that begins too deep, the list is read by a path that yields the
+ * order, as many rows at a time as the limit allows. If there is none, the request is refused
+ * (`docs/reference/http.md#the-scan-limit`).
  */
 export async function listPage(
   request: ListRequest,
@@ -34,14 +35,13 @@ export async function listPage(
   const bound = prepareList(request, state, source, execution.values);
   if (isRefusal(bound)) return bound;
   const answer = await readPage(bound, request, state, execution);
-  if (answer.outcome !== "too_many_to_sort") return answer.outcome === "page" ? answer.page : answer.refusal;
+  if (!isUnserved(answer)) return answer;
   const inOrder: CursorState = { ...state, orderedOnly: true };
   const isFirst = state.window.after === null && !state.orderedOnly;
   const other = isFirst ? prepareList(request, inOrder, source, execution.values) : null;
-  const unserved = unservedSort(bound.list.plan, source.access);
-  if (other === null || isRefusal(other) || !other.list.plan.path.ordered) return unserved;
-  const again = await readPage(other, request, inOrder, execution);
-  return again.outcome === "page" ? again.page : unserved;
+  const isServed = other !== null && !isRefusal(other) && other.list.plan.path.ordered;
+  const again = isServed ? await readPage(other, request, inOrder, execution) : answer;
+  return isUnserved(again) ? unservedSort(bound.list.plan, source.access, again) : again;
 }
 
 /** A page of a list, with the `meta` of its answer. */
@@ -69,14 +69,21 @@ export function firstState(parameters: readonly QueryParameter[], request: ListR
   };
 }
 
-type PageAnswer =
-  | { readonly outcome: "page"; readonly page: ListPage }
-  | { readonly outcome: "refused"; readonly refusal: Refusal }
-  /** There are more candidates than may be sorted, so no page was read. */
-  | { readonly outcome: "too_many_to_sort" };
+/** Why no page was read of candidates that would have to be sorted. */
+type Unserved = "too_many_to_sort" | "too_deep_to_sort";
+
+function isUnserved(answer: ListPage | Refusal | Unserved): answer is Unserved {
+  return typeof answer === "string";
+}
 
 /**
- * Reads a page by one path, and counts the rows that were read, also where the outcome is no page. Where long work runs
+ * How far into a list whose order no index yields a page may reach, by its offset and its limit together: so many rows
+ * such a sort has to hold.
+ */
+const sortedPlacesMax = 10_000;
+
+/**
+ * Reads a page by one path, and counts the rows that were read, also where no page comes of it. Where long work runs
  * beside, a page is first read with a low scan limit, which most pages do not reach: then it is the same page, without
  * the detour.
  */
@@ -85,7 +92,9 @@ async function readPage(
   request: ListRequest,
   state: CursorState,
   execution: Execution,
-): Promise<PageAnswer> {
+): Promise<ListPage | Refusal | Unserved> {
+  const isTooDeep = state.window.skip + request.limit > sortedPlacesMax;
+  if (isTooDeep && !list.plan.path.ordered) return "too_deep_to_sort";
   const brief = mayBeBrief(list, request, state, execution) ? list.brief() : null;
   if (brief !== null) {
     const { report, isExact } = await readReport(brief, values, request, state, execution, "short");
@@ -98,12 +107,12 @@ async function readPage(
   const whole = list.whole();
   const { plan } = whole;
   const tooLong = plan.searches.length > 0 ? await searchTooLong(request, plan, values, execution) : null;
-  if (tooLong !== null) return { outcome: "refused", refusal: tooLong };
+  if (tooLong !== null) return tooLong;
   const { report, isExact } = await readReport(whole, values, request, state, execution, "long");
   const isTooMany = !plan.path.ordered && report.examined!.candidates > plan.scanLimit;
   execution.tally.add(isExact ? rowsRead(plan, report, isTooMany) : null);
   if (rowsExamined(report) < judgedMax) list.isLong = false;
-  if (isTooMany) return { outcome: "too_many_to_sort" };
+  if (isTooMany) return "too_many_to_sort";
   const end = mayEndInTable(plan, request.limit, report) ? await endOfWindow(plan, values, execution) : null;
   return answerOf(report, plan, request, state, end);
 }
@@ -158,9 +167,9 @@ function answerOf(
   request: ListRequest,
   state: CursorState,
   end: string | null,
-): PageAnswer {
-  if (report.rows === null && report.found > 0) return { outcome: "refused", refusal: tooLarge };
-  return { outcome: "page", page: pageOf(report, plan, request, state, state.window.upTo ?? end) };
+): ListPage | Refusal {
+  if (report.rows === null && report.found > 0) return tooLarge;
+  return pageOf(report, plan, request, state, state.window.upTo ?? end);
 }
 
 /**
@@ -298,10 +307,10 @@ function numbers(value: string | number | null): readonly number[] {
 }
 
 /**
- * Refuses a list that would have to sort more candidates than the scan limit. The message names an index that would
- * help.
+ * Refuses a list that would have to sort more candidates than the scan limit, or for a page that begins too deep. The
+ * message names an index that would help.
  */
-function unservedSort({ path, scanLimit }: ListPlan, { readable }: ListAccess): Refusal {
+function unservedSort({ path, scanLimit }: ListPlan, { readable }: ListAccess, why: Unserved): Refusal {
   const held = path.served.flatMap((condition) => constantColumn(condition) ?? []);
   const columns = [
     ...held.map((name) => ({ name, descending: false })),
@@ -312,7 +321,9 @@ function unservedSort({ path, scanLimit }: ListPlan, { readable }: ListAccess): 
   const named = columns.filter(({ name }) => readable.has(name));
   const help = named.length === 0 ? "a narrower filter" : `an index on [${named.map(indexTerm).join(", ")}]`;
   return badRequest(
-    `no index serves this sort and there are more than ${scanLimit} rows to sort: ${help} would help`,
+    why === "too_many_to_sort"
+      ? `no index serves this sort and there are more than ${scanLimit} rows to sort: ${help} would help`
+      : `no index serves this sort, so offset and limit together are ${sortedPlacesMax} at most: a cursor or ${help} would help`,
   );
 }
 

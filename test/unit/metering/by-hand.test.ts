@@ -224,6 +224,12 @@ key GET /api/messages?sort=body&limit=3 page 2
   200  24 0 3  12 to tell that they are few enough to sort; 12 to sort
 key GET /api/messages?filter[room][in]=1,3&limit=2 page 2
   200  12 0 2  6 to tell that they are few enough to sort; 6 to sort
+key GET /api/messages?sort=body&limit=1&offset=9999
+  200  24 0 0  12 for total, 12 to sort, and all are passed over
+key GET /api/messages?sort=body&limit=1&offset=10000
+  400  - - -  too deep for an order that no index yields: refused before any row is looked at
+key GET /api/messages?filter[room][in]=1,3&limit=1&offset=10000
+  200  24 0 0  too deep to sort, so that the key is read, which has the order: 12 for total, 12 for the page
 key GET /api/messages?nowhere=1
   400  - - -  refused before any row is looked at
 ada GET /api/members
