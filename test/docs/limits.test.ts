@@ -29,10 +29,7 @@ const limits: Readonly<Record<string, number>> = {
   "`offset` and `limit` together, in an order that no index yields": constant("tables/", "sortedPlacesMax"),
   "characters of a cursor": constant("tables/", "cursorLengthMax"),
   "seconds that a cursor lives": constant("tables/", "cursorLifetimeMs") / 1000,
-  "bytes of a `contains` from which on the text that is searched is measured first": constant(
-    "tables/",
-    "shortSearchBytes",
-  ),
+  "cost of the `contains` of a list": constant("tables/", "searchCostMax"),
   "columns of a table": constant("schema-problems.ts", "columnsMax"),
   "characters of a check, a default or an index's condition": constant("/fragment.ts", "lengthMax"),
   "characters of a rule": constant("rules/", "textLengthMax"),

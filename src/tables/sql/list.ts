@@ -20,6 +20,7 @@ import {
 import { type Gate, gateOf } from "./gate.js";
 import { type Judge, judgeOf } from "./judge.js";
 import { behind, columnsOfAlias, notBehind, orderBy, type Refer, stopAt } from "./place.js";
+import { searchBudget } from "./search-budget.js";
 import { jsonArray, jsonObject, keyValue, storedBytes } from "./wire.js";
 
 const slot = (name: string) => param(new Slot(name));
@@ -53,13 +54,14 @@ export function pageValues(limit: number, skip: number): SlotValues {
  *   `groupedOr` says; NULL where an earlier page has counted the window;
  * - `examined`: the number of candidates that were examined for the page, or a JSON array `[candidates, probed]`; NULL
  *   where the plan is not metered, or where the other columns tell it because all candidates are in the list;
- * - `gate_visits`: the number of rows that the gate's probes looked up.
+ * - `gate_visits`: the number of rows that the gate's probes looked up;
+ * - `searched`: what `SearchBudget.measured` says. Where the budget does not allow the search, no row is read.
  *
  * `exact` is false where the number of rows that an `exists` looks up cannot be known.
  */
 export function listStatement(plan: ListPlan): Counted<Sql> {
   const { order, ordered } = plan.path;
-  const gate = gateOf(plan);
+  const { gate, measured } = searchBudget(plan, gateOf(plan));
   const judge = judgeOf(plan, gate, behindPage(plan, columnsOfAlias(sql`_t`)));
   const partsOf = isUnjudged(plan.path) ? unjudgedParts : ordered ? judgedParts : sortedParts;
   const parts = partsOf(plan, gate, judge);
@@ -72,7 +74,7 @@ export function listStatement(plan: ListPlan): Counted<Sql> {
   const lastKey = sql`SELECT ${jsonArray(keys)} FROM _page LIMIT 1 OFFSET ${page.limit} - 1`;
   const fits = sql`_size.bytes <= ${integer(plan.catalog.answerBytesMax)}`;
   const counted = plan.window.counted ? sql`NULL` : parts.counted;
-  const statement = sql`WITH ${commaList(ctes)} SELECT _size.found AS found, CASE WHEN ${fits} THEN (${rows}) END AS rows, CASE WHEN ${isPeeked} THEN (${lastKey}) END AS last_key, ${counted} AS counted, ${parts.examined} AS examined, ${gate.visits} AS gate_visits FROM (SELECT sum(${bytes}) AS bytes, count(*) AS found FROM _page) AS _size`;
+  const statement = sql`WITH ${commaList(ctes)} SELECT _size.found AS found, CASE WHEN ${fits} THEN (${rows}) END AS rows, CASE WHEN ${isPeeked} THEN (${lastKey}) END AS last_key, ${counted} AS counted, ${parts.examined} AS examined, ${gate.visits} AS gate_visits, ${measured} AS searched FROM (SELECT sum(${bytes}) AS bytes, count(*) AS found FROM _page) AS _size`;
   return {
     statement,
     asked: statement,
@@ -116,16 +118,6 @@ export function windowEndStatement(plan: ListPlan): Sql {
   const physical = plan.catalog.tables.get(plan.table.name);
   const keys = order.map((term) => keyValue(term, sql`_w.${name(term.column.name)}`, physical));
   return sql`SELECT ${jsonArray(keys)} FROM (${candidates}) AS _w LIMIT 2 OFFSET ${integer(plan.scanLimit - 1)}`;
-}
-
-/** How many bytes a column has in all candidates of the window, and the number of candidates: one row `[bytes, n]`. */
-export function candidateBytesStatement(plan: ListPlan, column: ColumnName): Sql {
-  const source = selectFrom(plan, [name(column)]);
-  const limit = sql`LIMIT ${integer(plan.scanLimit + 1)}`;
-  const candidates = plan.path.ordered
-    ? armed(plan, source, limit)
-    : sql`${source} WHERE ${servedSql(plan.path.served)} ${limit}`;
-  return sql`SELECT ifnull(sum(octet_length(_w.${name(column)})), 0) AS bytes, count(*) AS n FROM (${candidates}) AS _w`;
 }
 
 interface Parts {

@@ -8,7 +8,7 @@ SELECT _size.found AS found, CASE WHEN _size.bytes <= 33554432 THEN (SELECT grou
   FROM _page) END AS rows, CASE WHEN _size.found > ? THEN (SELECT json_array(json_array('i', CAST(_page."id" AS TEXT)))
   FROM _page
   LIMIT 1 OFFSET ? - 1) END AS last_key, (SELECT count(*)
-  FROM "tags") AS counted, NULL AS examined, 0 AS gate_visits
+  FROM "tags") AS counted, NULL AS examined, 0 AS gate_visits, NULL AS searched
 FROM (SELECT sum((ifnull(octet_length(_page."label"), 0) + ifnull(octet_length(_page."color"), 0))) AS bytes, count(*) AS found
   FROM _page) AS _size;
 --   CO-ROUTINE _size
@@ -33,7 +33,7 @@ SELECT _size.found AS found, CASE WHEN _size.bytes <= 33554432 THEN (SELECT grou
   FROM _page) END AS rows, CASE WHEN _size.found > ? THEN (SELECT json_array(json_array('i', CAST(_page."id" AS TEXT)))
   FROM _page
   LIMIT 1 OFFSET ? - 1) END AS last_key, (SELECT count(*)
-  FROM "tags") AS counted, NULL AS examined, 0 AS gate_visits
+  FROM "tags") AS counted, NULL AS examined, 0 AS gate_visits, NULL AS searched
 FROM (SELECT sum(ifnull(octet_length(_page."label"), 0)) AS bytes, count(*) AS found
   FROM _page) AS _size;
 --   CO-ROUTINE _size
@@ -58,7 +58,7 @@ SELECT _size.found AS found, CASE WHEN _size.bytes <= 33554432 THEN (SELECT grou
   FROM _page) END AS rows, CASE WHEN _size.found > ? THEN (SELECT json_array(json_array('i', CAST(_page."id" AS TEXT)))
   FROM _page
   LIMIT 1 OFFSET ? - 1) END AS last_key, (SELECT count(*)
-  FROM "tags") AS counted, NULL AS examined, 0 AS gate_visits
+  FROM "tags") AS counted, NULL AS examined, 0 AS gate_visits, NULL AS searched
 FROM (SELECT sum((ifnull(octet_length(_page."label"), 0) + ifnull(octet_length(_page."color"), 0))) AS bytes, count(*) AS found
   FROM _page) AS _size;
 --   CO-ROUTINE _size
@@ -83,7 +83,7 @@ SELECT _size.found AS found, CASE WHEN _size.bytes <= 33554432 THEN (SELECT grou
   FROM _page) END AS rows, CASE WHEN _size.found > ? THEN (SELECT json_array(_page."label", json_array('i', CAST(_page."id" AS TEXT)))
   FROM _page
   LIMIT 1 OFFSET ? - 1) END AS last_key, (SELECT count(*)
-  FROM "tags") AS counted, NULL AS examined, 0 AS gate_visits
+  FROM "tags") AS counted, NULL AS examined, 0 AS gate_visits, NULL AS searched
 FROM (SELECT sum((ifnull(octet_length(_page."label"), 0) + ifnull(octet_length(_page."color"), 0))) AS bytes, count(*) AS found
   FROM _page) AS _size;
 --   CO-ROUTINE _size
@@ -117,7 +117,7 @@ SELECT _size.found AS found, CASE WHEN _size.bytes <= 33554432 THEN (SELECT grou
   FROM _page
   LIMIT 1 OFFSET ? - 1) END AS last_key, (SELECT counted
   FROM _counted) AS counted, (SELECT json_array(counted ->> 0, counted ->> 2)
-  FROM _counted) AS examined, 0 AS gate_visits
+  FROM _counted) AS examined, 0 AS gate_visits, NULL AS searched
 FROM (SELECT sum((ifnull(octet_length(_page."label"), 0) + ifnull(octet_length(_page."color"), 0))) AS bytes, count(*) AS found
   FROM _page) AS _size;
 --   CO-ROUTINE _size
@@ -163,7 +163,7 @@ SELECT _size.found AS found, CASE WHEN _size.bytes <= 33554432 THEN (SELECT grou
     FROM "tags" AS _t INDEXED BY "tags(label)"
     WHERE _t."label" = ?
     ORDER BY _t."id"
-    LIMIT 100000) AS _w) END AS counted, NULL AS examined, 0 AS gate_visits
+    LIMIT 100000) AS _w) END AS counted, NULL AS examined, 0 AS gate_visits, NULL AS searched
 FROM (SELECT sum((ifnull(octet_length(_page."label"), 0) + ifnull(octet_length(_page."color"), 0))) AS bytes, count(*) AS found
   FROM _page) AS _size;
 --   CO-ROUTINE _size
@@ -209,7 +209,7 @@ SELECT _size.found AS found, CASE WHEN _size.bytes <= 33554432 THEN (SELECT grou
   FROM _page
   LIMIT 1 OFFSET ? - 1) END AS last_key, (SELECT counted
   FROM _counted) AS counted, (SELECT json_array(counted ->> 0, counted ->> 2)
-  FROM _counted) AS examined, 0 AS gate_visits
+  FROM _counted) AS examined, 0 AS gate_visits, NULL AS searched
 FROM (SELECT sum((ifnull(octet_length(_page."label"), 0) + ifnull(octet_length(_page."color"), 0))) AS bytes, count(*) AS found
   FROM _page) AS _size;
 --   CO-ROUTINE _size
@@ -262,7 +262,7 @@ SELECT _size.found AS found, CASE WHEN _size.bytes <= 33554432 THEN (SELECT grou
     FROM "tags" AS _t NOT INDEXED
     WHERE (_t."id" >= ? AND _t."id" < ?)
     ORDER BY _t."id"
-    LIMIT 100000) AS _w) END AS counted, NULL AS examined, 0 AS gate_visits
+    LIMIT 100000) AS _w) END AS counted, NULL AS examined, 0 AS gate_visits, NULL AS searched
 FROM (SELECT sum((ifnull(octet_length(_page."label"), 0) + ifnull(octet_length(_page."color"), 0))) AS bytes, count(*) AS found
   FROM _page) AS _size;
 --   CO-ROUTINE _size
@@ -314,7 +314,7 @@ SELECT _size.found AS found, CASE WHEN _size.bytes <= 33554432 THEN (SELECT grou
     LIMIT 100000) AS _w
   WHERE _w."id" <= (SELECT "id"
     FROM _peeked)) ELSE (SELECT json_array(min(counted ->> 0, 100000), ifnull(counted ->> 4, counted ->> 2))
-  FROM _counted) END AS examined, 0 AS gate_visits
+  FROM _counted) END AS examined, 0 AS gate_visits, NULL AS searched
 FROM (SELECT sum((ifnull(octet_length(_page."label"), 0) + ifnull(octet_length(_page."color"), 0))) AS bytes, count(*) AS found
   FROM _page) AS _size;
 --   CO-ROUTINE _size
@@ -350,25 +350,33 @@ FROM (SELECT sum((ifnull(octet_length(_page."label"), 0) + ifnull(octet_length(_
 --     SCAN _counted
 
 -- GET /api/tags?filter[label][contains]=ag&filter[label][starts_with]=t → 200
-WITH _counted AS MATERIALIZED (SELECT (SELECT CASE WHEN (SELECT max(_e."id")
+WITH _searched AS MATERIALIZED (SELECT count(*) AS n, ifnull(sum(_w."_s0"), 0) * (300 + octet_length(?)) <= 80000000000 AS fits
+  FROM (SELECT octet_length(_t."label") AS "_s0"
+    FROM "tags" AS _t NOT INDEXED
+    WHERE 1
+    ORDER BY _t."id"
+    LIMIT 100000) AS _w), _counted AS MATERIALIZED (SELECT (SELECT CASE WHEN (SELECT max(_e."id")
       FROM "tags" AS _e) - (SELECT min(_e."id")
       FROM "tags" AS _e) < 100000 THEN (SELECT json_array(ifnull(sum(_w._n), 0), ifnull(sum(_w._n) FILTER (WHERE (instr(_w."label", ?) > 0 AND substr(_w."label", 1, length(?)) = ?)), 0), 0, 1, 0)
       FROM (SELECT count(*) AS _n, _t."label" AS "label"
         FROM "tags" AS _t INDEXED BY "tags(label)"
         GROUP BY _t."label"
-        LIMIT -1) AS _w) ELSE (SELECT json_array(count(*), count(*) FILTER (WHERE (instr(_w."label", ?) > 0 AND substr(_w."label", 1, length(?)) = ?)), 0)
+        LIMIT CASE WHEN (SELECT fits
+          FROM _searched) THEN -1 ELSE 0 END) AS _w) ELSE (SELECT json_array(count(*), count(*) FILTER (WHERE (instr(_w."label", ?) > 0 AND substr(_w."label", 1, length(?)) = ?)), 0)
       FROM (SELECT _t."label" AS "label", _t."id" AS "id"
         FROM "tags" AS _t NOT INDEXED
         WHERE 1
         ORDER BY _t."id"
-        LIMIT 100000) AS _w) END) AS counted), _peeked AS (SELECT *
+        LIMIT CASE WHEN (SELECT fits
+          FROM _searched) THEN 100000 ELSE 0 END) AS _w) END) AS counted), _peeked AS (SELECT *
   FROM _page
   LIMIT 1 OFFSET ?), _page AS MATERIALIZED (SELECT _w."id", _w."label", _w."color"
   FROM (SELECT _t."id" AS "id", _t."label" AS "label", _t."color" AS "color"
     FROM "tags" AS _t NOT INDEXED
     WHERE 1
     ORDER BY _t."id"
-    LIMIT 100000) AS _w
+    LIMIT CASE WHEN (SELECT fits
+      FROM _searched) THEN 100000 ELSE 0 END) AS _w
   WHERE (instr(_w."label", ?) > 0 AND substr(_w."label", 1, length(?)) = ?)
   LIMIT ? + 1 OFFSET ?)
 SELECT _size.found AS found, CASE WHEN _size.bytes <= 33554432 THEN (SELECT group_concat(json_object('id', CASE WHEN _page."id" BETWEEN -9007199254740991 AND 9007199254740991 THEN _page."id" ELSE CAST(_page."id" AS TEXT) END, 'label', _page."label", 'color', _page."color"), ',\n')
@@ -381,53 +389,69 @@ SELECT _size.found AS found, CASE WHEN _size.bytes <= 33554432 THEN (SELECT grou
     WHERE (1 AND _t."id" <= (SELECT "id"
         FROM _peeked))
     ORDER BY _t."id"
-    LIMIT 100000) AS _w
+    LIMIT CASE WHEN (SELECT fits
+      FROM _searched) THEN 100000 ELSE 0 END) AS _w
   WHERE _w."id" <= (SELECT "id"
     FROM _peeked)) ELSE (SELECT json_array(min(counted ->> 0, 100000), ifnull(counted ->> 4, counted ->> 2))
-  FROM _counted) END AS examined, 0 AS gate_visits
+  FROM _counted) END AS examined, 0 AS gate_visits, (SELECT json_array(n, fits)
+  FROM _searched) AS searched
 FROM (SELECT sum((ifnull(octet_length(_page."label"), 0) + ifnull(octet_length(_page."color"), 0))) AS bytes, count(*) AS found
   FROM _page) AS _size;
 --   CO-ROUTINE _size
 --     MATERIALIZE _page
 --       CO-ROUTINE _w
+--         SCALAR SUBQUERY 14
+--           MATERIALIZE _searched
+--             CO-ROUTINE _w
+--               SCAN _t
+--             SCAN _w
+--           SCAN _searched
 --         SCAN _t
 --       SCAN _w
 --     SCAN _page
 --   SCAN _size
---   SCALAR SUBQUERY 12
+--   SCALAR SUBQUERY 17
 --     SCAN _page
---   SCALAR SUBQUERY 13
+--   SCALAR SUBQUERY 18
 --     SCAN _page
---   SCALAR SUBQUERY 14
+--   SCALAR SUBQUERY 19
 --     MATERIALIZE _counted
 --       SCAN CONSTANT ROW
---       SCALAR SUBQUERY 7
+--       SCALAR SUBQUERY 11
 --         SCAN CONSTANT ROW
---         SCALAR SUBQUERY 1
---           SEARCH _e
---         SCALAR SUBQUERY 2
+--         SCALAR SUBQUERY 3
 --           SEARCH _e
 --         SCALAR SUBQUERY 4
+--           SEARCH _e
+--         SCALAR SUBQUERY 7
 --           CO-ROUTINE _w
+--             SCALAR SUBQUERY 5
+--               SCAN _searched
 --             SCAN _t USING COVERING INDEX tags(label)
 --           SCAN _w
---         SCALAR SUBQUERY 6
+--         SCALAR SUBQUERY 10
 --           CO-ROUTINE _w
+--             SCALAR SUBQUERY 8
+--               SCAN _searched
 --             SCAN _t
 --           SCAN _w
 --     SCAN _counted
---   SCALAR SUBQUERY 18
+--   SCALAR SUBQUERY 24
 --     CO-ROUTINE _w
+--       SCALAR SUBQUERY 21
+--         SCAN _searched
 --       SEARCH _t USING INTEGER PRIMARY KEY (rowid<?)
---       SCALAR SUBQUERY 15
+--       SCALAR SUBQUERY 20
 --         MATERIALIZE _peeked
 --           SCAN _page
 --         SCAN _peeked
 --     SCAN _w
---     SCALAR SUBQUERY 17
+--     SCALAR SUBQUERY 23
 --       SCAN _peeked
---   SCALAR SUBQUERY 19
+--   SCALAR SUBQUERY 25
 --     SCAN _counted
+--   SCALAR SUBQUERY 26
+--     SCAN _searched
 
 -- GET /api/tags?filter[color][ne]=red&filter[label][lte]=z → 200
 WITH _counted AS MATERIALIZED (SELECT (SELECT json_array(count(*), count(*) FILTER (WHERE (_w."color" <> ? AND _w."label" <= ?)), 0)
@@ -458,7 +482,7 @@ SELECT _size.found AS found, CASE WHEN _size.bytes <= 33554432 THEN (SELECT grou
     LIMIT 100000) AS _w
   WHERE _w."id" <= (SELECT "id"
     FROM _peeked)) ELSE (SELECT json_array(min(counted ->> 0, 100000), ifnull(counted ->> 4, counted ->> 2))
-  FROM _counted) END AS examined, 0 AS gate_visits
+  FROM _counted) END AS examined, 0 AS gate_visits, NULL AS searched
 FROM (SELECT sum((ifnull(octet_length(_page."label"), 0) + ifnull(octet_length(_page."color"), 0))) AS bytes, count(*) AS found
   FROM _page) AS _size;
 --   CO-ROUTINE _size
@@ -533,7 +557,7 @@ SELECT _size.found AS found, CASE WHEN _size.bytes <= 33554432 THEN (SELECT grou
     LIMIT 100000) AS _w
   WHERE _w."id" <= (SELECT "id"
     FROM _peeked)) ELSE (SELECT json_array(min(counted ->> 0, 100000), ifnull(counted ->> 4, counted ->> 2))
-  FROM _counted) END AS examined, 0 AS gate_visits
+  FROM _counted) END AS examined, 0 AS gate_visits, NULL AS searched
 FROM (SELECT sum((ifnull(octet_length(_page."owner_id"), 0) + ifnull(octet_length(_page."name"), 0))) AS bytes, count(*) AS found
   FROM _page) AS _size;
 --   CO-ROUTINE _size
@@ -614,7 +638,7 @@ SELECT _size.found AS found, CASE WHEN _size.bytes <= 33554432 THEN (SELECT grou
     LIMIT 100000) AS _w
   WHERE _w."id" <= (SELECT "id"
     FROM _peeked)) ELSE (SELECT json_array(min(counted ->> 0, 100000), ifnull(counted ->> 4, counted ->> 2))
-  FROM _counted) END AS examined, 0 AS gate_visits
+  FROM _counted) END AS examined, 0 AS gate_visits, NULL AS searched
 FROM (SELECT sum((ifnull(octet_length(_page."owner_id"), 0) + ifnull(octet_length(_page."name"), 0))) AS bytes, count(*) AS found
   FROM _page) AS _size;
 --   CO-ROUTINE _size
@@ -695,7 +719,7 @@ SELECT _size.found AS found, CASE WHEN _size.bytes <= 33554432 THEN (SELECT grou
     LIMIT 100000) AS _w
   WHERE _w."id" <= (SELECT "id"
     FROM _peeked)) ELSE (SELECT json_array(min(counted ->> 0, 100000), ifnull(counted ->> 4, counted ->> 2))
-  FROM _counted) END AS examined, 0 AS gate_visits
+  FROM _counted) END AS examined, 0 AS gate_visits, NULL AS searched
 FROM (SELECT sum((ifnull(octet_length(_page."owner_id"), 0) + ifnull(octet_length(_page."name"), 0))) AS bytes, count(*) AS found
   FROM _page) AS _size;
 --   CO-ROUTINE _size
@@ -788,7 +812,7 @@ SELECT _size.found AS found, CASE WHEN _size.bytes <= 33554432 THEN (SELECT grou
               FROM _peeked) IS NULL AND _w."size" IS NOT NULL)) OR (_w."size" IS (SELECT "size"
             FROM _peeked) AND _w."id" <= (SELECT "id"
             FROM _peeked)))))) ELSE (SELECT json_array(min(counted ->> 0, 100000), ifnull(counted ->> 4, counted ->> 2))
-  FROM _counted) END AS examined, 0 AS gate_visits
+  FROM _counted) END AS examined, 0 AS gate_visits, NULL AS searched
 FROM (SELECT sum((ifnull(octet_length(_page."owner_id"), 0) + ifnull(octet_length(_page."name"), 0))) AS bytes, count(*) AS found
   FROM _page) AS _size;
 --   CO-ROUTINE _size
@@ -896,7 +920,7 @@ SELECT _size.found AS found, CASE WHEN _size.bytes <= 33554432 THEN (SELECT grou
     LIMIT 100000) AS _w
   WHERE _w."id" <= (SELECT "id"
     FROM _peeked)) ELSE (SELECT json_array(min(counted ->> 0, 100000), ifnull(counted ->> 4, counted ->> 2))
-  FROM _counted) END AS examined, 0 AS gate_visits
+  FROM _counted) END AS examined, 0 AS gate_visits, NULL AS searched
 FROM (SELECT sum((ifnull(octet_length(_page."author_id"), 0) + ifnull(octet_length(_page."body"), 0) + ifnull(octet_length(_page."attachment"), 0))) AS bytes, count(*) AS found
   FROM _page) AS _size;
 --   CO-ROUTINE _size
@@ -977,7 +1001,7 @@ SELECT _size.found AS found, CASE WHEN _size.bytes <= 33554432 THEN (SELECT grou
   LIMIT 1 OFFSET ? - 1) END AS last_key, (SELECT counted
   FROM _counted) AS counted, (SELECT json_array(counted ->> 0, counted ->> 2)
   FROM _counted) AS examined, (SELECT "_g0" IS NOT NULL
-  FROM _gates) AS gate_visits
+  FROM _gates) AS gate_visits, NULL AS searched
 FROM (SELECT sum((ifnull(octet_length(_page."author_id"), 0) + ifnull(octet_length(_page."body"), 0) + ifnull(octet_length(_page."attachment"), 0))) AS bytes, count(*) AS found
   FROM _page) AS _size;
 --   CO-ROUTINE _size
@@ -1057,7 +1081,7 @@ SELECT _size.found AS found, CASE WHEN _size.bytes <= 33554432 THEN (SELECT grou
   WHERE _w."id" <= (SELECT "id"
     FROM _peeked)) ELSE (SELECT json_array(min(counted ->> 0, 100000), ifnull(counted ->> 4, counted ->> 2))
   FROM _counted) END AS examined, (SELECT "_g0" IS NOT NULL
-  FROM _gates) AS gate_visits
+  FROM _gates) AS gate_visits, NULL AS searched
 FROM (SELECT sum((ifnull(octet_length(_page."author_id"), 0) + ifnull(octet_length(_page."body"), 0) + ifnull(octet_length(_page."attachment"), 0))) AS bytes, count(*) AS found
   FROM _page) AS _size;
 --   CO-ROUTINE _size
@@ -1135,7 +1159,7 @@ SELECT _size.found AS found, CASE WHEN _size.bytes <= 33554432 THEN (SELECT grou
   FROM _page
   LIMIT 1 OFFSET ? - 1) END AS last_key, (SELECT counted
   FROM _counted) AS counted, (SELECT json_array(counted ->> 0, counted ->> 2)
-  FROM _counted) AS examined, 0 AS gate_visits
+  FROM _counted) AS examined, 0 AS gate_visits, NULL AS searched
 FROM (SELECT sum((ifnull(octet_length(_page."author_id"), 0) + ifnull(octet_length(_page."body"), 0) + ifnull(octet_length(_page."attachment"), 0))) AS bytes, count(*) AS found
   FROM _page) AS _size;
 --   CO-ROUTINE _size
@@ -1195,7 +1219,7 @@ SELECT _size.found AS found, CASE WHEN _size.bytes <= 33554432 THEN (SELECT grou
   FROM _page
   LIMIT 1 OFFSET ? - 1) END AS last_key, (SELECT counted
   FROM _counted) AS counted, (SELECT json_array(counted ->> 0, counted ->> 2)
-  FROM _counted) AS examined, 0 AS gate_visits
+  FROM _counted) AS examined, 0 AS gate_visits, NULL AS searched
 FROM (SELECT sum((ifnull(octet_length(_page."user_id"), 0) + ifnull(octet_length(_page."role"), 0))) AS bytes, count(*) AS found
   FROM _page) AS _size;
 --   CO-ROUTINE _size
@@ -1275,7 +1299,7 @@ FROM (SELECT (SELECT max(version)
       LIMIT 100000) AS _w
     WHERE _w."id" <= (SELECT "id"
       FROM _peeked)) ELSE (SELECT json_array(min(counted ->> 0, 100000), ifnull(counted ->> 4, counted ->> 2))
-    FROM _counted) END AS examined, 0 AS gate_visits
+    FROM _counted) END AS examined, 0 AS gate_visits, NULL AS searched
   FROM (SELECT sum((ifnull(octet_length(_page."author_id"), 0) + ifnull(octet_length(_page."kind"), 0))) AS bytes, count(*) AS found
     FROM _page) AS _size) ON 1;
 --   CO-ROUTINE (subquery-2)
@@ -1346,7 +1370,7 @@ SELECT _size.found AS found, CASE WHEN _size.bytes <= 33554432 THEN (SELECT grou
     FROM "tags" AS _t NOT INDEXED
     WHERE (1 AND _t."id" > ?)
     ORDER BY _t."id"
-    LIMIT 100000) AS _w) END AS examined, 0 AS gate_visits
+    LIMIT 100000) AS _w) END AS examined, 0 AS gate_visits, NULL AS searched
 FROM (SELECT sum((ifnull(octet_length(_page."label"), 0) + ifnull(octet_length(_page."color"), 0))) AS bytes, count(*) AS found
   FROM _page) AS _size;
 --   CO-ROUTINE _size
@@ -1383,7 +1407,7 @@ SELECT _size.found AS found, CASE WHEN _size.bytes <= 33554432 THEN (SELECT grou
   FROM _page) END AS rows, CASE WHEN _size.found > ? THEN (SELECT json_array(_page."color", _page."label", json_array('i', CAST(_page."id" AS TEXT)))
   FROM _page
   LIMIT 1 OFFSET ? - 1) END AS last_key, NULL AS counted, (SELECT json_array(counted ->> 0, counted ->> 2)
-  FROM _counted) AS examined, 0 AS gate_visits
+  FROM _counted) AS examined, 0 AS gate_visits, NULL AS searched
 FROM (SELECT sum((ifnull(octet_length(_page."label"), 0) + ifnull(octet_length(_page."color"), 0))) AS bytes, count(*) AS found
   FROM _page) AS _size;
 --   CO-ROUTINE _size
@@ -1492,7 +1516,7 @@ SELECT _size.found AS found, CASE WHEN _size.bytes <= 33554432 THEN (SELECT grou
       ORDER BY _t."name", _t."size" DESC, _t."id"
       LIMIT 100000)
     LIMIT 100000) AS _w
-  WHERE 1) END AS examined, 0 AS gate_visits
+  WHERE 1) END AS examined, 0 AS gate_visits, NULL AS searched
 FROM (SELECT sum((ifnull(octet_length(_page."owner_id"), 0) + ifnull(octet_length(_page."name"), 0))) AS bytes, count(*) AS found
   FROM _page) AS _size;
 --   CO-ROUTINE _size
