@@ -25,6 +25,15 @@ it("a page of more text than an answer can hold is 400, and fewer columns or a s
   expect((await anyone.get("/api/notes?select=id")).body).toMatchObject({ meta: { total: 40 } });
 });
 
+it("says so too where the page is read by another index, as the best one leaves too many rows to sort", async () => {
+  const server = await serve({ schema, config: `api.scan_limit = 5\n${config}` });
+  const fill =
+    "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 7) INSERT INTO notes (body) SELECT hex(zeroblob(?)) FROM n";
+  await run(server, fill, BigInt(server.database.answerBytesMax) / 8n);
+  const refused = await client(server).get("/api/notes?filter[id][in]=1,2,3,4,5,6,7");
+  expect(expectRefusal(refused, 400, "bad_request")).toMatch(/^the page is too large/);
+});
+
 it("a row that no answer can hold is 400, and a write to it answers with its key", async () => {
   const server = await serve({ schema, config });
   await run(
