@@ -117,7 +117,7 @@ function randomFilter(random: Random, table: OracleTable, column: string): Filte
   const present = table.rows.map((row) => row[column]!).filter((value) => value !== null);
   if (present.length === 0) return [];
   const value = () => random.pick(present) as NonNullable<Value>;
-  switch (random.pick(["eq", "eq", "eq", "gt", "lt", "in", "is_null"] as const)) {
+  switch (random.pick(["eq", "eq", "eq", "gt", "lt", "in", "is_null", "contains"] as const)) {
     case "eq":
       return [{ column, operator: "eq", value: value() }];
     case "gt":
@@ -128,6 +128,12 @@ function randomFilter(random: Random, table: OracleTable, column: string): Filte
       return [{ column, operator: "in", values: random.times(random.int(1, 4), value) }];
     case "is_null":
       return [{ column, operator: "is_null", value: true }];
+    case "contains": {
+      const text = value();
+      return typeof text === "string" && text !== ""
+        ? [{ column, operator: "contains", value: text.slice(-random.int(1, 2)) }]
+        : [];
+    }
   }
 }
 

@@ -1,11 +1,10 @@
 import type { QueryParameter } from "../../http/query-string.js";
 import { badRequest, isRefusal, type Refusal } from "../../http/refusal.js";
 import type { Result } from "../../platform/database.js";
-import type { ColumnName } from "../../sqlite/names.js";
 import { countedRead, type Duration, type Execution, read } from "../execution.js";
 import { finishRows } from "../sql/finish-rows.js";
-import { bind, bindSingle } from "../sql/fragment.js";
-import { candidateBytesStatement, rowSeparator, windowEndStatement } from "../sql/list.js";
+import { bind } from "../sql/fragment.js";
+import { rowSeparator, windowEndStatement } from "../sql/list.js";
 import { constantColumn, isUnjudged } from "./access-path.js";
 import type { CursorState, WireWindow } from "./cursor.js";
 import type { ListPlan } from "./list-plan.js";
@@ -22,8 +21,9 @@ import {
 
 /**
  * Reads one page of a list: the first, or the one that a cursor leads to. If the best path would have to sort more
- * candidates than the scan limit, the list is read by a path that yields the order, as many rows at a time as the
- * limit allows. If there is none, the request is refused (`docs/reference/http.md#the-scan-limit`).
+ * candidates than the scan limit, or sort for a page that begins too deep, the list is read by a path that yields the
+ * order, as many rows at a time as the limit allows. If there is none, the request is refused
+ * (`docs/reference/http.md#the-scan-limit`).
  */
 export async function listPage(
   request: ListRequest,
@@ -34,14 +34,13 @@ export async function listPage(
   const bound = prepareList(request, state, source, execution.values);
   if (isRefusal(bound)) return bound;
   const answer = await readPage(bound, request, state, execution);
-  if (answer.outcome !== "too_many_to_sort") return answer.outcome === "page" ? answer.page : answer.refusal;
+  if (!isUnserved(answer)) return answer;
   const inOrder: CursorState = { ...state, orderedOnly: true };
   const isFirst = state.window.after === null && !state.orderedOnly;
   const other = isFirst ? prepareList(request, inOrder, source, execution.values) : null;
-  const unserved = unservedSort(bound.list.plan, source.access);
-  if (other === null || isRefusal(other) || !other.list.plan.path.ordered) return unserved;
-  const again = await readPage(other, request, inOrder, execution);
-  return again.outcome === "page" ? again.page : unserved;
+  const isServed = other !== null && !isRefusal(other) && other.list.plan.path.ordered;
+  const again = isServed ? await readPage(other, request, inOrder, execution) : answer;
+  return isUnserved(again) ? unservedSort(bound.list.plan, source.access, again) : again;
 }
 
 /** A page of a list, with the `meta` of its answer. */
@@ -69,14 +68,21 @@ export function firstState(parameters: readonly QueryParameter[], request: ListR
   };
 }
 
-type PageAnswer =
-  | { readonly outcome: "page"; readonly page: ListPage }
-  | { readonly outcome: "refused"; readonly refusal: Refusal }
-  /** There are more candidates than may be sorted, so no page was read. */
-  | { readonly outcome: "too_many_to_sort" };
+/** Why no page was read of candidates that would have to be sorted. */
+type Unserved = "too_many_to_sort" | "too_deep_to_sort";
+
+function isUnserved(answer: ListPage | Refusal | Unserved): answer is Unserved {
+  return typeof answer === "string";
+}
 
 /**
- * Reads a page by one path, and counts the rows that were read, also where the outcome is no page. Where long work runs
+ * How far into a list whose order no index yields a page may reach, by its offset and its limit together: so many rows
+ * such a sort has to hold.
+ */
+const sortedPlacesMax = 10_000;
+
+/**
+ * Reads a page by one path, and counts the rows that were read, also where no page comes of it. Where long work runs
  * beside, a page is first read with a low scan limit, which most pages do not reach: then it is the same page, without
  * the detour.
  */
@@ -85,7 +91,9 @@ async function readPage(
   request: ListRequest,
   state: CursorState,
   execution: Execution,
-): Promise<PageAnswer> {
+): Promise<ListPage | Refusal | Unserved> {
+  const isTooDeep = state.window.skip + request.limit > sortedPlacesMax;
+  if (isTooDeep && !list.plan.path.ordered) return "too_deep_to_sort";
   const brief = mayBeBrief(list, request, state, execution) ? list.brief() : null;
   if (brief !== null) {
     const { report, isExact } = await readReport(brief, values, request, state, execution, "short");
@@ -97,13 +105,12 @@ async function readPage(
   }
   const whole = list.whole();
   const { plan } = whole;
-  const tooLong = plan.searches.length > 0 ? await searchTooLong(request, plan, values, execution) : null;
-  if (tooLong !== null) return { outcome: "refused", refusal: tooLong };
   const { report, isExact } = await readReport(whole, values, request, state, execution, "long");
   const isTooMany = !plan.path.ordered && report.examined!.candidates > plan.scanLimit;
   execution.tally.add(isExact ? rowsRead(plan, report, isTooMany) : null);
   if (rowsExamined(report) < judgedMax) list.isLong = false;
-  if (isTooMany) return { outcome: "too_many_to_sort" };
+  if (report.searched?.fits === false) return tooMuchToSearch(plan);
+  if (isTooMany) return "too_many_to_sort";
   const end = mayEndInTable(plan, request.limit, report) ? await endOfWindow(plan, values, execution) : null;
   return answerOf(report, plan, request, state, end);
 }
@@ -158,9 +165,9 @@ function answerOf(
   request: ListRequest,
   state: CursorState,
   end: string | null,
-): PageAnswer {
-  if (report.rows === null && report.found > 0) return { outcome: "refused", refusal: tooLarge };
-  return { outcome: "page", page: pageOf(report, plan, request, state, state.window.upTo ?? end) };
+): ListPage | Refusal {
+  if (report.rows === null && report.found > 0) return tooLarge;
+  return pageOf(report, plan, request, state, state.window.upTo ?? end);
 }
 
 /**
@@ -201,43 +208,14 @@ function pageRows({ rows, found }: PageReport, limit: number): string {
   return rows.slice(0, rows.lastIndexOf(rowSeparator));
 }
 
-/** The longest text of `contains`, in bytes, for which the search costs little more than reading what is searched. */
-const shortSearchBytes = 64;
-/** How many comparisons of bytes a `contains` may take in the worst case. That many take about a second. */
-const searchWorkMax = 20_000_000_000;
-
-/**
- * Refuses a `contains` that would take too long; null where none does. SQLite compares the text anew at every place
- * of what it searches, so searching a long text in very much text would block the server.
- */
-async function searchTooLong(
-  { filterValues }: ListRequest,
-  plan: ListPlan,
-  values: BoundList["values"],
-  execution: Execution,
-): Promise<Refusal | null> {
-  for (const { column, text } of plan.searches) {
-    const bytes = new TextEncoder().encode(filterValues.get(text.name) as string).length;
-    if (bytes <= shortSearchBytes) continue;
-    const [held, candidates] = await candidateBytes(plan, column, values, execution);
-    execution.tally.add(candidates);
-    if (held * bytes > searchWorkMax)
-      return badRequest(`${column}: too much text to look for so long a value in`);
-  }
-  return null;
-}
-
-async function candidateBytes(
-  plan: ListPlan,
-  column: ColumnName,
-  values: BoundList["values"],
-  execution: Execution,
-): Promise<readonly [bytes: number, candidates: number]> {
-  const [result] = await read(execution, [bindSingle(candidateBytesStatement(plan, column), values)], "long");
-  return result!.rows[0] as [number, number];
-}
-
 const tooLarge = badRequest("the page is too large: a smaller limit or fewer columns would help");
+
+function tooMuchToSearch({ searches }: ListPlan): Refusal {
+  const columns = searches.map(({ column }) => column).join(", ");
+  return badRequest(
+    `${columns}: too much text to search: a filter that an index serves or a shorter text would help`,
+  );
+}
 
 /** What the single row of `listStatement` says. */
 interface PageReport {
@@ -254,6 +232,8 @@ interface PageReport {
   } | null;
   readonly examined: { readonly candidates: number; readonly probed: number } | null;
   readonly gateVisits: number;
+  /** The candidates whose text was measured, and whether it may be searched; null where nothing was measured. */
+  readonly searched: { readonly candidates: number; readonly fits: boolean } | null;
 }
 
 function reportOf(
@@ -262,11 +242,12 @@ function reportOf(
   limit: number,
   skip: number,
 ): PageReport {
-  const [found, rows, lastKey, counted, examined, gateVisits] = row as PageReportRow;
+  const [found, rows, lastKey, counted, examined, gateVisits, searched] = row as PageReportRow;
   const [candidates, authorized = candidates, probed = 0, toTheEnd] = numbers(counted);
   // Where every candidate is in the list, the page examined those up to the row after it, or else all that were
   // counted.
   const reached = found > limit ? skip + limit + 1 : Math.min(candidates ?? 0, scanLimit);
+  const [measured, fits] = numbers(searched);
   const [walked = isUnjudged(path) ? reached : undefined, walkedProbed = 0] = numbers(examined);
   return {
     rows,
@@ -278,6 +259,7 @@ function reportOf(
         : { candidates, authorized: authorized!, probed, toTheEnd: toTheEnd === 1 },
     examined: walked === undefined ? null : { candidates: walked, probed: walkedProbed },
     gateVisits,
+    searched: measured === undefined ? null : { candidates: measured, fits: fits === 1 },
   };
 }
 
@@ -289,6 +271,7 @@ type PageReportRow = readonly [
   counted: string | number | null,
   examined: string | null,
   gateVisits: number,
+  searched: string | null,
 ];
 
 /** Reads a number, a JSON array of numbers, or NULL. */
@@ -298,10 +281,10 @@ function numbers(value: string | number | null): readonly number[] {
 }
 
 /**
- * Refuses a list that would have to sort more candidates than the scan limit. The message names an index that would
- * help.
+ * Refuses a list that would have to sort more candidates than the scan limit, or for a page that begins too deep. The
+ * message names an index that would help.
  */
-function unservedSort({ path, scanLimit }: ListPlan, { readable }: ListAccess): Refusal {
+function unservedSort({ path, scanLimit }: ListPlan, { readable }: ListAccess, why: Unserved): Refusal {
   const held = path.served.flatMap((condition) => constantColumn(condition) ?? []);
   const columns = [
     ...held.map((name) => ({ name, descending: false })),
@@ -312,7 +295,9 @@ function unservedSort({ path, scanLimit }: ListPlan, { readable }: ListAccess): 
   const named = columns.filter(({ name }) => readable.has(name));
   const help = named.length === 0 ? "a narrower filter" : `an index on [${named.map(indexTerm).join(", ")}]`;
   return badRequest(
-    `no index serves this sort and there are more than ${scanLimit} rows to sort: ${help} would help`,
+    why === "too_many_to_sort"
+      ? `no index serves this sort and there are more than ${scanLimit} rows to sort: ${help} would help`
+      : `no index serves this sort, so offset and limit together are ${sortedPlacesMax} at most: a cursor or ${help} would help`,
   );
 }
 
@@ -321,16 +306,18 @@ function indexTerm({ name, descending }: { readonly name: string; readonly desce
 }
 
 /**
- * `rows_read` of the answer: the candidates that were examined for the count and for the page, and the rows that the
- * rule's `exists` looked up (`docs/reference/metering.md#what-is-counted`). Where there were too many to sort, no
- * page was read.
+ * `rows_read` of the answer: the candidates whose text was measured, those that were examined for the count and for
+ * the page, and the rows that the rule's `exists` looked up (`docs/reference/metering.md#what-is-counted`). Where there
+ * were too many to sort, no page was read.
  */
-function rowsRead(plan: ListPlan, { counted, examined, gateVisits }: PageReport, isTooMany: boolean): number {
+function rowsRead(plan: ListPlan, report: PageReport, isTooMany: boolean): number {
+  const { counted, examined, searched, gateVisits } = report;
   const pass = (part: { candidates: number; probed: number } | null) =>
     part === null ? 0 : part.candidates + part.probed;
+  const once = gateVisits + (searched?.candidates ?? 0);
   // Where candidates have to be sorted, every page first counts all of them and then reads them again.
-  if (!plan.path.ordered) return pass(examined) * (isTooMany ? 1 : 2) + gateVisits;
-  return (plan.window.counted ? 0 : pass(counted)) + pass(examined) + gateVisits;
+  if (!plan.path.ordered) return pass(examined) * (isTooMany ? 1 : 2) + once;
+  return (plan.window.counted ? 0 : pass(counted)) + pass(examined) + once;
 }
 
 /** Whether the window may have ended at the scan limit, before the end of the table. */

@@ -35,7 +35,7 @@ export interface ListPlan {
   readonly orderedOnly: boolean;
   /** How to count candidates in groups; null where they are counted one by one. */
   readonly grouping: Grouping | null;
-  /** The `contains` filters: how much text they search is measured where what they look for is long. */
+  /** The `contains` filters: how much text they search is measured first. */
   readonly searches: readonly TextSearch[];
 }
 

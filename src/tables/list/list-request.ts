@@ -29,6 +29,8 @@ export interface SortTerm {
 const limitDefault = 50;
 const limitMax = 1000;
 const inValuesMax = 1000;
+/** An `in` is one, however many values it has. */
+const filtersMax = 50;
 
 /**
  * Parses the parameters of a list. Columns that the caller may not read are not in `readable` and are refused in the
@@ -48,6 +50,7 @@ export function parseListRequest(
     else request = { ...request, ...part };
   }
   const { select, sort, limit, offset } = request;
+  if (filters.length > filtersMax) return badRequest(`more than ${filtersMax} filters`);
   const refusal = repeatedFilter(filters) ?? notComparable(filters, sort, incomparable);
   if (refusal !== null) return refusal;
   return { select, sort, limit, offset, filters: filters.map(conditionOf), filterValues: valuesOf(filters) };

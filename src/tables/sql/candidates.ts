@@ -19,18 +19,19 @@ export function distinct(columns: readonly Sql[]): readonly Sql[] {
 export function selectFrom(plan: ListPlan, columns: readonly Sql[], probes: readonly Sql[] = []): Sql {
   // Columns are qualified, because SQLite reads a bare name in double quotes as a text where there is no such column.
   const { catalog, table } = plan;
-  const list = [...distinct(columns).map((column) => shownColumn(catalog, table, column)), ...probes];
+  const shown = distinct(columns).map((column) => shownColumn(catalog, table, sql`_t`, column));
+  const list = [...shown, ...probes];
   return sql`SELECT ${list.length === 0 ? sql`1` : commaList(list)} FROM ${tableSource(plan)}`;
 }
 
 /**
- * A column of `_t` as a column of a subquery. Gets COLLATE BINARY where this database lacks the column's own
- * collation, because SQLite has to know one for the columns of a subquery.
+ * A column of a table, which has an alias, as a column of a subquery. Gets COLLATE BINARY where this database lacks
+ * the column's own collation, because SQLite has to know one for the columns of a subquery.
  */
-export function shownColumn({ unsupported }: Catalog, table: Table, column: Sql): Sql {
+export function shownColumn({ unsupported }: Catalog, table: Table, alias: Sql, column: Sql): Sql {
   const incomparable = [...(unsupported.columns.get(table.name)?.keys() ?? [])];
   const isBare = incomparable.some((each) => physicalName(each).text === column.text);
-  return sql`_t.${column}${isBare ? sql` COLLATE BINARY` : empty} AS ${column}`;
+  return sql`${alias}.${column}${isBare ? sql` COLLATE BINARY` : empty} AS ${column}`;
 }
 
 /**

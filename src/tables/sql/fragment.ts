@@ -76,8 +76,8 @@ export function aliasName(alias: string): Sql {
   return { text: `"_x_${alias}"`, params: none };
 }
 
-/** A made-up name: the i-th of a gate's probe (`g`), of a part of a key (`k`) or of a probe (`p`). */
-export function internalName(kind: "g" | "k" | "p", i: number): Sql {
+/** A made-up name: the i-th of a gate's probe (`g`), of a part of a key (`k`), of a probe (`p`) or of a search (`s`). */
+export function internalName(kind: "g" | "k" | "p" | "s", i: number): Sql {
   return { text: `"_${kind}${i}"`, params: none };
 }
 

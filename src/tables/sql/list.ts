@@ -4,7 +4,7 @@ import { isUnjudged } from "../list/access-path.js";
 import type { Grouping, ListPlan } from "../list/list-plan.js";
 import type { OrderTerm } from "../list/order.js";
 import type { Counted, Seek } from "../plan-check.js";
-import { armed, distinct, selectFrom, servedSql, tableSource } from "./candidates.js";
+import { armed, distinct, selectFrom, servedSql, shownColumn, tableSource } from "./candidates.js";
 import {
   and,
   commaList,
@@ -20,6 +20,7 @@ import {
 import { type Gate, gateOf } from "./gate.js";
 import { type Judge, judgeOf } from "./judge.js";
 import { behind, columnsOfAlias, notBehind, orderBy, type Refer, stopAt } from "./place.js";
+import { searchBudget } from "./search-budget.js";
 import { jsonArray, jsonObject, keyValue, storedBytes } from "./wire.js";
 
 const slot = (name: string) => param(new Slot(name));
@@ -53,13 +54,14 @@ export function pageValues(limit: number, skip: number): SlotValues {
  *   `groupedOr` says; NULL where an earlier page has counted the window;
  * - `examined`: the number of candidates that were examined for the page, or a JSON array `[candidates, probed]`; NULL
  *   where the plan is not metered, or where the other columns tell it because all candidates are in the list;
- * - `gate_visits`: the number of rows that the gate's probes looked up.
+ * - `gate_visits`: the number of rows that the gate's probes looked up;
+ * - `searched`: what `SearchBudget.measured` says. Where the budget does not allow the search, no row is read.
  *
  * `exact` is false where the number of rows that an `exists` looks up cannot be known.
  */
 export function listStatement(plan: ListPlan): Counted<Sql> {
   const { order, ordered } = plan.path;
-  const gate = gateOf(plan);
+  const { gate, measured } = searchBudget(plan, gateOf(plan));
   const judge = judgeOf(plan, gate, behindPage(plan, columnsOfAlias(sql`_t`)));
   const partsOf = isUnjudged(plan.path) ? unjudgedParts : ordered ? judgedParts : sortedParts;
   const parts = partsOf(plan, gate, judge);
@@ -72,12 +74,12 @@ export function listStatement(plan: ListPlan): Counted<Sql> {
   const lastKey = sql`SELECT ${jsonArray(keys)} FROM _page LIMIT 1 OFFSET ${page.limit} - 1`;
   const fits = sql`_size.bytes <= ${integer(plan.catalog.answerBytesMax)}`;
   const counted = plan.window.counted ? sql`NULL` : parts.counted;
-  const statement = sql`WITH ${commaList(ctes)} SELECT _size.found AS found, CASE WHEN ${fits} THEN (${rows}) END AS rows, CASE WHEN ${isPeeked} THEN (${lastKey}) END AS last_key, ${counted} AS counted, ${parts.examined} AS examined, ${gate.visits} AS gate_visits FROM (SELECT sum(${bytes}) AS bytes, count(*) AS found FROM _page) AS _size`;
+  const statement = sql`WITH ${commaList(ctes)} SELECT _size.found AS found, CASE WHEN ${fits} THEN (${rows}) END AS rows, CASE WHEN ${isPeeked} THEN (${lastKey}) END AS last_key, ${counted} AS counted, ${parts.examined} AS examined, ${gate.visits} AS gate_visits, ${measured} AS searched FROM (SELECT sum(${bytes}) AS bytes, count(*) AS found FROM _page) AS _size`;
   return {
     statement,
     asked: statement,
     exact: gate.exact && judge.exact,
-    seeks: [...ownSeek(plan), ...gate.seeks, ...judge.seeks],
+    seeks: [...ownSeek(plan), ...gate.seeks, ...judge.seeks, ...parts.seeks],
   };
 }
 
@@ -118,21 +120,13 @@ export function windowEndStatement(plan: ListPlan): Sql {
   return sql`SELECT ${jsonArray(keys)} FROM (${candidates}) AS _w LIMIT 2 OFFSET ${integer(plan.scanLimit - 1)}`;
 }
 
-/** How many bytes a column has in all candidates of the window, and the number of candidates: one row `[bytes, n]`. */
-export function candidateBytesStatement(plan: ListPlan, column: ColumnName): Sql {
-  const source = selectFrom(plan, [name(column)]);
-  const limit = sql`LIMIT ${integer(plan.scanLimit + 1)}`;
-  const candidates = plan.path.ordered
-    ? armed(plan, source, limit)
-    : sql`${source} WHERE ${servedSql(plan.path.served)} ${limit}`;
-  return sql`SELECT ifnull(sum(octet_length(_w.${name(column)})), 0) AS bytes, count(*) AS n FROM (${candidates}) AS _w`;
-}
-
 interface Parts {
   readonly ctes: readonly Sql[];
   readonly page: Sql;
   readonly counted: Sql;
   readonly examined: Sql;
+  /** The expected seeks of aliases that these parts bring in. */
+  readonly seeks: readonly Seek[];
 }
 
 const w = columnsOfAlias(sql`_w`);
@@ -153,9 +147,10 @@ function unjudgedParts(plan: ListPlan, gate: Gate): Parts {
     ctes: [],
     page: isFirst
       ? armed(plan, selectFrom(plan, columns), sql`LIMIT ${gate.limited(leftInWindow)} OFFSET ${page.skip}`)
-      : pageOf(plan, candidates(columns), sql`1`),
+      : pageOf(columns, candidates(columns), sql`1`),
     counted: isFirst ? firstCount(plan, gate, inWindow) : inWindow,
     examined: window.counted ? sql`CASE WHEN NOT ${isPeeked} THEN ${inWindow} END` : sql`NULL`,
+    seeks: [],
   };
 }
 
@@ -209,15 +204,16 @@ function judgedParts(plan: ListPlan, gate: Gate, judge: Judge): Parts {
       ...(window.counted ? [] : [countedCte(counted)]),
       sql`_peeked AS (SELECT * FROM _page LIMIT 1 OFFSET ${page.limit})`,
     ],
-    page: pageOf(plan, from(pageColumns(plan, judge.columns), null), judge.passes),
+    page: pageOf(pageColumns(plan), from(pageColumns(plan, judge.columns), null), judge.passes),
     counted: fromCounted,
     examined: sql`CASE WHEN ${isPeeked} THEN ${whenPeeked} ELSE (${all}) END`,
+    seeks: [],
   };
 }
 
 /**
  * For a path that does not yield the order: all candidates are examined and sorted, so there may be `scanLimit` at
- * most.
+ * most. The sort holds the columns that order and identify a row. The others are read afterwards, of the page's rows.
  */
 function sortedParts(plan: ListPlan, gate: Gate, judge: Judge): Parts {
   const { order, served } = plan.path;
@@ -228,12 +224,59 @@ function sortedParts(plan: ListPlan, gate: Gate, judge: Judge): Parts {
   const counted = from([...judge.columns, ...keyColumns(order)], integer(scanLimit + 1));
   // Where the gate is closed, the count is 0, so the page is read as well and is empty.
   const few = sql`CASE WHEN (SELECT counted ->> 0 FROM _counted) <= ${integer(scanLimit)} THEN -1 ELSE 0 END`;
+  const lookup = lookupOf(plan);
+  const columns = lookup?.sorted ?? pageColumns(plan);
+  const page = pageOf(columns, from([...columns, ...judge.columns], few), sql`${passes}${orderBy(order, w)}`);
+  const counting = countedCte(countOf(counted, passes, judge));
   return {
-    ctes: [countedCte(countOf(counted, passes, judge))],
-    page: pageOf(plan, from(pageColumns(plan, judge.columns), few), sql`${passes}${orderBy(order, w)}`),
+    ctes: lookup === null ? [counting] : [counting, sql`_sorted AS MATERIALIZED (${page})`],
+    page: lookup?.page ?? page,
     counted: fromCounted,
     examined: sql`(SELECT json_array(counted ->> 0, counted ->> 2) FROM _counted)`,
+    seeks: lookup?.seeks ?? [],
   };
+}
+
+/** How the rows of a sorted page get the columns that were not sorted along. */
+interface Lookup {
+  /** The columns of the sort: those of the order, and those that identify a row. */
+  readonly sorted: readonly Sql[];
+  /** The page from the rows of `_sorted`, in their order. */
+  readonly page: Sql;
+  readonly seeks: readonly Seek[];
+}
+
+/** Null where the sort has all columns of the page anyway, and where a table has no key by which SQL finds a row. */
+function lookupOf(plan: ListPlan): Lookup | null {
+  const { table, catalog, path } = plan;
+  const rowKey = rowKeyOf(plan);
+  if (rowKey === null) return null;
+  const sorted = distinct([...keyColumns(path.order), ...rowKey.map(name)]);
+  const isSorted = (column: Sql) => sorted.some(({ text }) => text === column.text);
+  const columns = pageColumns(plan);
+  if (columns.every(isSorted)) return null;
+  const list = columns.map((column) =>
+    isSorted(column) ? sql`_sorted.${column}` : shownColumn(catalog, table, sql`_r`, column),
+  );
+  const isRow = and(rowKey.map((column) => sql`_r.${name(column)} = _sorted.${name(column)}`));
+  return {
+    sorted,
+    // CROSS JOIN makes SQLite go through `_sorted` and look up one row after the other, which keeps the order.
+    page: sql`SELECT ${commaList(list)} FROM _sorted CROSS JOIN ${name(table.name)} AS _r NOT INDEXED WHERE ${isRow}`,
+    seeks: [{ alias: "_r", columns: rowKey }],
+  };
+}
+
+/**
+ * The columns that identify a row and by which the table itself is sorted: the rowid, or the primary key of a table
+ * WITHOUT ROWID. Null where SQL cannot name the rowid, and for virtual tables, of which it is not known how they find
+ * a row.
+ */
+function rowKeyOf({ table, catalog, path }: ListPlan): readonly ColumnName[] | null {
+  const physical = catalog.tables.get(table.name);
+  if (physical === undefined || !path.steered) return null;
+  if (physical.rowid !== null) return [physical.rowid];
+  return physical.indexes.find(({ isTable }) => isTable)?.columns.map((column) => column.name) ?? null;
 }
 
 /**
@@ -248,9 +291,10 @@ function scanLimited({ scanLimit }: ListPlan, gate: Gate): Sql {
   return sql`LIMIT ${gate.limited(integer(scanLimit))}`;
 }
 
-function pageOf(plan: ListPlan, candidates: Sql, passes: Sql): Sql {
-  const columns = pageColumns(plan).map((column) => sql`_w.${column}`);
-  return sql`SELECT ${commaList(columns)} FROM (${candidates}) AS _w WHERE ${passes} LIMIT ${page.limit} + 1 OFFSET ${page.skip}`;
+/** The page's rows, with these columns, among candidates. */
+function pageOf(columns: readonly Sql[], candidates: Sql, passes: Sql): Sql {
+  const list = columns.map((column) => sql`_w.${column}`);
+  return sql`SELECT ${commaList(list)} FROM (${candidates}) AS _w WHERE ${passes} LIMIT ${page.limit} + 1 OFFSET ${page.skip}`;
 }
 
 /** The count of a window as a JSON array `[candidates, in the list, probed]`. */

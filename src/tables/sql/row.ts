@@ -52,7 +52,7 @@ export function getStatement(
     ...table.primaryKey,
   ]);
   const list = [
-    ...[...columns].map((column) => shownColumn(catalog, table, name(column))),
+    ...[...columns].map((column) => shownColumn(catalog, table, sql`_t`, name(column))),
     ...probeColumns(probes),
   ];
   const row = jsonWithin(catalog, table, output, (column) => sql`_w.${name(column.name)}`, sql`NULL`);

@@ -135,3 +135,30 @@ describe("a boolean or a real has its own spellings", () => {
     expectRefusal(await (await things(false)).get(`/api/things?${query}`), 400, "bad_request");
   });
 });
+
+it("50 filters are taken, an `in` of a thousand values as one of them, and 51 are not", async () => {
+  const columns = Array.from({ length: 10 }, (_, n) => `c${n}`);
+  const declared = columns.map((column) => `    ${column}: { type: integer }\n`).join("");
+  const server = await serve({
+    ...project,
+    schema: `wide:\n  columns:\n    id: { type: integer, primary_key: true }\n${declared}`,
+  });
+  await run(server, `INSERT INTO wide VALUES (1${", 5".repeat(10)}), (2${", 6".repeat(10)})`);
+  const caller = client(server, await apiKey(server, "resource:wide:read"));
+  const values = Array.from({ length: 1000 }, (_, n) => n).join(",");
+  const filters = columns.flatMap((column) => [
+    `where[${column}]=5`,
+    `filter[${column}][gt]=4`,
+    `filter[${column}][lte]=5`,
+    `filter[${column}][is_null]=false`,
+    `filter[${column}][ne]=6`,
+  ]);
+  const fifty = [...filters.slice(1), `filter[id][in]=${values}`].join("&");
+  expect(dataOf(await caller.get(`/api/wide?select=id&${fifty}`))).toEqual([{ id: 1 }]);
+  const message = expectRefusal(
+    await caller.get(`/api/wide?select=id&${fifty}&where[id]=1`),
+    400,
+    "bad_request",
+  );
+  expect(message).toBe("more than 50 filters");
+});

@@ -164,6 +164,62 @@ describe("a sort that no index serves", () => {
   });
 });
 
+describe("an offset in an order that no index yields", () => {
+  const schema = `
+things:
+  columns:
+    id: { type: integer, primary_key: true }
+    n: { type: integer, not_null: true }
+    t: { type: text }
+  indexes: [{ columns: [t] }]
+`;
+  const config = `[rules.things]\nread = "public"`;
+
+  async function many() {
+    const server = await serve({ schema, config });
+    const numbers = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 10200)";
+    await run(server, `${numbers} INSERT INTO things SELECT i, 20000 - i, 't' || (i % 2) FROM n`);
+    return { anyone: client(server) };
+  }
+
+  it("reaches 10000 rows deep with the limit, and past that the message says what helps", async () => {
+    const { anyone } = await many();
+    const last = await anyone.get("/api/things?select=id&sort=n&offset=9998&limit=2");
+    expect(dataOf(last)).toEqual([{ id: 202 }, { id: 201 }]);
+    for (const query of [
+      "sort=n&offset=9999&limit=2",
+      "sort=n&offset=9007199254740991",
+      "sort=n&offset=9951",
+    ]) {
+      const message = expectRefusal(await anyone.get(`/api/things?select=id&${query}`), 400, "bad_request");
+      expect(message).toBe(
+        "no index serves this sort, so offset and limit together are 10000 at most: a cursor or an index on [n, id] would help",
+      );
+    }
+  });
+
+  it("is passed by cursors, which have no offset to leave out", async () => {
+    const { anyone } = await many();
+    const pages = await pagesOf(anyone, "/api/things?select=id&sort=n&offset=9000&limit=500");
+    expect(pages.map(({ data }) => data.length)).toEqual([500, 500, 200]);
+    expect(pages.map(({ meta }) => meta.offset)).toEqual([9000, 9500, 10_000]);
+    expect(pages.at(-1)!.data.at(-1)).toEqual({ id: 1 });
+  });
+
+  it("does not bind where an index yields the order, also one that is not the best for the filters", async () => {
+    const { anyone } = await many();
+    for (const [query, ids] of [
+      ["sort=-id&offset=10198", [2, 1]],
+      ["sort=id&offset=10198", [10_199, 10_200]],
+      ["filter[t][in]=t0,t1&offset=10198", [10_199, 10_200]],
+    ] as const) {
+      const listed = await anyone.get(`/api/things?select=id&${query}`);
+      expect(dataOf(listed), query).toEqual(ids.map((id) => ({ id })));
+      expect(metaOf(listed), query).toMatchObject({ total: 10_200, offset: 10_198 });
+    }
+  });
+});
+
 it("a count without any condition is not limited", async () => {
   const { server } = await things();
   const key = client(server, await apiKey(server, "project:backend"));

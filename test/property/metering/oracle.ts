@@ -206,11 +206,12 @@ export function countList(table: OracleTable, terms: readonly Term[], request: L
       : candidates.length + groups.reduce((sum, row) => sum + probed(row), 0);
   const { limit, offset } = request;
   const beyond = authorized[offset + limit];
+  const measured = measures(request) ? candidates.length : 0;
   // In order, the page is walked up to and with the row that shows that there is a next one.
   const walked =
     ordered && beyond !== undefined ? candidates.slice(0, candidates.indexOf(beyond) + 1) : candidates;
   return {
-    rowsRead: once + counting + visitsOf(walked),
+    rowsRead: once + measured + counting + visitsOf(walked),
     total: authorized.length,
     returned: authorized.slice(offset, offset + limit).length,
     next:
@@ -267,7 +268,7 @@ export function countWindow(
   let before = 0;
   if (!path.ordered && candidatesOf(path).length > scanLimit) {
     // That they are too many is seen at the one that is one too many.
-    before = scanLimit + 1;
+    before = (scanLimit + 1) * (measures(request) ? 2 : 1);
     path = bestPath(table, conditions, order, true);
     if (!path.ordered) return { rowsRead: before, page: null };
   }
@@ -283,12 +284,17 @@ export function countWindow(
   // Where the window ends has to be found, up to the row behind it.
   const toItsEnd = path.ordered && mayEnd ? Math.min(candidates.length, scanLimit + 1) : 0;
   return {
-    rowsRead: before + counted + walked + toItsEnd,
+    rowsRead: before + (measures(request) ? window.length : 0) + counted + walked + toItsEnd,
     page: {
       total: isUnconditional ? candidates.length : authorized.length,
       returned: authorized.slice(offset, offset + limit).length,
     },
   };
+}
+
+/** Whether the text that a `contains` searches is measured first. */
+function measures({ filters }: ListRequest): boolean {
+  return filters.some(({ operator }) => operator === "contains");
 }
 
 function totalOrder(table: OracleTable, { sort }: ListRequest): Order {

@@ -156,6 +156,10 @@ key GET /api/messages?sort=-id&limit=5
   200  18 0 5  12 for total; the key backwards, 5 and 1 more
 key GET /api/messages?sort=body&limit=3
   200  24 0 3  12 for total; no index has the order: all 12 are sorted
+key GET /api/messages?sort=body&limit=3&select=id
+  200  24 0 3  the same 12, twice: which columns are asked for makes no difference
+key GET /api/members?sort=-level&limit=2
+  200  8 0 2  4 for total, 4 to sort; the 2 of the page, looked up again by their key, are among them
 key GET /api/messages?where[id]=5
   200  2 0 1  the row for total, and the row
 key GET /api/messages?where[id]=99
@@ -201,9 +205,23 @@ key GET /api/messages?filter[likes][gte]=4&limit=1
 key GET /api/messages?filter[likes][gte]=4&limit=1 page 2
   200  6 0 1  4 to 9, as 9 is the match that tells there is a next page
 key GET /api/messages?filter[body][contains]=oo&limit=5
-  200  24 0 1  12 for total, 12 for the page: only the last one matches
-key GET /api/messages?where[room]=2&filter[body][contains]={long}
-  200  15 0 0  the room's 5 to measure the text, as what is looked for is long; 5 for total, 5 for the page
+  200  36 0 1  12 to measure the text that is searched; 12 for total, 12 for the page: only the last one matches
+key GET /api/messages?filter[body][contains]=ke&limit=1
+  200  31 0 1  12 to measure the text, 12 for total; 1 to 7, as 7 is the second match
+key GET /api/messages?filter[body][contains]=ke&limit=1 page 2
+  200  3 0 1  7 to 9, as 9 is the match that tells there is a next page; the text was measured for the first
+key GET /api/messages?where[room]=2&filter[body][contains]=ke
+  200  15 0 2  the room's 5 to measure the text, 5 for total, 5 for the page
+key GET /api/messages?filter[body][contains]=ke&filter[author][contains]=b
+  200  36 0 3  12 to measure both texts, 12 for total, 12 for the page
+key GET /api/messages?filter[body][contains]=ke&sort=body&limit=2
+  200  36 0 2  12 to measure the text, 12 for total, 12 to sort
+key GET /api/messages?filter[body][contains]=ke&sort=body&limit=2 page 2
+  200  24 0 2  12 to tell that they are few enough to sort; 12 to sort
+ada GET /api/messages?where[room]=3&filter[body][contains]=ke
+  200  0 0 0  no membership is found, and so no text is measured
+ada GET /api/messages?filter[body][contains]=ke
+  200  40 0 2  12 to measure the text; 12 and, among the 4 lakes, memberships for the two in room 2, twice
 key GET /api/messages?filter[id][gt]=3&filter[id][lt]=8
   200  8 0 4  4 to 7 by the key, twice
 key GET /api/messages?where[room]=2&where[author]=bob&limit=1
@@ -220,6 +238,12 @@ key GET /api/messages?sort=body&limit=3 page 2
   200  24 0 3  12 to tell that they are few enough to sort; 12 to sort
 key GET /api/messages?filter[room][in]=1,3&limit=2 page 2
   200  12 0 2  6 to tell that they are few enough to sort; 6 to sort
+key GET /api/messages?sort=body&limit=1&offset=9999
+  200  24 0 0  12 for total, 12 to sort, and all are passed over
+key GET /api/messages?sort=body&limit=1&offset=10000
+  400  - - -  too deep for an order that no index yields: refused before any row is looked at
+key GET /api/messages?filter[room][in]=1,3&limit=1&offset=10000
+  200  24 0 0  too deep to sort, so that the key is read, which has the order: 12 for total, 12 for the page
 key GET /api/messages?nowhere=1
   400  - - -  refused before any row is looked at
 ada GET /api/members
@@ -399,8 +423,14 @@ key GET /api/messages?where[author]=bob&sort=body
   400  6 0 0  his sixth tells that there are too many to sort
 key GET /api/messages?where[author]=bob&sort=-id&limit=2
   200  22 0 2  his sixth tells that there are too many to sort; by the key the window's 5 for total, 5 for the page, 6 to find its end
-key GET /api/messages?filter[body][contains]={long}
-  200  22 0 0  6 to measure the text; the window's 5 for total, 5 for the page, 6 to find its end
+key GET /api/messages?filter[body][contains]=none
+  200  21 0 0  the window's 5 to measure the text, 5 for total, 5 for the page; these and the sixth to find its end
+key GET /api/messages?filter[body][contains]=none page 2
+  200  21 0 0  the same for 6 to 10, and 11
+key GET /api/messages?filter[body][contains]=none page 3
+  200  6 0 0  11 and 12 to measure the text, for total, and for the page
+key GET /api/messages?sort=body&filter[body][contains]=none
+  400  12 0 0  6 to measure the text; again the sixth tells that there are too many to sort
 ada GET /api/messages?limit=10
   200  26 0 5  the window's 5 and a membership each for total, the same for the page; 6 to find its end
 key GET /api/messages?sort=body
@@ -433,12 +463,11 @@ function caseOf(name: string, counted: string): Case {
     name,
   )!;
   const [, status, counts, why] = /^ {2}(\d+) {2}(\S+ \S+ \S+) {2}(.+)$/.exec(counted)!;
-  const long = "more+than+sixty-four+bytes+of+text+".repeat(2);
   return {
     name,
     who: who!,
     method: method!,
-    path: path!.replace("{long}", long),
+    path: path!,
     page: Number(page),
     body,
     outcome: [Number(status), ...counts!.split(" ").flatMap(countOf)],

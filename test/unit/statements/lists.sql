@@ -8,7 +8,7 @@ SELECT _size.found AS found, CASE WHEN _size.bytes <= 33554432 THEN (SELECT grou
   FROM _page) END AS rows, CASE WHEN _size.found > ? THEN (SELECT json_array(json_array('i', CAST(_page."id" AS TEXT)))
   FROM _page
   LIMIT 1 OFFSET ? - 1) END AS last_key, (SELECT count(*)
-  FROM "tags") AS counted, NULL AS examined, 0 AS gate_visits
+  FROM "tags") AS counted, NULL AS examined, 0 AS gate_visits, NULL AS searched
 FROM (SELECT sum((ifnull(octet_length(_page."label"), 0) + ifnull(octet_length(_page."color"), 0))) AS bytes, count(*) AS found
   FROM _page) AS _size;
 --   CO-ROUTINE _size
@@ -33,7 +33,7 @@ SELECT _size.found AS found, CASE WHEN _size.bytes <= 33554432 THEN (SELECT grou
   FROM _page) END AS rows, CASE WHEN _size.found > ? THEN (SELECT json_array(json_array('i', CAST(_page."id" AS TEXT)))
   FROM _page
   LIMIT 1 OFFSET ? - 1) END AS last_key, (SELECT count(*)
-  FROM "tags") AS counted, NULL AS examined, 0 AS gate_visits
+  FROM "tags") AS counted, NULL AS examined, 0 AS gate_visits, NULL AS searched
 FROM (SELECT sum(ifnull(octet_length(_page."label"), 0)) AS bytes, count(*) AS found
   FROM _page) AS _size;
 --   CO-ROUTINE _size
@@ -58,7 +58,7 @@ SELECT _size.found AS found, CASE WHEN _size.bytes <= 33554432 THEN (SELECT grou
   FROM _page) END AS rows, CASE WHEN _size.found > ? THEN (SELECT json_array(json_array('i', CAST(_page."id" AS TEXT)))
   FROM _page
   LIMIT 1 OFFSET ? - 1) END AS last_key, (SELECT count(*)
-  FROM "tags") AS counted, NULL AS examined, 0 AS gate_visits
+  FROM "tags") AS counted, NULL AS examined, 0 AS gate_visits, NULL AS searched
 FROM (SELECT sum((ifnull(octet_length(_page."label"), 0) + ifnull(octet_length(_page."color"), 0))) AS bytes, count(*) AS found
   FROM _page) AS _size;
 --   CO-ROUTINE _size
@@ -83,7 +83,7 @@ SELECT _size.found AS found, CASE WHEN _size.bytes <= 33554432 THEN (SELECT grou
   FROM _page) END AS rows, CASE WHEN _size.found > ? THEN (SELECT json_array(_page."label", json_array('i', CAST(_page."id" AS TEXT)))
   FROM _page
   LIMIT 1 OFFSET ? - 1) END AS last_key, (SELECT count(*)
-  FROM "tags") AS counted, NULL AS examined, 0 AS gate_visits
+  FROM "tags") AS counted, NULL AS examined, 0 AS gate_visits, NULL AS searched
 FROM (SELECT sum((ifnull(octet_length(_page."label"), 0) + ifnull(octet_length(_page."color"), 0))) AS bytes, count(*) AS found
   FROM _page) AS _size;
 --   CO-ROUTINE _size
@@ -117,7 +117,7 @@ SELECT _size.found AS found, CASE WHEN _size.bytes <= 33554432 THEN (SELECT grou
   FROM _page
   LIMIT 1 OFFSET ? - 1) END AS last_key, (SELECT counted
   FROM _counted) AS counted, (SELECT json_array(counted ->> 0, counted ->> 2)
-  FROM _counted) AS examined, 0 AS gate_visits
+  FROM _counted) AS examined, 0 AS gate_visits, NULL AS searched
 FROM (SELECT sum((ifnull(octet_length(_page."label"), 0) + ifnull(octet_length(_page."color"), 0))) AS bytes, count(*) AS found
   FROM _page) AS _size;
 --   CO-ROUTINE _size
@@ -163,7 +163,7 @@ SELECT _size.found AS found, CASE WHEN _size.bytes <= 33554432 THEN (SELECT grou
     FROM "tags" AS _t INDEXED BY "tags(label)"
     WHERE _t."label" = ?
     ORDER BY _t."id"
-    LIMIT 100000) AS _w) END AS counted, NULL AS examined, 0 AS gate_visits
+    LIMIT 100000) AS _w) END AS counted, NULL AS examined, 0 AS gate_visits, NULL AS searched
 FROM (SELECT sum((ifnull(octet_length(_page."label"), 0) + ifnull(octet_length(_page."color"), 0))) AS bytes, count(*) AS found
   FROM _page) AS _size;
 --   CO-ROUTINE _size
@@ -192,8 +192,8 @@ WITH _counted AS MATERIALIZED (SELECT (SELECT json_array(count(*), count(*) FILT
       FROM "tags" AS _t NOT INDEXED
       WHERE _t."id" IN (SELECT value
         FROM json_each(?))
-      LIMIT 100001) AS _w) AS counted), _page AS MATERIALIZED (SELECT _w."id", _w."label", _w."color"
-  FROM (SELECT _t."id" AS "id", _t."label" AS "label", _t."color" AS "color"
+      LIMIT 100001) AS _w) AS counted), _sorted AS MATERIALIZED (SELECT _w."id"
+  FROM (SELECT _t."id" AS "id"
     FROM "tags" AS _t NOT INDEXED
     WHERE _t."id" IN (SELECT value
       FROM json_each(?))
@@ -201,42 +201,47 @@ WITH _counted AS MATERIALIZED (SELECT (SELECT json_array(count(*), count(*) FILT
       FROM _counted) <= 100000 THEN -1 ELSE 0 END) AS _w
   WHERE 1
   ORDER BY _w."id" DESC
-  LIMIT ? + 1 OFFSET ?)
+  LIMIT ? + 1 OFFSET ?), _page AS MATERIALIZED (SELECT _sorted."id", _r."label" AS "label", _r."color" AS "color"
+  FROM _sorted CROSS JOIN "tags" AS _r NOT INDEXED
+  WHERE _r."id" = _sorted."id")
 SELECT _size.found AS found, CASE WHEN _size.bytes <= 33554432 THEN (SELECT group_concat(json_object('id', CASE WHEN _page."id" BETWEEN -9007199254740991 AND 9007199254740991 THEN _page."id" ELSE CAST(_page."id" AS TEXT) END, 'label', _page."label", 'color', _page."color"), ',\n')
   FROM _page) END AS rows, CASE WHEN _size.found > ? THEN (SELECT json_array(json_array('i', CAST(_page."id" AS TEXT)))
   FROM _page
   LIMIT 1 OFFSET ? - 1) END AS last_key, (SELECT counted
   FROM _counted) AS counted, (SELECT json_array(counted ->> 0, counted ->> 2)
-  FROM _counted) AS examined, 0 AS gate_visits
+  FROM _counted) AS examined, 0 AS gate_visits, NULL AS searched
 FROM (SELECT sum((ifnull(octet_length(_page."label"), 0) + ifnull(octet_length(_page."color"), 0))) AS bytes, count(*) AS found
   FROM _page) AS _size;
 --   CO-ROUTINE _size
 --     MATERIALIZE _page
---       CO-ROUTINE _w
---         SCALAR SUBQUERY 6
---           MATERIALIZE _counted
---             SCAN CONSTANT ROW
---             SCALAR SUBQUERY 3
---               CO-ROUTINE _w
---                 SEARCH _t USING INTEGER PRIMARY KEY (rowid=?)
---                 LIST SUBQUERY 1
---                   SCAN json_each VIRTUAL TABLE INDEX 1:
---               SCAN _w
---           SCAN _counted
---         SEARCH _t USING INTEGER PRIMARY KEY (rowid=?)
---         LIST SUBQUERY 5
---           SCAN json_each VIRTUAL TABLE INDEX 1:
---       SCAN _w
---       USE TEMP B-TREE FOR ORDER BY
+--       MATERIALIZE _sorted
+--         CO-ROUTINE _w
+--           SCALAR SUBQUERY 6
+--             MATERIALIZE _counted
+--               SCAN CONSTANT ROW
+--               SCALAR SUBQUERY 3
+--                 CO-ROUTINE _w
+--                   SEARCH _t USING INTEGER PRIMARY KEY (rowid=?)
+--                   LIST SUBQUERY 1
+--                     SCAN json_each VIRTUAL TABLE INDEX 1:
+--                 SCAN _w
+--             SCAN _counted
+--           SEARCH _t USING INTEGER PRIMARY KEY (rowid=?)
+--           LIST SUBQUERY 5
+--             SCAN json_each VIRTUAL TABLE INDEX 1:
+--         SCAN _w
+--         USE TEMP B-TREE FOR ORDER BY
+--       SCAN _sorted
+--       SEARCH _r USING INTEGER PRIMARY KEY (rowid=?)
 --     SCAN _page
 --   SCAN _size
---   SCALAR SUBQUERY 9
---     SCAN _page
 --   SCALAR SUBQUERY 10
 --     SCAN _page
 --   SCALAR SUBQUERY 11
---     SCAN _counted
+--     SCAN _page
 --   SCALAR SUBQUERY 12
+--     SCAN _counted
+--   SCALAR SUBQUERY 13
 --     SCAN _counted
 
 -- GET /api/tags?filter[id][gte]=2&filter[id][lt]=4 → 200
@@ -257,7 +262,7 @@ SELECT _size.found AS found, CASE WHEN _size.bytes <= 33554432 THEN (SELECT grou
     FROM "tags" AS _t NOT INDEXED
     WHERE (_t."id" >= ? AND _t."id" < ?)
     ORDER BY _t."id"
-    LIMIT 100000) AS _w) END AS counted, NULL AS examined, 0 AS gate_visits
+    LIMIT 100000) AS _w) END AS counted, NULL AS examined, 0 AS gate_visits, NULL AS searched
 FROM (SELECT sum((ifnull(octet_length(_page."label"), 0) + ifnull(octet_length(_page."color"), 0))) AS bytes, count(*) AS found
   FROM _page) AS _size;
 --   CO-ROUTINE _size
@@ -309,7 +314,7 @@ SELECT _size.found AS found, CASE WHEN _size.bytes <= 33554432 THEN (SELECT grou
     LIMIT 100000) AS _w
   WHERE _w."id" <= (SELECT "id"
     FROM _peeked)) ELSE (SELECT json_array(min(counted ->> 0, 100000), ifnull(counted ->> 4, counted ->> 2))
-  FROM _counted) END AS examined, 0 AS gate_visits
+  FROM _counted) END AS examined, 0 AS gate_visits, NULL AS searched
 FROM (SELECT sum((ifnull(octet_length(_page."label"), 0) + ifnull(octet_length(_page."color"), 0))) AS bytes, count(*) AS found
   FROM _page) AS _size;
 --   CO-ROUTINE _size
@@ -345,25 +350,33 @@ FROM (SELECT sum((ifnull(octet_length(_page."label"), 0) + ifnull(octet_length(_
 --     SCAN _counted
 
 -- GET /api/tags?filter[label][contains]=ag&filter[label][starts_with]=t → 200
-WITH _counted AS MATERIALIZED (SELECT (SELECT CASE WHEN (SELECT max(_e."id")
+WITH _searched AS MATERIALIZED (SELECT count(*) AS n, ifnull(sum(_w."_s0"), 0) * (300 + octet_length(?)) <= 80000000000 AS fits
+  FROM (SELECT octet_length(_t."label") AS "_s0"
+    FROM "tags" AS _t NOT INDEXED
+    WHERE 1
+    ORDER BY _t."id"
+    LIMIT 100000) AS _w), _counted AS MATERIALIZED (SELECT (SELECT CASE WHEN (SELECT max(_e."id")
       FROM "tags" AS _e) - (SELECT min(_e."id")
       FROM "tags" AS _e) < 100000 THEN (SELECT json_array(ifnull(sum(_w._n), 0), ifnull(sum(_w._n) FILTER (WHERE (instr(_w."label", ?) > 0 AND substr(_w."label", 1, length(?)) = ?)), 0), 0, 1, 0)
       FROM (SELECT count(*) AS _n, _t."label" AS "label"
         FROM "tags" AS _t INDEXED BY "tags(label)"
         GROUP BY _t."label"
-        LIMIT -1) AS _w) ELSE (SELECT json_array(count(*), count(*) FILTER (WHERE (instr(_w."label", ?) > 0 AND substr(_w."label", 1, length(?)) = ?)), 0)
+        LIMIT CASE WHEN (SELECT fits
+          FROM _searched) THEN -1 ELSE 0 END) AS _w) ELSE (SELECT json_array(count(*), count(*) FILTER (WHERE (instr(_w."label", ?) > 0 AND substr(_w."label", 1, length(?)) = ?)), 0)
       FROM (SELECT _t."label" AS "label", _t."id" AS "id"
         FROM "tags" AS _t NOT INDEXED
         WHERE 1
         ORDER BY _t."id"
-        LIMIT 100000) AS _w) END) AS counted), _peeked AS (SELECT *
+        LIMIT CASE WHEN (SELECT fits
+          FROM _searched) THEN 100000 ELSE 0 END) AS _w) END) AS counted), _peeked AS (SELECT *
   FROM _page
   LIMIT 1 OFFSET ?), _page AS MATERIALIZED (SELECT _w."id", _w."label", _w."color"
   FROM (SELECT _t."id" AS "id", _t."label" AS "label", _t."color" AS "color"
     FROM "tags" AS _t NOT INDEXED
     WHERE 1
     ORDER BY _t."id"
-    LIMIT 100000) AS _w
+    LIMIT CASE WHEN (SELECT fits
+      FROM _searched) THEN 100000 ELSE 0 END) AS _w
   WHERE (instr(_w."label", ?) > 0 AND substr(_w."label", 1, length(?)) = ?)
   LIMIT ? + 1 OFFSET ?)
 SELECT _size.found AS found, CASE WHEN _size.bytes <= 33554432 THEN (SELECT group_concat(json_object('id', CASE WHEN _page."id" BETWEEN -9007199254740991 AND 9007199254740991 THEN _page."id" ELSE CAST(_page."id" AS TEXT) END, 'label', _page."label", 'color', _page."color"), ',\n')
@@ -376,53 +389,69 @@ SELECT _size.found AS found, CASE WHEN _size.bytes <= 33554432 THEN (SELECT grou
     WHERE (1 AND _t."id" <= (SELECT "id"
         FROM _peeked))
     ORDER BY _t."id"
-    LIMIT 100000) AS _w
+    LIMIT CASE WHEN (SELECT fits
+      FROM _searched) THEN 100000 ELSE 0 END) AS _w
   WHERE _w."id" <= (SELECT "id"
     FROM _peeked)) ELSE (SELECT json_array(min(counted ->> 0, 100000), ifnull(counted ->> 4, counted ->> 2))
-  FROM _counted) END AS examined, 0 AS gate_visits
+  FROM _counted) END AS examined, 0 AS gate_visits, (SELECT json_array(n, fits)
+  FROM _searched) AS searched
 FROM (SELECT sum((ifnull(octet_length(_page."label"), 0) + ifnull(octet_length(_page."color"), 0))) AS bytes, count(*) AS found
   FROM _page) AS _size;
 --   CO-ROUTINE _size
 --     MATERIALIZE _page
 --       CO-ROUTINE _w
+--         SCALAR SUBQUERY 14
+--           MATERIALIZE _searched
+--             CO-ROUTINE _w
+--               SCAN _t
+--             SCAN _w
+--           SCAN _searched
 --         SCAN _t
 --       SCAN _w
 --     SCAN _page
 --   SCAN _size
---   SCALAR SUBQUERY 12
+--   SCALAR SUBQUERY 17
 --     SCAN _page
---   SCALAR SUBQUERY 13
+--   SCALAR SUBQUERY 18
 --     SCAN _page
---   SCALAR SUBQUERY 14
+--   SCALAR SUBQUERY 19
 --     MATERIALIZE _counted
 --       SCAN CONSTANT ROW
---       SCALAR SUBQUERY 7
+--       SCALAR SUBQUERY 11
 --         SCAN CONSTANT ROW
---         SCALAR SUBQUERY 1
---           SEARCH _e
---         SCALAR SUBQUERY 2
+--         SCALAR SUBQUERY 3
 --           SEARCH _e
 --         SCALAR SUBQUERY 4
+--           SEARCH _e
+--         SCALAR SUBQUERY 7
 --           CO-ROUTINE _w
+--             SCALAR SUBQUERY 5
+--               SCAN _searched
 --             SCAN _t USING COVERING INDEX tags(label)
 --           SCAN _w
---         SCALAR SUBQUERY 6
+--         SCALAR SUBQUERY 10
 --           CO-ROUTINE _w
+--             SCALAR SUBQUERY 8
+--               SCAN _searched
 --             SCAN _t
 --           SCAN _w
 --     SCAN _counted
---   SCALAR SUBQUERY 18
+--   SCALAR SUBQUERY 24
 --     CO-ROUTINE _w
+--       SCALAR SUBQUERY 21
+--         SCAN _searched
 --       SEARCH _t USING INTEGER PRIMARY KEY (rowid<?)
---       SCALAR SUBQUERY 15
+--       SCALAR SUBQUERY 20
 --         MATERIALIZE _peeked
 --           SCAN _page
 --         SCAN _peeked
 --     SCAN _w
---     SCALAR SUBQUERY 17
+--     SCALAR SUBQUERY 23
 --       SCAN _peeked
---   SCALAR SUBQUERY 19
+--   SCALAR SUBQUERY 25
 --     SCAN _counted
+--   SCALAR SUBQUERY 26
+--     SCAN _searched
 
 -- GET /api/tags?filter[color][ne]=red&filter[label][lte]=z → 200
 WITH _counted AS MATERIALIZED (SELECT (SELECT json_array(count(*), count(*) FILTER (WHERE (_w."color" <> ? AND _w."label" <= ?)), 0)
@@ -453,7 +482,7 @@ SELECT _size.found AS found, CASE WHEN _size.bytes <= 33554432 THEN (SELECT grou
     LIMIT 100000) AS _w
   WHERE _w."id" <= (SELECT "id"
     FROM _peeked)) ELSE (SELECT json_array(min(counted ->> 0, 100000), ifnull(counted ->> 4, counted ->> 2))
-  FROM _counted) END AS examined, 0 AS gate_visits
+  FROM _counted) END AS examined, 0 AS gate_visits, NULL AS searched
 FROM (SELECT sum((ifnull(octet_length(_page."label"), 0) + ifnull(octet_length(_page."color"), 0))) AS bytes, count(*) AS found
   FROM _page) AS _size;
 --   CO-ROUTINE _size
@@ -528,7 +557,7 @@ SELECT _size.found AS found, CASE WHEN _size.bytes <= 33554432 THEN (SELECT grou
     LIMIT 100000) AS _w
   WHERE _w."id" <= (SELECT "id"
     FROM _peeked)) ELSE (SELECT json_array(min(counted ->> 0, 100000), ifnull(counted ->> 4, counted ->> 2))
-  FROM _counted) END AS examined, 0 AS gate_visits
+  FROM _counted) END AS examined, 0 AS gate_visits, NULL AS searched
 FROM (SELECT sum((ifnull(octet_length(_page."owner_id"), 0) + ifnull(octet_length(_page."name"), 0))) AS bytes, count(*) AS found
   FROM _page) AS _size;
 --   CO-ROUTINE _size
@@ -609,7 +638,7 @@ SELECT _size.found AS found, CASE WHEN _size.bytes <= 33554432 THEN (SELECT grou
     LIMIT 100000) AS _w
   WHERE _w."id" <= (SELECT "id"
     FROM _peeked)) ELSE (SELECT json_array(min(counted ->> 0, 100000), ifnull(counted ->> 4, counted ->> 2))
-  FROM _counted) END AS examined, 0 AS gate_visits
+  FROM _counted) END AS examined, 0 AS gate_visits, NULL AS searched
 FROM (SELECT sum((ifnull(octet_length(_page."owner_id"), 0) + ifnull(octet_length(_page."name"), 0))) AS bytes, count(*) AS found
   FROM _page) AS _size;
 --   CO-ROUTINE _size
@@ -690,7 +719,7 @@ SELECT _size.found AS found, CASE WHEN _size.bytes <= 33554432 THEN (SELECT grou
     LIMIT 100000) AS _w
   WHERE _w."id" <= (SELECT "id"
     FROM _peeked)) ELSE (SELECT json_array(min(counted ->> 0, 100000), ifnull(counted ->> 4, counted ->> 2))
-  FROM _counted) END AS examined, 0 AS gate_visits
+  FROM _counted) END AS examined, 0 AS gate_visits, NULL AS searched
 FROM (SELECT sum((ifnull(octet_length(_page."owner_id"), 0) + ifnull(octet_length(_page."name"), 0))) AS bytes, count(*) AS found
   FROM _page) AS _size;
 --   CO-ROUTINE _size
@@ -783,7 +812,7 @@ SELECT _size.found AS found, CASE WHEN _size.bytes <= 33554432 THEN (SELECT grou
               FROM _peeked) IS NULL AND _w."size" IS NOT NULL)) OR (_w."size" IS (SELECT "size"
             FROM _peeked) AND _w."id" <= (SELECT "id"
             FROM _peeked)))))) ELSE (SELECT json_array(min(counted ->> 0, 100000), ifnull(counted ->> 4, counted ->> 2))
-  FROM _counted) END AS examined, 0 AS gate_visits
+  FROM _counted) END AS examined, 0 AS gate_visits, NULL AS searched
 FROM (SELECT sum((ifnull(octet_length(_page."owner_id"), 0) + ifnull(octet_length(_page."name"), 0))) AS bytes, count(*) AS found
   FROM _page) AS _size;
 --   CO-ROUTINE _size
@@ -891,7 +920,7 @@ SELECT _size.found AS found, CASE WHEN _size.bytes <= 33554432 THEN (SELECT grou
     LIMIT 100000) AS _w
   WHERE _w."id" <= (SELECT "id"
     FROM _peeked)) ELSE (SELECT json_array(min(counted ->> 0, 100000), ifnull(counted ->> 4, counted ->> 2))
-  FROM _counted) END AS examined, 0 AS gate_visits
+  FROM _counted) END AS examined, 0 AS gate_visits, NULL AS searched
 FROM (SELECT sum((ifnull(octet_length(_page."author_id"), 0) + ifnull(octet_length(_page."body"), 0) + ifnull(octet_length(_page."attachment"), 0))) AS bytes, count(*) AS found
   FROM _page) AS _size;
 --   CO-ROUTINE _size
@@ -954,8 +983,8 @@ WITH _gates AS MATERIALIZED (SELECT *, ("_g0" IS 2) AS open
       FROM "messages" AS _t INDEXED BY "messages(room_id,created_at)"
       WHERE _t."room_id" = ?
       LIMIT CASE WHEN (SELECT open
-        FROM _gates) THEN 100001 ELSE 0 END) AS _w) AS counted), _page AS MATERIALIZED (SELECT _w."id", _w."room_id", _w."author_id", _w."body", _w."created_at", _w."attachment"
-  FROM (SELECT _t."id" AS "id", _t."room_id" AS "room_id", _t."author_id" AS "author_id", _t."body" AS "body", _t."created_at" AS "created_at", _t."attachment" AS "attachment"
+        FROM _gates) THEN 100001 ELSE 0 END) AS _w) AS counted), _sorted AS MATERIALIZED (SELECT _w."created_at", _w."id"
+  FROM (SELECT _t."created_at" AS "created_at", _t."id" AS "id"
     FROM "messages" AS _t INDEXED BY "messages(room_id,created_at)"
     WHERE _t."room_id" = ?
     LIMIT CASE WHEN (SELECT open
@@ -963,51 +992,56 @@ WITH _gates AS MATERIALIZED (SELECT *, ("_g0" IS 2) AS open
       FROM _counted) <= 100000 THEN -1 ELSE 0 END ELSE 0 END) AS _w
   WHERE 1
   ORDER BY _w."created_at" DESC, _w."id"
-  LIMIT ? + 1 OFFSET ?)
+  LIMIT ? + 1 OFFSET ?), _page AS MATERIALIZED (SELECT _sorted."id", _r."room_id" AS "room_id", _r."author_id" AS "author_id", _r."body" AS "body", _sorted."created_at", _r."attachment" AS "attachment"
+  FROM _sorted CROSS JOIN "messages" AS _r NOT INDEXED
+  WHERE _r."id" = _sorted."id")
 SELECT _size.found AS found, CASE WHEN _size.bytes <= 33554432 THEN (SELECT group_concat(json_object('id', CASE WHEN _page."id" BETWEEN -9007199254740991 AND 9007199254740991 THEN _page."id" ELSE CAST(_page."id" AS TEXT) END, 'room_id', CASE WHEN _page."room_id" BETWEEN -9007199254740991 AND 9007199254740991 THEN _page."room_id" ELSE CAST(_page."room_id" AS TEXT) END, 'author_id', _page."author_id", 'body', _page."body", 'created_at', CASE WHEN _page."created_at" BETWEEN -9007199254740991 AND 9007199254740991 THEN _page."created_at" ELSE CAST(_page."created_at" AS TEXT) END, 'attachment', CASE WHEN _page."attachment" IS NOT NULL THEN hex(_page."attachment") END), ',\n')
   FROM _page) END AS rows, CASE WHEN _size.found > ? THEN (SELECT json_array(json_array('i', CAST(_page."created_at" AS TEXT)), json_array('i', CAST(_page."id" AS TEXT)))
   FROM _page
   LIMIT 1 OFFSET ? - 1) END AS last_key, (SELECT counted
   FROM _counted) AS counted, (SELECT json_array(counted ->> 0, counted ->> 2)
   FROM _counted) AS examined, (SELECT "_g0" IS NOT NULL
-  FROM _gates) AS gate_visits
+  FROM _gates) AS gate_visits, NULL AS searched
 FROM (SELECT sum((ifnull(octet_length(_page."author_id"), 0) + ifnull(octet_length(_page."body"), 0) + ifnull(octet_length(_page."attachment"), 0))) AS bytes, count(*) AS found
   FROM _page) AS _size;
 --   CO-ROUTINE _size
 --     MATERIALIZE _page
---       CO-ROUTINE _w
---         SCALAR SUBQUERY 8
---           MATERIALIZE _gates
---             CO-ROUTINE (subquery-2)
+--       MATERIALIZE _sorted
+--         CO-ROUTINE _w
+--           SCALAR SUBQUERY 8
+--             MATERIALIZE _gates
+--               CO-ROUTINE (subquery-2)
+--                 SCAN CONSTANT ROW
+--                 SCALAR SUBQUERY 1
+--                   SEARCH _x_m USING COVERING INDEX sqlite_autoindex_room_members_1 (room_id=? AND user_id=?)
+--               SCAN (subquery-2)
+--             SCAN _gates
+--           SCALAR SUBQUERY 9
+--             MATERIALIZE _counted
 --               SCAN CONSTANT ROW
---               SCALAR SUBQUERY 1
---                 SEARCH _x_m USING COVERING INDEX sqlite_autoindex_room_members_1 (room_id=? AND user_id=?)
---             SCAN (subquery-2)
---           SCAN _gates
---         SCALAR SUBQUERY 9
---           MATERIALIZE _counted
---             SCAN CONSTANT ROW
---             SCALAR SUBQUERY 6
---               CO-ROUTINE _w
---                 SCALAR SUBQUERY 4
---                   SCAN _gates
---                 SEARCH _t USING COVERING INDEX messages(room_id,created_at) (room_id=?)
---               SCAN _w
---           SCAN _counted
---         SEARCH _t USING INDEX messages(room_id,created_at) (room_id=?)
---       SCAN _w
---       USE TEMP B-TREE FOR ORDER BY
+--               SCALAR SUBQUERY 6
+--                 CO-ROUTINE _w
+--                   SCALAR SUBQUERY 4
+--                     SCAN _gates
+--                   SEARCH _t USING COVERING INDEX messages(room_id,created_at) (room_id=?)
+--                 SCAN _w
+--             SCAN _counted
+--           SEARCH _t USING COVERING INDEX messages(room_id,created_at) (room_id=?)
+--         SCAN _w
+--         USE TEMP B-TREE FOR ORDER BY
+--       SCAN _sorted
+--       SEARCH _r USING INTEGER PRIMARY KEY (rowid=?)
 --     SCAN _page
 --   SCAN _size
---   SCALAR SUBQUERY 12
---     SCAN _page
 --   SCALAR SUBQUERY 13
 --     SCAN _page
 --   SCALAR SUBQUERY 14
---     SCAN _counted
+--     SCAN _page
 --   SCALAR SUBQUERY 15
 --     SCAN _counted
 --   SCALAR SUBQUERY 16
+--     SCAN _counted
+--   SCALAR SUBQUERY 17
 --     SCAN _gates
 
 -- GET /api/messages?where[room_id]=1&where[author_id]=nobody → 200
@@ -1047,7 +1081,7 @@ SELECT _size.found AS found, CASE WHEN _size.bytes <= 33554432 THEN (SELECT grou
   WHERE _w."id" <= (SELECT "id"
     FROM _peeked)) ELSE (SELECT json_array(min(counted ->> 0, 100000), ifnull(counted ->> 4, counted ->> 2))
   FROM _counted) END AS examined, (SELECT "_g0" IS NOT NULL
-  FROM _gates) AS gate_visits
+  FROM _gates) AS gate_visits, NULL AS searched
 FROM (SELECT sum((ifnull(octet_length(_page."author_id"), 0) + ifnull(octet_length(_page."body"), 0) + ifnull(octet_length(_page."attachment"), 0))) AS bytes, count(*) AS found
   FROM _page) AS _size;
 --   CO-ROUTINE _size
@@ -1105,8 +1139,8 @@ WITH _counted AS MATERIALIZED (SELECT (SELECT json_array(count(*), count(*) FILT
       FROM "messages" AS _t INDEXED BY "messages(author_id)"
       WHERE _t."author_id" IN (SELECT value
         FROM json_each(?))
-      LIMIT 100001) AS _w) AS counted), _page AS MATERIALIZED (SELECT _w."id", _w."room_id", _w."author_id", _w."body", _w."created_at", _w."attachment"
-  FROM (SELECT _t."id" AS "id", _t."room_id" AS "room_id", _t."author_id" AS "author_id", _t."body" AS "body", _t."created_at" AS "created_at", _t."attachment" AS "attachment", CASE WHEN _t."created_at" > ? THEN (SELECT 2
+      LIMIT 100001) AS _w) AS counted), _sorted AS MATERIALIZED (SELECT _w."id"
+  FROM (SELECT _t."id" AS "id", _t."created_at" AS "created_at", _t."room_id" AS "room_id", CASE WHEN _t."created_at" > ? THEN (SELECT 2
       FROM "room_members" AS "_x_m" INDEXED BY "sqlite_autoindex_room_members_1"
       WHERE ("_x_m"."room_id" = _t."room_id" AND "_x_m"."user_id" = ?)
       LIMIT 1) END AS "_p0"
@@ -1117,46 +1151,51 @@ WITH _counted AS MATERIALIZED (SELECT (SELECT json_array(count(*), count(*) FILT
       FROM _counted) <= 100000 THEN -1 ELSE 0 END) AS _w
   WHERE (_w."created_at" > ? AND (_w."_p0" IS 2))
   ORDER BY _w."id"
-  LIMIT ? + 1 OFFSET ?)
+  LIMIT ? + 1 OFFSET ?), _page AS MATERIALIZED (SELECT _sorted."id", _r."room_id" AS "room_id", _r."author_id" AS "author_id", _r."body" AS "body", _r."created_at" AS "created_at", _r."attachment" AS "attachment"
+  FROM _sorted CROSS JOIN "messages" AS _r NOT INDEXED
+  WHERE _r."id" = _sorted."id")
 SELECT _size.found AS found, CASE WHEN _size.bytes <= 33554432 THEN (SELECT group_concat(json_object('id', CASE WHEN _page."id" BETWEEN -9007199254740991 AND 9007199254740991 THEN _page."id" ELSE CAST(_page."id" AS TEXT) END, 'room_id', CASE WHEN _page."room_id" BETWEEN -9007199254740991 AND 9007199254740991 THEN _page."room_id" ELSE CAST(_page."room_id" AS TEXT) END, 'author_id', _page."author_id", 'body', _page."body", 'created_at', CASE WHEN _page."created_at" BETWEEN -9007199254740991 AND 9007199254740991 THEN _page."created_at" ELSE CAST(_page."created_at" AS TEXT) END, 'attachment', CASE WHEN _page."attachment" IS NOT NULL THEN hex(_page."attachment") END), ',\n')
   FROM _page) END AS rows, CASE WHEN _size.found > ? THEN (SELECT json_array(json_array('i', CAST(_page."id" AS TEXT)))
   FROM _page
   LIMIT 1 OFFSET ? - 1) END AS last_key, (SELECT counted
   FROM _counted) AS counted, (SELECT json_array(counted ->> 0, counted ->> 2)
-  FROM _counted) AS examined, 0 AS gate_visits
+  FROM _counted) AS examined, 0 AS gate_visits, NULL AS searched
 FROM (SELECT sum((ifnull(octet_length(_page."author_id"), 0) + ifnull(octet_length(_page."body"), 0) + ifnull(octet_length(_page."attachment"), 0))) AS bytes, count(*) AS found
   FROM _page) AS _size;
 --   CO-ROUTINE _size
 --     MATERIALIZE _page
---       CO-ROUTINE _w
---         SCALAR SUBQUERY 8
---           MATERIALIZE _counted
---             SCAN CONSTANT ROW
---             SCALAR SUBQUERY 4
---               CO-ROUTINE _w
---                 SEARCH _t USING INDEX messages(author_id) (author_id=?)
---                 LIST SUBQUERY 2
---                   SCAN json_each VIRTUAL TABLE INDEX 1:
---                 CORRELATED SCALAR SUBQUERY 1
---                   SEARCH _x_m USING COVERING INDEX sqlite_autoindex_room_members_1 (room_id=? AND user_id=?)
---               SCAN _w
---           SCAN _counted
---         SEARCH _t USING INDEX messages(author_id) (author_id=?)
---         LIST SUBQUERY 7
---           SCAN json_each VIRTUAL TABLE INDEX 1:
---         CORRELATED SCALAR SUBQUERY 6
---           SEARCH _x_m USING COVERING INDEX sqlite_autoindex_room_members_1 (room_id=? AND user_id=?)
---       SCAN _w
---       USE TEMP B-TREE FOR ORDER BY
+--       MATERIALIZE _sorted
+--         CO-ROUTINE _w
+--           SCALAR SUBQUERY 8
+--             MATERIALIZE _counted
+--               SCAN CONSTANT ROW
+--               SCALAR SUBQUERY 4
+--                 CO-ROUTINE _w
+--                   SEARCH _t USING INDEX messages(author_id) (author_id=?)
+--                   LIST SUBQUERY 2
+--                     SCAN json_each VIRTUAL TABLE INDEX 1:
+--                   CORRELATED SCALAR SUBQUERY 1
+--                     SEARCH _x_m USING COVERING INDEX sqlite_autoindex_room_members_1 (room_id=? AND user_id=?)
+--                 SCAN _w
+--             SCAN _counted
+--           SEARCH _t USING INDEX messages(author_id) (author_id=?)
+--           LIST SUBQUERY 7
+--             SCAN json_each VIRTUAL TABLE INDEX 1:
+--           CORRELATED SCALAR SUBQUERY 6
+--             SEARCH _x_m USING COVERING INDEX sqlite_autoindex_room_members_1 (room_id=? AND user_id=?)
+--         SCAN _w
+--         USE TEMP B-TREE FOR ORDER BY
+--       SCAN _sorted
+--       SEARCH _r USING INTEGER PRIMARY KEY (rowid=?)
 --     SCAN _page
 --   SCAN _size
---   SCALAR SUBQUERY 11
---     SCAN _page
 --   SCALAR SUBQUERY 12
 --     SCAN _page
 --   SCALAR SUBQUERY 13
---     SCAN _counted
+--     SCAN _page
 --   SCALAR SUBQUERY 14
+--     SCAN _counted
+--   SCALAR SUBQUERY 15
 --     SCAN _counted
 
 -- GET /api/room_members → 200
@@ -1164,46 +1203,51 @@ WITH _counted AS MATERIALIZED (SELECT (SELECT json_array(count(*), count(*) FILT
     FROM (SELECT _t."room_id" AS "room_id"
       FROM "room_members" AS _t INDEXED BY "room_members(user_id)"
       WHERE _t."user_id" = ?
-      LIMIT 100001) AS _w) AS counted), _page AS MATERIALIZED (SELECT _w."room_id", _w."user_id", _w."role"
-  FROM (SELECT _t."room_id" AS "room_id", _t."user_id" AS "user_id", _t."role" AS "role"
+      LIMIT 100001) AS _w) AS counted), _sorted AS MATERIALIZED (SELECT _w."room_id", _w."_rowid_"
+  FROM (SELECT _t."room_id" AS "room_id", _t."_rowid_" AS "_rowid_"
     FROM "room_members" AS _t INDEXED BY "room_members(user_id)"
     WHERE _t."user_id" = ?
     LIMIT CASE WHEN (SELECT counted ->> 0
       FROM _counted) <= 100000 THEN -1 ELSE 0 END) AS _w
   WHERE 1
   ORDER BY _w."room_id"
-  LIMIT ? + 1 OFFSET ?)
+  LIMIT ? + 1 OFFSET ?), _page AS MATERIALIZED (SELECT _sorted."room_id", _r."user_id" AS "user_id", _r."role" AS "role"
+  FROM _sorted CROSS JOIN "room_members" AS _r NOT INDEXED
+  WHERE _r."_rowid_" = _sorted."_rowid_")
 SELECT _size.found AS found, CASE WHEN _size.bytes <= 33554432 THEN (SELECT group_concat(json_object('room_id', CASE WHEN _page."room_id" BETWEEN -9007199254740991 AND 9007199254740991 THEN _page."room_id" ELSE CAST(_page."room_id" AS TEXT) END, 'user_id', _page."user_id", 'role', _page."role"), ',\n')
   FROM _page) END AS rows, CASE WHEN _size.found > ? THEN (SELECT json_array(json_array('i', CAST(_page."room_id" AS TEXT)))
   FROM _page
   LIMIT 1 OFFSET ? - 1) END AS last_key, (SELECT counted
   FROM _counted) AS counted, (SELECT json_array(counted ->> 0, counted ->> 2)
-  FROM _counted) AS examined, 0 AS gate_visits
+  FROM _counted) AS examined, 0 AS gate_visits, NULL AS searched
 FROM (SELECT sum((ifnull(octet_length(_page."user_id"), 0) + ifnull(octet_length(_page."role"), 0))) AS bytes, count(*) AS found
   FROM _page) AS _size;
 --   CO-ROUTINE _size
 --     MATERIALIZE _page
---       CO-ROUTINE _w
---         SCALAR SUBQUERY 4
---           MATERIALIZE _counted
---             SCAN CONSTANT ROW
---             SCALAR SUBQUERY 2
---               CO-ROUTINE _w
---                 SEARCH _t USING INDEX room_members(user_id) (user_id=?)
---               SCAN _w
---           SCAN _counted
---         SEARCH _t USING INDEX room_members(user_id) (user_id=?)
---       SCAN _w
---       USE TEMP B-TREE FOR ORDER BY
+--       MATERIALIZE _sorted
+--         CO-ROUTINE _w
+--           SCALAR SUBQUERY 4
+--             MATERIALIZE _counted
+--               SCAN CONSTANT ROW
+--               SCALAR SUBQUERY 2
+--                 CO-ROUTINE _w
+--                   SEARCH _t USING INDEX room_members(user_id) (user_id=?)
+--                 SCAN _w
+--             SCAN _counted
+--           SEARCH _t USING INDEX room_members(user_id) (user_id=?)
+--         SCAN _w
+--         USE TEMP B-TREE FOR ORDER BY
+--       SCAN _sorted
+--       SEARCH _r USING INTEGER PRIMARY KEY (rowid=?)
 --     SCAN _page
 --   SCAN _size
---   SCALAR SUBQUERY 7
---     SCAN _page
 --   SCALAR SUBQUERY 8
 --     SCAN _page
 --   SCALAR SUBQUERY 9
---     SCAN _counted
+--     SCAN _page
 --   SCALAR SUBQUERY 10
+--     SCAN _counted
+--   SCALAR SUBQUERY 11
 --     SCAN _counted
 
 -- GET /api/reports → 200
@@ -1255,7 +1299,7 @@ FROM (SELECT (SELECT max(version)
       LIMIT 100000) AS _w
     WHERE _w."id" <= (SELECT "id"
       FROM _peeked)) ELSE (SELECT json_array(min(counted ->> 0, 100000), ifnull(counted ->> 4, counted ->> 2))
-    FROM _counted) END AS examined, 0 AS gate_visits
+    FROM _counted) END AS examined, 0 AS gate_visits, NULL AS searched
   FROM (SELECT sum((ifnull(octet_length(_page."author_id"), 0) + ifnull(octet_length(_page."kind"), 0))) AS bytes, count(*) AS found
     FROM _page) AS _size) ON 1;
 --   CO-ROUTINE (subquery-2)
@@ -1326,7 +1370,7 @@ SELECT _size.found AS found, CASE WHEN _size.bytes <= 33554432 THEN (SELECT grou
     FROM "tags" AS _t NOT INDEXED
     WHERE (1 AND _t."id" > ?)
     ORDER BY _t."id"
-    LIMIT 100000) AS _w) END AS examined, 0 AS gate_visits
+    LIMIT 100000) AS _w) END AS examined, 0 AS gate_visits, NULL AS searched
 FROM (SELECT sum((ifnull(octet_length(_page."label"), 0) + ifnull(octet_length(_page."color"), 0))) AS bytes, count(*) AS found
   FROM _page) AS _size;
 --   CO-ROUTINE _size
@@ -1363,7 +1407,7 @@ SELECT _size.found AS found, CASE WHEN _size.bytes <= 33554432 THEN (SELECT grou
   FROM _page) END AS rows, CASE WHEN _size.found > ? THEN (SELECT json_array(_page."color", _page."label", json_array('i', CAST(_page."id" AS TEXT)))
   FROM _page
   LIMIT 1 OFFSET ? - 1) END AS last_key, NULL AS counted, (SELECT json_array(counted ->> 0, counted ->> 2)
-  FROM _counted) AS examined, 0 AS gate_visits
+  FROM _counted) AS examined, 0 AS gate_visits, NULL AS searched
 FROM (SELECT sum((ifnull(octet_length(_page."label"), 0) + ifnull(octet_length(_page."color"), 0))) AS bytes, count(*) AS found
   FROM _page) AS _size;
 --   CO-ROUTINE _size
@@ -1472,7 +1516,7 @@ SELECT _size.found AS found, CASE WHEN _size.bytes <= 33554432 THEN (SELECT grou
       ORDER BY _t."name", _t."size" DESC, _t."id"
       LIMIT 100000)
     LIMIT 100000) AS _w
-  WHERE 1) END AS examined, 0 AS gate_visits
+  WHERE 1) END AS examined, 0 AS gate_visits, NULL AS searched
 FROM (SELECT sum((ifnull(octet_length(_page."owner_id"), 0) + ifnull(octet_length(_page."name"), 0))) AS bytes, count(*) AS found
   FROM _page) AS _size;
 --   CO-ROUTINE _size
