@@ -191,9 +191,58 @@ it.each([
       rowsWritten,
       virtualRows,
       own: false,
+      elsewhere: expect.any(Boolean),
     });
   },
 );
+
+it.each([
+  ["INSERT INTO log VALUES (new.id)", false],
+  ["INSERT INTO log VALUES (new.id); UPDATE log SET at = 1 WHERE id = new.id", false],
+  ["UPDATE log SET at = 1 WHERE rowid = new.id", false],
+  ["UPDATE log SET at = 1 WHERE at = new.id", true],
+  ["UPDATE log SET at = 1", true],
+  ["UPDATE pairs SET c = 1 WHERE a = new.id", true],
+  ["DELETE FROM log", true],
+  ["DELETE FROM parents WHERE id = new.id", true],
+  ["INSERT INTO log SELECT id, at FROM log", true],
+  ["INSERT INTO log VALUES ((SELECT max(id) FROM log), 1)", true],
+  ["SELECT RAISE(ABORT, 'no') WHERE new.id < 0", false],
+  ["SELECT RAISE(ABORT, 'no') FROM log", true],
+  ["INSERT INTO log VALUES (new.id IN pairs, 1)", true],
+])("knows whether %s may lead to any number of other rows", async (body, elsewhere) => {
+  const database = emptyDatabase();
+  await run(
+    database,
+    "CREATE TABLE t (id INTEGER PRIMARY KEY)",
+    "CREATE TABLE log (id INTEGER PRIMARY KEY, at)",
+    "CREATE TABLE pairs (a, b, c, PRIMARY KEY (a, b))",
+    "CREATE TABLE parents (id INTEGER PRIMARY KEY)",
+    "CREATE TABLE children (id INTEGER PRIMARY KEY, parent REFERENCES parents)",
+    `CREATE TRIGGER t1 AFTER INSERT ON t BEGIN ${body}; END`,
+  );
+  const { tables } = await loadCatalog(database);
+  expect(tables.get(tableName("t"))!.triggers.insert.elsewhere).toBe(elsewhere);
+});
+
+it("knows which writes make SQLite look for rows that refer to the written one", async () => {
+  const database = emptyDatabase();
+  await run(
+    database,
+    "CREATE TABLE parents (id INTEGER PRIMARY KEY, name UNIQUE)",
+    "CREATE TABLE children (id INTEGER PRIMARY KEY, parent REFERENCES parents)",
+    "CREATE TABLE named (id INTEGER PRIMARY KEY, name UNIQUE)",
+    "CREATE TABLE aliases (id INTEGER PRIMARY KEY, name REFERENCES named (name))",
+  );
+  const { tables } = await loadCatalog(database);
+  const looking = (table: string) => {
+    const { insert, update, delete: removal } = tables.get(tableName(table))!.triggers;
+    return [insert.elsewhere, update.elsewhere, removal.elsewhere];
+  };
+  expect(looking("parents")).toEqual([false, false, true]);
+  expect(looking("children")).toEqual([false, false, false]);
+  expect(looking("named")).toEqual([false, true, true]);
+});
 
 it("of chinook has its keys and indexes", async () => {
   const database = chinook();
