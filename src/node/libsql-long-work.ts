@@ -64,7 +64,7 @@ interface WaitingRead extends Waiting {
 /**
  * Runs what may take long in a thread with connections of its own, so that the event loop goes on meanwhile. libsql
  * computes the first step of a statement in a thread pool of its own and can interrupt that, but it computes later
- * steps in the thread that asks (`docs/design/long-work.md`). The thread is started with the first piece of work.
+ * steps in the thread that asks (`docs/long-work.md`). The thread is started with the first piece of work.
  */
 export class LongWorkThread {
   readonly #options: ThreadOptions;
