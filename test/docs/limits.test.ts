@@ -30,6 +30,7 @@ const limits: Readonly<Record<string, number>> = {
   "characters of a cursor": constant("tables/", "cursorLengthMax"),
   "seconds that a cursor lives": constant("tables/", "cursorLifetimeMs") / 1000,
   "cost of the `contains` of a list": constant("tables/", "searchCostMax"),
+  "long reads that wait": constant("libsql-long-work.ts", "waitingMax"),
   "columns of a table": constant("schema-problems.ts", "columnsMax"),
   "characters of a check, a default or an index's condition": constant("/fragment.ts", "lengthMax"),
   "characters of a rule": constant("rules/", "textLengthMax"),
