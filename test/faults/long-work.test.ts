@@ -203,7 +203,22 @@ it("nobody waits for the dearest request of somebody else", async () => {
         `${probed.residentMb.toFixed(0)} MB`,
       );
     }
+
+  const unanswered = Array.from({ length: 20 }, () =>
+    ask(server.url, "/api/few", "GET", tokens.user).catch(() => null),
+  );
+  await beside(server, data.access_token, async () => {});
+  const fromMs = performance.now();
   expect(await server.end("SIGTERM")).toBe(0);
+  figure(
+    "long work",
+    "SIGTERM with 20 long reads under way",
+    "exit 0",
+    `${(performance.now() - fromMs).toFixed(0)} ms`,
+    "",
+    "",
+  );
+  await Promise.all(unanswered);
 });
 
 /** How often each outcome came. */

@@ -1,5 +1,11 @@
 import { Miniflare } from "miniflare";
-import { afterAll, beforeAll } from "vitest";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import {
+  DeadlineError,
+  OutcomeUnknownError,
+  statement,
+  UnavailableError,
+} from "../../src/platform/database.js";
 import { type D1Binding, openD1 } from "../../src/worker/d1.js";
 import { databaseContract } from "./database.contract.js";
 
@@ -27,3 +33,39 @@ databaseContract(
     foreignKeysOff: "foreign keys stay on, and a plan restores what their actions take",
   },
 );
+
+describe("a D1 that is in trouble, which is a double here", () => {
+  const doing = (batch: D1Binding["batch"]) => {
+    const prepared = { bind: () => prepared };
+    return openD1({ prepare: () => prepared, batch });
+  };
+  const reported = (message: string) => doing(() => Promise.reject(new Error(message)));
+  const write = [statement("DELETE FROM item")];
+
+  it("a read that it does not answer ends at its deadline", async () => {
+    const hanging = doing(() => new Promise(() => {}));
+    const read = hanging.query([statement("SELECT 1 AS one")], {
+      principal: "ada",
+      isKey: false,
+      withinMs: 20,
+    });
+    await expect(read).rejects.toThrow(DeadlineError);
+  });
+
+  it.each(["D1_ERROR: Network connection lost.", "D1_ERROR: internal error; reference = abc"])(
+    "of a write that ended with %s nobody knows whether it was done",
+    async (message) => {
+      await expect(reported(message).batch(write)).rejects.toThrow(OutcomeUnknownError);
+    },
+  );
+
+  it.each([
+    "D1_ERROR: D1 DB is overloaded. Requests queued for too long.",
+    "D1_ERROR: D1 DB is overloaded. Too many requests queued.",
+    "D1_ERROR: no such table: _sessions: SQLITE_ERROR",
+  ])("a write that ended with %s was not done", async (message) => {
+    const outcome = expect(reported(message).batch(write)).rejects;
+    await outcome.toThrow(UnavailableError);
+    await expect(reported(message).batch(write)).rejects.not.toThrow(OutcomeUnknownError);
+  });
+});
