@@ -1,4 +1,4 @@
-import { CallRefusedError, ConstraintError, QueueFullError } from "../platform/database.js";
+import { CallRefusedError, ConstraintError, DeadlineError, QueueFullError } from "../platform/database.js";
 
 /** The rows that one attempt has read and written so far. A count that became unknown (null) stays unknown. */
 export class Tally {
@@ -28,7 +28,8 @@ export class Tally {
       const isUncounted = [ConstraintError, CallRefusedError, QueueFullError].some(
         (kind) => error instanceof kind,
       );
-      if (!isUncounted) this.add(null, null);
+      // What has not ended by its deadline has written nothing.
+      if (!isUncounted) this.add(null, error instanceof DeadlineError ? 0 : null);
       throw error;
     });
   }

@@ -66,9 +66,8 @@ it.skipIf(seconds < 60)(
 );
 
 it("whatever is opened and closed beside a server takes none of its locks: nothing acknowledged is lost", async () => {
-  const directory = projectDirectory(
-    "notes: { columns: { id: { type: integer, primary_key: true }, body: { type: text } } }\n",
-  );
+  const schema = "notes: { columns: { id: { type: integer, primary_key: true }, body: { type: text } } }\n";
+  const directory = projectDirectory(schema);
   svc(directory, ["schema", "apply"]);
   const key = svc(directory, ["admin", "create-service-key", "--name", "t", "--scope", "project:backend"]);
   const headers = {
@@ -102,6 +101,20 @@ it("whatever is opened and closed beside a server takes none of its locks: nothi
         headers: { Authorization: headers.Authorization },
       }),
     () => fetch(`${url}/admin/api/usage`, { headers }),
+    // So many kinds of long reads that their connections are replaced, one after the other.
+    async () => {
+      for (const query of longReads()) {
+        const answer = await fetch(`${url}/api/notes?limit=1000&${query}`, { headers });
+        expect(answer.status).toBe(200);
+      }
+    },
+    // A change of the schema closes the connection for long writes.
+    () =>
+      fetch(`${url}/admin/api/schema/apply`, {
+        method: "POST",
+        headers: { Authorization: headers.Authorization, "Content-Type": "application/yaml" },
+        body: `${schema}more: { columns: { id: { type: integer, primary_key: true } } }\n`,
+      }),
   ];
   for (const way of ways) {
     await add();
@@ -115,3 +128,15 @@ it("whatever is opened and closed beside a server takes none of its locks: nothi
   left.close();
   expect(there).toBe(acknowledged);
 });
+
+/** More kinds of statements than a connection for long work keeps. */
+function longReads(): readonly string[] {
+  const sorts = ["id", "-id", "body", "-body"];
+  const selects = ["id", "body", "id,body", "body,id"];
+  const operators = ["ne", "lt", "lte", "gt", "gte", "starts_with", "contains"];
+  return sorts.flatMap((sort) =>
+    selects.flatMap((select) =>
+      operators.map((operator) => `sort=${sort}&select=${select}&filter[body][${operator}]=a`),
+    ),
+  );
+}
