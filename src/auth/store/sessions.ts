@@ -78,10 +78,9 @@ export function rotateRefreshToken(rotation: Rotation): readonly Statement[] {
     ),
     revokeReused(rotation.hash, rotation.now, rotation.graceMs),
     statement(
-      `SELECT t.used_at, ${familyTime} AS now, t.successor, s.id AS session_id, s.revoked_at, u.id, u.email, u.role, u.disabled
+      `SELECT t.used_at, t.successor, s.id AS session_id, s.revoked_at, u.id, u.email, u.role, u.disabled
       FROM _refresh_tokens t JOIN _sessions s ON s.id = t.session_id JOIN _users u ON u.id = s.user_id
       WHERE t.hash = ?`,
-      now,
       rotation.hash,
     ),
   ];
