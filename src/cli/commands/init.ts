@@ -12,6 +12,7 @@ const init: Command = {
   help: [
     "DIR is made where there is none. Nothing is overwritten.",
     "The project serves at once with a secret of its own for development, which is good on this machine alone.",
+    "--dir BASE    the directory that DIR is relative to (default: here)",
   ],
   positionals: ["DIR"],
   run: async ({ directory, positionals }) => {
