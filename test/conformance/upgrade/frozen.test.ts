@@ -62,7 +62,7 @@ const versions = (server: TestServer) =>
   rowsOf(server, "SELECT version, release FROM _migrations ORDER BY version");
 const thisRelease = systemMigrations.map((_, i) => [i + 1, release]);
 
-/** Everything that customers keep, and what hangs on users. */
+/** Everything that owners keep, and what hangs on users. */
 async function kept(server: TestServer) {
   const counts = [
     "_users",
