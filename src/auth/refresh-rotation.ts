@@ -42,10 +42,11 @@ export function judgeRotation(
   // A token that came back after its grace window is refused here: the batch has ended its session.
   if (user.disabled || sessionRevoked) return reject;
   if (facts.sealedSuccessor === sealedSuccessor) return { kind: "issue", facts };
-  // An unused token was not consumed because it has expired. A used one without a successor is past its window: the
-  // successor was erased then.
+  // A token that is unused, and yet was not consumed, has expired. One that is used and has no successor came back so
+  // late that its successor has been erased.
   if (usedAtMs === null || facts.sealedSuccessor === null) return reject;
-  // This clock is behind the time of use by more than the window, so it cannot tell whether the window is still open.
+  // This server's clock is behind the time of the first use by more than the window, so it cannot tell whether the
+  // window is still open.
   if (usedAtMs - now > graceMs) return reject;
   return { kind: "replay", facts, sealedSuccessor: facts.sealedSuccessor };
 }

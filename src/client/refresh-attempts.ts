@@ -47,8 +47,8 @@ export async function refreshed(
           send({ ...call, signal: controller.signal }).then(resolve, (error: SvcError) => {
             open--;
             failure = error;
-            // Not a passing failure: the server, or a proxy in front of it, has refused. No further attempt is
-            // started, but those under way may still succeed.
+            // The server, or a proxy in front of it, has refused for good. No further attempt is started, but those
+            // under way may still succeed.
             isOver ||= !error.isTransient;
             settle();
           }),

@@ -1,11 +1,13 @@
 import { shown } from "./problem.js";
 
-/** Longer texts are not compared: no name is as long, so none can be meant. */
+/**
+ * The longest text that is compared with names, in characters. No name is as long, so a longer text can mean none.
+ */
 const writtenMax = 100;
 
 /**
- * Among more names none is suggested. A file of thousands of names, each of them unknown somewhere, would otherwise
- * take minutes to check.
+ * The most names that a text is compared with; among more, none is suggested. A file of thousands of names, each of
+ * them unknown somewhere, would otherwise take minutes to check.
  */
 const comparedMax = 500;
 

@@ -42,8 +42,8 @@ export interface CatalogTable {
    */
   readonly rowid: ColumnName | null;
   /**
-   * Columns in which equal values are the same value: STRICT columns that are compared by BINARY. In other columns,
-   * collation or affinity can make two different values equal.
+   * Columns in which values that compare as equal are identical: columns of one type in STRICT tables that are
+   * compared by BINARY. Elsewhere a collation or an affinity can make different values equal, as 'a' and 'A'.
    */
   readonly exactColumns: ReadonlySet<string>;
   /**
@@ -109,7 +109,7 @@ export interface CatalogIndex {
   /** The key columns, without the rowid or primary key that SQLite appends. */
   readonly columns: readonly { readonly name: ColumnName; readonly descending: boolean }[];
   readonly unique: boolean;
-  /** Whether it is the primary key of a table WITHOUT ROWID, which is the table itself. */
+  /** Whether the index is the primary key of a table WITHOUT ROWID, and so the table itself. */
   readonly isTable: boolean;
 }
 

@@ -63,7 +63,7 @@ function marked(expression: Expression, names: Names): Expression {
     }
     case "in_given": {
       const items: readonly unknown[] = JSON.parse(names.valueOf(expression.list.name) as string);
-      // Only columns of texts are looked at, and their filters have texts.
+      // The filter's items as texts, as all of them are where its column is one that may be marked.
       const literals = items.map((item): Literal => ({ kind: "literal", value: String(item) }));
       const [value] = compared([expression.value, ...literals], "equal", names);
       return { ...expression, value: value! };
@@ -81,8 +81,8 @@ function marked(expression: Expression, names: Names): Expression {
 }
 
 /**
- * How a comparison compares. `in a list`: by IN, with columns among the items, to which SQLite applies no affinity.
- * An IN whose items are all values is `equal`.
+ * How a comparison compares. `equal`: by `=` or `!=`, or by an IN whose items are all values. `in a list`: by an IN
+ * with columns among its items, to which SQLite applies no affinity. `in order`: by `<` and the like.
  */
 type Way = "equal" | "in a list" | "in order";
 

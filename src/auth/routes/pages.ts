@@ -35,7 +35,7 @@ export async function submitPage({ request, context, name }: AuthRequest): Promi
   if (isRefusal(form)) return form;
   const token = form.get("token") ?? "";
   const password = takesPassword(purpose) ? (form.get("password") ?? "") : null;
-  // Asked before the link is used: if the storage fails here, the link stays usable.
+  // The application's URL is asked for before the link is used: if the storage fails here, the link stays usable.
   const application = await applicationOf(context);
   const used = await useLink(context, { purpose, token, password });
   // `redirectTo` was checked when the invitation was created.

@@ -55,8 +55,9 @@ export interface Rotation {
 }
 
 /**
- * Consumes a refresh token and stores its successor, or ends the session of one that is used again after its window.
- * The last statement returns the state of the token after that, as `judgeRotation` in `refresh-rotation.ts` reads it.
+ * Consumes a refresh token and stores its successor. Where the token was used before and its grace window has ended,
+ * ends its session instead; this is the one place that measures the window. The last statement returns the state of
+ * the token after that, as `judgeRotation` in `refresh-rotation.ts` reads it.
  */
 export function rotateRefreshToken(rotation: Rotation): readonly Statement[] {
   const now = BigInt(rotation.now);

@@ -44,7 +44,7 @@ const init: Command = {
 /** `svc init`. */
 export const commands: readonly Command[] = [init];
 
-/** Written only where there is none: an existing one belongs to the owner. */
+/** This file is written only where there is none. An existing one belongs to the owner. */
 const ignored = ".gitignore";
 
 function projectFiles(secret: string): Record<string, string> {

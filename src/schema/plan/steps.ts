@@ -1,9 +1,9 @@
-/** One change of the database's schema, in the order of the plan. */
+/** One change of the database's schema. A plan lists its steps in the order in which they are carried out. */
 export interface Step {
   readonly kind: StepKind;
   /** One line for a person. */
   readonly description: string;
-  /** In the order of execution. None where a table is only adopted. */
+  /** The statements, in the order in which they are carried out. None where a table is only adopted. */
   readonly statements: readonly string[];
   readonly hazards: readonly Hazard[];
 }
