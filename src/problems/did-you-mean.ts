@@ -53,8 +53,8 @@ function firstOf<T>(lists: readonly Iterable<T>[], count: number): T[] {
 }
 
 /**
- * Both texts without their common beginning. It does not change the distance, names of one project often have one,
- * and shorter texts are compared faster.
+ * Both texts without their common beginning. Leaving it out does not change the distance, and shorter texts are
+ * compared faster. Names of one project often begin alike.
  */
 function withoutPrefix(from: string, to: string): [string, string] {
   let at = 0;

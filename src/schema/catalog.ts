@@ -52,8 +52,9 @@ export interface CatalogTable {
    */
   readonly affinities: ReadonlyMap<string, Affinity>;
   /**
-   * Those of `affinities` that the schema calls text or json and whose affinity is not TEXT. They may hold numbers,
-   * because SQLite converts texts that read as numbers, or stores both as they are given.
+   * Those of `affinities` whose columns the schema calls text or json and whose affinity is not TEXT. Such a column
+   * may hold numbers: SQLite either converts texts that read as numbers, or stores texts and numbers as they are
+   * given.
    */
   readonly mixedTexts: ReadonlyMap<string, Affinity>;
   /** The collation of columns that have another one than BINARY, such as NOCASE, by name. */

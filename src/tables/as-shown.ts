@@ -91,7 +91,8 @@ function compared(operands: readonly Operand[], way: Way, names: Names): readonl
     operand.kind === "column" ? physicalOf(operand, names)?.mixedTexts.get(operand.column) : undefined;
   const affinities = operands.flatMap((operand) => affinityOf(operand) ?? []);
   const areNumeric = affinities.every(makesNumbers);
-  // Without a numeric affinity SQLite converts neither side. It then orders numbers before texts, as sorted lists do.
+  // Where no column has a numeric affinity, SQLite converts neither side, and orders numbers before texts, as sorted
+  // lists do.
   if (affinities.length === 0 || (way === "in order" && !affinities.some(makesNumbers))) return operands;
   const columns = operands.filter(({ kind }) => kind === "column").length;
   const isMistaken = (operand: Operand) => {

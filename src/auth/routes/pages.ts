@@ -24,8 +24,8 @@ const noSuchPage = new Refusal("not_found", "no such page");
 const incomplete = "The address is incomplete. Open the whole link of the mail.";
 
 /**
- * POST of the same path: the page's form, which uses the link up. It opens no session, so that a foreign page cannot
- * sign anybody in with it.
+ * POST /auth/pages/{name}: takes the form of a link's page, which uses the link up. It opens no session, so that a
+ * foreign page cannot sign anybody in with it.
  */
 export async function submitPage({ request, context, name }: AuthRequest): Promise<Response | Refusal> {
   const purpose = purposeOfPage(name);

@@ -133,7 +133,10 @@ export function revokeSessions(userId: string, now: number): Statement {
   );
 }
 
-/** As `revokeSessions`, for one batch behind `changePassword`: it does nothing where that changed nothing. */
+/**
+ * As `revokeSessions`, for one batch behind `changePassword`: it does nothing where that statement changed no
+ * password.
+ */
 export function revokeSessionsIfChanged(userId: string, passwordHash: string, now: number): Statement {
   return statement(
     `UPDATE _sessions SET revoked_at = ? WHERE user_id = ? AND revoked_at IS NULL

@@ -30,8 +30,8 @@ export interface Hazard {
   /** What is lost or does not hold, for a person. */
   readonly reason: string;
   /**
-   * A query that returns one number, over the database before the plan: how many rows or values are concerned. Null
-   * where nothing is counted.
+   * A query that returns one number: how many rows or values are concerned, in the database as it is before the plan.
+   * Null where nothing is counted.
    */
   readonly count: string | null;
   /** Whether the hazard vanishes where the count is zero. */
