@@ -193,8 +193,8 @@ export async function createApp(options: AppOptions) {
     deliverMail: deliverDue,
     purge: async () => {
       await purge(platform, config);
-      // Collected first: a receipt that is in the journal twice is recognised as a duplicate only while its first
-      // copy is stored, and retiring may delete that.
+      // The journal is collected before receipts are retired: a receipt that is in the journal twice is recognised as
+      // a duplicate only while its first copy is stored, and retiring may delete that copy.
       await platform.journal.collect();
       await retireReceipts(platform, config.usage.retention_days);
     },

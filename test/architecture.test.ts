@@ -185,7 +185,7 @@ describe("portable code", () => {
 });
 
 describe("SQL", () => {
-  /** Built for customers' tables; built as DDL; fixed texts. */
+  /** Built for the owner's tables; built as DDL; fixed texts. */
   const homes = [
     "metering/store.ts",
     "tables/sql/",

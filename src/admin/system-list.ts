@@ -24,7 +24,7 @@ export function systemList(name: string, columns: Readonly<Record<string, Column
   const [key] = shown.values();
   const table = plainTable(systemTableName(name), shown, [key!.name]);
   return {
-    // Without a key no statement is cached, because these lists are asked for rarely.
+    // An access without a key caches no statements. These lists are asked for rarely.
     key: null,
     table,
     readable: table.columns,

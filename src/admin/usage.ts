@@ -9,8 +9,8 @@ import type { AdminRequest } from "./services.js";
 const groupings: readonly UsageGrouping[] = ["table", "principal", "day"];
 
 /**
- * Where a range without `to` ends: after every date of four-digit years, and at midnight, so that the last day counts
- * as a whole day, whose sum is stored.
+ * The end of a range without `to`. It is later than every date with a four-digit year, and a midnight, so that the
+ * last day of the range is a whole day, whose stored sum can be used.
  */
 const endOfTime = Date.UTC(10_000, 0);
 

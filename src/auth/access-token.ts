@@ -11,7 +11,10 @@ export interface AccessClaims {
   /** `sid`: the session that the token belongs to. */
   readonly sessionId: string;
   readonly email: string;
-  /** As it was when the token was issued. Every request compares it with the database, which decides. */
+  /**
+   * The user's role when the token was issued. Every request compares it with the role in the database, which is the
+   * one that counts.
+   */
   readonly role: string;
 }
 

@@ -59,7 +59,7 @@ export interface ServiceKeyRequest {
 /** An API key that was created. */
 export interface CreatedServiceKey {
   readonly id: string;
-  /** Shown to its creator this once. The database stores only its hash. */
+  /** The key itself, which is shown to its creator this once. The database stores only its hash. */
   readonly secret: string;
   readonly expiresAt: string | null;
   readonly warnings: readonly string[];

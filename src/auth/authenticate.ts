@@ -8,8 +8,8 @@ import { anonymous, type Caller } from "./principal.js";
 import { apiKeyCheck, schemaVersionCheck, sessionCheck } from "./store/checks.js";
 
 /**
- * Whom a credential names. The signature of an access token, or the form of an API key, was verified; whether the
- * session or the key still exists, `checkStatement` asks the database.
+ * Whom a credential names. The signature of an access token, or the form of an API key, was verified. Whether the
+ * session or the key still exists is asked of the database by `checkStatement`.
  */
 export type Claim =
   | { readonly kind: "anonymous" }

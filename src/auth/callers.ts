@@ -55,7 +55,7 @@ export function createCallers({ database, clock, tokens, cookieMode }: CallerSer
   let schemaVersion: CheckedRow[0] = null;
   /** The rows of API keys, by the hash of the key. A key's id and scopes are in the database alone. */
   const keys = new Memo<CheckedRow>(rememberedMax);
-  /** The ids of sessions that have ended. Requests of these are checked before `act` is run. */
+  /** The ids of sessions that have ended. A request with such a session is checked before `act` is run. */
   const ended = new Memo<true>(rememberedMax);
 
   const expectedRow = (claim: Claim): CheckedRow | null => {

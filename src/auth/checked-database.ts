@@ -95,7 +95,7 @@ export class CheckedDatabase implements Statements {
    */
   async #orAsk(error: unknown): Promise<never> {
     if (error instanceof StatementError) await this.confirm();
-    // Constraints are checked after the caller was, so the check has passed.
+    // The database checks constraints after it has checked the caller, so the caller's check has passed.
     if (error instanceof ConstraintError) this.#confirmed = true;
     throw error;
   }

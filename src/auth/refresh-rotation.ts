@@ -7,8 +7,6 @@ import { aesKey, hkdf, open, type SecretKey, seal } from "../encoding/secret-key
  */
 export interface TokenFacts {
   readonly usedAtMs: number | null;
-  /** The current time, but never before any event of the session's tokens, even if the clock was set back. */
-  readonly familyTimeMs: number;
   readonly sealedSuccessor: string | null;
   readonly sessionId: string;
   readonly sessionRevoked: boolean;
@@ -40,16 +38,16 @@ export function judgeRotation(
   graceMs: number,
 ): RotationVerdict {
   if (facts === null) return reject;
-  const { usedAtMs, familyTimeMs, sessionRevoked, user } = facts;
+  const { usedAtMs, sessionRevoked, user } = facts;
+  // A token that came back after its grace window is refused here: the batch has ended its session.
   if (user.disabled || sessionRevoked) return reject;
   if (facts.sealedSuccessor === sealedSuccessor) return { kind: "issue", facts };
-  // An unused token was not consumed because it has expired. A used one without a successor is past its window: the
-  // successor was erased then.
+  // A token that is unused, and yet was not consumed, has expired. One that is used and has no successor came back so
+  // late that its successor has been erased.
   if (usedAtMs === null || facts.sealedSuccessor === null) return reject;
-  const isClosed = familyTimeMs - usedAtMs > graceMs;
-  // This clock is behind the time of use by more than the window, so it cannot tell whether the window is still open.
-  const isClockBehind = usedAtMs - now > graceMs;
-  if (isClosed || isClockBehind) return reject;
+  // This server's clock is behind the time of the first use by more than the window, so it cannot tell whether the
+  // window is still open.
+  if (usedAtMs - now > graceMs) return reject;
   return { kind: "replay", facts, sealedSuccessor: facts.sealedSuccessor };
 }
 

@@ -82,7 +82,8 @@ export class PasswordThrottle {
     now: number,
     windowMs: number,
   ): Promise<Refusal> {
-    // The password was not checked, so the limits that were passed before this one take the count back.
+    // This attempt is refused and its password is not checked, so it is taken off the counts of the limits that it
+    // has passed.
     const results = await this.database.batch([...counted.map(forgiveAttempt), windowStart(key)]);
     const result = results.at(-1);
     const startedAt = (result!.rows[0]?.[0] as number | undefined) ?? now;

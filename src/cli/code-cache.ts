@@ -35,7 +35,8 @@ export function writeCodeCaches(directory: string, names: readonly string[], bui
     const source = sourceOf(path);
     return { path, source, script: compile(name, source) };
   });
-  // Reset first, because V8 refuses a cache that was made under other flags than it runs with.
+  // The flag is reset before the caches are made, because V8 refuses a cache that was made under other flags than it
+  // runs with.
   setFlagsFromString("--lazy");
   for (const { path, source, script } of compiled) {
     const data = script.createCachedData();

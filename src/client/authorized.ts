@@ -92,7 +92,10 @@ export class Authorized {
     return exclusive(lockName, storage, surroundings, act);
   }
 
-  /** Runs `open`, whose answer opens a session. Returns the user. */
+  /**
+   * Runs `open`, whose answer opens a session, stores that session and returns its user. Nothing else opens, renews
+   * or ends a session meanwhile.
+   */
   signIn(open: () => Promise<TokenResponse>): Promise<TokenUser> {
     return this.alone(async () => this.accept(await open()));
   }

@@ -3,8 +3,8 @@ import type { Surroundings } from "./surroundings.js";
 import type { Answer, Call, Send } from "./transport.js";
 
 /**
- * When a refresh is sent again, as fractions of the grace window, and whether even while an earlier attempt is still
- * running.
+ * When a refresh is sent again, each as a fraction of the grace window, and whether that is done even while an
+ * earlier attempt is still running.
  */
 const plan: readonly (readonly [part: number, beside: boolean])[] = [
   [0.05, false],
@@ -47,8 +47,8 @@ export async function refreshed(
           send({ ...call, signal: controller.signal }).then(resolve, (error: SvcError) => {
             open--;
             failure = error;
-            // Not a passing failure: the server, or a proxy in front of it, has refused. No further attempt is
-            // started, but those under way may still succeed.
+            // The server, or a proxy in front of it, has refused for good. No further attempt is started, but those
+            // under way may still succeed.
             isOver ||= !error.isTransient;
             settle();
           }),

@@ -71,8 +71,8 @@ export class Sessions {
     this.#copy = session;
     const text = JSON.stringify(session);
     if (!(await this.#stored(text))) {
-      // The stored session is outdated, and a reload would take it for the current one. Removing it also makes room
-      // for the second try.
+      // The storage still holds the session of before, which a reload would take for the current one. Removing it
+      // also makes room for storing once more.
       await this.#quietly(() => this.#storage.remove(this.#key));
       if (!(await this.#stored(text))) this.#superseded = before?.stamp;
     }
@@ -105,7 +105,7 @@ export class Sessions {
       if (value === null) return null;
       if (!isSession(value)) return undefined;
       if ((value.tokens === null) === this.#cookies) return value;
-      // Stored before the `session` option of the client was changed.
+      // This session was stored before the `session` option of the client was changed.
       await this.#storage.remove(this.#key);
     } catch {
       // A storage that cannot be read tells nothing about the session.

@@ -20,7 +20,7 @@ export function deriveBytes(
   return hkdf(secret, new Uint8Array(), `svc ${purpose}`);
 }
 
-/** HKDF with SHA-256 (RFC 5869): 32 bytes. `info` keeps apart what comes of the same material. */
+/** HKDF with SHA-256 (RFC 5869): 32 bytes. Different texts `info` give different bytes for the same material. */
 export async function hkdf(
   material: Uint8Array<ArrayBuffer>,
   salt: Uint8Array<ArrayBuffer>,

@@ -16,8 +16,8 @@ export type MeteringMembers = string;
 /** The metering of one request to a table. It ends with at most one receipt. */
 export interface Attempt {
   /**
-   * Starts counting, from zero. A request that is carried out again calls it again, and drops what was counted
-   * before.
+   * Starts to count from zero. Where a request is carried out again, this is called again, and what was counted
+   * before is dropped.
    */
   begin(subject: Subject): Tally;
   /**

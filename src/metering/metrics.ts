@@ -9,7 +9,8 @@ class Area {
   /** The number of answers by method and then by status. */
   readonly answered = new Map<string, Map<number, number>>();
   /**
-   * For each bucket, the requests that took longer than the bucket below it allows. The last is for longer requests.
+   * How many requests fell into each bucket: they took at most its bound, and longer than the bound before it. The
+   * last number is that of requests that took longer than every bound.
    */
   readonly counts = [...buckets, 0].map(() => 0);
   sumSeconds = 0;

@@ -6,7 +6,9 @@ export class Tally {
   #rowsRead: number | null = 0;
   #rowsWritten: number | null = 0;
 
-  /** Whether a statement about rows of a customer's table was sent. Only then does the attempt leave a receipt. */
+  /**
+   * Whether a statement about rows of one of the owner's tables was sent. Only then does the attempt leave a receipt.
+   */
   get touched(): boolean {
     return this.#touched;
   }
@@ -20,8 +22,9 @@ export class Tally {
   }
 
   /**
-   * Waits for statements, and makes the counts unknown where they fail. Some errors leave the counts alone: a broken
-   * constraint, after which nothing was written, and calls that were not made, or not as they were.
+   * Waits for statements, and makes the counts unknown where they fail. Three errors leave the counts alone: a broken
+   * constraint, after which nothing was written (what was read is then counted by `tables/row/row.ts`); a call that
+   * `CheckedDatabase` has refused; and one for which the queue had no room.
    */
   during<T>(work: Promise<T>): Promise<T> {
     return work.catch((error: unknown) => {

@@ -53,8 +53,8 @@ export function openApiDocument(project: DocumentedProject): JsonSchema {
 }
 
 /**
- * The tables that can be read. Those that can only be read are marked as virtual, because virtual tables have no
- * writes either.
+ * The tables that can be read. A table that can only be read is marked as virtual, because the document has no writes
+ * for virtual tables.
  */
 function servedTables({ schema, catalog }: DocumentedProject): readonly Table[] {
   const tables = [...schema.tables.values()];

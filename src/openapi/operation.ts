@@ -73,7 +73,10 @@ export function object(properties: Readonly<Record<string, JsonSchema>>, ...opti
   };
 }
 
-/** The same with further properties allowed: in a body the server ignores them, in an answer they are not described. */
+/**
+ * The schema of an object with these properties and any others: in a body the server ignores the others, in an answer
+ * they are not described.
+ */
 export function openObject(
   properties: Readonly<Record<string, JsonSchema>>,
   ...optional: string[]

@@ -12,7 +12,10 @@ export type Call = Omit<OperationSource, "id" | "tag" | "callers"> & {
   readonly takes?: JsonSchema;
 };
 
-/** A paths object from endpoints by `method path`, such as `post /auth/login`. `cookies`: whether cookie mode is on. */
+/**
+ * Makes the OpenAPI `paths` of endpoints that every project has. The keys of `calls` are method and path, such as
+ * `post /auth/login`. `cookies`: whether cookie mode is on.
+ */
 export function documentedPaths(
   tag: string,
   calls: Readonly<Record<string, Call>>,

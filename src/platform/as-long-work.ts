@@ -1,6 +1,6 @@
 import type { Database, LongWork } from "./database.js";
 
-/** The database with every call passed as long work. `long` is asked at each call. */
+/** The database, with every call passed to it as long work (`LongWork`), which `long` is asked for at each call. */
 export function asLongWork(database: Database, long: () => LongWork): Database {
   return {
     foreignKeysStayOn: database.foreignKeysStayOn,

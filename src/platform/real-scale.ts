@@ -69,7 +69,7 @@ function scaled(value: number): { readonly number: number; readonly exponent: nu
   return { number: unscaled(value, -signed), exponent: signed };
 }
 
-/** SQL of the value that SQL expressions for the number and the exponent stand for. */
+/** SQL that computes a real from two SQL expressions: for the number near 1 and for the exponent of two. */
 export function unscaledSql(number: string, exponent: string): string {
   const cases = [near, far].flatMap((scale) =>
     ([1, -1] as const).map(

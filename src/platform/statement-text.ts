@@ -27,7 +27,7 @@ export function withLiterals(statement: Statement): string {
 
 function literal(value: SqlValue): string {
   if (value === null) return "NULL";
-  // In parentheses, because a minus sign after another minus would begin a comment.
+  // A negative number stands in parentheses, because its minus sign behind another one would begin a comment.
   if (typeof value === "bigint") return `(${value})`;
   if (typeof value === "number") return `(${value.toExponential(16)})`;
   return typeof value === "string" ? `'${value.replaceAll("'", "''")}'` : `x'${toHex(value)}'`;

@@ -1,11 +1,13 @@
 import { shown } from "./problem.js";
 
-/** Longer texts are not compared: no name is as long, so none can be meant. */
+/**
+ * The longest text that is compared with names, in characters. No name is as long, so a longer text can mean none.
+ */
 const writtenMax = 100;
 
 /**
- * Among more names none is suggested. A file of thousands of names, each of them unknown somewhere, would otherwise
- * take minutes to check.
+ * The most names that a text is compared with; among more, none is suggested. A file of thousands of names, each of
+ * them unknown somewhere, would otherwise take minutes to check.
  */
 const comparedMax = 500;
 
@@ -51,8 +53,8 @@ function firstOf<T>(lists: readonly Iterable<T>[], count: number): T[] {
 }
 
 /**
- * Both texts without their common beginning. It does not change the distance, names of one project often have one,
- * and shorter texts are compared faster.
+ * Both texts without their common beginning. Leaving it out does not change the distance, and shorter texts are
+ * compared faster. Names of one project often begin alike.
  */
 function withoutPrefix(from: string, to: string): [string, string] {
   let at = 0;

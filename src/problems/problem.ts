@@ -25,7 +25,9 @@ export function formatProblem({ file, line, path, message }: Problem): string {
   return visible([place, shown(path, pathMax), message].filter((part) => part !== "").join(": "));
 }
 
-/** Enough for two names of 63 characters and the steps between them. */
+/**
+ * How many characters of a path a message shows: enough for two names of 63 characters and the steps between them.
+ */
 const pathMax = 200;
 
 /** A text of the owner's as a message quotes it: cut after `max` characters, with control characters escaped. */

@@ -7,8 +7,8 @@ import type { TableName } from "../sqlite/names.js";
 import { problemsAt, ruleProblems } from "./rule-problems.js";
 
 /**
- * Warnings of comparisons that are valid and hardly what was meant: with NULL, which is never TRUE, and of a role
- * with a word that is not a role.
+ * Warnings of comparisons that are valid, but hardly what was meant: with NULL, which is never TRUE, and of a role
+ * (the caller's or that of `$users`) with a word that is no role.
  */
 export function comparisonWarnings(rules: ReadonlyMap<TableName, TableRules>): Problem[] {
   return [...rules].flatMap(([table, tableRules]) => [

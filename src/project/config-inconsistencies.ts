@@ -1,7 +1,7 @@
 import type { Config } from "./config.js";
 
 /**
- * Keys that do not fit together. It is reported at `path`, unless that key or one of `others` has another problem.
+ * A contradiction between keys. It is reported at `path`, unless that key or one of `others` has another problem.
  * Paths are dotted, such as `server.tls_cert`.
  */
 export interface Inconsistency {

@@ -36,7 +36,7 @@ const makesOne = `node -e 'console.log(crypto.randomBytes(32).toString("base64")
 /** The project's secret, from which the keys for tokens, cursors and the like are derived. */
 export interface Secret {
   readonly bytes: Uint8Array<ArrayBuffer>;
-  /** Whether it is `auth.dev_secret`, which everybody who has the file can read. */
+  /** Whether the secret is `auth.dev_secret`, which everybody who has the file can read. */
   readonly insecure: boolean;
 }
 

@@ -23,7 +23,8 @@ export type Unread = ReadonlyMap<string, UnreadTable> | "everything";
 /** What could not be read of one table. */
 export interface UnreadTable {
   /**
-   * The columns that could not be read. The table's keys, uniqueness and other properties are in doubt in any case.
+   * The columns that could not be read, perhaps none. The table's keys, uniqueness and other properties are in doubt
+   * even then.
    */
   readonly columns: ReadonlySet<string> | "all";
 }

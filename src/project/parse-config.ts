@@ -14,8 +14,7 @@ export interface ParsedConfig {
   /** Null where there are problems. */
   readonly config: Config | null;
   /**
-   * The text of the rules, which is given beside problems too, as far as it is sound. Null where the file is not
-   * TOML.
+   * The texts of the rules, as far as they are sound, also where the file has problems. Null where it is not TOML.
    */
   readonly rules: Config["rules"] | null;
   readonly problems: readonly Problem[];

@@ -1,20 +1,25 @@
 import { type Document, isScalar, type ParsedNode, parseDocument } from "yaml";
 
 /**
- * `parseDocument`, with an error for each key that its map already has: the same document and errors as with the
- * parser's `uniqueKeys: true`, which compares each key with all before it and takes quadratic time.
+ * `parseDocument`, with an error for each key that its map already has. The document and the errors are the same as
+ * with the parser's option `uniqueKeys: true`, which compares each key with all keys before it and so takes quadratic
+ * time.
  *
- * The parser asks `uniqueKeys` about the new key and each earlier one, up to the first that is the same. Here it is
- * told so at once, which makes one question and one error of each key but the first, and the errors of keys that are
- * new are removed afterwards. So the errors stay at their places and in the parser's order.
+ * The option also takes a function. The parser calls it with a new key and one earlier key after the other until it
+ * returns true, and then reports the new key as a duplicate. The function here always returns true, so it is called
+ * once for each key but the first of a map, and remembers whether the key is a duplicate. Errors about keys that are
+ * no duplicates are removed afterwards; the others are at their places and in the parser's order.
  */
 export function parseWithUniqueKeys(
   text: string,
   options: Omit<NonNullable<Parameters<typeof parseDocument>[1]>, "uniqueKeys">,
 ): Document.Parsed {
-  /** The keys of each map so far, by its first key, of which each map has its own node. */
+  /**
+   * The keys of each map that have been read so far. A map is found by the node of its first key, which is in no
+   * other map.
+   */
   const keysOf = new Map<ParsedNode, Set<unknown>>();
-  /** For each error about a key, in their order, whether the map has the key. */
+  /** For each error about a key, in their order: whether the key is a duplicate. */
   const answers: boolean[] = [];
   const uniqueKeys = (first: ParsedNode, key: ParsedNode) => {
     const keys = keysOf.get(first) ?? new Set([comparedBy(first)]);

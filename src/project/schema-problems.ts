@@ -121,7 +121,8 @@ function referenceProblem({ references, type }: Column, schema: Schema): string 
   if (!isKnown) return null;
   if (!isUnique(parent, references.column))
     return `references: ${references.table}.${references.column} is neither the primary key nor unique: make it unique: true`;
-  // SQLite allows references between different types; pulled tables that are not STRICT may be referred to so.
+  // SQLite allows references between different types, and in an existing database a column may refer so to a table
+  // that is not STRICT.
   if (parent.strict && target.type !== type)
     return `references: ${references.table}.${references.column} is ${target.type}, not ${type}: give both one type`;
   return null;

@@ -47,7 +47,7 @@ export function openRemoteLibsql(options: RemoteLibsqlOptions): Database {
     try {
       return await read(natives);
     } catch (error) {
-      // Tried once more below, because a read can be repeated safely.
+      // A read is tried once more below, because it can be repeated safely.
       const known = translated(error);
       if (!(known instanceof UnavailableError) || known instanceof NotSetUpError) throw known;
     }
@@ -160,10 +160,10 @@ function unavailable(error: unknown): UnavailableError {
   return new UnavailableError(noAnswer, { cause: error });
 }
 
-/** Errors of a connection that was never made. */
+/** The codes of errors with which no connection was made, so that the server was sent nothing. */
 const neverSent = ["ECONNREFUSED", "ENOTFOUND", "EAI_AGAIN"];
 
-/** Whether what failed may have reached the server, which has not answered. */
+/** Whether the request that failed may have reached the server, although no answer came. */
 function wasSent(error: unknown): boolean {
   if (error instanceof LibsqlError) return false;
   const { code } = ((error as Error).cause ?? error) as { readonly code?: string };

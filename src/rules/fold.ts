@@ -3,9 +3,9 @@ import { compareValues, type Value } from "./compare-values.js";
 
 /**
  * Simplifies an expression. The result is TRUE for the same rows; where the expression is FALSE, the result may be
- * NULL, and the reverse, because only TRUE admits a row (`docs/reference/rules.md#three-valued-truth`). Under a `not`
- * the two differ: it is TRUE where its term is FALSE, but not where it is NULL. So `whenFalse` first moves every
- * `not` down to the leaves.
+ * NULL, and the reverse, because only TRUE admits a row (`docs/reference/rules.md#three-valued-truth`). A `not` does
+ * tell FALSE from NULL: it is TRUE where its term is FALSE, and not where its term is NULL. So `whenFalse` first
+ * moves every `not` down to the leaves.
  */
 export function whenTrue(expression: Expression): Expression {
   switch (expression.kind) {
@@ -112,14 +112,20 @@ function constantOf(operand: Operand): Value | null {
   return operand.kind === "literal" ? operand.value : null;
 }
 
-/** TRUE where the value equals an item. Items that cannot be equal to it are dropped, NULL among them. */
+/**
+ * An expression that is TRUE where `value in list` is TRUE: an item equals the value. Items that cannot equal it are
+ * dropped, NULL among them.
+ */
 function membership(value: Operand, list: readonly Operand[]): Expression {
   if (list.some((item) => isTrue(comparison("=", value, item)))) return TRUE;
   const open = list.filter((item) => !isFalse(comparison("=", value, item)));
   return open.length === 0 ? FALSE : { kind: "in", value, list: open };
 }
 
-/** TRUE where `in` is FALSE: every item is known, not NULL, and differs from the value. */
+/**
+ * An expression that is TRUE where `value in list` is FALSE: no item equals the value or is NULL. Items that are
+ * certain to differ are dropped.
+ */
 function absence(value: Operand, list: readonly Operand[]): Expression {
   if (list.some((item) => isFalse(comparison("!=", value, item)))) return FALSE;
   const open = list.filter((item) => !isTrue(comparison("!=", value, item)));

@@ -42,8 +42,8 @@ export interface CatalogTable {
    */
   readonly rowid: ColumnName | null;
   /**
-   * Columns in which equal values are the same value: STRICT columns that are compared by BINARY. In other columns,
-   * collation or affinity can make two different values equal.
+   * Columns in which values that compare as equal are identical: columns of one type in STRICT tables that are
+   * compared by BINARY. Elsewhere a collation or an affinity can make different values equal, as 'a' and 'A'.
    */
   readonly exactColumns: ReadonlySet<string>;
   /**
@@ -52,8 +52,9 @@ export interface CatalogTable {
    */
   readonly affinities: ReadonlyMap<string, Affinity>;
   /**
-   * Those of `affinities` that the schema calls text or json and whose affinity is not TEXT. They may hold numbers,
-   * because SQLite converts texts that read as numbers, or stores both as they are given.
+   * Those of `affinities` whose columns the schema calls text or json and whose affinity is not TEXT. Such a column
+   * may hold numbers: SQLite either converts texts that read as numbers, or stores texts and numbers as they are
+   * given.
    */
   readonly mixedTexts: ReadonlyMap<string, Affinity>;
   /** The collation of columns that have another one than BINARY, such as NOCASE, by name. */
@@ -109,7 +110,7 @@ export interface CatalogIndex {
   /** The key columns, without the rowid or primary key that SQLite appends. */
   readonly columns: readonly { readonly name: ColumnName; readonly descending: boolean }[];
   readonly unique: boolean;
-  /** Whether it is the primary key of a table WITHOUT ROWID, which is the table itself. */
+  /** Whether the index is the primary key of a table WITHOUT ROWID, and so the table itself. */
   readonly isTable: boolean;
 }
 

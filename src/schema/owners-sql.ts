@@ -21,8 +21,8 @@ export interface OwnersSql {
   /** Whether there is any. */
   readonly isThere: boolean;
   /**
-   * Whether every SQLite engine can evaluate it: it contains only what svc.schema.yaml could express, all collations
-   * are SQLite's own, and references lead to keys.
+   * Whether every SQLite engine can evaluate this SQL: it contains only what svc.schema.yaml could express, all
+   * collations are SQLite's own, and references lead to keys.
    */
   readonly isCommon: boolean;
 }

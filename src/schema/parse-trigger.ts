@@ -86,7 +86,10 @@ export function writeOf(tokens: readonly Token[]): TriggerWrite | null {
 /** What `UPDATE OR …` may do as well: `OR REPLACE` deletes rows. */
 const deleting: readonly Write[] = ["delete"];
 
-/** The index of the table's name: behind INSERT [OR …] INTO, REPLACE INTO, DELETE FROM or UPDATE [OR …]. */
+/**
+ * The index of the token that names the table which the statement writes: it stands behind INSERT [OR …] INTO,
+ * REPLACE INTO, DELETE FROM or UPDATE [OR …].
+ */
 function targetAt(tokens: readonly Token[]): number {
   const start = isKeyword(tokens[1], "or") ? 3 : 1;
   return isKeyword(tokens[start], "into") || isKeyword(tokens[start], "from") ? start + 1 : start;

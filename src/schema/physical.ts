@@ -106,7 +106,7 @@ export function physicalKey(table: PhysicalTable): string[] {
     .map(({ name }) => name);
 }
 
-/** A name of SQLite's for the rowid that no column has; null where columns have all three. */
+/** The first of SQLite's three names for the rowid that no column has; null where columns have all three. */
 export function rowidName(columns: readonly string[]): string | null {
   const taken = columns.map((name) => name.toLowerCase());
   return ["_rowid_", "rowid", "oid"].find((name) => !taken.includes(name)) ?? null;

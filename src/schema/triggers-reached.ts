@@ -73,8 +73,8 @@ export const noTriggers: TriggersReached = {
 };
 
 /**
- * The effect of one kind of write on a table. `within` holds the writes that led to this one, by `writeKey`; where it
- * is one of them, the number of rows is unknown.
+ * The effect of one kind of write on a table. `within` holds the writes that led to this one, by `writeKey`; where
+ * this one is among them already, the number of rows is unknown.
  */
 function reached(
   context: TriggerContext,

@@ -80,8 +80,8 @@ function reading(table: PhysicalTable): string {
 }
 
 /**
- * An insert, an update and a delete. Without its condition SQLite would delete all rows at once and not look at the
- * indexes.
+ * An insert, an update and a delete. The delete has a condition, because without one SQLite would delete all rows at
+ * once and not look at the indexes.
  */
 function writing({ name, columns }: PhysicalTable): readonly string[] {
   const table = quoteName(name);

@@ -33,8 +33,8 @@ export async function schemaIsUtf8(database: Database): Promise<boolean> {
 }
 
 /**
- * Whether the database stores texts as UTF-8. Of texts stored as UTF-16, SQLite itself makes UTF-8, which is then
- * valid. `pragma_encoding` would tell, but D1 does not have it.
+ * Whether the database stores texts as UTF-8. Where it stores UTF-16, SQLite converts each text when it is read, so
+ * what is read is always valid UTF-8. `pragma_encoding` would tell, but D1 does not have it.
  */
 export async function storesUtf8(database: Database): Promise<boolean> {
   const [result] = await database.query([{ sql: "SELECT hex(CAST('a' AS BLOB)) AS stored", params: [] }]);

@@ -2,9 +2,10 @@ import { isKeyword, isSymbol, quoteName, type Token, tokenize, withoutComments }
 
 /**
  * Why an SQL expression of the project's owner is refused: a CHECK, a DEFAULT or the condition of a partial index.
- * Null where it is accepted. It becomes part of DDL and of queries that count the rows which break it, so it has to
- * be one expression over the columns of one row, with known functions: SQLite itself would also run subqueries and
- * any function that is loaded. Of many expressions over the same columns, pass `inLowerCase` of these.
+ * Null where it is accepted. An accepted expression becomes part of DDL and of queries that count the rows which
+ * break it, so it has to be one expression over the columns of one row, with known functions: SQLite itself would
+ * also run subqueries and any function that is loaded. `columns` may be the result of `inLowerCase`, which saves time
+ * where many expressions name the same columns.
  */
 export function fragmentProblem(
   sql: string,

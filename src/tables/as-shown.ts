@@ -63,7 +63,7 @@ function marked(expression: Expression, names: Names): Expression {
     }
     case "in_given": {
       const items: readonly unknown[] = JSON.parse(names.valueOf(expression.list.name) as string);
-      // Only columns of texts are looked at, and their filters have texts.
+      // The filter's items as texts, as all of them are where its column is one that may be marked.
       const literals = items.map((item): Literal => ({ kind: "literal", value: String(item) }));
       const [value] = compared([expression.value, ...literals], "equal", names);
       return { ...expression, value: value! };
@@ -81,8 +81,8 @@ function marked(expression: Expression, names: Names): Expression {
 }
 
 /**
- * How a comparison compares. `in a list`: by IN, with columns among the items, to which SQLite applies no affinity.
- * An IN whose items are all values is `equal`.
+ * How a comparison compares. `equal`: by `=` or `!=`, or by an IN whose items are all values. `in a list`: by an IN
+ * with columns among its items, to which SQLite applies no affinity. `in order`: by `<` and the like.
  */
 type Way = "equal" | "in a list" | "in order";
 
@@ -91,7 +91,8 @@ function compared(operands: readonly Operand[], way: Way, names: Names): readonl
     operand.kind === "column" ? physicalOf(operand, names)?.mixedTexts.get(operand.column) : undefined;
   const affinities = operands.flatMap((operand) => affinityOf(operand) ?? []);
   const areNumeric = affinities.every(makesNumbers);
-  // Without a numeric affinity SQLite converts neither side. It then orders numbers before texts, as sorted lists do.
+  // Where no column has a numeric affinity, SQLite converts neither side, and orders numbers before texts, as sorted
+  // lists do.
   if (affinities.length === 0 || (way === "in order" && !affinities.some(makesNumbers))) return operands;
   const columns = operands.filter(({ kind }) => kind === "column").length;
   const isMistaken = (operand: Operand) => {

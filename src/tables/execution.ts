@@ -27,7 +27,10 @@ export function read(execution: Execution, statements: readonly Statement[], dur
   return tally.during(database.query(statements, longWorkOf(execution, duration)));
 }
 
-/** What to pass to the database along with statements. Short ones need no deadline where nothing else can run beside. */
+/**
+ * The deadline to pass to the database along with statements. Undefined for short ones where long work runs beside,
+ * because a deadline would send them there, and they are done sooner here.
+ */
 export function longWorkOf({ database, longWork }: Execution, duration: Duration): LongWork | undefined {
   return duration === "long" || !database.runsBeside ? longWork() : undefined;
 }

@@ -34,8 +34,8 @@ export interface Outside {
 }
 
 /**
- * How an `exists` finds its rows. Counts the indexes of the catalog, none of which is partial, and an equality only
- * if SQLite compares in the collation of the index.
+ * How an `exists` finds its rows. Considers the indexes of the catalog, none of which is partial, and takes an
+ * equality for served only if SQLite compares in the collation of the index.
  */
 export function existsPath(exists: Exists, catalog: Catalog, outside: Outside): ExistsPath {
   const terms = conjuncts(exists.where);

@@ -41,7 +41,7 @@ export interface TableServices {
   readonly projects: ProjectSource;
   readonly cursors: Cursors;
   readonly meter: Meter;
-  /** Logs an exception where it has to be, and gives the answer to it. */
+  /** The answer to an exception, which is also logged where it was not expected. */
   readonly failed: (error: unknown) => Refusal;
 }
 

@@ -25,7 +25,7 @@ export function unservedExists(rules: ReadonlyMap<TableName, TableRules>, catalo
   });
 }
 
-/** Whether the database has the table. Of one that is not there yet, no indexes are known. */
+/** Whether the database has the table of the `exists`. The indexes of a table that is not there yet are not known. */
 function isKnown({ table }: Exists, { tables }: Catalog): boolean {
   return table === "$users" || tables.has(table);
 }

@@ -50,7 +50,7 @@ export function openD1(binding: D1Binding): Database {
     try {
       return await send(statements);
     } catch (error) {
-      // Tried once more: a read can be repeated safely, and such errors of D1 are usually over in a moment.
+      // A read is tried once more: it can be repeated safely, and such errors of D1 are usually over in a moment.
       if (!(error instanceof UnavailableError) || error instanceof NotSetUpError) throw error;
       return send(statements);
     }
@@ -74,7 +74,10 @@ export function openD1(binding: D1Binding): Database {
   };
 }
 
-/** Whether D1 may have carried a batch out: the error is trouble of its own, but not that it had too much to do. */
+/**
+ * Whether D1 may have carried out the batch that failed: after trouble of D1's own, unless it says that it had too
+ * much to do, which it says before it begins.
+ */
 function isLost(error: unknown): boolean {
   return (
     error instanceof UnavailableError &&

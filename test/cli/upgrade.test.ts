@@ -81,7 +81,7 @@ describe("a database of a later release", () => {
         isRefused: true,
         stdout: "",
       });
-      expect(stderr).toContain("version 1000 of the service's own tables by svc 9.0.0");
+      expect(stderr).toContain("version 1000 of the server's own tables by svc 9.0.0");
       expect(stderr).toContain(`this is svc ${release}, which knows version ${systemMigrations.length}`);
     }
     expect(await rows(file, versions)).toEqual([...known, [1000, "9.0.0"]]);

@@ -90,3 +90,30 @@ it.each(["", "json=1&", "where[nothing]=1&", "limit=0&", "limit=1001&", "sort=js
     expect((await key.get("/api/pairs/_svc/key?b=x&a=1")).status).toBe(404);
   },
 );
+
+it("unknown fields and parameters are refused or ignored where the page says so", async () => {
+  const { key } = await backend();
+  const person = (name: string) => ({ email: `${name}@example.com`, password: "correct horse", extra: 1 });
+  const made = await key.post("/admin/api/users", person("ada"));
+  const { user } = dataOf<{ user: { id: string } }>(made);
+  const taken = [
+    made,
+    await key.post("/auth/register", person("ben")),
+    await key.post("/auth/users/import", { users: [{ id: "c", email: "c@example.com" }], extra: 1 }),
+    await key.get("/health?extra=1"),
+    await key.get("/auth/oauth/providers?extra=1"),
+  ];
+  expect(taken.map(({ status }) => status)).toEqual([201, 201, 200, 200, 200]);
+  const refused = [
+    await key.post("/api/things", { extra: 1 }),
+    await key.get("/api/things?extra=1"),
+    await key.get("/api/things?limit=1&limit=1"),
+    await key.patch(`/admin/api/users/${user.id}`, { role: "admin", extra: 1 }),
+    await key.post("/auth/users/import", { users: [{ id: "d", email: "d@example.com", extra: 1 }] }),
+    await key.get("/admin/api/users?extra=1"),
+    await key.get("/admin/api/service-keys?extra=1"),
+    await key.get("/admin/api/usage?extra=1"),
+    await key.post("/admin/api/schema/plan?extra=1", undefined),
+  ];
+  expect(refused.map(({ status }) => status)).toEqual(Array(9).fill(400));
+});

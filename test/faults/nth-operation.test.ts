@@ -53,7 +53,7 @@ interface Run {
 /** What a step does where nothing fails. */
 interface Effect {
   readonly changes: readonly string[];
-  /** Of rows of customers. */
+  /** Of rows of the owner's tables. */
   readonly data: unknown;
   /** Calls made, from the first step to the end of this one. */
   readonly made: number;

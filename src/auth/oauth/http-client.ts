@@ -1,7 +1,7 @@
 import { isLoopbackHost } from "../../http/loopback.js";
 import type { Platform } from "../../platform/platform.js";
 
-/** As `fetch`, but it follows no redirects and has limits of time and size. */
+/** A function like `fetch` that follows no redirects and has limits of time and size. */
 export type HttpClient = typeof globalThis.fetch;
 
 /** The limits of a request to a provider. */
@@ -14,8 +14,8 @@ export interface HttpBounds {
 export const providerBounds: HttpBounds = { deadlineMs: 10_000, bytesMax: 262_144 };
 
 /**
- * An HttpClient with these limits. It reads the whole response before it returns it, and throws where a limit is
- * exceeded.
+ * An HttpClient on the platform's `fetch`. It reads the whole response before it returns it, and throws where a limit
+ * of time or size is exceeded.
  */
 export function httpClient({ fetch }: Pick<Platform, "fetch">, bounds: HttpBounds): HttpClient {
   const send = fetch;

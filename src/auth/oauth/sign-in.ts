@@ -38,7 +38,8 @@ export function judgeSignIn(facts: SignInFacts): SignInFailure | null {
   if (facts.identityDisabled === true) return "account_disabled";
   if (!facts.addressVerified) return "email_not_verified";
   if (facts.addressDisabled === true) return "account_disabled";
-  // The address's user is enabled and was not linked, so this server has not verified the address.
+  // There is an enabled user with the address who was not linked, so this server has not verified that user's
+  // address.
   return facts.addressDisabled === null ? "registration_closed" : "email_not_verified";
 }
 

@@ -19,8 +19,8 @@ export interface FlowSecrets {
 }
 
 /**
- * The secrets of a sign-in, derived from its state with HMAC-SHA-256, so that the database stores neither of them.
- * `key` serves no other purpose.
+ * The two secrets of a sign-in, derived from its state with HMAC-SHA-256, so that the database stores neither. `key`
+ * is used for nothing else.
  */
 export async function flowSecrets(state: string, key: Uint8Array<ArrayBuffer>): Promise<FlowSecrets> {
   const algorithm = { name: "HMAC", hash: "SHA-256" };

@@ -81,7 +81,7 @@ const notVerified = new Refusal("email_not_verified", "confirm the address first
 
 /**
  * The hash that the account has after this login. An imported hash is replaced by one with the current parameters,
- * which takes the password.
+ * which can be made only now, while the password is known.
  */
 async function currentHash(
   { platform }: AuthContext,

@@ -24,8 +24,8 @@ const noSuchPage = new Refusal("not_found", "no such page");
 const incomplete = "The address is incomplete. Open the whole link of the mail.";
 
 /**
- * POST of the same path: the page's form, which uses the link up. It opens no session, so that a foreign page cannot
- * sign anybody in with it.
+ * POST /auth/pages/{name}: takes the form of a link's page, which uses the link up. It opens no session, so that a
+ * foreign page cannot sign anybody in with it.
  */
 export async function submitPage({ request, context, name }: AuthRequest): Promise<Response | Refusal> {
   const purpose = purposeOfPage(name);
@@ -35,7 +35,7 @@ export async function submitPage({ request, context, name }: AuthRequest): Promi
   if (isRefusal(form)) return form;
   const token = form.get("token") ?? "";
   const password = takesPassword(purpose) ? (form.get("password") ?? "") : null;
-  // Asked before the link is used: if the storage fails here, the link stays usable.
+  // The application's URL is asked for before the link is used: if the storage fails here, the link stays usable.
   const application = await applicationOf(context);
   const used = await useLink(context, { purpose, token, password });
   // `redirectTo` was checked when the invitation was created.

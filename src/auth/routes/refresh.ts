@@ -64,10 +64,9 @@ function respond(
 
 function factsOf({ rows: [row] }: Result): TokenFacts | null {
   if (row === undefined) return null;
-  const [usedAtMs, familyTimeMs, sealed, sessionId, revokedAt, id, email, role, disabled] = row;
+  const [usedAtMs, sealed, sessionId, revokedAt, id, email, role, disabled] = row;
   return {
     usedAtMs: usedAtMs as number | null,
-    familyTimeMs: familyTimeMs as number,
     sealedSuccessor: sealed as string | null,
     sessionId: sessionId as string,
     sessionRevoked: revokedAt !== null,

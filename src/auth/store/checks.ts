@@ -45,10 +45,13 @@ export function insist(check: Statement, expected: readonly ResultValue[]): Stat
   return { sql, params: [...expected, ...check.params] };
 }
 
-/** The SQL of `insist` by the SQL of the check, of which there are three. */
+/** A cache of the SQL of `insist`, by the SQL of the check that it insists on. There are three checks. */
 const insisting = new Memo<string>(10);
 
-/** The SQL of `withCheck`: by the SQL of the check (three, and three of `insist`), then by that of the statement. */
+/**
+ * A cache of the SQL of `withCheck`: by the SQL of the check (there are three, and three that `insist` has made),
+ * then by the SQL of the statement.
+ */
 const joinedTexts = new Memo<Memo<string>>(20);
 
 /**

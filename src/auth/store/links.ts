@@ -15,9 +15,9 @@ export interface NewLink {
   readonly mailId: string;
   readonly emailKey: string;
   /**
-   * The password of a registration. It becomes the user's when the link is used, but only where the account is an
-   * unconfirmed registration: any other account has an owner, and a stranger must not set their password. Null
-   * carries over the one of the link before.
+   * The hash of a registration's password. It becomes the user's when the link is used, but only where the account is
+   * an unconfirmed registration: any other account has an owner, and a stranger must not set their password. Null:
+   * the link takes over the hash that the link before it carries.
    */
   readonly passwordHash: string | null;
   /** Becomes the role when the link is used. */

@@ -88,7 +88,7 @@ export function anyMailDue(now: number): Statement {
   );
 }
 
-/** Which mails a process takes, and when others may. Times are milliseconds. */
+/** Which mails a process claims, and when other processes may claim them. Times are milliseconds. */
 export interface MailClaim {
   readonly now: number;
   readonly mailsMax: number;

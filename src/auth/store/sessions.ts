@@ -55,8 +55,9 @@ export interface Rotation {
 }
 
 /**
- * Consumes a refresh token and stores its successor, or ends the session of one that is used again after its window.
- * The last statement returns the state of the token after that, as `judgeRotation` in `refresh-rotation.ts` reads it.
+ * Consumes a refresh token and stores its successor. Where the token was used before and its grace window has ended,
+ * ends its session instead; this is the one place that measures the window. The last statement returns the state of
+ * the token after that, as `judgeRotation` in `refresh-rotation.ts` reads it.
  */
 export function rotateRefreshToken(rotation: Rotation): readonly Statement[] {
   const now = BigInt(rotation.now);
@@ -78,10 +79,9 @@ export function rotateRefreshToken(rotation: Rotation): readonly Statement[] {
     ),
     revokeReused(rotation.hash, rotation.now, rotation.graceMs),
     statement(
-      `SELECT t.used_at, ${familyTime} AS now, t.successor, s.id AS session_id, s.revoked_at, u.id, u.email, u.role, u.disabled
+      `SELECT t.used_at, t.successor, s.id AS session_id, s.revoked_at, u.id, u.email, u.role, u.disabled
       FROM _refresh_tokens t JOIN _sessions s ON s.id = t.session_id JOIN _users u ON u.id = s.user_id
       WHERE t.hash = ?`,
-      now,
       rotation.hash,
     ),
   ];
@@ -133,7 +133,10 @@ export function revokeSessions(userId: string, now: number): Statement {
   );
 }
 
-/** As `revokeSessions`, for one batch behind `changePassword`: it does nothing where that changed nothing. */
+/**
+ * As `revokeSessions`, for one batch behind `changePassword`: it does nothing where that statement changed no
+ * password.
+ */
 export function revokeSessionsIfChanged(userId: string, passwordHash: string, now: number): Statement {
   return statement(
     `UPDATE _sessions SET revoked_at = ? WHERE user_id = ? AND revoked_at IS NULL

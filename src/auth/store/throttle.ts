@@ -24,7 +24,7 @@ export function countAttempt({ key, max, now, windowMs }: ThrottledAttempt): Sta
 }
 
 /**
- * As `countAttempt`, directly behind another count in a batch: an attempt that the other one refuses is not counted
+ * As `countAttempt`, directly behind another count in a batch: an attempt that the other count refuses is not counted
  * here.
  */
 export function countAttemptBehind(attempt: ThrottledAttempt): Statement {

@@ -12,6 +12,7 @@ const init: Command = {
   help: [
     "DIR is made where there is none. Nothing is overwritten.",
     "The project serves at once with a secret of its own for development, which is good on this machine alone.",
+    "--dir BASE    the directory that DIR is relative to (default: here)",
   ],
   positionals: ["DIR"],
   run: async ({ directory, positionals }) => {
@@ -43,7 +44,7 @@ const init: Command = {
 /** `svc init`. */
 export const commands: readonly Command[] = [init];
 
-/** Written only where there is none: an existing one belongs to the owner. */
+/** This file is written only where there is none. An existing one belongs to the owner. */
 const ignored = ".gitignore";
 
 function projectFiles(secret: string): Record<string, string> {

@@ -40,7 +40,7 @@ const schemaPlan: Command = {
   },
 };
 
-/** `svc schema apply`: carries out those steps in one transaction. */
+/** `svc schema apply`: carries out the steps from the schema in force to the file, in one transaction. */
 const schemaApply: Command = {
   name: "schema apply",
   usage: "[--allow-destructive] [--base HASH] [--url URL --key-stdin]",

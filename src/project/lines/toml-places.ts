@@ -21,8 +21,8 @@ class TomlPlace implements Place {
   }
 
   /**
-   * The part of that name, made at `offset` if there is none. It takes its final offset from `named`, because a table
-   * such as `auth` may first occur within `[auth.throttle]`.
+   * The part called `step`, made at `offset` if there is none. It takes its final offset from `named`, because a
+   * table such as `auth` may first occur within `[auth.throttle]`.
    */
   madePart(step: string, offset: number): TomlPlace {
     const part = this.#parts.get(step) ?? new TomlPlace(offset);

@@ -19,13 +19,13 @@ export function besideOwnTriggers(
   const staying = triggers.filter(({ on }) => !gone.some(({ name }) => sameName(name, on)));
   const aside: Step = {
     kind: "drop_trigger",
-    description: "set the service's own triggers aside",
+    description: "set the server's own triggers aside",
     statements: triggers.map(({ name }) => dropTrigger(name)),
     hazards: [],
   };
   const back: Step = {
     kind: "create_trigger",
-    description: "make the service's own triggers again",
+    description: "make the server's own triggers again",
     statements: staying.map(({ sql }) => sql),
     hazards: [],
   };

@@ -90,7 +90,10 @@ function hazardsOf(change: TableChange, physical: Physical, rowsOf: RowsOf): Haz
   ];
 }
 
-/** Creates indexes. Stale ones are dropped before, except where a rebuild has dropped them already. */
+/**
+ * Creates indexes. An index whose name contains a name that is renamed is dropped before and created again, except
+ * where a rebuild of its table has dropped it already.
+ */
 function indexSteps(change: TableChange): Step[] {
   const { current, rebuild, indexes } = change;
   const again = (name: string): Step => ({

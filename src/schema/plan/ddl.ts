@@ -42,8 +42,8 @@ export function createTable(
 }
 
 /**
- * The column that has PRIMARY KEY in its own definition: a single key column declared as INTEGER, which only so
- * becomes the rowid. Null where there is none.
+ * The single key column that is declared INTEGER. It needs PRIMARY KEY in its own definition, or SQLite does not make
+ * it the rowid. Null where there is none.
  */
 export function inlineKey(table: Table, kept: Keepsakes): string | null {
   const [first, ...more] = table.primaryKey;

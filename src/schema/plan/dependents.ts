@@ -6,7 +6,7 @@ export interface Dependent {
   /** Its kind and name, for a person. */
   readonly what: string;
   readonly sql: string;
-  /** The table or view that the trigger belongs to; null for a view. */
+  /** The table or view that a trigger belongs to; null where the dependent is a view. */
   readonly of: string | null;
 }
 

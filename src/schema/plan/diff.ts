@@ -21,7 +21,9 @@ import { createTableSteps, dropTableStep, renameSteps } from "./table-steps.js";
 /** The steps of a plan, or the problems of the proposal. With problems there are no steps. */
 export interface Diff {
   readonly steps: readonly Step[];
-  /** Tables of the database that become part of the schema. Their texts have not been checked yet. */
+  /**
+   * Tables of the database that become part of the schema. Whether their texts are UTF-8 has not been checked yet.
+   */
   readonly adopted: readonly Table[];
   readonly problems: readonly Problem[];
 }
@@ -130,7 +132,7 @@ function isAmong(names: readonly string[], name: string): boolean {
   return names.some((each) => sameName(each, name));
 }
 
-/** The steps for tables that stay or are new. `creation` holds those that create the new ones. */
+/** The steps for tables that stay or are new. `creation` are the steps that create the new ones. */
 function stepsOfChanges(
   changes: readonly TableChange[],
   together: readonly string[],
@@ -146,7 +148,8 @@ function stepsOfChanges(
     // Changes without a rebuild come first, because rebuilt tables may refer to them.
     ...alone.filter(({ rebuild }) => !rebuild).flatMap((change) => changeSteps(change, physical, rowsOf)),
     ...rebuild.slice(0, 1),
-    // New tables are created between the two, because each may refer to the other.
+    // New tables are created after the old ones were set aside and before they are brought back: each may refer to
+    // the other.
     ...creation,
     ...rebuild.slice(1),
     ...alone.filter(({ rebuild }) => rebuild).flatMap((change) => changeSteps(change, physical, rowsOf)),

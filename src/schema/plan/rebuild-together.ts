@@ -8,7 +8,7 @@ import { keepsakes } from "./keepsakes.js";
 import type { TableChange } from "./table-change.js";
 
 /**
- * Rebuilds tables where foreign keys cannot be switched off (D1), where dropping a table carries out the `ON DELETE`
+ * Rebuilds tables where foreign keys cannot be switched off (D1). There, dropping a table carries out the `ON DELETE`
  * actions of its children, deferred or not. So the tables and all that refer to them are copied aside, dropped,
  * created empty, and filled last. `defer_foreign_keys` has to be on. Tables that are dropped for good (`gone`) are
  * not created again.

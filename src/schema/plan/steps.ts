@@ -1,9 +1,9 @@
-/** One change of the database's schema, in the order of the plan. */
+/** One change of the database's schema. A plan lists its steps in the order in which they are carried out. */
 export interface Step {
   readonly kind: StepKind;
   /** One line for a person. */
   readonly description: string;
-  /** In the order of execution. None where a table is only adopted. */
+  /** The statements, in the order in which they are carried out. None where a table is only adopted. */
   readonly statements: readonly string[];
   readonly hazards: readonly Hazard[];
 }
@@ -30,8 +30,8 @@ export interface Hazard {
   /** What is lost or does not hold, for a person. */
   readonly reason: string;
   /**
-   * A query that returns one number, over the database before the plan: how many rows or values are concerned. Null
-   * where nothing is counted.
+   * A query that returns one number: how many rows or values are concerned, in the database as it is before the plan.
+   * Null where nothing is counted.
    */
   readonly count: string | null;
   /** Whether the hazard vanishes where the count is zero. */

@@ -3,14 +3,17 @@ import { declaredIndexes, indexSignature, indexSignatures } from "../index-shape
 import type { PhysicalIndex, PhysicalTable } from "../physical.js";
 import { sameColumn } from "./same-column.js";
 
-/** How a table that is in force differs from the proposal, in the names that are in force. */
+/**
+ * How a table differs from what the file proposes. Everything but `named` uses the names in force, `target` too,
+ * because renames are carried out last.
+ */
 export interface TableComparison {
   readonly current: Table;
   readonly target: Table;
   /** The target under the names that it will have. */
   readonly named: Table;
   readonly physical: PhysicalTable;
-  /** As `indexSignatures` says. */
+  /** The result of `indexSignatures`. */
   readonly signatures: ReadonlyMap<PhysicalIndex, string>;
   readonly added: readonly Column[];
   readonly dropped: readonly Column[];

@@ -13,7 +13,7 @@ export function tableDifferences(there: Table, declared: Table): string[] {
   say("name", there.name, declared.name);
   say("virtual", there.virtual, declared.virtual);
   say("strict", there.strict, declared.strict);
-  // Such tables differ in everything else too, so that comparing it says nothing.
+  // Where the case of the name or the kind of table differs, it helps nobody to hear what else does.
   if (found.length > 0) return found;
   if (!there.virtual) say("primary key", listOf(there.primaryKey), listOf(declared.primaryKey));
   for (const column of there.columns.values()) {

@@ -30,8 +30,8 @@ function isRename({ kind }: Step): boolean {
 }
 
 /**
- * Not a JSON path, so that the last statement fails and the transaction is rolled back. The error message contains
- * it.
+ * A text that is no JSON path. The last statement uses it as one, so it fails, the transaction is rolled back, and
+ * the error's message contains the text.
  */
 const takenBack = "nothing was renamed";
 

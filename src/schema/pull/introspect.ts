@@ -78,8 +78,8 @@ export async function introspect(database: Database): Promise<Introspection> {
 }
 
 /**
- * Why a table is left out of the file: it cannot be read, or it refers to a table that is left out. Null where it is
- * not.
+ * Why a table is left out of the file: it cannot be read, or it refers to a table that is left out. Null where the
+ * table is in the file.
  */
 function unreadable(
   table: PhysicalTable,

@@ -151,7 +151,7 @@ function laterRelease(newest: Newest, known: number): Problem {
   return {
     file: configFile,
     path: "database.url",
-    message: `the database was brought to version ${newest.version} of the service's own tables by svc ${newest.release}; this is svc ${release}, which knows version ${known}: serve it with ${newest.release} or a later release`,
+    message: `the database was brought to version ${newest.version} of the server's own tables by svc ${newest.release}; this is svc ${release}, which knows version ${known}: serve it with ${newest.release} or a later release`,
   };
 }
 

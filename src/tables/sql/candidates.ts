@@ -98,8 +98,8 @@ export function servedSql(served: readonly Expression[]): Sql {
 }
 
 /**
- * Whether a bound is weaker than the arm's own range. It is left out, because SQLite might seek by it instead of by
- * the range.
+ * Whether a bound is weaker than the arm's own range. Such a bound is left out, because SQLite might seek by it
+ * instead of by the range.
  */
 function isImplied(plan: ListPlan, arm: Arm, condition: Expression): boolean {
   if (arm.depth !== 0) return false;

@@ -2,7 +2,7 @@ import type { SqlValue, Statement } from "../../platform/database.js";
 import type { ColumnName, TableName } from "../../sqlite/names.js";
 
 /**
- * A piece of SQL text with the parameters for its placeholders. SQL for customers' tables is made in this folder
+ * A piece of SQL text with the parameters for its placeholders. SQL for the owner's tables is made in this folder
  * alone. Values of requests are always parameters, and names are always from a parsed schema, so a request cannot
  * inject SQL.
  */

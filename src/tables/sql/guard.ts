@@ -27,13 +27,13 @@ export interface Guard {
   measured(ctes: Sql, source: Sql, where?: Sql): Sql | null;
 }
 
-/** Terms of a rule that all have to be TRUE, and the SQL that their names stand for. */
+/** Terms of a rule that all have to be TRUE, and the SQL for `row`, `old` and `new` in them. */
 export interface GuardPart {
   readonly terms: readonly Expression[];
   readonly names: SqlNames;
   /**
-   * Whether an `exists` that an earlier part has probed already is probed again, as its result may differ with the
-   * names of this part. By default it is.
+   * Whether an `exists` that an earlier part has probed is probed again for this part, because it may have another
+   * result with this part's names. Without the function it always is.
    */
   readonly asksAgain?: (exists: Exists) => boolean;
 }

@@ -20,7 +20,10 @@ export interface Judge {
   readonly passes: Sql;
   /** How many rows the probes of all candidates looked up. */
   readonly probed: Sql;
-  /** The same for groups of `_w._n` equal candidates, as if each candidate had been tested by itself. */
+  /**
+   * How many rows the probes of all candidates would look up if each candidate were tested by itself, where
+   * candidates are tested in groups of `_w._n` equal ones.
+   */
   readonly probedEach: Sql;
   readonly exact: boolean;
   readonly seeks: readonly Seek[];

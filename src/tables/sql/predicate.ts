@@ -17,7 +17,7 @@ export interface SqlNames extends Outside {
   exists(exists: Exists): Sql;
 }
 
-/** Throws for every name. The base for objects that know some of the names. */
+/** Names for SQL that throw for every name: the base for objects that know some of the names. */
 export const noNames: SqlNames = {
   row: unreachable,
   old: unreachable,
@@ -27,7 +27,7 @@ export const noNames: SqlNames = {
   isSaid: ({ source }) => source === "new",
 };
 
-/** Throws for every name, too, but has the collations of a table's columns. */
+/** Names for SQL that know the collations of a table's columns and throw for every name. */
 export function namesOf(physical: CatalogTable | undefined): SqlNames {
   return { ...noNames, collations: physical?.collations ?? noNames.collations };
 }

@@ -27,8 +27,9 @@ function holdsEither({ name: column }: Column, physical: CatalogTable | undefine
 }
 
 /**
- * The same for keys with such a column: the row that holds the text, or else the row that holds the number that is
- * shown as this text. CROSS JOIN makes SQLite look them up in this order, and LIMIT 1 takes the first.
+ * The condition that a row has a primary key one of whose columns can hold both a text and the number that is shown
+ * as this text (`holdsEither`): TRUE for the row that holds the text, or else for the one that holds the number.
+ * CROSS JOIN makes SQLite look them up in this order, and LIMIT 1 takes the first.
  */
 function keyIsShown(table: Table, key: Values, alias: Sql, physical: CatalogTable | undefined): Sql {
   const columns = [...key].map(([column, value], i) => {

@@ -22,8 +22,8 @@ export function jsonObject(
 }
 
 /**
- * The same, or `otherwise` where the stored values of these columns are larger than the database can put into one
- * answer.
+ * A row as `jsonObject` writes it, or `otherwise` where the stored values of these columns are larger than the
+ * database can put into one answer.
  */
 export function jsonWithin(
   { answerBytesMax, tables }: Catalog,

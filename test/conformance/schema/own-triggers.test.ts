@@ -24,7 +24,7 @@ seen:
     what: { type: text }
 `;
 
-/** What the service might keep beside the rows: each change writes two rows of a table of its own, and reads some. */
+/** What the server might keep beside the rows: each change writes two rows of a table of its own, and reads some. */
 const log = "CREATE TABLE _log (id INTEGER PRIMARY KEY, what TEXT, n INTEGER)";
 const ownTrigger = (table: string, event: "INSERT" | "UPDATE" | "DELETE", row: "new" | "old") =>
   `CREATE TRIGGER _svc_log_${table}_${event.toLowerCase()} AFTER ${event} ON ${table} BEGIN
@@ -50,8 +50,8 @@ const ownNames = ["comments", "notes"].flatMap((table) =>
   ["delete", "insert", "update"].map((event) => `_svc_log_${table}_${event}`),
 );
 
-describe("the service's own triggers", () => {
-  it("are no customer's rows: not read, not written", async () => {
+describe("the server's own triggers", () => {
+  it("are no rows of the owner's: not read, not written", async () => {
     const { server, key, logged } = await watched();
     await run(
       server,

@@ -62,7 +62,7 @@ const versions = (server: TestServer) =>
   rowsOf(server, "SELECT version, release FROM _migrations ORDER BY version");
 const thisRelease = systemMigrations.map((_, i) => [i + 1, release]);
 
-/** Everything that customers keep, and what hangs on users. */
+/** Everything that owners keep, and what hangs on users. */
 async function kept(server: TestServer) {
   const counts = [
     "_users",
@@ -196,7 +196,7 @@ describe("a database of a later release", () => {
   const refusal = {
     file: "svc.toml",
     path: "database.url",
-    message: `the database was brought to version ${withLater.length} of the service's own tables by svc 9.0.0; this is svc ${release}, which knows version ${systemMigrations.length}: serve it with 9.0.0 or a later release`,
+    message: `the database was brought to version ${withLater.length} of the server's own tables by svc 9.0.0; this is svc ${release}, which knows version ${systemMigrations.length}: serve it with 9.0.0 or a later release`,
   };
 
   it("is refused with both versions named, and left as it is", async () => {
