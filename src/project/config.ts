@@ -172,7 +172,7 @@ export const configSchema = mapWith({
     scan_limit: integer(100_000, 1, 100_000_000),
     /** How long what a request asks of the database may take, in milliseconds. */
     deadline_ms: integer(5_000, 100, 600_000),
-    /** The same for requests with an API key, and for changes of the schema. */
+    /** How long what a request with an API key, or a change of the schema, asks of the database may take, in milliseconds. */
     key_deadline_ms: integer(30_000, 100, 3_600_000),
     /** The largest body of a request, in bytes. */
     max_body_bytes: integer(1_048_576, 1024, 16_777_216),

@@ -96,17 +96,17 @@ export function broughtUpFirst(database: Database, log: Log, now: () => number):
   };
   return {
     ...database,
-    query: async (statements) => {
+    query: async (statements, long) => {
       await ready();
-      return database.query(statements);
+      return database.query(statements, long);
     },
-    batch: async (statements) => {
+    batch: async (statements, long) => {
       await ready();
-      return database.batch(statements);
+      return database.batch(statements, long);
     },
-    migrate: async (statements) => {
+    migrate: async (statements, long) => {
       await ready();
-      await database.migrate(statements);
+      await database.migrate(statements, long);
     },
   };
 }

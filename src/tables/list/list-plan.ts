@@ -152,7 +152,7 @@ export function openRuleBeside(
 }
 
 /**
- * The same, with the values of this request's filters and caller written into the rule, for requests that share no
+ * What `openRuleBeside` returns, with the values of this request's filters and caller written into the rule, for requests that share no
  * SQL.
  */
 export function ruleBeside(

@@ -15,7 +15,7 @@ export interface Cursors {
   readonly random: Random;
 }
 
-/** The same for one caller, one table and one version of the schema. */
+/** What it takes to seal and open cursors of one caller, one table and one version of the schema. */
 export interface BoundCursors extends Cursors {
   readonly binding: CursorBinding;
 }

@@ -41,13 +41,16 @@ export interface PlannedPage {
 export interface PreparedList {
   readonly plan: ListPlan;
   readonly whole: () => PlannedPage;
-  /** The same with a scan limit so low that it takes some milliseconds at most; null where that is not known. */
+  /**
+   * The page with a scan limit so low that it takes some milliseconds at most; null where it may take longer all the
+   * same.
+   */
   readonly brief: () => PlannedPage | null;
   /** Whether `brief` was too low for the last page, whatever its values, so that it is for the next one too. */
   isLong: boolean;
 }
 
-/** The same, with the values of one request. */
+/** A prepared list with the values of one request. */
 export interface BoundList {
   readonly list: PreparedList;
   readonly values: readonly SlotValues[];
@@ -121,7 +124,7 @@ function pageOf(plan: ListPlan): PlannedPage {
 
 /** How many candidates take some milliseconds at most, where each is tested. */
 export const judgedMax = 500;
-/** The same where candidates are only counted, up to a limit or all of them. */
+/** How many candidates take that long where they are only counted: one by one, or all of a table's at once. */
 const unjudgedMax = 10_000;
 const unlimitedMax = 100_000;
 

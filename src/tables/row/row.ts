@@ -172,7 +172,7 @@ async function carryOut(write: RowWrite, access: Access, execution: Execution): 
       return { outcome: "not_written", isThere };
     }
     const returned = returnedRow(rows[0]![0] as string);
-    // How many rows a customer's trigger reads cannot be known.
+    // How many rows an owner's trigger reads cannot be known.
     const isKnown = exact && !triggers.read;
     tally.add(isKnown ? own + (probed ?? 0) + returned.probed : null, logicalRows(triggers, rowsWritten));
     return { outcome: "written", json: finishRows(returned.json, [...table.columns.values()]) };
@@ -236,7 +236,7 @@ function logicalRows({ rowsWritten, virtualRows, own }: TriggersReached, counted
   if (rowsWritten === null) return null;
   const certain = 1 + rowsWritten;
   if (virtualRows !== "one_more") return certain;
-  // Rows that the server's own triggers wrote cannot be told from the one more row that a customer's trigger may have
+  // Rows that the server's own triggers wrote cannot be told from the one more row that an owner's trigger may have
   // written.
   if (own) return null;
   return counted > certain ? certain + 1 : certain;
