@@ -11,6 +11,7 @@ import type { FileLock } from "./file-lock.js";
 import { journalsIn, removeJournal, segmentsIn } from "./journal-directory.js";
 import { endLine, entryLine, piecesOf, readSegment, reservedLine } from "./journal-format.js";
 import { makePrivateDirectory, privateFile } from "./private-files.js";
+import { syncToDisk } from "./sync-to-disk.js";
 
 /** What a journal in files needs. */
 export interface FileJournalOptions {
@@ -144,7 +145,7 @@ export class FileJournal implements Journal {
     try {
       writeAll(file, text);
       fsyncSync(file);
-      syncDirectory(this.#directory);
+      syncToDisk(this.#directory);
     } catch (error) {
       closeSync(file);
       rmSync(join(this.#directory, name), { force: true });
@@ -357,15 +358,6 @@ function writeAll(file: number, text: string): number {
   const bytes = Buffer.from(text);
   for (let at = 0; at < bytes.length; ) at += writeSync(file, bytes, at);
   return bytes.length;
-}
-
-function syncDirectory(directory: string): void {
-  const file = openSync(directory, "r");
-  try {
-    fsyncSync(file);
-  } finally {
-    closeSync(file);
-  }
 }
 
 function closeQuietly(file: number): void {
