@@ -1,61 +1,28 @@
-import {
-  closeSync,
-  constants,
-  copyFileSync,
-  existsSync,
-  fsyncSync,
-  linkSync,
-  mkdirSync,
-  mkdtempSync,
-  openSync,
-  renameSync,
-  rmdirSync,
-  rmSync,
-} from "node:fs";
+import * as fs from "node:fs";
 import { dirname, join } from "node:path";
 import { setTimeout } from "node:timers/promises";
-
-/** Makes files and directories for a command, and records them for removal. */
-export interface Made {
-  /** Makes a new directory inside of `folder`, readable by its owner alone. It is removed in any case. */
-  temporary(folder: string): string;
-  /**
-   * Makes `folder` and its missing parents. They are removed if the work fails, unless somebody else has put
-   * something into them.
-   */
-  directory(folder: string, mode?: number): void;
-  /**
-   * Places a finished file at a free path. It is removed if the work fails. Throws EEXIST where the path is taken.
-   */
-  place(from: string, to: string): void;
-  /**
-   * Moves a finished file over an existing one, in one step. It is not undone, so it has to be the last step of the
-   * work.
-   */
-  replace(from: string, to: string): void;
-  /**
-   * Waits for work in another thread. After a signal, the thread has some seconds to finish, so that it closes the
-   * files that it has open.
-   */
-  thread<T>(work: Promise<T>): Promise<T>;
-}
+import { privateDirectory } from "../node/private-files.js";
+import { syncToDisk } from "../node/sync-to-disk.js";
 
 const endingSignals = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
-
-/** How long the first Ctrl-C waits for a thread; a second one does not wait. */
+/** How long the first Ctrl-C waits for a thread to close its files; a second one does not wait. */
 const threadWaitMs = 5000;
 
 /**
- * Runs `work`. If it fails or a signal ends the process, removes what it has made, the last first. A file that cannot
- * be removed is reported on standard error, and the original failure or signal still counts.
+ * Runs `work` with a new directory inside of `folder`, its owner's alone, that is removed in any case. If the work
+ * fails or a signal ends the process, does `undo` too, the last first, and tells what could not be removed. A signal
+ * waits for another thread that is `held`, and ends the work there.
  */
-export async function leavingNothing<T>(work: (made: Made) => Promise<T>): Promise<T> {
-  const temporary: (() => void)[] = [];
-  const unlessDone: (() => void)[] = [];
-  let thread: Promise<unknown> | null = null;
-  let interrupted = false;
+export async function leavingNothing<T>(
+  folder: string,
+  work: (stage: string, undo: (() => void)[], held: (thread: Promise<void>) => Promise<void>) => Promise<T>,
+): Promise<T> {
+  const stage = fs.mkdtempSync(join(folder, ".svc-unfinished-"));
+  const undo: (() => void)[] = [() => fs.rmSync(stage, { recursive: true, force: true })];
+  let thread: Promise<void> | null = null;
+  let signals = 0;
   const finish = () => {
-    for (const remove of [...temporary, ...unlessDone.toReversed()])
+    for (const remove of undo.toReversed())
       try {
         remove();
       } catch (error) {
@@ -64,89 +31,48 @@ export async function leavingNothing<T>(work: (made: Made) => Promise<T>): Promi
     for (const signal of endingSignals) process.off(signal, interrupt);
   };
   const interrupt = async (signal: NodeJS.Signals) => {
-    if (!interrupted) {
-      interrupted = true;
-      await Promise.race([Promise.allSettled([thread]), setTimeout(threadWaitMs)]);
-    }
+    if (++signals === 1) await Promise.race([Promise.allSettled([thread]), setTimeout(threadWaitMs)]);
     finish();
-    // `finish` has removed the listeners, so the signal now ends the process as usual, even if other threads are
-    // running.
+    // Its listeners are removed, so it ends the process as usual, even if other threads are running.
     process.kill(process.pid, signal);
   };
   for (const signal of endingSignals) process.on(signal, interrupt);
   try {
-    const result = await work({
-      temporary: (folder) => {
-        const path = mkdtempSync(join(folder, ".svc-unfinished-"));
-        temporary.push(() => rmSync(path, { recursive: true, force: true }));
-        return path;
-      },
-      directory: (folder, mode) => {
-        for (const missing of missingOf(folder)) {
-          mkdirSync(missing, { mode });
-          unlessDone.push(() => doneUnless(["ENOTEMPTY", "EEXIST", "ENOENT"], () => rmdirSync(missing)));
-        }
-      },
-      place: (from, to) => {
-        // A rename would overwrite a file that somebody has placed there meanwhile; a link and an exclusive copy do
-        // not.
-        const isLinked = doneUnless(withoutLinks, () => linkSync(from, to));
-        // Removes its incomplete copy if it fails.
-        if (!isLinked) copyFileSync(from, to, constants.COPYFILE_EXCL | constants.COPYFILE_FICLONE);
-        unlessDone.push(() => rmSync(to, { force: true }));
-        if (!isLinked) sync(to);
-        syncDirectory(dirname(to));
-      },
-      replace: (from, to) => {
-        renameSync(from, to);
-        syncDirectory(dirname(to));
-      },
-      thread: async (running) => {
-        thread = running;
-        await Promise.allSettled([running]);
-        // After a signal the work must not continue: this never settles, and `interrupt` ends the process.
-        return interrupted ? new Promise(() => {}) : running;
-      },
+    const result = await work(stage, undo, (running) => {
+      thread = running;
+      return running.finally(() => (signals > 0 ? new Promise(() => {}) : undefined));
     });
-    unlessDone.length = 0;
+    undo.length = 1;
     return result;
   } finally {
     finish();
   }
 }
 
-/** The missing directories of a path, the outermost first. */
-function missingOf(folder: string): readonly string[] {
-  return existsSync(folder) ? [] : [...missingOf(dirname(folder)), folder];
+/** The path, or the nearest directory above it that exists. A broken symbolic link counts as existing. */
+export function nearestName(path: string): string {
+  return fs.lstatSync(path, { throwIfNoEntry: false }) ? path : nearestName(dirname(path));
 }
 
-/** Error codes of linking to another file system, or on one without links, such as that of a USB stick. */
-const withoutLinks = ["EXDEV", "EPERM", "ENOTSUP", "EOPNOTSUPP", "ENOSYS"];
-
-/**
- * Flushes a directory to the disk, where the file system supports that: some network and user-space file systems do
- * not.
- */
-function syncDirectory(path: string): void {
-  doneUnless(["EINVAL", "ENOTSUP", "EOPNOTSUPP", "EISDIR"], () => sync(path));
+/** Makes a directory and its missing parents. They stay where somebody else has put something into them. */
+export function makeDirectory(path: string, undo: (() => void)[], mode?: number): void {
+  if (fs.existsSync(path)) return;
+  makeDirectory(dirname(path), undo, mode);
+  fs.mkdirSync(path, { mode });
+  undo.push(() => fs.rmdirSync(path));
 }
 
-function sync(path: string): void {
-  const descriptor = openSync(path, "r");
+/** Puts a finished file at a free path, for good. Throws EEXIST where the path is taken. */
+export function place(from: string, to: string, undo: (() => void)[]): void {
+  makeDirectory(dirname(to), undo, privateDirectory);
+  // Unlike a rename, neither of the two overwrites what somebody has put there meanwhile.
   try {
-    fsyncSync(descriptor);
-  } finally {
-    closeSync(descriptor);
+    fs.linkSync(from, to);
+  } catch {
+    // To another file system, or on one without links, such as that of a USB stick.
+    fs.copyFileSync(from, to, fs.constants.COPYFILE_EXCL);
   }
-}
-
-/** True if the action succeeds, false if it fails with one of these codes. Throws other errors. */
-function doneUnless(codes: readonly string[], action: () => void): boolean {
-  try {
-    action();
-    return true;
-  } catch (error) {
-    if (!codes.includes((error as NodeJS.ErrnoException).code ?? "")) throw error;
-    return false;
-  }
+  undo.push(() => fs.rmSync(to, { force: true }));
+  syncToDisk(to);
+  syncToDisk(dirname(to));
 }

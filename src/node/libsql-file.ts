@@ -4,9 +4,9 @@ import { UnavailableError } from "../platform/database.js";
 import { withLiterals } from "../platform/statement-text.js";
 
 /**
- * Writes a consistent snapshot of the database at `from` into the existing empty file `to`, whose mode the caller has
- * chosen. A server may be writing to the database meanwhile. The snapshot is one file without a WAL. Throws
- * UnavailableError. If the process ends before the promise settles, SQLite may leave an empty log file behind.
+ * Writes a consistent snapshot of the database at `from` into a new file at `to`, which SQLite gives the usual mode. A
+ * server may be writing to the database meanwhile. The snapshot is one file without a WAL. Throws UnavailableError. If
+ * the process ends before the promise settles, SQLite may leave an empty log file behind.
  */
 export async function snapshotDatabase(from: string, to: string): Promise<void> {
   // No checkpoints, as on every connection beside a server: see libsql-connection.ts. Where no server runs, closing

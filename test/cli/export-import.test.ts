@@ -581,6 +581,12 @@ describe("svc import refuses", () => {
     return copy;
   }
 
+  it("an archive that ends early, and never leaves a file that was still being made", async () => {
+    const whole = gunzipSync(await tar(toml, schema, { name: "data.db", content: sound }));
+    const begun = gzipSync(whole.subarray(0, 1600));
+    for (let round = 0; round < 100; round++) expect((await refusal(begun)).message).toMatch(/cut off/);
+  });
+
   it("a database that is damaged inside", async () => {
     const damaged = Buffer.from(sound);
     damaged.fill(0x55, 4096, 4200);

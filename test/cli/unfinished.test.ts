@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { pathToFileURL } from "node:url";
 import { afterEach, describe, expect, it, onTestFinished, vi } from "vitest";
-import { leavingNothing } from "../../src/cli/unfinished.js";
+import { leavingNothing, makeDirectory, place } from "../../src/cli/unfinished.js";
 
 vi.mock("node:fs", async (original) => {
   const real = await original<typeof fs>();
@@ -32,10 +32,9 @@ function failing(code: string) {
 /** Places a file beside itself, and then fails where it is told to. Gives what is there afterwards. */
 async function placed(fail = false): Promise<Record<string, string>> {
   const directory = temporaryDirectory();
-  const work = leavingNothing(async (made) => {
-    const stage = made.temporary(directory);
+  const work = leavingNothing(directory, async (stage, undo) => {
     fs.writeFileSync(join(stage, "from"), "content", { mode: 0o600 });
-    made.place(join(stage, "from"), join(directory, "to"));
+    place(join(stage, "from"), join(directory, "to"), undo);
     if (fail) throw new Error("later");
   });
   await work.catch(() => {});
@@ -63,7 +62,9 @@ describe("a file in its place", () => {
     const directory = temporaryDirectory();
     fs.writeFileSync(join(directory, "from"), "new");
     fs.writeFileSync(join(directory, "to"), "mine");
-    const work = leavingNothing(async (made) => made.place(join(directory, "from"), join(directory, "to")));
+    const work = leavingNothing(directory, async (_, undo) =>
+      place(join(directory, "from"), join(directory, "to"), undo),
+    );
     await expect(work).rejects.toMatchObject({ code: "EEXIST" });
     expect(fs.readFileSync(join(directory, "to"), "utf8")).toBe("mine");
   });
@@ -74,10 +75,9 @@ describe("what is unfinished", () => {
     const told = vi.spyOn(console, "error").mockImplementation(() => {});
     onTestFinished(() => told.mockRestore());
     const above = temporaryDirectory();
-    const work = leavingNothing(async (made) => {
-      made.temporary(above);
-      made.directory(join(above, "a"));
-      made.directory(join(above, "b"));
+    const work = leavingNothing(above, async (_, undo) => {
+      makeDirectory(join(above, "a"), undo);
+      makeDirectory(join(above, "b"), undo);
       fs.rmdirSync(join(above, "b"));
       fs.writeFileSync(join(above, "b"), "somebody else's");
       throw new Error("the reason");
@@ -91,12 +91,12 @@ describe("what is unfinished", () => {
   async function ended(waiting: string) {
     const above = temporaryDirectory();
     const script = `
-      import { leavingNothing } from ${JSON.stringify(pathToFileURL("dist/cli/unfinished.js").href)};
-      import { rmdirSync, writeFileSync } from "node:fs";
+      import { leavingNothing, makeDirectory } from ${JSON.stringify(pathToFileURL("dist/cli/unfinished.js").href)};
+      import { writeFileSync } from "node:fs";
       const above = ${JSON.stringify(above)};
-      await leavingNothing(async (made) => {
-        made.directory(above + "/a/b");
-        writeFileSync(made.temporary(above + "/a") + "/secret", "");
+      await leavingNothing(above, async (stage, undo, held) => {
+        makeDirectory(above + "/a/b", undo);
+        writeFileSync(stage + "/secret", "");
         setInterval(() => {}, 2 ** 30);
         setTimeout(() => console.log("made"));
         ${waiting}
@@ -121,14 +121,12 @@ describe("what is unfinished", () => {
   });
 
   it("waits for a thread that comes to its end, and goes on with nothing else", async () => {
-    const ending =
-      'await made.thread(new Promise((resolve) => process.once("SIGINT", () => setTimeout(resolve))));';
+    const ending = 'await held(new Promise((resolve) => process.once("SIGINT", () => setTimeout(resolve))));';
     expect(await ended(ending)).toEqual({ signal: "SIGINT", lines: ["made"], left: [] });
   });
 
   it("waits for no thread once a second signal comes", async () => {
-    const endless =
-      'process.once("SIGINT", () => console.log("one")); await made.thread(new Promise(() => {}));';
+    const endless = 'process.once("SIGINT", () => console.log("one")); await held(new Promise(() => {}));';
     expect(await ended(endless)).toEqual({ signal: "SIGINT", lines: ["made", "one"], left: [] });
   });
 });
