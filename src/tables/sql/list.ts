@@ -238,7 +238,7 @@ function sortedParts(plan: ListPlan, gate: Gate, judge: Judge): Parts {
 }
 
 /** How the rows of a sorted page get the columns that were not sorted along. */
-interface Lookup {
+interface RowLookup {
   /** The columns of the sort: those of the order, and those that identify a row. */
   readonly sorted: readonly Sql[];
   /** The page from the rows of `_sorted`, in their order. */
@@ -247,7 +247,7 @@ interface Lookup {
 }
 
 /** Null where the sort has all columns of the page anyway, and where a table has no key by which SQL finds a row. */
-function lookupOf(plan: ListPlan): Lookup | null {
+function lookupOf(plan: ListPlan): RowLookup | null {
   const { table, catalog, path } = plan;
   const rowKey = rowKeyOf(plan);
   if (rowKey === null) return null;
