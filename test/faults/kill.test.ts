@@ -39,7 +39,7 @@ grains:
     label:   { type: text }
   indexes: [{ columns: [heap_id] }]
 `;
-const grainsOfHeap = 5_000;
+const grainsOfHeap = 20_000;
 
 // The grace window is longer than anything that keeps the test waiting. A login that is killed counts as a failed one.
 const config = `
@@ -50,7 +50,7 @@ allow_insecure_dev_secret = true
 dev_secret = "a secret of the fault tests, 32 bytes"
 refresh_token_rotation_grace_secs = 300
 [api]
-deadline_ms = 100
+deadline_ms = 300
 [auth.throttle]
 max_failures = 100000
 max_failures_per_address = 100000
@@ -515,7 +515,7 @@ it(`${rounds} times kill -9: nothing that was answered is lost, nothing is there
   );
   figure(
     "strength",
-    `the same rounds: reads and writes that take long, and end at a deadline of 100 ms`,
+    `the same rounds: reads and writes that take long, and end at a deadline of 300 ms`,
     `${heaper.finished} finished, ${heaper.interrupted} interrupted; none by half`,
   );
   expect({ lost, torn }).toEqual({ lost: [], torn: [] });

@@ -1,0 +1,4 @@
+/** How long to wait before the next attempt, in milliseconds: 1, 2, 4 and so on, 50 at most. `attempt` counts from 0. */
+export function backoffMs(attempt: number): number {
+  return Math.min(2 ** attempt, 50);
+}
