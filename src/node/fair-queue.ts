@@ -58,6 +58,11 @@ export class FairQueue<W extends Waiting> {
     return true;
   }
 
+  /** Whether nothing runs. */
+  get isIdle(): boolean {
+    return this.#runningCount === 0;
+  }
+
   /** The work that runs from now on, until `done`. Undefined where none may. */
   next(): W | undefined {
     for (const [principal, line] of this.#waiting) {

@@ -195,6 +195,16 @@ export class Connection {
   }
 
   /**
+   * Moves the WAL into the database in a thread of libsql's, in the same way. Until the promise settles this connection
+   * must not be used: see `commitBeside`.
+   */
+  async checkpointBeside(): Promise<void> {
+    const [[version]] = this.#rows({ sql: "PRAGMA user_version", params: [] }) as [[number]];
+    const sql = `PRAGMA user_version=${version}; PRAGMA wal_checkpoint(TRUNCATE)`;
+    await PromiseDatabase.prototype.exec.call(this.#native, sql);
+  }
+
+  /**
    * Closes the connection. The file handle is only released when the prepared statements are garbage-collected,
    * because libsql lets them outlive their database.
    */

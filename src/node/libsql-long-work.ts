@@ -20,6 +20,17 @@ export interface ThreadOptions {
   readonly synchronous: "full" | "normal";
 }
 
+/**
+ * The database's log (WAL). SQLite cannot begin it anew while a read still needs a part of it, so with one long read
+ * after the other it would grow without end.
+ */
+export interface LogOfDatabase {
+  /** Whether it has grown so long that it has to be moved into the database. */
+  isLong(): boolean;
+  /** Moves it into the database. */
+  shorten(): Promise<void>;
+}
+
 /** Statements for the thread. Reads run side by side; of the other kinds, one at a time is sent. */
 export interface Task {
   readonly id: number;
@@ -51,6 +62,8 @@ export type TaskAnswer =
 /** How many long reads run at once. With three, one principal can have two and still leave one. */
 export const readsAtOnce = Math.max(3, availableParallelism());
 const waitingMax = 64;
+/** How often the log is shortened at most. */
+const shortenEveryMs = 10_000;
 
 interface Sent {
   readonly resolve: (results: readonly Result[]) => void;
@@ -73,10 +86,15 @@ export class LongWorkThread {
   readonly #sent = new Map<number, Sent>();
   #lastId = 0;
   readonly #queue = new FairQueue<WaitingRead>({ places: readsAtOnce, waitingMax });
+  readonly #log: LogOfDatabase;
+  #isShortening = false;
+  /** When the log was shortened last, as `performance.now()`. */
+  #shortenedAtMs = Number.NEGATIVE_INFINITY;
   #isClosed = false;
 
-  constructor(options: ThreadOptions) {
+  constructor(options: ThreadOptions, log: LogOfDatabase) {
     this.#options = options;
+    this.#log = log;
   }
 
   /**
@@ -116,8 +134,23 @@ export class LongWorkThread {
     });
   }
 
+  /** Where the log has grown long, no read begins until those that run have ended and the log is short again. */
   #startNext(): void {
+    if (this.#isShortening) return;
+    if (performance.now() - this.#shortenedAtMs > shortenEveryMs && this.#log.isLong()) {
+      if (this.#queue.isIdle) void this.#shortenLog();
+      return;
+    }
     for (let next = this.#queue.next(); next !== undefined; next = this.#queue.next()) next.start();
+  }
+
+  async #shortenLog(): Promise<void> {
+    this.#isShortening = true;
+    // Where it fails, or another program reads, the log stays long, and the reads go on all the same.
+    await this.#log.shorten().catch(() => {});
+    this.#isShortening = false;
+    this.#shortenedAtMs = performance.now();
+    this.#startNext();
   }
 
   /**

@@ -15,6 +15,9 @@ const slowCommitMs = 0.5;
 /** and so many after it are expected to be slow too. */
 const slowCommits = 200;
 
+/** As the methods of `Database`. */
+export type WriteKind = "batch" | "migration";
+
 /** What the queue needs beside its connection. */
 export interface WriteSurroundings {
   /** How long a write waits for another process, in milliseconds. */
@@ -22,17 +25,13 @@ export interface WriteSurroundings {
   /** Whether nobody else uses the queue's connection, so that it can be left committing. */
   readonly readsElsewhere: boolean;
   /** Carries statements out beside the event loop, in a transaction of their own. Throws libsql's own errors. */
-  runBeside(
-    kind: Job["kind"],
-    statements: readonly Statement[],
-    endsAtMs: number,
-  ): Promise<readonly Result[]>;
+  runBeside(kind: WriteKind, statements: readonly Statement[], endsAtMs: number): Promise<readonly Result[]>;
   /** Is called after each migration. */
   schemaChanged(): void;
 }
 
 interface Job {
-  readonly kind: "batch" | "migration";
+  readonly kind: WriteKind | "checkpoint";
   readonly statements: readonly Statement[];
   readonly giveUpAtMs: number;
   /** When it ends at the latest, for work that may take long; null for other work. */
@@ -66,7 +65,7 @@ export class WriteQueue {
 
   /**
    * Carries statements out as `Database.batch` or `migrate` do. With `endsAtMs`, a time of `performance.now()`, they run
-   * beside the event loop, and end by then.
+   * beside the event loop, and end by then. A checkpoint has no statements.
    */
   add(
     kind: Job["kind"],
@@ -75,7 +74,7 @@ export class WriteQueue {
   ): Promise<readonly Result[]> {
     return new Promise((resolve, reject) => {
       const giveUpAtMs = performance.now() + this.#surroundings.lockWaitMs;
-      const alone = kind === "migration" || endsAtMs !== null || statements.some(isPragma);
+      const alone = kind !== "batch" || endsAtMs !== null || statements.some(isPragma);
       this.#queue.push({ kind, statements, giveUpAtMs, endsAtMs, resolve, reject, alone });
       this.#draining ??= this.#drain();
     });
@@ -116,11 +115,14 @@ export class WriteQueue {
 
   /** Settles every job of the group or queues it again. Throws only when another process holds the lock. */
   async #run(group: readonly Job[]): Promise<void> {
+    const first = group[0]!;
+    const { kind, endsAtMs, statements } = first;
     try {
-      const [first] = group;
-      if (first && first.endsAtMs !== null) await this.#runBeside(first, first.endsAtMs);
-      else if (first?.kind === "migration") await this.#runMigration(first);
-      else if (first && group.length === 1) await this.#runAlone(first, first.statements);
+      if (kind === "checkpoint") await this.#runCheckpoint(first);
+      else if (endsAtMs !== null)
+        first.resolve(await this.#surroundings.runBeside(kind, statements, endsAtMs));
+      else if (kind === "migration") await this.#runMigration(first);
+      else if (group.length === 1) await this.#runAlone(first, statements);
       else await this.#runTogether(group);
     } catch (error) {
       if (isBusy(error)) throw error;
@@ -135,14 +137,9 @@ export class WriteQueue {
     }
   }
 
-  /** No other write runs meanwhile, because SQLite has one writer at a time. */
-  async #runBeside(job: Job, endsAtMs: number): Promise<void> {
-    try {
-      job.resolve(await this.#surroundings.runBeside(job.kind, job.statements, endsAtMs));
-    } catch (error) {
-      if (isBusy(error)) throw error;
-      job.reject(translated(error));
-    }
+  async #runCheckpoint(job: Job): Promise<void> {
+    await this.#writer.checkpointBeside();
+    job.resolve([]);
   }
 
   /** Switches foreign keys off meanwhile, which SQLite only allows outside a transaction. */

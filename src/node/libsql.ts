@@ -1,4 +1,4 @@
-import { resolve as resolvePath } from "node:path";
+import { realpathSync, statSync } from "node:fs";
 import { setTimeout as delay } from "node:timers/promises";
 import {
   type Database,
@@ -12,7 +12,7 @@ import { backoffMs } from "./backoff.js";
 import { type Connection, type LibsqlOptions, openConnection } from "./libsql-connection.js";
 import { isBusy, translated } from "./libsql-errors.js";
 import { LongWorkThread } from "./libsql-long-work.js";
-import { WriteQueue } from "./libsql-write-queue.js";
+import { type WriteKind, WriteQueue } from "./libsql-write-queue.js";
 
 /** Opens an embedded SQLite database. Throws UnavailableError when the file is locked or is not a database. */
 export function openLibsql(options: LibsqlOptions): EmbeddedDatabase {
@@ -27,6 +27,8 @@ export interface EmbeddedDatabase extends Database {
 
 /** How long a write, or a read that finds the database locked, waits for another process. */
 const lockWaitMs = 4000;
+/** The length of the log, in bytes, from which on long reads wait until it is moved into the database. */
+const logBytesMax = 67_108_864;
 
 /**
  * On a file, a server has a second connection for reads, because a connection cannot be used while it commits, and a
@@ -52,7 +54,7 @@ class LibsqlDatabase implements EmbeddedDatabase {
     this.runsBeside = !commandLine && path !== ":memory:";
     this.#writer = openConnection(options);
     this.#reader = this.runsBeside ? openConnection({ path, synchronous, readsOnly: true }) : this.#writer;
-    this.#thread = this.runsBeside ? new LongWorkThread({ path: resolvePath(path), synchronous }) : null;
+    this.#thread = this.runsBeside ? this.#startThread(path, synchronous) : null;
     this.#lockWaitMs = commandLine ? 0 : lockWaitMs;
     this.#checkpoints = checkpoints;
     this.#writes = new WriteQueue(this.#writer, {
@@ -61,6 +63,19 @@ class LibsqlDatabase implements EmbeddedDatabase {
       runBeside: (kind, statements, endsAtMs) => this.#writeBeside(kind, statements, endsAtMs),
       schemaChanged: () => this.#forgetStatements(),
     });
+  }
+
+  #startThread(path: string, synchronous: LibsqlOptions["synchronous"]): LongWorkThread {
+    // Behind a symbolic link, SQLite keeps the log beside the file itself.
+    const file = realpathSync(path);
+    const isLong = () => (statSync(`${file}-wal`, { throwIfNoEntry: false })?.size ?? 0) > logBytesMax;
+    const shorten = async () => {
+      await this.#writes.add("checkpoint", [], null);
+    };
+    return new LongWorkThread(
+      { path: file, synchronous },
+      { isLong: () => this.#checkpoints && isLong(), shorten },
+    );
   }
 
   startCheckpoints(): void {
@@ -119,15 +134,15 @@ class LibsqlDatabase implements EmbeddedDatabase {
     await this.#write("migration", statements, long);
   }
 
-  #write(kind: "batch" | "migration", statements: readonly Statement[], long: LongWork | undefined) {
+  #write(kind: WriteKind, statements: readonly Statement[], long: LongWork | undefined) {
     this.#assertOpen();
     const endsAtMs = this.#thread !== null && long ? performance.now() + long.withinMs : null;
     return this.#writes.add(kind, statements, endsAtMs);
   }
 
-  async #writeBeside(kind: "batch" | "migration", statements: readonly Statement[], endsAtMs: number) {
+  async #writeBeside(kind: WriteKind, statements: readonly Statement[], endsAtMs: number) {
     const thread = this.#thread!;
-    const run = (as: "batch" | "migration", some: readonly Statement[]) =>
+    const run = (as: WriteKind, some: readonly Statement[]) =>
       thread.write(as, some, endsAtMs - performance.now());
     if (kind === "batch") return this.#besidePlans(statements, (others) => run("batch", others));
     const [dangling] = await run("batch", [danglingKeys]);

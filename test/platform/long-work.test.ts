@@ -1,3 +1,4 @@
+import { statSync } from "node:fs";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -137,6 +138,31 @@ describe("a write", () => {
     await expect(database.batch([insertMany(2, 1)], of("ada"))).rejects.toThrow(ConstraintError);
     expect(await ids()).toEqual([2, 3, 4, 5, 6, 7, 8, 9, 10]);
   });
+});
+
+it("the log does not grow without end while there is always a long read", async () => {
+  const log = join(folder, "data.db-wal");
+  const megabyte = statement("INSERT INTO item (body) VALUES (hex(zeroblob(500000)))");
+  const reading = statement(
+    `${counting(1, 2 ** 40)} SELECT (SELECT count(*) FROM item) + count(*) AS n FROM n`,
+  );
+  let isOver = false;
+  // Two who take turns: there is always one whose snapshot SQLite has to keep.
+  const readers = ["ada", "bob"].map(async (principal) => {
+    while (!isOver) await database.query([reading], of(principal, 150)).catch(() => {});
+  });
+  let written = 0;
+  let logMax = 0;
+  while (written < 250) {
+    await database.batch([megabyte]);
+    written++;
+    logMax = Math.max(logMax, statSync(log).size);
+  }
+  isOver = true;
+  await Promise.all(readers);
+  process.stdout.write(`${written} MB written; the log had ${(logMax / 1e6).toFixed(0)} MB at most\n`);
+  expect(await ids()).toHaveLength(250);
+  expect(logMax).toBeLessThan(200_000_000);
 });
 
 it("closing ends what runs and what waits, and keeps what was acknowledged", async () => {
