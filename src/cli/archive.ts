@@ -82,7 +82,10 @@ function refuse(what: string, problem: string | null): void {
   if (problem !== null) throw new RefusedError(`${what}: ${problem}`);
 }
 
-/** Why an archive must not hold the entry, or cannot be unpacked `into` a directory with it. */
+/**
+ * What is wrong with an entry, null if nothing: a name that archives do not have, not a file, or too large a text. With
+ * `into`, the directory that it is unpacked to: also a name that came before, or too little space on the disk.
+ */
 function entryProblem({ name, type, size }: Pick<Header, "name" | "type" | "size">, into?: string) {
   // Names are compared as text and never resolved as paths, so no entry can lead to another place.
   const shown = JSON.stringify(name);

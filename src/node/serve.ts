@@ -191,8 +191,9 @@ async function drained(server: Server): Promise<void> {
 }
 
 /**
- * Applies the safe steps of svc.schema.yaml (`docs/reference/schema.md#changing-the-schema`), and makes sure that the
- * rules fit the schema that is then in force. Returns that schema; null where none has been applied yet.
+ * Applies svc.schema.yaml where each of its steps is safe, and else nothing of it
+ * (`docs/reference/schema.md#changing-the-schema`), unless `schema.auto_apply` is false. Makes sure that the rules fit
+ * the schema that is then in force. Returns that schema; null where none has been applied yet.
  */
 async function bringUpSchema(
   project: ProjectDirectory,

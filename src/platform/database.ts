@@ -77,7 +77,10 @@ export function statement(sql: string, ...params: SqlValue[]): Statement {
   return { sql, params };
 }
 
-/** A bigint binds as INTEGER, a number as REAL, a string as TEXT without NUL, bytes as BLOB. Nothing else binds. */
+/**
+ * null binds as NULL, a bigint of 64 bits as INTEGER, a finite number as REAL, a well-formed string without NUL
+ * characters as TEXT, bytes as BLOB. Any other value is refused.
+ */
 export type SqlValue = null | bigint | number | string | Uint8Array;
 
 /** What one statement returned. */

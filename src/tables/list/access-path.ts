@@ -17,7 +17,10 @@ export interface Conditions {
 
 /** How the rows of a list are found. Rows that pass the served conditions are called candidates. */
 export interface AccessPath {
-  /** The index that is read; null for the table itself, which is in the order of its rowid or primary key. */
+  /**
+   * The index that is read; null for the table itself, which is in the order of its rowid or primary key unless it is a
+   * virtual table.
+   */
   readonly index: CatalogIndex | null;
   /** Whether the SQL says which index to use. False for virtual tables, for which SQLite has no such clause. */
   readonly steered: boolean;

@@ -82,9 +82,9 @@ function isUnserved(answer: ListPage | Refusal | Unserved): answer is Unserved {
 const sortedPlacesMax = 10_000;
 
 /**
- * Reads a page by one path, and counts the rows that were read, also where no page comes of it. Where long work runs
- * beside, a page is first read with a low scan limit, which most pages do not reach: then it is the same page, without
- * the detour.
+ * Reads a page by the path of the list, and adds the rows that it read to the tally, also where they turn out to be too
+ * many to sort or to search, so that there is no page. Where long reads run in a thread, a short page is first tried in
+ * the event loop with a low scan limit: most pages do not reach it, and are then the same as with the whole limit.
  */
 async function readPage(
   { list, values }: BoundList,

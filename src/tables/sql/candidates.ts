@@ -46,8 +46,9 @@ export function tableSource({ table, path }: ListPlan): Sql {
 }
 
 /**
- * Completes `select` to the candidates of the window, in order: one SELECT for each arm after the window's beginning,
- * so that SQLite seeks each. `stop` is a further condition that ends the scan.
+ * Completes `select` to the candidates of the window, in order. Where the window begins behind a key, there is one
+ * SELECT for each arm behind it, so that SQLite seeks each. `limitClause` limits each SELECT and all of them together.
+ * `stop`, as `stopAt` makes it, ends the scan before the window's own end.
  */
 export function armed(plan: ListPlan, select: Sql, limitClause: Sql, stop: Sql | null = null): Sql {
   const { path, window } = plan;
