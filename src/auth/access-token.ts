@@ -16,12 +16,15 @@ export interface AccessClaims {
   readonly role: string;
 }
 
-/** Signs access tokens under the current key, and verifies them under either. Times are milliseconds since the epoch, lifetimes are seconds. */
+/**
+ * Signs access tokens under the current key, and verifies them under either. Times are milliseconds since the epoch,
+ * lifetimes are seconds.
+ */
 export interface AccessTokens {
   /** `id` becomes the token's `jti`. */
   issue(claims: AccessClaims, id: string, now: number, lifetimeSeconds: number): Promise<string>;
   /**
-   * Null for a token that is malformed or expired, or that has neither key or another algorithm, issuer or type. The answer
+   * Null for a token that is malformed or expired, is of neither key, or has another algorithm, issuer or type. The answer
    * comes without a promise where the token was verified before.
    */
   verify(token: string, now: number): AtOnce<AccessClaims | null>;

@@ -57,8 +57,8 @@ const invalidToken = new Refusal(
 );
 
 /**
- * Whether the link of this hash is live, and was made under a secret that still holds. The latter keeps a link from
- * outliving the secret that whoever knows the link's id could compute its token with.
+ * Whether the link of this hash is live, and was made under a secret that still holds. A token is computed from the
+ * secret and the link's id, so that a secret which has leaked must take its links with it when it is replaced.
  */
 async function isOpen(
   { platform, linkTokens }: AuthContext,
