@@ -15,7 +15,8 @@ import { authRoutes } from "./auth/routes/routes.js";
 import { schemaVersionCheck } from "./auth/store/checks.js";
 import { PasswordThrottle } from "./auth/throttle.js";
 import { toHex } from "./encoding/hex.js";
-import { deriveBytes } from "./encoding/secret-keys.js";
+import { type Keyring, mapKeyring } from "./encoding/keyring.js";
+import { deriveBytes, type KeyPurpose } from "./encoding/secret-keys.js";
 import { readAhead } from "./http/body.js";
 import { byMethod, refuse } from "./http/by-method.js";
 import { addressUnit } from "./http/client-address.js";
@@ -40,6 +41,7 @@ import {
   QueueFullError,
   UnavailableError,
 } from "./platform/database.js";
+import { keyringCipher } from "./platform/keyring-cipher.js";
 import { HasherBusyError, type Platform } from "./platform/platform.js";
 import type { Config } from "./project/config.js";
 import { isMetered } from "./project/is-metered.js";
@@ -53,8 +55,8 @@ type Env = { Variables: { caller: Caller } };
 export interface AppOptions {
   readonly config: Config;
   readonly platform: Platform;
-  /** The server's secret, at least 32 bytes, from which all keys are derived. */
-  readonly secret: Uint8Array<ArrayBuffer>;
+  /** The server's secrets, at least 32 bytes each, from which all keys are derived. */
+  readonly secrets: Keyring<Uint8Array<ArrayBuffer>>;
   /** Whether the secret is the insecure one for development: then only requests with a loopback host are answered. */
   readonly loopbackOnly: boolean;
   /** Reads the text of the svc.schema.yaml that was deployed with the server. */
@@ -98,12 +100,13 @@ export interface Upkeep {
  * runtime; `docs/architecture.md` follows a request through it.
  */
 export async function createApp(options: AppOptions) {
-  const { config, platform, secret, loopbackOnly, readSchemaFile, publicBaseUrl } = options;
+  const { config, platform, secrets, loopbackOnly, readSchemaFile, publicBaseUrl } = options;
   const { database, clock, log } = platform;
   const projects = createProjectSource(config.rules, database, log);
-  const cipher = platform.cipher(await deriveBytes(secret, "cursor"));
+  const keysFor = (purpose: KeyPurpose) => mapKeyring(secrets, (secret) => deriveBytes(secret, purpose));
+  const cipher = keyringCipher(await mapKeyring(await keysFor("cursor"), platform.cipher));
   const cursors: Cursors = { cipher, random: platform.random };
-  const tokens = createAccessTokens(await deriveBytes(secret, "access token"));
+  const tokens = createAccessTokens(await keysFor("access token"));
 
   const callers = createCallers({ database, clock, tokens, cookieMode: config.auth.cookie_mode });
   const identified: MiddlewareHandler<Env> = async (c, next) => {
@@ -121,20 +124,20 @@ export async function createApp(options: AppOptions) {
   const meter = createMeter(recorder && { clock, random: platform.random, recorder, counted });
 
   const deliverDue = () => outbox().deliverDue();
-  const linkTokens = await createLinkTokens(await deriveBytes(secret, "link"));
-  const throttlePepper = toHex(await deriveBytes(secret, "throttle"));
+  const linkTokens = await createLinkTokens(await keysFor("link"));
+  const throttlePeppers = await mapKeyring(await keysFor("throttle"), toHex);
   const auth: AuthContext = {
     platform,
     config,
     tokens,
-    successorKey: await deriveBytes(secret, "refresh successor"),
-    throttle: new PasswordThrottle(database, config.auth.throttle, throttlePepper),
-    mailAllowance: new MailAllowance(config.auth.throttle, throttlePepper),
+    successorKeys: await keysFor("refresh successor"),
+    throttle: new PasswordThrottle(database, config.auth.throttle, throttlePeppers),
+    mailAllowance: new MailAllowance(config.auth.throttle, throttlePeppers),
     linkTokens,
     deliverMail: () => platform.defer(deliverDue),
     publicBaseUrl,
     providers: createProviders(platform, options.providerEndpoints ?? {}),
-    oauthStateKey: await deriveBytes(secret, "oauth state"),
+    oauthStateKeys: await keysFor("oauth state"),
     settings: async (known) => {
       const [version] = known ?? (await database.query([schemaVersionCheck()]))[0]!.rows[0]!;
       const project = await projects.current(version as number | null);

@@ -1,4 +1,5 @@
 import { errors, jwtVerify, SignJWT } from "jose";
+import { type Keyring, underEither } from "../encoding/keyring.js";
 import type { AtOnce } from "../platform/at-once.js";
 import { Memo } from "../platform/memo.js";
 
@@ -18,12 +19,15 @@ export interface AccessClaims {
   readonly role: string;
 }
 
-/** Signs and verifies access tokens under one key. Times are milliseconds since the epoch, lifetimes are seconds. */
+/**
+ * Signs access tokens under the current key, and verifies them under either. Times are milliseconds since the epoch,
+ * lifetimes are seconds.
+ */
 export interface AccessTokens {
   /** `id` becomes the token's `jti`. */
   issue(claims: AccessClaims, id: string, now: number, lifetimeSeconds: number): Promise<string>;
   /**
-   * Null for a token that is malformed or expired, or that has another key, algorithm, issuer or type. The answer
+   * Null for a token that is malformed or expired, is of neither key, or has another algorithm, issuer or type. The answer
    * comes without a promise where the token was verified before.
    */
   verify(token: string, now: number): AtOnce<AccessClaims | null>;
@@ -36,8 +40,8 @@ const rememberedMax = 10_000;
 /** The length of an HMAC-SHA-256 signature (32 bytes) in base64url. */
 const signatureCharacters = 43;
 
-/** `key` is at least 32 bytes long and serves no other purpose. */
-export function createAccessTokens(key: Uint8Array): AccessTokens {
+/** Keys are at least 32 bytes long and serve no other purpose. */
+export function createAccessTokens(keys: Keyring<Uint8Array>): AccessTokens {
   // A verified signature stays valid, so that a known token only has its expiry checked. The signature is the key of
   // the cache, because hashing the whole token takes longer; the stored token is compared as a whole.
   const remembered = new Memo<VerifiedToken & { readonly token: string }>(rememberedMax);
@@ -46,7 +50,7 @@ export function createAccessTokens(key: Uint8Array): AccessTokens {
     // jose also accepts other spellings of the same token, such as one with padding. Each would take a place in the
     // cache.
     if (!/^[\w-]+\.[\w-]+\.[\w-]+$/.test(token)) return null;
-    const verified = await verifySignature(token, key, now);
+    const verified = await underEither(keys, (key) => verifySignature(token, key, now));
     if (verified === null) return null;
     remembered.set(signatureOf(token), { token, ...verified });
     return verified.claims;
@@ -61,7 +65,7 @@ export function createAccessTokens(key: Uint8Array): AccessTokens {
         .setIssuedAt(issuedAt)
         .setExpirationTime(issuedAt + lifetimeSeconds)
         .setJti(id)
-        .sign(key);
+        .sign(keys.current);
     },
     verify: (token, now) => {
       const signature = signatureOf(token);

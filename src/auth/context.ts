@@ -1,3 +1,4 @@
+import type { Keyring } from "../encoding/keyring.js";
 import type { Refusal } from "../http/refusal.js";
 import type { Platform } from "../platform/platform.js";
 import type { Config } from "../project/config.js";
@@ -15,8 +16,8 @@ export interface AuthContext {
   readonly platform: Platform;
   readonly config: Config;
   readonly tokens: AccessTokens;
-  /** The server's half of the keys that `sealSuccessor` uses. */
-  readonly successorKey: Uint8Array<ArrayBuffer>;
+  /** The server's half of the keys that `sealSuccessor` and `openSuccessor` use. */
+  readonly successorKeys: Keyring<Uint8Array<ArrayBuffer>>;
   readonly throttle: PasswordThrottle;
   readonly mailAllowance: MailAllowance;
   readonly linkTokens: LinkTokens;
@@ -25,8 +26,8 @@ export interface AuthContext {
   /** The canonical URL of the server, without a slash at the end. */
   readonly publicBaseUrl: string;
   readonly providers: Providers;
-  /** The key that `flowSecrets` derives the secrets of a social sign-in from. */
-  readonly oauthStateKey: Uint8Array<ArrayBuffer>;
+  /** The keys that `flowSecrets` derives the secrets of a social sign-in from. */
+  readonly oauthStateKeys: Keyring<Uint8Array<ArrayBuffer>>;
   /**
    * `$auth` and `$origins` of the schema in force. It asks the database for the schema's version, unless the caller
    * passes the row of a `schemaVersionCheck` that has just been made.

@@ -40,7 +40,7 @@ export async function prepareLinkMail(
   const id = newId({ platform });
   const mailId = newId({ platform });
   const statements = [
-    await mailAllowance.count(purpose, key, now),
+    ...(await mailAllowance.count(purpose, key, now)),
     insertMail({ id: mailId, linkId: id, emailKey: key, now }),
     ...insertLink({
       id,

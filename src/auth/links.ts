@@ -1,4 +1,6 @@
 import { toBase64Url } from "../encoding/base64.js";
+import { type Keyring, mapKeyring, underEither } from "../encoding/keyring.js";
+import type { SecretKey } from "../encoding/secret-keys.js";
 import { hashSecret } from "./api-key.js";
 
 /** What a mailed link is for. The token of a link works for its own purpose only. */
@@ -16,20 +18,38 @@ export const linkLifetimeSeconds: Readonly<Record<LinkPurpose, number>> = {
  * computed again from the link's id when its mail is sent, so that neither the outbox nor any other table holds it.
  */
 export interface LinkTokens {
+  /** The token of a new link, under the current secret. */
   tokenOf(purpose: LinkPurpose, id: string): Promise<string>;
+  /** The token of a stored link; null where it was made under neither secret. */
+  tokenOfStored(purpose: LinkPurpose, link: StoredLink): Promise<string | null>;
   /** The hash that the database stores and looks a link up by. */
   hashOf(token: string): Promise<string>;
 }
 
-/** `key` is the HMAC key, which serves no other purpose. */
-export async function createLinkTokens(key: Uint8Array<ArrayBuffer>): Promise<LinkTokens> {
+/** How the database knows a link. */
+export interface StoredLink {
+  readonly id: string;
+  /** The hash of its token. */
+  readonly hash: string;
+}
+
+/** The keys are HMAC keys, which serve no other purpose. */
+export async function createLinkTokens(keys: Keyring<Uint8Array<ArrayBuffer>>): Promise<LinkTokens> {
   const algorithm = { name: "HMAC", hash: "SHA-256" };
-  const hmacKey = await crypto.subtle.importKey("raw", key, algorithm, false, ["sign"]);
+  const hmacKeys = await mapKeyring(keys, (key) =>
+    crypto.subtle.importKey("raw", key, algorithm, false, ["sign"]),
+  );
+  const tokenUnder = async (key: SecretKey, purpose: LinkPurpose, id: string) => {
+    const signed = new TextEncoder().encode(`${purpose}:${id}`);
+    return toBase64Url(new Uint8Array(await crypto.subtle.sign("HMAC", key, signed)));
+  };
   return {
-    tokenOf: async (purpose, id) => {
-      const signed = new TextEncoder().encode(`${purpose}:${id}`);
-      return toBase64Url(new Uint8Array(await crypto.subtle.sign("HMAC", hmacKey, signed)));
-    },
+    tokenOf: (purpose, id) => tokenUnder(hmacKeys.current, purpose, id),
+    tokenOfStored: (purpose, { id, hash }) =>
+      underEither(hmacKeys, async (key) => {
+        const token = await tokenUnder(key, purpose, id);
+        return (await hashSecret(token)) === hash ? token : null;
+      }),
     hashOf: hashSecret,
   };
 }

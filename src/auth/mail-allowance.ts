@@ -1,40 +1,40 @@
+import type { Keyring } from "../encoding/keyring.js";
 import type { Statement } from "../platform/database.js";
 import type { Config } from "../project/config.js";
-import { hashSecret } from "./api-key.js";
-import { countMail } from "./store/throttle.js";
+import { countMail, moveCounter } from "./store/throttle.js";
+import { throttleKeys } from "./throttle-keys.js";
 
 /** The window in which mails to an address are counted, in milliseconds: one hour. */
 export const mailWindowMs = 3_600_000;
 
 /**
  * Limits how many mails of a kind an address is sent within an hour (`auth.throttle.max_mails_per_address`). Each
- * kind is counted by itself, so that using one up blocks no other. The stored keys are hashed with `pepper`, so that
- * they do not reveal addresses. An address without an account is counted under another key, so that mails requested
+ * kind is counted by itself, so that using one up blocks no other. The stored keys are hashed with a pepper, so that
+ * they do not reveal addresses, and move with the secret as those of `PasswordThrottle` do. An address without an account is counted under another key, so that mails requested
  * before its owner registers do not count against them.
  */
 export class MailAllowance {
   constructor(
     private readonly limits: Config["auth"]["throttle"],
-    private readonly pepper: string,
+    private readonly peppers: Keyring<string>,
   ) {}
 
   /**
-   * The statement that counts one mail. It goes into the batch directly in front of the statement that writes the
+   * The statements that count one mail. They go into the batch directly in front of the statement that writes the
    * mail, because that one tests `changes() = 1`, which holds exactly if the mail is within the limit. `now` is in
    * milliseconds since the epoch.
    */
-  async count(kind: string, emailKey: string, now: number): Promise<Statement> {
-    return countMail({
-      key: await this.key("mail", kind, emailKey),
-      unknownKey: await this.key("mail to nobody", kind, emailKey),
+  async count(kind: string, emailKey: string, now: number): Promise<readonly Statement[]> {
+    const keys = await throttleKeys(this.peppers, "mail", kind, emailKey);
+    const unknownKeys = await throttleKeys(this.peppers, "mail to nobody", kind, emailKey);
+    const counted = countMail({
+      key: keys.current,
+      unknownKey: unknownKeys.current,
       emailKey,
       max: this.limits.enabled ? this.limits.max_mails_per_address : Number.MAX_SAFE_INTEGER,
       now,
       windowMs: mailWindowMs,
     });
-  }
-
-  private key(...parts: readonly string[]): Promise<string> {
-    return hashSecret(JSON.stringify([this.pepper, ...parts]));
+    return [...moveCounter(keys), ...moveCounter(unknownKeys), counted];
   }
 }

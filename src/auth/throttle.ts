@@ -1,14 +1,17 @@
+import type { Keyring } from "../encoding/keyring.js";
 import { Refusal } from "../http/refusal.js";
 import type { Database, Result, Statement } from "../platform/database.js";
 import type { Config } from "../project/config.js";
-import { hashSecret } from "./api-key.js";
 import {
   countAttempt,
   countAttemptBehind,
   countStrangersAttemptBehind,
   forgiveAttempt,
+  moveCounter,
+  moveKnownAddress,
   windowStart,
 } from "./store/throttle.js";
+import { throttleKeys } from "./throttle-keys.js";
 
 /** A password attempt that counts as a failure until `forgive` is run. */
 export interface CountedAttempt {
@@ -33,42 +36,47 @@ export interface PasswordAttempt {
 
 /**
  * Counts failed password checks per account and address together, per address, and per account
- * (docs/reference/auth.md#throttle). The stored keys are hashed with `pepper`, so that they reveal neither people nor
- * addresses.
+ * (docs/reference/auth.md#throttle). The stored keys are hashed with a pepper, so that they reveal neither people nor
+ * addresses. What is stored by the previous secret's pepper moves to the current one's when it is next asked for, so
+ * that a change of the secret gives nobody more attempts and makes no owner a stranger.
  */
 export class PasswordThrottle {
   constructor(
     private readonly database: Database,
     private readonly limits: Config["auth"]["throttle"],
-    private readonly pepper: string,
+    private readonly peppers: Keyring<string>,
   ) {}
 
   async attempt({ emailKey, address, now }: PasswordAttempt): Promise<CountedAttempt> {
-    const addressKey = await this.key("known", address);
+    const addressKeys = await this.keys("known", address);
+    const addressKey = addressKeys.current;
     if (!this.limits.enabled) return { count: [], judge: async () => null, forgive: [], addressKey };
     const { max_failures, max_failures_per_address, max_failures_per_account, window_secs } = this.limits;
     const windowMs = window_secs * 1000;
     // The narrowest limit comes first, and an attempt that it refuses is not counted for the wider ones. So a
     // stranger who is refused cannot use up limits that other people share.
-    const keys = [
-      await this.key("both", emailKey, address),
-      await this.key("address", address),
-      await this.key("account", emailKey),
+    const keyrings = [
+      await this.keys("both", emailKey, address),
+      await this.keys("address", address),
+      await this.keys("account", emailKey),
     ] as const;
-    const [both, ofAddress, ofAccount] = keys;
+    const [both, ofAddress, ofAccount] = keyrings;
+    const keys = keyrings.map(({ current }) => current);
+    const moves = [...keyrings.flatMap(moveCounter), ...moveKnownAddress(emailKey, addressKeys)];
     const counted = { now, windowMs };
     return {
       count: [
-        countAttempt({ ...counted, key: both, max: max_failures }),
-        countAttemptBehind({ ...counted, key: ofAddress, max: max_failures_per_address }),
+        ...moves,
+        countAttempt({ ...counted, key: both.current, max: max_failures }),
+        countAttemptBehind({ ...counted, key: ofAddress.current, max: max_failures_per_address }),
         countStrangersAttemptBehind(
-          { ...counted, key: ofAccount, max: max_failures_per_account },
+          { ...counted, key: ofAccount.current, max: max_failures_per_account },
           emailKey,
           addressKey,
         ),
       ],
       judge: async (results) => {
-        const over = keys.findIndex((_, i) => results[i]!.rows.length === 0);
+        const over = keys.findIndex((_, i) => results[moves.length + i]!.rows.length === 0);
         return over === -1 ? null : this.refusal(keys[over]!, keys.slice(0, over), now, windowMs);
       },
       forgive: keys.map(forgiveAttempt),
@@ -93,7 +101,7 @@ export class PasswordThrottle {
     });
   }
 
-  private key(...parts: readonly string[]): Promise<string> {
-    return hashSecret(JSON.stringify([this.pepper, ...parts]));
+  private keys(...parts: readonly string[]): Promise<Keyring<string>> {
+    return throttleKeys(this.peppers, ...parts);
   }
 }

@@ -41,10 +41,14 @@ async function prepareUse(
   context: AuthContext,
   { purpose, token, password }: LinkOpening,
 ): Promise<LinkUse | Refusal> {
-  const hash = await context.linkTokens.hashOf(token);
-  const passwordHash = password === null ? null : await hashFor(context, { hash, purpose, password });
-  if (isRefusal(passwordHash)) return passwordHash;
-  return { hash, purpose, passwordHash, usedBy: newId(context), now: context.platform.clock.now() };
+  const { platform, config, linkTokens } = context;
+  const problem = password === null ? null : passwordProblem(password, config.auth.password_min_length);
+  if (problem !== null) return problem;
+  const hash = await linkTokens.hashOf(token);
+  if (!(await isOpen(context, purpose, hash))) return invalidToken;
+  // Hashed only now: tokens that open nothing cost no hash, and a weak password does not use the link up.
+  const passwordHash = password === null ? null : await platform.passwordHasher.hash(password);
+  return { hash, purpose, passwordHash, usedBy: newId(context), now: platform.clock.now() };
 }
 
 const invalidToken = new Refusal(
@@ -53,19 +57,17 @@ const invalidToken = new Refusal(
 );
 
 /**
- * Hashes the password, after checking that it is acceptable and that the link is live: tokens that open nothing cost
- * no hash, and a weak password does not use the link up.
+ * Whether the link of this hash is live, and was made under a secret that still holds. A token is computed from the
+ * secret and the link's id, so that a secret which has leaked must take its links with it when it is replaced.
  */
-async function hashFor(
-  { platform, config }: AuthContext,
-  {
-    hash,
-    purpose,
-    password,
-  }: { readonly hash: string; readonly purpose: LinkPurpose; readonly password: string },
-): Promise<string | Refusal> {
-  const problem = passwordProblem(password, config.auth.password_min_length);
-  if (problem !== null) return problem;
+async function isOpen(
+  { platform, linkTokens }: AuthContext,
+  purpose: LinkPurpose,
+  hash: string,
+): Promise<boolean> {
   const [found] = await platform.database.query([liveLink(hash, purpose, platform.clock.now())]);
-  return found!.rows.length === 0 ? invalidToken : platform.passwordHasher.hash(password);
+  const [row] = found!.rows;
+  return (
+    row !== undefined && (await linkTokens.tokenOfStored(purpose, { id: row[0] as string, hash })) !== null
+  );
 }

@@ -3,7 +3,11 @@
  */
 export type SecretKey = Awaited<ReturnType<typeof crypto.subtle.importKey>>;
 
-/** What a key is derived for. Each purpose gets a different key, so nothing made for one is accepted for another. */
+/**
+ * What a key is derived for. Each purpose gets a different key, so nothing made for one is accepted for another.
+ * What comes of a purpose has to outlive a change of the secret: docs/deploy.md#changing-the-secret lists it, and
+ * test/conformance/secrets/ brings it back under either secret.
+ */
 export type KeyPurpose =
   | "access token"
   | "cursor"

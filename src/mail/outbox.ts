@@ -62,9 +62,10 @@ interface ClaimedMail {
   readonly createdAtMs: number;
   readonly attempts: number;
   readonly claimedAtMs: number;
-  /** Null where the link is used, expired or replaced, or the mail has none. */
+  /** This and `linkHash` are null where the link is used, expired or replaced, or the mail has none. */
   readonly linkExpiresAtMs: number | null;
   readonly redirectTo: string | null;
+  readonly linkHash: string | null;
 }
 
 /** The outbox of one process. Deliveries that fail are logged and tried again later; they do not reject. */
@@ -155,7 +156,18 @@ export function createOutbox(services: OutboxServices): Outbox {
 }
 
 function claimedMail(row: Result["rows"][number], claimedAtMs: number): ClaimedMail {
-  const [id, kind, recipient, linkId, actionUrl, createdAtMs, attempts, linkExpiresAtMs, redirectTo] = row;
+  const [
+    id,
+    kind,
+    recipient,
+    linkId,
+    actionUrl,
+    createdAtMs,
+    attempts,
+    linkExpiresAtMs,
+    redirectTo,
+    linkHash,
+  ] = row;
   return {
     id: id as string,
     kind: kind as MailKind,
@@ -167,20 +179,22 @@ function claimedMail(row: Result["rows"][number], claimedAtMs: number): ClaimedM
     claimedAtMs,
     linkExpiresAtMs: linkExpiresAtMs as number | null,
     redirectTo: redirectTo as string | null,
+    linkHash: linkHash as string | null,
   };
 }
 
 /** The message to send; null where the link that the mail announces is used, expired or replaced by a newer one. */
 async function messageOf(
   { linkTokens, settings, publicBaseUrl, from }: OutboxServices,
-  { kind, recipient, linkId, actionUrl, linkExpiresAtMs, redirectTo }: ClaimedMail,
+  { kind, recipient, linkId, actionUrl, linkExpiresAtMs, redirectTo, linkHash }: ClaimedMail,
 ): Promise<MailMessage | null> {
   if (linkId === null) return renderMail({ kind, from, to: recipient, actionUrl, expiresAtMs: null });
-  if (linkExpiresAtMs === null) return null;
+  if (linkExpiresAtMs === null || linkHash === null) return null;
   const pages = await settings();
   if (isRefusal(pages)) throw new Error(pages.message);
   const purpose = kind as LinkPurpose;
-  const token = await linkTokens.tokenOf(purpose, linkId);
+  const token = await linkTokens.tokenOfStored(purpose, { id: linkId, hash: linkHash });
+  if (token === null) throw new Error("its link was made under a secret that is not set any more");
   const url = linkUrl(pages, publicBaseUrl, { purpose, token, redirectTo });
   return renderMail({ kind, from, to: recipient, actionUrl: url, expiresAtMs: linkExpiresAtMs });
 }

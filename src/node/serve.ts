@@ -63,7 +63,7 @@ const starting = new Refusal("unavailable", "the server is starting");
 export async function serve(project: ProjectDirectory, options: ServeOptions): Promise<RunningServer> {
   const { config, directory } = project;
   const log = stderrLog;
-  const { secret, secretsKey, baseUrl, mail, tls } = readSurroundings(project, options);
+  const { secret, previousSecret, secretsKey, baseUrl, mail, tls } = readSurroundings(project, options);
   const opened = await openServerDatabase(project, options.environment);
   const { database } = opened;
   const passwordHasher = createArgon2();
@@ -108,7 +108,7 @@ export async function serve(project: ProjectDirectory, options: ServeOptions): P
     app = await createApp({
       config,
       platform,
-      secret: secret.bytes,
+      secrets: { current: secret.bytes, previous: previousSecret },
       loopbackOnly: secret.insecure,
       clientAddress: clientAddress(config.server.trust_proxy),
       readSchemaFile: () => readFile(join(directory, schemaFile), "utf8"),

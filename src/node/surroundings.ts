@@ -1,7 +1,13 @@
 import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { ProblemCollector, ProblemsError } from "../problems/problem.js";
-import { checkHostOfSecret, configuredBaseUrl, readSecret, readSecretsKey } from "../project/environment.js";
+import {
+  checkHostOfSecret,
+  configuredBaseUrl,
+  readPreviousSecret,
+  readSecret,
+  readSecretsKey,
+} from "../project/environment.js";
 import { configFile } from "../project/file-names.js";
 import { mailTransport } from "./mail-transport.js";
 import { type ProjectDirectory, withConfigLines } from "./project-directory.js";
@@ -27,6 +33,7 @@ export function readSurroundings(project: ProjectDirectory, { host, environment 
       checkHostOfSecret(config, secret, host);
       return secret;
     })!,
+    previousSecret: collector.read(() => readPreviousSecret(config, environment)),
     secretsKey: collector.read(() => readSecretsKey(environment)),
     baseUrl: collector.read(() => configuredBaseUrl(config, environment)),
     mail: collector.read(() =>

@@ -32,6 +32,12 @@ const inconsistencies: readonly (Inconsistency & { readonly isFound: (config: Co
     message: "goes together with tls_cert, which is not set: set both, or neither",
   },
   {
+    isFound: ({ auth }) => auth.jwt_previous_secret_env === auth.jwt_secret_env,
+    path: "auth.jwt_previous_secret_env",
+    others: ["auth.jwt_secret_env"],
+    message: "names the variable of the current secret: the previous one needs a variable of its own",
+  },
+  {
     isFound: ({ auth, cors }) => auth.cookie_mode && cors.allow_any_origin,
     path: "cors.allow_any_origin",
     others: ["auth.cookie_mode"],

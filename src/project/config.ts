@@ -118,6 +118,11 @@ export const configSchema = mapWith({
     /** The environment variable that holds the secret, of at least 32 bytes, that signs tokens and seals cursors. */
     jwt_secret_env: environmentName("SVC_JWT_SECRET"),
     /**
+     * The environment variable that holds the previous secret while a new one replaces it: what was made under it is still taken,
+     * and nothing new is made under it (docs/deploy.md#changing-the-secret).
+     */
+    jwt_previous_secret_env: environmentName("SVC_JWT_PREVIOUS_SECRET"),
+    /**
      * Whether `dev_secret` is used while the secret's variable is not set. It is for local development: the server then listens on
      * loopback addresses only, answers only requests whose `Host` is one, and warns at start.
      */

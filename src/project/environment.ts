@@ -1,6 +1,6 @@
 import { fromBase64 } from "../encoding/base64.js";
 import { isLoopbackHost } from "../http/loopback.js";
-import { ProblemsError } from "../problems/problem.js";
+import { ProblemCollector, ProblemsError } from "../problems/problem.js";
 import type { Config } from "./config.js";
 import { configFile } from "./file-names.js";
 
@@ -60,6 +60,39 @@ export function readSecret({ auth }: Config, environment: Environment): Secret {
       `not set, though auth.allow_insecure_dev_secret is: write ${secretBytesMin} characters or more, or set ${auth.jwt_secret_env} in the environment`,
     );
   return { bytes: longEnough(auth.dev_secret, "auth.dev_secret", "it"), insecure: true };
+}
+
+/**
+ * Reads the secret that the current one replaces (docs/deploy.md#changing-the-secret); null where the variable is not
+ * set. Throws ProblemsError with everything that is wrong with it: it is too short, it is the current one, or the
+ * development secret is allowed beside it.
+ */
+export function readPreviousSecret(
+  { auth }: Config,
+  environment: Environment,
+): Uint8Array<ArrayBuffer> | null {
+  const path = "auth.jwt_previous_secret_env";
+  const name = auth.jwt_previous_secret_env;
+  const given = environment[name];
+  if (given === undefined || given === "") return null;
+  const collector = new ProblemCollector();
+  const bytes = collector.read(() => longEnough(given, path, name));
+  collector.read(() => {
+    if (given === environment[auth.jwt_secret_env])
+      throw problem(
+        path,
+        `${name} and ${auth.jwt_secret_env} hold the same secret: set the new one in ${auth.jwt_secret_env}`,
+      );
+  });
+  collector.read(() => {
+    if (auth.allow_insecure_dev_secret)
+      throw problem(
+        path,
+        `${name} is set, though auth.allow_insecure_dev_secret is: remove allow_insecure_dev_secret, or unset ${name}`,
+      );
+  });
+  collector.end();
+  return bytes;
 }
 
 /**

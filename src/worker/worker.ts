@@ -9,7 +9,13 @@ import { providerCredentials } from "../platform/provider-credentials.js";
 import { webCipher } from "../platform/web-cipher.js";
 import { ProblemCollector, ProblemsError } from "../problems/problem.js";
 import type { Config } from "../project/config.js";
-import { configuredBaseUrl, type Environment, readSecret, readSecretsKey } from "../project/environment.js";
+import {
+  configuredBaseUrl,
+  type Environment,
+  readPreviousSecret,
+  readSecret,
+  readSecretsKey,
+} from "../project/environment.js";
 import { configFile } from "../project/file-names.js";
 import { httpMail } from "../remote/http-mail.js";
 import { broughtUpFirst } from "../schema/system/bring-up.js";
@@ -58,7 +64,7 @@ async function makeApp(bindings: Bindings, openDatabase: OpenDatabase): Promise<
   try {
     const environment = environmentOf(bindings);
     const { database: opened, ...surroundings } = readSurroundings(bindings, environment, openDatabase);
-    const { secret, secretsKey, publicBaseUrl, mail } = surroundings;
+    const { secret, previousSecret, secretsKey, publicBaseUrl, mail } = surroundings;
     const database = broughtUpFirst(opened, consoleLog, systemClock.now);
     const platform: Platform = {
       database,
@@ -80,7 +86,7 @@ async function makeApp(bindings: Bindings, openDatabase: OpenDatabase): Promise<
     return await createApp({
       config,
       platform,
-      secret: secret.bytes,
+      secrets: { current: secret.bytes, previous: previousSecret },
       loopbackOnly: secret.insecure,
       clientAddress: (c) => c.req.header("CF-Connecting-IP") ?? "unknown",
       readSchemaFile: async () => schemaText,
@@ -99,6 +105,7 @@ function readSurroundings(bindings: Bindings, environment: Environment, openData
   const collector = new ProblemCollector();
   const found = {
     secret: collector.read(() => readSecret(config, environment))!,
+    previousSecret: collector.read(() => readPreviousSecret(config, environment)),
     secretsKey: collector.read(() => readSecretsKey(environment)),
     publicBaseUrl: collector.read(() => readBaseUrl(environment))!,
     mail: collector.read(() => mailTransport(environment))!,

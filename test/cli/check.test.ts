@@ -199,6 +199,10 @@ describe("a start that fails", () => {
       "svc.toml:3: auth.dev_secret: it has 5 bytes, and a secret has at least 32: ",
     ],
     ["", "svc.toml:1: auth.jwt_secret_env: the environment variable SVC_JWT_SECRET is not set: "],
+    [
+      'jwt_previous_secret_env = "SVC_JWT_SECRET"\n',
+      "svc.toml:2: auth.jwt_previous_secret_env: names the variable of the current secret: ",
+    ],
   ])("and of what it misses in its surroundings", (auth, message) => {
     const directory = project({ "svc.toml": `[auth]\n${auth}`, "svc.schema.yaml": notes });
     const outcome = svc(directory, serve);
@@ -207,6 +211,50 @@ describe("a start that fails", () => {
       stdout: "",
       stderr: message,
     });
+  });
+});
+
+describe("the previous secret", () => {
+  const secret = "a secret of the test suite, 32 bytes and more";
+  const short =
+    "svc.toml:1: auth.jwt_previous_secret_env: SVC_JWT_PREVIOUS_SECRET has 5 bytes, and a secret has ";
+  const same =
+    "svc.toml:1: auth.jwt_previous_secret_env: SVC_JWT_PREVIOUS_SECRET and SVC_JWT_SECRET hold the same secret: ";
+  const insecure =
+    "svc.toml:1: auth.jwt_previous_secret_env: SVC_JWT_PREVIOUS_SECRET is set, though auth.allow_insecure_dev_secret is: ";
+  const development = `allow_insecure_dev_secret = true\ndev_secret = "${secret}"\n`;
+
+  it.each([
+    ["too short", "", { SVC_JWT_SECRET: secret, SVC_JWT_PREVIOUS_SECRET: "short" }, [short]],
+    ["the current one", "", { SVC_JWT_SECRET: secret, SVC_JWT_PREVIOUS_SECRET: secret }, [same]],
+    ["beside the development secret", development, { SVC_JWT_PREVIOUS_SECRET: `${secret}!` }, [insecure]],
+    [
+      "all of that at once, and other things are wrong, too",
+      development,
+      { SVC_JWT_SECRET: "short", SVC_JWT_PREVIOUS_SECRET: "short", SVC_GATEWAY_URL: "x" },
+      [
+        "svc.toml:1: auth.jwt_secret_env: SVC_JWT_SECRET has 5 bytes, and a secret has ",
+        short,
+        same,
+        insecure,
+        "environment: SVC_GATEWAY_URL: ",
+      ],
+    ],
+  ])("that is %s stops the start", (_, auth, environment, problems) => {
+    const directory = project({ "svc.toml": `[auth]\n${auth}`, "svc.schema.yaml": notes });
+    const { status, stdout, stderr } = svc(directory, ["serve", "--port", "0"], environment);
+    expect({ status, stdout }).toEqual({ status: 2, stdout: "" });
+    const lines = stderr.trimEnd().split("\n");
+    expect(lines.map((line, i) => line.slice(0, problems[i]?.length))).toEqual(problems);
+  });
+
+  it.each([undefined, ""])("is none where its variable is %j", (previous) => {
+    const directory = project({ "svc.toml": "", "svc.schema.yaml": notes });
+    const environment = {
+      SVC_JWT_SECRET: secret,
+      ...(previous !== undefined && { SVC_JWT_PREVIOUS_SECRET: previous }),
+    };
+    expect(svc(directory, ["check"], environment).stderr).not.toContain("jwt_previous_secret_env");
   });
 });
 

@@ -1,6 +1,10 @@
 import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
+import { linkLifetimeSeconds } from "../../src/auth/links.js";
+import { mailWindowMs } from "../../src/auth/mail-allowance.js";
+import { stateLifetimeMs } from "../../src/auth/oauth/state.js";
 import { parseConfig } from "../../src/project/parse-config.js";
+import { cursorLifetimeMs } from "../../src/tables/list/cursor.js";
 import { builtCommand } from "../support/spawned-server.js";
 import { blocksOf } from "./pages.js";
 
@@ -22,6 +26,26 @@ test("the unit runs what the build makes, and sets the variables that are read",
   expect(unit!.text).toContain(`ExecStart=/usr/bin/node /opt/svc/${builtCommand} serve --dir /srv/shop\n`);
   expect(environment!.text).toContain(`${config.auth.jwt_secret_env}=`);
   expect(environment!.text).toContain(`${config.mail.smtp_url_env}=`);
+});
+
+test("what lives under the previous secret lives as long as the page says", () => {
+  const [, section = ""] = /## Changing the secret\n([\s\S]*?)\n## /.exec(text) ?? [];
+  const seconds = [...section.matchAll(/^ +\| ([^|]+) \| [^|]*?(\d+) seconds[^|]* \|$/gm)];
+  const { auth } = config;
+  expect(Object.fromEntries(seconds.map(([, what, number]) => [what, Number(number)]))).toEqual({
+    "access token": auth.access_token_ttl_secs,
+    "successor that a used refresh token gives again": auth.refresh_token_rotation_grace_secs,
+    cursor: cursorLifetimeMs / 1000,
+    "sign-in at a provider that is under way": stateLifetimeMs / 1000,
+    "link to reset a password, mailed or about to be": linkLifetimeSeconds.password_reset,
+    "link to confirm an address, likewise": linkLifetimeSeconds.email_verification,
+    "invitation, likewise": linkLifetimeSeconds.invitation,
+    "count of failed passwords": auth.throttle.window_secs,
+    "count of mails to an address": mailWindowMs / 1000,
+  });
+  expect(Math.max(...seconds.map(([, , number]) => Number(number)))).toBe(7 * 86_400);
+  for (const name of ["jwt_secret_env", "jwt_previous_secret_env"] as const)
+    expect(section).toContain(`\`${auth[name]}\``);
 });
 
 test("what Workers are told to run is there", () => {

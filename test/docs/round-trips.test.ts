@@ -38,7 +38,8 @@ function documented(): ReadonlyMap<string, string> {
 }
 
 async function linkToken(server: TestServer, purpose: LinkPurpose): Promise<string> {
-  const tokens = await createLinkTokens(await deriveBytes(new TextEncoder().encode(testSecret), "link"));
+  const current = await deriveBytes(new TextEncoder().encode(testSecret), "link");
+  const tokens = await createLinkTokens({ current, previous: null });
   const [row] = await rowsOf(
     server,
     `SELECT id FROM _links WHERE purpose = '${purpose}' AND used_at IS NULL ORDER BY rowid DESC`,

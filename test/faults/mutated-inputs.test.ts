@@ -110,7 +110,7 @@ const cursor = sealCursor(
   new Uint8Array(12),
 );
 
-const tokens = createAccessTokens(new Uint8Array(32));
+const tokens = createAccessTokens({ current: new Uint8Array(32), previous: null });
 const claims = { userId: "a", sessionId: "b", email: "a@example.com", role: "user" };
 const token = tokens.issue(claims, "c", Date.now(), 900);
 

@@ -50,6 +50,19 @@ export interface TestServer {
   settled(): Promise<void>;
   /** What the runtime would call now and then. */
   readonly upkeep: Upkeep;
+  /** Serves the same project anew, on the same database, with these secrets. What was kept in memory is gone. */
+  restart(secrets: TestSecrets): Promise<void>;
+}
+
+export interface TestSecrets {
+  readonly secret: string;
+  readonly previousSecret?: string;
+}
+
+/** As `createApp` takes them. */
+function secretsOf({ secret, previousSecret }: TestSecrets) {
+  const bytes = (text: string) => new TextEncoder().encode(text);
+  return { current: bytes(secret), previous: previousSecret === undefined ? null : bytes(previousSecret) };
 }
 
 /** Keeps messages, or fails as long as it is told to. */
@@ -173,6 +186,7 @@ async function serveInWorkerd(project: TestProject, target: string): Promise<Tes
     platform: kept(platform),
     settled,
     upkeep,
+    restart: worker.restart,
   };
 }
 
@@ -204,21 +218,23 @@ async function serveHere(project: TestProject, target: string): Promise<TestServ
     },
     requestsVanish: false,
   };
-  const secret = new TextEncoder().encode(project.secret ?? testSecret);
   const readSchemaFile = async () => project.schema;
-  const app = await createApp({
-    config,
-    platform,
-    secret,
-    loopbackOnly: false,
-    readSchemaFile,
-    // Every request of a test comes over one loopback socket; this header stands for the address of it.
-    clientAddress: (c) => c.req.header("Test-Client-Address") ?? "192.0.2.1",
-    publicBaseUrl: config.auth.public_base_url || "http://127.0.0.1:8787",
-    addHeader,
-    ...(project.providerEndpoints && { providerEndpoints: project.providerEndpoints }),
-  });
-  const { request: answer, close } = await targets[target]!(app, config.auth.public_base_url);
+  const start = (secrets: TestSecrets) =>
+    createApp({
+      config,
+      platform,
+      secrets: secretsOf(secrets),
+      loopbackOnly: false,
+      readSchemaFile,
+      // Every request of a test comes over one loopback socket; this header stands for the address of it.
+      clientAddress: (c) => c.req.header("Test-Client-Address") ?? "192.0.2.1",
+      publicBaseUrl: config.auth.public_base_url || "http://127.0.0.1:8787",
+      addHeader,
+      ...(project.providerEndpoints && { providerEndpoints: project.providerEndpoints }),
+    });
+  let app = await start({ secret: project.secret ?? testSecret });
+  const fetching: App["fetch"] = (...request) => app.fetch(...request);
+  const { request: answer, close } = await targets[target]!(fetching, config.auth.public_base_url);
   const isDocumented = documentedAnswers(config, opened);
   const request: TestServer["request"] = async (path, init) => {
     const response = await answer(path, init);
@@ -233,8 +249,17 @@ async function serveHere(project: TestProject, target: string): Promise<TestServ
   const settled = async () => {
     while (deferred.length > 0) await deferred.shift();
   };
-  const { upkeep } = app;
-  return { request, database, clock, log, mail, platform, settled, upkeep };
+  const restart = async (secrets: TestSecrets) => {
+    await app.upkeep.finish();
+    app = await start(secrets);
+  };
+  const served = { request, database, clock, log, mail, platform, settled, restart };
+  return {
+    ...served,
+    get upkeep() {
+      return app.upkeep;
+    },
+  };
 }
 
 interface OpenedDatabase {
@@ -292,27 +317,27 @@ interface Target {
 
 type App = Awaited<ReturnType<typeof createApp>>;
 
-const direct = async (app: App): Promise<Target> => ({
-  request: async (path, init) => app.fetch(new Request(`http://127.0.0.1:8787${path}`, init)),
+const direct = async (fetch: App["fetch"]): Promise<Target> => ({
+  request: async (path, init) => fetch(new Request(`http://127.0.0.1:8787${path}`, init)),
   close: async () => {},
 });
 
-const targets: Record<string, (app: App, publicBaseUrl: string) => Promise<Target>> = {
+const targets: Record<string, (fetch: App["fetch"], publicBaseUrl: string) => Promise<Target>> = {
   app: direct,
   remote: direct,
   // For browsers, at `auth.public_base_url`.
-  tls: async (app, publicBaseUrl) => {
+  tls: async (fetch, publicBaseUrl) => {
     const server = await createHttpServer({
-      fetch: app.fetch,
+      fetch,
       tls: await certificate(),
       log: new MemoryLog(),
     });
     server.listen(Number(new URL(publicBaseUrl).port), "localhost");
     await once(server, "listening");
-    return { ...(await direct(app)), close: () => closed(server) };
+    return { ...(await direct(fetch)), close: () => closed(server) };
   },
-  socket: async (app) => {
-    const server = await createHttpServer({ fetch: app.fetch, tls: null, log: new MemoryLog() });
+  socket: async (served) => {
+    const server = await createHttpServer({ fetch: served, tls: null, log: new MemoryLog() });
     server.listen(0, "127.0.0.1");
     await once(server, "listening");
     const { port } = server.address() as AddressInfo;

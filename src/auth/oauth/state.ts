@@ -13,6 +13,8 @@ export function newSecret(random: Random): string {
 
 /** What ties the provider's answers to one sign-in (RFC 7636; OpenID Connect Core, section 3.1.2.1). */
 export interface FlowSecrets {
+  /** What the database knows the state by. As it depends on the key, it tells which one the sign-in began under. */
+  readonly stateHash: string;
   /** The verifier of the server's own PKCE with the provider. */
   readonly codeVerifier: string;
   readonly nonce: string;
@@ -29,7 +31,11 @@ export async function flowSecrets(state: string, key: Uint8Array<ArrayBuffer>): 
     const signature = await crypto.subtle.sign("HMAC", hmacKey, new TextEncoder().encode(`${use}:${state}`));
     return toBase64Url(new Uint8Array(signature));
   };
-  return { codeVerifier: await derived("code_verifier"), nonce: await derived("nonce") };
+  return {
+    stateHash: await derived("state"),
+    codeVerifier: await derived("code_verifier"),
+    nonce: await derived("nonce"),
+  };
 }
 
 /** The challenge of a verifier by the method S256 (RFC 7636, section 4.2). */

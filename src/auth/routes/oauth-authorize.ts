@@ -1,7 +1,6 @@
 import { badRequest, isRefusal, type Refusal } from "../../http/refusal.js";
 import { json } from "../../http/respond.js";
 import type { AuthSettings } from "../../project/model.js";
-import { hashSecret } from "../api-key.js";
 import { readAuthBody } from "../body.js";
 import type { AuthRequest } from "../context.js";
 import { isOAuthProvider, type OAuthProvider } from "../oauth/credentials.js";
@@ -26,12 +25,13 @@ export async function authorize({ request, context }: AuthRequest): Promise<Resp
   if (connection === null) return notOffered;
   const state = newSecret(platform.random);
   const now = platform.clock.now();
+  const secrets = await flowSecrets(state, context.oauthStateKeys.current);
   const authorizationUrl = await connection.authorizationUrl({
     redirectUri: callbackUrl(context.publicBaseUrl, provider),
     state,
-    secrets: await flowSecrets(state, context.oauthStateKey),
+    secrets,
   });
-  const hash = await hashSecret(state);
+  const hash = secrets.stateHash;
   await platform.database.batch([
     ...purgeSignIns(now),
     insertState({ hash, provider, redirectTo, codeChallenge, now, expiresAtMs: now + stateLifetimeMs }),

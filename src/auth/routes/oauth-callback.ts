@@ -1,16 +1,16 @@
+import { mapKeyring, underEither } from "../../encoding/keyring.js";
 import { readText } from "../../http/body.js";
 import { parseQueryString } from "../../http/query-string.js";
 import { badRequest, isRefusal, methodNotAllowed, Refusal } from "../../http/refusal.js";
 import { everyAnswer } from "../../http/respond.js";
 import type { AuthSettings } from "../../project/model.js";
-import { hashSecret } from "../api-key.js";
 import type { AuthContext, AuthRequest } from "../context.js";
 import { asProviderError } from "../oauth/code-grant.js";
 import { isOAuthProvider } from "../oauth/credentials.js";
 import { type Profile, type Provider, ProviderError } from "../oauth/provider.js";
 import { callbackUrl } from "../oauth/providers.js";
 import { failureDescriptions, type SignInFailure, signInByProfile } from "../oauth/sign-in.js";
-import { flowSecrets, withQuery } from "../oauth/state.js";
+import { type FlowSecrets, flowSecrets, withQuery } from "../oauth/state.js";
 import { consumeState } from "../store/oauth.js";
 
 /**
@@ -59,6 +59,7 @@ function parametersOf(url: string): URLSearchParams | Refusal {
 
 interface Flow {
   readonly state: string;
+  readonly secrets: FlowSecrets;
   readonly redirectTo: string;
   readonly codeChallenge: string;
 }
@@ -68,18 +69,22 @@ interface Flow {
  * the project's.
  */
 async function takeFlow(
-  { platform }: AuthContext,
+  { platform, oauthStateKeys }: AuthContext,
   state: string | null,
   { name }: Provider,
   { redirectUrls }: AuthSettings,
 ): Promise<Flow | null> {
   if (state === null) return null;
-  const statement = consumeState(await hashSecret(state), name, platform.clock.now());
+  const flows = await mapKeyring(oauthStateKeys, (key) => flowSecrets(state, key));
+  const hashes = await mapKeyring(flows, ({ stateHash }) => stateHash);
+  const statement = consumeState(hashes, name, platform.clock.now());
   const [consumed] = await platform.database.batch([statement]);
   const [row] = consumed!.rows;
   if (row === undefined) return null;
-  const [redirectTo, codeChallenge] = row as [string, string];
-  return redirectUrls.includes(redirectTo) ? { state, redirectTo, codeChallenge } : null;
+  const [hash, redirectTo, codeChallenge] = row as [string, string, string];
+  if (!redirectUrls.includes(redirectTo)) return null;
+  const secrets = await underEither(flows, (flow) => (flow.stateHash === hash ? flow : null));
+  return secrets && { state, secrets, redirectTo, codeChallenge };
 }
 
 interface Finish extends Flow {
@@ -103,13 +108,12 @@ async function finish(
 
 async function profileOf(
   context: AuthContext,
-  { provider, parameters, state, settings }: Finish,
+  { provider, parameters, state, secrets, settings }: Finish,
 ): Promise<Profile | ProviderError> {
   const offered = settings.providers.includes(provider.name);
   const connection = offered ? await context.providers.connect(provider.name) : null;
   if (connection === null) return new ProviderError("provider_error", "it is not offered any more");
   const redirectUri = callbackUrl(context.publicBaseUrl, provider.name);
-  const secrets = await flowSecrets(state, context.oauthStateKey);
   try {
     return await connection.profile({ redirectUri, state, secrets, parameters });
   } catch (error) {

@@ -1,3 +1,4 @@
+import { underEither } from "../../encoding/keyring.js";
 import { isRefusal, type Refusal } from "../../http/refusal.js";
 import type { Result } from "../../platform/database.js";
 import { hashSecret } from "../api-key.js";
@@ -24,13 +25,14 @@ export async function refresh({ request, context }: AuthRequest): Promise<Respon
 }
 
 async function rotate(request: Request, context: AuthContext): Promise<Response | Refusal> {
-  const { platform, config, successorKey } = context;
+  const { platform, config, successorKeys } = context;
   const presented = await readRefreshToken(request, config);
   if (isRefusal(presented)) return presented;
   const now = platform.clock.now();
   const graceMs = config.auth.refresh_token_rotation_grace_secs * 1000;
   const successor = newRefreshToken(platform.random.bytes(refreshTokenRandomBytes));
-  const sealedSuccessor = await sealSuccessor(successor, presented, successorKey, platform.random.bytes(12));
+  const iv = platform.random.bytes(12);
+  const sealedSuccessor = await sealSuccessor(successor, presented, successorKeys.current, iv);
   const results = await platform.database.batch(
     rotateRefreshToken({
       hash: await hashSecret(presented),
@@ -46,7 +48,9 @@ async function rotate(request: Request, context: AuthContext): Promise<Response 
     case "issue":
       return respond(context, verdict.facts, successor);
     case "replay": {
-      const same = await openSuccessor(verdict.sealedSuccessor, presented, successorKey);
+      const same = await underEither(successorKeys, (key) =>
+        openSuccessor(verdict.sealedSuccessor, presented, key),
+      );
       return same === null ? invalidRefreshToken : respond(context, verdict.facts, same);
     }
     case "reject":

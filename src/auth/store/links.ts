@@ -98,10 +98,10 @@ export function disputePasswords(linkId: string, emailKey: string): Statement {
 const live = `used_at IS NULL AND expires_at > ?
   AND EXISTS (SELECT 1 FROM _users u WHERE u.id = _links.user_id AND u.disabled = 0)`;
 
-/** Returns `[1]` where the link can be used now. Asked before a password is hashed for it. */
+/** Returns `[id]` of the link where it can be used now. Asked before a password is hashed for it. */
 export function liveLink(hash: string, purpose: LinkPurpose, now: number): Statement {
   return statement(
-    `SELECT 1 FROM _links WHERE hash = ? AND purpose = ? AND ${live}`,
+    `SELECT id FROM _links WHERE hash = ? AND purpose = ? AND ${live}`,
     hash,
     purpose,
     BigInt(now),

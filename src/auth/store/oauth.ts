@@ -1,9 +1,10 @@
+import type { Keyring } from "../../encoding/keyring.js";
 import { type Statement, statement } from "../../platform/database.js";
 import { type Condition, condition } from "./condition.js";
 
 /** The state of a social sign-in that begins. Times are milliseconds since the epoch. */
 export interface NewState {
-  /** The hash of the state. The state itself is not stored. */
+  /** `stateHash` of the sign-in. The state itself is not stored. */
   readonly hash: string;
   readonly provider: string;
   readonly redirectTo: string;
@@ -28,15 +29,16 @@ export function insertState(state: NewState): Statement {
 }
 
 /**
- * Uses a state up. Returns `[redirect_to, code_challenge]`; no row where the state is unknown, used, expired or
- * another provider's.
+ * Uses a state up, whichever of the two hashes it was stored by. Returns `[hash, redirect_to, code_challenge]`; no
+ * row where the state is unknown, used, expired or another provider's.
  */
-export function consumeState(hash: string, provider: string, now: number): Statement {
+export function consumeState(hashes: Keyring<string>, provider: string, now: number): Statement {
   return statement(
-    `UPDATE _oauth_states SET used_at = ? WHERE hash = ? AND provider = ? AND used_at IS NULL AND expires_at > ?
-    RETURNING redirect_to, code_challenge`,
+    `UPDATE _oauth_states SET used_at = ? WHERE hash IN (?, ?) AND provider = ? AND used_at IS NULL AND expires_at > ?
+    RETURNING hash, redirect_to, code_challenge`,
     BigInt(now),
-    hash,
+    hashes.current,
+    hashes.previous,
     provider,
     BigInt(now),
   );

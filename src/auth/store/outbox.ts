@@ -105,8 +105,8 @@ const backoff = "min(?, ? << min(attempts, 30))";
 
 /**
  * Takes mails that are due, so that no other process takes them before the lease and the backoff have ended. Returns
- * `[id, kind, recipient, link_id, action_url, created_at, attempts, link's expires_at, link's redirect_to]`; the last
- * two are NULL where the link is not live.
+ * `[id, kind, recipient, link_id, action_url, created_at, attempts, link's expires_at, link's redirect_to, link's hash]`;
+ * the last three are NULL where the link is not live.
  */
 export function claimMails({
   now,
@@ -122,7 +122,7 @@ export function claimMails({
     `UPDATE _outbox SET attempts = attempts + 1, next_attempt_at = ? + ${backoff}, leased_until = ?
     WHERE id IN (SELECT id FROM _outbox WHERE next_attempt_at <= ? AND leased_until <= ?
       AND id NOT IN (SELECT value FROM json_each(?)) ORDER BY next_attempt_at, id LIMIT ?)
-    RETURNING id, kind, recipient, link_id, action_url, created_at, attempts, ${link("expires_at")}, ${link("redirect_to")}`,
+    RETURNING id, kind, recipient, link_id, action_url, created_at, attempts, ${link("expires_at")}, ${link("redirect_to")}, ${link("hash")}`,
     BigInt(now),
     BigInt(backoffMsMax),
     BigInt(backoffMs),
@@ -131,6 +131,7 @@ export function claimMails({
     BigInt(now),
     JSON.stringify(except),
     BigInt(mailsMax),
+    BigInt(now),
     BigInt(now),
     BigInt(now),
   );

@@ -1,3 +1,4 @@
+import type { Keyring } from "../../encoding/keyring.js";
 import { type SqlValue, type Statement, statement } from "../../platform/database.js";
 
 /** An attempt that is to be counted. Times are milliseconds. */
@@ -102,6 +103,32 @@ export function forgiveAttempt(key: string): Statement {
 /** Returns `[started_at]` of a window, from which Retry-After is computed. */
 export function windowStart(key: string): Statement {
   return statement("SELECT started_at FROM _throttle WHERE key = ?", key);
+}
+
+/**
+ * Gives a counter the key of the current secret where it has that of the previous one; nothing where there is no
+ * previous secret. A counter that is there already is kept.
+ */
+export function moveCounter({ current, previous }: Keyring<string>): readonly Statement[] {
+  if (previous === null) return [];
+  return [statement("UPDATE OR IGNORE _throttle SET key = ? WHERE key = ?", current, previous)];
+}
+
+/** As `moveCounter`, for an address that an account is known to sign in from. */
+export function moveKnownAddress(
+  emailKey: string,
+  { current, previous }: Keyring<string>,
+): readonly Statement[] {
+  if (previous === null) return [];
+  return [
+    statement(
+      `UPDATE OR IGNORE _known_addresses SET address = ?
+      WHERE user_id = (SELECT id FROM _users WHERE email_key = ?) AND address = ?`,
+      current,
+      emailKey,
+      previous,
+    ),
+  ];
 }
 
 /** Remembers that the user has signed in from an address. `address` is hashed. */

@@ -16,15 +16,26 @@ import { type D1Binding, openD1 } from "../../../dist/worker/d1.js";
 import { systemFetch, systemRandom } from "../../../dist/worker/system.js";
 import { thaw } from "../frozen.js";
 import { remembering } from "../remembering-hasher.js";
-import { type Calls, packedResults, type Report, type Start, unpackedStatements } from "./protocol.js";
+import {
+  type Calls,
+  packedResults,
+  type Report,
+  type Secrets,
+  type Start,
+  unpackedStatements,
+} from "./protocol.js";
 
 interface Bindings {
   readonly HOST: { fetch(url: string, init: RequestInit): Promise<Response> };
   readonly [database: `DB${number}`]: D1Binding;
 }
 
+type App = Awaited<ReturnType<typeof createApp>>;
+
 interface Project {
-  readonly app: Awaited<ReturnType<typeof createApp>>;
+  app: App;
+  /** Makes another app on the same platform. */
+  readonly made: (secrets: Secrets) => Promise<App>;
   readonly database: Database;
   readonly clock: { ms: number };
   /** Work that answers have left behind. */
@@ -74,6 +85,11 @@ const calls: Call = {
   "/__test/upkeep": async ({ task }, { project }) => {
     await project.app.upkeep[task as "purge"]();
     await settled(project.reports);
+    return null;
+  },
+  "/__test/restart": async (secrets, { project }) => {
+    await project.app.upkeep.finish();
+    project.app = await project.made(secrets);
     return null;
   },
   "/__test/end": async (_, { id, project }) => {
@@ -158,18 +174,23 @@ async function start(id: number, asked: Start, bindings: Bindings): Promise<Proj
     },
     requestsVanish: true,
   };
-  const app = await createApp({
-    config: config!,
-    platform,
-    secret: new TextEncoder().encode(asked.secret),
-    loopbackOnly: false,
-    readSchemaFile: async () => asked.schema,
-    clientAddress: (c) => c.req.header("Test-Client-Address") ?? "192.0.2.1",
-    publicBaseUrl: config!.auth.public_base_url || "http://127.0.0.1:8787",
-    addHeader,
-    ...(asked.providerEndpoints && { providerEndpoints: asked.providerEndpoints }),
-  });
-  return { app, database, clock, deferred, reports };
+  const bytes = (text: string) => new TextEncoder().encode(text);
+  const made = ({ secret, previousSecret }: Secrets) =>
+    createApp({
+      config: config!,
+      platform,
+      secrets: {
+        current: bytes(secret),
+        previous: previousSecret === undefined ? null : bytes(previousSecret),
+      },
+      loopbackOnly: false,
+      readSchemaFile: async () => asked.schema,
+      clientAddress: (c) => c.req.header("Test-Client-Address") ?? "192.0.2.1",
+      publicBaseUrl: config!.auth.public_base_url || "http://127.0.0.1:8787",
+      addHeader,
+      ...(asked.providerEndpoints && { providerEndpoints: asked.providerEndpoints }),
+    });
+  return { app: await made(asked), made, database, clock, deferred, reports };
 }
 
 /** Leaves an empty database to the next test. */

@@ -24,14 +24,14 @@ export interface Calls {
   /** Waits for what answers have left behind. */
   "/__test/settled": { readonly asked: null; readonly answer: null };
   "/__test/upkeep": { readonly asked: { readonly task: string }; readonly answer: null };
+  "/__test/restart": { readonly asked: Secrets; readonly answer: null };
   "/__test/end": { readonly asked: null; readonly answer: null };
 }
 
 /** A project is known by a number, in the header Test-Project. */
-export interface Start {
+export interface Start extends Secrets {
   readonly config: string;
   readonly schema: string;
-  readonly secret: string;
   /** The D1 binding, or the URL of a libSQL server. */
   readonly database: { readonly binding: string } | { readonly url: string };
   readonly credentials: Readonly<Record<string, string>>;
@@ -39,6 +39,11 @@ export interface Start {
   readonly now: number;
   /** See `thaw`; null for an empty database. */
   readonly frozen: string | null;
+}
+
+export interface Secrets {
+  readonly secret: string;
+  readonly previousSecret?: string;
 }
 
 export interface DatabaseCall {

@@ -4,7 +4,14 @@ import type { Database } from "../../../src/platform/database.js";
 import type { MailMessage, PasswordHasher } from "../../../src/platform/platform.js";
 import { bundleDirectory } from "./bundle.js";
 import { bundled } from "./modules.js";
-import { type Calls, packedStatements, type Report, type Start, unpackedResults } from "./protocol.js";
+import {
+  type Calls,
+  packedStatements,
+  type Report,
+  type Secrets,
+  type Start,
+  unpackedResults,
+} from "./protocol.js";
 
 /** A project in workerd, as the test process sees it. */
 export interface WorkerProject {
@@ -12,6 +19,7 @@ export interface WorkerProject {
   request(path: string, init?: RequestInit): Promise<Response>;
   settled(): Promise<void>;
   upkeep(task: string): Promise<void>;
+  restart(secrets: Secrets): Promise<void>;
   end(): Promise<void>;
 }
 
@@ -123,6 +131,9 @@ export async function startInWorkerd(
     },
     upkeep: async (task) => {
       await call("/__test/upkeep", { task });
+    },
+    restart: async (secrets) => {
+      await call("/__test/restart", secrets);
     },
     end: async () => {
       await call("/__test/end", null);

@@ -1,0 +1,26 @@
+/**
+ * A value for the current secret and, while that replaces another one, the same for the previous secret
+ * (docs/deploy.md#changing-the-secret): secrets, and what is derived from them. Whatever is made is made with
+ * `current`. What comes in is taken with either: see `underEither`.
+ */
+export interface Keyring<T> {
+  readonly current: T;
+  /** Null where there is no previous secret. */
+  readonly previous: T | null;
+}
+
+/** The keyring of what `derive` makes of each value. */
+export async function mapKeyring<T, U>(
+  { current, previous }: Keyring<T>,
+  derive: (value: T) => U | Promise<U>,
+): Promise<Keyring<U>> {
+  return { current: await derive(current), previous: previous === null ? null : await derive(previous) };
+}
+
+/** What `take` returns for the current value or, where that is null, for the previous one; null where both are. */
+export async function underEither<T, U>(
+  { current, previous }: Keyring<T>,
+  take: (value: T) => U | null | Promise<U | null>,
+): Promise<U | null> {
+  return (await take(current)) ?? (previous === null ? null : await take(previous));
+}
