@@ -82,10 +82,7 @@ function refuse(what: string, problem: string | null): void {
   if (problem !== null) throw new RefusedError(`${what}: ${problem}`);
 }
 
-/**
- * What is wrong with an entry, null if nothing: a name that archives do not have, not a file, or too large a text. With
- * `into`, the directory that it is unpacked to: also a name that came before, or too little space on the disk.
- */
+/** What is wrong with an entry, or null: its name, type or size; with `into`, that it repeats or the disk is full. */
 function entryProblem({ name, type, size }: Pick<Header, "name" | "type" | "size">, into?: string) {
   // Names are compared as text and never resolved as paths, so no entry can lead to another place.
   const shown = JSON.stringify(name);
