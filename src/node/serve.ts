@@ -54,6 +54,7 @@ export interface RunningServer {
 }
 
 const drainMs = 8_000;
+const closeIdleEveryMs = 100;
 const starting = new Refusal("unavailable", "the server is starting");
 
 /**
@@ -184,9 +185,11 @@ async function openJournal(
 
 async function drained(server: Server): Promise<void> {
   const closed = new Promise<void>((resolve) => server.close(() => resolve()));
-  server.closeIdleConnections();
+  // Clients keep a connection after its answer, so that more of them become idle.
+  const idle = setInterval(() => server.closeIdleConnections(), closeIdleEveryMs);
   const deadline = setTimeout(() => server.closeAllConnections(), drainMs);
   await closed;
+  clearInterval(idle);
   clearTimeout(deadline);
 }
 
