@@ -9,8 +9,8 @@ import type { AdminRequest } from "./services.js";
 const groupings: readonly UsageGrouping[] = ["table", "principal", "day"];
 
 /**
- * The end of a range without `to`. It is later than every date with a four-digit year, and a midnight, so that the
- * last day of the range is a whole day, whose stored sum can be used.
+ * The end of a range without `to`, and the latest end of any. Days are compared as text, so none of them may have a year
+ * of five digits. It is a midnight, so that the last day, 9999-12-31, counts as a whole one.
  */
 const endOfTime = Date.UTC(10_000, 0);
 

@@ -29,7 +29,10 @@ export interface Judge {
   readonly seeks: readonly Seek[];
 }
 
-/** The judge of a plan. `alsoFirst` are further conditions over `_t` that have to pass before a probe runs. */
+/**
+ * The judge of a list's plan. `alsoFirst` are further conditions over `_t`, the listed table, that spare probes: none
+ * runs for a candidate that fails them. `passes` does not hold them; the caller adds them.
+ */
 export function judgeOf(plan: ListPlan, gate: Gate, alsoFirst: readonly Sql[]): Judge {
   const { rest } = plan.path;
   const nodes = rest.flatMap(outermostExists).filter((node) => !isRowless(node));
