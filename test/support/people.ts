@@ -76,6 +76,7 @@ export async function member(
       emailVerified: false,
       registrationUnconfirmed: false,
       createdAtMs: now,
+      createdBy: null,
     }),
     ...openSession(
       {

@@ -177,6 +177,11 @@ export function revokeSessions(userId: string, now: number): Statement {
   );
 }
 
+/** Ends every session of everybody. `rowsWritten` of the result is how many were live. */
+export function revokeEverySession(now: number): Statement {
+  return statement("UPDATE _sessions SET revoked_at = ? WHERE revoked_at IS NULL", BigInt(now));
+}
+
 /**
  * As `revokeSessions`, for one batch behind `changePassword`: it does nothing where that statement changed no
  * password.

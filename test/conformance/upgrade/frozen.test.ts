@@ -117,6 +117,10 @@ describe("a database of release 0.1.0", () => {
       weight: 1e300,
     });
     expectRefusal(await client(server, bearer(revokedKey)).get("/api/notes"), 401, "unauthorized");
+    for (const path of ["/admin/api/users", "/admin/api/service-keys"])
+      expect(
+        new Set(dataOf<{ created_by: null }[]>(await key.get(path)).map(({ created_by }) => created_by)),
+      ).toEqual(new Set([null]));
     const usage = await key.get("/admin/api/usage?from=2026-01-01&to=2026-01-02&group_by=table");
     expect(
       dataOf<{ key: string; requests: number }[]>(usage).map(({ key, requests }) => [key, requests]),
