@@ -108,7 +108,13 @@ export async function createApp(options: AppOptions) {
   const cursors: Cursors = { cipher, random: platform.random };
   const tokens = createAccessTokens(await keysFor("access token"));
 
-  const callers = createCallers({ database, clock, tokens, cookieMode: config.auth.cookie_mode });
+  const callers = createCallers({
+    database,
+    clock,
+    tokens,
+    cookieMode: config.auth.cookie_mode,
+    sessionMaxAgeMs: config.auth.session_max_age_secs * 1000,
+  });
   const identified: MiddlewareHandler<Env> = async (c, next) => {
     await readAhead(c.req.raw, config.api.max_body_bytes);
     const identity = await callers.identify(c.req.raw.headers);

@@ -8,7 +8,7 @@ import { applySchema, planSchema } from "./schema.js";
 import { getServiceKeys, postServiceKey, removeServiceKey } from "./service-keys.js";
 import type { AdminHandler, AdminServices } from "./services.js";
 import { getUsage } from "./usage.js";
-import { getUsers, patchUser, postUser, removeUser, revokeUserSessions } from "./users.js";
+import { getUsers, patchUser, postUser, removeUser, revokeAllSessions, revokeUserSessions } from "./users.js";
 
 type Env = { Variables: { caller: Caller } };
 
@@ -26,6 +26,7 @@ export function adminRoutes(services: AdminServices) {
     ["PATCH", "/users/:id", patchUser],
     ["DELETE", "/users/:id", removeUser],
     ["POST", "/users/:id/revoke-sessions", revokeUserSessions],
+    ["POST", "/revoke-sessions", revokeAllSessions],
     ["GET", "/service-keys", getServiceKeys],
     ["POST", "/service-keys", postServiceKey],
     ["DELETE", "/service-keys/:id", removeServiceKey],

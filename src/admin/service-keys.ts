@@ -1,4 +1,5 @@
 import { createServiceKey } from "../auth/administration.js";
+import { principalOf } from "../auth/principal.js";
 import { revokeServiceKey } from "../auth/store/service-keys.js";
 import { readJsonObject } from "../http/body.js";
 import { badRequest, isRefusal, Refusal } from "../http/refusal.js";
@@ -11,6 +12,7 @@ const serviceKeys = systemList("_service_keys", {
   name: "text",
   scopes: "json",
   created_at: "text",
+  created_by: "text",
   expires_at: "text",
   revoked_at: "text",
 });
@@ -37,7 +39,7 @@ export async function postServiceKey({
   if (typeof name !== "string") return badRequest("name: expected a string");
   if (!isTextList(scopes)) return badRequest("scopes: expected a list of strings");
   if (expiresAt !== null && typeof expiresAt !== "string") return badRequest("expires_at: expected a string");
-  const key = await createServiceKey(platform, { name, scopes, expiresAt });
+  const key = await createServiceKey(platform, { name, scopes, expiresAt, createdBy: principalOf(caller) });
   if (isRefusal(key)) return key;
   const { id, secret, warnings } = key;
   const data = { id, name, scopes, expires_at: key.expiresAt, key: secret };

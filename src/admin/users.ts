@@ -1,7 +1,7 @@
 import { createUser } from "../auth/administration.js";
-import { longWorkFor } from "../auth/principal.js";
-import { deleteCodes } from "../auth/store/oauth.js";
-import { revokeSessions } from "../auth/store/sessions.js";
+import { type Caller, longWorkFor, principalOf } from "../auth/principal.js";
+import { deleteCodes, deleteEveryCode } from "../auth/store/oauth.js";
+import { revokeEverySession, revokeSessions } from "../auth/store/sessions.js";
 import { changeUser, deleteUser, userById } from "../auth/store/users.js";
 import { userOf } from "../auth/user-of.js";
 import { readJsonObject } from "../http/body.js";
@@ -19,6 +19,7 @@ const users = systemList(usersTable, {
   disabled: "boolean",
   email_verified: "boolean",
   created_at: "text",
+  created_by: "text",
 });
 
 /** GET /admin/api/users (docs/reference/auth.md#administration) */
@@ -26,8 +27,8 @@ export function getUsers({ request, services, caller }: AdminRequest): Promise<R
   return listSystemRows(request, users, services, caller);
 }
 
-/** POST /admin/api/users with `email, password, role?`. The address counts as verified. */
-export async function postUser({ request, services }: AdminRequest): Promise<Response | Refusal> {
+/** POST /admin/api/users with `email, password, role?`. The address counts as verified. A key makes no admins. */
+export async function postUser({ request, services, caller }: AdminRequest): Promise<Response | Refusal> {
   const { platform, config } = services;
   const body = await readJsonObject(request, config.api.max_body_bytes);
   if (isRefusal(body)) return body;
@@ -35,15 +36,24 @@ export async function postUser({ request, services }: AdminRequest): Promise<Res
   if (typeof email !== "string") return badRequest("email: expected a string");
   if (typeof password !== "string") return badRequest("password: expected a string");
   if (typeof role !== "string") return badRequest("role: expected user or admin");
+  if (mayNotMake(role, caller)) return noAdminsByKey;
   const passwordLengthMin = config.auth.password_min_length;
-  const created = await createUser(platform, { email, role, password, passwordLengthMin });
+  const createdBy = principalOf(caller);
+  const created = await createUser(platform, { email, role, password, passwordLengthMin, createdBy });
   if (isRefusal(created)) return created;
   const [found] = await platform.database.query([userById(created.id)]);
   return json({ data: { user: userOf(found!.rows[0]!) } }, 201);
 }
 
-/** PATCH /admin/api/users/{id} with `disabled?, role?`. Disabling ends every session of the user. */
-export async function patchUser({ request, services, id }: AdminRequest): Promise<Response | Refusal> {
+/**
+ * PATCH /admin/api/users/{id} with `disabled?, role?`. Disabling ends every session of the user. A key makes no admins.
+ */
+export async function patchUser({
+  request,
+  services,
+  id,
+  caller,
+}: AdminRequest): Promise<Response | Refusal> {
   const { platform, config } = services;
   const body = await readJsonObject(request, config.api.max_body_bytes);
   if (isRefusal(body)) return body;
@@ -54,8 +64,9 @@ export async function patchUser({ request, services, id }: AdminRequest): Promis
   if (disabled !== null && typeof disabled !== "boolean")
     return badRequest("disabled: expected true or false");
   if (role !== null && role !== "user" && role !== "admin") return badRequest("role: expected user or admin");
-  const now = platform.clock.now();
-  const [changed] = await platform.database.batch(changeUser({ id, disabled, role, now }));
+  if (mayNotMake(role, caller)) return noAdminsByKey;
+  const [by, now] = [principalOf(caller), platform.clock.now()];
+  const [changed] = await platform.database.batch(changeUser({ id, disabled, role, by, now }));
   const row = changed!.rows[0];
   return row === undefined ? missingOrLast(services, id) : json({ data: { user: userOf(row) } });
 }
@@ -88,6 +99,20 @@ export async function revokeUserSessions({ services, id }: AdminRequest): Promis
   return found!.rows.length === 0 ? noSuchUser : json({ data: { revoked_sessions: revoked!.rows.length } });
 }
 
+/**
+ * POST /admin/api/revoke-sessions: ends every session of everybody, the caller's own included, and voids all exchange
+ * codes.
+ */
+export async function revokeAllSessions({ services, caller }: AdminRequest): Promise<Response | Refusal> {
+  const { platform, config } = services;
+  const statements = [revokeEverySession(platform.clock.now()), deleteEveryCode()];
+  const [revoked] = await platform.database.batch(statements, longWorkFor(caller, config.api));
+  return json({ data: { revoked_sessions: revoked!.rowsWritten } });
+}
+
+const mayNotMake = (role: string | null, caller: Caller): boolean =>
+  role === "admin" && caller.kind === "key";
+const noAdminsByKey = new Refusal("forbidden", "a key cannot make admins");
 const stillReferred = new Refusal("conflict", "rows of a table still refer to the user: delete those first");
 const notRemovable = new Refusal(
   "conflict",

@@ -18,6 +18,8 @@ export interface UserRequest {
   readonly role: string;
   readonly password: string;
   readonly passwordLengthMin: number;
+  /** Who creates it: `principalOf` the caller, or `cli`. */
+  readonly createdBy: string;
 }
 
 /**
@@ -26,7 +28,7 @@ export interface UserRequest {
  */
 export async function createUser(
   { database, clock, random, passwordHasher }: AdministrationPlatform,
-  { email, role, password, passwordLengthMin }: UserRequest,
+  { email, role, password, passwordLengthMin, createdBy }: UserRequest,
 ): Promise<{ readonly id: string } | Refusal> {
   if (!isEmail(email)) return badRequest("email: expected local@domain.tld");
   if (role !== "user" && role !== "admin") return badRequest("role: expected user or admin");
@@ -43,6 +45,7 @@ export async function createUser(
     emailVerified: true,
     registrationUnconfirmed: false,
     createdAtMs: clock.now(),
+    createdBy,
   } as const;
   const [inserted] = await database.batch([insertUser(user)]);
   return inserted!.rows.length === 0 ? new Refusal("conflict", "the address is registered already") : { id };
@@ -54,6 +57,8 @@ export interface ServiceKeyRequest {
   readonly scopes: readonly string[];
   /** ISO 8601, or null for a key that does not expire. */
   readonly expiresAt: string | null;
+  /** Who creates it: `principalOf` the caller, or `cli`. */
+  readonly createdBy: string;
 }
 
 /** An API key that was created. */
@@ -73,7 +78,7 @@ const nameLengthMax = 200;
  */
 export async function createServiceKey(
   { database, clock, random }: AdministrationPlatform,
-  { name, scopes, expiresAt }: ServiceKeyRequest,
+  { name, scopes, expiresAt, createdBy }: ServiceKeyRequest,
 ): Promise<CreatedServiceKey | Refusal> {
   if (name === "" || name.length > nameLengthMax)
     return badRequest(`name: expected 1 to ${nameLengthMax} characters`);
@@ -90,7 +95,8 @@ export async function createServiceKey(
   const id = toHex(random.bytes(16));
   const secret = newApiKey(random.bytes(apiKeyRandomBytes));
   const hash = await hashSecret(secret);
-  await database.batch([insertServiceKey({ id, name, hash, scopes, createdAtMs: clock.now(), expiresAtMs })]);
+  const createdAtMs = clock.now();
+  await database.batch([insertServiceKey({ id, name, hash, scopes, createdAtMs, expiresAtMs, createdBy })]);
   const warnings = parsed
     .filter(({ scope }) => scope!.legacy)
     .map(({ text }) => `${text} is a legacy scope and grants nothing`);
@@ -103,12 +109,14 @@ export async function createServiceKey(
 }
 
 /** A row of `listServiceKeys` as an object with the field names of the HTTP interface. */
-export function serviceKeyOf([id, name, scopes, createdAt, expiresAt, revokedAt]: Result["rows"][number]) {
+export function serviceKeyOf(row: Result["rows"][number]) {
+  const [id, name, scopes, createdAt, expiresAt, revokedAt, createdBy] = row;
   return {
     id,
     name,
     scopes: JSON.parse(scopes as string) as string[],
     created_at: createdAt,
+    created_by: createdBy,
     expires_at: expiresAt,
     revoked_at: revokedAt,
   };

@@ -39,15 +39,15 @@ export function claimOf(credential: Credential, tokens: AccessTokens, now: numbe
 }
 
 /**
- * The statement that tells whether the claim holds at the time `now` (milliseconds since the epoch). It returns one
- * `CheckedRow`.
+ * The statement that tells whether the claim holds at the time `now` (milliseconds since the epoch), where sessions last
+ * `sessionMaxAgeMs`. It returns one `CheckedRow`.
  */
-export function checkStatement(claim: Claim, now: number): Statement {
+export function checkStatement(claim: Claim, now: number, sessionMaxAgeMs: number): Statement {
   switch (claim.kind) {
     case "anonymous":
       return schemaVersionCheck();
     case "user":
-      return sessionCheck(claim.claims.sessionId);
+      return sessionCheck(claim.claims.sessionId, now - sessionMaxAgeMs);
     case "key":
       return apiKeyCheck(claim.hash, now);
   }

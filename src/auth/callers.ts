@@ -35,12 +35,16 @@ export interface Callers {
   ): Promise<Response | Refusal>;
 }
 
-/** What `createCallers` needs. `cookieMode` says whether an access token may come in a cookie. */
+/**
+ * What `createCallers` needs. `cookieMode` says whether an access token may come in a cookie; sessions last
+ * `sessionMaxAgeMs`.
+ */
 export interface CallerServices {
   readonly database: Database;
   readonly clock: Clock;
   readonly tokens: AccessTokens;
   readonly cookieMode: boolean;
+  readonly sessionMaxAgeMs: number;
 }
 
 const rememberedMax = 1000;
@@ -51,7 +55,8 @@ const roundsMax = 5;
  * The callers of one server. It remembers the last schema version, the rows of API keys and the sessions that have
  * ended, to predict what the next checks will find.
  */
-export function createCallers({ database, clock, tokens, cookieMode }: CallerServices): Callers {
+export function createCallers(services: CallerServices): Callers {
+  const { database, clock, tokens, cookieMode, sessionMaxAgeMs } = services;
   let schemaVersion: CheckedRow[0] = null;
   /** The rows of API keys, by the hash of the key. A key's id and scopes are in the database alone. */
   const keys = new Memo<CheckedRow>(rememberedMax);
@@ -99,7 +104,7 @@ export function createCallers({ database, clock, tokens, cookieMode }: CallerSer
       const nowMs = clock.now();
       const claim = await claimIn(headers, nowMs);
       if (isRefusal(claim)) return claim;
-      const [result] = await database.query([checkStatement(claim, nowMs)]);
+      const [result] = await database.query([checkStatement(claim, nowMs, sessionMaxAgeMs)]);
       const [row] = result!.rows;
       return identityOf(claim, row!);
     },
@@ -109,7 +114,7 @@ export function createCallers({ database, clock, tokens, cookieMode }: CallerSer
       const read = claimIn(headers, nowMs);
       const claim = read instanceof Promise ? await read : read;
       if (isRefusal(claim)) return claim;
-      const check = checkStatement(claim, nowMs);
+      const check = checkStatement(claim, nowMs, sessionMaxAgeMs);
       let row = expectedRow(claim);
       for (let rounds = 0; rounds < roundsMax; rounds++) {
         if (row === null) {

@@ -27,6 +27,7 @@ export async function purge(
     rowsMax,
     graceMs: auth.refresh_token_rotation_grace_secs * 1000,
     accessTokenMs: auth.access_token_ttl_secs * 1000,
+    sessionMaxAgeMs: auth.session_max_age_secs * 1000,
     throttleMs: Math.max(auth.throttle.window_secs * 1000, mailWindowMs),
     linkKeepMs,
   });

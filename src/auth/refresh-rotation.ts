@@ -9,7 +9,8 @@ export interface TokenFacts {
   readonly usedAtMs: number | null;
   readonly sealedSuccessor: string | null;
   readonly sessionId: string;
-  readonly sessionRevoked: boolean;
+  /** Whether the session was revoked or is over its maximum age. */
+  readonly sessionEnded: boolean;
   readonly user: {
     readonly id: string;
     readonly email: string;
@@ -37,10 +38,11 @@ export function judgeRotation(
   now: number,
   graceMs: number,
 ): RotationVerdict {
+  // Where the token is an old one of a living session, the batch has ended that.
   if (facts === null) return reject;
-  const { usedAtMs, sessionRevoked, user } = facts;
+  const { usedAtMs, sessionEnded, user } = facts;
   // A token that came back after its grace window is refused here: the batch has ended its session.
-  if (user.disabled || sessionRevoked) return reject;
+  if (user.disabled || sessionEnded) return reject;
   if (facts.sealedSuccessor === sealedSuccessor) return { kind: "issue", facts };
   // A token that is unused, and yet was not consumed, has expired. One that is used and has no successor came back so
   // late that its successor has been erased.
@@ -56,10 +58,26 @@ const reject: RotationVerdict = { kind: "reject" };
 const prefix = "svc_rt_";
 /** How many random bytes `newRefreshToken` takes. */
 export const refreshTokenRandomBytes = 32;
+const wellFormed = /^svc_rt_[\w-]{43}$/;
+/** Of the 43 characters with 6 bits each, the family has 126 bits and the rest 130, so neither can be guessed. */
+const familyCharacters = 21;
 
-/** A refresh token from `refreshTokenRandomBytes` random bytes. The database stores only its hash. */
-export function newRefreshToken(random: Uint8Array): string {
-  return prefix + toBase64Url(random.subarray(0, refreshTokenRandomBytes));
+/**
+ * A refresh token from `refreshTokenRandomBytes` random bytes. The database stores only its hash. A successor is given
+ * the family of its predecessor, and is random otherwise.
+ */
+export function newRefreshToken(random: Uint8Array, family = ""): string {
+  const characters = toBase64Url(random.subarray(0, refreshTokenRandomBytes));
+  return prefix + family + characters.slice(family.length);
+}
+
+/**
+ * The part that all refresh tokens of one session begin with and only their holders know; null where the text is no
+ * refresh token. Used tokens are not stored for long: a token that is not stored and has the family of a living session
+ * is an old one (docs/reference/auth.md#rotation-and-its-grace-window). The database stores only the family's hash.
+ */
+export function familyOf(token: string): string | null {
+  return wellFormed.test(token) ? token.slice(prefix.length, prefix.length + familyCharacters) : null;
 }
 
 /**

@@ -1,6 +1,6 @@
 import type { Result } from "../platform/database.js";
 
-/** A row of `userById` or `listUsers` as an object with the field names of the HTTP interface. */
+/** A row of `userById` as an object with the field names of the HTTP interface. */
 export function userOf([id, email, role, disabled, verified, createdAt]: Result["rows"][number]) {
   return {
     id,
@@ -10,4 +10,9 @@ export function userOf([id, email, role, disabled, verified, createdAt]: Result[
     email_verified: verified === 1,
     created_at: createdAt,
   };
+}
+
+/** A row of `listUsers` as an object with the field names of the HTTP interface. */
+export function listedUserOf(row: Result["rows"][number]) {
+  return { ...userOf(row), created_by: row[6] };
 }

@@ -84,14 +84,21 @@ const callsOf = (password: JsonSchema): Readonly<Record<string, Call>> => ({
     answers: { 200: data(object({ revoked_sessions: count })) },
     errors: changing,
   },
+  "post /admin/api/revoke-sessions": {
+    summary: "Ends every session of everybody, the caller's own included",
+    callers,
+    answers: { 200: data(object({ revoked_sessions: count })) },
+    errors: reading,
+  },
   "get /admin/api/service-keys": {
     summary: "Lists API keys, without their secrets",
     callers,
     ...listOf(
       object(
-        { ...key, created_at: text, revoked_at: nullOr(text) },
+        { ...key, created_at: text, created_by: nullOr(text), revoked_at: nullOr(text) },
         ...Object.keys(key),
         "created_at",
+        "created_by",
         "revoked_at",
       ),
     ),

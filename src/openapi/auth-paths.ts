@@ -131,7 +131,7 @@ const calls = (password: JsonSchema): Readonly<Record<string, Call>> => ({
             {
               id: userId,
               email,
-              role,
+              role: { const: "user" },
               email_verified: flag,
               disabled: flag,
               password_hash: nullOr(text),

@@ -80,7 +80,7 @@ function sharedSchemas(metered: boolean, tokensInBody: boolean): JsonSchema {
   };
   return {
     "svc.user": object(user),
-    "svc.someUser": object(user, ...Object.keys(user)),
+    "svc.someUser": object({ ...user, created_by: nullOr(text) }, ...Object.keys(user), "created_by"),
     "svc.tokenUser": tokenUser,
     "svc.tokens": object({
       data: object({

@@ -133,6 +133,8 @@ export const configSchema = mapWith({
     access_token_ttl_secs: integer(900, 1, 86_400),
     /** How long a refresh token is good if it is not used, in seconds. */
     refresh_token_ttl_secs: integer(2_592_000, 60, 31_536_000),
+    /** How long a session lasts, in seconds, however often its tokens are refreshed. Its refresh tokens are good no longer. */
+    session_max_age_secs: integer(7_776_000, 60, 315_360_000),
     /** For how long after its first use a refresh token still gives the same successor, in seconds. */
     refresh_token_rotation_grace_secs: integer(10, 0, 300),
     /** The fewest characters that a new password may have. The most is 1024 bytes, whatever this says. */

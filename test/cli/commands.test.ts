@@ -69,6 +69,8 @@ describe("help", () => {
     [["serve", "--port", "x"]],
     [["admin", "create-user", "--email", "a@example.com"]],
     [["admin", "set-user", "--email", "a@example.com"]],
+    [["admin", "revoke-sessions"]],
+    [["admin", "revoke-sessions", "--all", "--email", "a@example.com"]],
     [["schema", "plan", "--no-such-option"]],
     [["schema", "plan", "extra"]],
   ])("comes with exit code 2 for %j", (args) => {
@@ -197,7 +199,8 @@ describe("administration", () => {
     const last = svc(directory, ["admin", "set-user", "--email", "root@example.com", "--disabled", "true"]);
     expect(last.status).toBe(1);
     const users = JSON.parse(svc(directory, ["admin", "list-users", "--json"]).stdout);
-    expect(users).toMatchObject([{ id: made.stdout.trim(), email: "root@example.com", role: "admin" }]);
+    const root = { id: made.stdout.trim(), email: "root@example.com", role: "admin", created_by: "cli" };
+    expect(users).toMatchObject([root]);
 
     const key = svc(directory, [
       "admin",
@@ -219,13 +222,23 @@ describe("administration", () => {
       `${secret}\ncorrect horse\n`,
     );
     expect(more).toMatchObject({ status: 0, stderr: "" });
-    expect(
-      svc(
-        directory,
-        ["admin", "set-user", "--email", "ada@example.com", "--role", "admin", ...remote],
-        secret,
-      ).stdout,
-    ).toContain("  admin  ");
+    const setAda = ["admin", "set-user", "--email", "ada@example.com"];
+    const promoted = svc(directory, [...setAda, "--role", "admin", ...remote], secret);
+    expect(promoted).toMatchObject({ status: 1, stdout: "" });
+    expect(promoted.stderr).toContain("a key cannot make admins");
+    expect(svc(directory, [...setAda, "--disabled", "true", ...remote], secret).stdout).toContain("disabled");
+    expect(svc(directory, [...setAda, "--role", "admin"]).stdout).toContain("  admin  ");
+    const revoke = ["admin", "revoke-sessions"];
+    const ofRoot = ["--email", "root@example.com"];
+    expect(svc(directory, [...revoke, ...ofRoot])).toMatchObject({ status: 0, stdout: "ended 1 session\n" });
+    for (let i = 0; i < 2; i++) await login();
+    expect(svc(directory, [...revoke, "--all"])).toMatchObject({ status: 0, stdout: "ended 2 sessions\n" });
+    await login();
+    const revokedByKey = svc(directory, [...revoke, ...ofRoot, ...remote], secret);
+    expect(revokedByKey).toMatchObject({ status: 0, stdout: "ended 1 session\n" });
+    const none = svc(directory, [...revoke, "--all", ...remote], secret);
+    expect(none).toMatchObject({ status: 0, stdout: "ended 0 sessions\n" });
+    expect(svc(directory, [...revoke, "--email", "nobody@example.com"]).status).toBe(1);
     const admin = ["--url", url, "--email", "root@example.com", "--password-stdin"];
     const byAdmin = svc(
       directory,
@@ -233,7 +246,10 @@ describe("administration", () => {
       "correct horse\n",
     );
     expect(byAdmin.stdout).toContain("svc_sk_");
-    const [{ id }] = JSON.parse(svc(directory, ["admin", "list-service-keys", "--json"]).stdout);
+    const [{ id, created_by: keyMaker }, { created_by: byAdminMaker }] = JSON.parse(
+      svc(directory, ["admin", "list-service-keys", "--json"]).stdout,
+    );
+    expect([keyMaker, byAdminMaker]).toEqual(["cli", `user:${root.id}`]);
     expect(svc(directory, ["admin", "revoke-service-key", id]).status).toBe(0);
     expect(svc(directory, ["admin", "list-users", ...remote], secret).status).toBe(1);
   });
@@ -262,7 +278,13 @@ describe("the schema", () => {
       database.close();
     });
     // As a state from before 0.1.0 has left it.
-    database.exec("DROP TABLE _usage_days; DROP TABLE _migrations");
+    database.exec(`DROP TABLE _usage_days; DROP TABLE _migrations;
+      DROP INDEX _sessions_family; DROP INDEX _sessions_created_at; DROP INDEX _refresh_tokens_generation;
+      ALTER TABLE _sessions DROP COLUMN latest_at; ALTER TABLE _sessions DROP COLUMN family;
+      ALTER TABLE _refresh_tokens DROP COLUMN generation;
+      ALTER TABLE _users DROP COLUMN created_by;
+      ALTER TABLE _service_keys DROP COLUMN created_by;
+      CREATE INDEX _refresh_tokens_session_id ON _refresh_tokens (session_id)`);
     edit(directory, "svc.schema.yaml", (text) => text.replace("    color: { type: text }\n", ""));
     const { process: server, url, end } = await spawnServer(directory, "pipe");
     onTestFinished(async () => {

@@ -40,6 +40,10 @@ const limits: Readonly<Record<string, number>> = {
   "users of an import": constant("import-users.ts", "usersMax"),
   "characters of an imported id": constant("import-users.ts", "idLengthMax"),
   "characters of an API key's name": constant("administration.ts", "nameLengthMax"),
+  "used refresh tokens of a session that are kept within the grace window": constant(
+    "store/sessions.ts",
+    "usedTokensMax",
+  ),
   "passwords that wait to be hashed": constant("node/argon2.ts", "queueMax"),
   "bytes of a secret, at least": constant("environment.ts", "secretBytesMin"),
   "seconds of a link to confirm an address": linkLifetimeSeconds.email_verification,

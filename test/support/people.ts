@@ -1,5 +1,6 @@
 import { SignJWT } from "jose";
 import { hashSecret } from "../../src/auth/api-key.js";
+import { familyOf, newRefreshToken, refreshTokenRandomBytes } from "../../src/auth/refresh-rotation.js";
 import { openSession } from "../../src/auth/store/sessions.js";
 import { insertUser, userWithPassword } from "../../src/auth/store/users.js";
 import { deriveBytes } from "../../src/encoding/secret-keys.js";
@@ -63,7 +64,7 @@ export async function member(
 ): Promise<SignedIn> {
   const email = `${id}@example.com`;
   const now = server.clock.now();
-  const refreshToken = `svc_rt_${id}`;
+  const refreshToken = newRefreshToken(crypto.getRandomValues(new Uint8Array(refreshTokenRandomBytes)));
   const passwordHash = "none";
   await server.database.batch([
     insertUser({
@@ -75,11 +76,13 @@ export async function member(
       emailVerified: false,
       registrationUnconfirmed: false,
       createdAtMs: now,
+      createdBy: null,
     }),
     ...openSession(
       {
         id: sessionOf(id),
         refreshTokenHash: await hashSecret(refreshToken),
+        familyHash: await hashSecret(familyOf(refreshToken)!),
         now,
         refreshExpiresAtMs: now + 2_592_000_000,
       },

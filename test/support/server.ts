@@ -371,7 +371,13 @@ export async function signUp(server: TestServer, email: string): Promise<SignedI
 
 /** An administrator, who can only be made from the inside. */
 export async function signUpAdmin(server: TestServer, email: string): Promise<SignedIn> {
-  const made = await createUser(server.platform, { email, role: "admin", password, passwordLengthMin: 6 });
+  const made = await createUser(server.platform, {
+    email,
+    role: "admin",
+    password,
+    passwordLengthMin: 6,
+    createdBy: "cli",
+  });
   if (isRefusal(made)) throw new Error(made.message);
   return signedIn(await post(server, "/auth/login", { email, password }));
 }
@@ -390,7 +396,12 @@ async function signedIn(response: Response): Promise<SignedIn> {
 
 /** The secret of a new API key, as headers. */
 export async function apiKey(server: TestServer, ...scopes: string[]): Promise<{ Authorization: string }> {
-  const key = await createServiceKey(server.platform, { name: "test", scopes, expiresAt: null });
+  const key = await createServiceKey(server.platform, {
+    name: "test",
+    scopes,
+    expiresAt: null,
+    createdBy: "cli",
+  });
   if (isRefusal(key)) throw new Error(key.message);
   return { Authorization: `Bearer ${key.secret}` };
 }

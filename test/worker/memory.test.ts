@@ -37,6 +37,7 @@ describe.runIf(process.platform === "linux")("memory (as Linux counts it)", () =
           emailVerified: true,
           registrationUnconfirmed: false,
           createdAtMs: 0,
+          createdBy: null,
         }),
       ),
     );

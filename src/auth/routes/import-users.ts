@@ -6,7 +6,7 @@ import type { PasswordHasher } from "../../platform/platform.js";
 import { backendRefusal } from "../backend-refusal.js";
 import type { AuthContext, CallerRequest } from "../context.js";
 import { emailKey, isEmail } from "../email.js";
-import { longWorkFor } from "../principal.js";
+import { longWorkFor, principalOf } from "../principal.js";
 import { type ImportedUser, importUsers, usersAmong } from "../store/users.js";
 
 const usersMax = 500;
@@ -14,7 +14,8 @@ const idLengthMax = 255;
 
 /**
  * POST /auth/users/import, for a `project:backend` key: creates users with the ids and password hashes that they had
- * elsewhere, all of them or none (docs/reference/auth.md#importing-users). Nobody is mailed.
+ * elsewhere, all of them or none (docs/reference/auth.md#importing-users). Nobody is mailed, and nobody becomes an
+ * administrator.
  */
 export async function importIdentities({
   request,
@@ -31,7 +32,7 @@ export async function importIdentities({
   const twice = [...repeated(users.map(({ id }) => id)), ...repeated(users.map((user) => user.emailKey))];
   if (twice.length > 0) return clash("twice in the list", twice);
   try {
-    const statement = importUsers(users, platform.clock.now());
+    const statement = importUsers(users, platform.clock.now(), principalOf(caller));
     await platform.database.batch([statement], longWorkFor(caller, config.api));
   } catch (error) {
     if (!(error instanceof ConstraintError)) throw error;
@@ -74,10 +75,13 @@ function readUsers(value: unknown, hasher: PasswordHasher): readonly ImportedUse
   for (const [i, item] of value.entries()) {
     const user = readUser(item, hasher);
     if (typeof user === "string") return badRequest(`users[${i}]${user}`);
+    if (isAdmin(item)) return new Refusal("forbidden", `users[${i}].role: an import makes no admins`);
     users.push(user);
   }
   return users;
 }
+
+const isAdmin = (item: unknown): boolean => (item as { readonly role?: unknown }).role === "admin";
 
 const fields = new Set(["id", "email", "role", "email_verified", "disabled", "password_hash"]);
 
@@ -99,7 +103,6 @@ function readUser(item: unknown, hasher: PasswordHasher): ImportedUser | string 
     id,
     email,
     emailKey: emailKey(email),
-    role,
     emailVerified: email_verified,
     disabled,
     passwordHash: password_hash,

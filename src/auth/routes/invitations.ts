@@ -9,9 +9,10 @@ import { isAllowedDestination } from "../link-url.js";
 import { linkLifetimeSeconds } from "../links.js";
 import { mailWindowMs } from "../mail-allowance.js";
 import { newId } from "../new-id.js";
+import { principalOf } from "../principal.js";
 import { forgetRegistration } from "../store/links.js";
 import { insertInvitationMail } from "../store/outbox.js";
-import { insertInvitedUser, invitee } from "../store/users.js";
+import { insertInvitedUser, invitee, setInviter } from "../store/users.js";
 import { signInByLink } from "../use-link.js";
 
 const tooManyMails = new Refusal(
@@ -57,6 +58,7 @@ export async function invite({ request, context, caller }: CallerRequest): Promi
     insertInvitedUser(user),
     ...mail.statements,
     ...forgetRegistration(mail.linkId),
+    setInviter(mail.linkId, principalOf(caller)),
     invitee(user.emailKey, mail.mailId),
   ]);
   const [storedEmail, storedRole, isPending, isDisabled, isMailed] = results.at(-1)!.rows[0]!;

@@ -5,6 +5,7 @@ import { hashSecret } from "../api-key.js";
 import type { AuthContext, AuthRequest } from "../context.js";
 import { invalidRefreshToken, readRefreshToken, rejection } from "../read-refresh-token.js";
 import {
+  familyOf,
   judgeRotation,
   newRefreshToken,
   openSuccessor,
@@ -28,19 +29,23 @@ async function rotate(request: Request, context: AuthContext): Promise<Response 
   const { platform, config, successorKeys } = context;
   const presented = await readRefreshToken(request, config);
   if (isRefusal(presented)) return presented;
+  const family = familyOf(presented);
+  if (family === null) return invalidRefreshToken;
   const now = platform.clock.now();
   const graceMs = config.auth.refresh_token_rotation_grace_secs * 1000;
-  const successor = newRefreshToken(platform.random.bytes(refreshTokenRandomBytes));
+  const successor = newRefreshToken(platform.random.bytes(refreshTokenRandomBytes), family);
   const iv = platform.random.bytes(12);
   const sealedSuccessor = await sealSuccessor(successor, presented, successorKeys.current, iv);
   const results = await platform.database.batch(
     rotateRefreshToken({
       hash: await hashSecret(presented),
+      familyHash: await hashSecret(family),
+      now,
+      graceMs,
+      sessionMaxAgeMs: config.auth.session_max_age_secs * 1000,
       successorHash: await hashSecret(successor),
       sealedSuccessor,
-      now,
       successorExpiresAtMs: now + config.auth.refresh_token_ttl_secs * 1000,
-      graceMs,
     }),
   );
   const verdict = judgeRotation(factsOf(results.at(-1)!), sealedSuccessor, now, graceMs);
@@ -68,12 +73,12 @@ function respond(
 
 function factsOf({ rows: [row] }: Result): TokenFacts | null {
   if (row === undefined) return null;
-  const [usedAtMs, sealed, sessionId, revokedAt, id, email, role, disabled] = row;
+  const [usedAtMs, sealed, sessionId, ended, id, email, role, disabled] = row;
   return {
     usedAtMs: usedAtMs as number | null,
     sealedSuccessor: sealed as string | null,
     sessionId: sessionId as string,
-    sessionRevoked: revokedAt !== null,
+    sessionEnded: ended === 1,
     user: { id: id as string, email: email as string, role: role as string, disabled: disabled === 1 },
   };
 }

@@ -36,6 +36,7 @@ export async function register({ request, context }: AuthRequest): Promise<Respo
     emailVerified: false,
     registrationUnconfirmed: settings.emailVerification.required,
     createdAtMs: platform.clock.now(),
+    createdBy: null,
   } as const;
   return settings.emailVerification.required ? registerUnverified(context, user) : signUp(context, user);
 }

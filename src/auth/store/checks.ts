@@ -9,7 +9,7 @@ const schemaVersion = "(SELECT max(version) FROM _schema) AS c0";
 // to be read as a whole before it can be found.
 const schemaVersionSql = `SELECT ${schemaVersion}`;
 const sessionSql = `SELECT ${schemaVersion}, u.id AS c1, u.email AS c2, u.role AS c3 FROM (SELECT 1)
-    LEFT JOIN _sessions s ON s.id = ? AND s.revoked_at IS NULL
+    LEFT JOIN _sessions s ON s.id = ? AND s.revoked_at IS NULL AND s.created_at > ?
     LEFT JOIN _users u ON u.id = s.user_id AND u.disabled = 0`;
 const apiKeySql = `SELECT ${schemaVersion}, k.id AS c1, k.scopes AS c2 FROM (SELECT 1)
     LEFT JOIN _service_keys k ON k.hash = ? AND k.revoked_at IS NULL AND (k.expires_at IS NULL OR k.expires_at > ?)`;
@@ -20,10 +20,11 @@ export function schemaVersionCheck(): Statement {
 }
 
 /**
- * Returns `[schema version, user id, email, role]`; the user is NULL unless the session is live and the user enabled.
+ * Returns `[schema version, user id, email, role]`; the user is NULL unless the session is live, began after `since`
+ * (milliseconds since the epoch), and the user is enabled.
  */
-export function sessionCheck(sessionId: string): Statement {
-  return statement(sessionSql, sessionId);
+export function sessionCheck(sessionId: string, since: number): Statement {
+  return statement(sessionSql, sessionId, BigInt(since));
 }
 
 /** Returns `[schema version, key id, scopes]`; the key is NULL where it is unknown, revoked or expired at `now`. */

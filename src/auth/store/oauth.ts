@@ -97,6 +97,11 @@ export function deleteCodes(userId: string): Statement {
   return statement("DELETE FROM _oauth_codes WHERE user_id = ?", userId);
 }
 
+/** Deletes all exchange codes, when everybody's sessions are ended. */
+export function deleteEveryCode(): Statement {
+  return statement("DELETE FROM _oauth_codes");
+}
+
 /** Returns `[id]`, the project's random id. */
 export function projectId(): Statement {
   return statement("SELECT id FROM _project");

@@ -8,6 +8,8 @@ export interface PurgeLimits {
   readonly rowsMax: number;
   readonly graceMs: number;
   readonly accessTokenMs: number;
+  /** How long a session lasts, whatever was rotated. */
+  readonly sessionMaxAgeMs: number;
   /** The longest window of the throttle and the mail allowance. */
   readonly throttleMs: number;
   /**
@@ -18,11 +20,18 @@ export interface PurgeLimits {
 
 /** The statements that remove what has ended and is not needed any more. */
 export function purgeStatements(limits: PurgeLimits): readonly Statement[] {
-  const { now, rowsMax, graceMs, accessTokenMs, throttleMs, linkKeepMs } = limits;
+  const { now, rowsMax, graceMs, accessTokenMs, sessionMaxAgeMs, throttleMs, linkKeepMs } = limits;
   const max = BigInt(rowsMax);
   // An access token may expire later than the refresh token that it came with. It needs its session until then.
   const endedBefore = BigInt(now - accessTokenMs);
   return [
+    statement(
+      `DELETE FROM _refresh_tokens WHERE hash IN
+      (SELECT hash FROM _refresh_tokens WHERE successor IS NOT NULL AND used_at < ? AND generation > 0 LIMIT ?)`,
+      BigInt(now - graceMs),
+      max,
+    ),
+    // Tokens that release 0.1.0 has given out are recognised by their row alone when they are used again.
     statement(
       `UPDATE _refresh_tokens SET successor = NULL WHERE hash IN
       (SELECT hash FROM _refresh_tokens WHERE successor IS NOT NULL AND used_at < ? LIMIT ?)`,
@@ -31,6 +40,11 @@ export function purgeStatements(limits: PurgeLimits): readonly Statement[] {
     ),
     statement(
       "DELETE FROM _sessions WHERE id IN (SELECT id FROM _sessions WHERE revoked_at IS NOT NULL LIMIT ?)",
+      max,
+    ),
+    statement(
+      "DELETE FROM _sessions WHERE id IN (SELECT id FROM _sessions WHERE created_at <= ? ORDER BY created_at LIMIT ?)",
+      BigInt(now - sessionMaxAgeMs),
       max,
     ),
     statement(

@@ -9,18 +9,22 @@ export interface NewServiceKey {
   readonly scopes: readonly string[];
   readonly createdAtMs: number;
   readonly expiresAtMs: number | null;
+  /** A principal, or `cli`. */
+  readonly createdBy: string;
 }
 
 /** Stores an API key. */
 export function insertServiceKey(key: NewServiceKey): Statement {
   return statement(
-    "INSERT INTO _service_keys (id, name, hash, scopes, created_at, expires_at) VALUES (?, ?, ?, ?, ?, ?)",
+    `INSERT INTO _service_keys (id, name, hash, scopes, created_at, expires_at, created_by)
+    VALUES (?, ?, ?, ?, ?, ?, ?)`,
     key.id,
     key.name,
     key.hash,
     JSON.stringify(key.scopes),
     instant(key.createdAtMs),
     key.expiresAtMs === null ? null : instant(key.expiresAtMs),
+    key.createdBy,
   );
 }
 
@@ -33,9 +37,13 @@ export function revokeServiceKey(id: string, now: number): Statement {
   );
 }
 
-/** Returns `[id, name, scopes, created_at, expires_at, revoked_at]` of every API key. `scopes` is a JSON array. */
+/**
+ * Returns `[id, name, scopes, created_at, expires_at, revoked_at, created_by]` of every API key. `scopes` is a JSON
+ * array.
+ */
 export function listServiceKeys(): Statement {
   return statement(
-    "SELECT id, name, scopes, created_at, expires_at, revoked_at FROM _service_keys ORDER BY created_at, id",
+    `SELECT id, name, scopes, created_at, expires_at, revoked_at, created_by
+    FROM _service_keys ORDER BY created_at, id`,
   );
 }

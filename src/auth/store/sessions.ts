@@ -2,11 +2,13 @@ import { type Statement, statement } from "../../platform/database.js";
 import type { Condition } from "./condition.js";
 
 /**
- * A session that is not stored yet, with the hash of its first refresh token. Times are milliseconds since the epoch.
+ * A session that is not stored yet, with the hashes of its first refresh token and of that token's family (`familyOf`).
+ * Times are milliseconds since the epoch.
  */
 export interface NewSession {
   readonly id: string;
   readonly refreshTokenHash: string;
+  readonly familyHash: string;
   readonly now: number;
   readonly refreshExpiresAtMs: number;
 }
@@ -19,16 +21,18 @@ export interface NewSession {
 export function openSession(session: NewSession, holder: Condition): readonly Statement[] {
   return [
     statement(
-      `INSERT INTO _sessions (id, user_id, created_at)
-      SELECT ?, u.id, ? FROM _users u WHERE u.disabled = 0 AND (${holder.sql})
+      `INSERT INTO _sessions (id, user_id, created_at, latest_at, family)
+      SELECT ?, u.id, ?, ?, ? FROM _users u WHERE u.disabled = 0 AND (${holder.sql})
       RETURNING user_id, (SELECT email FROM _users WHERE id = user_id), (SELECT role FROM _users WHERE id = user_id)`,
       session.id,
       BigInt(session.now),
+      BigInt(session.now),
+      session.familyHash,
       ...holder.params,
     ),
     statement(
-      `INSERT INTO _refresh_tokens (hash, session_id, created_at, expires_at)
-      SELECT ?, id, ?, ? FROM _sessions WHERE id = ?`,
+      `INSERT INTO _refresh_tokens (hash, session_id, generation, created_at, expires_at)
+      SELECT ?, id, 1, ?, ? FROM _sessions WHERE id = ?`,
       session.refreshTokenHash,
       BigInt(session.now),
       BigInt(session.refreshExpiresAtMs),
@@ -37,22 +41,29 @@ export function openSession(session: NewSession, holder: Condition): readonly St
   ];
 }
 
-const liveSession =
-  "EXISTS (SELECT 1 FROM _sessions s JOIN _users u ON u.id = s.user_id WHERE s.id = session_id AND s.revoked_at IS NULL AND u.disabled = 0)";
-
-/**
- * A refresh token that was presented, and the successor that is offered for it. Times are milliseconds since the
- * epoch.
- */
-export interface Rotation {
+/** A refresh token that was presented. Times are milliseconds since the epoch. */
+export interface PresentedToken {
   readonly hash: string;
+  readonly familyHash: string;
+  readonly now: number;
+  readonly graceMs: number;
+  /** How long a session lasts, whatever was rotated. */
+  readonly sessionMaxAgeMs: number;
+}
+
+/** A refresh token that was presented, and the successor that is offered for it. */
+export interface Rotation extends PresentedToken {
   readonly successorHash: string;
   /** The successor, sealed under a key that nobody can derive without the predecessor. */
   readonly sealedSuccessor: string;
-  readonly now: number;
   readonly successorExpiresAtMs: number;
-  readonly graceMs: number;
 }
+
+/**
+ * How many used tokens of a session are kept within the grace window, so that nobody fills the database by refreshing
+ * without a pause. Older ones count as used after the window.
+ */
+const usedTokensMax = 100;
 
 /**
  * Consumes a refresh token and stores its successor. Where the token was used before and its grace window has ended,
@@ -60,50 +71,81 @@ export interface Rotation {
  * the token after that, as `judgeRotation` in `refresh-rotation.ts` reads it.
  */
 export function rotateRefreshToken(rotation: Rotation): readonly Statement[] {
+  const { hash, successorHash, graceMs, sessionMaxAgeMs } = rotation;
   const now = BigInt(rotation.now);
+  const sessionsSince = BigInt(rotation.now - sessionMaxAgeMs);
   return [
     statement(
       `UPDATE _refresh_tokens AS t SET used_at = ${familyTime}, successor = ?
-      WHERE hash = ? AND used_at IS NULL AND expires_at > ? AND ${liveSession}`,
+      WHERE hash = ? AND used_at IS NULL AND expires_at > ? AND EXISTS (SELECT 1 FROM _sessions s JOIN _users u
+        ON u.id = s.user_id WHERE s.id = session_id AND s.revoked_at IS NULL AND s.created_at > ? AND u.disabled = 0)`,
       now,
       rotation.sealedSuccessor,
-      rotation.hash,
+      hash,
       now,
+      sessionsSince,
     ),
     statement(
-      `INSERT INTO _refresh_tokens (hash, session_id, created_at, expires_at)
-      SELECT ?, session_id, used_at, ? FROM _refresh_tokens WHERE hash = ? AND changes() = 1`,
-      rotation.successorHash,
+      `INSERT INTO _refresh_tokens (hash, session_id, generation, created_at, expires_at)
+      SELECT ?, s.id, t.generation + 1, t.used_at, min(?, s.created_at + ?)
+      FROM _refresh_tokens t JOIN _sessions s ON s.id = t.session_id WHERE t.hash = ? AND changes() = 1`,
+      successorHash,
       BigInt(rotation.successorExpiresAtMs),
-      rotation.hash,
+      BigInt(sessionMaxAgeMs),
+      hash,
     ),
-    revokeReused(rotation.hash, rotation.now, rotation.graceMs),
     statement(
-      `SELECT t.used_at, t.successor, s.id AS session_id, s.revoked_at, u.id, u.email, u.role, u.disabled
+      // Sessions of release 0.1.0 have no family before their first refresh.
+      `UPDATE _sessions SET latest_at = t.created_at, family = ifnull(family, ?)
+      FROM _refresh_tokens t WHERE t.hash = ? AND _sessions.id = t.session_id`,
+      rotation.familyHash,
+      successorHash,
+    ),
+    statement(
+      // A refresh adds one token. It removes up to two, so that the number of tokens falls whatever it was.
+      `DELETE FROM _refresh_tokens WHERE hash IN (SELECT o.hash FROM _refresh_tokens t JOIN _refresh_tokens o
+        ON o.session_id = t.session_id AND o.generation > 0 WHERE t.hash = ? ORDER BY o.generation LIMIT 2)
+      AND (used_at < ? OR generation < (SELECT generation FROM _refresh_tokens WHERE hash = ?) - ?)`,
+      successorHash,
+      BigInt(rotation.now - graceMs),
+      successorHash,
+      BigInt(usedTokensMax),
+    ),
+    revokeReused(rotation),
+    statement(
+      `SELECT t.used_at, t.successor, s.id AS session_id, s.revoked_at IS NOT NULL OR s.created_at <= ? AS ended,
+        u.id, u.email, u.role, u.disabled
       FROM _refresh_tokens t JOIN _sessions s ON s.id = t.session_id JOIN _users u ON u.id = s.user_id
       WHERE t.hash = ?`,
-      rotation.hash,
+      sessionsSince,
+      hash,
     ),
   ];
 }
 
 /**
- * SQL: the current time, but never before any event of the tokens in the session of token `t`, so that setting the
- * clock back does not open a grace window again that had closed.
+ * SQL: the current time, but never before anything that was done with the tokens in the session of token `t`, so that
+ * setting the clock back does not open a grace window again that had closed.
  */
-const familyTime = `max(?, (SELECT max(max(f.created_at, ifnull(f.used_at, 0)))
-  FROM _refresh_tokens f WHERE f.session_id = t.session_id))`;
+const familyTime = "max(?, (SELECT f.latest_at FROM _sessions f WHERE f.id = t.session_id))";
 
-/** Using a token again after its grace window ends the whole session (RFC 9700, section 4.14.2). */
-function revokeReused(hash: string, now: number, graceMs: number): Statement {
+/**
+ * Using a token again after its grace window ends the whole session (RFC 9700, section 4.14.2). Such a token is stored
+ * as used, or is not stored any more and has the family of the session. Tokens that release 0.1.0 has given out and seen
+ * used have no family, and stay stored until they expire.
+ */
+function revokeReused({ hash, familyHash, now, graceMs }: PresentedToken): Statement {
   return statement(
-    `UPDATE _sessions SET revoked_at = ? WHERE revoked_at IS NULL AND id =
-    (SELECT t.session_id FROM _refresh_tokens t
-    WHERE t.hash = ? AND t.used_at IS NOT NULL AND ${familyTime} - t.used_at > ?)`,
+    `UPDATE _sessions SET revoked_at = ? WHERE revoked_at IS NULL AND id = ifnull(
+      (SELECT t.session_id FROM _refresh_tokens t
+        WHERE t.hash = ? AND t.used_at IS NOT NULL AND ${familyTime} - t.used_at > ?),
+      (SELECT s.id FROM _sessions s WHERE s.family = ? AND NOT EXISTS (SELECT 1 FROM _refresh_tokens WHERE hash = ?)))`,
     BigInt(now),
     hash,
     BigInt(now),
     BigInt(graceMs),
+    familyHash,
+    hash,
   );
 }
 
@@ -111,15 +153,17 @@ function revokeReused(hash: string, now: number, graceMs: number): Statement {
  * Ends the session of a refresh token. The last statement returns the session's id, or no row where the token was not
  * live.
  */
-export function revokeByRefreshToken(hash: string, now: number, graceMs: number): readonly Statement[] {
+export function revokeByRefreshToken(token: PresentedToken): readonly Statement[] {
+  const now = BigInt(token.now);
   return [
-    revokeReused(hash, now, graceMs),
+    revokeReused(token),
     statement(
-      `UPDATE _sessions SET revoked_at = ? WHERE revoked_at IS NULL AND id =
+      `UPDATE _sessions SET revoked_at = ? WHERE revoked_at IS NULL AND created_at > ? AND id =
       (SELECT session_id FROM _refresh_tokens WHERE hash = ? AND expires_at > ?) RETURNING id`,
-      BigInt(now),
-      hash,
-      BigInt(now),
+      now,
+      BigInt(token.now - token.sessionMaxAgeMs),
+      token.hash,
+      now,
     ),
   ];
 }
@@ -131,6 +175,11 @@ export function revokeSessions(userId: string, now: number): Statement {
     BigInt(now),
     userId,
   );
+}
+
+/** Ends every session of everybody. `rowsWritten` of the result is how many were live. */
+export function revokeEverySession(now: number): Statement {
+  return statement("UPDATE _sessions SET revoked_at = ? WHERE revoked_at IS NULL", BigInt(now));
 }
 
 /**

@@ -32,13 +32,16 @@ export interface NewUser {
    */
   readonly registrationUnconfirmed: boolean;
   readonly createdAtMs: number;
+  /** A principal, `cli`, or null for people who have registered themselves. */
+  readonly createdBy: string | null;
 }
 
 /** Stores a user. Returns the id; no row where the address is taken. */
 export function insertUser(user: NewUser): Statement {
   return statement(
-    `INSERT INTO _users (id, email, email_key, password_hash, role, email_verified, registration_unconfirmed, created_at)
-    VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (email_key) DO NOTHING RETURNING id`,
+    `INSERT INTO _users
+      (id, email, email_key, password_hash, role, email_verified, registration_unconfirmed, created_at, created_by)
+    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (email_key) DO NOTHING RETURNING id`,
     user.id,
     user.email,
     user.emailKey,
@@ -47,6 +50,7 @@ export function insertUser(user: NewUser): Statement {
     BigInt(user.emailVerified),
     BigInt(user.registrationUnconfirmed),
     instant(user.createdAtMs),
+    user.createdBy,
   );
 }
 
@@ -79,6 +83,19 @@ export function insertInvitedUser(user: InvitedUser): Statement {
   );
 }
 
+/**
+ * Notes who has invited a user, unless an operator has made them an administrator. Goes into one batch behind
+ * `insertLink` of the invitation, and does nothing where that stored none.
+ */
+export function setInviter(invitationId: string, principal: string): Statement {
+  return statement(
+    `UPDATE _users SET created_by = ?
+    WHERE id = (SELECT user_id FROM _links WHERE id = ?) AND role <> 'admin'`,
+    principal,
+    invitationId,
+  );
+}
+
 /** Returns `[email, role, whether the user is pending, disabled, whether the mail of that id was written]`. */
 export function invitee(emailKey: string, mailId: string): Statement {
   return statement(
@@ -89,24 +106,27 @@ export function invitee(emailKey: string, mailId: string): Statement {
   );
 }
 
-/** A user from elsewhere that is to be stored. */
+/** A user from elsewhere that is to be stored, with the role `user`. */
 export interface ImportedUser {
   readonly id: string;
   readonly email: string;
   readonly emailKey: string;
-  readonly role: "user" | "admin";
   readonly emailVerified: boolean;
   readonly disabled: boolean;
   readonly passwordHash: string | null;
 }
 
-/** Stores all users or none: an id or an address that is taken throws ConstraintError. */
-export function importUsers(users: readonly ImportedUser[], now: number): Statement {
+/**
+ * Stores all users or none: an id or an address that is taken throws ConstraintError. `createdBy` is the principal who
+ * imports them.
+ */
+export function importUsers(users: readonly ImportedUser[], now: number, createdBy: string): Statement {
   return statement(
-    `INSERT INTO _users (id, email, email_key, password_hash, role, disabled, email_verified, created_at)
-    SELECT value ->> 'id', value ->> 'email', value ->> 'emailKey', value ->> 'passwordHash', value ->> 'role',
-      value ->> 'disabled', value ->> 'emailVerified', ? FROM json_each(?)`,
+    `INSERT INTO _users (id, email, email_key, password_hash, role, disabled, email_verified, created_at, created_by)
+    SELECT value ->> 'id', value ->> 'email', value ->> 'emailKey', value ->> 'passwordHash', 'user',
+      value ->> 'disabled', value ->> 'emailVerified', ?, ? FROM json_each(?)`,
     instant(now),
+    createdBy,
     JSON.stringify(users),
   );
 }
@@ -121,10 +141,11 @@ export function usersAmong(ids: readonly string[], emailKeys: readonly string[])
   );
 }
 
-/** Returns `[id, email, role, disabled, email_verified, created_at]` of every user, oldest first. */
+/** Returns `[id, email, role, disabled, email_verified, created_at, created_by]` of every user, oldest first. */
 export function listUsers(): Statement {
   return statement(
-    "SELECT id, email, role, disabled, email_verified, created_at FROM _users ORDER BY created_at, id",
+    `SELECT id, email, role, disabled, email_verified, created_at, created_by
+    FROM _users ORDER BY created_at, id`,
   );
 }
 
@@ -133,6 +154,8 @@ export interface UserChange {
   readonly id: string;
   readonly disabled: boolean | null;
   readonly role: "user" | "admin" | null;
+  /** Who makes the change: a principal, or `cli`. */
+  readonly by: string;
   readonly now: number;
 }
 
@@ -144,18 +167,22 @@ const isDisabled = "EXISTS (SELECT 1 FROM _users WHERE id = user_id AND disabled
 
 /**
  * Changes a user. The first statement returns the user as `userById` does, or no row where there is no such user or
- * the change would take the last enabled administrator away. Disabling ends every session of the user and deletes
+ * the change would take the last enabled administrator away. Of a user who becomes an administrator, `created_by` is
+ * then who made them one. Disabling ends every session of the user and deletes
  * what could open one.
  */
-export function changeUser({ id, disabled, role, now }: UserChange): readonly Statement[] {
+export function changeUser({ id, disabled, role, by, now }: UserChange): readonly Statement[] {
   const flag = disabled === null ? null : BigInt(disabled);
   return [
     statement(
-      `UPDATE _users SET disabled = ifnull(?, disabled), role = ifnull(?, role)
+      `UPDATE _users SET disabled = ifnull(?, disabled), role = ifnull(?, role),
+        created_by = iif(role <> 'admin' AND ifnull(?, role) = 'admin', ?, created_by)
       WHERE id = ? AND ((ifnull(?, disabled) = 0 AND ifnull(?, role) = 'admin') OR role <> 'admin' OR disabled = 1 OR ${otherAdmin})
       RETURNING id, email, role, disabled, email_verified, created_at`,
       flag,
       role,
+      role,
+      by,
       id,
       flag,
       role,

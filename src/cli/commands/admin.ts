@@ -5,12 +5,14 @@ import {
   serviceKeyOf,
 } from "../../auth/administration.js";
 import { emailKey } from "../../auth/email.js";
+import { deleteCodes, deleteEveryCode } from "../../auth/store/oauth.js";
 import {
   listServiceKeys as selectServiceKeys,
   revokeServiceKey as updateServiceKey,
 } from "../../auth/store/service-keys.js";
+import { revokeEverySession, revokeSessions as revokeSessionsOf } from "../../auth/store/sessions.js";
 import { changeUser, listUsers as selectUsers, userByEmail } from "../../auth/store/users.js";
-import { userOf } from "../../auth/user-of.js";
+import { listedUserOf, userOf } from "../../auth/user-of.js";
 import type { Refusal } from "../../http/refusal.js";
 import { createArgon2 } from "../../node/argon2.js";
 import { readProject } from "../../node/project-directory.js";
@@ -29,6 +31,9 @@ import {
 } from "../remote-server.js";
 import { readSecretLine } from "../standard-input.js";
 
+/** Who creates what is created on the local database. */
+const createdBy = "cli";
+
 const createUser: Command = {
   name: "admin create-user",
   usage: "--email E [--role admin] --password-stdin [--url URL --key-stdin]",
@@ -41,7 +46,7 @@ const createUser: Command = {
   },
   help: [
     "--email E         the address",
-    "--role R          user (default) or admin",
+    "--role R          user (default) or admin, which no key can make",
     "--password-stdin  required",
     ...remoteHelp,
   ],
@@ -59,7 +64,13 @@ const createUser: Command = {
     }
     const password = await readSecretLine();
     const created = await administer(invocation, (platform, config) =>
-      createUserIn(platform, { email, role, password, passwordLengthMin: config.auth.password_min_length }),
+      createUserIn(platform, {
+        email,
+        role,
+        password,
+        passwordLengthMin: config.auth.password_min_length,
+        createdBy,
+      }),
     );
     console.log(created.id);
     return 0;
@@ -79,7 +90,7 @@ const setUser: Command = {
   help: [
     "--email E            the address",
     "--disabled BOOLEAN   true or false",
-    "--role R             user or admin",
+    "--role R             user or admin, which no key can make",
     ...remoteHelp,
   ],
   positionals: [],
@@ -116,10 +127,10 @@ type User = ReturnType<typeof userOf>;
 
 async function changeLocally(invocation: Invocation, email: string, change: ChangedFields): Promise<User> {
   return locally(invocation, async (database) => {
-    const [found] = await database.query([userByEmail(emailKey(email))]);
-    const id = found!.rows[0]?.[0];
-    if (typeof id !== "string") throw noSuchUser(email);
-    const [changed] = await database.batch(changeUser({ id, ...change, now: systemClock.now() }));
+    const id = await localIdOf(database, email);
+    const [changed] = await database.batch(
+      changeUser({ id, ...change, by: createdBy, now: systemClock.now() }),
+    );
     const row = changed!.rows[0];
     if (row === undefined)
       throw new RefusedError(`${email} is the last enabled admin: make another one first`);
@@ -127,17 +138,71 @@ async function changeLocally(invocation: Invocation, email: string, change: Chan
   });
 }
 
+async function localIdOf(database: Database, email: string): Promise<string> {
+  const [found] = await database.query([userByEmail(emailKey(email))]);
+  const id = found!.rows[0]?.[0];
+  if (typeof id !== "string") throw noSuchUser(email);
+  return id;
+}
+
 async function changeRemotely(server: RemoteServer, email: string, change: ChangedFields): Promise<User> {
+  const path = await remotePathOf(server, email);
+  const fields = Object.fromEntries(Object.entries(change).filter(([, value]) => value !== null));
+  const changed = await server.call("PATCH", path, { json: fields });
+  return (changed as { user: User }).user;
+}
+
+/** The path of the user under `/admin/api`. */
+async function remotePathOf(server: RemoteServer, email: string): Promise<string> {
   const found = await server.call("GET", `/admin/api/users?where[email]=${encodeURIComponent(email)}`);
   const [user] = found as User[];
   if (user === undefined) throw noSuchUser(email);
-  const fields = Object.fromEntries(Object.entries(change).filter(([, value]) => value !== null));
-  const changed = await server.call("PATCH", `/admin/api/users/${String(user.id)}`, { json: fields });
-  return (changed as { user: User }).user;
+  return `/admin/api/users/${encodeURIComponent(String(user.id))}`;
 }
 
 function noSuchUser(email: string): RefusedError {
   return new RefusedError(`there is no user ${email}`);
+}
+
+const revokeSessions: Command = {
+  name: "admin revoke-sessions",
+  usage: "(--email E | --all) [--url URL --key-stdin]",
+  summary: "Ends every session of a user or of everybody, from the server's next request on.",
+  options: { ...remoteOptions, email: { type: "string" }, all: { type: "boolean" } },
+  help: ["--email E        of the user with this address", "--all            of everybody", ...remoteHelp],
+  positionals: [],
+  run: async (invocation) => {
+    const email = invocation.text("email") ?? null;
+    if ((email === null) !== invocation.flag("all")) throw new UsageError("expected --email E or --all");
+    const server = await remoteByKey(invocation);
+    const count = server === null ? await revokeHere(invocation, email) : await revokeRemotely(server, email);
+    console.log(`ended ${count} ${count === 1 ? "session" : "sessions"}`);
+    return 0;
+  },
+};
+
+/** Ends the sessions of a user, or where `email` is null of everybody; returns how many were live. */
+function revokeHere(invocation: Invocation, email: string | null): Promise<number> {
+  return locally(invocation, async (database) => {
+    const now = systemClock.now();
+    if (email === null) {
+      const [revoked] = await database.batch([revokeEverySession(now), deleteEveryCode()]);
+      return revoked!.rowsWritten;
+    }
+    const id = await localIdOf(database, email);
+    const [revoked] = await database.batch([revokeSessionsOf(id, now), deleteCodes(id)]);
+    return revoked!.rows.length;
+  });
+}
+
+async function revokeRemotely(server: RemoteServer, email: string | null): Promise<number> {
+  const path = email === null ? "/admin/api" : await remotePathOf(server, email);
+  const { revoked_sessions: count } = (await server.call("POST", `${path}/revoke-sessions`, {
+    json: {},
+  })) as {
+    revoked_sessions: number;
+  };
+  return count;
 }
 
 const listUsers: Command = {
@@ -151,7 +216,7 @@ const listUsers: Command = {
     const server = await remoteServer(invocation);
     const users =
       server === null
-        ? (await rows(invocation, selectUsers())).map(userOf)
+        ? (await rows(invocation, selectUsers())).map(listedUserOf)
         : ((await server.call("GET", "/admin/api/users?limit=1000&sort=created_at")) as User[]);
     print(invocation, users, userLine);
     return 0;
@@ -193,7 +258,9 @@ const createServiceKey: Command = {
       printKey(id, key);
       return 0;
     }
-    const key = await administer(invocation, (platform) => create(platform, { name, scopes, expiresAt }));
+    const key = await administer(invocation, (platform) =>
+      create(platform, { name, scopes, expiresAt, createdBy }),
+    );
     for (const warning of key.warnings) console.error(`warning: ${warning}`);
     printKey(key.id, key.secret);
     return 0;
@@ -303,6 +370,7 @@ export const commands: readonly Command[] = [
   createUser,
   listUsers,
   setUser,
+  revokeSessions,
   createServiceKey,
   listServiceKeys,
   revokeServiceKey,

@@ -63,11 +63,17 @@ const workerBootstrap: Command = {
       await applySafe(database, project.schemaText, { now: systemClock.now() });
       await database.batch([setProjectId(projectId)]);
       const key = unlessRefused(
-        await createServiceKey(platform, { name: "bootstrap", scopes: ["project:backend"], expiresAt: null }),
+        await createServiceKey(platform, {
+          name: "bootstrap",
+          scopes: ["project:backend"],
+          expiresAt: null,
+          createdBy: "cli",
+        }),
       );
       if (email !== undefined && password !== null) {
         const passwordLengthMin = config.auth.password_min_length;
-        unlessRefused(await createUser(platform, { email, password, role: "admin", passwordLengthMin }));
+        const user = { email, password, role: "admin", passwordLengthMin, createdBy: "cli" };
+        unlessRefused(await createUser(platform, user));
       }
       for (const statement of statements) console.log(`${withLiterals(statement)};`);
       console.error(`key ${key.id}, shown once:\n${key.secret}`);

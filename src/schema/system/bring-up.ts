@@ -76,18 +76,23 @@ export async function bringUpSystemTables(
 
 /**
  * A database that carries out pending migrations before its first use: for a Worker, which has no step at start. A
- * database that was never set up stays empty.
+ * database that was never set up stays empty. Only tests pass other `migrations`.
  */
-export function broughtUpFirst(database: Database, log: Log, now: () => number): Database {
+export function broughtUpFirst(
+  database: Database,
+  log: Log,
+  now: () => number,
+  migrations: readonly SystemMigration[] = systemMigrations,
+): Database {
   // A flag and not a promise: the request that began may be cancelled, and its promise would never be fulfilled.
   let isUp = false;
   const ready = async (): Promise<void> => {
     if (isUp) return;
-    const pending = await pendingMigrations(database);
+    const pending = await pendingMigrations(database, migrations);
     const isNew = pending.outcome === "pending" && pending.version === 0 && !(await isSetUp(database));
     if (isNew) return;
     const isDue = pending.outcome === "later_release" || pending.due.length > 0;
-    const problem = isDue ? await bringUpSystemTables(database, now()) : null;
+    const problem = isDue ? await bringUpSystemTables(database, now(), migrations) : null;
     if (problem !== null) {
       log.warn(problem.message);
       throw new UnavailableError(problem.message);

@@ -1,3 +1,4 @@
+import { boundedSessions } from "./bounded-sessions.js";
 import { firstTables } from "./first-tables.js";
 
 /** A change of the server's own tables. Once released, it is never edited. */
@@ -14,4 +15,7 @@ export interface SystemMigration {
 }
 
 /** All migrations in the order in which they are carried out. A database's version is how many of them it has had. */
-export const systemMigrations: readonly SystemMigration[] = [{ release: "0.1.0", statements: firstTables }];
+export const systemMigrations: readonly SystemMigration[] = [
+  { release: "0.1.0", statements: firstTables },
+  { release: "0.2.0", statements: boundedSessions },
+];

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { client, expectRefusal } from "../../support/client.js";
+import { client, expectAnswer, expectRefusal } from "../../support/client.js";
 import { countOf, member, run } from "../../support/people.js";
 import { apiKey, serve, type TestServer } from "../../support/server.js";
 
@@ -17,6 +17,7 @@ describe("/admin/api", () => {
     ["PATCH", "/admin/api/users/ada"],
     ["DELETE", "/admin/api/users/ada"],
     ["POST", "/admin/api/users/ada/revoke-sessions"],
+    ["POST", "/admin/api/revoke-sessions"],
     ["GET", "/admin/api/service-keys"],
     ["POST", "/admin/api/service-keys"],
     ["DELETE", "/admin/api/service-keys/x"],
@@ -100,6 +101,29 @@ describe("users", () => {
     expect((await root.post(revoke, {})).body).toEqual({ data: { revoked_sessions: 1 } });
     expectRefusal(await client(server, ada.bearer).get("/auth/me"), 401, "unauthorized");
     expect((await root.post(revoke, {})).body).toEqual({ data: { revoked_sessions: 0 } });
+  });
+
+  it("have to sign in again, all of them and the admin who did it, where every session is revoked", async () => {
+    const { server, root } = await administration();
+    const [ada, bob] = [await member(server, "ada"), await member(server, "bob")];
+    await run(
+      server,
+      `INSERT INTO _oauth_codes (hash, user_id, code_challenge, created_at, expires_at)
+      VALUES ('code', 'ada', 'challenge', 0, 9000000000000)`,
+    );
+    const key = client(server, await apiKey(server, "project:backend"));
+    expectAnswer(await root.post("/admin/api/revoke-sessions", {}), 200, { data: { revoked_sessions: 3 } });
+    for (const { bearer, refreshToken } of [ada, bob]) {
+      expectRefusal(await client(server, bearer).get("/auth/me"), 401, "unauthorized");
+      const refreshed = await client(server).post("/auth/refresh", { refresh_token: refreshToken });
+      expectRefusal(refreshed, 401, "invalid_refresh_token");
+    }
+    expectRefusal(await root.get("/admin/api/users"), 401, "unauthorized");
+    expect(await countOf(server, "_oauth_codes")).toBe(0);
+    const cyd = await member(server, "cyd");
+    expectAnswer(await key.post("/admin/api/revoke-sessions", {}), 200, { data: { revoked_sessions: 1 } });
+    expectRefusal(await client(server, cyd.bearer).get("/auth/me"), 401, "unauthorized");
+    expect((await key.get("/admin/api/users")).status).toBe(200);
   });
 
   it("that are deleted are gone with their sessions", async () => {

@@ -11,7 +11,12 @@ const project = {
 };
 
 async function secretOf(server: TestServer, expiresAt: string | null = null): Promise<string> {
-  const key = await createServiceKey(server.platform, { name: "k", scopes: ["project:backend"], expiresAt });
+  const key = await createServiceKey(server.platform, {
+    name: "k",
+    scopes: ["project:backend"],
+    expiresAt,
+    createdBy: "cli",
+  });
   if (isRefusal(key)) throw new Error(key.message);
   return key.secret;
 }

@@ -130,7 +130,12 @@ describe("a table of the client", () => {
   it("is called with an API key where there is one", async () => {
     const { server, browser } = await browse();
     const scopes = ["resource:notes:read"];
-    const key = await createServiceKey(server.platform, { name: "test", scopes, expiresAt: null });
+    const key = await createServiceKey(server.platform, {
+      name: "test",
+      scopes,
+      expiresAt: null,
+      createdBy: "cli",
+    });
     if (isRefusal(key)) throw new Error(key.message);
     const client = browser.tab<Tables>(undefined, { apiKey: key.secret });
     expect(await client.table("notes").list()).toEqual([]);

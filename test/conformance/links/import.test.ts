@@ -34,7 +34,7 @@ describe("an import", () => {
     const server = await serve(open);
     const answer = await importAll(server, [
       { id: "u1", email: "Ada@Example.com" },
-      { id: "01J/x:é", email: "bob@example.com", role: "admin", email_verified: true, password_hash: bcrypt },
+      { id: "01J/x:é", email: "bob@example.com", role: "user", email_verified: true, password_hash: bcrypt },
       { id: "u3", email: "off@example.com", disabled: true, password_hash: null },
     ]);
     expectAnswer(answer, 200, { data: { imported: 3 } });
@@ -42,7 +42,7 @@ describe("an import", () => {
     const created = new Date(server.clock.now()).toISOString();
     expect(await rowsOf(server, `SELECT ${columns} FROM _users ORDER BY email_key`)).toEqual([
       ["u1", "Ada@Example.com", "ada@example.com", "user", 0, 0, null, created],
-      ["01J/x:é", "bob@example.com", "bob@example.com", "admin", 0, 1, bcrypt, created],
+      ["01J/x:é", "bob@example.com", "bob@example.com", "user", 0, 1, bcrypt, created],
       ["u3", "off@example.com", "off@example.com", "user", 1, 0, null, created],
     ]);
     await server.settled();

@@ -201,14 +201,18 @@ describe("an invitation", () => {
   it("without a role keeps that of an imported identity", async () => {
     const server = await serve(project);
     const backendClient = await backend(server);
-    await backendClient.post("/auth/users/import", { users: [{ id: "eve", email: eve, role: "admin" }] });
+    await backendClient.post("/auth/users/import", { users: [{ id: "eve", email: eve }] });
+    const root = client(server, (await member(server, "root", "admin")).bearer);
+    expect((await root.patch("/admin/api/users/eve", { role: "admin" })).status).toBe(200);
     expectAnswer(
       await backendClient.post("/auth/users/invite", { email: eve }),
       201,
       answerOf({ role: "admin" }),
     );
     await accept(server, await lastToken(server, eve));
-    expect(await rowsOf(server, "SELECT role FROM _users")).toEqual([["admin"]]);
+    expect(await rowsOf(server, "SELECT role, created_by FROM _users WHERE id = 'eve'")).toEqual([
+      ["admin", "user:root"],
+    ]);
   });
 
   it("of a disabled user is 409, sends nothing and enables nobody", async () => {

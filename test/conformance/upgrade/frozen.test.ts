@@ -117,6 +117,10 @@ describe("a database of release 0.1.0", () => {
       weight: 1e300,
     });
     expectRefusal(await client(server, bearer(revokedKey)).get("/api/notes"), 401, "unauthorized");
+    for (const path of ["/admin/api/users", "/admin/api/service-keys"])
+      expect(
+        new Set(dataOf<{ created_by: null }[]>(await key.get(path)).map(({ created_by }) => created_by)),
+      ).toEqual(new Set([null]));
     const usage = await key.get("/admin/api/usage?from=2026-01-01&to=2026-01-02&group_by=table");
     expect(
       dataOf<{ key: string; requests: number }[]>(usage).map(({ key, requests }) => [key, requests]),
@@ -134,7 +138,8 @@ describe("a database of release 0.1.0", () => {
     const refresh = (refresh_token: string) => anyone.post("/auth/refresh", { refresh_token });
     // Inside the grace window, the token that was used gives the successor that it gave then.
     expect(dataOf(await refresh(ada.usedRefreshToken))).toMatchObject({ refresh_token: ada.refreshToken });
-    expect((await refresh(ada.refreshToken)).status).toBe(200);
+    const next = dataOf<{ refresh_token: string }>(await refresh(ada.refreshToken)).refresh_token;
+    expect(dataOf(await refresh(ada.refreshToken))).toMatchObject({ refresh_token: next });
     const login = (email: string) => anyone.post("/auth/login", { email, password });
     expect(dataOf(await login("root@example.com"))).toMatchObject({ user: { role: "admin" } });
     expectRefusal(await login("cy@example.com"), 403, "email_not_verified");
@@ -149,6 +154,37 @@ describe("a database of release 0.1.0", () => {
     await server.upkeep.resumeMail();
     const token = await lastToken(server, "Ada@example.com");
     expect((await use("/auth/password-reset/confirm", token)).status).toBe(200);
+  });
+
+  it("finds out that a refresh token of that release is used again, however long ago it was used", async () => {
+    for (const reused of [ada.usedRefreshToken, ada.refreshToken]) {
+      const server = await start();
+      const anyone = client(server);
+      const refresh = (refresh_token: string) => anyone.post("/auth/refresh", { refresh_token });
+      const next = dataOf<{ refresh_token: string }>(await refresh(ada.refreshToken));
+      const latest = dataOf<{ refresh_token: string; access_token: string }>(
+        await refresh(next.refresh_token),
+      );
+      server.clock.advance(60_000);
+      await server.upkeep.purge();
+      const me = client(server, bearer(latest.access_token));
+      expect((await me.get("/auth/me")).status).toBe(200);
+      expectRefusal(await refresh(reused), 401, "invalid_refresh_token");
+      expectRefusal(await refresh(latest.refresh_token), 401, "invalid_refresh_token");
+      expectRefusal(await me.get("/auth/me"), 401, "unauthorized");
+    }
+  });
+
+  it("ends its sessions 90 days after they began", async () => {
+    const server = await start();
+    const refresh = (refresh_token: string) => client(server).post("/auth/refresh", { refresh_token });
+    let token = ada.refreshToken;
+    for (const days of [25, 25, 25]) {
+      server.clock.advance(days * 86_400_000);
+      token = dataOf<{ refresh_token: string }>(await refresh(token)).refresh_token;
+    }
+    server.clock.advance(15 * 86_400_000);
+    expectRefusal(await refresh(token), 401, "invalid_refresh_token");
   });
 
   it("takes the migrations of a later release in one transaction, once, however many begin at the same time", async () => {
@@ -232,7 +268,6 @@ describe("a database of a later release", () => {
 
 it("a Worker brings the database up before its first use, and asks no more then", async () => {
   const server = await start();
-  await run(server, "DROP TABLE _migrations");
   let calls = 0;
   const counted = {
     ...server.database,
@@ -242,11 +277,11 @@ it("a Worker brings the database up before its first use, and asks no more then"
     },
     batch: (statements: Parameters<typeof server.database.batch>[0]) => server.database.batch(statements),
   };
-  const guarded = broughtUpFirst(counted, new MemoryLog(), () => 9);
+  const guarded = broughtUpFirst(counted, new MemoryLog(), () => 9, withLater);
   const read = { sql: "SELECT count(*) FROM notes", params: [] };
   const answers = await Promise.all([guarded.query([read]), guarded.query([read])]);
   expect(answers.map(([result]) => result!.rows)).toEqual([[[3]], [[3]]]);
-  expect(await versions(server)).toEqual(thisRelease);
+  expect(await versions(server)).toEqual([...thisRelease, [withLater.length, release]]);
   calls = 0;
   await guarded.query([read]);
   expect(calls).toBe(1);

@@ -1255,7 +1255,7 @@ SELECT *
 FROM (SELECT (SELECT max(version)
     FROM _schema) AS c0, u.id AS c1, u.email AS c2, u.role AS c3
   FROM (SELECT 1)
-    LEFT JOIN _sessions s ON s.id = ? AND s.revoked_at IS NULL
+    LEFT JOIN _sessions s ON s.id = ? AND s.revoked_at IS NULL AND s.created_at > ?
     LEFT JOIN _users u ON u.id = s.user_id AND u.disabled = 0) LEFT JOIN (WITH _counted AS MATERIALIZED (SELECT (SELECT json_array(count(*), count(*) FILTER (WHERE ((_w."_p0" IS 2) OR (_w."_p1" IS 2))), (count(_w."_p0") + count(_w."_p1")))
       FROM (SELECT _t."author_id" AS "author_id", _t."kind" AS "kind", _t."id" AS "id", (SELECT CASE WHEN "_x_u"."role" = ? THEN 2 ELSE 1 END
           FROM "_users" AS "_x_u" 

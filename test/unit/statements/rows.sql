@@ -27,7 +27,7 @@ SELECT *
 FROM (SELECT (SELECT max(version)
     FROM _schema) AS c0, u.id AS c1, u.email AS c2, u.role AS c3
   FROM (SELECT 1)
-    LEFT JOIN _sessions s ON s.id = ? AND s.revoked_at IS NULL
+    LEFT JOIN _sessions s ON s.id = ? AND s.revoked_at IS NULL AND s.created_at > ?
     LEFT JOIN _users u ON u.id = s.user_id AND u.disabled = 0) LEFT JOIN (SELECT CASE WHEN (_w."owner_id" = ? OR (_w."_p0" IS 2)) THEN 1 ELSE 0 END AS admitted, CASE WHEN (ifnull(octet_length(_w."owner_id"), 0) + ifnull(octet_length(_w."name"), 0)) <= 33554432 THEN json_object('id', CASE WHEN _w."id" BETWEEN -9007199254740991 AND 9007199254740991 THEN _w."id" ELSE CAST(_w."id" AS TEXT) END, 'owner_id', _w."owner_id", 'name', _w."name", 'archived_at', CASE WHEN _w."archived_at" BETWEEN -9007199254740991 AND 9007199254740991 THEN _w."archived_at" ELSE CAST(_w."archived_at" AS TEXT) END, 'size', CASE WHEN typeof(_w."size") <> 'real' THEN _w."size"
     WHEN (_w."size" = 0.0 OR abs(_w."size") BETWEEN 1e-75 AND 1e+75) THEN json(printf('%!.17g', _w."size"))
     ELSE json_array(json(printf('%!.17g', CASE WHEN abs(_w."size") > 1e+200 THEN _w."size" * 8.6361685550944446e-78 * 8.6361685550944446e-78 * 1.5930919111324523e-58 * 1.5930919111324523e-58 WHEN abs(_w."size") > 1.0 THEN _w."size" * 8.6361685550944446e-78 * 1.5930919111324523e-58 WHEN abs(_w."size") < 1e-200 THEN _w."size" * 1.1579208923731620e+77 * 1.1579208923731620e+77 * 6.2771017353866808e+57 * 6.2771017353866808e+57 ELSE _w."size" * 1.1579208923731620e+77 * 6.2771017353866808e+57 END)), CASE WHEN abs(_w."size") > 1e+200 THEN 896 WHEN abs(_w."size") > 1.0 THEN 448 WHEN abs(_w."size") < 1e-200 THEN -896 ELSE -448 END) END) ELSE NULL END AS row, (_w."_p0" IS NOT NULL) AS probed
@@ -108,7 +108,7 @@ FROM (SELECT CASE WHEN (c0,c1,c2,c3) IS (?,?,?,?) THEN 1 ELSE json('{' || ifnull
   FROM (SELECT (SELECT max(version)
       FROM _schema) AS c0, u.id AS c1, u.email AS c2, u.role AS c3
     FROM (SELECT 1)
-    LEFT JOIN _sessions s ON s.id = ? AND s.revoked_at IS NULL
+    LEFT JOIN _sessions s ON s.id = ? AND s.revoked_at IS NULL AND s.created_at > ?
     LEFT JOIN _users u ON u.id = s.user_id AND u.disabled = 0)) LEFT JOIN (WITH _n AS MATERIALIZED (SELECT ? AS "room_id", ? AS "author_id", ? AS "body")
   SELECT (_g."_p0" IS NOT NULL) AS probed
   FROM (SELECT (SELECT 2
@@ -247,7 +247,7 @@ FROM (SELECT CASE WHEN (c0,c1,c2,c3) IS (?,?,?,?) THEN 1 ELSE json('{' || ifnull
   FROM (SELECT (SELECT max(version)
       FROM _schema) AS c0, u.id AS c1, u.email AS c2, u.role AS c3
     FROM (SELECT 1)
-    LEFT JOIN _sessions s ON s.id = ? AND s.revoked_at IS NULL
+    LEFT JOIN _sessions s ON s.id = ? AND s.revoked_at IS NULL AND s.created_at > ?
     LEFT JOIN _users u ON u.id = s.user_id AND u.disabled = 0)) LEFT JOIN (
   SELECT (_g."_p0" IS NOT NULL) AS probed
   FROM (SELECT (SELECT 2
@@ -308,7 +308,7 @@ FROM (SELECT CASE WHEN (c0,c1,c2,c3) IS (?,?,?,?) THEN 1 ELSE json('{' || ifnull
   FROM (SELECT (SELECT max(version)
       FROM _schema) AS c0, u.id AS c1, u.email AS c2, u.role AS c3
     FROM (SELECT 1)
-    LEFT JOIN _sessions s ON s.id = ? AND s.revoked_at IS NULL
+    LEFT JOIN _sessions s ON s.id = ? AND s.revoked_at IS NULL AND s.created_at > ?
     LEFT JOIN _users u ON u.id = s.user_id AND u.disabled = 0)) LEFT JOIN (
   SELECT ((_g."_p0" IS NOT NULL) + (_g."_p1" IS NOT NULL)) AS probed
   FROM (SELECT (SELECT 2
@@ -386,7 +386,7 @@ FROM (SELECT CASE WHEN (c0,c1,c2,c3) IS (?,?,?,?) THEN 1 ELSE json('{' || ifnull
   FROM (SELECT (SELECT max(version)
       FROM _schema) AS c0, u.id AS c1, u.email AS c2, u.role AS c3
     FROM (SELECT 1)
-    LEFT JOIN _sessions s ON s.id = ? AND s.revoked_at IS NULL
+    LEFT JOIN _sessions s ON s.id = ? AND s.revoked_at IS NULL AND s.created_at > ?
     LEFT JOIN _users u ON u.id = s.user_id AND u.disabled = 0)) LEFT JOIN (
   SELECT (_g."_p0" IS NOT NULL) AS probed
   FROM (SELECT (SELECT 2

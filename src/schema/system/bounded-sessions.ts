@@ -1,0 +1,19 @@
+/**
+ * Release 0.2.0: how many rows a session has, and what a refresh costs, does not grow with the session's age. A session
+ * knows the time of the latest refresh and the hash of what its tokens have in common (`familyOf` in
+ * `src/auth/refresh-rotation.ts`). Refresh tokens are numbered from 1 on; those that were there before have the
+ * generation 0, and are kept until they expire. Keys and users tell who made them.
+ */
+export const boundedSessions: readonly string[] = [
+  "ALTER TABLE _sessions ADD COLUMN latest_at INTEGER NOT NULL DEFAULT 0",
+  "ALTER TABLE _sessions ADD COLUMN family TEXT",
+  "ALTER TABLE _refresh_tokens ADD COLUMN generation INTEGER NOT NULL DEFAULT 0",
+  `UPDATE _sessions SET latest_at = max(created_at, ifnull((SELECT max(max(t.created_at, ifnull(t.used_at, 0)))
+    FROM _refresh_tokens t WHERE t.session_id = _sessions.id), 0))`,
+  "CREATE UNIQUE INDEX _sessions_family ON _sessions (family) WHERE family IS NOT NULL",
+  "CREATE INDEX _sessions_created_at ON _sessions (created_at)",
+  "CREATE INDEX _refresh_tokens_generation ON _refresh_tokens (session_id, generation)",
+  "DROP INDEX _refresh_tokens_session_id",
+  "ALTER TABLE _users ADD COLUMN created_by TEXT",
+  "ALTER TABLE _service_keys ADD COLUMN created_by TEXT",
+];

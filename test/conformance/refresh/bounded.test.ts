@@ -1,0 +1,120 @@
+import { describe, expect, it } from "vitest";
+import { client, dataOf, expectRefusal } from "../../support/client.js";
+import { countOf, member, rowsOf } from "../../support/people.js";
+import { serve, type TestServer } from "../../support/server.js";
+
+const project = { schema: "notes: { columns: { id: { type: integer, primary_key: true } } }" };
+
+interface Tokens {
+  readonly access_token: string;
+  readonly refresh_token: string;
+}
+
+const refresh = (server: TestServer, refresh_token: string) =>
+  client(server).post("/auth/refresh", { refresh_token });
+
+/** All tokens of a session that is refreshed so many times, with a pause after each. */
+async function chainOf(server: TestServer, first: string, refreshes: number, pauseMs: number) {
+  const tokens: Tokens[] = [{ refresh_token: first, access_token: "" }];
+  for (let i = 0; i < refreshes; i++) {
+    tokens.push(dataOf<Tokens>(await refresh(server, tokens.at(-1)!.refresh_token)));
+    server.clock.advance(pauseMs);
+  }
+  return tokens;
+}
+
+async function expectEnded(server: TestServer, latest: Tokens) {
+  expectRefusal(await refresh(server, latest.refresh_token), 401, "invalid_refresh_token");
+  const me = client(server, { Authorization: `Bearer ${latest.access_token}` });
+  expectRefusal(await me.get("/auth/me"), 401, "unauthorized");
+}
+
+describe("the rows of a session", () => {
+  it("are two tokens, where the window of each ends before the next refresh", async () => {
+    const server = await serve(project);
+    const ada = await member(server, "ada");
+    await chainOf(server, ada.refreshToken, 30, 60_000);
+    expect([await countOf(server, "_sessions"), await countOf(server, "_refresh_tokens")]).toEqual([1, 2]);
+    await server.upkeep.purge();
+    expect(await rowsOf(server, "SELECT used_at FROM _refresh_tokens")).toEqual([[null]]);
+  });
+
+  it("are 101 tokens at most, however fast it is refreshed", async () => {
+    const server = await serve(project);
+    const ada = await member(server, "ada");
+    const tokens = await chainOf(server, ada.refreshToken, 120, 1);
+    expect(await countOf(server, "_refresh_tokens")).toBe(101);
+    // The oldest that is kept, and the one before it.
+    const [gone, kept, after] = tokens.slice(19, 22);
+    expect(dataOf<Tokens>(await refresh(server, kept!.refresh_token)).refresh_token).toBe(
+      after!.refresh_token,
+    );
+    expectRefusal(await refresh(server, gone!.refresh_token), 401, "invalid_refresh_token");
+    await expectEnded(server, tokens.at(-1)!);
+  });
+
+  it("fall to two again after a storm of refreshes", async () => {
+    const server = await serve(project);
+    const ada = await member(server, "ada");
+    const storm = await chainOf(server, ada.refreshToken, 10, 1);
+    server.clock.advance(60_000);
+    await chainOf(server, storm.at(-1)!.refresh_token, 10, 60_000);
+    expect(await countOf(server, "_refresh_tokens")).toBe(2);
+  });
+});
+
+describe("a used token that is not stored any more", () => {
+  it.each([0, 1, 7, 29])("ends its session, the one of generation %i too", async (index) => {
+    const server = await serve(project);
+    const [ada, bob] = [await member(server, "ada"), await member(server, "bob")];
+    const tokens = await chainOf(server, ada.refreshToken, 30, 60_000);
+    await server.upkeep.purge();
+    expectRefusal(await refresh(server, tokens[index]!.refresh_token), 401, "invalid_refresh_token");
+    await expectEnded(server, tokens.at(-1)!);
+    expect((await refresh(server, bob.refreshToken)).status).toBe(200);
+  });
+
+  it("is found out by a logout too", async () => {
+    const server = await serve(project);
+    const ada = await member(server, "ada");
+    const tokens = await chainOf(server, ada.refreshToken, 5, 60_000);
+    await server.upkeep.purge();
+    const logout = await client(server).post("/auth/logout", { refresh_token: ada.refreshToken });
+    expectRefusal(logout, 401, "invalid_refresh_token");
+    await expectEnded(server, tokens.at(-1)!);
+  });
+
+  it("does nothing to another session of the user", async () => {
+    const server = await serve(project);
+    const ada = await member(server, "ada");
+    const bob = await member(server, "bob");
+    const tokens = await chainOf(server, ada.refreshToken, 3, 60_000);
+    await server.database.batch([{ sql: "UPDATE _sessions SET user_id = 'ada'", params: [] }]);
+    expectRefusal(await refresh(server, ada.refreshToken), 401, "invalid_refresh_token");
+    await expectEnded(server, tokens.at(-1)!);
+    expect((await refresh(server, bob.refreshToken)).status).toBe(200);
+  });
+});
+
+it("a malformed token that begins as a session's tokens do ends nothing", async () => {
+  const server = await serve(project);
+  const ada = await member(server, "ada");
+  const { refreshToken } = ada;
+  for (const token of [`${refreshToken}A`, refreshToken.slice(0, -1), `${refreshToken.slice(0, -1)}!`])
+    expectRefusal(await refresh(server, token), 401, "invalid_refresh_token");
+  expect((await refresh(server, refreshToken)).status).toBe(200);
+});
+
+it("every token of a session has its own secret, and a dump does not hold what they have in common", async () => {
+  const server = await serve(project);
+  const ada = await member(server, "ada");
+  const tokens = await chainOf(server, ada.refreshToken, 3, 1);
+  const texts = tokens.map(({ refresh_token }) => refresh_token);
+  expect(new Set(texts.map((text) => text.slice(0, 28)))).toEqual(new Set([ada.refreshToken.slice(0, 28)]));
+  expect(new Set(texts.map((text) => text.slice(28))).size).toBe(4);
+  const rows = [
+    ...(await rowsOf(server, "SELECT * FROM _sessions")),
+    ...(await rowsOf(server, "SELECT * FROM _refresh_tokens")),
+  ];
+  expect(rows.flat().join("\n")).not.toContain(ada.refreshToken.slice(7, 28));
+});
