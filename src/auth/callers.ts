@@ -43,7 +43,7 @@ export interface CallerServices {
   readonly cookieMode: boolean;
 }
 
-const rememberedMax = 1000;
+const rememberedBytesMax = 262_144;
 /** How often one request may find another caller or schema version than expected before it fails. */
 const roundsMax = 5;
 
@@ -54,9 +54,11 @@ const roundsMax = 5;
 export function createCallers({ database, clock, tokens, cookieMode }: CallerServices): Callers {
   let schemaVersion: CheckedRow[0] = null;
   /** The rows of API keys, by the hash of the key. A key's id and scopes are in the database alone. */
-  const keys = new Memo<CheckedRow>(rememberedMax);
+  const keys = new Memo<CheckedRow>(rememberedBytesMax, {
+    weigh: (hash, row) => hash.length + row.join().length,
+  });
   /** The ids of sessions that have ended. A request with such a session is checked before `act` is run. */
-  const ended = new Memo<true>(rememberedMax);
+  const ended = new Memo<true>(rememberedBytesMax);
 
   const expectedRow = (claim: Claim): CheckedRow | null => {
     switch (claim.kind) {

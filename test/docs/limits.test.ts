@@ -31,6 +31,19 @@ const limits: Readonly<Record<string, number>> = {
   "seconds that a cursor lives": constant("tables/", "cursorLifetimeMs") / 1000,
   "cost of the `contains` of a list": constant("tables/", "searchCostMax"),
   "long reads that wait": constant("libsql-long-work.ts", "waitingMax"),
+  "bytes of prepared statements of a connection, under Node": constant(
+    "libsql-connection.ts",
+    "statementsBytesMax",
+  ),
+  "bytes of the plans of lists": constant("tables/remembered.ts", "listsBytesMax"),
+  "characters of a shape (columns, filters and order), beyond which it is not kept": constant(
+    "platform/memo.ts",
+    "keyLengthMaxDefault",
+  ),
+  "characters of a statement, beyond which it is not kept": constant(
+    "platform/memo.ts",
+    "statementLengthMax",
+  ),
   "columns of a table": constant("schema-problems.ts", "columnsMax"),
   "characters of a check, a default or an index's condition": constant("/fragment.ts", "lengthMax"),
   "characters of a rule": constant("rules/", "textLengthMax"),
