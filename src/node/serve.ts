@@ -97,6 +97,7 @@ export async function serve(project: ProjectDirectory, options: ServeOptions): P
     const server = await createHttpServer({
       fetch: (request, env) => app?.fetch(request, env) ?? starting.toResponse(),
       tls,
+      connectionsMax: config.server.max_connections,
       log,
     });
     await new Promise<void>((listening, failed) => {

@@ -91,6 +91,11 @@ export const configSchema = mapWith({
      */
     trust_proxy: boolean(false),
     /**
+     * How many connections the server holds at once; further ones are closed as they come, and the log says so. Each takes a file
+     * descriptor and some 20 KB. On a Worker it has no effect.
+     */
+    max_connections: integer(4_000, 1, 1_000_000),
+    /**
      * Whether this server may run beside another one on the same database file. Without it, a start is refused while another
      * server has the file. With it, this one never checkpoints the file's log until the other one is gone.
      */

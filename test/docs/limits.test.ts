@@ -21,6 +21,7 @@ function constant(within: string, name: string): number {
 const limits: Readonly<Record<string, number>> = {
   "bytes of header lines together": constant("http-server.ts", "headerBytesMax"),
   "bytes of a body under `/auth`, the import of users excepted": constant("auth/body.ts", "authBodyBytesMax"),
+  "seconds in which a request has to arrive, under Node": constant("http-server.ts", "arrivalSecondsMax"),
   "depth of nested JSON": constant("strict-json.ts", "depthMax"),
   "rows of a page": constant("tables/", "limitMax"),
   "rows of a page where `limit` is not given": constant("tables/", "limitDefault"),

@@ -305,6 +305,7 @@ const targets: Record<string, (app: App, publicBaseUrl: string) => Promise<Targe
     const server = await createHttpServer({
       fetch: app.fetch,
       tls: await certificate(),
+      connectionsMax: 100,
       log: new MemoryLog(),
     });
     server.listen(Number(new URL(publicBaseUrl).port), "localhost");
@@ -312,7 +313,12 @@ const targets: Record<string, (app: App, publicBaseUrl: string) => Promise<Targe
     return { ...(await direct(app)), close: () => closed(server) };
   },
   socket: async (app) => {
-    const server = await createHttpServer({ fetch: app.fetch, tls: null, log: new MemoryLog() });
+    const server = await createHttpServer({
+      fetch: app.fetch,
+      tls: null,
+      connectionsMax: 100,
+      log: new MemoryLog(),
+    });
     server.listen(0, "127.0.0.1");
     await once(server, "listening");
     const { port } = server.address() as AddressInfo;
