@@ -2,13 +2,7 @@ import { Refusal } from "../http/refusal.js";
 import type { Database, Result, Statement } from "../platform/database.js";
 import type { Config } from "../project/config.js";
 import { hashSecret } from "./api-key.js";
-import {
-  countAttempt,
-  countAttemptBehind,
-  countStrangersAttemptBehind,
-  forgiveAttempt,
-  windowStart,
-} from "./store/throttle.js";
+import { countAttempts, forgiveAttempts, type ThrottledAttempts, windowStart } from "./store/throttle.js";
 
 /** A password attempt that counts as a failure until `forgive` is run. */
 export interface CountedAttempt {
@@ -48,44 +42,26 @@ export class PasswordThrottle {
     if (!this.limits.enabled) return { count: [], judge: async () => null, forgive: [], addressKey };
     const { max_failures, max_failures_per_address, max_failures_per_account, window_secs } = this.limits;
     const windowMs = window_secs * 1000;
-    // The narrowest limit comes first, and an attempt that it refuses is not counted for the wider ones. So a
-    // stranger who is refused cannot use up limits that other people share.
-    const keys = [
-      await this.key("both", emailKey, address),
-      await this.key("address", address),
-      await this.key("account", emailKey),
-    ] as const;
-    const [both, ofAddress, ofAccount] = keys;
-    const counted = { now, windowMs };
+    const attempts: ThrottledAttempts = {
+      both: { key: await this.key("both", emailKey, address), max: max_failures },
+      ofAddress: { key: await this.key("address", address), max: max_failures_per_address },
+      ofAccount: { key: await this.key("account", emailKey), max: max_failures_per_account },
+      emailKey,
+      addressKey,
+      now,
+      windowMs,
+    };
     return {
-      count: [
-        countAttempt({ ...counted, key: both, max: max_failures }),
-        countAttemptBehind({ ...counted, key: ofAddress, max: max_failures_per_address }),
-        countStrangersAttemptBehind(
-          { ...counted, key: ofAccount, max: max_failures_per_account },
-          emailKey,
-          addressKey,
-        ),
-      ],
-      judge: async (results) => {
-        const over = keys.findIndex((_, i) => results[i]!.rows.length === 0);
-        return over === -1 ? null : this.refusal(keys[over]!, keys.slice(0, over), now, windowMs);
-      },
-      forgive: keys.map(forgiveAttempt),
+      count: [countAttempts(attempts)],
+      judge: async ([counted]) => (counted!.rows.length > 0 ? null : this.refusal(attempts)),
+      forgive: forgiveAttempts([attempts.both.key, attempts.ofAddress.key, attempts.ofAccount.key]),
       addressKey,
     };
   }
 
-  private async refusal(
-    key: string,
-    counted: readonly string[],
-    now: number,
-    windowMs: number,
-  ): Promise<Refusal> {
-    // This attempt is refused and its password is not checked, so it is taken off the counts of the limits that it
-    // has passed.
-    const results = await this.database.batch([...counted.map(forgiveAttempt), windowStart(key)]);
-    const result = results.at(-1);
+  private async refusal(attempts: ThrottledAttempts): Promise<Refusal> {
+    const { now, windowMs } = attempts;
+    const [result] = await this.database.query([windowStart(attempts)]);
     const startedAt = (result!.rows[0]?.[0] as number | undefined) ?? now;
     const seconds = Math.max(1, Math.ceil((startedAt + windowMs - now) / 1000));
     return new Refusal("rate_limited", "too many failed attempts", {

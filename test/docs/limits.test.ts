@@ -65,8 +65,10 @@ const limits: Readonly<Record<string, number>> = {
   "seconds for which a mail is tried again": constant("mail/outbox.ts", "giveUpAfterMs") / 1000,
   "seconds in which mails of a kind to one address are counted":
     constant("mail-allowance.ts", "mailWindowMs") / 1000,
-  "links, sessions, tokens and counters that have ended, removed of each kind in a minute":
+  "links, sessions and tokens that have ended, removed of each kind in a minute":
     constant("auth/purge.ts", "rowsMax") * constant("auth/purge.ts", "roundsMax"),
+  "counters of failed passwords and mails whose window has ended, removed in a minute":
+    constant("auth/purge.ts", "rowsMax") * constant("auth/purge.ts", "counterRoundsMax"),
   "receipts that wait in memory while the journal does not work": constant(
     "recorder.ts",
     "waitingMaxDefault",
