@@ -10,7 +10,7 @@ import { nothingUnsupported } from "../schema/unsupported.js";
 import type { ColumnType } from "../sqlite/column-type.js";
 import { systemColumnName, systemTableName } from "../sqlite/names.js";
 import { listResponse } from "../tables/list/list-response.js";
-import type { ListAccess } from "../tables/list/prepare-list.js";
+import type { ListAccess, PreparedList } from "../tables/list/prepare-list.js";
 import { noPlanChecks } from "../tables/plan-check.js";
 import type { AdminServices } from "./services.js";
 
@@ -51,7 +51,7 @@ function columnOf(name: string, type: ColumnType): Column {
   };
 }
 
-const nothingPrepared = new Memo<never>(0);
+const nothingPrepared = new Memo<PreparedList | Refusal | null>(0);
 
 /** Answers a list request for such a table. It is not metered. */
 export function listSystemRows(

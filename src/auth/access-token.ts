@@ -36,7 +36,7 @@ export interface AccessTokens {
 const algorithm = "HS256";
 const type = "at+jwt";
 const issuer = "svc";
-const rememberedMax = 10_000;
+const rememberedBytesMax = 8_388_608;
 /** The length of an HMAC-SHA-256 signature (32 bytes) in base64url. */
 const signatureCharacters = 43;
 
@@ -44,7 +44,9 @@ const signatureCharacters = 43;
 export function createAccessTokens(keys: Keyring<Uint8Array>): AccessTokens {
   // A verified signature stays valid, so that a known token only has its expiry checked. The signature is the key of
   // the cache, because hashing the whole token takes longer; the stored token is compared as a whole.
-  const remembered = new Memo<VerifiedToken & { readonly token: string }>(rememberedMax);
+  const remembered = new Memo<VerifiedToken & { readonly token: string }>(rememberedBytesMax, {
+    weigh: (_, { token }) => 2 * token.length,
+  });
   const signatureOf = (token: string) => token.slice(-signatureCharacters);
   const verifyNew = async (token: string, now: number): Promise<AccessClaims | null> => {
     // jose also accepts other spellings of the same token, such as one with padding. Each would take a place in the

@@ -47,7 +47,7 @@ export interface CallerServices {
   readonly sessionMaxAgeMs: number;
 }
 
-const rememberedMax = 1000;
+const rememberedBytesMax = 262_144;
 /** How often one request may find another caller or schema version than expected before it fails. */
 const roundsMax = 5;
 
@@ -59,9 +59,11 @@ export function createCallers(services: CallerServices): Callers {
   const { database, clock, tokens, cookieMode, sessionMaxAgeMs } = services;
   let schemaVersion: CheckedRow[0] = null;
   /** The rows of API keys, by the hash of the key. A key's id and scopes are in the database alone. */
-  const keys = new Memo<CheckedRow>(rememberedMax);
+  const keys = new Memo<CheckedRow>(rememberedBytesMax, {
+    weigh: (hash, row) => hash.length + row.join().length,
+  });
   /** The ids of sessions that have ended. A request with such a session is checked before `act` is run. */
-  const ended = new Memo<true>(rememberedMax);
+  const ended = new Memo<true>(rememberedBytesMax);
 
   const expectedRow = (claim: Claim): CheckedRow | null => {
     switch (claim.kind) {

@@ -1,8 +1,9 @@
+import type { Statement } from "../platform/database.js";
 import type { Platform } from "../platform/platform.js";
 import type { Config } from "../project/config.js";
 import { mailWindowMs } from "./mail-allowance.js";
 import { purgeSignIns } from "./store/oauth.js";
-import { purgeStatements } from "./store/purge.js";
+import { purgeCounters, purgeStatements } from "./store/purge.js";
 
 const rowsMax = 500;
 const linkKeepMs = 604_800_000;
@@ -12,6 +13,11 @@ const linkKeepMs = 604_800_000;
  * they are removed.
  */
 const roundsMax = 100;
+/**
+ * For counters: requests of strangers can make several thousand a second, where each comes from another address, and those
+ * whose window has ended must not become more and more.
+ */
+const counterRoundsMax = 2_000;
 
 /**
  * Removes sessions, tokens, links and counters that have ended, a few rows at a time. To be called every minute or
@@ -28,14 +34,18 @@ export async function purge(
     graceMs: auth.refresh_token_rotation_grace_secs * 1000,
     accessTokenMs: auth.access_token_ttl_secs * 1000,
     sessionMaxAgeMs: auth.session_max_age_secs * 1000,
-    throttleMs: Math.max(auth.throttle.window_secs * 1000, mailWindowMs),
     linkKeepMs,
   });
-  // Each statement has a transaction of its own, so that other writes get in between.
-  for (const statement of statements)
-    for (let rounds = 0, removed = rowsMax; removed >= rowsMax && rounds < roundsMax; rounds++) {
-      const [result] = await database.batch([statement]);
-      removed = result!.rowsWritten;
-    }
+  for (const statement of statements) await repeat(database, statement, roundsMax);
   for (const statement of purgeSignIns(now)) await database.batch([statement]);
+  const throttleMs = Math.max(auth.throttle.window_secs * 1000, mailWindowMs);
+  await repeat(database, purgeCounters({ now, rowsMax, throttleMs }), counterRoundsMax);
+}
+
+/** Runs a statement until it finds little. Each time has its own transaction, so that other writes get in between. */
+async function repeat(database: Platform["database"], statement: Statement, timesMax: number): Promise<void> {
+  for (let rounds = 0, removed = rowsMax; removed >= rowsMax && rounds < timesMax; rounds++) {
+    const [result] = await database.batch([statement]);
+    removed = result!.rowsWritten;
+  }
 }

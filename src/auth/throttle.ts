@@ -3,12 +3,11 @@ import { Refusal } from "../http/refusal.js";
 import type { Database, Result, Statement } from "../platform/database.js";
 import type { Config } from "../project/config.js";
 import {
-  countAttempt,
-  countAttemptBehind,
-  countStrangersAttemptBehind,
-  forgiveAttempt,
+  countAttempts,
+  forgiveAttempts,
   moveCounter,
   moveKnownAddress,
+  type ThrottledAttempts,
   windowStart,
 } from "./store/throttle.js";
 import { throttleKeys } from "./throttle-keys.js";
@@ -53,47 +52,33 @@ export class PasswordThrottle {
     if (!this.limits.enabled) return { count: [], judge: async () => null, forgive: [], addressKey };
     const { max_failures, max_failures_per_address, max_failures_per_account, window_secs } = this.limits;
     const windowMs = window_secs * 1000;
-    // The narrowest limit comes first, and an attempt that it refuses is not counted for the wider ones. So a
-    // stranger who is refused cannot use up limits that other people share.
-    const keyrings = [
-      await this.keys("both", emailKey, address),
-      await this.keys("address", address),
-      await this.keys("account", emailKey),
-    ] as const;
-    const [both, ofAddress, ofAccount] = keyrings;
-    const keys = keyrings.map(({ current }) => current);
-    const moves = [...keyrings.flatMap(moveCounter), ...moveKnownAddress(emailKey, addressKeys)];
-    const counted = { now, windowMs };
+    const both = await this.keys("both", emailKey, address);
+    const ofAddress = await this.keys("address", address);
+    const ofAccount = await this.keys("account", emailKey);
+    const moves = [
+      ...[both, ofAddress, ofAccount].flatMap(moveCounter),
+      ...moveKnownAddress(emailKey, addressKeys),
+    ];
+    const attempts: ThrottledAttempts = {
+      both: { key: both.current, max: max_failures },
+      ofAddress: { key: ofAddress.current, max: max_failures_per_address },
+      ofAccount: { key: ofAccount.current, max: max_failures_per_account },
+      emailKey,
+      addressKey,
+      now,
+      windowMs,
+    };
     return {
-      count: [
-        ...moves,
-        countAttempt({ ...counted, key: both.current, max: max_failures }),
-        countAttemptBehind({ ...counted, key: ofAddress.current, max: max_failures_per_address }),
-        countStrangersAttemptBehind(
-          { ...counted, key: ofAccount.current, max: max_failures_per_account },
-          emailKey,
-          addressKey,
-        ),
-      ],
-      judge: async (results) => {
-        const over = keys.findIndex((_, i) => results[moves.length + i]!.rows.length === 0);
-        return over === -1 ? null : this.refusal(keys[over]!, keys.slice(0, over), now, windowMs);
-      },
-      forgive: keys.map(forgiveAttempt),
+      count: [...moves, countAttempts(attempts)],
+      judge: async (results) => (results[moves.length]!.rows.length > 0 ? null : this.refusal(attempts)),
+      forgive: forgiveAttempts([both.current, ofAddress.current, ofAccount.current]),
       addressKey,
     };
   }
 
-  private async refusal(
-    key: string,
-    counted: readonly string[],
-    now: number,
-    windowMs: number,
-  ): Promise<Refusal> {
-    // This attempt is refused and its password is not checked, so it is taken off the counts of the limits that it
-    // has passed.
-    const results = await this.database.batch([...counted.map(forgiveAttempt), windowStart(key)]);
-    const result = results.at(-1);
+  private async refusal(attempts: ThrottledAttempts): Promise<Refusal> {
+    const { now, windowMs } = attempts;
+    const [result] = await this.database.query([windowStart(attempts)]);
     const startedAt = (result!.rows[0]?.[0] as number | undefined) ?? now;
     const seconds = Math.max(1, Math.ceil((startedAt + windowMs - now) / 1000));
     return new Refusal("rate_limited", "too many failed attempts", {

@@ -23,7 +23,7 @@ export interface Metering {
   readonly metering?: {
     readonly version: 1;
     readonly attempt_id: string;
-    readonly status: "recorded" | "unrecorded";
+    readonly status: "recorded" | "summed" | "unrecorded";
   };
 }
 

@@ -1,4 +1,4 @@
-import type { Receipt } from "../platform/journal.js";
+import { type Receipt, sumOf } from "../platform/journal.js";
 
 /** The length of a day in milliseconds. */
 export const dayMs = 86_400_000;
@@ -42,16 +42,18 @@ export type UsageSum = [
 /** Sums receipts by table and caller. */
 export function sumsOf(receipts: readonly Receipt[]): readonly UsageSum[] {
   const sums: Record<string, UsageSum> = {};
-  for (const { table, principalKind, principalId, rowsRead, rowsWritten, rowsReturned } of receipts) {
+  for (const receipt of receipts) {
+    const { table, principalKind, principalId, rowsRead, rowsWritten, rowsReturned } = receipt;
+    const { requests, unknownReads } = sumOf(receipt);
     const subject = [table, principalKind, principalId ?? ""] as const;
     const key = subject.join("\0");
     sums[key] ??= [...subject, 0, 0, 0, 0, 0];
     const sum = sums[key];
-    sum[3]++;
+    sum[3] += requests;
     sum[4] += rowsRead ?? 0;
     sum[5] += rowsWritten ?? 0;
     sum[6] += rowsReturned ?? 0;
-    if (rowsRead === null) sum[7]++;
+    sum[7] += unknownReads;
   }
   return Object.values(sums);
 }

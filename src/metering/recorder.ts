@@ -2,8 +2,11 @@ import { toHex } from "../encoding/hex.js";
 import type { Gap, Journal, JournalEntry, Receipt } from "../platform/journal.js";
 import type { Platform } from "../platform/platform.js";
 
-/** `recorded`: the receipt survives the death of the process. `docs/reference/metering.md#receipts` */
-export type RecordStatus = "recorded" | "unrecorded";
+/**
+ * `recorded`: the receipt survives the death of the process. `summed`: it was added to a sum, which does so within a
+ * second. `docs/reference/metering.md#receipts`
+ */
+export type RecordStatus = "recorded" | "summed" | "unrecorded";
 
 /** The state of a recorder, for `GET /metrics`. */
 export interface RecorderState {
@@ -90,6 +93,7 @@ export function createRecorder(
 
   return {
     record: async (receipt) => {
+      if (waiting.length === 0 && journal.sum?.(receipt)) return "summed";
       // Waiting receipts are appended along with this one, because a Worker's isolate may be evicted before a later
       // retry.
       const others = takeWaiting();

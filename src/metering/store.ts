@@ -74,8 +74,8 @@ export function sumUsage({ fromMs, toMs }: TimeRange, grouping: UsageGrouping): 
       SELECT * FROM _usage_days AS d WHERE day BETWEEN ? AND ?
         AND (day NOT IN (?, ?) OR NOT EXISTS (SELECT 1 FROM _usage_entries WHERE day = d.day))
       UNION ALL
-      SELECT day, value ->> 5, value ->> 2, ifnull(value ->> 3, ''), 1, value ->> 8, value ->> 9, value ->> 10,
-        value ->> 8 IS NULL
+      SELECT day, value ->> 5, value ->> 2, ifnull(value ->> 3, ''), ifnull(value ->> '$[11][0]', 1), value ->> 8, value ->> 9,
+        value ->> 10, ifnull(value ->> '$[11][1]', value ->> 8 IS NULL)
       FROM _usage_entries, json_each(receipts) WHERE day IN (?, ?) AND value ->> 1 >= ? AND value ->> 1 < ?
     ) GROUP BY key ORDER BY key`,
     dayOf(fromMs),
@@ -106,6 +106,11 @@ export function listEntries(after: readonly [day: string, id: string], limit: nu
     ...after,
     BigInt(limit),
   );
+}
+
+/** Returns how many bytes the stored receipts take, without what SQLite needs around them. */
+export function entryBytes(): Statement {
+  return statement("SELECT total(octet_length(receipts) + 64) FROM _usage_entries");
 }
 
 /** Deletes at most `entriesMax` entries of days before `beforeDay`, which is written `2026-01-31`. */

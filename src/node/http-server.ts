@@ -13,11 +13,22 @@ import type { Log } from "../platform/platform.js";
 /** The limit for a request's head, including its URL: enough for a filter with 1000 values. */
 const headerBytesMax = 131_072;
 
+/** How long a request may take to arrive as a whole, in seconds. */
+const arrivalSecondsMax = 25;
+/** Node looks this often for what takes too long, so that such a request ends within 30 seconds. */
+const lookEverySeconds = 5;
+/** How often the log says at most that connections are refused. */
+const sayEveryMs = 60_000;
+
 /** What the server answers with. */
 export interface HttpServerOptions {
   readonly fetch: Parameters<typeof getRequestListener>[0];
   /** Certificate and private key in PEM format; null serves plain HTTP. */
   readonly tls: { readonly cert: string | Buffer; readonly key: string | Buffer } | null;
+  /** How many connections it holds at once. Further ones are closed as they come. */
+  readonly connectionsMax: number;
+  /** How long a request may take to arrive, and how often that is looked at, in milliseconds: 25 and 5 seconds. */
+  readonly arrival?: { readonly maxMs: number; readonly lookEveryMs: number };
   readonly log: Log;
 }
 
@@ -25,16 +36,36 @@ export interface HttpServerOptions {
  * Node's HTTP server. It answers in the server's error format even where `fetch` cannot be called: where Host and
  * target are no valid URL, and where the request is not valid HTTP.
  */
-export async function createHttpServer({ fetch, tls, log }: HttpServerOptions): Promise<Server> {
+export async function createHttpServer({
+  fetch,
+  tls,
+  connectionsMax,
+  arrival = { maxMs: arrivalSecondsMax * 1000, lookEveryMs: lookEverySeconds * 1000 },
+  log,
+}: HttpServerOptions): Promise<Server> {
   const listener = getRequestListener(fetch, { errorHandler: (error) => refusalOf(error, log).toResponse() });
   // Off, because Node would answer a request without a Host header with an empty body; the listener answers it in the
   // error format.
-  const options = { maxHeaderSize: headerBytesMax, requireHostHeader: false };
+  const options = {
+    maxHeaderSize: headerBytesMax,
+    requireHostHeader: false,
+    requestTimeout: arrival.maxMs,
+    headersTimeout: arrival.maxMs,
+    connectionsCheckingInterval: arrival.lookEveryMs,
+  };
   const server =
     tls === null
       ? createServer(options, listener)
       : // Loaded only for TLS of its own, which few servers need.
         (await import("node:https")).createServer({ ...options, ...tls }, listener);
+  server.maxConnections = connectionsMax;
+  let saidAtMs = Number.NEGATIVE_INFINITY;
+  server.on("drop", () => {
+    const nowMs = performance.now();
+    if (nowMs - saidAtMs < sayEveryMs) return;
+    saidAtMs = nowMs;
+    log.warn(`connections are refused: there are ${connectionsMax} already (server.max_connections)`);
+  });
   server.on("clientError", (error: NodeJS.ErrnoException, socket: Duplex) => {
     void answerRaw(socket, unreadable(error));
   });

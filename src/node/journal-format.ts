@@ -6,7 +6,9 @@ import {
   type ReceiptValues,
   receiptOf,
   receiptValues,
+  sumOf,
 } from "../platform/journal.js";
+import { withSumsTogether } from "../platform/receipt-sums.js";
 
 /**
  * A segment of the journal is a text file. Each line is the CRC-32 of its JSON (8 hexadecimal digits), a space and
@@ -14,7 +16,8 @@ import {
  *
  * - `{"reserved":[from,to]}`: the sequence numbers from `from` to `to - 1` may be used from now on. This line is on
  *   the disk before any of them is used;
- * - `{"seq":n,"receipts":[[…],…],"gaps":[{…},…]}`: receipts with the sequence numbers `n`, `n + 1` and so on;
+ * - `{"seq":n,"receipts":[[…],…],"gaps":[{…},…]}`: receipts with the sequence numbers `n`, `n + 1` and so on; a sum has as
+ *   many of them as requests;
  * - `{"end":n}`: no number from `n` on was used.
  *
  * After a crash, the reserved numbers without a receipt tell how many receipts may be missing at most.
@@ -55,6 +58,7 @@ export interface ReadSegment extends JournalEntry {
 /** Parses the text of a segment, or of some whole lines of it. Lines that are incomplete or damaged are skipped. */
 export function readSegment(text: string): ReadSegment {
   const receipts = new Map<number, Receipt>();
+  let requests = 0;
   const gaps: Gap[] = [];
   let from: number | null = null;
   let to = 0;
@@ -65,19 +69,30 @@ export function readSegment(text: string): ReadSegment {
       from ??= content.reserved[0];
       to = content.reserved[1];
     } else if ("receipts" in content) {
-      content.receipts.forEach((values, i) => {
-        receipts.set(content.seq + i, receiptOf(values));
-      });
+      let { seq } = content;
+      for (const values of content.receipts) {
+        const receipt = receiptOf(values);
+        const count = sumOf(receipt).requests;
+        if (!receipts.has(seq)) requests += count;
+        receipts.set(seq, receipt);
+        seq += count;
+      }
       gaps.push(...content.gaps);
     } else if ("end" in content) to = content.end;
   }
-  const missing = Math.max(0, to - (from ?? to) - receipts.size);
+  const missing = Math.max(0, to - (from ?? to) - requests);
   return { receipts: [...receipts.values()], gaps, missing };
 }
 
 function parseLine(text: string): Line | null {
   const content = text.slice(9);
   return text[8] === " " && text.slice(0, 8) === checksum(content) ? (JSON.parse(content) as Line) : null;
+}
+
+/** What is stored of a segment, or of a piece of it: sums that are alike are put together. */
+export function readPiece(text: string): ReadSegment {
+  const read = readSegment(text);
+  return { ...read, receipts: withSumsTogether(read.receipts) };
 }
 
 /**

@@ -4,12 +4,19 @@ import { join } from "node:path";
 import { setImmediate } from "node:timers";
 import { toHex } from "../encoding/hex.js";
 import { inTurn } from "../platform/in-turn.js";
-import type { Gap, Journal, JournalEntry, Receipt } from "../platform/journal.js";
+import {
+  type Gap,
+  type Journal,
+  type JournalEntry,
+  type Receipt,
+  receiptValues,
+} from "../platform/journal.js";
 import type { Clock, Random } from "../platform/platform.js";
+import { maySum, ReceiptSums } from "../platform/receipt-sums.js";
 import { lockDirectory } from "./directory-lock.js";
 import type { FileLock } from "./file-lock.js";
 import { journalsIn, removeJournal, segmentsIn } from "./journal-directory.js";
-import { endLine, entryLine, piecesOf, readSegment, reservedLine } from "./journal-format.js";
+import { endLine, entryLine, piecesOf, readPiece, readSegment, reservedLine } from "./journal-format.js";
 import { makePrivateDirectory, privateFile } from "./private-files.js";
 import { syncToDisk } from "./sync-to-disk.js";
 
@@ -24,6 +31,16 @@ export interface FileJournalOptions {
   readonly store: (entry: JournalEntry) => Promise<void>;
   readonly clock: Clock;
   readonly random: Random;
+  /** Without it, anonymous reads are never summed. */
+  readonly bound?: JournalBound;
+}
+
+/** How much room receipts may take, in bytes: in the journal's files and where they are stored. */
+export interface JournalBound {
+  /** From three quarters of it on, receipts of anonymous reads are summed; the rest is room for the sums. */
+  readonly bytesMax: number;
+  /** How much the stored receipts take. */
+  readonly storedBytes: () => Promise<number>;
 }
 
 /** How many sequence numbers are reserved at once. A crash leaves a gap of at most two blocks. */
@@ -34,6 +51,11 @@ const segmentBytesMax = 196_608;
 const syncEveryMs = 1_000;
 /** After a failure, how long to wait before the journal is opened again. */
 const reopenAfterMs = 250;
+
+/** Sums are written this long after their first receipt was added, at the latest. */
+const sumEveryMs = 1_000;
+/** How many collections lie between two looks at what is stored. Between them it is added up. */
+const collectionsPerLook = 20;
 
 interface Segment {
   readonly file: number;
@@ -70,6 +92,12 @@ export class FileJournal implements Journal {
   #reserving = false;
   #failedAtMs = Number.NEGATIVE_INFINITY;
   #syncDue = false;
+  readonly #sums = new ReceiptSums();
+  #sumsDue = false;
+  /** Of all segments that are there. */
+  #fileBytes = 0;
+  #storedBytes = 0;
+  #collections = 0;
   readonly #collecting = inTurn();
   #closed = false;
 
@@ -107,6 +135,24 @@ export class FileJournal implements Journal {
     }
     this.#pending.entries.push(entry);
     return this.#pending.written;
+  }
+
+  sum(receipt: Receipt): boolean {
+    const { bound } = this.#options;
+    if (bound === undefined || this.#fileBytes + this.#storedBytes < (bound.bytesMax / 4) * 3) return false;
+    if (!maySum(receipt)) return false;
+    let segment: Segment;
+    try {
+      segment = this.#openSegment();
+    } catch {
+      return false;
+    }
+    this.#sums.add(receipt);
+    if (!this.#sumsDue) setTimeout(() => this.#flush(), sumEveryMs).unref();
+    this.#sumsDue = true;
+    if (this.#sums.requests >= blockSize / 2 || this.#next + this.#sums.requests >= segment.reserved)
+      this.#flush();
+    return true;
   }
 
   collect(): Promise<void> {
@@ -154,19 +200,21 @@ export class FileJournal implements Journal {
     return { file, name, bytes: text.length, written: false, reserved };
   }
 
-  /** Writes all entries that came since the last flush in one write. */
+  /** Writes all entries that came since the last flush, and all sums, in one write. */
   #flush(): void {
     const group = this.#pending;
     this.#pending = null;
-    if (group === null) return;
+    this.#sumsDue = false;
+    if (group === null && this.#sums.requests === 0) return;
     try {
-      this.#write(group.entries);
+      this.#write(group?.entries ?? []);
+      this.#sums.clear();
     } catch (error) {
       this.#abandon();
-      group.reject(error);
+      group?.reject(error);
       return;
     }
-    group.resolve();
+    group?.resolve();
     try {
       this.#prepareNext(this.#segment!);
     } catch {
@@ -175,11 +223,16 @@ export class FileJournal implements Journal {
     }
   }
 
-  #write(entries: readonly JournalEntry[]): void {
+  /** The segment, which is opened where there is none. Throws where that fails, or failed just now. */
+  #openSegment(): Segment {
     if (this.#segment === null && this.#options.clock.elapsed() - this.#failedAtMs < reopenAfterMs)
       throw new Error("the journal is not open");
     this.open();
-    const segment = this.#segment!;
+    return this.#segment!;
+  }
+
+  #write(entries: readonly JournalEntry[]): void {
+    const segment = this.#openSegment();
     // Entries in a file that was deleted from outside would be lost when the process ends.
     if (fstatSync(segment.file).nlink === 0) throw new Error("the journal's segment has been removed");
     const receipts: Receipt[] = [];
@@ -188,10 +241,14 @@ export class FileJournal implements Journal {
       receipts.push(...entry.receipts);
       gaps.push(...entry.gaps);
     }
-    if (this.#next + receipts.length > segment.reserved) this.#reserveNow(segment, receipts.length);
+    const count = receipts.length + this.#sums.requests;
+    receipts.push(...this.#sums.all());
+    if (this.#next + count > segment.reserved) this.#reserveNow(segment, count);
     const line = entryLine(this.#next, { receipts, gaps });
-    this.#next += receipts.length;
-    segment.bytes += writeAll(segment.file, line);
+    this.#next += count;
+    const bytes = writeAll(segment.file, line);
+    segment.bytes += bytes;
+    this.#fileBytes += bytes;
     segment.written = true;
   }
 
@@ -265,9 +322,13 @@ export class FileJournal implements Journal {
     for (const name of await segmentsIn(this.#directory)) {
       if (name === this.#segment?.name) continue;
       const path = join(this.#directory, name);
-      await storeSegment(this.#options.store, await readFile(path, "utf8"));
+      this.#storedBytes += await storeSegment(this.#options.store, await readFile(path, "utf8"));
       await rm(path);
     }
+    this.#fileBytes = this.#segment?.bytes ?? 0;
+    const { bound } = this.#options;
+    if (bound !== undefined && this.#collections++ % collectionsPerLook === 0)
+      this.#storedBytes = await bound.storedBytes();
   }
 }
 
@@ -326,7 +387,8 @@ export async function readJournals(directory: string): Promise<JournalEntry> {
     for (const name of await segmentsIn(join(directory, left))) {
       // A running server may have stored and deleted the segment in the meantime.
       const text = await readFile(join(directory, left, name), "utf8").catch(() => "");
-      entries.push(readSegment(text));
+      // As they are stored, so that a receipt which is stored meanwhile is recognised.
+      for (const piece of piecesOf(text)) entries.push(readPiece(piece));
     }
   return {
     receipts: entries.flatMap(({ receipts }) => receipts),
@@ -334,8 +396,15 @@ export async function readJournals(directory: string): Promise<JournalEntry> {
   };
 }
 
-async function storeSegment(store: FileJournalOptions["store"], text: string): Promise<void> {
-  for (const piece of piecesOf(text)) await storeSome(store, readSegment(piece));
+/** Returns about how many bytes that takes where it is stored. */
+async function storeSegment(store: FileJournalOptions["store"], text: string): Promise<number> {
+  let bytes = 0;
+  for (const piece of piecesOf(text)) {
+    const entry = readPiece(piece);
+    await storeSome(store, entry);
+    bytes += JSON.stringify(entry.receipts.map(receiptValues)).length + 64;
+  }
+  return bytes;
 }
 
 /** Stores an entry unless it is empty. */

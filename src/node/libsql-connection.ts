@@ -2,11 +2,12 @@ import { resolve } from "node:path";
 import Libsql from "libsql";
 import PromiseDatabase from "libsql/promise";
 import { type Result, type SqlValue, type Statement, UnavailableError } from "../platform/database.js";
-import { Memo } from "../platform/memo.js";
+import { Memo, statementLengthMax } from "../platform/memo.js";
 import { checkParams, countPlaceholders } from "../platform/statement-text.js";
 import { Explainer } from "./libsql-explain.js";
 import { readsAtOnce } from "./libsql-long-work.js";
 import { fromNative, type NativeRow } from "./native-rows.js";
+import { countPrepared, preparedBytes } from "./prepared-bytes.js";
 import { makePrivateFile } from "./private-files.js";
 
 /** How an embedded database is opened. */
@@ -57,8 +58,12 @@ function openFile(path: string): Libsql.Database {
 
 /** How long SQLite waits for a lock by itself, which blocks the event loop: only in commands and while opening. */
 const blockingLockWaitMs = 5000;
-const cachedStatementsMax = 500;
-const newCache = () => new Memo<PreparedStatement>(cachedStatementsMax, Number.POSITIVE_INFINITY);
+const statementsBytesMax = 16_777_216;
+const newCache = () =>
+  new Memo<PreparedStatement>(statementsBytesMax, {
+    weigh: preparedBytes,
+    keyLengthMax: statementLengthMax,
+  });
 
 interface PreparedStatement {
   readonly native: Libsql.Statement<[readonly SqlValue[]]>;
@@ -238,6 +243,7 @@ export class Connection {
       // Reads the schema anew where another process has changed it: SQLite finds only some mistakes of a new statement
       // to be due to that.
       this.#schemaStatement.all([]);
+      countPrepared(sql);
       return prepare(this.#native, sql);
     });
   }

@@ -1,6 +1,7 @@
 import { resolve } from "node:path";
 import Libsql from "libsql";
 import type { SqlValue } from "../platform/database.js";
+import { countPrepared } from "./prepared-bytes.js";
 
 /**
  * Runs EXPLAIN statements on a separate connection, because libsql leaves them open: on the connection that writes,
@@ -9,18 +10,22 @@ import type { SqlValue } from "../platform/database.js";
 export class Explainer {
   #connection: Libsql.Database | null = null;
   #schemaVersion: unknown;
+  readonly #versionStatement: Libsql.Statement;
 
   /** `main` is the connection for reading and writing to the database at `path`. */
   constructor(
     private readonly path: string,
     private readonly main: Libsql.Database,
-  ) {}
+  ) {
+    this.#versionStatement = main.prepare("PRAGMA schema_version").raw(true);
+  }
 
   /**
    * The rows of an EXPLAIN QUERY PLAN; an empty list for a plain EXPLAIN, which only tests whether the statement
    * compiles.
    */
   rows(sql: string, params: readonly SqlValue[]): readonly (readonly unknown[])[] {
+    countPrepared(sql);
     const statement = this.#open().prepare<[readonly SqlValue[]]>(sql);
     // Preparing has already tested whether the statement compiles. Running it would leave a statement open that keeps
     // its locks.
@@ -41,7 +46,7 @@ export class Explainer {
    * when it loaded the schema, and the plan has to be the one of the connection that writes.
    */
   #open(): Libsql.Database {
-    const [version] = this.main.prepare("PRAGMA schema_version").raw(true).all([]) as [[unknown]];
+    const [version] = this.#versionStatement.all([]) as [[unknown]];
     if (this.#connection === null || this.#schemaVersion !== version[0]) {
       this.close();
       // An in-memory database is visible only to its own connection. A copy of its schema is enough there, because a

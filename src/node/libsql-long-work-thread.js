@@ -13,8 +13,9 @@ import PromiseDatabase from "libsql/promise";
 /** @type {import("./libsql-long-work.js").ThreadOptions} */
 const { path, synchronous } = workerData;
 
-/** After how many statements a connection is replaced: until then it keeps each of them. */
+/** After how many statements a connection is replaced, or after how many characters of them: until then it keeps each. */
 const statementsMax = 64;
+const statementCharactersMax = 524_288;
 /** An interrupt before a statement's first step has no effect, so it is repeated. */
 const interruptEveryMs = 5;
 /** How long a read waits for a lock, which no interrupt ends. */
@@ -33,6 +34,7 @@ class Lane {
    * @type {Map<string, any>}
    */
   #statements = new Map();
+  #characters = 0;
   #isRunning = false;
   isFree = true;
 
@@ -73,6 +75,7 @@ class Lane {
     const isReader = prepared.reader;
     const statement = (isReader ? prepared.raw(true) : prepared).safeIntegers(true);
     this.#statements.set(sql, statement);
+    this.#characters += sql.length;
     return statement;
   }
 
@@ -85,7 +88,7 @@ class Lane {
   }
 
   closeIfUsedUp() {
-    if (this.#statements.size >= statementsMax) this.close();
+    if (this.#statements.size >= statementsMax || this.#characters >= statementCharactersMax) this.close();
   }
 
   close() {
@@ -93,6 +96,7 @@ class Lane {
     this.#database.close();
     this.#database = null;
     this.#statements = new Map();
+    this.#characters = 0;
     collectGarbage();
   }
 }

@@ -13,6 +13,7 @@ import { isLoopbackHost } from "../http/loopback.js";
 import { Refusal } from "../http/refusal.js";
 import { noJournal } from "../metering/attempt.js";
 import { storeEntries } from "../metering/database-journal.js";
+import { entryBytes } from "../metering/store.js";
 import type { Database } from "../platform/database.js";
 import type { Journal, JournalEntry } from "../platform/journal.js";
 import type { Log, Platform } from "../platform/platform.js";
@@ -55,6 +56,8 @@ export interface RunningServer {
 
 const drainMs = 8_000;
 const closeIdleEveryMs = 100;
+/** How long it may take to add up what is stored, which runs beside the event loop. */
+const sumWithinMs = 30_000;
 const starting = new Refusal("unavailable", "the server is starting");
 
 /**
@@ -98,6 +101,7 @@ export async function serve(project: ProjectDirectory, options: ServeOptions): P
     const server = await createHttpServer({
       fetch: (request, env) => app?.fetch(request, env) ?? starting.toResponse(),
       tls,
+      connectionsMax: config.server.max_connections,
       log,
     });
     await new Promise<void>((listening, failed) => {
@@ -164,6 +168,7 @@ async function openJournal(
     store: (entry: JournalEntry) => storeEntries(database, [entry]),
     clock: systemClock,
     random: systemRandom,
+    bound: { bytesMax: config.usage.journal_max_bytes, storedBytes: () => storedBytes(database) },
   };
   const journal = new FileJournal(options);
   try {
@@ -181,6 +186,15 @@ async function openJournal(
     );
   }
   return journal;
+}
+
+async function storedBytes(database: Database): Promise<number> {
+  const [result] = await database.query([entryBytes()], {
+    principal: "server",
+    isKey: false,
+    withinMs: sumWithinMs,
+  });
+  return Number(result!.rows[0]![0]);
 }
 
 async function drained(server: Server): Promise<void> {

@@ -75,7 +75,7 @@ function sharedSchemas(metered: boolean, tokensInBody: boolean): JsonSchema {
     metering: object({
       version: { const: 1 },
       attempt_id: text,
-      status: { enum: ["recorded", "unrecorded"] },
+      status: { enum: ["recorded", "summed", "unrecorded"] },
     }),
   };
   return {

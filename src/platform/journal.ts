@@ -15,6 +15,18 @@ export interface Receipt {
   readonly rowsRead: number | null;
   readonly rowsWritten: number | null;
   readonly rowsReturned: number | null;
+  /**
+   * There where this is the sum of alike requests within a minute (`docs/reference/metering.md#sums`). The counts are then
+   * sums of what is known, `atMs` is the beginning of the minute and `attemptId` that of the first request.
+   */
+  readonly sum?: ReceiptSum;
+}
+
+/** What a sum says beside its counts. */
+export interface ReceiptSum {
+  readonly requests: number;
+  /** How many of them have unknown `rowsRead`. */
+  readonly unknownReads: number;
 }
 
 /** A receipt as a list of values, in the order in which it is written to files, to the database and to an export. */
@@ -30,10 +42,17 @@ export type ReceiptValues = readonly [
   rowsRead: Receipt["rowsRead"],
   rowsWritten: Receipt["rowsWritten"],
   rowsReturned: Receipt["rowsReturned"],
+  sum?: readonly [requests: ReceiptSum["requests"], unknownReads: ReceiptSum["unknownReads"]],
 ];
 
 /** The list form of a receipt; `receiptOf` turns it back. */
 export function receiptValues(receipt: Receipt): ReceiptValues {
+  const { sum } = receipt;
+  const values = valuesBeforeSum(receipt);
+  return sum === undefined ? values : [...values, [sum.requests, sum.unknownReads]];
+}
+
+function valuesBeforeSum(receipt: Receipt) {
   return [
     receipt.attemptId,
     receipt.atMs,
@@ -46,11 +65,12 @@ export function receiptValues(receipt: Receipt): ReceiptValues {
     receipt.rowsRead,
     receipt.rowsWritten,
     receipt.rowsReturned,
-  ];
+  ] as const;
 }
 
 /** The receipt that `receiptValues` made a list of. */
 export function receiptOf(values: ReceiptValues): Receipt {
+  const sum = values[11];
   return {
     attemptId: values[0],
     atMs: values[1],
@@ -63,7 +83,13 @@ export function receiptOf(values: ReceiptValues): Receipt {
     rowsRead: values[8],
     rowsWritten: values[9],
     rowsReturned: values[10],
+    ...(sum !== undefined && { sum: { requests: sum[0], unknownReads: sum[1] } }),
   };
+}
+
+/** How many requests a receipt stands for, and of how many `rowsRead` is unknown. */
+export function sumOf({ sum, rowsRead }: Receipt): ReceiptSum {
+  return sum ?? { requests: 1, unknownReads: rowsRead === null ? 1 : 0 };
 }
 
 /**
@@ -93,6 +119,12 @@ export interface Journal {
    * appended again, together with others or alone, because readers of the journal keep only one receipt per attempt.
    */
   append(entry: JournalEntry): Promise<void>;
+
+  /**
+   * Adds the receipt to a sum of alike ones, if it is of an anonymous read and the journal has reached the size from
+   * which it does that. The sum is written within a second. False where the receipt has to be appended.
+   */
+  sum?(receipt: Receipt): boolean;
 
   /**
    * Moves what the journal holds into the database, from where it can be exported. Does nothing where it is there

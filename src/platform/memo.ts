@@ -1,6 +1,26 @@
+/** How much a `Memo` keeps. */
+export interface MemoBounds<T> {
+  /**
+   * About how many bytes an entry takes. By default a byte for each character of its key, which is enough where the
+   * values are small.
+   */
+  readonly weigh?: (key: string, value: T) => number;
+  /** Entries with keys of more characters are not kept, so that one request cannot push out what many others share. */
+  readonly keyLengthMax?: number;
+}
+
 /**
- * A cache of bounded size: a two-generation LRU. An entry survives until at least `max / 2` other keys were used
- * after it. Values must not be undefined.
+ * The `keyLengthMax` of caches by SQL text. A page of a table of 100 columns has some 11,000 characters, of real numbers
+ * 100,000, and preparing such a statement for each request would take ten times as long as running it.
+ */
+export const statementLengthMax = 131_072;
+
+/** Texts of requests that are longer are not kept. */
+const keyLengthMaxDefault = 8_192;
+
+/**
+ * A cache that is bounded in bytes: a two-generation LRU. An entry survives until others that weigh half of `bytesMax`
+ * were used after it. Values must not be undefined.
  */
 export class Memo<T> {
   /**
@@ -8,16 +28,19 @@ export class Memo<T> {
    * reorder all keys.
    */
   #recent = new Map<string, T>();
+  #recentBytes = 0;
   #older = new Map<string, T>();
+  readonly #weigh: (key: string, value: T) => number;
+  readonly #keyLengthMax: number;
 
-  /**
-   * `max` is the number of entries; 0 keeps none. Keys of more than `keyLengthMax` characters are not kept, so that
-   * requests with long ones cannot fill the memory.
-   */
+  /** `bytesMax` is what all entries together may weigh; 0 keeps none. */
   constructor(
-    private readonly max: number,
-    private readonly keyLengthMax = 2_000,
-  ) {}
+    private readonly bytesMax: number,
+    { weigh = (key) => key.length, keyLengthMax = keyLengthMaxDefault }: MemoBounds<T> = {},
+  ) {
+    this.#weigh = weigh;
+    this.#keyLengthMax = keyLengthMax;
+  }
 
   /** The value of the key, or what `make` returns, which is kept from then on. For the key null nothing is kept. */
   get(key: string | null, make: () => T): T {
@@ -38,15 +61,25 @@ export class Memo<T> {
     return older;
   }
 
+  /** Keeps the value, unless its key is too long or it alone weighs more than a generation may. */
   set(key: string, value: T): void {
-    if (key.length > this.keyLengthMax || this.max === 0) return;
+    this.delete(key);
+    if (key.length > this.#keyLengthMax) return;
+    const bytes = this.#weigh(key, value);
+    const generationMax = this.bytesMax / 2;
+    if (bytes > generationMax || generationMax === 0) return;
+    if (this.#recentBytes + bytes > generationMax) {
+      this.#older = this.#recent;
+      this.#recent = new Map();
+      this.#recentBytes = 0;
+    }
     this.#recent.set(key, value);
-    if (this.#recent.size * 2 <= this.max) return;
-    this.#older = this.#recent;
-    this.#recent = new Map();
+    this.#recentBytes += bytes;
   }
 
   delete(key: string): void {
+    const recent = this.#recent.get(key);
+    if (recent !== undefined) this.#recentBytes -= this.#weigh(key, recent);
     this.#recent.delete(key);
     this.#older.delete(key);
   }

@@ -91,6 +91,11 @@ export const configSchema = mapWith({
      */
     trust_proxy: boolean(false),
     /**
+     * How many connections the server holds at once; further ones are closed as they come, and the log says so. Each takes a file
+     * descriptor and some 20 KB. On a Worker it has no effect.
+     */
+    max_connections: integer(4_000, 1, 1_000_000),
+    /**
      * Whether this server may run beside another one on the same database file. Without it, a start is refused while another
      * server has the file. With it, this one never checkpoints the file's log until the other one is gone.
      */
@@ -193,6 +198,11 @@ export const configSchema = mapWith({
     row_metering_enabled: boolean(true),
     /** The directory of the journal of receipts, for it alone. On a Worker the journal is in the database. */
     journal_dir: string(".svc/usage"),
+    /**
+     * How many bytes receipts may take, in the journal and in the database. Near it, receipts of anonymous reads are summed by
+     * table and minute. On a Worker it has no effect.
+     */
+    journal_max_bytes: integer(1_073_741_824, 67_108_864, 1_099_511_627_776),
     /** How long receipts are kept, in days. The sums of their days are kept. */
     retention_days: integer(30, 1, 36_500),
   }),

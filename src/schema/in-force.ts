@@ -66,7 +66,7 @@ export function parseOnce(text: string): ParsedSchema {
   return parsedTexts.get(text, () => parseSchema(text));
 }
 
-const parsedTexts = new Memo<ParsedSchema>(2, Number.POSITIVE_INFINITY);
+const parsedTexts = new Memo<ParsedSchema>(2, { weigh: () => 1, keyLengthMax: Number.POSITIVE_INFINITY });
 
 /** Parses a text that was applied. It has problems only if another release of the server applied it. */
 function parsed(text: string): Schema {

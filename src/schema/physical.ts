@@ -133,7 +133,7 @@ export function ddlOf({ sql }: PhysicalTable): TableDdl | null {
   return ddls.get(sql, () => parseTableDdl(sql));
 }
 
-const ddls = new Memo<TableDdl | null>(1000, 10_000);
+const ddls = new Memo<TableDdl | null>(2_097_152);
 
 /** The collation of columns that have another one than BINARY, as it is written, by the column's name. */
 export function collationsOf(table: PhysicalTable): ReadonlyMap<string, string> {

@@ -1,5 +1,5 @@
 import type { Result, Statement } from "../platform/database.js";
-import { Memo } from "../platform/memo.js";
+import { Memo, statementLengthMax } from "../platform/memo.js";
 import type { Log } from "../platform/platform.js";
 import { bind, type SlotValues, type Sql } from "./sql/fragment.js";
 
@@ -65,8 +65,7 @@ const unknown: PlanQuestion = { statements: [], isExact: () => false };
 /** For projects that do not meter requests: no plan is asked for, so no number of rows is known. */
 export const noPlanChecks: Pick<PlanChecks, "questionOf"> = { questionOf: () => unknown };
 
-const plansMax = 2_000;
-const planTextMax = 100_000;
+const plansBytesMax = 4_194_304;
 /** After how long a plan is asked for again, because new statistics may have changed it. */
 const trustedMs = 60_000;
 
@@ -76,7 +75,7 @@ const trustedMs = 60_000;
  */
 export class PlanChecks {
   /** By the text of the statement. */
-  readonly #plans = new Memo<KnownPlan>(plansMax, planTextMax);
+  readonly #plans = new Memo<KnownPlan>(plansBytesMax, { keyLengthMax: statementLengthMax });
 
   constructor(private readonly log: Log) {}
 

@@ -1,4 +1,4 @@
-import type { Refusal } from "../http/refusal.js";
+import { isRefusal, type Refusal } from "../http/refusal.js";
 import { Memo } from "../platform/memo.js";
 import type { Log } from "../platform/platform.js";
 import type { LiveProject } from "../schema/live-project.js";
@@ -8,17 +8,35 @@ import { type Counted, PlanChecks } from "./plan-check.js";
 import type { Sql } from "./sql/fragment.js";
 import type { WriteStatement } from "./sql/row.js";
 
+const listsBytesMax = 8_388_608;
+
 /** What requests under one version of the schema share, such as statements. It is dropped when the schema changes. */
 export class Remembered {
-  readonly accesses = new Memo<Access | Refusal | null>(1_000);
-  readonly lists = new Memo<PreparedList | Refusal | null>(300);
-  readonly reads = new Memo<Counted<Sql>>(300);
-  readonly writes = new Memo<WriteStatement>(300);
+  readonly accesses = new Memo<Access | Refusal | null>(1_048_576, {
+    weigh: (key) => key.length + ruleBytes,
+  });
+  readonly lists = new Memo<PreparedList | Refusal | null>(listsBytesMax, { weigh: listBytes });
+  readonly reads = new Memo<Counted<Sql>>(2_097_152, { weigh: statementBytes });
+  readonly writes = new Memo<WriteStatement>(4_194_304, { weigh: statementBytes });
   readonly plans: PlanChecks;
 
   constructor(log: Log) {
     this.plans = new PlanChecks(log);
   }
+}
+
+/** About what a rule takes as a tree. */
+const ruleBytes = 2_048;
+/** About what a list takes for each column that it shows: for its place in the plan, and in two statements. */
+const columnBytes = 512;
+
+function listBytes(shape: string, list: PreparedList | Refusal | null): number {
+  const columns = list === null || isRefusal(list) ? 0 : list.plan.output.length;
+  return shape.length + ruleBytes + columns * columnBytes;
+}
+
+function statementBytes(shape: string, { statement }: Counted<Sql>): number {
+  return shape.length + 2 * statement.text.length;
 }
 
 const remembered = new WeakMap<LiveProject, Remembered>();

@@ -15,7 +15,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import Libsql from "libsql";
 import { describe, expect, it, onTestFinished, vi } from "vitest";
+import { storeEntries } from "../../src/metering/database-journal.js";
+import { openLibsql } from "../../src/node/libsql.js";
 import { certificate } from "../support/certificate.js";
+import { receipt } from "../support/receipts.js";
 import { spawnServer } from "../support/spawned-server.js";
 import { cli as built, svc as commandLine, type Outcome } from "./svc.js";
 
@@ -325,6 +328,31 @@ describe("the schema", () => {
 });
 
 describe("usage", () => {
+  it("says in its export how many requests a sum stands for", async () => {
+    const directory = exampleProject();
+    svc(directory, ["schema", "apply"]);
+    const database = openLibsql({
+      path: join(directory, ".svc/data.db"),
+      synchronous: "normal",
+      commandLine: true,
+    });
+    const sum = receipt("a", {
+      principalKind: "anonymous",
+      principalId: null,
+      rowsRead: 7,
+      sum: { requests: 3, unknownReads: 1 },
+    });
+    await storeEntries(database, [{ receipts: [sum, receipt("b")], gaps: [] }]);
+    await database.close();
+    const lines = svc(directory, ["usage", "export", "--format", "csv"]).stdout.trim().split("\n");
+    expect(lines.slice(1)).toEqual([
+      "a,1970-01-01T00:00:00.001Z,anonymous,,GET,notes,list,200,7,0,2,3,1",
+      "b,1970-01-01T00:00:00.001Z,user,ada,GET,notes,list,200,,0,2,1,1",
+    ]);
+    const [first] = svc(directory, ["usage", "export"]).stdout.split("\n");
+    expect(JSON.parse(first!)).toMatchObject({ attempt_id: "a", requests: 3, unknown_reads: 1 });
+  });
+
   it("is exported while the server runs, as NDJSON or CSV, from a time on", async () => {
     const directory = exampleProject();
     const url = await served(directory);
@@ -347,7 +375,7 @@ describe("usage", () => {
       .stdout.trim()
       .split("\n");
     expect(header).toMatch(/^attempt_id,at,principal_kind,/);
-    expect(line).toMatch(new RegExp(`^${attempt_id},2.*,key,[0-9a-f]{32},GET,tags,list,200,0,0,0$`));
+    expect(line).toMatch(new RegExp(`^${attempt_id},2.*,key,[0-9a-f]{32},GET,tags,list,200,0,0,0,1,0$`));
     expect(others).toEqual([]);
     expect(svc(directory, ["usage", "export", "--since", "2999-01-01"]).stdout).toBe("");
     expect(svc(directory, ["usage", "export", "--since", "yesterday"]).status).toBe(2);

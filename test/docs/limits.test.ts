@@ -21,6 +21,7 @@ function constant(within: string, name: string): number {
 const limits: Readonly<Record<string, number>> = {
   "bytes of header lines together": constant("http-server.ts", "headerBytesMax"),
   "bytes of a body under `/auth`, the import of users excepted": constant("auth/body.ts", "authBodyBytesMax"),
+  "seconds in which a request has to arrive, under Node": constant("http-server.ts", "arrivalSecondsMax"),
   "depth of nested JSON": constant("strict-json.ts", "depthMax"),
   "rows of a page": constant("tables/", "limitMax"),
   "rows of a page where `limit` is not given": constant("tables/", "limitDefault"),
@@ -31,6 +32,19 @@ const limits: Readonly<Record<string, number>> = {
   "seconds that a cursor lives": constant("tables/", "cursorLifetimeMs") / 1000,
   "cost of the `contains` of a list": constant("tables/", "searchCostMax"),
   "long reads that wait": constant("libsql-long-work.ts", "waitingMax"),
+  "bytes of prepared statements of a connection, under Node": constant(
+    "libsql-connection.ts",
+    "statementsBytesMax",
+  ),
+  "bytes of the plans of lists": constant("tables/remembered.ts", "listsBytesMax"),
+  "characters of a shape (columns, filters and order), beyond which it is not kept": constant(
+    "platform/memo.ts",
+    "keyLengthMaxDefault",
+  ),
+  "characters of a statement, beyond which it is not kept": constant(
+    "platform/memo.ts",
+    "statementLengthMax",
+  ),
   "columns of a table": constant("schema-problems.ts", "columnsMax"),
   "characters of a check, a default or an index's condition": constant("/fragment.ts", "lengthMax"),
   "characters of a rule": constant("rules/", "textLengthMax"),
@@ -55,8 +69,10 @@ const limits: Readonly<Record<string, number>> = {
   "seconds for which a mail is tried again": constant("mail/outbox.ts", "giveUpAfterMs") / 1000,
   "seconds in which mails of a kind to one address are counted":
     constant("mail-allowance.ts", "mailWindowMs") / 1000,
-  "links, sessions, tokens and counters that have ended, removed of each kind in a minute":
+  "links, sessions and tokens that have ended, removed of each kind in a minute":
     constant("auth/purge.ts", "rowsMax") * constant("auth/purge.ts", "roundsMax"),
+  "counters of failed passwords and mails whose window has ended, removed in a minute":
+    constant("auth/purge.ts", "rowsMax") * constant("auth/purge.ts", "counterRoundsMax"),
   "receipts that wait in memory while the journal does not work": constant(
     "recorder.ts",
     "waitingMaxDefault",

@@ -2,9 +2,9 @@ import { once } from "node:events";
 import { type AddressInfo, connect } from "node:net";
 import { expect, it, onTestFinished } from "vitest";
 import { readText } from "../../src/http/body.js";
-import { methodNotAllowed } from "../../src/http/refusal.js";
+import { isRefusal, methodNotAllowed } from "../../src/http/refusal.js";
 import { json } from "../../src/http/respond.js";
-import { createHttpServer } from "../../src/node/http-server.js";
+import { createHttpServer, type HttpServerOptions } from "../../src/node/http-server.js";
 import { MemoryLog, serve, signUp } from "../support/server.js";
 
 const body = JSON.stringify({ email: "ada@example.com", password: "correct horse" });
@@ -13,7 +13,7 @@ const login = (...headers: string[]) =>
     "\r\n",
   );
 
-async function listening() {
+async function listening(some: Partial<HttpServerOptions> = {}) {
   const log = new MemoryLog();
   const read: unknown[] = [];
   const fetch = async (request: Request) => {
@@ -21,7 +21,7 @@ async function listening() {
     if (request.method !== "GET") read.push(await readText(request, 1_000));
     return json({ status: "ok" });
   };
-  const server = await createHttpServer({ fetch, tls: null, log });
+  const server = await createHttpServer({ fetch, tls: null, connectionsMax: 100, log, ...some });
   server.listen(0, "127.0.0.1");
   await once(server, "listening");
   onTestFinished(() => {
@@ -111,7 +111,7 @@ it("takes a request without Content-Length and Transfer-Encoding for one without
       duplex: "half",
     });
   };
-  const server = await createHttpServer({ fetch, tls: null, log: new MemoryLog() });
+  const server = await createHttpServer({ fetch, tls: null, connectionsMax: 100, log: new MemoryLog() });
   server.listen(0, "127.0.0.1");
   await once(server, "listening");
   onTestFinished(() => {
@@ -148,4 +148,41 @@ it("reads a body that ends early as a refusal, and logs nothing", async () => {
   const cutOff = expect.objectContaining({ code: "bad_request", message: "the body ended early" });
   await expect.poll(() => read).toEqual([cutOff, cutOff]);
   expect(log.lines).toEqual([]);
+});
+
+it("a head or a body that takes too long to arrive is 408", async () => {
+  const { port, log, read } = await listening({ arrival: { maxMs: 100, lookEveryMs: 20 } });
+  const slow = [
+    "GET / HTTP/1.1\r\nHost: 127.0.0.1\r\n",
+    `${login("Content-Length: 100")}{`,
+    `${login("Transfer-Encoding: chunked")}1\r\n{\r\n`,
+  ];
+  for (const text of slow) {
+    const answer = await answerTo(port, text);
+    expect(answer.status).toBe(408);
+    expect(JSON.parse(answer.body)).toEqual({
+      error: { code: "bad_request", message: "the request took too long to arrive" },
+    });
+  }
+  expect(read.every((text) => isRefusal(text))).toBe(true);
+  expect(log.lines).toEqual([]);
+});
+
+it("connections past the limit are closed as they come, until others have ended, and the log says so once", async () => {
+  const { port, log } = await listening({ connectionsMax: 2 });
+  const open = async () => {
+    const socket = connect(port, "127.0.0.1");
+    onTestFinished(() => void socket.destroy());
+    socket.on("error", () => {});
+    await once(socket, "connect");
+    return socket;
+  };
+  const [first, second] = [await open(), await open()];
+  expect(await answerTo(port, "GET / HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n")).toMatchObject({ body: "" });
+  expect(await answerTo(port, "GET / HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n")).toMatchObject({ body: "" });
+  first.write("GET / HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n\r\n");
+  await Promise.all([once(first, "close"), first.resume()]);
+  second.destroy();
+  expect((await answerTo(port, "GET / HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n")).status).toBe(200);
+  expect(log.lines).toEqual(["connections are refused: there are 2 already (server.max_connections)"]);
 });

@@ -330,6 +330,7 @@ const targets: Record<string, (fetch: App["fetch"], publicBaseUrl: string) => Pr
     const server = await createHttpServer({
       fetch,
       tls: await certificate(),
+      connectionsMax: 100,
       log: new MemoryLog(),
     });
     server.listen(Number(new URL(publicBaseUrl).port), "localhost");
@@ -337,7 +338,12 @@ const targets: Record<string, (fetch: App["fetch"], publicBaseUrl: string) => Pr
     return { ...(await direct(fetch)), close: () => closed(server) };
   },
   socket: async (served) => {
-    const server = await createHttpServer({ fetch: served, tls: null, log: new MemoryLog() });
+    const server = await createHttpServer({
+      fetch: served,
+      tls: null,
+      connectionsMax: 100,
+      log: new MemoryLog(),
+    });
     server.listen(0, "127.0.0.1");
     await once(server, "listening");
     const { port } = server.address() as AddressInfo;

@@ -33,7 +33,7 @@ const source = (): ListSource => ({
   access: { key: "notes read", table, catalog, rule: TRUE, readable: table.columns },
   scanLimit: 100,
   metered: true,
-  prepared: new Memo(10),
+  prepared: new Memo(100_000),
 });
 
 function prepared(from: ListSource, parameters: [string, string][], cursor: Partial<CursorState> = {}) {

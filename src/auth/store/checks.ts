@@ -1,5 +1,5 @@
 import { type ResultValue, type Statement, statement } from "../../platform/database.js";
-import { Memo } from "../../platform/memo.js";
+import { Memo, statementLengthMax } from "../../platform/memo.js";
 import { instant } from "./instant.js";
 
 // `insist` refers to the columns of a check as c0, c1 and so on.
@@ -47,20 +47,25 @@ export function insist(check: Statement, expected: readonly ResultValue[]): Stat
 }
 
 /** A cache of the SQL of `insist`, by the SQL of the check that it insists on. There are three checks. */
-const insisting = new Memo<string>(10);
+const insisting = new Memo<string>(16_384);
 
 /**
  * A cache of the SQL of `withCheck`: by the SQL of the check (there are three, and three that `insist` has made),
  * then by the SQL of the statement.
  */
-const joinedTexts = new Memo<Memo<string>>(20);
+const joinedTexts = new Memo<Memo<string>>(16_384);
+/** What the joined texts of one check may take. */
+const joinedBytesMax = 2_097_152;
 
 /**
  * Joins a check and a `single` statement into one statement, because a further statement costs as much as looking up
  * a row. The columns of the check come first. Where the statement returns no row, its columns are NULL.
  */
 export function withCheck(check: Statement, { sql, params }: Statement): Statement {
-  const texts = joinedTexts.get(check.sql, () => new Memo<string>(300, 10_000));
+  const texts = joinedTexts.get(
+    check.sql,
+    () => new Memo<string>(joinedBytesMax, { keyLengthMax: statementLengthMax }),
+  );
   const text = texts.get(sql, () => `SELECT * FROM (${check.sql}) LEFT JOIN (${sql}) ON 1`);
   return { sql: text, params: [...check.params, ...params] };
 }

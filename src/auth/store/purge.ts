@@ -10,17 +10,21 @@ export interface PurgeLimits {
   readonly accessTokenMs: number;
   /** How long a session lasts, whatever was rotated. */
   readonly sessionMaxAgeMs: number;
-  /** The longest window of the throttle and the mail allowance. */
-  readonly throttleMs: number;
   /**
    * How long expired links are kept: a newer verification link takes the password over that an expired one carries.
    */
   readonly linkKeepMs: number;
 }
 
+/** What `purgeCounters` may remove. */
+export interface CounterLimits extends Pick<PurgeLimits, "now" | "rowsMax"> {
+  /** The longest window of the throttle and the mail allowance. */
+  readonly throttleMs: number;
+}
+
 /** The statements that remove what has ended and is not needed any more. */
 export function purgeStatements(limits: PurgeLimits): readonly Statement[] {
-  const { now, rowsMax, graceMs, accessTokenMs, sessionMaxAgeMs, throttleMs, linkKeepMs } = limits;
+  const { now, rowsMax, graceMs, accessTokenMs, sessionMaxAgeMs, linkKeepMs } = limits;
   const max = BigInt(rowsMax);
   // An access token may expire later than the refresh token that it came with. It needs its session until then.
   const endedBefore = BigInt(now - accessTokenMs);
@@ -67,11 +71,15 @@ export function purgeStatements(limits: PurgeLimits): readonly Statement[] {
       BigInt(now - linkKeepMs),
       max,
     ),
-    statement(
-      `DELETE FROM _throttle WHERE key IN
-      (SELECT key FROM _throttle WHERE started_at < ? ORDER BY started_at LIMIT ?)`,
-      BigInt(now - throttleMs),
-      max,
-    ),
   ];
+}
+
+/** Removes counters of the throttle and of the mail allowance whose windows have ended. */
+export function purgeCounters({ now, rowsMax, throttleMs }: CounterLimits): Statement {
+  return statement(
+    `DELETE FROM _throttle WHERE key IN
+    (SELECT key FROM _throttle WHERE started_at < ? ORDER BY started_at LIMIT ?)`,
+    BigInt(now - throttleMs),
+    BigInt(rowsMax),
+  );
 }

@@ -1,63 +1,64 @@
 import type { Keyring } from "../../encoding/keyring.js";
 import { type SqlValue, type Statement, statement } from "../../platform/database.js";
 
-/** An attempt that is to be counted. Times are milliseconds. */
-export interface ThrottledAttempt {
+/** What is counted in a window, and how often at most. */
+export interface Throttled {
   /** The hash of what is counted, such as an address. */
   readonly key: string;
   readonly max: number;
+}
+
+/** When something is counted, in milliseconds. */
+export interface Counted {
   readonly now: number;
   readonly windowMs: number;
 }
 
+/** An attempt to sign in, which is counted under three keys. */
+export interface ThrottledAttempts extends Counted {
+  readonly both: Throttled;
+  readonly ofAddress: Throttled;
+  readonly ofAccount: Throttled;
+  readonly emailKey: string;
+  /** The hash that stands for the client's address in `_known_addresses`. */
+  readonly addressKey: string;
+}
+
 /**
- * Counts an attempt before its outcome is known, so that concurrent attempts cannot pass the limit together. Returns
- * a row where the attempt is within the limit. A window that has ended starts anew, and so does one that begins in
- * the future because the clock was set back.
+ * Counts an attempt under all of its keys before its outcome is known, so that concurrent attempts cannot pass a limit
+ * together. Returns rows where all limits allow it; otherwise nothing is counted, so that what is refused writes
+ * nothing, and a stranger who is refused cannot use up limits that other people share. A window that has ended starts
+ * anew, and so does one that begins in the future because the clock was set back.
  */
-export function countAttempt({ key, max, now, windowMs }: ThrottledAttempt): Statement {
+export function countAttempts(attempts: ThrottledAttempts): Statement {
+  const { both, ofAddress, ofAccount, now, windowMs } = attempts;
   return statement(
-    `INSERT INTO _throttle (key, started_at, count) VALUES (?, ?, 1) ${countAgain("?")} RETURNING count`,
-    key,
+    `INSERT INTO _throttle (key, started_at, count) SELECT value, ?, 1 FROM json_each(?)
+    WHERE NOT EXISTS (SELECT 1 FROM _throttle WHERE ${isUsedUp}) ${countAgain(String(Number.MAX_SAFE_INTEGER))} RETURNING count`,
     BigInt(now),
-    ...countAgainParams([BigInt(max)], now, windowMs),
+    JSON.stringify([both.key, ofAddress.key, ofAccount.key]),
+    ...usedUpParams(attempts),
+    ...countAgainParams([], now, windowMs),
   );
 }
 
-/**
- * As `countAttempt`, directly behind another count in a batch: an attempt that the other count refuses is not counted
- * here.
- */
-export function countAttemptBehind(attempt: ThrottledAttempt): Statement {
-  return countBehind(attempt, "?", [BigInt(attempt.max)]);
+/** Returns `[started_at]` of the last window in which a limit is used up, from which Retry-After is computed, or NULL. */
+export function windowStart(attempts: ThrottledAttempts): Statement {
+  return statement(`SELECT max(started_at) FROM _throttle WHERE ${isUsedUp}`, ...usedUpParams(attempts));
 }
 
 /**
- * As `countAttemptBehind`, but without a limit for an address that the account has signed in from before, so that
- * strangers elsewhere cannot lock the owner out. `address` is hashed.
+ * The limit of an account does not hold for an address that it has signed in from before, so that strangers elsewhere
+ * cannot lock the owner out.
  */
-export function countStrangersAttemptBehind(
-  attempt: ThrottledAttempt,
-  emailKey: string,
-  address: string,
-): Statement {
-  const max = `iif(EXISTS (
-    SELECT 1 FROM _known_addresses k JOIN _users u ON u.id = k.user_id WHERE u.email_key = ? AND k.address = ?
-  ), ${Number.MAX_SAFE_INTEGER}, ?)`;
-  return countBehind(attempt, max, [emailKey, address, BigInt(attempt.max)]);
-}
+const isUsedUp = `? - started_at < ? AND started_at <= ? AND (key = ? AND count >= ? OR key = ? AND count >= ?
+    OR key = ? AND count >= ? AND NOT EXISTS (
+      SELECT 1 FROM _known_addresses k JOIN _users u ON u.id = k.user_id WHERE u.email_key = ? AND k.address = ?))`;
 
-function countBehind(
-  { key, now, windowMs }: ThrottledAttempt,
-  max: string,
-  maxParams: readonly SqlValue[],
-): Statement {
-  return statement(
-    `INSERT INTO _throttle (key, started_at, count) SELECT ?, ?, 1 WHERE changes() = 1 ${countAgain(max)} RETURNING count`,
-    key,
-    BigInt(now),
-    ...countAgainParams(maxParams, now, windowMs),
-  );
+function usedUpParams({ now, windowMs, emailKey, addressKey, ...limits }: ThrottledAttempts) {
+  const { both, ofAddress, ofAccount } = limits;
+  const keys = [both, ofAddress, ofAccount].flatMap(({ key, max }) => [key, BigInt(max)]);
+  return [BigInt(now), BigInt(windowMs), BigInt(now), ...keys, emailKey, addressKey];
 }
 
 const ended = "(? - started_at >= ? OR started_at > ?)";
@@ -76,7 +77,7 @@ function countAgainParams(
 }
 
 /** A mail that is to be counted. */
-export interface ThrottledMail extends ThrottledAttempt {
+export interface ThrottledMail extends Throttled, Counted {
   /** The key that is counted instead of `key` where the address has no account. */
   readonly unknownKey: string;
   readonly emailKey: string;
@@ -95,14 +96,12 @@ export function countMail({ key, unknownKey, emailKey, max, now, windowMs }: Thr
   );
 }
 
-/** Takes an attempt back that was not a failure. */
-export function forgiveAttempt(key: string): Statement {
-  return statement("UPDATE _throttle SET count = count - 1 WHERE key = ? AND count > 0", key);
-}
-
-/** Returns `[started_at]` of a window, from which Retry-After is computed. */
-export function windowStart(key: string): Statement {
-  return statement("SELECT started_at FROM _throttle WHERE key = ?", key);
+/** Takes back an attempt that was not a failure. Under a key that counts no other, nothing is left. */
+export function forgiveAttempts(keys: readonly [string, string, string]): readonly Statement[] {
+  return [
+    statement("DELETE FROM _throttle WHERE key IN (?, ?, ?) AND count <= 1", ...keys),
+    statement("UPDATE _throttle SET count = count - 1 WHERE key IN (?, ?, ?)", ...keys),
+  ];
 }
 
 /**

@@ -7,7 +7,7 @@ import { readJournals, recoverJournals } from "../../node/journal.js";
 import { type ProjectDirectory, readProject } from "../../node/project-directory.js";
 import { systemClock, systemRandom } from "../../node/system.js";
 import type { Database } from "../../platform/database.js";
-import { type ReceiptValues, receiptValues } from "../../platform/journal.js";
+import { type Receipt, type ReceiptValues, receiptOf, receiptValues, sumOf } from "../../platform/journal.js";
 import { type Command, type Invocation, UsageError } from "../command.js";
 import { withSystemTables } from "../local-database.js";
 
@@ -37,7 +37,7 @@ const usageExport: Command = {
     const waiting = new Map(
       journal.receipts
         .filter(({ atMs }) => atMs >= fromMs)
-        .map((receipt) => [receipt.attemptId, shown(receiptValues(receipt))]),
+        .map((receipt) => [receipt.attemptId, shown(receipt)]),
     );
     await withSystemTables(project, async (database) => {
       for await (const receipt of stored(database, fromMs)) {
@@ -103,6 +103,8 @@ const columns = [
   "rows_read",
   "rows_written",
   "rows_returned",
+  "requests",
+  "unknown_reads",
 ] as const;
 
 function printer(invocation: Invocation): (receipt: Shown) => void {
@@ -125,15 +127,17 @@ async function* stored(database: Database, fromMs: number): AsyncGenerator<Shown
     const entries = page!.rows as readonly (readonly [day: string, id: string, receipts: string])[];
     for (const [, , receipts] of entries)
       for (const values of JSON.parse(receipts) as ReceiptValues[])
-        if (values[1] >= fromMs) yield shown(values);
+        if (values[1] >= fromMs) yield shown(receiptOf(values));
     const last = entries[pageSize - 1];
     if (last === undefined) return;
     after = [last[0], last[1]];
   }
 }
 
-function shown([attemptId, atMs, ...rest]: ReceiptValues): Shown {
-  const values = [attemptId, instant(atMs as number), ...rest];
+function shown(receipt: Receipt): Shown {
+  const { requests, unknownReads } = sumOf(receipt);
+  const [attemptId, atMs, ...rest] = receiptValues(receipt);
+  const values = [attemptId, instant(atMs), ...rest.slice(0, 9), requests, unknownReads];
   return Object.fromEntries(columns.map((column, i) => [column, values[i]]));
 }
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { storeEntries } from "../../../src/metering/database-journal.js";
-import type { Journal } from "../../../src/platform/journal.js";
+import type { Journal, Receipt } from "../../../src/platform/journal.js";
 import { client, dataOf, expectAnswer, expectRefusal } from "../../support/client.js";
 import { switchboard } from "../../support/faulty-database.js";
 import { countOf, member, rowsOf, run } from "../../support/people.js";
@@ -339,5 +339,32 @@ describe("a journal that does not work", () => {
     expect(kept[1]!.attemptId).toBe(statusOf(made.body).attempt_id);
     // One line, however many requests.
     expect(server.log.lines.filter((line) => line.includes("receipts cannot be recorded"))).toHaveLength(1);
+  });
+});
+
+describe("a journal that is full", () => {
+  it("sums what it may, and the answers say so", async () => {
+    const journal = new SwitchableJournal(true);
+    const summed: Receipt[] = [];
+    const full = Object.assign(journal, {
+      sum: (receipt: Receipt) => receipt.principalKind === "anonymous" && summed.push(receipt) > 0,
+    });
+    const { ada, anyone } = await people('[rules.pairs]\nread = "public"\n', full);
+    const list = await anyone.get("/api/pairs");
+    expect([list.status, statusOf(list.body).status]).toEqual([200, "summed"]);
+    expectRefusal(await anyone.get("/api/pairs/_svc/key?a=1&b=2"), 404, "not_found");
+    expect(statusOf((await ada.get("/api/pairs")).body).status).toBe("recorded");
+    expect(summed.map(({ action, status }) => [action, status])).toEqual([
+      ["list", 200],
+      ["get", 404],
+    ]);
+    expect(summed[0]!.attemptId).toBe(statusOf(list.body).attempt_id);
+    expect(journal.entries.flatMap(({ receipts: some }) => some).map(({ action }) => action)).toEqual([
+      "list",
+    ]);
+    // What waits because the journal has failed is not overtaken.
+    journal.works = false;
+    expect(statusOf((await ada.get("/api/pairs")).body).status).toBe("unrecorded");
+    expect(statusOf((await anyone.get("/api/pairs")).body).status).toBe("unrecorded");
   });
 });

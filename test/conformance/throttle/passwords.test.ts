@@ -127,6 +127,40 @@ describe("failed passwords", () => {
   });
 });
 
+describe("the table of counts", () => {
+  const countedIn = async (server: TestServer) =>
+    (await run(server, "SELECT count FROM _throttle ORDER BY count")).rows.map(([count]) => count);
+
+  it("holds nothing of an attempt that was refused", async () => {
+    const server = await withAda(limits("max_failures_per_address = 2"));
+    await fail(server, "203.0.113.1", 2);
+    expect(await countedIn(server)).toEqual([2, 2, 2]);
+    for (let i = 0; i < 3; i++) {
+      const body = { email: `user${i}@example.com`, password: "whatever" };
+      expectRefusal(await from(server, "203.0.113.1").post("/auth/login", body), 429, "rate_limited");
+    }
+    expect(await countedIn(server)).toEqual([2, 2, 2]);
+  });
+
+  it("holds nothing of an attempt that was right", async () => {
+    const server = await withAda();
+    expect((await from(server, "203.0.113.1").post("/auth/login", right)).status).toBe(200);
+    expect(await countedIn(server)).toEqual([]);
+  });
+
+  it("is emptied within a minute of as many counters as there are whose window has ended", async () => {
+    const server = await withAda();
+    const insert = `INSERT INTO _throttle WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 60000)
+      SELECT i, ${server.clock.now()}, 1 FROM n`;
+    await run(server, insert);
+    await server.upkeep.purge();
+    expect((await countedIn(server)).length).toBe(60_000);
+    server.clock.advance(3_600_001);
+    await server.upkeep.purge();
+    expect(await countedIn(server)).toEqual([]);
+  });
+});
+
 describe("a stranger", () => {
   it("who is refused already cannot use up what the owner's account has elsewhere", async () => {
     const server = await withAda(limits("max_failures = 2\nmax_failures_per_account = 4"));
