@@ -1,5 +1,6 @@
 import type { Platform } from "../platform/platform.js";
 import type { Config } from "../project/config.js";
+import { accountWindowMs } from "./account-backoff.js";
 import { mailWindowMs } from "./mail-allowance.js";
 import { purgeSignIns } from "./store/oauth.js";
 import { purgeStatements } from "./store/purge.js";
@@ -27,7 +28,7 @@ export async function purge(
     rowsMax,
     graceMs: auth.refresh_token_rotation_grace_secs * 1000,
     accessTokenMs: auth.access_token_ttl_secs * 1000,
-    throttleMs: Math.max(auth.throttle.window_secs * 1000, mailWindowMs),
+    throttleMs: Math.max(auth.throttle.window_secs * 1000, mailWindowMs, accountWindowMs),
     linkKeepMs,
   });
   // Each statement has a transaction of its own, so that other writes get in between.

@@ -2,14 +2,15 @@ import type { Keyring } from "../encoding/keyring.js";
 import { Refusal } from "../http/refusal.js";
 import type { Database, Result, Statement } from "../platform/database.js";
 import type { Config } from "../project/config.js";
+import { accountWindowMs, strangersMayTryAt } from "./account-backoff.js";
 import {
   countAttempt,
   countAttemptBehind,
+  counterOf,
   countStrangersAttemptBehind,
   forgiveAttempt,
   moveCounter,
   moveKnownAddress,
-  windowStart,
 } from "./store/throttle.js";
 import { throttleKeys } from "./throttle-keys.js";
 
@@ -48,7 +49,7 @@ export class PasswordThrottle {
   ) {}
 
   async attempt({ emailKey, address, now }: PasswordAttempt): Promise<CountedAttempt> {
-    const addressKeys = await this.keys("known", address);
+    const addressKeys = await this.addressKeys(address);
     const addressKey = addressKeys.current;
     if (!this.limits.enabled) return { count: [], judge: async () => null, forgive: [], addressKey };
     const { max_failures, max_failures_per_address, max_failures_per_account, window_secs } = this.limits;
@@ -70,32 +71,51 @@ export class PasswordThrottle {
         countAttempt({ ...counted, key: both.current, max: max_failures }),
         countAttemptBehind({ ...counted, key: ofAddress.current, max: max_failures_per_address }),
         countStrangersAttemptBehind(
-          { ...counted, key: ofAccount.current, max: max_failures_per_account },
+          {
+            now,
+            windowMs: accountWindowMs,
+            backoffMs: windowMs,
+            key: ofAccount.current,
+            max: max_failures_per_account,
+          },
           emailKey,
           addressKey,
         ),
       ],
       judge: async (results) => {
         const over = keys.findIndex((_, i) => results[moves.length + i]!.rows.length === 0);
-        return over === -1 ? null : this.refusal(keys[over]!, keys.slice(0, over), now, windowMs);
+        if (over === -1) return null;
+        const mayTryAt = (startedAt: number, count: number) =>
+          over === keys.length - 1
+            ? strangersMayTryAt({ startedAt, count, max: max_failures_per_account, backoffMs: windowMs })
+            : startedAt + windowMs;
+        return this.refusal(keys[over]!, keys.slice(0, over), now, mayTryAt);
       },
       forgive: keys.map(forgiveAttempt),
       addressKey,
     };
   }
 
+  /** The hash that stands for a client's address in `_known_addresses`. */
+  async addressKey(address: string): Promise<string> {
+    return (await this.addressKeys(address)).current;
+  }
+
+  private addressKeys(address: string): Promise<Keyring<string>> {
+    return this.keys("known", address);
+  }
+
   private async refusal(
     key: string,
     counted: readonly string[],
     now: number,
-    windowMs: number,
+    mayTryAt: (startedAt: number, count: number) => number,
   ): Promise<Refusal> {
     // This attempt is refused and its password is not checked, so it is taken off the counts of the limits that it
     // has passed.
-    const results = await this.database.batch([...counted.map(forgiveAttempt), windowStart(key)]);
-    const result = results.at(-1);
-    const startedAt = (result!.rows[0]?.[0] as number | undefined) ?? now;
-    const seconds = Math.max(1, Math.ceil((startedAt + windowMs - now) / 1000));
+    const results = await this.database.batch([...counted.map(forgiveAttempt), counterOf(key)]);
+    const [startedAt, count] = (results.at(-1)!.rows[0] ?? [now, 0]) as [number, number];
+    const seconds = Math.max(1, Math.ceil((mayTryAt(startedAt, count) - now) / 1000));
     return new Refusal("rate_limited", "too many failed attempts", {
       headers: { "Retry-After": String(seconds) },
     });

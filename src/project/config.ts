@@ -156,8 +156,8 @@ export const configSchema = mapWith({
       /** How many failed passwords a window takes from one client address, for all accounts together. */
       max_failures_per_address: integer(50, 1, 1_000_000),
       /**
-       * How many failed passwords a window takes for one account, from all addresses together. Addresses that the account has signed
-       * in from before are exempt.
+       * How many failed passwords a day takes for one account, from all addresses together, before it takes them ever more rarely:
+       * one more after a window, after three, seven, and so on. Addresses that the account has signed in from before are exempt.
        */
       max_failures_per_account: integer(100, 1, 1_000_000),
       /** How long a window is, in seconds. */

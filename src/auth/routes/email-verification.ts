@@ -23,8 +23,12 @@ export async function resendVerification({ request, context }: AuthRequest): Pro
 }
 
 /** POST /auth/email-verification/confirm: confirms the address and signs its user in. */
-export async function confirmVerification({ request, context }: AuthRequest): Promise<Response | Refusal> {
+export async function confirmVerification({
+  request,
+  context,
+  address,
+}: AuthRequest): Promise<Response | Refusal> {
   const token = await readToken(request);
   if (isRefusal(token)) return token;
-  return signInByLink(context, { purpose: "email_verification", token, password: null });
+  return signInByLink(context, { purpose: "email_verification", token, password: null, address });
 }

@@ -21,9 +21,13 @@ export async function requestPasswordReset({ request, context }: AuthRequest): P
 }
 
 /** POST /auth/password-reset/confirm: sets the password and ends every session. A disabled user stays disabled. */
-export async function confirmPasswordReset({ request, context }: AuthRequest): Promise<Response | Refusal> {
+export async function confirmPasswordReset({
+  request,
+  context,
+  address,
+}: AuthRequest): Promise<Response | Refusal> {
   const body = await readTokenAndPassword(request);
   if (isRefusal(body)) return body;
-  const used = await useLink(context, { purpose: "password_reset", ...body });
+  const used = await useLink(context, { purpose: "password_reset", ...body, address });
   return isRefusal(used) ? used : json({ data: { password_updated: true } });
 }

@@ -5,7 +5,7 @@ import type { CallerRequest } from "../context.js";
 import { endCookies } from "../cookies.js";
 import { emailKey } from "../email.js";
 import { checkAccountPassword, orForgive } from "../password-check.js";
-import { passwordProblem, presentedPasswordProblem } from "../passwords.js";
+import { ownAddressProblem, passwordProblem, presentedPasswordProblem } from "../passwords.js";
 import type { Caller } from "../principal.js";
 import { deleteOpeningsIfChanged } from "../store/links.js";
 import { revokeSessionsIfChanged } from "../store/sessions.js";
@@ -29,7 +29,9 @@ export async function changeOwnPassword({
   if (typeof current !== "string") return badRequest("current_password: expected a string");
   if (typeof password !== "string") return badRequest("password: expected a string");
   const problem =
-    presentedPasswordProblem(current) ?? passwordProblem(password, config.auth.password_min_length);
+    presentedPasswordProblem(current) ??
+    passwordProblem(password, config.auth.password_min_length) ??
+    ownAddressProblem(password, caller.email);
   if (problem !== null) return problem;
   const checked = await checkAccountPassword(context, emailKey(caller.email), address, current);
   if (isRefusal(checked)) return checked;

@@ -7,7 +7,7 @@ import { emailKey } from "../email.js";
 import { prepareLinkMail } from "../link-mail.js";
 import { linkLifetimeSeconds } from "../links.js";
 import { newId } from "../new-id.js";
-import { passwordProblem } from "../passwords.js";
+import { ownAddressProblem, passwordProblem } from "../passwords.js";
 import { disputePasswords } from "../store/links.js";
 import { insertRegistrationMail } from "../store/outbox.js";
 import { insertUser, type NewUser, userWithPassword } from "../store/users.js";
@@ -24,7 +24,9 @@ export async function register({ request, context }: AuthRequest): Promise<Respo
   if (isRefusal(settings)) return settings;
   if (settings.registration !== "public")
     return new Refusal("registration_closed", "registration is not open to the public");
-  const problem = passwordProblem(body.password, config.auth.password_min_length);
+  const problem =
+    passwordProblem(body.password, config.auth.password_min_length) ??
+    ownAddressProblem(body.password, body.email);
   if (problem !== null) return problem;
   const passwordHash = await platform.passwordHasher.hash(body.password);
   const user = {

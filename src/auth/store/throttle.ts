@@ -33,18 +33,28 @@ export function countAttemptBehind(attempt: ThrottledAttempt): Statement {
 }
 
 /**
- * As `countAttemptBehind`, but without a limit for an address that the account has signed in from before, so that
- * strangers elsewhere cannot lock the owner out. `address` is hashed.
+ * As `countAttemptBehind`, but past the limit one more attempt is within it after `backoffMs`, one more after three times
+ * that, seven times, and so on (`strangersMayTryAt`); and without a limit for an address that the account has signed in
+ * from before, so that strangers elsewhere cannot lock the owner out. `address` is hashed.
  */
 export function countStrangersAttemptBehind(
-  attempt: ThrottledAttempt,
+  attempt: ThrottledAttempt & { readonly backoffMs: number },
   emailKey: string,
   address: string,
 ): Statement {
-  const max = `iif(EXISTS (
+  const max = BigInt(attempt.max);
+  // The count goes on where the owner's own failures pass the limit, so the shift is bounded.
+  const isLetThrough = `(EXISTS (
     SELECT 1 FROM _known_addresses k JOIN _users u ON u.id = k.user_id WHERE u.email_key = ? AND k.address = ?
-  ), ${Number.MAX_SAFE_INTEGER}, ?)`;
-  return countBehind(attempt, max, [emailKey, address, BigInt(attempt.max)]);
+  ) OR ? - started_at >= ? * ((1 << min(count - ? + 1, 32)) - 1))`;
+  return countBehind(attempt, `? OR ${isLetThrough}`, [
+    max,
+    emailKey,
+    address,
+    BigInt(attempt.now),
+    BigInt(attempt.backoffMs),
+    max,
+  ]);
 }
 
 function countBehind(
@@ -100,9 +110,9 @@ export function forgiveAttempt(key: string): Statement {
   return statement("UPDATE _throttle SET count = count - 1 WHERE key = ? AND count > 0", key);
 }
 
-/** Returns `[started_at]` of a window, from which Retry-After is computed. */
-export function windowStart(key: string): Statement {
-  return statement("SELECT started_at FROM _throttle WHERE key = ?", key);
+/** Returns `[started_at, count]`, from which Retry-After is computed. */
+export function counterOf(key: string): Statement {
+  return statement("SELECT started_at, count FROM _throttle WHERE key = ?", key);
 }
 
 /**
