@@ -1,5 +1,5 @@
 import { badRequest, Refusal } from "../http/refusal.js";
-import type { PasswordHasher } from "../platform/platform.js";
+import type { HashTurn, PasswordHasher } from "../platform/platform.js";
 import { emailKey } from "./email.js";
 import { isCommonPassword } from "./is-common-password.js";
 
@@ -55,7 +55,8 @@ export async function checkPassword(
   hasher: PasswordHasher,
   password: string,
   stored: string | null,
+  turn: HashTurn,
 ): Promise<boolean> {
-  const matches = await hasher.verify(password, stored ?? nobodysHash);
+  const matches = await hasher.verify(password, stored ?? nobodysHash, turn);
   return matches && stored !== null;
 }

@@ -53,7 +53,8 @@ async function prepareUse(
   const ownAddress = password === null ? null : ownAddressProblem(password, email);
   if (ownAddress !== null) return ownAddress;
   // Hashed only now: tokens that open nothing cost no hash, and a weak password does not use the link up.
-  const passwordHash = password === null ? null : await platform.passwordHasher.hash(password);
+  const passwordHash =
+    password === null ? null : await platform.passwordHasher.hash(password, { address, isFor: "sign_in" });
   const addressKey = await throttle.addressKey(address);
   return { hash, purpose, passwordHash, addressKey, usedBy: newId(context), now: platform.clock.now() };
 }

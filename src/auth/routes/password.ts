@@ -38,7 +38,7 @@ export async function changeOwnPassword({
   const { account, forgive } = checked;
   if (account === null) return wrong;
   const [changed, revoked] = await orForgive(platform.database, forgive, async () => {
-    const next = await platform.passwordHasher.hash(password);
+    const next = await platform.passwordHasher.hash(password, { address, isFor: "sign_in" });
     return platform.database.batch([
       changePassword(account.id, account.passwordHash, next),
       revokeSessionsIfChanged(account.id, next, platform.clock.now()),
