@@ -11,6 +11,7 @@ import type { ProviderEndpoints } from "./auth/oauth/provider.js";
 import { createProviders } from "./auth/oauth/providers.js";
 import type { Caller } from "./auth/principal.js";
 import { purge } from "./auth/purge.js";
+import { RequestAllowance } from "./auth/request-allowance.js";
 import { authRoutes } from "./auth/routes/routes.js";
 import { schemaVersionCheck } from "./auth/store/checks.js";
 import { PasswordThrottle } from "./auth/throttle.js";
@@ -139,6 +140,7 @@ export async function createApp(options: AppOptions) {
     successorKeys: await keysFor("refresh successor"),
     throttle: new PasswordThrottle(database, config.auth.throttle, throttlePeppers),
     mailAllowance: new MailAllowance(config.auth.throttle, throttlePeppers),
+    requestAllowance: new RequestAllowance(database, config.auth.throttle, throttlePeppers),
     linkTokens,
     deliverMail: () => platform.defer(deliverDue),
     publicBaseUrl,

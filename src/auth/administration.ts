@@ -5,7 +5,7 @@ import type { Result } from "../platform/database.js";
 import type { Platform } from "../platform/platform.js";
 import { apiKeyRandomBytes, hashSecret, newApiKey, parseKeyScope } from "./api-key.js";
 import { emailKey, isEmail } from "./email.js";
-import { passwordProblem } from "./passwords.js";
+import { ownAddressProblem, passwordProblem } from "./passwords.js";
 import { insertServiceKey } from "./store/service-keys.js";
 import { insertUser } from "./store/users.js";
 
@@ -32,7 +32,7 @@ export async function createUser(
 ): Promise<{ readonly id: string } | Refusal> {
   if (!isEmail(email)) return badRequest("email: expected local@domain.tld");
   if (role !== "user" && role !== "admin") return badRequest("role: expected user or admin");
-  const problem = passwordProblem(password, passwordLengthMin);
+  const problem = passwordProblem(password, passwordLengthMin) ?? ownAddressProblem(password, email);
   if (problem !== null) return problem;
   const id = toHex(random.bytes(16));
   const passwordHash = await passwordHasher.hash(password);

@@ -60,7 +60,7 @@ export function checkStatement(claim: Claim, now: number, sessionMaxAgeMs: numbe
 export type CheckedRow = Result["rows"][number];
 
 /** The caller, where the row of `checkStatement` confirms the claim; otherwise `unauthorized`. */
-export function callerOf(claim: Claim, [, id, first, second]: CheckedRow): Caller | Refusal {
+export function callerOf(claim: Claim, [, id, first, second, third]: CheckedRow): Caller | Refusal {
   switch (claim.kind) {
     case "anonymous":
       return anonymous;
@@ -68,7 +68,8 @@ export function callerOf(claim: Claim, [, id, first, second]: CheckedRow): Calle
       const { userId, email, role, sessionId } = claim.claims;
       // Where the email or the role has changed since the token was issued, the client has to refresh it.
       const holds = id === userId && first === email && second === role;
-      return holds ? { kind: "user", id: userId, email, role, sessionId } : unauthorized;
+      if (!holds) return unauthorized;
+      return { kind: "user", id: userId, email, emailVerified: third === 1, role, sessionId };
     }
     case "key":
       return id === null

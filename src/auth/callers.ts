@@ -62,6 +62,12 @@ export function createCallers(services: CallerServices): Callers {
   const keys = new Memo<CheckedRow>(rememberedBytesMax, {
     weigh: (hash, row) => hash.length + row.join().length,
   });
+  /**
+   * Whether the addresses of users were confirmed, 1 or 0, by user id. Access tokens do not say it, so that a link holds
+   * from the next request on. Users who have not been seen are taken for like the last one.
+   */
+  const verified = new Memo<number>(rememberedBytesMax);
+  let lastVerified = 0;
   /** The ids of sessions that have ended. A request with such a session is checked before `act` is run. */
   const ended = new Memo<true>(rememberedBytesMax);
 
@@ -72,7 +78,7 @@ export function createCallers(services: CallerServices): Callers {
       case "user": {
         const { sessionId, userId, email, role } = claim.claims;
         if (ended.find(sessionId)) return null;
-        return [schemaVersion, userId, email, role];
+        return [schemaVersion, userId, email, role, verified.find(userId) ?? lastVerified];
       }
       case "key": {
         const known = keys.find(claim.hash);
@@ -85,8 +91,13 @@ export function createCallers(services: CallerServices): Callers {
     const [version, ...known] = row;
     schemaVersion = version!;
     if (claim.kind === "user") {
-      if (isRefusal(callerOf(claim, row))) ended.set(claim.claims.sessionId, true);
-      else ended.delete(claim.claims.sessionId);
+      const { sessionId, userId } = claim.claims;
+      if (isRefusal(callerOf(claim, row))) ended.set(sessionId, true);
+      else {
+        ended.delete(sessionId);
+        lastVerified = known[3] as number;
+        verified.set(userId, lastVerified);
+      }
     } else if (claim.kind === "key") {
       if (known[0] === null) keys.delete(claim.hash);
       else keys.set(claim.hash, known);

@@ -9,6 +9,7 @@ import type { LinkTokens } from "./links.js";
 import type { MailAllowance } from "./mail-allowance.js";
 import type { Providers } from "./oauth/providers.js";
 import type { Caller } from "./principal.js";
+import type { RequestAllowance } from "./request-allowance.js";
 import type { PasswordThrottle } from "./throttle.js";
 
 /** What the handlers under /auth share. */
@@ -20,6 +21,7 @@ export interface AuthContext {
   readonly successorKeys: Keyring<Uint8Array<ArrayBuffer>>;
   readonly throttle: PasswordThrottle;
   readonly mailAllowance: MailAllowance;
+  readonly requestAllowance: RequestAllowance;
   readonly linkTokens: LinkTokens;
   /** Begins to send the mails in the outbox at the next full second (`platform/tick.ts`). */
   readonly deliverMail: () => void;

@@ -10,8 +10,8 @@ export const mailWindowMs = 3_600_000;
 /**
  * Limits how many mails of a kind an address is sent within an hour (`auth.throttle.max_mails_per_address`). Each
  * kind is counted by itself, so that using one up blocks no other. The stored keys are hashed with a pepper, so that
- * they do not reveal addresses, and move with the secret as those of `PasswordThrottle` do. An address without an account is counted under another key, so that mails requested
- * before its owner registers do not count against them.
+ * they do not reveal addresses, and move with the secret as those of `PasswordThrottle` do. An address without an
+ * account is counted under another key, so that mails requested before its owner registers do not count against them.
  */
 export class MailAllowance {
   constructor(
@@ -27,14 +27,13 @@ export class MailAllowance {
   async count(kind: string, emailKey: string, now: number): Promise<readonly Statement[]> {
     const keys = await throttleKeys(this.peppers, "mail", kind, emailKey);
     const unknownKeys = await throttleKeys(this.peppers, "mail to nobody", kind, emailKey);
-    const counted = countMail({
+    const mail = {
       key: keys.current,
       unknownKey: unknownKeys.current,
       emailKey,
       max: this.limits.enabled ? this.limits.max_mails_per_address : Number.MAX_SAFE_INTEGER,
-      now,
       windowMs: mailWindowMs,
-    });
-    return [...moveCounter(keys), ...moveCounter(unknownKeys), counted];
+    };
+    return [...moveCounter(keys), ...moveCounter(unknownKeys), countMail(mail, now)];
   }
 }

@@ -49,7 +49,7 @@ export async function checkAccountPassword(
   if (refusal !== null) return refusal;
   const stored = (found!.rows[0]?.[5] ?? null) as string | null;
   const matches = await orForgive(platform.database, forgive, () =>
-    checkPassword(platform.passwordHasher, password, stored),
+    checkPassword(platform.passwordHasher, password, stored, { address, isFor: "sign_in" }),
   );
   return {
     account: matches ? enabledAccount(found!) : null,

@@ -1,18 +1,27 @@
 import { badRequest, Refusal } from "../http/refusal.js";
-import type { PasswordHasher } from "../platform/platform.js";
+import type { HashTurn, PasswordHasher } from "../platform/platform.js";
+import { emailKey } from "./email.js";
+import { isCommonPassword } from "./is-common-password.js";
 
 /** The longest password in bytes of UTF-8. */
 export const passwordBytesMax = 1024;
 
 /**
- * Why a new password is refused; null where it may be set. Passwords are never truncated. `lengthMin` counts
- * characters.
+ * Why a new password is refused, whoever sets it; null where it may be set, unless `ownAddressProblem` has an
+ * objection. Passwords are never truncated. `lengthMin` counts characters.
  */
 export function passwordProblem(password: string, lengthMin: number): Refusal | null {
   if (isTooLong(password)) return tooLong;
   if ([...password].length < lengthMin)
     return new Refusal("weak_password", `a password has at least ${lengthMin} characters`);
-  return null;
+  return isCommonPassword(password) ? tooCommon : null;
+}
+
+/** Why a new password is refused for the account of this address: it is the address, or what stands before the @. */
+export function ownAddressProblem(password: string, email: string): Refusal | null {
+  const address = emailKey(email);
+  const guesses = [address, address.slice(0, address.lastIndexOf("@"))];
+  return guesses.includes(emailKey(password)) ? ownAddress : null;
 }
 
 /**
@@ -24,6 +33,11 @@ export function presentedPasswordProblem(password: string): Refusal | null {
 }
 
 const tooLong = badRequest(`a password has at most ${passwordBytesMax} bytes`);
+const tooCommon = new Refusal(
+  "weak_password",
+  "the password is one of the most used ones, which are guessed first",
+);
+const ownAddress = new Refusal("weak_password", "the password is the account's own address");
 
 function isTooLong(password: string): boolean {
   return new TextEncoder().encode(password).length > passwordBytesMax;
@@ -41,7 +55,8 @@ export async function checkPassword(
   hasher: PasswordHasher,
   password: string,
   stored: string | null,
+  turn: HashTurn,
 ): Promise<boolean> {
-  const matches = await hasher.verify(password, stored ?? nobodysHash);
+  const matches = await hasher.verify(password, stored ?? nobodysHash, turn);
   return matches && stored !== null;
 }

@@ -9,6 +9,7 @@ export type Caller =
       readonly kind: "user";
       readonly id: string;
       readonly email: string;
+      readonly emailVerified: boolean;
       readonly role: string;
       readonly sessionId: string;
     }
@@ -35,8 +36,8 @@ export function longWorkFor(caller: Caller, api: Config["api"], takenMs = 0): Lo
 /** The values of `auth` in rules. For an API key they are null, because its scopes alone decide what it may do. */
 export function authValues(caller: Caller): AuthValues {
   return caller.kind === "user"
-    ? { id: caller.id, email: caller.email, role: caller.role }
-    : { id: null, email: null, role: null };
+    ? { id: caller.id, email: caller.email, email_verified: caller.emailVerified, role: caller.role }
+    : { id: null, email: null, email_verified: null, role: null };
 }
 
 /**

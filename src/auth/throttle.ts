@@ -2,13 +2,14 @@ import type { Keyring } from "../encoding/keyring.js";
 import { Refusal } from "../http/refusal.js";
 import type { Database, Result, Statement } from "../platform/database.js";
 import type { Config } from "../project/config.js";
+import { accountWindowMs, strangersMayTryAt } from "./account-backoff.js";
 import {
   countAttempts,
   forgiveAttempts,
   moveCounter,
   moveKnownAddress,
   type ThrottledAttempts,
-  windowStart,
+  usedUp,
 } from "./store/throttle.js";
 import { throttleKeys } from "./throttle-keys.js";
 
@@ -47,7 +48,7 @@ export class PasswordThrottle {
   ) {}
 
   async attempt({ emailKey, address, now }: PasswordAttempt): Promise<CountedAttempt> {
-    const addressKeys = await this.keys("known", address);
+    const addressKeys = await this.addressKeys(address);
     const addressKey = addressKeys.current;
     if (!this.limits.enabled) return { count: [], judge: async () => null, forgive: [], addressKey };
     const { max_failures, max_failures_per_address, max_failures_per_account, window_secs } = this.limits;
@@ -60,13 +61,13 @@ export class PasswordThrottle {
       ...moveKnownAddress(emailKey, addressKeys),
     ];
     const attempts: ThrottledAttempts = {
-      both: { key: both.current, max: max_failures },
-      ofAddress: { key: ofAddress.current, max: max_failures_per_address },
-      ofAccount: { key: ofAccount.current, max: max_failures_per_account },
+      both: { key: both.current, max: max_failures, windowMs },
+      ofAddress: { key: ofAddress.current, max: max_failures_per_address, windowMs },
+      ofAccount: { key: ofAccount.current, max: max_failures_per_account, windowMs: accountWindowMs },
+      backoffMs: windowMs,
       emailKey,
       addressKey,
       now,
-      windowMs,
     };
     return {
       count: [...moves, countAttempts(attempts)],
@@ -76,11 +77,19 @@ export class PasswordThrottle {
     };
   }
 
+  /** The hash that stands for a client's address in `_known_addresses`. */
+  async addressKey(address: string): Promise<string> {
+    return (await this.addressKeys(address)).current;
+  }
+
+  private addressKeys(address: string): Promise<Keyring<string>> {
+    return this.keys("known", address);
+  }
+
   private async refusal(attempts: ThrottledAttempts): Promise<Refusal> {
-    const { now, windowMs } = attempts;
-    const [result] = await this.database.query([windowStart(attempts)]);
-    const startedAt = (result!.rows[0]?.[0] as number | undefined) ?? now;
-    const seconds = Math.max(1, Math.ceil((startedAt + windowMs - now) / 1000));
+    const [result] = await this.database.query([usedUp(attempts)]);
+    const mayTryAt = result!.rows.map((row) => tryAgainAt(attempts, row as UsedUp));
+    const seconds = Math.max(1, Math.ceil((Math.max(...mayTryAt) - attempts.now) / 1000));
     return new Refusal("rate_limited", "too many failed attempts", {
       headers: { "Retry-After": String(seconds) },
     });
@@ -89,4 +98,15 @@ export class PasswordThrottle {
   private keys(...parts: readonly string[]): Promise<Keyring<string>> {
     return throttleKeys(this.peppers, ...parts);
   }
+}
+
+type UsedUp = readonly [key: string, startedAt: number, count: number];
+
+function tryAgainAt(
+  { both, ofAccount, backoffMs }: ThrottledAttempts,
+  [key, startedAt, count]: UsedUp,
+): number {
+  return key === ofAccount.key
+    ? strangersMayTryAt({ startedAt, count, max: ofAccount.max, backoffMs })
+    : startedAt + both.windowMs;
 }

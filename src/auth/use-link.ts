@@ -3,7 +3,7 @@ import { completeSignIn } from "./complete-sign-in.js";
 import type { AuthContext } from "./context.js";
 import type { LinkPurpose } from "./links.js";
 import { newId } from "./new-id.js";
-import { passwordProblem } from "./passwords.js";
+import { ownAddressProblem, passwordProblem } from "./passwords.js";
 import { consumeLink, type LinkUse, liveLink, userOfLink } from "./store/links.js";
 
 /** A request to use a mailed link. */
@@ -12,10 +12,13 @@ export interface LinkOpening {
   readonly token: string;
   /** The password to set; null where the purpose sets none. */
   readonly password: string | null;
+  /** The client's address as `addressUnit` gives it. */
+  readonly address: string;
 }
 
 /**
- * Uses a link: confirms the address and sets the password that came with the request. Refuses with `invalid_token`
+ * Uses a link: confirms the address and sets the password that came with the request. The client's address is known from
+ * then on, so that failed passwords of strangers keep nobody out who has just set a new one. Refuses with `invalid_token`
  * where the link is not live, and a password that is not acceptable, which leaves the link unused.
  */
 export async function useLink(
@@ -39,16 +42,21 @@ export async function signInByLink(context: AuthContext, opening: LinkOpening): 
 
 async function prepareUse(
   context: AuthContext,
-  { purpose, token, password }: LinkOpening,
+  { purpose, token, password, address }: LinkOpening,
 ): Promise<LinkUse | Refusal> {
-  const { platform, config, linkTokens } = context;
+  const { platform, config, linkTokens, throttle } = context;
   const problem = password === null ? null : passwordProblem(password, config.auth.password_min_length);
   if (problem !== null) return problem;
   const hash = await linkTokens.hashOf(token);
-  if (!(await isOpen(context, purpose, hash))) return invalidToken;
+  const email = await emailOfOpen(context, purpose, hash);
+  if (email === null) return invalidToken;
+  const ownAddress = password === null ? null : ownAddressProblem(password, email);
+  if (ownAddress !== null) return ownAddress;
   // Hashed only now: tokens that open nothing cost no hash, and a weak password does not use the link up.
-  const passwordHash = password === null ? null : await platform.passwordHasher.hash(password);
-  return { hash, purpose, passwordHash, usedBy: newId(context), now: platform.clock.now() };
+  const passwordHash =
+    password === null ? null : await platform.passwordHasher.hash(password, { address, isFor: "sign_in" });
+  const addressKey = await throttle.addressKey(address);
+  return { hash, purpose, passwordHash, addressKey, usedBy: newId(context), now: platform.clock.now() };
 }
 
 const invalidToken = new Refusal(
@@ -57,17 +65,18 @@ const invalidToken = new Refusal(
 );
 
 /**
- * Whether the link of this hash is live, and was made under a secret that still holds. A token is computed from the
- * secret and the link's id, so that a secret which has leaked must take its links with it when it is replaced.
+ * The address of the user whose link has this hash; null unless the link is live, and was made under a secret that still
+ * holds. A token is computed from the secret and the link's id, so that a secret which has leaked must take its links with
+ * it when it is replaced.
  */
-async function isOpen(
+async function emailOfOpen(
   { platform, linkTokens }: AuthContext,
   purpose: LinkPurpose,
   hash: string,
-): Promise<boolean> {
+): Promise<string | null> {
   const [found] = await platform.database.query([liveLink(hash, purpose, platform.clock.now())]);
   const [row] = found!.rows;
-  return (
-    row !== undefined && (await linkTokens.tokenOfStored(purpose, { id: row[0] as string, hash })) !== null
-  );
+  if (row === undefined) return null;
+  const [id, email] = row as [id: string, email: string];
+  return (await linkTokens.tokenOfStored(purpose, { id, hash })) === null ? null : email;
 }

@@ -1,11 +1,24 @@
 /**
- * The part of a client's address by which its failed passwords are counted: the whole IPv4 address, or the /64 of an
+ * The part of a client's address by which its failed passwords and registrations are counted: the whole IPv4 address, or the /64 of an
  * IPv6 address, because a single subscriber can use any address within their /64. `docs/reference/auth.md#throttle`
  */
 export function addressUnit(address: string): string {
   const mapped = /^::ffff:(\d{1,3}(?:\.\d{1,3}){3})$/i.exec(address);
   if (mapped !== null) return mapped[1]!;
   return address.includes(":") ? prefix64(address) : address;
+}
+
+/**
+ * Whether an address is of this machine or of a network that is not the internet (RFC 1918, 3927, 4193, 4291, 6598), so
+ * that it is a proxy's rather than a client's.
+ */
+export function isPrivateAddress(address: string): boolean {
+  const unit = addressUnit(address);
+  return (
+    /^(10|127|192\.168|169\.254|172\.(1[6-9]|2\d|3[01])|100\.(6[4-9]|[7-9]\d|1[01]\d|12[0-7]))\.|^(f[cd]..|fe[89ab].):/.test(
+      unit,
+    ) || unit === "0:0:0:0::/64"
+  );
 }
 
 function prefix64(address: string): string {

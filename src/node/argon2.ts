@@ -1,39 +1,53 @@
-import { inTurn } from "../platform/in-turn.js";
 import { parseBcrypt } from "../platform/modular-crypt.js";
 import { createPasswordHasher, type HashJob } from "../platform/password-hasher.js";
-import { HasherBusyError, type PasswordHasher } from "../platform/platform.js";
+import { HasherBusyError, type HashTurn, type PasswordHasher } from "../platform/platform.js";
+import { HashQueue } from "./hash-queue.js";
 import { systemRandom } from "./system.js";
+
+interface WaitingHash extends HashTurn {
+  readonly job: HashJob;
+  readonly resolve: (hash: Uint8Array) => void;
+  readonly reject: (error: unknown) => void;
+}
 
 /**
  * Hashes passwords with native libraries in libuv's thread pool: Argon2id, and bcrypt for imported users. One hash at
  * a time, so that logins neither block the event loop nor take 19 MiB each at once. At most `queueMax` (64) more
- * wait; further ones throw HasherBusyError. `close` refuses the waiting ones and waits for the hash that is being
- * computed.
+ * wait, and `HashQueue` decides which; the others throw HasherBusyError. `close` refuses the waiting ones and waits for
+ * the hash that is being computed.
  */
 export function createArgon2({ queueMax = 64 }: { queueMax?: number } = {}): PasswordHasher & {
   close(): Promise<void>;
 } {
-  const next = inTurn();
-  let unfinished = 0;
+  const queue = new HashQueue<WaitingHash>(queueMax);
+  let running: Promise<void> | null = null;
   let closed = false;
 
-  const computeNext = async (job: HashJob): Promise<Uint8Array> => {
-    if (closed) throw new Error("the password hasher is closed");
-    return computeHash(job);
+  const computeAll = async (): Promise<void> => {
+    for (let work = queue.next(); work !== undefined; work = queue.next()) {
+      if (closed) work.reject(closedError());
+      else await computeHash(work.job).then(work.resolve, work.reject);
+    }
+    running = null;
   };
-  const compute = async (job: HashJob): Promise<Uint8Array> => {
-    if (unfinished > queueMax) throw new HasherBusyError("too many passwords are waiting to be hashed");
-    unfinished++;
-    return next(() => computeNext(job)).finally(() => unfinished--);
+  const compute = async (job: HashJob, turn: HashTurn): Promise<Uint8Array> => {
+    if (closed) throw closedError();
+    return new Promise((resolve, reject) => {
+      const displaced = queue.add({ ...turn, job, resolve, reject });
+      displaced?.reject(new HasherBusyError("too many passwords are waiting to be hashed"));
+      running ??= computeAll();
+    });
   };
   return {
-    ...createPasswordHasher(compute, systemRandom),
+    ...createPasswordHasher(compute, systemRandom, (turn) => queue.hasRoomFor(turn)),
     close: async () => {
       closed = true;
-      await next(async () => {});
+      await running;
     },
   };
 }
+
+const closedError = () => new Error("the password hasher is closed");
 
 /** Loads the library with the first password, to keep the server's start short. */
 async function computeHash(job: HashJob): Promise<Uint8Array> {

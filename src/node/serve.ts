@@ -8,7 +8,7 @@ import { type AppOptions, createApp } from "../app.js";
 import type { OAuthProvider } from "../auth/oauth/credentials.js";
 import { openForProject } from "../auth/oauth/project-credentials.js";
 import { createProviders } from "../auth/oauth/providers.js";
-import { lastForwarded } from "../http/client-address.js";
+import { isPrivateAddress, lastForwarded } from "../http/client-address.js";
 import { isLoopbackHost } from "../http/loopback.js";
 import { Refusal } from "../http/refusal.js";
 import { noJournal } from "../metering/attempt.js";
@@ -115,7 +115,7 @@ export async function serve(project: ProjectDirectory, options: ServeOptions): P
       platform,
       secrets: { current: secret.bytes, previous: previousSecret },
       loopbackOnly: secret.insecure,
-      clientAddress: clientAddress(config.server.trust_proxy),
+      clientAddress: clientAddress(config.server.trust_proxy, log),
       readSchemaFile: () => readFile(join(directory, schemaFile), "utf8"),
       publicBaseUrl: baseUrl ?? url,
       addHeader: (_, [name, value], env) => (env as HttpBindings).outgoing.setHeader(name, value),
@@ -144,12 +144,22 @@ export async function serve(project: ProjectDirectory, options: ServeOptions): P
 
 /**
  * The address of the socket, or the last entry of X-Forwarded-For where a proxy is trusted: only that entry is the
- * proxy's own (`docs/reference/backends.md#where-runtimes-differ`).
+ * proxy's own (`docs/reference/backends.md#where-runtimes-differ`). Warns once where a proxy seems to stand in front of a
+ * server that does not trust it.
  */
-function clientAddress(trustProxy: boolean): AppOptions["clientAddress"] {
+function clientAddress(trustProxy: boolean, log: Log): AppOptions["clientAddress"] {
+  let hasWarned = false;
   return (c) => {
     const socket = getConnInfo(c).remote.address ?? "unknown";
-    return trustProxy ? (lastForwarded(c.req.header("X-Forwarded-For") ?? null) ?? socket) : socket;
+    const forwarded = c.req.header("X-Forwarded-For") ?? null;
+    if (trustProxy) return lastForwarded(forwarded) ?? socket;
+    if (!hasWarned && forwarded !== null && isPrivateAddress(socket)) {
+      hasWarned = true;
+      log.warn(
+        `X-Forwarded-For comes from ${socket}, and server.trust_proxy is false: if a proxy of yours sends it, set that to true, or all clients count as one address`,
+      );
+    }
+    return socket;
   };
 }
 

@@ -52,7 +52,7 @@ const calls = (password: JsonSchema): Readonly<Record<string, Call>> => ({
         }),
       ),
     },
-    errors: [...bodyErrors, 409],
+    errors: [...bodyErrors, 409, 429],
   },
   "post /auth/login": {
     summary: "Signs in",
@@ -168,7 +168,7 @@ const calls = (password: JsonSchema): Readonly<Record<string, Call>> => ({
     summary: "Mails the link that confirms an address once more",
     takes: openObject({ email }),
     answers: accepted,
-    errors: bodyErrors,
+    errors: [...bodyErrors, 429],
   },
   "post /auth/email-verification/confirm": {
     summary: "Confirms an address, and signs in",
@@ -180,7 +180,7 @@ const calls = (password: JsonSchema): Readonly<Record<string, Call>> => ({
     summary: "Mails a link that sets a password",
     takes: openObject({ email }),
     answers: accepted,
-    errors: bodyErrors,
+    errors: [...bodyErrors, 429],
   },
   "post /auth/password-reset/confirm": {
     summary: "Sets a password, and ends every session",

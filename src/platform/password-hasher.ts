@@ -8,7 +8,7 @@ import {
   type StoredArgon2id,
   saltBytes,
 } from "./phc.js";
-import type { PasswordHasher, Random } from "./platform.js";
+import type { HashTurn, PasswordHasher, Random } from "./platform.js";
 
 /** The input of one hash computation. */
 export type HashJob = Argon2Job | BcryptJob;
@@ -24,22 +24,28 @@ export interface BcryptJob extends Omit<Bcrypt, "hash"> {
   readonly password: Uint8Array;
 }
 
+const operatorsTurn: HashTurn = { address: "", isFor: "sign_in" };
+
 /**
  * Makes a password hasher from the runtime's implementation of Argon2id and bcrypt. `compute` may throw
- * HasherBusyError; its other errors are logged, so they must not quote a password.
+ * HasherBusyError where `hasRoomFor` says no; its other errors are logged, so they must not quote a password.
  */
 export function createPasswordHasher(
-  compute: (job: HashJob) => Promise<Uint8Array>,
+  compute: (job: HashJob, turn: HashTurn) => Promise<Uint8Array>,
   random: Random,
+  hasRoomFor: PasswordHasher["hasRoomFor"] = () => true,
 ): PasswordHasher {
   return {
-    async hash(password) {
+    hasRoomFor,
+
+    async hash(password, turn = operatorsTurn) {
       const salt = random.bytes(saltBytes);
-      const hash = await compute({ ...currentArgon2id, password: encode(password), salt, hashBytes });
+      const job = { ...currentArgon2id, password: encode(password), salt, hashBytes };
+      const hash = await compute(job, turn);
       return formatPhc(salt, hash);
     },
 
-    async verify(password, stored) {
+    async verify(password, stored, turn = operatorsTurn) {
       const parsed = parseStored(stored);
       // The empty password matches no hash; hash-wasm would refuse to compute one.
       if (!parsed || password === "") return false;
@@ -47,13 +53,13 @@ export function createPasswordHasher(
       const bytes = encode(password);
       if (parameters.kind === "argon2id")
         return areEqual(
-          await compute({ ...parameters, password: bytes, hashBytes: expected.length }),
+          await compute({ ...parameters, password: bytes, hashBytes: expected.length }, turn),
           expected,
         );
       // bcrypt ignores bytes beyond the 72nd, so a longer password is refused, but only after the computation: it
       // takes as long as any wrong password.
       const taken = bytes.subarray(0, bcryptPasswordBytesMax);
-      const hash = await compute({ ...parameters, password: taken });
+      const hash = await compute({ ...parameters, password: taken }, turn);
       return areEqual(hash, expected) && taken.length === bytes.length;
     },
 

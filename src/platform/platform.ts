@@ -59,15 +59,28 @@ export interface MailMessage {
   readonly link: string | null;
 }
 
-/** Hashes passwords with Argon2id: 19456 KiB of memory, 2 passes, 1 lane (OWASP Password Storage Cheat Sheet). */
+/** For whom a password is hashed, by which those who wait for a hash take turns. */
+export interface HashTurn {
+  /** The client's address, as `addressUnit` gives it. */
+  readonly address: string;
+  /** A `sign_in` is of somebody who has an account, or a link to one, and comes before a `registration`. */
+  readonly isFor: "sign_in" | "registration";
+}
+
+/**
+ * Hashes passwords with Argon2id: 19456 KiB of memory, 2 passes, 1 lane (OWASP Password Storage Cheat Sheet). Without a
+ * turn, it is one of whoever operates the server.
+ */
 export interface PasswordHasher {
   /** Returns a PHC string. Throws HasherBusyError. */
-  hash(password: string): Promise<string>;
+  hash(password: string, turn?: HashTurn): Promise<string>;
   /**
    * Whether the password matches the stored Argon2id or bcrypt string. False for an unusable string, and for a
    * password over 72 bytes against bcrypt. Throws HasherBusyError.
    */
-  verify(password: string, stored: string): Promise<boolean>;
+  verify(password: string, stored: string, turn?: HashTurn): Promise<boolean>;
+  /** Whether a password would be hashed now, rather than HasherBusyError thrown. */
+  hasRoomFor(turn: HashTurn): boolean;
   /** Classifies a stored string without computing a hash. */
   standing(stored: string): PasswordStanding;
 }

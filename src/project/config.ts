@@ -156,19 +156,21 @@ export const configSchema = mapWith({
      */
     public_base_url: publicBaseUrl,
     throttle: section({
-      /** Whether failed passwords, and mails to an address, are counted and limited. */
+      /** Whether failed passwords, registrations, and mails to an address, are counted and limited. */
       enabled: boolean(true),
       /** How many failed passwords a window takes for one account from one client address. */
       max_failures: integer(10, 1, 1_000_000),
       /** How many failed passwords a window takes from one client address, for all accounts together. */
       max_failures_per_address: integer(50, 1, 1_000_000),
       /**
-       * How many failed passwords a window takes for one account, from all addresses together. Addresses that the account has signed
-       * in from before are exempt.
+       * How many failed passwords a day takes for one account, from all addresses together, before it takes them ever more rarely:
+       * one more after a window, after three, seven, and so on. Addresses that the account has signed in from before are exempt.
        */
       max_failures_per_account: integer(100, 1, 1_000_000),
       /** How long a window is, in seconds. */
       window_secs: integer(300, 1, 86_400),
+      /** How many registrations, resent links and password resets together one client address may ask for in an hour. */
+      max_registrations_per_address: integer(1_000, 1, 1_000_000),
       /** How many mails of a kind one email address gets in an hour. Past it the answer is the same, and nothing is sent. */
       max_mails_per_address: integer(5, 1, 1_000_000),
     }),

@@ -29,8 +29,8 @@ export type Expression =
 export type Operand = Literal | ColumnReference | AuthReference | { readonly kind: "now" } | Given;
 
 /**
- * A value that becomes known when the statement is sent, and is never NULL: `auth.id`, `auth.email`, `now()`, or a
- * value that a filter compares with. It stands for the value under a name, which is one that no column can have.
+ * A value that becomes known when the statement is sent, and is never NULL: `auth.id`, `auth.email`,
+ * `auth.email_verified`, `now()`, or a value that a filter compares with. It stands for the value under a name, which is one that no column can have.
  */
 export interface Given {
   readonly kind: "given";
@@ -85,10 +85,10 @@ export interface ColumnReference {
   readonly asShown?: boolean;
 }
 
-/** `auth.id`, `auth.email` or `auth.role`: a value of the caller. */
+/** `auth.id`, `auth.email`, `auth.email_verified` or `auth.role`: a value of the caller. */
 export interface AuthReference {
   readonly kind: "auth";
-  readonly field: "id" | "email" | "role";
+  readonly field: keyof AuthValues;
 }
 
 /** Whether `table` has a row for which `where` is TRUE. `alias` names that row inside of `where`. */
@@ -128,5 +128,7 @@ export interface ColumnRules {
 export interface AuthValues {
   readonly id: string | null;
   readonly email: string | null;
+  /** Whether the address was confirmed. */
+  readonly email_verified: boolean | null;
   readonly role: string | null;
 }

@@ -152,14 +152,21 @@ function literal({ value }: LiteralSyntax): TypedOperand {
 
 function authField({ at, name }: ReferenceSyntax, report: ReportProblem): TypedOperand | null {
   if (isAuthField(name))
-    return { operand: { kind: "auth", field: name }, type: "text", text: `auth.${name}` };
-  report(at, `unknown field auth.${name}: there are auth.id, auth.email and auth.role`);
+    return { operand: { kind: "auth", field: name }, type: authTypes[name], text: `auth.${name}` };
+  report(at, `unknown field auth.${name}: there are auth.id, auth.email, auth.email_verified and auth.role`);
   return null;
 }
 
 function isAuthField(name: string): name is AuthReference["field"] {
-  return name === "id" || name === "email" || name === "role";
+  return Object.hasOwn(authTypes, name);
 }
+
+const authTypes: Readonly<Record<AuthReference["field"], OperandType>> = {
+  id: "text",
+  email: "text",
+  email_verified: "boolean",
+  role: "text",
+};
 
 function column(
   { at, source, name }: ReferenceSyntax,

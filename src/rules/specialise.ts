@@ -17,18 +17,24 @@ export function specialise(expression: Expression, auth: AuthValues, nowSeconds:
 /**
  * The rule for every caller of a role, at any time, so that these callers can share one SQL statement; the role null
  * stands for anonymous callers. The values in which the callers differ are given when the statement is sent, by the
- * names `auth.id`, `auth.email` and `now()`. Null where one of these values would decide a part of the rule without a
- * row.
+ * names `auth.id`, `auth.email`, `auth.email_verified` and `now()`. Null where one of these values would decide a part
+ * of the rule without a row. With `emailVerified` it is the rule for those callers of the role alone whose address was
+ * confirmed, or was not.
  */
-export function specialiseForRole(expression: Expression, role: string | null): Expression | null {
+export function specialiseForRole(
+  expression: Expression,
+  role: string | null,
+  emailVerified?: boolean,
+): Expression | null {
   const special = whenTrue(
     mapOperands(expression, (operand): Operand => {
       switch (operand.kind) {
         case "now":
           return { kind: "given", name: "now()" };
         case "auth":
-          return operand.field === "role" || role === null
-            ? { kind: "literal", value: role }
+          if (operand.field === "role" || role === null) return { kind: "literal", value: role };
+          return operand.field === "email_verified" && emailVerified !== undefined
+            ? { kind: "literal", value: emailVerified }
             : { kind: "given", name: `auth.${operand.field}` };
         case "literal":
         case "column":
@@ -41,8 +47,7 @@ export function specialiseForRole(expression: Expression, role: string | null): 
 }
 
 /**
- * Replaces `auth.id`, `auth.email` and `auth.role` by a caller's values. Leaves `now()` as it is, and simplifies
- * nothing.
+ * Replaces the fields of `auth` by a caller's values. Leaves `now()` as it is, and simplifies nothing.
  */
 function bindAuth(expression: Expression, auth: AuthValues): Expression {
   return mapOperands(
@@ -57,7 +62,7 @@ function bindAuth(expression: Expression, auth: AuthValues): Expression {
  * credentials is refused with 401 (`docs/reference/errors.md#401-403-or-404`).
  */
 export function admitsAnonymous(expression: Expression): boolean {
-  return !neverTrue(bindAuth(expression, { id: null, email: null, role: null }));
+  return !neverTrue(bindAuth(expression, { id: null, email: null, email_verified: null, role: null }));
 }
 
 /**

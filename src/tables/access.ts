@@ -56,9 +56,16 @@ export function accessOf(
   // Where texts may be stored as numbers, an id that reads as a number has to be compared in another way than other
   // ids. So such a caller cannot share an access.
   const isTakenForNumber = catalog.hasMixedTexts && auth.id !== null && readsAsNumber(auth.id);
-  const shared = isTakenForNumber
-    ? null
-    : known.get(key, () => judgeBy(key, (rule) => specialiseForRole(rule, role)));
+  const sharedBy = (name: string, special: Special) =>
+    isTakenForNumber ? null : known.get(name, () => judgeBy(name, special));
+  const verified = auth.email_verified;
+  const shared =
+    sharedBy(key, (rule) => specialiseForRole(rule, role)) ??
+    (verified === null
+      ? null
+      : sharedBy(`${key}, ${verified ? "" : "not "}verified`, (rule) =>
+          specialiseForRole(rule, role, verified),
+        ));
   return shared ?? judgeBy(null, (rule) => specialise(rule, auth, nowSeconds)) ?? denied;
 }
 

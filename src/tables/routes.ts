@@ -167,15 +167,20 @@ function permittedRequest(asked: TableRequest, action: Action): PermittedRequest
   return { asked, access, execution, remembered };
 }
 
-/** The values of `auth.id`, `auth.email` and `now()`, which rules compare with. `auth.role` is in the SQL already. */
+/**
+ * The values of `auth.id`, `auth.email`, `auth.email_verified` and `now()`, which rules compare with. `auth.role` is in
+ * the SQL already.
+ */
 function callerValues(caller: Caller, nowSeconds: number): SlotValues {
-  const { id, email } = authValues(caller);
+  const { id, email, email_verified } = authValues(caller);
   const get = (name: string): SqlValue | undefined => {
     switch (name) {
       case "auth.id":
         return id;
       case "auth.email":
         return email;
+      case "auth.email_verified":
+        return email_verified === null ? null : BigInt(email_verified);
       case "now()":
         return BigInt(nowSeconds);
       default:

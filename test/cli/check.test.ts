@@ -273,6 +273,40 @@ describe("a start", () => {
     return stderr;
   }
 
+  it("trusts no address that nobody has to confirm", () => {
+    const rules = [
+      "[rules.notes]",
+      'read = "exists(members m where m.email = auth.email)"',
+      "update = \"auth.email_verified and auth.email = 'ada@example.com'\"",
+      "delete = \"auth.email is not null and (auth.role = 'admin' or not (auth.email_verified or auth.email = 'a@b.c'))\"",
+      "[rules.notes.columns.id]",
+      "read = \"auth.email = 'ada@example.com'\"",
+      "[rules.members]",
+      'read = "public"',
+      "",
+    ].join("\n");
+    const members = "members: { columns: { email: { type: text, primary_key: true } } }";
+    const warningsWith = (settings: string) => {
+      const schema = `${settings}\n${notes}\n${members}\n`;
+      const { stderr } = svc(
+        project({ "svc.toml": rules, "svc.schema.yaml": schema }),
+        ["check"],
+        environment,
+      );
+      return stderr
+        .split("\n")
+        .flatMap((line) => /^warning: (svc.toml:\d+: \S+) auth.email may/.exec(line)?.[1] ?? []);
+    };
+    const expected = [
+      "svc.toml:2: rules.notes.read:",
+      "svc.toml:4: rules.notes.delete:",
+      "svc.toml:6: rules.notes.columns.id.read:",
+    ];
+    expect(warningsWith("")).toEqual(expected);
+    expect(warningsWith("$auth: { email_verification: { required: true } }")).toEqual([]);
+    expect(warningsWith("$auth: { registration: invite }")).toEqual([]);
+  });
+
   it("warns of comparisons that decide nothing, as check does, and goes on", async () => {
     const rules = ['[rules.notes]\nread = "row.id = null"', "delete = \"auth.role = 'editor'\"", ""].join(
       "\n",

@@ -213,7 +213,12 @@ async function end(run: Run): Promise<unknown> {
     if (/^(a request|authentication) failed/.test(line)) run.otherAnswers.push(line);
   // Ids are random, so that of a creator only the kind is compared.
   const users = of("_users")
-    .map(({ id, created_at, ...user }) => ({ ...user, created_by: String(user.created_by).split(":")[0] }))
+    .map(
+      ({ id, created_at, created_by, ...user }): Row => ({
+        ...user,
+        createdBy: String(created_by).split(":")[0]!,
+      }),
+    )
     .sort((a, b) => (String(a.email_key) < String(b.email_key) ? -1 : 1));
   return { users, notes: of("notes"), pairs: of("pairs"), schemas: of("_schema").length };
 }

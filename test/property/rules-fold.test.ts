@@ -36,7 +36,8 @@ const operators: readonly CompareOperator[] = [...equalities, "<", "<=", ">", ">
 
 const row: fc.Arbitrary<Row> = fc.record({ number: numbers, real: numbers, text: texts, flag: flags });
 const name = fc.constantFrom("", "a", "b'", null);
-const auth: fc.Arbitrary<AuthValues> = fc.record({ id: name, email: name, role: name });
+const flag = fc.constantFrom(true, false, null);
+const auth: fc.Arbitrary<AuthValues> = fc.record({ id: name, email: name, email_verified: flag, role: name });
 
 const world: fc.Arbitrary<World> = fc
   .record({
@@ -57,7 +58,8 @@ function operandOf(type: ComparedType, sources: readonly string[]): fc.Arbitrary
     .constantFrom("id" as const, "email" as const, "role" as const)
     .map((name): Operand => ({ kind: "auth", field: name }));
   if (type === "number") return fc.oneof(literal, column, now);
-  return type === "text" ? fc.oneof(literal, column, field) : fc.oneof(literal, column);
+  const verified = fc.constant<Operand>({ kind: "auth", field: "email_verified" });
+  return type === "text" ? fc.oneof(literal, column, field) : fc.oneof(literal, column, verified);
 }
 
 function leaf(sources: readonly string[]): fc.Arbitrary<Expression> {
@@ -134,8 +136,17 @@ test("a rule that is specialised for a role admits what the rule admits, whoever
   fc.assert(
     fc.property(expression, world, (rule, at) => {
       const { role } = at.auth;
-      const auth = role === null ? nobody : { role, id: at.auth.id ?? "u1", email: at.auth.email ?? "a@b.c" };
-      const special = specialiseForRole(rule, role);
+      const auth =
+        role === null
+          ? nobody
+          : {
+              role,
+              id: at.auth.id ?? "u1",
+              email: at.auth.email ?? "a@b.c",
+              email_verified: at.auth.email_verified ?? false,
+            };
+      const special =
+        specialiseForRole(rule, role) ?? specialiseForRole(rule, role, auth.email_verified ?? undefined);
       if (special === null) return;
       shared++;
       expect(admits(special, { ...at, auth })).toBe(admits(rule, { ...at, auth }));

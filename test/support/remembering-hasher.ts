@@ -11,8 +11,9 @@ export function remembering(real: PasswordHasher): PasswordHasher {
     return found as Promise<T>;
   };
   return {
-    hash: (password) => once([password], () => real.hash(password)),
-    verify: (password, stored) => once([password, stored], () => real.verify(password, stored)),
+    hash: (password, turn) => once([password], () => real.hash(password, turn)),
+    verify: (password, stored, turn) => once([password, stored], () => real.verify(password, stored, turn)),
+    hasRoomFor: (turn) => real.hasRoomFor(turn),
     standing: (stored) => real.standing(stored),
   };
 }

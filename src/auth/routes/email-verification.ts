@@ -10,11 +10,17 @@ import { signInByLink } from "../use-link.js";
  * POST /auth/email-verification/resend: sends the link again. The answer and the statements are the same whether or
  * not the address has an account.
  */
-export async function resendVerification({ request, context }: AuthRequest): Promise<Response | Refusal> {
+export async function resendVerification({
+  request,
+  context,
+  address,
+}: AuthRequest): Promise<Response | Refusal> {
   const email = await readEmail(request);
   if (isRefusal(email)) return email;
   const settings = await context.settings();
   if (isRefusal(settings)) return settings;
+  const tooMany = await context.requestAllowance.take(address, context.platform.clock.now());
+  if (tooMany !== null) return tooMany;
   const insertMail = (mail: NewMail) => insertVerificationMail(mail, settings.emailVerification);
   const { statements } = await prepareLinkMail(context, { email, purpose: "email_verification", insertMail });
   await context.platform.database.batch(statements);
@@ -23,8 +29,12 @@ export async function resendVerification({ request, context }: AuthRequest): Pro
 }
 
 /** POST /auth/email-verification/confirm: confirms the address and signs its user in. */
-export async function confirmVerification({ request, context }: AuthRequest): Promise<Response | Refusal> {
+export async function confirmVerification({
+  request,
+  context,
+  address,
+}: AuthRequest): Promise<Response | Refusal> {
   const token = await readToken(request);
   if (isRefusal(token)) return token;
-  return signInByLink(context, { purpose: "email_verification", token, password: null });
+  return signInByLink(context, { purpose: "email_verification", token, password: null, address });
 }

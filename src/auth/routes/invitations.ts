@@ -88,8 +88,12 @@ async function readInvitation(request: Request): Promise<Invitation | Refusal> {
 }
 
 /** POST /auth/invitations/accept: sets the password, confirms the address and signs the user in. */
-export async function acceptInvitation({ request, context }: AuthRequest): Promise<Response | Refusal> {
+export async function acceptInvitation({
+  request,
+  context,
+  address,
+}: AuthRequest): Promise<Response | Refusal> {
   const body = await readTokenAndPassword(request);
   if (isRefusal(body)) return body;
-  return signInByLink(context, { purpose: "invitation", ...body });
+  return signInByLink(context, { purpose: "invitation", ...body, address });
 }

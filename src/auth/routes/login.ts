@@ -33,7 +33,7 @@ async function logIn(
   const { account } = checked;
   if (account === null) return wrong;
   const answer = await orForgive(platform.database, checked.forgive, () =>
-    answerTo(context, body, { ...checked, account }),
+    answerTo(context, body, address, { ...checked, account }),
   );
   return answer ?? logIn(context, body, address);
 }
@@ -45,6 +45,7 @@ async function logIn(
 async function answerTo(
   context: AuthContext,
   body: EmailAndPassword,
+  address: string,
   { account, forgive, addressKey, schemaVersion }: PasswordCheck & { readonly account: Account },
 ): Promise<Response | Refusal | null> {
   const { platform } = context;
@@ -53,7 +54,7 @@ async function answerTo(
     await platform.database.batch(forgive);
     return unverified;
   }
-  const { passwordHash, replace } = await currentHash(context, account, body.password);
+  const { passwordHash, replace } = await currentHash(context, account, body.password, address);
   const factor = {
     before: replace,
     holder: userWithPassword(account.id, passwordHash),
@@ -87,9 +88,10 @@ async function currentHash(
   { platform }: AuthContext,
   { id, passwordHash }: Account,
   password: string,
+  address: string,
 ): Promise<{ readonly passwordHash: string; readonly replace: readonly Statement[] }> {
   if (platform.passwordHasher.standing(passwordHash) === "current") return { passwordHash, replace: [] };
-  const next = await platform.passwordHasher.hash(password);
+  const next = await platform.passwordHasher.hash(password, { address, isFor: "sign_in" });
   return { passwordHash: next, replace: [changePassword(id, passwordHash, next)] };
 }
 

@@ -27,7 +27,12 @@ const incomplete = "The address is incomplete. Open the whole link of the mail."
  * POST /auth/pages/{name}: takes the form of a link's page, which uses the link up. It opens no session, so that a
  * foreign page cannot sign anybody in with it.
  */
-export async function submitPage({ request, context, name }: AuthRequest): Promise<Response | Refusal> {
+export async function submitPage({
+  request,
+  context,
+  name,
+  address,
+}: AuthRequest): Promise<Response | Refusal> {
   const purpose = purposeOfPage(name);
   if (purpose === null) return noSuchPage;
   if (!isOwnForm(request, context)) return new Refusal("forbidden", "the form comes from another origin");
@@ -37,7 +42,7 @@ export async function submitPage({ request, context, name }: AuthRequest): Promi
   const password = takesPassword(purpose) ? (form.get("password") ?? "") : null;
   // The application's URL is asked for before the link is used: if the storage fails here, the link stays usable.
   const application = await applicationOf(context);
-  const used = await useLink(context, { purpose, token, password });
+  const used = await useLink(context, { purpose, token, password, address });
   // `redirectTo` was checked when the invitation was created.
   if (!isRefusal(used)) return pageResponse(donePage(purpose, used.redirectTo ?? application), 200);
   const problem = sentence(used);

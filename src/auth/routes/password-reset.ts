@@ -10,9 +10,15 @@ import { useLink } from "../use-link.js";
  * POST /auth/password-reset/request: mails a link. The answer and the statements are the same whether or not the
  * address has an account.
  */
-export async function requestPasswordReset({ request, context }: AuthRequest): Promise<Response | Refusal> {
+export async function requestPasswordReset({
+  request,
+  context,
+  address,
+}: AuthRequest): Promise<Response | Refusal> {
   const email = await readEmail(request);
   if (isRefusal(email)) return email;
+  const tooMany = await context.requestAllowance.take(address, context.platform.clock.now());
+  if (tooMany !== null) return tooMany;
   const insertMail = insertPasswordResetMail;
   const { statements } = await prepareLinkMail(context, { email, purpose: "password_reset", insertMail });
   await context.platform.database.batch(statements);
@@ -21,9 +27,13 @@ export async function requestPasswordReset({ request, context }: AuthRequest): P
 }
 
 /** POST /auth/password-reset/confirm: sets the password and ends every session. A disabled user stays disabled. */
-export async function confirmPasswordReset({ request, context }: AuthRequest): Promise<Response | Refusal> {
+export async function confirmPasswordReset({
+  request,
+  context,
+  address,
+}: AuthRequest): Promise<Response | Refusal> {
   const body = await readTokenAndPassword(request);
   if (isRefusal(body)) return body;
-  const used = await useLink(context, { purpose: "password_reset", ...body });
+  const used = await useLink(context, { purpose: "password_reset", ...body, address });
   return isRefusal(used) ? used : json({ data: { password_updated: true } });
 }

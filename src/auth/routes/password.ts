@@ -5,7 +5,7 @@ import type { CallerRequest } from "../context.js";
 import { endCookies } from "../cookies.js";
 import { emailKey } from "../email.js";
 import { checkAccountPassword, orForgive } from "../password-check.js";
-import { passwordProblem, presentedPasswordProblem } from "../passwords.js";
+import { ownAddressProblem, passwordProblem, presentedPasswordProblem } from "../passwords.js";
 import type { Caller } from "../principal.js";
 import { deleteOpeningsIfChanged } from "../store/links.js";
 import { revokeSessionsIfChanged } from "../store/sessions.js";
@@ -29,14 +29,16 @@ export async function changeOwnPassword({
   if (typeof current !== "string") return badRequest("current_password: expected a string");
   if (typeof password !== "string") return badRequest("password: expected a string");
   const problem =
-    presentedPasswordProblem(current) ?? passwordProblem(password, config.auth.password_min_length);
+    presentedPasswordProblem(current) ??
+    passwordProblem(password, config.auth.password_min_length) ??
+    ownAddressProblem(password, caller.email);
   if (problem !== null) return problem;
   const checked = await checkAccountPassword(context, emailKey(caller.email), address, current);
   if (isRefusal(checked)) return checked;
   const { account, forgive } = checked;
   if (account === null) return wrong;
   const [changed, revoked] = await orForgive(platform.database, forgive, async () => {
-    const next = await platform.passwordHasher.hash(password);
+    const next = await platform.passwordHasher.hash(password, { address, isFor: "sign_in" });
     return platform.database.batch([
       changePassword(account.id, account.passwordHash, next),
       revokeSessionsIfChanged(account.id, next, platform.clock.now()),

@@ -1,5 +1,6 @@
 import { isRefusal, Refusal } from "../../http/refusal.js";
 import { json } from "../../http/respond.js";
+import { HasherBusyError, type HashTurn } from "../../platform/platform.js";
 import { readEmailAndPassword } from "../body.js";
 import { completeSignIn } from "../complete-sign-in.js";
 import type { AuthContext, AuthRequest } from "../context.js";
@@ -7,7 +8,7 @@ import { emailKey } from "../email.js";
 import { prepareLinkMail } from "../link-mail.js";
 import { linkLifetimeSeconds } from "../links.js";
 import { newId } from "../new-id.js";
-import { passwordProblem } from "../passwords.js";
+import { ownAddressProblem, passwordProblem } from "../passwords.js";
 import { disputePasswords } from "../store/links.js";
 import { insertRegistrationMail } from "../store/outbox.js";
 import { insertUser, type NewUser, userWithPassword } from "../store/users.js";
@@ -16,17 +17,24 @@ import { insertUser, type NewUser, userWithPassword } from "../store/users.js";
  * POST /auth/register: creates a user with the role `user`, whatever the body says, and a session. Where addresses
  * have to be confirmed, it sends a mail and opens no session.
  */
-export async function register({ request, context }: AuthRequest): Promise<Response | Refusal> {
+export async function register({ request, context, address }: AuthRequest): Promise<Response | Refusal> {
   const { platform, config } = context;
   const body = await readEmailAndPassword(request);
   if (isRefusal(body)) return body;
+  const turn: HashTurn = { address, isFor: "registration" };
+  // Asked first, so that a flood of registrations costs the database nothing.
+  if (!platform.passwordHasher.hasRoomFor(turn)) throw new HasherBusyError("no registration would be hashed");
   const settings = await context.settings();
   if (isRefusal(settings)) return settings;
   if (settings.registration !== "public")
     return new Refusal("registration_closed", "registration is not open to the public");
-  const problem = passwordProblem(body.password, config.auth.password_min_length);
+  const problem =
+    passwordProblem(body.password, config.auth.password_min_length) ??
+    ownAddressProblem(body.password, body.email);
   if (problem !== null) return problem;
-  const passwordHash = await platform.passwordHasher.hash(body.password);
+  const tooMany = await context.requestAllowance.take(address, platform.clock.now());
+  if (tooMany !== null) return tooMany;
+  const passwordHash = await platform.passwordHasher.hash(body.password, turn);
   const user = {
     id: newId(context),
     email: body.email,

@@ -8,7 +8,7 @@ const schemaVersion = "(SELECT max(version) FROM _schema) AS c0";
 // The texts of the checks are constants because they are looked up in caches: a string that is put together anew has
 // to be read as a whole before it can be found.
 const schemaVersionSql = `SELECT ${schemaVersion}`;
-const sessionSql = `SELECT ${schemaVersion}, u.id AS c1, u.email AS c2, u.role AS c3 FROM (SELECT 1)
+const sessionSql = `SELECT ${schemaVersion}, u.id AS c1, u.email AS c2, u.role AS c3, u.email_verified AS c4 FROM (SELECT 1)
     LEFT JOIN _sessions s ON s.id = ? AND s.revoked_at IS NULL AND s.created_at > ?
     LEFT JOIN _users u ON u.id = s.user_id AND u.disabled = 0`;
 const apiKeySql = `SELECT ${schemaVersion}, k.id AS c1, k.scopes AS c2 FROM (SELECT 1)
@@ -20,8 +20,8 @@ export function schemaVersionCheck(): Statement {
 }
 
 /**
- * Returns `[schema version, user id, email, role]`; the user is NULL unless the session is live, began after `since`
- * (milliseconds since the epoch), and the user is enabled.
+ * Returns `[schema version, user id, email, role, email verified]`; the user is NULL unless the session is live, began
+ * after `since` (milliseconds since the epoch), and the user is enabled.
  */
 export function sessionCheck(sessionId: string, since: number): Statement {
   return statement(sessionSql, sessionId, BigInt(since));

@@ -98,10 +98,14 @@ export function disputePasswords(linkId: string, emailKey: string): Statement {
 const live = `used_at IS NULL AND expires_at > ?
   AND EXISTS (SELECT 1 FROM _users u WHERE u.id = _links.user_id AND u.disabled = 0)`;
 
-/** Returns `[id]` of the link where it can be used now. Asked before a password is hashed for it. */
+/**
+ * Returns `[id, email]`, of the link and its user, where the link can be used now. Asked before a password is hashed for
+ * it.
+ */
 export function liveLink(hash: string, purpose: LinkPurpose, now: number): Statement {
   return statement(
-    `SELECT id FROM _links WHERE hash = ? AND purpose = ? AND ${live}`,
+    `SELECT id, (SELECT email FROM _users u WHERE u.id = _links.user_id) AS email
+    FROM _links WHERE hash = ? AND purpose = ? AND ${live}`,
     hash,
     purpose,
     BigInt(now),
@@ -116,6 +120,8 @@ export interface LinkUse {
    * The hash of the password that comes with the token. Null keeps the one that the link carries, or else the user's.
    */
   readonly passwordHash: string | null;
+  /** The hash that stands for the client's address in `_known_addresses`. */
+  readonly addressKey: string;
   /** A random id of this use, by which the other statements of the batch find the link that it consumed. */
   readonly usedBy: string;
   readonly now: number;
@@ -139,9 +145,16 @@ export const invitedRole = `(SELECT i.role FROM _links i WHERE i.user_id = _user
 /**
  * Consumes a link. The first statement returns `[redirect_to]`, or no row where the link is not live. Sessions,
  * exchange codes and known addresses of the user are ended, because somebody else may have had the account until now,
- * and all other links of the user are deleted.
+ * and all other links of the user are deleted. The client's address is then the only known one.
  */
-export function consumeLink({ hash, purpose, passwordHash, usedBy, now }: LinkUse): readonly Statement[] {
+export function consumeLink({
+  hash,
+  purpose,
+  passwordHash,
+  addressKey,
+  usedBy,
+  now,
+}: LinkUse): readonly Statement[] {
   return [
     statement(
       `UPDATE _links SET used_at = ?, used_by = ?, password_hash = ifnull(?, password_hash)
@@ -171,6 +184,12 @@ export function consumeLink({ hash, purpose, passwordHash, usedBy, now }: LinkUs
     ),
     statement(`DELETE FROM _oauth_codes WHERE user_id = ${consumer}`, hash, usedBy),
     statement(`DELETE FROM _known_addresses WHERE user_id = ${consumer}`, hash, usedBy),
+    statement(
+      `INSERT INTO _known_addresses (user_id, address) SELECT user_id, ? FROM _links WHERE hash = ? AND used_by = ?`,
+      addressKey,
+      hash,
+      usedBy,
+    ),
     statement(`DELETE FROM _links WHERE user_id = ${consumer} AND hash <> ?`, hash, usedBy, hash),
   ];
 }

@@ -6,22 +6,21 @@ export interface Throttled {
   /** The hash of what is counted, such as an address. */
   readonly key: string;
   readonly max: number;
-}
-
-/** When something is counted, in milliseconds. */
-export interface Counted {
-  readonly now: number;
+  /** Milliseconds. */
   readonly windowMs: number;
 }
 
-/** An attempt to sign in, which is counted under three keys. */
-export interface ThrottledAttempts extends Counted {
+/** An attempt to sign in, which is counted under three keys. Times are milliseconds. */
+export interface ThrottledAttempts {
   readonly both: Throttled;
   readonly ofAddress: Throttled;
   readonly ofAccount: Throttled;
+  /** How long strangers wait the first time that the limit of an account is reached (`strangersMayTryAt`). */
+  readonly backoffMs: number;
   readonly emailKey: string;
   /** The hash that stands for the client's address in `_known_addresses`. */
   readonly addressKey: string;
+  readonly now: number;
 }
 
 /**
@@ -31,68 +30,109 @@ export interface ThrottledAttempts extends Counted {
  * anew, and so does one that begins in the future because the clock was set back.
  */
 export function countAttempts(attempts: ThrottledAttempts): Statement {
-  const { both, ofAddress, ofAccount, now, windowMs } = attempts;
+  const { both, ofAddress, ofAccount, now } = attempts;
+  const endedAt = [ofAccount.key, BigInt(now - ofAccount.windowMs), BigInt(now - both.windowMs)];
   return statement(
     `INSERT INTO _throttle (key, started_at, count) SELECT value, ?, 1 FROM json_each(?)
-    WHERE NOT EXISTS (SELECT 1 FROM _throttle WHERE ${isUsedUp}) ${countAgain(String(Number.MAX_SAFE_INTEGER))} RETURNING count`,
+    WHERE NOT EXISTS (SELECT 1 FROM _throttle WHERE ${isUsedUp})
+    ${countAgain("iif(key = ?, ?, ?)", String(Number.MAX_SAFE_INTEGER))} RETURNING count`,
     BigInt(now),
     JSON.stringify([both.key, ofAddress.key, ofAccount.key]),
     ...usedUpParams(attempts),
-    ...countAgainParams([], now, windowMs),
+    ...countAgainParams(endedAt, [], now),
   );
 }
 
-/** Returns `[started_at]` of the last window in which a limit is used up, from which Retry-After is computed, or NULL. */
-export function windowStart(attempts: ThrottledAttempts): Statement {
-  return statement(`SELECT max(started_at) FROM _throttle WHERE ${isUsedUp}`, ...usedUpParams(attempts));
+/**
+ * Returns `[key, started_at, count]` of each limit that is used up for an attempt, from which Retry-After is computed.
+ */
+export function usedUp(attempts: ThrottledAttempts): Statement {
+  return statement(
+    `SELECT key, started_at, count FROM _throttle WHERE ${isUsedUp}`,
+    ...usedUpParams(attempts),
+  );
 }
 
 /**
- * The limit of an account does not hold for an address that it has signed in from before, so that strangers elsewhere
- * cannot lock the owner out.
+ * Past the limit of an account, strangers get one more attempt after the backoff, one more after three times that, seven
+ * times, and so on. It does not hold for an address that the account has signed in from before, so that strangers
+ * elsewhere cannot lock the owner out. There the count goes on past the limit, so the shift is bounded.
  */
-const isUsedUp = `? - started_at < ? AND started_at <= ? AND (key = ? AND count >= ? OR key = ? AND count >= ?
-    OR key = ? AND count >= ? AND NOT EXISTS (
+const isReached = "key = ? AND started_at > ? AND started_at <= ? AND count >= ?";
+const isUsedUp = `(${isReached}) OR (${isReached}) OR (${isReached}
+    AND ? - started_at < ? * ((1 << min(count - ? + 1, 32)) - 1) AND NOT EXISTS (
       SELECT 1 FROM _known_addresses k JOIN _users u ON u.id = k.user_id WHERE u.email_key = ? AND k.address = ?))`;
 
-function usedUpParams({ now, windowMs, emailKey, addressKey, ...limits }: ThrottledAttempts) {
-  const { both, ofAddress, ofAccount } = limits;
-  const keys = [both, ofAddress, ofAccount].flatMap(({ key, max }) => [key, BigInt(max)]);
-  return [BigInt(now), BigInt(windowMs), BigInt(now), ...keys, emailKey, addressKey];
+function usedUpParams(attempts: ThrottledAttempts): readonly SqlValue[] {
+  const { both, ofAddress, ofAccount, backoffMs, emailKey, addressKey, now } = attempts;
+  const reached = [both, ofAddress, ofAccount].flatMap(({ key, windowMs, max }) => [
+    key,
+    BigInt(now - windowMs),
+    BigInt(now),
+    BigInt(max),
+  ]);
+  return [...reached, BigInt(now), BigInt(backoffMs), BigInt(ofAccount.max), emailKey, addressKey];
 }
 
-const ended = "(? - started_at >= ? OR started_at > ?)";
-const countAgain = (max: string) => `ON CONFLICT (key) DO UPDATE SET
+/** SQL: counts once more under a key that is there, where its count is under `max` or its window has ended. */
+const countAgain = (endedAt: string, max: string) => {
+  const ended = `(started_at <= ${endedAt} OR started_at > ?)`;
+  return `ON CONFLICT (key) DO UPDATE SET
   count = CASE WHEN ${ended} THEN 1 ELSE count + 1 END,
   started_at = CASE WHEN ${ended} THEN excluded.started_at ELSE started_at END
   WHERE count < ${max} OR ${ended}`;
+};
 
 function countAgainParams(
-  maxParams: readonly SqlValue[],
+  endedAt: readonly SqlValue[],
+  max: readonly SqlValue[],
   now: number,
-  windowMs: number,
 ): readonly SqlValue[] {
-  const window = [BigInt(now), BigInt(windowMs), BigInt(now)];
-  return [...window, ...window, ...maxParams, ...window];
+  const ended = [...endedAt, BigInt(now)];
+  return [...ended, ...ended, ...max, ...ended];
+}
+
+/**
+ * Counts a request under one key. Returns a row where it is within the limit; otherwise nothing is written. Windows end
+ * as those of `countAttempts` do.
+ */
+export function countRequest({ key, max, windowMs }: Throttled, now: number): Statement {
+  return statement(
+    `INSERT INTO _throttle (key, started_at, count) VALUES (?, ?, 1) ${countAgain("?", "?")} RETURNING count`,
+    key,
+    BigInt(now),
+    ...countAgainParams([BigInt(now - windowMs)], [BigInt(max)], now),
+  );
+}
+
+/** Returns `[started_at]` of a key's window. */
+export function windowStart(key: string): Statement {
+  return statement("SELECT started_at FROM _throttle WHERE key = ?", key);
 }
 
 /** A mail that is to be counted. */
-export interface ThrottledMail extends Throttled, Counted {
+export interface ThrottledMail extends Throttled {
   /** The key that is counted instead of `key` where the address has no account. */
   readonly unknownKey: string;
   readonly emailKey: string;
 }
 
-/** Counts a mail to an address. The statement changes a row exactly if the mail is within the limit. */
-export function countMail({ key, unknownKey, emailKey, max, now, windowMs }: ThrottledMail): Statement {
+/**
+ * Counts a mail to an address. The statement changes a row exactly if the mail is within the limit. `now` is in
+ * milliseconds since the epoch.
+ */
+export function countMail(
+  { key, unknownKey, emailKey, max, windowMs }: ThrottledMail,
+  now: number,
+): Statement {
   return statement(
     `INSERT INTO _throttle (key, started_at, count)
-    SELECT iif(EXISTS (SELECT 1 FROM _users WHERE email_key = ?), ?, ?), ?, 1 WHERE true ${countAgain("?")}`,
+    SELECT iif(EXISTS (SELECT 1 FROM _users WHERE email_key = ?), ?, ?), ?, 1 WHERE true ${countAgain("?", "?")}`,
     emailKey,
     key,
     unknownKey,
     BigInt(now),
-    ...countAgainParams([BigInt(max)], now, windowMs),
+    ...countAgainParams([BigInt(now - windowMs)], [BigInt(max)], now),
   );
 }
 

@@ -16,6 +16,7 @@ import { withLines } from "../../project/lines/with-lines.js";
 import type { Schema } from "../../project/model.js";
 import { parseRules } from "../../project/parse-rules.js";
 import { parseSchema } from "../../project/parse-schema.js";
+import { unconfirmedEmailWarnings } from "../../project/unconfirmed-email-warnings.js";
 import { updateWarnings } from "../../project/update-warnings.js";
 import { applySafe } from "../../schema/apply.js";
 import { type Catalog, loadCatalog } from "../../schema/catalog.js";
@@ -87,6 +88,7 @@ async function warningsOf(project: ProjectDirectory, environment: NodeJS.Process
     ...unreachableTables(config, schema),
     ...(await signInWarnings(project, schema, environment)),
     ...comparisonWarnings(rules),
+    ...unconfirmedEmailWarnings(rules, schema),
     ...unservedExists(rules, await catalogOf(project, schema, environment)),
     ...updateWarnings(rules, schema),
   ];

@@ -4,6 +4,7 @@ import { client, dataOf, expectRefusal } from "../../support/client.js";
 import { switchboard } from "../../support/faulty-database.js";
 import { run } from "../../support/people.js";
 import { serve, type TestServer } from "../../support/server.js";
+import { lastToken } from "../links/support.js";
 
 const schema = "notes: { columns: { id: { type: integer, primary_key: true } } }";
 const right = { email: "ada@example.com", password: "correct horse" };
@@ -83,6 +84,44 @@ describe("failed passwords", () => {
     for (let i = 1; i <= 3; i++) await fail(server, `203.0.113.${i}`, 1);
     expectRefusal(await from(server, "203.0.113.9").post("/auth/login", right), 429, "rate_limited");
     expect((await from(server, "198.51.100.1").post("/auth/login", right)).status).toBe(200);
+  });
+
+  it("of an account let a stranger try ever more rarely, until a day has passed", async () => {
+    const server = await withAda(limits("max_failures_per_account = 3"));
+    expect((await from(server, "198.51.100.1").post("/auth/login", right)).status).toBe(200);
+    let strangers = 0;
+    const fromSomewhere = () => from(server, `203.0.113.${++strangers}`).post("/auth/login", wrong);
+    const letThrough = async () => {
+      const answer = await fromSomewhere();
+      expect([401, 429]).toContain(answer.status);
+      return answer.status === 401;
+    };
+    for (let i = 0; i < 3; i++) expect(await letThrough()).toBe(true);
+    const minutes: number[] = [];
+    for (let minute = 5; minute < 24 * 60; minute += 5) {
+      server.clock.advance(300_000);
+      while (strangers < 250 && (await letThrough())) minutes.push(minute);
+      expect((await from(server, "198.51.100.1").post("/auth/login", right)).status).toBe(200);
+      strangers %= 250;
+    }
+    expect(minutes).toEqual([5, 15, 35, 75, 155, 315, 635, 1275]);
+    expect((await fromSomewhere()).headers.get("Retry-After")).toBe("300");
+    server.clock.advance(300_000);
+    expect(await letThrough()).toBe(true);
+  });
+
+  it("of strangers do not keep out whoever has used a link of a mail, from wherever", async () => {
+    const server = await withAda(limits("max_failures_per_account = 3"));
+    for (let i = 1; i <= 3; i++) await fail(server, `203.0.113.${i}`, 1);
+    const away = from(server, "192.0.2.7");
+    expectRefusal(await away.post("/auth/login", right), 429, "rate_limited");
+    await away.post("/auth/password-reset/request", { email: right.email });
+    const token = await lastToken(server, right.email);
+    const password = "another horse";
+    expect((await away.post("/auth/password-reset/confirm", { token, password })).status).toBe(200);
+    expect((await away.post("/auth/login", { ...right, password })).status).toBe(200);
+    const stranger = from(server, "203.0.113.9");
+    expectRefusal(await stranger.post("/auth/login", { ...right, password }), 429, "rate_limited");
   });
 
   it("are one address within an IPv6 /64", async () => {

@@ -38,6 +38,7 @@ const writtenRules: readonly Expression[] = [
   ),
   or(
     compare("auth.role", "=", literal("admin")),
+    and(compare("auth.email_verified", "=", literal(true)), compare("row.n", "<", literal(1n))),
     and(compare("row.n", ">=", literal(0n)), compare("row.b", "=", literal(true))),
   ),
   and(isNotNull("auth.id"), or(isNull("row.owner"), not(compare("row.owner", "=", "auth.id")))),

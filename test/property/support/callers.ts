@@ -1,5 +1,5 @@
 import type { AuthValues } from "../../../src/rules/ast.js";
-import { member } from "../../support/people.js";
+import { member, run } from "../../support/people.js";
 import { apiKey, type TestServer } from "../../support/server.js";
 import { nobody } from "./evaluate.js";
 
@@ -25,7 +25,13 @@ export async function makeUsers(server: TestServer): Promise<readonly Caller[]> 
     ["root", "admin"],
   ] as const) {
     const { id, bearer } = await member(server, name, role);
-    users.push({ name, auth: { id, email: `${name}@example.com`, role }, headers: { ...bearer } });
+    const email_verified = name !== "bob";
+    if (email_verified) await run(server, "UPDATE _users SET email_verified = 1 WHERE id = ?", id);
+    users.push({
+      name,
+      auth: { id, email: `${name}@example.com`, email_verified, role },
+      headers: { ...bearer },
+    });
   }
   return users;
 }

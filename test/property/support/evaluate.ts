@@ -47,7 +47,7 @@ export interface World {
   readonly tables: ReadonlyMap<string, readonly Row[]>;
 }
 
-export const nobody: AuthValues = { id: null, email: null, role: null };
+export const nobody: AuthValues = { id: null, email: null, email_verified: null, role: null };
 
 export function admits(rule: Expression, world: World): boolean {
   return evaluate(rule, world) === true;
@@ -69,6 +69,7 @@ function resolve(operand: Operand, world: World): Value {
       return new Map<string, Value>([
         ["auth.id", world.auth.id],
         ["auth.email", world.auth.email],
+        ["auth.email_verified", world.auth.email_verified],
         ["now()", world.nowSeconds],
       ]).get(operand.name)!;
   }

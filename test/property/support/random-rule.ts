@@ -89,6 +89,7 @@ function operand(random: Random, vocabulary: Vocabulary, family: Family): Operan
   if (family === "text" && random.chance(0.6))
     return { kind: "auth", field: random.pick(["id", "id", "id", "role", "role", "email"] as const) };
   if (family === "number" && random.chance(0.1)) return { kind: "now" };
+  if (family === "boolean" && random.chance(0.2)) return { kind: "auth", field: "email_verified" };
   return { kind: "literal", value: random.chance(0.06) ? null : random.pick(vocabulary.literals[family]) };
 }
 

@@ -21,6 +21,7 @@ async function served(
   const { passwordHasher } = server.platform;
   let checks = 0;
   const interrupted: PasswordHasher = {
+    hasRoomFor: (turn) => passwordHasher.hasRoomFor(turn),
     hash: (password) => passwordHasher.hash(password),
     standing: (stored) => passwordHasher.standing(stored),
     verify: async (password, stored) => {

@@ -126,7 +126,7 @@ describe("names", () => {
     ["toString.id = 1", "line 1, column 1: unknown name toString; there are row, old, new, auth"],
     [
       "auth.name = 'a'",
-      "line 1, column 1: unknown field auth.name: there are auth.id, auth.email and auth.role",
+      "line 1, column 1: unknown field auth.name: there are auth.id, auth.email, auth.email_verified and auth.role",
     ],
     [
       "exists(rooms r where r.id = 1)",

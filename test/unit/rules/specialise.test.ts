@@ -3,14 +3,17 @@ import type { AuthValues } from "../../../src/rules/ast.js";
 import { specialise } from "../../../src/rules/specialise.js";
 import { rule } from "./fixture.js";
 
-const anonymous: AuthValues = { id: null, email: null, role: null };
-const ada: AuthValues = { id: "ada", email: "ada@example.com", role: "admin" };
+const anonymous: AuthValues = { id: null, email: null, email_verified: null, role: null };
+const ada: AuthValues = { id: "ada", email: "ada@example.com", email_verified: false, role: "admin" };
 const now = 1_700_000_000;
 
 describe("what is left for one caller", () => {
   test.each([
     ["authenticated", "public"],
     ["auth.email = 'ada@example.com'", "public"],
+    ["auth.email_verified and row.owner_id = auth.id", "deny"],
+    ["auth.email_verified or row.owner_id = auth.id", "row.owner_id = 'ada'"],
+    ["row.published = auth.email_verified", "row.published = false"],
     ["row.owner_id = auth.id", "row.owner_id = 'ada'"],
     ["auth.role = 'admin' or row.owner_id = auth.id", "public"],
     ["auth.role = 'user' or row.owner_id = auth.id", "row.owner_id = 'ada'"],

@@ -1253,7 +1253,7 @@ FROM (SELECT sum((ifnull(octet_length(_page."user_id"), 0) + ifnull(octet_length
 -- GET /api/reports → 200
 SELECT *
 FROM (SELECT (SELECT max(version)
-    FROM _schema) AS c0, u.id AS c1, u.email AS c2, u.role AS c3
+    FROM _schema) AS c0, u.id AS c1, u.email AS c2, u.role AS c3, u.email_verified AS c4
   FROM (SELECT 1)
     LEFT JOIN _sessions s ON s.id = ? AND s.revoked_at IS NULL AND s.created_at > ?
     LEFT JOIN _users u ON u.id = s.user_id AND u.disabled = 0) LEFT JOIN (WITH _counted AS MATERIALIZED (SELECT (SELECT json_array(count(*), count(*) FILTER (WHERE ((_w."_p0" IS 2) OR (_w."_p1" IS 2))), (count(_w."_p0") + count(_w."_p1")))

@@ -25,7 +25,7 @@ FROM (SELECT _t."id" AS "id", _t."owner_id" AS "owner_id", _t."name" AS "name", 
 -- GET /api/rooms/9 → 404
 SELECT *
 FROM (SELECT (SELECT max(version)
-    FROM _schema) AS c0, u.id AS c1, u.email AS c2, u.role AS c3
+    FROM _schema) AS c0, u.id AS c1, u.email AS c2, u.role AS c3, u.email_verified AS c4
   FROM (SELECT 1)
     LEFT JOIN _sessions s ON s.id = ? AND s.revoked_at IS NULL AND s.created_at > ?
     LEFT JOIN _users u ON u.id = s.user_id AND u.disabled = 0) LEFT JOIN (SELECT CASE WHEN (_w."owner_id" = ? OR (_w."_p0" IS 2)) THEN 1 ELSE 0 END AS admitted, CASE WHEN (ifnull(octet_length(_w."owner_id"), 0) + ifnull(octet_length(_w."name"), 0)) <= 33554432 THEN json_object('id', CASE WHEN _w."id" BETWEEN -9007199254740991 AND 9007199254740991 THEN _w."id" ELSE CAST(_w."id" AS TEXT) END, 'owner_id', _w."owner_id", 'name', _w."name", 'archived_at', CASE WHEN _w."archived_at" BETWEEN -9007199254740991 AND 9007199254740991 THEN _w."archived_at" ELSE CAST(_w."archived_at" AS TEXT) END, 'size', CASE WHEN typeof(_w."size") <> 'real' THEN _w."size"
@@ -103,10 +103,10 @@ RETURNING (SELECT ((_r."_p0" IS NOT NULL)) || CASE WHEN ("rooms"."owner_id" = ? 
 
 -- POST /api/messages {"room_id":1,"author_id":"somebody","body":"as another"} → 403
 SELECT *
-FROM (SELECT CASE WHEN (c0,c1,c2,c3) IS (?,?,?,?) THEN 1 ELSE json('{' || ifnull(c0, '')) END AS holds
+FROM (SELECT CASE WHEN (c0,c1,c2,c3,c4) IS (?,?,?,?,?) THEN 1 ELSE json('{' || ifnull(c0, '')) END AS holds
    
   FROM (SELECT (SELECT max(version)
-      FROM _schema) AS c0, u.id AS c1, u.email AS c2, u.role AS c3
+      FROM _schema) AS c0, u.id AS c1, u.email AS c2, u.role AS c3, u.email_verified AS c4
     FROM (SELECT 1)
     LEFT JOIN _sessions s ON s.id = ? AND s.revoked_at IS NULL AND s.created_at > ?
     LEFT JOIN _users u ON u.id = s.user_id AND u.disabled = 0)) LEFT JOIN (WITH _n AS MATERIALIZED (SELECT ? AS "room_id", ? AS "author_id", ? AS "body")
@@ -242,10 +242,10 @@ LIMIT 1;
 
 -- PATCH /api/messages/1 {"body":"hi"} → 200
 SELECT *
-FROM (SELECT CASE WHEN (c0,c1,c2,c3) IS (?,?,?,?) THEN 1 ELSE json('{' || ifnull(c0, '')) END AS holds
+FROM (SELECT CASE WHEN (c0,c1,c2,c3,c4) IS (?,?,?,?,?) THEN 1 ELSE json('{' || ifnull(c0, '')) END AS holds
    
   FROM (SELECT (SELECT max(version)
-      FROM _schema) AS c0, u.id AS c1, u.email AS c2, u.role AS c3
+      FROM _schema) AS c0, u.id AS c1, u.email AS c2, u.role AS c3, u.email_verified AS c4
     FROM (SELECT 1)
     LEFT JOIN _sessions s ON s.id = ? AND s.revoked_at IS NULL AND s.created_at > ?
     LEFT JOIN _users u ON u.id = s.user_id AND u.disabled = 0)) LEFT JOIN (
@@ -303,10 +303,10 @@ RETURNING (SELECT ((_r."_p0" IS NOT NULL)) || CASE WHEN (_r."_p0" IS 2) THEN CAS
 
 -- PATCH /api/messages/1 {"room_id":2} → 403
 SELECT *
-FROM (SELECT CASE WHEN (c0,c1,c2,c3) IS (?,?,?,?) THEN 1 ELSE json('{' || ifnull(c0, '')) END AS holds
+FROM (SELECT CASE WHEN (c0,c1,c2,c3,c4) IS (?,?,?,?,?) THEN 1 ELSE json('{' || ifnull(c0, '')) END AS holds
    
   FROM (SELECT (SELECT max(version)
-      FROM _schema) AS c0, u.id AS c1, u.email AS c2, u.role AS c3
+      FROM _schema) AS c0, u.id AS c1, u.email AS c2, u.role AS c3, u.email_verified AS c4
     FROM (SELECT 1)
     LEFT JOIN _sessions s ON s.id = ? AND s.revoked_at IS NULL AND s.created_at > ?
     LEFT JOIN _users u ON u.id = s.user_id AND u.disabled = 0)) LEFT JOIN (
@@ -381,10 +381,10 @@ RETURNING json_object('id', CASE WHEN "messages"."id" BETWEEN -9007199254740991 
 
 -- DELETE /api/rooms/3 → 200
 SELECT *
-FROM (SELECT CASE WHEN (c0,c1,c2,c3) IS (?,?,?,?) THEN 1 ELSE json('{' || ifnull(c0, '')) END AS holds
+FROM (SELECT CASE WHEN (c0,c1,c2,c3,c4) IS (?,?,?,?,?) THEN 1 ELSE json('{' || ifnull(c0, '')) END AS holds
    
   FROM (SELECT (SELECT max(version)
-      FROM _schema) AS c0, u.id AS c1, u.email AS c2, u.role AS c3
+      FROM _schema) AS c0, u.id AS c1, u.email AS c2, u.role AS c3, u.email_verified AS c4
     FROM (SELECT 1)
     LEFT JOIN _sessions s ON s.id = ? AND s.revoked_at IS NULL AND s.created_at > ?
     LEFT JOIN _users u ON u.id = s.user_id AND u.disabled = 0)) LEFT JOIN (

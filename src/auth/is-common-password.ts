@@ -1,0 +1,25 @@
+import { commonPasswords } from "./common-passwords.js";
+
+const lines = commonPasswords.split("\n");
+
+/**
+ * Whether a password is one of the 10,000 most used ones, in whatever case: who guesses tries `Password1` as soon as
+ * `password1`. The list is exact, so that no other password is taken for one of them.
+ */
+export function isCommonPassword(password: string): boolean {
+  const wanted = password.toLowerCase();
+  const line = lines.findLast((line) => firstOf(line) <= wanted) ?? "";
+  let word = firstOf(line);
+  for (const [, shared, rest] of line.matchAll(/([A-Z])([^A-Z]*)/g)) {
+    if (word === wanted) return true;
+    word = word.slice(0, shared!.charCodeAt(0) - letterOfNone) + rest;
+  }
+  return word !== "" && word === wanted;
+}
+
+function firstOf(line: string): string {
+  return /^[^A-Z]*/.exec(line)![0];
+}
+
+/** The code of the capital A, which says that a word shares no character with the one before it. */
+const letterOfNone = 65;

@@ -1,0 +1,42 @@
+import type { Keyring } from "../encoding/keyring.js";
+import { Refusal } from "../http/refusal.js";
+import type { Database } from "../platform/database.js";
+import type { Config } from "../project/config.js";
+import { countRequest, moveCounter, windowStart } from "./store/throttle.js";
+import { throttleKeys } from "./throttle-keys.js";
+
+/** The window in which requests from a client address are counted, in milliseconds: one hour. */
+const windowMs = 3_600_000;
+
+/**
+ * Limits how many registrations, resent links and password resets together one client address asks for within an hour
+ * (`auth.throttle.max_registrations_per_address`). They are what anybody may ask for and what costs a hash or a mail.
+ */
+export class RequestAllowance {
+  constructor(
+    private readonly database: Database,
+    private readonly limits: Config["auth"]["throttle"],
+    private readonly peppers: Keyring<string>,
+  ) {}
+
+  /**
+   * Counts a request, before it costs anything. Past the limit it is refused with `rate_limited`, and nothing is
+   * written. `address` is the client's as `addressUnit` gives it, `now` is in milliseconds since the epoch.
+   */
+  async take(address: string, now: number): Promise<Refusal | null> {
+    if (!this.limits.enabled) return null;
+    const keys = await throttleKeys(this.peppers, "requests", address);
+    const max = this.limits.max_registrations_per_address;
+    const results = await this.database.batch([
+      ...moveCounter(keys),
+      countRequest({ key: keys.current, max, windowMs }, now),
+      windowStart(keys.current),
+    ]);
+    const [counted, window] = results.slice(-2);
+    if (counted!.rows.length > 0) return null;
+    const [startedAt] = window!.rows[0] as [number];
+    return new Refusal("rate_limited", "too many requests of this kind from one address", {
+      headers: { "Retry-After": String(Math.max(1, Math.ceil((startedAt + windowMs - now) / 1000))) },
+    });
+  }
+}
