@@ -3,7 +3,6 @@ import type { Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join, resolve } from "node:path";
 import type { HttpBindings } from "@hono/node-server";
-import { getConnInfo } from "@hono/node-server/conninfo";
 import { type AppOptions, createApp } from "../app.js";
 import type { OAuthProvider } from "../auth/oauth/credentials.js";
 import { openForProject } from "../auth/oauth/project-credentials.js";
@@ -36,8 +35,9 @@ import { FileJournal, recoverJournals } from "./journal.js";
 import { bringUpProjectDatabase, openServerDatabase } from "./project-database.js";
 import { type ProjectDirectory, withConfigLines } from "./project-directory.js";
 import { credentialFiles } from "./provider-credentials.js";
+import { StderrLog } from "./stderr-log.js";
 import { readSurroundings, type SurroundingsOptions } from "./surroundings.js";
-import { deferTo, stderrLog, systemClock, systemFetch, systemRandom } from "./system.js";
+import { deferTo, systemClock, systemFetch, systemRandom } from "./system.js";
 import { startUpkeep } from "./upkeep.js";
 
 /** Where the server listens, and with which environment variables. */
@@ -62,9 +62,9 @@ const starting = new Refusal("unavailable", "the server is starting");
  */
 export async function serve(project: ProjectDirectory, options: ServeOptions): Promise<RunningServer> {
   const { config, directory } = project;
-  const log = stderrLog;
+  const log = new StderrLog(config.log, systemClock);
   const { secret, secretsKey, baseUrl, mail, tls } = readSurroundings(project, options);
-  const opened = await openServerDatabase(project, options.environment);
+  const opened = await openServerDatabase(project, options.environment, log);
   const { database } = opened;
   const passwordHasher = createArgon2();
   let journal: Journal | undefined;
@@ -142,9 +142,9 @@ export async function serve(project: ProjectDirectory, options: ServeOptions): P
  * proxy's own (`docs/reference/backends.md#where-runtimes-differ`).
  */
 function clientAddress(trustProxy: boolean): AppOptions["clientAddress"] {
-  return (c) => {
-    const socket = getConnInfo(c).remote.address ?? "unknown";
-    return trustProxy ? (lastForwarded(c.req.header("X-Forwarded-For") ?? null) ?? socket) : socket;
+  return ({ headers }, env) => {
+    const socket = (env as HttpBindings).incoming.socket.remoteAddress ?? "unknown";
+    return trustProxy ? (lastForwarded(headers.get("X-Forwarded-For")) ?? socket) : socket;
   };
 }
 

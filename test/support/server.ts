@@ -88,6 +88,12 @@ export interface TestProject {
 /** What the server would have written to standard error. */
 export class MemoryLog implements Log {
   readonly lines: string[] = [];
+  /** Those of the request log. On workerd they are here after `settled`. */
+  readonly requests: string[] = [];
+
+  line(text: string): void {
+    this.requests.push(text);
+  }
 
   warn(message: string): void {
     this.lines.push(message);
@@ -132,7 +138,7 @@ async function serveInWorkerd(project: TestProject, target: string): Promise<Tes
       providerEndpoints: project.providerEndpoints ?? null,
       frozen: project.frozen ?? null,
     },
-    { now: () => clock.now(), mail: (message) => mail.send(message), log: (line) => log.lines.push(line) },
+    { now: () => clock.now(), mail: (message) => mail.send(message), log: (line) => log.lines.push(line), line: (text) => log.line(text) },
     sqld?.url ?? null,
   );
   onTestFinished(async () => {
@@ -213,7 +219,7 @@ async function serveHere(project: TestProject, target: string): Promise<TestServ
     loopbackOnly: false,
     readSchemaFile,
     // Every request of a test comes over one loopback socket; this header stands for the address of it.
-    clientAddress: (c) => c.req.header("Test-Client-Address") ?? "192.0.2.1",
+    clientAddress: ({ headers }) => headers.get("Test-Client-Address") ?? "192.0.2.1",
     publicBaseUrl: config.auth.public_base_url || "http://127.0.0.1:8787",
     addHeader,
     ...(project.providerEndpoints && { providerEndpoints: project.providerEndpoints }),

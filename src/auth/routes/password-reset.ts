@@ -1,3 +1,4 @@
+import { tell } from "../../http/answer-facts.js";
 import { isRefusal, type Refusal } from "../../http/refusal.js";
 import { json } from "../../http/respond.js";
 import { readEmail, readTokenAndPassword } from "../body.js";
@@ -25,5 +26,6 @@ export async function confirmPasswordReset({ request, context }: AuthRequest): P
   const body = await readTokenAndPassword(request);
   if (isRefusal(body)) return body;
   const used = await useLink(context, { purpose: "password_reset", ...body });
-  return isRefusal(used) ? used : json({ data: { password_updated: true } });
+  if (isRefusal(used)) return used;
+  return tell(json({ data: { password_updated: true } }), { principal: { kind: "user", id: used.userId } });
 }

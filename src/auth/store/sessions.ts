@@ -108,7 +108,7 @@ function revokeReused(hash: string, now: number, graceMs: number): Statement {
 }
 
 /**
- * Ends the session of a refresh token. The last statement returns the session's id, or no row where the token was not
+ * Ends the session of a refresh token. The last statement returns `[id, user_id]` of the session, or no row where the token was not
  * live.
  */
 export function revokeByRefreshToken(hash: string, now: number, graceMs: number): readonly Statement[] {
@@ -116,7 +116,7 @@ export function revokeByRefreshToken(hash: string, now: number, graceMs: number)
     revokeReused(hash, now, graceMs),
     statement(
       `UPDATE _sessions SET revoked_at = ? WHERE revoked_at IS NULL AND id =
-      (SELECT session_id FROM _refresh_tokens WHERE hash = ? AND expires_at > ?) RETURNING id`,
+      (SELECT session_id FROM _refresh_tokens WHERE hash = ? AND expires_at > ?) RETURNING id, user_id`,
       BigInt(now),
       hash,
       BigInt(now),

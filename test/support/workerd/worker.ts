@@ -20,6 +20,7 @@ export interface Surroundings {
   /** A rejection is a delivery that failed. */
   readonly mail: (message: MailMessage) => Promise<void>;
   readonly log: (line: string) => void;
+  readonly line: (text: string) => void;
 }
 
 const databasesMax = 100;
@@ -119,13 +120,13 @@ export async function startInWorkerd(
         headers: { ...Object.fromEntries(new Headers(init?.headers)), ...headers() },
       }),
     settled: async () => {
-      await call("/__test/settled", null);
+      for (const line of await call("/__test/settled", null)) around.line(line);
     },
     upkeep: async (task) => {
       await call("/__test/upkeep", { task });
     },
     end: async () => {
-      await call("/__test/end", null);
+      for (const line of await call("/__test/end", null)) around.line(line);
       surroundings.delete(id);
       if (binding !== undefined) idleBindings.push(binding);
     },
