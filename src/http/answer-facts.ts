@@ -16,12 +16,15 @@ export interface AnswerFacts {
   /** The id of the user or the key that an administrator's request made, changed or removed. */
   readonly target?: string | undefined;
   /** The receipt, where the request left one: the line has its id and its counts. */
-  readonly receipt?: {
-    readonly attemptId: string;
-    readonly rowsRead: number | null;
-    readonly rowsWritten: number | null;
-    readonly rowsReturned: number | null;
-  } | null | undefined;
+  readonly receipt?:
+    | {
+        readonly attemptId: string;
+        readonly rowsRead: number | null;
+        readonly rowsWritten: number | null;
+        readonly rowsReturned: number | null;
+      }
+    | null
+    | undefined;
   /** The table's columns by name. A parameter is named in the log only where its name is known. */
   readonly columns?: ReadonlyMap<string, unknown> | undefined;
 }
