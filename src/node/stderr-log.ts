@@ -12,7 +12,9 @@ const lengthMax = 16_384;
  * process ends, also by an uncaught exception, is written then; only a process that is killed loses it.
  */
 export class StderrLog implements Log {
-  #waiting = "";
+  #waiting: string[] = [];
+  #length = 0;
+  #timer: NodeJS.Timeout | null = null;
 
   constructor(
     private readonly settings: LogSettings,
@@ -28,26 +30,36 @@ export class StderrLog implements Log {
   }
 
   line(text: string): void {
-    if (this.#waiting === "") {
-      process.once("exit", this.#flush);
-      setTimeout(this.#flush, waitMs).unref();
-    }
-    this.#waiting += this.#waiting === "" ? text : `\n${text}`;
-    if (this.#waiting.length > lengthMax) this.#flush();
+    this.#waiting.push(text);
+    this.#length += text.length;
+    if (this.#length > lengthMax) this.#write();
+    else if (this.#timer === null) this.#startTimer();
   }
 
   #message(message: Message): void {
     const line = messageLine(this.settings, this.clock.now(), message);
     if (line === null) return;
-    this.#flush();
+    this.#write();
     console.error(line);
   }
 
-  readonly #flush = (): void => {
-    process.off("exit", this.#flush);
-    if (this.#waiting === "") return;
-    const text = this.#waiting;
-    this.#waiting = "";
+  /** Goes on until it finds nothing to write, so that a busy server needs few timers. */
+  #startTimer(): void {
+    process.once("exit", this.#write);
+    this.#timer = setTimeout(() => {
+      this.#timer = null;
+      process.off("exit", this.#write);
+      if (this.#waiting.length === 0) return;
+      this.#write();
+      this.#startTimer();
+    }, waitMs).unref();
+  }
+
+  readonly #write = (): void => {
+    if (this.#waiting.length === 0) return;
+    const text = this.#waiting.join("\n");
+    this.#waiting = [];
+    this.#length = 0;
     // Unlike `process.stderr.write` this goes on where the reader of a pipe is gone.
     console.error(text);
   };
