@@ -10,8 +10,8 @@ const shapes = [
   /\bBearer \S{8}/,
 ];
 
-const presented = /^(password|current_password|token|refresh_token|code|code_verifier|password_hash|email)$/;
-const handedOut = /^(refresh_token|access_token|key)$/;
+const passwords = ["password", "current_password", "password_hash", "email"];
+const tokens = ["token", "refresh_token", "code", "code_verifier", "state"];
 
 /** Remembers the secrets that a test makes, and finds them in what a server writes. */
 export class SecretScan {
@@ -21,15 +21,21 @@ export class SecretScan {
     for (const secret of secrets) if (secret.length >= lengthMin) this.#secrets.add(secret);
   }
 
-  /** Credentials of the headers and of a query string, and for /auth and /admin/api those of the body. */
-  keepRequest(path: string, init: RequestInit = {}): void {
+  /**
+   * What a request presents: passwords and addresses under /auth and /admin/api, and where it was accepted the tokens and
+   * keys too. Tests present as tokens what is none, such as an id of the database, which may be in a log.
+   */
+  keepRequest(path: string, init: RequestInit, isAccepted: boolean): void {
     const headers = new Headers(init.headers);
-    this.keep(headers.get("Authorization")?.replace(/^\S+ /, "") ?? "", headers.get("X-API-Key") ?? "");
-    for (const cookie of headers.get("Cookie")?.split("; ") ?? []) this.keep(cookie.replace(/^[^=]*=/, ""));
-    this.#keepForm(path.split("?")[1] ?? "", ["token", "code", "state"]);
+    if (isAccepted) {
+      this.keep(headers.get("Authorization")?.replace(/^\S+ /, "") ?? "", headers.get("X-API-Key") ?? "");
+      for (const cookie of headers.get("Cookie")?.split("; ") ?? []) this.keep(cookie.replace(/^[^=]*=/, ""));
+      this.#keepForm(path.split("?")[1] ?? "", tokens);
+    }
     if (!isOfAccounts(path) || typeof init.body !== "string") return;
-    if (init.body.startsWith("{")) this.#keepJson(init.body, presented);
-    else this.#keepForm(init.body, ["token", "password", "code", "state"]);
+    const fields = isAccepted ? [...passwords, ...tokens] : passwords;
+    if (init.body.startsWith("{")) this.#keepJson(init.body, fields);
+    else this.#keepForm(init.body, fields);
   }
 
   /** The tokens and keys that an answer of /auth or /admin/api hands out. */
@@ -37,6 +43,7 @@ export class SecretScan {
     for (const cookie of response.headers.getSetCookie())
       this.keep(cookie.replace(/^[^=]*=/, "").split(";")[0]!);
     this.#keepForm(response.headers.get("Location")?.split("?")[1] ?? "", ["code"]);
+    const handedOut = ["access_token", "refresh_token", path === "/admin/api/service-keys" ? "key" : ""];
     if (isOfAccounts(path)) this.#keepJson(await response.clone().text(), handedOut);
   }
 
@@ -60,10 +67,10 @@ export class SecretScan {
     for (const field of fields) this.keep(...parameters.getAll(field));
   }
 
-  #keepJson(text: string, fields: RegExp): void {
+  #keepJson(text: string, fields: readonly string[]): void {
     try {
       JSON.parse(text, (field, value: unknown) => {
-        if (typeof value === "string" && fields.test(field)) this.keep(value);
+        if (typeof value === "string" && fields.includes(field)) this.keep(value);
         return value;
       });
     } catch {

@@ -126,8 +126,8 @@ export async function serve(project: TestProject, target = targetName): Promise<
     expect(secrets.found([...lines, ...requests]), "secrets in the log").toEqual([]);
   });
   const request: TestServer["request"] = async (path, init) => {
-    secrets.keepRequest(path, init);
     const response = await server.request(path, init);
+    secrets.keepRequest(path, init ?? {}, response.status < 400);
     await secrets.keepResponse(path, response);
     return response;
   };

@@ -16,19 +16,27 @@ test.each([
 
 test("what a request presents is found", () => {
   const scan = new SecretScan();
-  scan.keepRequest("/auth/login?state=the-state-of-it", {
-    headers: {
-      Authorization: "Basic the-credential",
-      "X-API-Key": "the-api-key-of-it",
-      Cookie: "a=the-cookie-of-it",
+  scan.keepRequest(
+    "/auth/login?state=the-state-of-it",
+    {
+      headers: {
+        Authorization: "Basic the-credential",
+        "X-API-Key": "the-api-key-of-it",
+        Cookie: "a=the-cookie-of-it",
+      },
+      body: JSON.stringify({
+        email: "ada@example.com",
+        password: "correct horse",
+        users: [{ email: "bob@example.com" }],
+      }),
     },
-    body: JSON.stringify({
-      email: "ada@example.com",
-      password: "correct horse",
-      users: [{ email: "bob@example.com" }],
-    }),
-  });
-  scan.keepRequest("/auth/pages/reset-password", { body: "token=the-token-of-it&password=battery+staple" });
+    true,
+  );
+  scan.keepRequest(
+    "/auth/pages/reset-password",
+    { body: "token=the-token-of-it&password=battery+staple" },
+    true,
+  );
   const secrets = [
     "the-state-of-it",
     "the-credential",
@@ -69,9 +77,19 @@ test("what an answer hands out is found", async () => {
   ]);
 });
 
+test("of what was refused, passwords and addresses alone are found", () => {
+  const scan = new SecretScan();
+  const body = '{"email": "ada@example.com", "password": "correct horse", "token": "an-id-of-the-database"}';
+  scan.keepRequest("/auth/login", { headers: { Cookie: "a=an-id-of-the-database" }, body }, false);
+  expect(scan.found(["ada@example.com", "correct horse", "an-id-of-the-database"])).toEqual([
+    "ada@example.com in ada@example.com",
+    "correct horse in correct horse",
+  ]);
+});
+
 test("what is none is not found, and what is too short to tell", () => {
   const scan = new SecretScan();
-  scan.keepRequest("/auth/login", { body: '{"password": "password"}' });
-  scan.keepRequest("/api/notes", { body: '{"password": "a note of somebody"}' });
+  scan.keepRequest("/auth/login", { body: '{"password": "password"}' }, true);
+  scan.keepRequest("/api/notes", { body: '{"password": "a note of somebody"}' }, true);
   expect(scan.found(["POST /auth/password", "a note of somebody", ""])).toEqual([]);
 });
