@@ -16,8 +16,8 @@ export const builtCommand = "dist/svc/main.js";
 
 /**
  * `svc serve` of the built server, in a process of its own, once it listens. Node loads `preload` before it, a module that
- * gets messages from the test. `command` is another checkout's. Where `errors` is `scanned` or `pipe`, the end of the process
- * fails if it has written a secret to its log.
+ * gets messages from the test. `command` is another checkout's. Where `errors` is `scanned`, the end of the process
+ * fails if it has written a secret to its log; where it is `pipe`, the test reads what is written.
  */
 export async function spawnServer(
   directory: string,
@@ -37,8 +37,8 @@ export async function spawnServer(
   });
   const secrets = scanOf(directory);
   const found: string[] = [];
-  if (server.stderr)
-    createInterface(server.stderr).on("line", (line) => {
+  if (errors === "scanned")
+    createInterface(server.stderr!).on("line", (line) => {
       // The log transport of mails prints links, so that a developer can follow them.
       if (!line.startsWith("  http")) found.push(...secrets.found([line]));
     });
