@@ -1,4 +1,4 @@
-import type { Context, MiddlewareHandler } from "hono";
+import type { MiddlewareHandler } from "hono";
 import { adminRefusal } from "./admin/authorize.js";
 import { adminRoutes } from "./admin/routes.js";
 import { createAccessTokens } from "./auth/access-token.js";
@@ -18,6 +18,7 @@ import { PasswordThrottle } from "./auth/throttle.js";
 import { toHex } from "./encoding/hex.js";
 import { type Keyring, mapKeyring } from "./encoding/keyring.js";
 import { deriveBytes, type KeyPurpose } from "./encoding/secret-keys.js";
+import { tellOf } from "./http/answer-facts.js";
 import { readAhead } from "./http/body.js";
 import { byMethod, refuse } from "./http/by-method.js";
 import { addressUnit } from "./http/client-address.js";
@@ -28,6 +29,8 @@ import { isRefusal, Refusal } from "./http/refusal.js";
 import { everyAnswer, json } from "./http/respond.js";
 import { type Fetch, router } from "./http/router.js";
 import { strictTransportSecurity, transportSecurity } from "./http/transport-security.js";
+import { createRequestLog } from "./log/request-log.js";
+import { createRouteOf } from "./log/route-of.js";
 import { createOutbox } from "./mail/outbox.js";
 import { createMeter } from "./metering/attempt.js";
 import { databaseJournal } from "./metering/database-journal.js";
@@ -62,8 +65,8 @@ export interface AppOptions {
   readonly loopbackOnly: boolean;
   /** Reads the text of the svc.schema.yaml that was deployed with the server. */
   readonly readSchemaFile: () => Promise<string>;
-  /** The IP address that a request comes from, as the runtime knows it. */
-  readonly clientAddress: (c: Context) => string;
+  /** The IP address that a request comes from, as the runtime knows it. `env` is what it passed beside the request. */
+  readonly clientAddress: (request: Request, env: unknown) => string;
   /**
    * The URL under which clients reach the server, without a slash at the end. Links in mails and callback URLs of
    * sign-in providers begin with it, never with a request's Host header, which the caller can choose.
@@ -122,6 +125,7 @@ export async function createApp(options: AppOptions) {
     if (isRefusal(identity)) return identity.toResponse();
     c.set("caller", identity.caller);
     await next();
+    tellOf(c.req.raw, c.res, { principal: identity.caller });
     return undefined;
   };
 
@@ -171,7 +175,7 @@ export async function createApp(options: AppOptions) {
   app.all("/health", byMethod({ GET: () => health(database) }));
   app.route(
     "/auth",
-    authRoutes(auth, callers, identified, (c) => addressUnit(options.clientAddress(c))),
+    authRoutes(auth, callers, identified, (c) => addressUnit(options.clientAddress(c.req.raw, c.env))),
   );
   app.use("/admin/api/*", identified);
   app.route("/admin/api", adminRoutes({ platform, config, readSchemaFile, cursors }));
@@ -193,9 +197,18 @@ export async function createApp(options: AppOptions) {
     log.error("a request failed", error);
     return new Refusal("internal", "something went wrong");
   };
-  app.route("/api", tableRoutes({ platform, config, callers, projects, cursors, meter, failed }));
+  const isLogged = config.log.format !== "off";
+  app.route("/api", tableRoutes({ platform, config, callers, projects, cursors, meter, failed, isLogged }));
   app.notFound(() => new Refusal("not_found", "no such resource").toResponse());
   app.onError((error) => failed(error).toResponse());
+  const requestLog = createRequestLog({
+    settings: config.log,
+    clock,
+    random: platform.random,
+    log,
+    routeOf: createRouteOf(app.routes.map(({ path }) => path)),
+    clientAddress: options.clientAddress,
+  });
   const upkeep: Upkeep = {
     resumeMail: async () => {
       await outbox().makeAllDue();
@@ -226,7 +239,9 @@ export async function createApp(options: AppOptions) {
     const from = clock.elapsed();
     const response = await answer(request, ...rest);
     if (isStrict(request)) options.addHeader(response, strictTransportSecurity, rest[0]);
-    metrics.request(request.method, request.url, response.status, clock.elapsed() - from);
+    const ms = clock.elapsed() - from;
+    metrics.request(request.method, request.url, response.status, ms);
+    requestLog?.(request, rest[0], response, ms);
     return response;
   };
   return { fetch, upkeep };

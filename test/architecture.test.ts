@@ -48,6 +48,7 @@ const mayImport: Record<string, readonly string[]> = {
     "tables",
   ],
   mail: ["auth", "encoding", "http", "platform", "project"],
+  log: ["http", "metering/uuid.ts", "platform"],
   openapi: [
     "admin/authorize.ts",
     "auth/callers.ts",
@@ -65,6 +66,7 @@ const mayImport: Record<string, readonly string[]> = {
     "auth",
     "encoding",
     "http",
+    "log",
     "mail",
     "metering",
     "openapi",
@@ -73,9 +75,9 @@ const mayImport: Record<string, readonly string[]> = {
     "schema",
     "tables",
   ],
-  node: ["encoding", "http/refusal.ts", "platform"],
+  node: ["encoding", "http/refusal.ts", "log/message-line.ts", "platform"],
   remote: ["platform"],
-  worker: ["encoding", "platform", "remote"],
+  worker: ["encoding", "log/message-line.ts", "platform", "remote"],
 };
 
 /** The only places that put a runtime and the application together. */

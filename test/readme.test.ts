@@ -28,7 +28,7 @@ test.skipIf(!hasCurl)("the README's tour does what it says (needs curl)", async 
 async function exampleProject(): Promise<string> {
   const directory = mkdtempSync(join(tmpdir(), "svc-tour-"));
   for (const file of ["svc.toml", "svc.schema.yaml"]) cpSync(file, join(directory, file));
-  const { url, end } = await spawnServer(directory, "inherit");
+  const { url, end } = await spawnServer(directory);
   onTestFinished(async () => {
     expect(await end("SIGTERM")).toBe(0);
     rmSync(directory, { recursive: true });

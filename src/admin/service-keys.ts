@@ -1,6 +1,7 @@
 import { createServiceKey } from "../auth/administration.js";
 import { principalOf } from "../auth/principal.js";
 import { revokeServiceKey } from "../auth/store/service-keys.js";
+import { tell } from "../http/answer-facts.js";
 import { readJsonObject } from "../http/body.js";
 import { badRequest, isRefusal, Refusal } from "../http/refusal.js";
 import { json } from "../http/respond.js";
@@ -43,7 +44,8 @@ export async function postServiceKey({
   if (isRefusal(key)) return key;
   const { id, secret, warnings } = key;
   const data = { id, name, scopes, expires_at: key.expiresAt, key: secret };
-  return json({ data, ...(warnings.length === 0 ? {} : { meta: { warnings } }) }, 201);
+  const answer = json({ data, ...(warnings.length === 0 ? {} : { meta: { warnings } }) }, 201);
+  return tell(answer, { target: id });
 }
 
 function isTextList(value: unknown): value is readonly string[] {
@@ -56,5 +58,5 @@ export async function removeServiceKey({ services, id }: AdminRequest): Promise<
   const [revoked] = await platform.database.batch([revokeServiceKey(id, platform.clock.now())]);
   return revoked!.rows.length === 0
     ? new Refusal("not_found", "no such key, or it is revoked already")
-    : json({ data: { id } });
+    : tell(json({ data: { id } }), { target: id });
 }

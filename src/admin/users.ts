@@ -4,9 +4,11 @@ import { deleteCodes, deleteEveryCode } from "../auth/store/oauth.js";
 import { revokeEverySession, revokeSessions } from "../auth/store/sessions.js";
 import { changeUser, deleteUser, userById } from "../auth/store/users.js";
 import { userOf } from "../auth/user-of.js";
+import { tell } from "../http/answer-facts.js";
 import { readJsonObject } from "../http/body.js";
 import { badRequest, isRefusal, Refusal } from "../http/refusal.js";
 import { json } from "../http/respond.js";
+import type { SecurityEvent } from "../http/security-event.js";
 import { ConstraintError, StatementError } from "../platform/database.js";
 import { usersTable } from "../sqlite/names.js";
 import type { AdminRequest, AdminServices } from "./services.js";
@@ -42,7 +44,7 @@ export async function postUser({ request, services, caller }: AdminRequest): Pro
   const created = await createUser(platform, { email, role, password, passwordLengthMin, createdBy });
   if (isRefusal(created)) return created;
   const [found] = await platform.database.query([userById(created.id)]);
-  return json({ data: { user: userOf(found!.rows[0]!) } }, 201);
+  return tell(json({ data: { user: userOf(found!.rows[0]!) } }, 201), { target: created.id });
 }
 
 /**
@@ -68,7 +70,15 @@ export async function patchUser({
   const [by, now] = [principalOf(caller), platform.clock.now()];
   const [changed] = await platform.database.batch(changeUser({ id, disabled, role, by, now }));
   const row = changed!.rows[0];
-  return row === undefined ? missingOrLast(services, id) : json({ data: { user: userOf(row) } });
+  if (row === undefined) return missingOrLast(services, id);
+  return tell(json({ data: { user: userOf(row) } }), { event: changeOf(disabled, role), target: id });
+}
+
+/** The event of a change that was made; of two at once the one that matters more. */
+function changeOf(disabled: boolean | null, role: "user" | "admin" | null): SecurityEvent {
+  if (role === "admin") return "user_promoted";
+  if (disabled === true) return "user_disabled";
+  return role === "user" ? "user_demoted" : "user_enabled";
 }
 
 /**
@@ -79,7 +89,8 @@ export async function removeUser({ services, id, caller }: AdminRequest): Promis
   const { platform, config } = services;
   try {
     const [deleted] = await platform.database.batch([deleteUser(id)], longWorkFor(caller, config.api));
-    return deleted!.rows.length === 0 ? missingOrLast(services, id) : json({ data: { id } });
+    if (deleted!.rows.length === 0) return missingOrLast(services, id);
+    return tell(json({ data: { id } }), { target: id });
   } catch (error) {
     if (error instanceof ConstraintError) return stillReferred;
     // The statement itself is sound, so the error is in SQL of the tables that refer to users.
@@ -96,7 +107,8 @@ export async function revokeUserSessions({ services, id }: AdminRequest): Promis
     userById(id),
     deleteCodes(id),
   ]);
-  return found!.rows.length === 0 ? noSuchUser : json({ data: { revoked_sessions: revoked!.rows.length } });
+  if (found!.rows.length === 0) return noSuchUser;
+  return tell(json({ data: { revoked_sessions: revoked!.rows.length } }), { target: id });
 }
 
 /**

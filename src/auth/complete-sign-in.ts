@@ -1,3 +1,4 @@
+import { tell } from "../http/answer-facts.js";
 import type { Statement } from "../platform/database.js";
 import type { AuthContext } from "./context.js";
 import { type MadeSession, makeSession } from "./make-session.js";
@@ -30,8 +31,11 @@ export async function completeSignIn(
 ): Promise<Response | null> {
   const result = await signIn(context, factor);
   switch (result.outcome) {
-    case "signed_in":
-      return tokenResponse(context, result.user, result.session, status);
+    case "signed_in": {
+      const { user, session } = result;
+      const response = await tokenResponse(context, user, session, status);
+      return tell(response, { principal: { kind: "user", id: user.id } });
+    }
     case "factor_void":
       return null;
   }

@@ -39,4 +39,6 @@ function isRefused(verdict: OriginVerdict, carriesCookie: boolean, maySetCookie:
   }
 }
 
-const foreign = new Refusal("forbidden", "the request comes from an origin that is not allowed");
+const foreign = new Refusal("forbidden", "the request comes from an origin that is not allowed", {
+  facts: { event: "cross_site_refused" },
+});

@@ -24,12 +24,12 @@ export interface LinkOpening {
 export async function useLink(
   context: AuthContext,
   opening: LinkOpening,
-): Promise<{ readonly redirectTo: string | null } | Refusal> {
+): Promise<{ readonly redirectTo: string | null; readonly userId: string } | Refusal> {
   const use = await prepareUse(context, opening);
   if (isRefusal(use)) return use;
   const [consumed] = await context.platform.database.batch(consumeLink(use));
   const [row] = consumed!.rows;
-  return row === undefined ? invalidToken : { redirectTo: row[0] as string | null };
+  return row === undefined ? invalidToken : { redirectTo: row[0] as string | null, userId: row[1] as string };
 }
 
 /** As `useLink`, but also signs the user in and responds with their tokens. */

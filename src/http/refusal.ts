@@ -1,3 +1,4 @@
+import { type AnswerFacts, tell } from "./answer-facts.js";
 import { type HeadersRecord, json } from "./respond.js";
 
 /** Every error code of the HTTP interface and its status. `docs/reference/errors.md#codes` */
@@ -30,13 +31,18 @@ export type ErrorCode = keyof typeof statuses;
 
 /**
  * Why a request is refused. Functions return it as a value, they do not throw it; the route turns it into a response.
- * The message is shown to the caller. `options.status` replaces the status of the code.
+ * The message is shown to the caller. `options.status` replaces the status of the code, and `options.facts` are for the
+ * request log.
  */
 export class Refusal {
   constructor(
     readonly code: ErrorCode,
     readonly message: string,
-    private readonly options: { readonly headers?: HeadersRecord; readonly status?: 403 | 408 | 431 } = {},
+    private readonly options: {
+      readonly headers?: HeadersRecord;
+      readonly status?: 403 | 408 | 431;
+      readonly facts?: Pick<AnswerFacts, "rule" | "event" | "principal">;
+    } = {},
   ) {}
 
   get status(): number {
@@ -45,7 +51,8 @@ export class Refusal {
 
   /** The answer `{ error: { code, message } }` (`docs/reference/errors.md`). */
   toResponse(): Response {
-    return json({ error: { code: this.code, message: this.message } }, this.status, this.options.headers);
+    const { code, message, status, options } = this;
+    return tell(json({ error: { code, message } }, status, options.headers), { code, ...options.facts });
   }
 }
 

@@ -30,6 +30,8 @@ export interface Attempt {
    * is left to record, as after `succeed`, so that the answer does not have to wait.
    */
   end(status: number): Promise<unknown> | undefined;
+  /** The receipt; null as long as there is none. */
+  receipt(): Receipt | null;
 }
 
 /** Makes the attempt of one request, given its HTTP method. */
@@ -39,6 +41,7 @@ const unmetered: Attempt = {
   begin: () => new Tally(),
   succeed: async () => "",
   end: () => undefined,
+  receipt: () => null,
 };
 
 /** What metering works with. `counted` is called with each receipt before it is recorded. */
@@ -57,9 +60,8 @@ export function createMeter(services: MeterServices | null): Meter {
   return (method) => {
     let subject: Subject | null = null;
     let tally = new Tally();
-    let settled = false;
+    let settled: Receipt | null = null;
     const settle = (status: number, rowsReturned: number): Receipt => {
-      settled = true;
       const atMs = clock.now();
       const { rowsRead, rowsWritten } = tally;
       const { principalKind, principalId, table, action } = subject!;
@@ -76,6 +78,7 @@ export function createMeter(services: MeterServices | null): Meter {
         rowsWritten,
         rowsReturned,
       };
+      settled = receipt;
       counted(receipt);
       return receipt;
     };
@@ -93,7 +96,10 @@ export function createMeter(services: MeterServices | null): Meter {
         return `${rows},"metering":{"version":1,"attempt_id":"${attemptId}","status":"${recorded}"}`;
       },
       end: (status) =>
-        settled || subject === null || !tally.touched ? undefined : recorder.record(settle(status, 0)),
+        settled !== null || subject === null || !tally.touched
+          ? undefined
+          : recorder.record(settle(status, 0)),
+      receipt: () => settled,
     };
   };
 }

@@ -1,5 +1,6 @@
 import { realpathSync } from "node:fs";
 import type { Database } from "../platform/database.js";
+import type { Log } from "../platform/platform.js";
 import { ProblemsError } from "../problems/problem.js";
 import { configFile } from "../project/file-names.js";
 import { bringUpSystemTables } from "../schema/system/bring-up.js";
@@ -9,7 +10,8 @@ import { openLibsql } from "./libsql.js";
 import { cannotBeOpened } from "./libsql-connection.js";
 import { closeOwnFolder, makePrivateFile } from "./private-files.js";
 import { type ProjectDirectory, withConfigLines } from "./project-directory.js";
-import { stderrLog, systemClock, systemFetch } from "./system.js";
+import { StderrLog } from "./stderr-log.js";
+import { systemClock, systemFetch } from "./system.js";
 
 /**
  * Opens what `database.url` names for a command, beside a server that may be running on it: an embedded file, or a
@@ -20,7 +22,7 @@ export async function openProjectDatabase(
   environment: NodeJS.ProcessEnv,
 ): Promise<Database> {
   const { config, directory } = project;
-  warnOfOpenFolder(directory);
+  warnOfOpenFolder(directory, new StderrLog(config.log, systemClock));
   const path = databaseFile(config, directory);
   if (path === null) return openServer(project, environment);
   return openLibsql({ path, synchronous: config.database.synchronous, commandLine: true });
@@ -52,9 +54,10 @@ const takeOverEveryMs = 1_000;
 export async function openServerDatabase(
   project: ProjectDirectory,
   environment: NodeJS.ProcessEnv,
+  log: Log,
 ): Promise<ServerDatabase> {
   const { config, directory } = project;
-  warnOfOpenFolder(directory);
+  warnOfOpenFolder(directory, log);
   const path = databaseFile(config, directory);
   if (path === null) {
     const database = await openServer(project, environment);
@@ -75,7 +78,7 @@ export async function openServerDatabase(
     if (lock === null) return;
     clearInterval(waiting);
     database.startCheckpoints();
-    stderrLog.warn("the other server on the database is gone: this one checkpoints from now on");
+    log.warn("the other server on the database is gone: this one checkpoints from now on");
   };
   const waiting = lock === null ? setInterval(takeOver, takeOverEveryMs) : undefined;
   waiting?.unref();
@@ -103,9 +106,9 @@ function lockDatabase(path: string): FileLock | null {
   }
 }
 
-function warnOfOpenFolder(directory: string): void {
+function warnOfOpenFolder(directory: string, log: Log): void {
   for (const open of closeOwnFolder(directory))
-    stderrLog.warn(`${open} belongs to somebody else, and others can read it: make it its owner's alone`);
+    log.warn(`${open} belongs to somebody else, and others can read it: make it its owner's alone`);
 }
 
 /**

@@ -3,7 +3,6 @@ import type { Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join, resolve } from "node:path";
 import type { HttpBindings } from "@hono/node-server";
-import { getConnInfo } from "@hono/node-server/conninfo";
 import { type AppOptions, createApp } from "../app.js";
 import type { OAuthProvider } from "../auth/oauth/credentials.js";
 import { openForProject } from "../auth/oauth/project-credentials.js";
@@ -37,8 +36,9 @@ import { FileJournal, recoverJournals } from "./journal.js";
 import { bringUpProjectDatabase, openServerDatabase } from "./project-database.js";
 import { type ProjectDirectory, withConfigLines } from "./project-directory.js";
 import { credentialFiles } from "./provider-credentials.js";
+import { StderrLog } from "./stderr-log.js";
 import { readSurroundings, type SurroundingsOptions } from "./surroundings.js";
-import { deferTo, stderrLog, systemClock, systemFetch, systemRandom } from "./system.js";
+import { deferTo, systemClock, systemFetch, systemRandom } from "./system.js";
 import { startUpkeep } from "./upkeep.js";
 
 /** Where the server listens, and with which environment variables. */
@@ -66,9 +66,9 @@ const starting = new Refusal("unavailable", "the server is starting");
  */
 export async function serve(project: ProjectDirectory, options: ServeOptions): Promise<RunningServer> {
   const { config, directory } = project;
-  const log = stderrLog;
+  const log = new StderrLog(config.log, systemClock);
   const { secret, previousSecret, secretsKey, baseUrl, mail, tls } = readSurroundings(project, options);
-  const opened = await openServerDatabase(project, options.environment);
+  const opened = await openServerDatabase(project, options.environment, log);
   const { database } = opened;
   const passwordHasher = createArgon2();
   let journal: Journal | undefined;
@@ -149,9 +149,9 @@ export async function serve(project: ProjectDirectory, options: ServeOptions): P
  */
 function clientAddress(trustProxy: boolean, log: Log): AppOptions["clientAddress"] {
   let hasWarned = false;
-  return (c) => {
-    const socket = getConnInfo(c).remote.address ?? "unknown";
-    const forwarded = c.req.header("X-Forwarded-For") ?? null;
+  return ({ headers }, env) => {
+    const socket = (env as HttpBindings).incoming.socket.remoteAddress ?? "unknown";
+    const forwarded = headers.get("X-Forwarded-For");
     if (trustProxy) return lastForwarded(forwarded) ?? socket;
     if (!hasWarned && forwarded !== null && isPrivateAddress(socket)) {
       hasWarned = true;

@@ -46,9 +46,3 @@ export function deferTo(log: Log, clock: Clock): Platform["defer"] {
     waiting.add(work);
   };
 }
-
-/** Writes lines to standard error. */
-export const stderrLog: Log = {
-  warn: (message) => console.error(`warning: ${message}`),
-  error: (message, cause) => console.error(`error: ${message}:`, cause),
-};

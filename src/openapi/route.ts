@@ -1,5 +1,6 @@
 import { adminRefusal } from "../admin/authorize.js";
-import type { Callers } from "../auth/callers.js";
+import type { Callers, IdentifiedCaller } from "../auth/callers.js";
+import { tellOf } from "../http/answer-facts.js";
 import { isRefusal, responseOf } from "../http/refusal.js";
 import { jsonText } from "../http/respond.js";
 import type { Config } from "../project/config.js";
@@ -21,8 +22,10 @@ export interface OpenApiServices {
  */
 export function openApi({ callers, projects, config, publicBaseUrl }: OpenApiServices) {
   const texts = new WeakMap<LiveProject, string>();
-  return async ({ headers }: Request): Promise<Response> => {
-    const answer = await callers.run(headers, async ({ caller, schemaVersion }) => {
+  return async (request: Request): Promise<Response> => {
+    let by: IdentifiedCaller["caller"] | undefined;
+    const answer = await callers.run(request.headers, async ({ caller, schemaVersion }) => {
+      by = caller;
       const refusal = config.api.public_openapi ? null : adminRefusal(caller);
       const project = refusal ?? (await projects.current(schemaVersion));
       if (isRefusal(project)) return project;
@@ -31,6 +34,8 @@ export function openApi({ callers, projects, config, publicBaseUrl }: OpenApiSer
       texts.set(project, made);
       return jsonText(made);
     });
-    return responseOf(answer);
+    const response = responseOf(answer);
+    if (by !== undefined && response.status === 200) tellOf(request, response, { principal: by });
+    return response;
   };
 }

@@ -125,4 +125,6 @@ export interface Log {
   warn(message: string): void;
   /** A failure that a person should look at. Callers pass no secret, token or request body. */
   error(message: string, cause: unknown): void;
+  /** A whole line of the request log, without its end. It may be written some milliseconds later, but in order. */
+  line(text: string): void;
 }

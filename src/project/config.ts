@@ -222,6 +222,20 @@ export const configSchema = mapWith({
     /** For `http`: the environment variable that holds the Bearer token to post them with. */
     http_token_env: environmentName("SVC_MAIL_TOKEN"),
   }),
+  log: section({
+    /**
+     * How the request log is written to standard error, a line for each request (docs/reference/log.md): `text` is for people, `json`
+     * for programs, which then get the server's messages as JSON, too. `off` writes messages alone.
+     */
+    format: v.optional(v.picklist(["text", "json", "off"]), "text"),
+    /**
+     * Which lines are written: `error` those of failures of the server, `warn` warnings as well, `info` every request, `debug` also the
+     * names of its parameters. Lines of security events are written at every level.
+     */
+    level: v.optional(v.picklist(["debug", "info", "warn", "error"]), "info"),
+    /** Whether lines have the client's address: `prefix` the /24 of it, or the /64 of an IPv6 address, `off` nothing of it. */
+    addresses: v.optional(v.picklist(["prefix", "off"]), "prefix"),
+  }),
   /** Who may do what: docs/reference/rules.md. */
   rules: v.optional(mapOf(tableRules), {}),
 });

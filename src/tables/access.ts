@@ -66,7 +66,7 @@ export function accessOf(
       : sharedBy(`${key}, ${verified ? "" : "not "}verified`, (rule) =>
           specialiseForRole(rule, role, verified),
         ));
-  return shared ?? judgeBy(null, (rule) => specialise(rule, auth, nowSeconds)) ?? denied;
+  return shared ?? judgeBy(null, (rule) => specialise(rule, auth, nowSeconds)) ?? deniedBy(table, action);
 }
 
 type Special = (rule: Expression) => Expression | null;
@@ -84,8 +84,8 @@ function judge(
   // If the rule admits no caller whatsoever, the message says so instead of asking to sign in.
   const nobody = neverTrue(rules[action]) ? `the rules of this table let nobody ${action} rows` : null;
   if (caller.kind === "anonymous" && !admitsAnonymous(rules[action]))
-    return new Refusal("unauthorized", nobody ?? "sign in to do this");
-  if (nobody !== null) return new Refusal("forbidden", nobody);
+    return new Refusal("unauthorized", nobody ?? "sign in to do this", byRule(table, action));
+  if (nobody !== null) return new Refusal("forbidden", nobody, byRule(table, action));
   const leftOf = (given: Expression) => {
     const left = special(given);
     return left && asShown(left, table.name, catalog);
@@ -102,7 +102,7 @@ function judge(
   }));
   if (rule === null || readRule === null) return null;
   if (columns.some(({ read, write }) => read === null || write === null)) return null;
-  if (neverTrue(rule)) return denied;
+  if (neverTrue(rule)) return deniedBy(table, action);
   const readable = columns.filter(({ read }) => alwaysTrue(read!));
   const writable = new Set<string>(
     columns.filter(({ write }) => alwaysTrue(write!)).map(({ column }) => column.name),
@@ -120,7 +120,14 @@ function judge(
 }
 
 /** The 403 for a rule that is not TRUE, for this caller or for this row. */
-export const denied = new Refusal("forbidden", "the rules of this table do not allow it");
+export function deniedBy(table: Table, action: RuleAction): Refusal {
+  return new Refusal("forbidden", "the rules of this table do not allow it", byRule(table, action));
+}
+
+/** For the request log: the key of svc.toml that holds the rule. */
+function byRule({ name }: Table, action: RuleAction) {
+  return { facts: { rule: `rules.${name}.${action}` } };
+}
 
 function keyAccess(
   scopes: readonly string[],
@@ -129,8 +136,10 @@ function keyAccess(
   catalog: Catalog,
 ): Access | Refusal {
   const needed = action === "read" ? "read" : "write";
-  if (!permits(scopes, table.name, needed))
-    return new Refusal("forbidden", `the key lacks the scope resource:${table.name}:${needed}`);
+  if (!permits(scopes, table.name, needed)) {
+    const scope = `resource:${table.name}:${needed}`;
+    return new Refusal("forbidden", `the key lacks the scope ${scope}`, { facts: { rule: scope } });
+  }
   const mayRead = permits(scopes, table.name, "read");
   return {
     key: `${table.name} ${action} by ${mayRead ? "a key" : "a key that may not read"}`,

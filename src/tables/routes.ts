@@ -1,6 +1,7 @@
 import type { Context } from "hono";
 import type { Callers } from "../auth/callers.js";
 import { authValues, type Caller, longWorkFor, principalOf } from "../auth/principal.js";
+import { tellOf } from "../http/answer-facts.js";
 import { readAhead, readJsonObject } from "../http/body.js";
 import { byMethod } from "../http/by-method.js";
 import { decode, parseQueryString } from "../http/query-string.js";
@@ -43,6 +44,8 @@ export interface TableServices {
   readonly meter: Meter;
   /** The answer to an exception, which is also logged where it was not expected. */
   readonly failed: (error: unknown) => Refusal;
+  /** Whether there is a request log, which has to be told of each request. */
+  readonly isLogged: boolean;
 }
 
 /** The eight endpoints of a table (`docs/reference/http.md#endpoints`). */
@@ -85,24 +88,32 @@ async function answered(
 ): Promise<Response> {
   const attempt = services.meter(request.method);
   let answer: Response | Refusal;
+  let by: Caller | undefined;
+  let of: Table | undefined;
   try {
     const body = readAhead(request, services.config.api.max_body_bytes);
     if (body !== undefined) await body;
-    answer = await services.callers.run(request.headers, ({ caller, schemaVersion }, database) =>
-      whenThere(services.projects.current(schemaVersion), (project) => {
+    answer = await services.callers.run(request.headers, ({ caller, schemaVersion }, database) => {
+      by = caller;
+      return whenThere(services.projects.current(schemaVersion), (project) => {
         if (isRefusal(project)) return project;
         const table = project.schema.tables.get(name);
+        of = table;
         return table === undefined || project.catalog.unsupported.reads.has(table.name)
           ? noSuchTable
           : act({ services, request, attempt, caller, project, database, table });
-      }),
-    );
+      });
+    });
+    // The caller was only expected, and is not who they were taken for.
+    if (isRefusal(answer) && answer.code === "unauthorized" && by?.kind !== "anonymous") by = undefined;
   } catch (error) {
     answer = services.failed(error);
   }
   const response = responseOf(answer);
   const ended = attempt.end(response.status);
   if (ended !== undefined) await ended;
+  if (services.isLogged)
+    tellOf(request, response, { principal: by, columns: of?.columns, receipt: attempt.receipt() });
   return response;
 }
 

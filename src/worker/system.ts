@@ -1,4 +1,5 @@
 import { waitUntil } from "cloudflare:workers";
+import { type LogSettings, type Message, messageLine } from "../log/message-line.js";
 import type { Clock, Log, MailTransport, Platform, Random } from "../platform/platform.js";
 import { msToTick } from "../platform/tick.js";
 
@@ -11,11 +12,26 @@ export const systemRandom: Random = { bytes: (length) => crypto.getRandomValues(
 /** The runtime's own `fetch`. */
 export const systemFetch: Platform["fetch"] = (input, init) => fetch(input, init);
 
-/** Writes to the Worker's log. */
+/** Writes to the Worker's log. The request log goes there line by line, as its viewers expect. */
 export const consoleLog: Log = {
   warn: (message) => console.warn(message),
   error: (message, cause) => console.error(`${message}:`, cause),
+  line: (text) => console.log(text),
 };
+
+/** The same with messages as `[log]` asks for. */
+export function consoleLogOf(settings: LogSettings): Log {
+  if (settings.format !== "json") return consoleLog;
+  const write = (message: Message, print: (line: string) => void) => {
+    const line = messageLine(settings, systemClock.now(), message);
+    if (line !== null) print(line);
+  };
+  return {
+    warn: (text) => write({ level: "warn", text, cause: null }, (line) => console.warn(line)),
+    error: (text, cause) => write({ level: "error", text, cause }, (line) => console.error(line)),
+    line: consoleLog.line,
+  };
+}
 
 /**
  * Implements `Platform.defer`: the event is kept alive for the work, which begins at the next tick. The runtime ends

@@ -21,7 +21,7 @@ import { httpMail } from "../remote/http-mail.js";
 import { broughtUpFirst } from "../schema/system/bring-up.js";
 import { createArgon2 } from "./argon2.js";
 import { config, schemaText } from "./project.js";
-import { consoleLog, consoleMail, deferToEvent, systemClock, systemFetch, systemRandom } from "./system.js";
+import { consoleLogOf, consoleMail, deferToEvent, systemClock, systemFetch, systemRandom } from "./system.js";
 
 /**
  * What the runtime passes to a Worker: variables and secrets of wrangler.toml and `wrangler secret put` as text, and
@@ -33,6 +33,8 @@ export type Bindings = Readonly<Record<string, unknown>>;
 export type OpenDatabase = (config: Config, bindings: Bindings) => Database;
 
 type App = Awaited<ReturnType<typeof createApp>>;
+
+const log = consoleLogOf(config.log);
 
 /** Makes the Worker of the project in project.js, which `svc worker build` has written beside this file. */
 export function createWorker(openDatabase: OpenDatabase) {
@@ -65,14 +67,14 @@ async function makeApp(bindings: Bindings, openDatabase: OpenDatabase): Promise<
     const environment = environmentOf(bindings);
     const { database: opened, ...surroundings } = readSurroundings(bindings, environment, openDatabase);
     const { secret, previousSecret, secretsKey, publicBaseUrl, mail } = surroundings;
-    const database = broughtUpFirst(opened, consoleLog, systemClock.now);
+    const database = broughtUpFirst(opened, log, systemClock.now);
     const platform: Platform = {
       database,
       passwordHasher: createArgon2(systemRandom),
       clock: systemClock,
       random: systemRandom,
       cipher: webCipher,
-      log: consoleLog,
+      log,
       mail,
       journal: databaseJournal(database),
       fetch: systemFetch,
@@ -88,14 +90,14 @@ async function makeApp(bindings: Bindings, openDatabase: OpenDatabase): Promise<
       platform,
       secrets: { current: secret.bytes, previous: previousSecret },
       loopbackOnly: secret.insecure,
-      clientAddress: (c) => c.req.header("CF-Connecting-IP") ?? "unknown",
+      clientAddress: ({ headers }) => headers.get("CF-Connecting-IP") ?? "unknown",
       readSchemaFile: async () => schemaText,
       publicBaseUrl,
       addHeader,
     });
   } catch (error) {
     if (!(error instanceof ProblemsError)) throw error;
-    consoleLog.error("the server is not configured", error.message);
+    log.error("the server is not configured", error.message);
     return error;
   }
 }

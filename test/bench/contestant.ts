@@ -72,7 +72,7 @@ export async function startSvc(
   command = builtCommand,
 ): Promise<Contestant & { readonly pid: number; readonly startMs: number }> {
   const from = performance.now();
-  const server = await spawnServer(chat.directory, "inherit", undefined, command);
+  const server = await spawnServer(chat.directory, "ignore", undefined, command);
   await fetch(`${server.url}/health`);
   const startMs = performance.now() - from;
   const removal = removals(

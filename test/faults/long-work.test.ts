@@ -172,7 +172,7 @@ it("nobody waits for the dearest request of somebody else", async () => {
   for (const sql of rows) await database.batch([{ sql, params: [] }]);
   await database.close();
 
-  const server = await spawnServer(directory, "inherit");
+  const server = await spawnServer(directory);
   const login = await fetch(`${server.url}/auth/login`, {
     method: "POST",
     headers: { "Content-Type": "application/json" },

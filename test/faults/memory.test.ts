@@ -50,7 +50,7 @@ function peakMb(pid: number): number {
 it(`${shapes} shapes of lists over 100 columns need little memory`, async () => {
   const directory = projectDirectory(schema);
   writeFileSync(join(directory, "svc.toml"), config);
-  const server = await spawnServer(directory, "inherit");
+  const server = await spawnServer(directory);
   const before = peakMb(server.process.pid!);
   const paths = Array.from({ length: shapes }, (_, i) => listPath(i));
   expect(new Set(paths).size).toBe(shapes);

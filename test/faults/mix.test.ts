@@ -232,7 +232,7 @@ it(`${seconds} s of 70 % reads, 20 % writes, 10 % auth, by ${connectionCount} co
   const directory = mkdtempSync(join(tmpdir(), "svc-mix-"));
   onTestFinished(() => rmSync(directory, { recursive: true, force: true }));
   for (const file of ["svc.toml", "svc.schema.yaml"]) cpSync(file, join(directory, file));
-  const server = await spawnServer(directory, "ignore", "./test/support/process-figures.js");
+  const server = await spawnServer(directory, "scanned", "./test/support/process-figures.js");
   onTestFinished(async () => void (await server.end("SIGKILL")));
   const members = Array.from({ length: connectionCount }, (_, i) => new Member(server.url, `user${i}`));
   await Promise.all(members.map((member) => member.perform(member.register())));

@@ -140,7 +140,7 @@ it(`${howMany} refused requests of each kind write no row, and take neither memo
   writeFileSync(join(directory, "svc.toml"), config);
   svc(directory, ["schema", "apply"]);
   svc(directory, ["admin", "create-user", "--email", ada.email, "--password-stdin"], ada.password);
-  const server = await spawnServer(directory, "inherit");
+  const server = await spawnServer(directory);
   const [file, pid] = [join(directory, ".svc/data.db"), server.process.pid!];
   const login = await fetch(`${server.url}/auth/login`, sent(ada));
   const { data } = (await login.json()) as { data: { access_token: string } };

@@ -5,7 +5,7 @@ import type { Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { onTestFinished, TestRunner } from "vitest";
+import { expect, onTestFinished, TestRunner } from "vitest";
 import { createApp, type Upkeep } from "../../src/app.js";
 import { createServiceKey, createUser } from "../../src/auth/administration.js";
 import type { ProviderEndpoints } from "../../src/auth/oauth/provider.js";
@@ -35,6 +35,7 @@ import { documentedAnswers } from "./documented.js";
 import { thaw } from "./frozen.js";
 import { ManualClock } from "./manual-clock.js";
 import { remembering } from "./remembering-hasher.js";
+import { SecretScan } from "./secret-scan.js";
 import { borrowSqld, sqldMissing } from "./sqld.js";
 
 /** A project that is served to a test on whatever target the suite runs on, through Requests and Responses alone. */
@@ -101,6 +102,12 @@ export interface TestProject {
 /** What the server would have written to standard error. */
 export class MemoryLog implements Log {
   readonly lines: string[] = [];
+  /** Those of the request log. On workerd they are here after `settled`. */
+  readonly requests: string[] = [];
+
+  line(text: string): void {
+    this.requests.push(text);
+  }
 
   warn(message: string): void {
     this.lines.push(message);
@@ -118,9 +125,26 @@ export const testSecret = "a secret of the test suite, 32 bytes and more";
 // Hashing is real, and one worker serves many files of tests.
 const passwordHasher = remembering(createArgon2());
 
-/** Serves a project until the test ends, where the suite runs unless another target is named. */
-export function serve(project: TestProject, target = targetName): Promise<TestServer> {
-  return target.startsWith("workerd") ? serveInWorkerd(project, target) : serveHere(project, target);
+/**
+ * Serves a project until the test ends, where the suite runs unless another target is named. The test fails where the server
+ * has written a secret of it to its log.
+ */
+export async function serve(project: TestProject, target = targetName): Promise<TestServer> {
+  const server = await (target.startsWith("workerd") ? serveInWorkerd : serveHere)(project, target);
+  const secrets = new SecretScan();
+  secrets.keep(project.secret ?? testSecret, ...Object.values(project.credentials ?? {}));
+  onTestFinished(async () => {
+    await server.settled();
+    const { lines, requests } = server.log;
+    expect(secrets.found([...lines, ...requests]), "secrets in the log").toEqual([]);
+  });
+  const request: TestServer["request"] = async (path, init) => {
+    const response = await server.request(path, init);
+    secrets.keepRequest(path, init ?? {}, response.status < 400);
+    await secrets.keepResponse(path, response);
+    return response;
+  };
+  return { ...server, request };
 }
 
 /** In another process, which a test reaches through requests and the database alone. */
@@ -145,7 +169,12 @@ async function serveInWorkerd(project: TestProject, target: string): Promise<Tes
       providerEndpoints: project.providerEndpoints ?? null,
       frozen: project.frozen ?? null,
     },
-    { now: () => clock.now(), mail: (message) => mail.send(message), log: (line) => log.lines.push(line) },
+    {
+      now: () => clock.now(),
+      mail: (message) => mail.send(message),
+      log: (line) => log.lines.push(line),
+      line: (text) => log.line(text),
+    },
     sqld?.url ?? null,
   );
   onTestFinished(async () => {
@@ -227,7 +256,7 @@ async function serveHere(project: TestProject, target: string): Promise<TestServ
       loopbackOnly: false,
       readSchemaFile,
       // Every request of a test comes over one loopback socket; this header stands for the address of it.
-      clientAddress: (c) => c.req.header("Test-Client-Address") ?? "192.0.2.1",
+      clientAddress: ({ headers }) => headers.get("Test-Client-Address") ?? "192.0.2.1",
       publicBaseUrl: config.auth.public_base_url || "http://127.0.0.1:8787",
       addHeader,
       ...(project.providerEndpoints && { providerEndpoints: project.providerEndpoints }),

@@ -1,3 +1,4 @@
+import { tell } from "../../http/answer-facts.js";
 import { isRefusal, type Refusal } from "../../http/refusal.js";
 import { json } from "../../http/respond.js";
 import { hashSecret } from "../api-key.js";
@@ -23,6 +24,11 @@ export async function logout({ request, context }: AuthRequest): Promise<Respons
     sessionMaxAgeMs: config.auth.session_max_age_secs * 1000,
   });
   const results = await platform.database.batch(statements);
-  if (results.at(-1)!.rows.length === 0) return rejection(context);
-  return endCookies(config.auth, json({ data: { revoked: true } }));
+  const [ended] = results.at(-1)!.rows;
+  if (ended === undefined) {
+    const isReused = results[0]!.rowsWritten > 0;
+    return tell(rejection(context), isReused ? { event: "refresh_reuse" } : {});
+  }
+  const answer = endCookies(config.auth, json({ data: { revoked: true } }));
+  return tell(answer, { principal: { kind: "user", id: ended[1] as string } });
 }

@@ -1,7 +1,8 @@
 import { mapKeyring, underEither } from "../../encoding/keyring.js";
+import { tell } from "../../http/answer-facts.js";
 import { readText } from "../../http/body.js";
 import { parseQueryString } from "../../http/query-string.js";
-import { badRequest, isRefusal, methodNotAllowed, Refusal } from "../../http/refusal.js";
+import { isRefusal, methodNotAllowed, Refusal } from "../../http/refusal.js";
 import { everyAnswer } from "../../http/respond.js";
 import type { AuthSettings } from "../../project/model.js";
 import type { AuthContext, AuthRequest } from "../context.js";
@@ -29,17 +30,20 @@ export async function callback({ request, context, name }: AuthRequest): Promise
   const flow = await takeFlow(context, parameters.get("state"), provider, settings);
   if (flow === null) return unknownState;
   const outcome = await finish(context, { ...flow, provider, parameters, settings });
-  return "code" in outcome
-    ? seeOther(withQuery(flow.redirectTo, { code: outcome.code }))
-    : seeOther(
-        withQuery(flow.redirectTo, {
-          error: outcome.failure,
-          error_description: failureDescriptions[outcome.failure],
-        }),
-      );
+  if ("code" in outcome) return seeOther(withQuery(flow.redirectTo, { code: outcome.code }));
+  const { failure } = outcome;
+  const target = withQuery(flow.redirectTo, {
+    error: failure,
+    error_description: failureDescriptions[failure],
+  });
+  return tell(seeOther(target), { event: "sign_in_failed", code: failure });
 }
 
-const unknownState = badRequest("the state is unknown, used or expired: begin the sign-in again");
+const unknownState = new Refusal(
+  "bad_request",
+  "the state is unknown, used or expired: begin the sign-in again",
+  { facts: { event: "sign_in_failed" } },
+);
 
 /** The size limit of the form that Apple posts. */
 const formBytesMax = 65_536;

@@ -1,3 +1,4 @@
+import { tell } from "../../http/answer-facts.js";
 import { readText } from "../../http/body.js";
 import { isOwnOrigin } from "../../http/origin.js";
 import { isRefusal, Refusal } from "../../http/refusal.js";
@@ -20,6 +21,9 @@ export async function showPage({ request, context, name }: AuthRequest): Promise
   return pageResponse(formPage({ purpose, token, passwordLengthMin, problem: null }), 200);
 }
 
+const foreignForm = new Refusal("forbidden", "the form comes from another origin", {
+  facts: { event: "cross_site_refused" },
+});
 const noSuchPage = new Refusal("not_found", "no such page");
 const incomplete = "The address is incomplete. Open the whole link of the mail.";
 
@@ -35,7 +39,7 @@ export async function submitPage({
 }: AuthRequest): Promise<Response | Refusal> {
   const purpose = purposeOfPage(name);
   if (purpose === null) return noSuchPage;
-  if (!isOwnForm(request, context)) return new Refusal("forbidden", "the form comes from another origin");
+  if (!isOwnForm(request, context)) return foreignForm;
   const form = await readForm(request);
   if (isRefusal(form)) return form;
   const token = form.get("token") ?? "";
@@ -44,9 +48,13 @@ export async function submitPage({
   const application = await applicationOf(context);
   const used = await useLink(context, { purpose, token, password, address });
   // `redirectTo` was checked when the invitation was created.
-  if (!isRefusal(used)) return pageResponse(donePage(purpose, used.redirectTo ?? application), 200);
+  if (!isRefusal(used)) {
+    const done = await pageResponse(donePage(purpose, used.redirectTo ?? application), 200);
+    return tell(done, { principal: { kind: "user", id: used.userId } });
+  }
   const problem = sentence(used);
-  if (used.code === "invalid_token") return pageResponse(problemPage(problem), used.status);
+  if (used.code === "invalid_token")
+    return tell(await pageResponse(problemPage(problem), used.status), { code: used.code });
   const passwordLengthMin = context.config.auth.password_min_length;
   return pageResponse(formPage({ purpose, token, passwordLengthMin, problem }), used.status);
 }

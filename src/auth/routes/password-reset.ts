@@ -1,3 +1,4 @@
+import { tell } from "../../http/answer-facts.js";
 import { isRefusal, type Refusal } from "../../http/refusal.js";
 import { json } from "../../http/respond.js";
 import { readEmail, readTokenAndPassword } from "../body.js";
@@ -35,5 +36,6 @@ export async function confirmPasswordReset({
   const body = await readTokenAndPassword(request);
   if (isRefusal(body)) return body;
   const used = await useLink(context, { purpose: "password_reset", ...body, address });
-  return isRefusal(used) ? used : json({ data: { password_updated: true } });
+  if (isRefusal(used)) return used;
+  return tell(json({ data: { password_updated: true } }), { principal: { kind: "user", id: used.userId } });
 }

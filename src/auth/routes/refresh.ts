@@ -1,4 +1,5 @@
 import { underEither } from "../../encoding/keyring.js";
+import { tell } from "../../http/answer-facts.js";
 import { isRefusal, type Refusal } from "../../http/refusal.js";
 import type { Result } from "../../platform/database.js";
 import { hashSecret } from "../api-key.js";
@@ -48,7 +49,8 @@ async function rotate(request: Request, context: AuthContext): Promise<Response 
       successorExpiresAtMs: now + config.auth.refresh_token_ttl_secs * 1000,
     }),
   );
-  const verdict = judgeRotation(factsOf(results.at(-1)!), sealedSuccessor, now, graceMs);
+  const facts = factsOf(results.at(-1)!);
+  const verdict = judgeRotation(facts, sealedSuccessor, now, graceMs);
   switch (verdict.kind) {
     case "issue":
       return respond(context, verdict.facts, successor);
@@ -59,16 +61,24 @@ async function rotate(request: Request, context: AuthContext): Promise<Response 
       return same === null ? invalidRefreshToken : respond(context, verdict.facts, same);
     }
     case "reject":
-      return invalidRefreshToken;
+      // The statement directly before the last one ended the session, because the token had been used before.
+      return results.at(-2)!.rowsWritten > 0 ? reused(context, facts) : invalidRefreshToken;
   }
 }
 
-function respond(
+/** The rejection, of which the log says whose session was ended. */
+function reused(context: AuthContext, facts: TokenFacts | null): Response {
+  const principal = facts && { principal: { kind: "user" as const, id: facts.user.id } };
+  return tell(rejection(context), { event: "refresh_reuse", ...principal });
+}
+
+async function respond(
   context: AuthContext,
   { user, sessionId }: TokenFacts,
   refreshToken: string,
 ): Promise<Response> {
-  return tokenResponse(context, user, { id: sessionId, refreshToken }, 200);
+  const response = await tokenResponse(context, user, { id: sessionId, refreshToken }, 200);
+  return tell(response, { principal: { kind: "user", id: user.id } });
 }
 
 function factsOf({ rows: [row] }: Result): TokenFacts | null {

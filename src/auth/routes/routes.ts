@@ -1,4 +1,5 @@
 import type { Context, MiddlewareHandler } from "hono";
+import { tellOf } from "../../http/answer-facts.js";
 import { byMethod, refuse } from "../../http/by-method.js";
 import { Refusal, responseOf } from "../../http/refusal.js";
 import { router } from "../../http/router.js";
@@ -6,7 +7,7 @@ import { UnavailableError } from "../../platform/database.js";
 import { HasherBusyError, type Log } from "../../platform/platform.js";
 import type { Callers } from "../callers.js";
 import type { AuthContext, AuthRequest, CallerRequest } from "../context.js";
-import type { Caller } from "../principal.js";
+import { anonymous, type Caller } from "../principal.js";
 import { confirmVerification, resendVerification } from "./email-verification.js";
 import { importIdentities } from "./import-users.js";
 import { acceptInvitation, invite } from "./invitations.js";
@@ -64,8 +65,17 @@ export function authRoutes(
   routes.all(
     "/me",
     byMethod({
-      GET: async (c) =>
-        responseOf(await callers.run(c.req.raw.headers, ({ caller }, database) => me(caller, database))),
+      GET: async ({ req: { raw } }) => {
+        let by: Caller = anonymous;
+        const answer = responseOf(
+          await callers.run(raw.headers, ({ caller }, database) => {
+            by = caller;
+            return me(caller, database);
+          }),
+        );
+        if (answer.status === 200) tellOf(raw, answer, { principal: by });
+        return answer;
+      },
     }),
   );
   for (const [path, handle] of callersPosts) {

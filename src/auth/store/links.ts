@@ -143,7 +143,7 @@ export const invitedRole = `(SELECT i.role FROM _links i WHERE i.user_id = _user
   AND i.used_at IS NULL AND i.expires_at > ? AND _users.email_verified = 0)`;
 
 /**
- * Consumes a link. The first statement returns `[redirect_to]`, or no row where the link is not live. Sessions,
+ * Consumes a link. The first statement returns `[redirect_to, user_id]`, or no row where the link is not live. Sessions,
  * exchange codes and known addresses of the user are ended, because somebody else may have had the account until now,
  * and all other links of the user are deleted. The client's address is then the only known one.
  */
@@ -158,7 +158,7 @@ export function consumeLink({
   return [
     statement(
       `UPDATE _links SET used_at = ?, used_by = ?, password_hash = ifnull(?, password_hash)
-      WHERE hash = ? AND purpose = ? AND ${live} RETURNING redirect_to`,
+      WHERE hash = ? AND purpose = ? AND ${live} RETURNING redirect_to, user_id`,
       BigInt(now),
       usedBy,
       passwordHash,

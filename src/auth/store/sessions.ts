@@ -150,7 +150,7 @@ function revokeReused({ hash, familyHash, now, graceMs }: PresentedToken): State
 }
 
 /**
- * Ends the session of a refresh token. The last statement returns the session's id, or no row where the token was not
+ * Ends the session of a refresh token. The last statement returns `[id, user_id]` of the session, or no row where the token was not
  * live.
  */
 export function revokeByRefreshToken(token: PresentedToken): readonly Statement[] {
@@ -159,7 +159,7 @@ export function revokeByRefreshToken(token: PresentedToken): readonly Statement[
     revokeReused(token),
     statement(
       `UPDATE _sessions SET revoked_at = ? WHERE revoked_at IS NULL AND created_at > ? AND id =
-      (SELECT session_id FROM _refresh_tokens WHERE hash = ? AND expires_at > ?) RETURNING id`,
+      (SELECT session_id FROM _refresh_tokens WHERE hash = ? AND expires_at > ?) RETURNING id, user_id`,
       now,
       BigInt(token.now - token.sessionMaxAgeMs),
       token.hash,

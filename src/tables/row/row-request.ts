@@ -141,7 +141,9 @@ function becomesAnother({ type }: Column, value: SqlValue): boolean {
 
 function forbiddenIn(values: RowValues, access: Access): Refusal | null {
   const column = [...values.keys()].find((name) => !access.mayWrite(name));
-  return column === undefined ? null : new Refusal("forbidden", `you may not write ${column}`);
+  if (column === undefined) return null;
+  const rule = `rules.${access.table.name}.columns.${column}.write`;
+  return new Refusal("forbidden", `you may not write ${column}`, { facts: { rule } });
 }
 
 function columnValues(table: Table, body: Body, physical: CatalogTable | undefined): RowValues | Refusal {

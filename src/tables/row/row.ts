@@ -2,7 +2,7 @@ import { badRequest, type Refusal } from "../../http/refusal.js";
 import { ConstraintError, type Statement, StatementError, type Statements } from "../../platform/database.js";
 import type { Memo } from "../../platform/memo.js";
 import type { TriggersReached } from "../../schema/triggers-reached.js";
-import { type Access, denied } from "../access.js";
+import { type Access, deniedBy } from "../access.js";
 import { countedRead, type Duration, type Execution, longWorkOf, read } from "../execution.js";
 import { bindCounted, type Counted } from "../plan-check.js";
 import { finishRows } from "../sql/finish-rows.js";
@@ -66,7 +66,7 @@ export async function getRow(
   }
   const [admitted, json, probed] = row;
   execution.tally.add(isExact ? 1 + (probed as number) : null);
-  if (admitted !== 1) return denied;
+  if (admitted !== 1) return deniedBy(table, "read");
   return json === null ? tooLarge : finishRows(json as string, output);
 }
 
@@ -118,8 +118,8 @@ async function rowAfter(write: RowWrite, access: Access, execution: Execution): 
       return outcome.refusal;
     case "not_written":
       return write.kind === "insert"
-        ? denied
-        : deniedOrMissing(access, execution, write.values[0]!, outcome.isThere);
+        ? deniedBy(access.table, "create")
+        : deniedOrMissing(access, execution, write.values[0]!, write.kind, outcome.isThere);
   }
 }
 
@@ -249,19 +249,20 @@ async function deniedOrMissing(
   access: Access,
   execution: Execution,
   key: RowValues,
+  action: "update" | "delete",
   isThere: boolean,
 ): Promise<Refusal> {
   if (isThere) {
     // The probes have looked the row up: that is one row read.
     execution.tally.add(1);
-    return denied;
+    return deniedBy(access.table, action);
   }
   const presence = presenceStatement(access.table, slots(key, access), access.catalog);
   const [result] = await read(execution, [bind(presence, [key])], "short");
   const found = result!.rows.length > 0;
   // The write has read the row once, and this statement once more.
   execution.tally.add(found ? 2 : 0);
-  return found ? denied : notFound;
+  return found ? deniedBy(access.table, action) : notFound;
 }
 
 /**

@@ -42,6 +42,8 @@ interface Project {
   readonly deferred: Promise<void>[];
   /** Lines of the log that are on their way to the test. */
   readonly reports: Promise<unknown>[];
+  /** Of the request log, until the test asks for them. */
+  readonly lines: string[];
 }
 
 const argon2 = createArgon2(systemRandom);
@@ -80,7 +82,7 @@ const calls: Call = {
   "/__test/settled": async (_, { project }) => {
     await settled(project.deferred);
     await settled(project.reports);
-    return null;
+    return project.lines.splice(0);
   },
   "/__test/upkeep": async ({ task }, { project }) => {
     await project.app.upkeep[task as "purge"]();
@@ -95,7 +97,7 @@ const calls: Call = {
   "/__test/end": async (_, { id, project }) => {
     projects.delete(id);
     await wipe(project.database);
-    return null;
+    return project.lines;
   },
 };
 
@@ -131,6 +133,7 @@ async function start(id: number, asked: Start, bindings: Bindings): Promise<Proj
   const clock = { ms: asked.now };
   const deferred: Promise<void>[] = [];
   const reports: Promise<unknown>[] = [];
+  const lines: string[] = [];
   const report = (told: Report) =>
     bindings.HOST.fetch("http://host/", { method: "POST", body: JSON.stringify(told) });
   const logged = (line: string) => {
@@ -150,6 +153,7 @@ async function start(id: number, asked: Start, bindings: Bindings): Promise<Proj
     warn: (message: string) => void logged(message),
     error: (message: string, cause: unknown) =>
       void logged(`${message}: ${(cause as Error)?.stack ?? cause}`),
+    line: (text: string) => void lines.push(text),
   };
   const platform: Platform = {
     database,
@@ -185,12 +189,12 @@ async function start(id: number, asked: Start, bindings: Bindings): Promise<Proj
       },
       loopbackOnly: false,
       readSchemaFile: async () => asked.schema,
-      clientAddress: (c) => c.req.header("Test-Client-Address") ?? "192.0.2.1",
+      clientAddress: ({ headers }) => headers.get("Test-Client-Address") ?? "192.0.2.1",
       publicBaseUrl: config!.auth.public_base_url || "http://127.0.0.1:8787",
       addHeader,
       ...(asked.providerEndpoints && { providerEndpoints: asked.providerEndpoints }),
     });
-  return { app: await made(asked), made, database, clock, deferred, reports };
+  return { app: await made(asked), made, database, clock, deferred, reports, lines };
 }
 
 /** Leaves an empty database to the next test. */

@@ -21,11 +21,12 @@ export interface Calls {
     readonly asked: { readonly method: "hash" | "verify"; readonly parameters: readonly [string, string?] };
     readonly answer: string | boolean;
   };
-  /** Waits for what answers have left behind. */
-  "/__test/settled": { readonly asked: null; readonly answer: null };
+  /** Waits for what answers have left behind. Answers the lines of the request log that are new. */
+  "/__test/settled": { readonly asked: null; readonly answer: readonly string[] };
   "/__test/upkeep": { readonly asked: { readonly task: string }; readonly answer: null };
   "/__test/restart": { readonly asked: Secrets; readonly answer: null };
-  "/__test/end": { readonly asked: null; readonly answer: null };
+  /** Answers the last lines of the request log. */
+  "/__test/end": { readonly asked: null; readonly answer: readonly string[] };
 }
 
 /** A project is known by a number, in the header Test-Project. */

@@ -28,6 +28,7 @@ export interface Surroundings {
   /** A rejection is a delivery that failed. */
   readonly mail: (message: MailMessage) => Promise<void>;
   readonly log: (line: string) => void;
+  readonly line: (text: string) => void;
 }
 
 const databasesMax = 100;
@@ -127,7 +128,7 @@ export async function startInWorkerd(
         headers: { ...Object.fromEntries(new Headers(init?.headers)), ...headers() },
       }),
     settled: async () => {
-      await call("/__test/settled", null);
+      for (const line of await call("/__test/settled", null)) around.line(line);
     },
     upkeep: async (task) => {
       await call("/__test/upkeep", { task });
@@ -136,7 +137,7 @@ export async function startInWorkerd(
       await call("/__test/restart", secrets);
     },
     end: async () => {
-      await call("/__test/end", null);
+      for (const line of await call("/__test/end", null)) around.line(line);
       surroundings.delete(id);
       if (binding !== undefined) idleBindings.push(binding);
     },

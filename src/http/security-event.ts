@@ -1,0 +1,36 @@
+/** What a line of the request log with `security: true` is about. `docs/reference/log.md#events` says when each is written. */
+export const securityEvents = [
+  "sign_in",
+  "sign_in_failed",
+  "registration",
+  "registration_failed",
+  "throttled",
+  "logout",
+  "token_refused",
+  "refresh_reuse",
+  "password_changed",
+  "password_change_failed",
+  "password_reset",
+  "link_requested",
+  "link_used",
+  "link_refused",
+  "invitation_sent",
+  "users_imported",
+  "user_created",
+  "user_promoted",
+  "user_demoted",
+  "user_disabled",
+  "user_enabled",
+  "user_deleted",
+  "sessions_revoked",
+  "key_created",
+  "key_revoked",
+  "schema_applied",
+  "admin_read",
+  "admin_failed",
+  "access_refused",
+  "cross_site_refused",
+] as const;
+
+/** One of `securityEvents`. */
+export type SecurityEvent = (typeof securityEvents)[number];

@@ -1,0 +1,69 @@
+import type { AnswerFacts } from "../http/answer-facts.js";
+import type { SecurityEvent } from "../http/security-event.js";
+
+/**
+ * What a success of an endpoint is in the log, and what a refusal of the credential is that it took. Null: nothing of
+ * its own.
+ */
+type Endings = readonly [success: SecurityEvent | null, refused: SecurityEvent | null];
+
+/**
+ * The endpoints that change something about who may do what, by method and route. Every POST, PATCH and DELETE under
+ * /auth and /admin/api is here, so that a new one is not forgotten.
+ */
+export const endings: Readonly<Record<string, Endings>> = {
+  "POST /auth/register": ["registration", "registration_failed"],
+  "POST /auth/login": ["sign_in", "sign_in_failed"],
+  "POST /auth/refresh": [null, "token_refused"],
+  "POST /auth/logout": ["logout", "token_refused"],
+  "POST /auth/password": ["password_changed", "password_change_failed"],
+  "POST /auth/email-verification/resend": ["link_requested", null],
+  "POST /auth/email-verification/confirm": ["sign_in", "sign_in_failed"],
+  "POST /auth/invitations/accept": ["sign_in", "sign_in_failed"],
+  "POST /auth/password-reset/request": ["link_requested", null],
+  "POST /auth/password-reset/confirm": ["password_reset", "link_refused"],
+  "POST /auth/pages/:name": ["link_used", "link_refused"],
+  "POST /auth/oauth/authorize": [null, null],
+  "POST /auth/oauth/exchange": ["sign_in", "sign_in_failed"],
+  "GET /auth/oauth/callback/:name": [null, "sign_in_failed"],
+  "POST /auth/oauth/callback/:name": [null, "sign_in_failed"],
+  "POST /auth/users/import": ["users_imported", null],
+  "POST /auth/users/invite": ["invitation_sent", null],
+  "POST /admin/api/schema/plan": ["admin_read", null],
+  "POST /admin/api/schema/apply": ["schema_applied", null],
+  "POST /admin/api/users": ["user_created", null],
+  // Which of the changes it was, the handler tells.
+  "PATCH /admin/api/users/:id": [null, null],
+  "DELETE /admin/api/users/:id": ["user_deleted", null],
+  "POST /admin/api/users/:id/revoke-sessions": ["sessions_revoked", null],
+  "POST /admin/api/revoke-sessions": ["sessions_revoked", null],
+  "POST /admin/api/service-keys": ["key_created", null],
+  "DELETE /admin/api/service-keys/:id": ["key_revoked", null],
+};
+
+/** The codes that refuse what was presented; others, such as `bad_request`, say only that a request was malformed. */
+const refusesCredential: ReadonlySet<string> = new Set([
+  "invalid_credentials",
+  "invalid_refresh_token",
+  "invalid_token",
+  "email_not_verified",
+  "registration_closed",
+  "conflict",
+]);
+
+/** The event of a request that was answered; null for one that has nothing to do with security. */
+export function eventOf(
+  method: string,
+  route: string,
+  status: number,
+  { event, code }: AnswerFacts,
+): SecurityEvent | null {
+  if (event !== undefined) return event;
+  const ending = endings[`${method} ${route}`];
+  const isAdmins = route.startsWith("/admin/api/");
+  if (status < 400) return ending?.[0] ?? (isAdmins ? "admin_read" : null);
+  if (status === 429) return route.startsWith("/auth/") ? "throttled" : null;
+  if (ending?.[1] && code !== undefined && refusesCredential.has(code)) return ending[1];
+  if (status === 401 || status === 403) return "access_refused";
+  return isAdmins ? "admin_failed" : null;
+}

@@ -1,0 +1,10 @@
+/** The levels of `log.level`, from the one that writes most. */
+export const logLevels = ["debug", "info", "warn", "error"] as const;
+
+/** How much a line matters, and from where on lines are written. */
+export type LogLevel = (typeof logLevels)[number];
+
+/** Whether a line of this level is written where `least` is configured. */
+export function isWritten(level: LogLevel, least: LogLevel): boolean {
+  return logLevels.indexOf(level) >= logLevels.indexOf(least);
+}

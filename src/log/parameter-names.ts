@@ -1,0 +1,25 @@
+import { parseQueryString } from "../http/query-string.js";
+import { isRefusal } from "../http/refusal.js";
+
+/** The names that endpoints know, beside those of columns. */
+const known = new Set(
+  "limit offset sort select cursor base allow_destructive from to group_by token state code error".split(" "),
+);
+
+const operators = new Set("eq ne lt lte gt gte in is_null contains starts_with".split(" "));
+
+/**
+ * The names of a query string's parameters, in its order; `?` for each that no endpoint or no column of the table has,
+ * because that text is the caller's own.
+ */
+export function parameterNames(url: string, columns: ReadonlyMap<string, unknown>): readonly string[] {
+  const parameters = parseQueryString(url);
+  if (isRefusal(parameters)) return ["?"];
+  return parameters.map(([name]) => (isKnown(name, columns) ? name : "?"));
+}
+
+function isKnown(name: string, columns: ReadonlyMap<string, unknown>): boolean {
+  if (known.has(name) || columns.has(name)) return true;
+  const [, column, , operator] = /^(?:where|filter)\[([^[\]]*)\](\[([^[\]]*)\])?$/.exec(name) ?? [];
+  return column !== undefined && columns.has(column) && (operator === undefined || operators.has(operator));
+}

@@ -1,0 +1,72 @@
+import { factsOf } from "../http/answer-facts.js";
+import { uuidV7 } from "../metering/uuid.js";
+import { Memo } from "../platform/memo.js";
+import type { Clock, Log, Random } from "../platform/platform.js";
+import { addressPrefix } from "./address-prefix.js";
+import { eventOf } from "./event-of.js";
+import { instantText } from "./instant-text.js";
+import { isWritten, type LogLevel } from "./log-level.js";
+import type { LogSettings } from "./message-line.js";
+import { parameterNames } from "./parameter-names.js";
+import { jsonLine, textLine } from "./request-line.js";
+import type { RouteOf } from "./route-of.js";
+import { traceId } from "./trace-id.js";
+
+/** What the request log works with. */
+export interface RequestLogOptions {
+  readonly settings: LogSettings;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly log: Log;
+  readonly routeOf: RouteOf;
+  /** The address that a request comes from, given what the runtime passed beside it. */
+  readonly clientAddress: (request: Request, env: unknown) => string;
+}
+
+/** Logs a request that was answered after so many milliseconds. */
+export type RequestLog = (request: Request, env: unknown, answer: Response, ms: number) => void;
+
+const methods: ReadonlySet<string> = new Set(["GET", "HEAD", "POST", "PATCH", "PUT", "DELETE", "OPTIONS"]);
+const noColumns: ReadonlyMap<string, unknown> = new Map();
+const addressesBytesMax = 65_536;
+
+/** The request log (`docs/reference/log.md`); null where `log.format` is `off`. */
+export function createRequestLog(options: RequestLogOptions): RequestLog | null {
+  const { settings, clock, random, log, routeOf, clientAddress } = options;
+  if (settings.format === "off") return null;
+  const written = settings.format === "json" ? jsonLine : textLine;
+  const prefixes = new Memo<{ readonly prefix: string | null }>(addressesBytesMax);
+  const prefixOf = (address: string) =>
+    prefixes.get(address, () => ({ prefix: addressPrefix(address) })).prefix;
+  return (request, env, answer, ms) => {
+    const { status } = answer;
+    const method = methods.has(request.method) ? request.method : "-";
+    const route = routeOf(request);
+    const facts = factsOf(request, answer);
+    const event = eventOf(method, route, status, facts);
+    const level = levelOf(status, event !== null);
+    // Who watches over the server may not want every request, but has to see these.
+    if (event === null && !isWritten(level, settings.level)) return;
+    const nowMs = clock.now();
+    const line = written({
+      time: instantText(nowMs),
+      level,
+      id: facts.receipt?.attemptId ?? uuidV7(nowMs, random.bytes(10)),
+      trace: traceId(request.headers.get("traceparent")),
+      method,
+      route,
+      status,
+      ms: Math.round(ms * 10) / 10,
+      address: settings.addresses === "off" ? null : prefixOf(clientAddress(request, env)),
+      event,
+      parameters: settings.level === "debug" ? parameterNames(request.url, facts.columns ?? noColumns) : null,
+      facts,
+    });
+    log.line(line);
+  };
+}
+
+function levelOf(status: number, isSecurity: boolean): LogLevel {
+  if (status >= 500) return "error";
+  return isSecurity && status >= 400 ? "warn" : "info";
+}
