@@ -1,8 +1,8 @@
 /**
- * How long failed passwords of an account are remembered, in milliseconds: a day. So many more than the limit would be
- * let through again and again, if it were as short as the window of one client's mistakes.
+ * How long failed passwords of an account are remembered at most, in milliseconds: a day. Each of them adds its part of the
+ * day, so that slow guesses are not let through more often than quick ones, and a single failure is soon forgotten.
  */
-export const accountWindowMs = 86_400_000;
+export const accountWindowMsMax = 86_400_000;
 
 /** The counter of an account's failed passwords, and its limit. Times are milliseconds. */
 export interface AccountCounter {
@@ -14,10 +14,10 @@ export interface AccountCounter {
 }
 
 /**
- * When a stranger may try a password of the account again: past the limit once after `backoffMs` since the counter was
- * started, once more after three times that, seven times, and so on, until the day ends (`countStrangersAttemptBehind`
- * in store/throttle.ts decides it).
+ * When a stranger may try a password of the account again, unless the counter ends before: past the limit once after
+ * `backoffMs` since the counter was started, once more after three times that, seven times, and so on (`countAttempts` in
+ * store/throttle.ts decides it).
  */
 export function strangersMayTryAt({ startedAt, count, max, backoffMs }: AccountCounter): number {
-  return startedAt + Math.min(backoffMs * (2 ** (count - max + 1) - 1), accountWindowMs);
+  return startedAt + backoffMs * (2 ** (count - max + 1) - 1);
 }

@@ -1,8 +1,6 @@
 import type { Statement } from "../platform/database.js";
 import type { Platform } from "../platform/platform.js";
 import type { Config } from "../project/config.js";
-import { accountWindowMs } from "./account-backoff.js";
-import { mailWindowMs } from "./mail-allowance.js";
 import { purgeSignIns } from "./store/oauth.js";
 import { purgeCounters, purgeStatements } from "./store/purge.js";
 
@@ -39,8 +37,7 @@ export async function purge(
   });
   for (const statement of statements) await repeat(database, statement, roundsMax);
   for (const statement of purgeSignIns(now)) await database.batch([statement]);
-  const throttleMs = Math.max(auth.throttle.window_secs * 1000, mailWindowMs, accountWindowMs);
-  await repeat(database, purgeCounters({ now, rowsMax, throttleMs }), counterRoundsMax);
+  await repeat(database, purgeCounters(now, rowsMax), counterRoundsMax);
 }
 
 /** Runs a statement until it finds little. Each time has its own transaction, so that other writes get in between. */

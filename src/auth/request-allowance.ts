@@ -2,7 +2,7 @@ import type { Keyring } from "../encoding/keyring.js";
 import { Refusal } from "../http/refusal.js";
 import type { Database } from "../platform/database.js";
 import type { Config } from "../project/config.js";
-import { countRequest, moveCounter, windowStart } from "./store/throttle.js";
+import { countRequest, moveCounter, windowEnd } from "./store/throttle.js";
 import { throttleKeys } from "./throttle-keys.js";
 
 /** The window in which requests from a client address are counted, in milliseconds: one hour. */
@@ -30,13 +30,13 @@ export class RequestAllowance {
     const results = await this.database.batch([
       ...moveCounter(keys),
       countRequest({ key: keys.current, max, windowMs }, now),
-      windowStart(keys.current),
+      windowEnd(keys.current),
     ]);
     const [counted, window] = results.slice(-2);
     if (counted!.rows.length > 0) return null;
-    const [startedAt] = window!.rows[0] as [number];
+    const [endsAt] = window!.rows[0] as [number];
     return new Refusal("rate_limited", "too many requests of this kind from one address", {
-      headers: { "Retry-After": String(Math.max(1, Math.ceil((startedAt + windowMs - now) / 1000))) },
+      headers: { "Retry-After": String(Math.max(1, Math.ceil((endsAt - now) / 1000))) },
     });
   }
 }

@@ -2,7 +2,7 @@ import type { Keyring } from "../encoding/keyring.js";
 import { Refusal } from "../http/refusal.js";
 import type { Database, Result, Statement } from "../platform/database.js";
 import type { Config } from "../project/config.js";
-import { accountWindowMs, strangersMayTryAt } from "./account-backoff.js";
+import { accountWindowMsMax, strangersMayTryAt } from "./account-backoff.js";
 import {
   countAttempts,
   forgiveAttempts,
@@ -63,8 +63,13 @@ export class PasswordThrottle {
     const attempts: ThrottledAttempts = {
       both: { key: both.current, max: max_failures, windowMs },
       ofAddress: { key: ofAddress.current, max: max_failures_per_address, windowMs },
-      ofAccount: { key: ofAccount.current, max: max_failures_per_account, windowMs: accountWindowMs },
-      backoffMs: windowMs,
+      ofAccount: {
+        key: ofAccount.current,
+        max: max_failures_per_account,
+        windowMs: Math.max(windowMs, Math.ceil(accountWindowMsMax / max_failures_per_account)),
+        windowMsMax: Math.max(windowMs, accountWindowMsMax),
+        backoffMs: windowMs,
+      },
       emailKey,
       addressKey,
       now,
@@ -100,13 +105,10 @@ export class PasswordThrottle {
   }
 }
 
-type UsedUp = readonly [key: string, startedAt: number, count: number];
+type UsedUp = readonly [key: string, startedAt: number, endsAt: number, count: number];
 
-function tryAgainAt(
-  { both, ofAccount, backoffMs }: ThrottledAttempts,
-  [key, startedAt, count]: UsedUp,
-): number {
-  return key === ofAccount.key
-    ? strangersMayTryAt({ startedAt, count, max: ofAccount.max, backoffMs })
-    : startedAt + both.windowMs;
+function tryAgainAt({ ofAccount }: ThrottledAttempts, [key, startedAt, endsAt, count]: UsedUp): number {
+  if (key !== ofAccount.key) return endsAt;
+  const { max, backoffMs } = ofAccount;
+  return Math.min(endsAt, strangersMayTryAt({ startedAt, count, max, backoffMs }));
 }

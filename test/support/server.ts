@@ -144,7 +144,11 @@ export async function serve(project: TestProject, target = targetName): Promise<
     await secrets.keepResponse(path, response);
     return response;
   };
-  return { ...server, request };
+  const restart: TestServer["restart"] = (next) => {
+    secrets.keep(next.secret, next.previousSecret ?? "");
+    return server.restart(next);
+  };
+  return { ...server, request, restart };
 }
 
 /** In another process, which a test reaches through requests and the database alone. */
@@ -282,13 +286,14 @@ async function serveHere(project: TestProject, target: string): Promise<TestServ
     await app.upkeep.finish();
     app = await start(secrets);
   };
-  const served = { request, database, clock, log, mail, platform, settled, restart };
-  return {
-    ...served,
-    get upkeep() {
-      return app.upkeep;
-    },
+  const upkeep: Upkeep = {
+    resumeMail: () => app.upkeep.resumeMail(),
+    deliverMail: () => app.upkeep.deliverMail(),
+    purge: () => app.upkeep.purge(),
+    collectUsage: () => app.upkeep.collectUsage(),
+    finish: () => app.upkeep.finish(),
   };
+  return { request, database, clock, log, mail, platform, settled, upkeep, restart };
 }
 
 interface OpenedDatabase {

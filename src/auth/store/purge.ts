@@ -16,12 +16,6 @@ export interface PurgeLimits {
   readonly linkKeepMs: number;
 }
 
-/** What `purgeCounters` may remove. */
-export interface CounterLimits extends Pick<PurgeLimits, "now" | "rowsMax"> {
-  /** The longest window of the throttle and the mail allowance. */
-  readonly throttleMs: number;
-}
-
 /** The statements that remove what has ended and is not needed any more. */
 export function purgeStatements(limits: PurgeLimits): readonly Statement[] {
   const { now, rowsMax, graceMs, accessTokenMs, sessionMaxAgeMs, linkKeepMs } = limits;
@@ -75,11 +69,11 @@ export function purgeStatements(limits: PurgeLimits): readonly Statement[] {
 }
 
 /** Removes counters of the throttle and of the mail allowance whose windows have ended. */
-export function purgeCounters({ now, rowsMax, throttleMs }: CounterLimits): Statement {
+export function purgeCounters(now: number, rowsMax: number): Statement {
   return statement(
     `DELETE FROM _throttle WHERE key IN
-    (SELECT key FROM _throttle WHERE started_at < ? ORDER BY started_at LIMIT ?)`,
-    BigInt(now - throttleMs),
+    (SELECT key FROM _throttle WHERE ends_at <= ? ORDER BY ends_at LIMIT ?)`,
+    BigInt(now),
     BigInt(rowsMax),
   );
 }

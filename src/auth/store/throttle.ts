@@ -10,13 +10,18 @@ export interface Throttled {
   readonly windowMs: number;
 }
 
+/** The failed passwords of an account. Their window grows by `windowMs` with each, up to `windowMsMax`. */
+export interface ThrottledAccount extends Throttled {
+  readonly windowMsMax: number;
+  /** How long strangers wait the first time that the limit is reached (`strangersMayTryAt`). */
+  readonly backoffMs: number;
+}
+
 /** An attempt to sign in, which is counted under three keys. Times are milliseconds. */
 export interface ThrottledAttempts {
   readonly both: Throttled;
   readonly ofAddress: Throttled;
-  readonly ofAccount: Throttled;
-  /** How long strangers wait the first time that the limit of an account is reached (`strangersMayTryAt`). */
-  readonly backoffMs: number;
+  readonly ofAccount: ThrottledAccount;
   readonly emailKey: string;
   /** The hash that stands for the client's address in `_known_addresses`. */
   readonly addressKey: string;
@@ -31,65 +36,67 @@ export interface ThrottledAttempts {
  */
 export function countAttempts(attempts: ThrottledAttempts): Statement {
   const { both, ofAddress, ofAccount, now } = attempts;
-  const endedAt = [ofAccount.key, BigInt(now - ofAccount.windowMs), BigInt(now - both.windowMs)];
+  const windows = [both, ofAddress, ofAccount].map(({ key, windowMs }) => [key, now + windowMs]);
   return statement(
-    `INSERT INTO _throttle (key, started_at, count) SELECT value, ?, 1 FROM json_each(?)
+    `INSERT INTO _throttle (key, started_at, ends_at, count)
+    SELECT value ->> 0, ?, value ->> 1, 1 FROM json_each(?)
     WHERE NOT EXISTS (SELECT 1 FROM _throttle WHERE ${isUsedUp})
-    ${countAgain("iif(key = ?, ?, ?)", String(Number.MAX_SAFE_INTEGER))} RETURNING count`,
+    ON CONFLICT (key) DO UPDATE SET ${countAgain},
+      ends_at = CASE WHEN ${ended} THEN excluded.ends_at
+        WHEN key = ? THEN started_at + min((count + 1) * ?, ?) ELSE ends_at END
+    RETURNING count`,
     BigInt(now),
-    JSON.stringify([both.key, ofAddress.key, ofAccount.key]),
+    JSON.stringify(windows),
     ...usedUpParams(attempts),
-    ...countAgainParams(endedAt, [], now),
+    ...countAgainParams(now),
+    ...endedParams(now),
+    ofAccount.key,
+    BigInt(ofAccount.windowMs),
+    BigInt(ofAccount.windowMsMax),
   );
 }
 
 /**
- * Returns `[key, started_at, count]` of each limit that is used up for an attempt, from which Retry-After is computed.
+ * Returns `[key, started_at, ends_at, count]` of each limit that is used up for an attempt, from which Retry-After is
+ * computed.
  */
 export function usedUp(attempts: ThrottledAttempts): Statement {
   return statement(
-    `SELECT key, started_at, count FROM _throttle WHERE ${isUsedUp}`,
+    `SELECT key, started_at, ends_at, count FROM _throttle WHERE ${isUsedUp}`,
     ...usedUpParams(attempts),
   );
 }
 
+const isReached = "key = ? AND started_at <= ? AND ends_at > ? AND count >= ?";
 /**
  * Past the limit of an account, strangers get one more attempt after the backoff, one more after three times that, seven
- * times, and so on. It does not hold for an address that the account has signed in from before, so that strangers
- * elsewhere cannot lock the owner out. There the count goes on past the limit, so the shift is bounded.
+ * times, and so on. The limit does not hold for an address that the account has signed in from before, so that strangers
+ * elsewhere cannot lock the owner out. Attempts from such addresses go on being counted, so the shift is bounded.
  */
-const isReached = "key = ? AND started_at > ? AND started_at <= ? AND count >= ?";
 const isUsedUp = `(${isReached}) OR (${isReached}) OR (${isReached}
     AND ? - started_at < ? * ((1 << min(count - ? + 1, 32)) - 1) AND NOT EXISTS (
       SELECT 1 FROM _known_addresses k JOIN _users u ON u.id = k.user_id WHERE u.email_key = ? AND k.address = ?))`;
 
 function usedUpParams(attempts: ThrottledAttempts): readonly SqlValue[] {
-  const { both, ofAddress, ofAccount, backoffMs, emailKey, addressKey, now } = attempts;
-  const reached = [both, ofAddress, ofAccount].flatMap(({ key, windowMs, max }) => [
-    key,
-    BigInt(now - windowMs),
-    BigInt(now),
-    BigInt(max),
-  ]);
-  return [...reached, BigInt(now), BigInt(backoffMs), BigInt(ofAccount.max), emailKey, addressKey];
+  const { both, ofAddress, ofAccount, emailKey, addressKey } = attempts;
+  const now = BigInt(attempts.now);
+  const reached = [both, ofAddress, ofAccount].flatMap(({ key, max }) => [key, now, now, BigInt(max)]);
+  return [...reached, now, BigInt(ofAccount.backoffMs), BigInt(ofAccount.max), emailKey, addressKey];
 }
 
-/** SQL: counts once more under a key that is there, where its count is under `max` or its window has ended. */
-const countAgain = (endedAt: string, max: string) => {
-  const ended = `(started_at <= ${endedAt} OR started_at > ?)`;
-  return `ON CONFLICT (key) DO UPDATE SET
-  count = CASE WHEN ${ended} THEN 1 ELSE count + 1 END,
-  started_at = CASE WHEN ${ended} THEN excluded.started_at ELSE started_at END
-  WHERE count < ${max} OR ${ended}`;
-};
+const ended = "(ends_at <= ? OR started_at > ?)";
+const endedParams = (now: number) => [BigInt(now), BigInt(now)];
+/** SQL: counts once more under a key that is there. `ends_at` is set behind it. */
+const countAgain = `count = CASE WHEN ${ended} THEN 1 ELSE count + 1 END,
+  started_at = CASE WHEN ${ended} THEN excluded.started_at ELSE started_at END`;
+const countAgainParams = (now: number) => [...endedParams(now), ...endedParams(now)];
 
-function countAgainParams(
-  endedAt: readonly SqlValue[],
-  max: readonly SqlValue[],
-  now: number,
-): readonly SqlValue[] {
-  const ended = [...endedAt, BigInt(now)];
-  return [...ended, ...ended, ...max, ...ended];
+/** The end of an INSERT that counts under one key: counts once more where the limit allows it, else changes nothing. */
+const countAgainWithin = `ON CONFLICT (key) DO UPDATE SET ${countAgain},
+  ends_at = CASE WHEN ${ended} THEN excluded.ends_at ELSE ends_at END WHERE count < ? OR ${ended}`;
+
+function countAgainWithinParams(max: number, now: number): readonly SqlValue[] {
+  return [...countAgainParams(now), ...endedParams(now), BigInt(max), ...endedParams(now)];
 }
 
 /**
@@ -98,16 +105,17 @@ function countAgainParams(
  */
 export function countRequest({ key, max, windowMs }: Throttled, now: number): Statement {
   return statement(
-    `INSERT INTO _throttle (key, started_at, count) VALUES (?, ?, 1) ${countAgain("?", "?")} RETURNING count`,
+    `INSERT INTO _throttle (key, started_at, ends_at, count) VALUES (?, ?, ?, 1) ${countAgainWithin} RETURNING count`,
     key,
     BigInt(now),
-    ...countAgainParams([BigInt(now - windowMs)], [BigInt(max)], now),
+    BigInt(now + windowMs),
+    ...countAgainWithinParams(max, now),
   );
 }
 
-/** Returns `[started_at]` of a key's window. */
-export function windowStart(key: string): Statement {
-  return statement("SELECT started_at FROM _throttle WHERE key = ?", key);
+/** Returns `[ends_at]` of a key's window. */
+export function windowEnd(key: string): Statement {
+  return statement("SELECT ends_at FROM _throttle WHERE key = ?", key);
 }
 
 /** A mail that is to be counted. */
@@ -126,13 +134,14 @@ export function countMail(
   now: number,
 ): Statement {
   return statement(
-    `INSERT INTO _throttle (key, started_at, count)
-    SELECT iif(EXISTS (SELECT 1 FROM _users WHERE email_key = ?), ?, ?), ?, 1 WHERE true ${countAgain("?", "?")}`,
+    `INSERT INTO _throttle (key, started_at, ends_at, count)
+    SELECT iif(EXISTS (SELECT 1 FROM _users WHERE email_key = ?), ?, ?), ?, ?, 1 WHERE true ${countAgainWithin}`,
     emailKey,
     key,
     unknownKey,
     BigInt(now),
-    ...countAgainParams([BigInt(now - windowMs)], [BigInt(max)], now),
+    BigInt(now + windowMs),
+    ...countAgainWithinParams(max, now),
   );
 }
 

@@ -1,4 +1,5 @@
 import { boundedSessions } from "./bounded-sessions.js";
+import { countersThatEnd } from "./counters-that-end.js";
 import { firstTables } from "./first-tables.js";
 
 /** A change of the server's own tables. Once released, it is never edited. */
@@ -18,4 +19,5 @@ export interface SystemMigration {
 export const systemMigrations: readonly SystemMigration[] = [
   { release: "0.1.0", statements: firstTables },
   { release: "0.2.0", statements: boundedSessions },
+  { release: "0.2.0", statements: countersThatEnd },
 ];

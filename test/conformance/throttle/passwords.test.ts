@@ -10,6 +10,7 @@ const schema = "notes: { columns: { id: { type: integer, primary_key: true } } }
 const right = { email: "ada@example.com", password: "correct horse" };
 const wrong = { ...right, password: "wrong horse" };
 
+const hour = 3_600_000;
 const limits = (text: string) => `[auth.throttle]\n${text}`;
 
 function from(server: TestServer, address: string) {
@@ -167,11 +168,17 @@ describe("failed passwords", () => {
 });
 
 describe("the table of counts", () => {
+  /** Without that of the registration. */
+  const withAdaAlone = async (config = "") => {
+    const server = await withAda(config);
+    await run(server, "DELETE FROM _throttle");
+    return server;
+  };
   const countedIn = async (server: TestServer) =>
     (await run(server, "SELECT count FROM _throttle ORDER BY count")).rows.map(([count]) => count);
 
   it("holds nothing of an attempt that was refused", async () => {
-    const server = await withAda(limits("max_failures_per_address = 2"));
+    const server = await withAdaAlone(limits("max_failures_per_address = 2"));
     await fail(server, "203.0.113.1", 2);
     expect(await countedIn(server)).toEqual([2, 2, 2]);
     for (let i = 0; i < 3; i++) {
@@ -182,19 +189,35 @@ describe("the table of counts", () => {
   });
 
   it("holds nothing of an attempt that was right", async () => {
-    const server = await withAda();
+    const server = await withAdaAlone();
     expect((await from(server, "203.0.113.1").post("/auth/login", right)).status).toBe(200);
     expect(await countedIn(server)).toEqual([]);
   });
 
+  it("holds a single failure for a part of a day, and the account's many for the day", async () => {
+    const server = await withAdaAlone(limits("max_failures_per_account = 24"));
+    await fail(server, "203.0.113.1", 1, { email: "nobody@example.com", password: "whatever" });
+    for (let i = 0; i < 24; i++) await fail(server, `203.0.113.${i}`, 1);
+    server.clock.advance(hour);
+    await server.upkeep.purge();
+    expect(await countedIn(server)).toEqual([24]);
+    server.clock.advance(23 * hour - 1);
+    await server.upkeep.purge();
+    expect(await countedIn(server)).toEqual([24]);
+    server.clock.advance(1);
+    await server.upkeep.purge();
+    expect(await countedIn(server)).toEqual([]);
+  });
+
   it("is emptied within a minute of as many counters as there are whose window has ended", async () => {
-    const server = await withAda();
-    const insert = `INSERT INTO _throttle WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 60000)
-      SELECT i, ${server.clock.now()}, 1 FROM n`;
+    const server = await withAdaAlone();
+    const insert = `INSERT INTO _throttle (key, started_at, ends_at, count)
+      WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 60000)
+      SELECT i, ${server.clock.now()}, ${server.clock.now() + hour}, 1 FROM n`;
     await run(server, insert);
     await server.upkeep.purge();
     expect((await countedIn(server)).length).toBe(60_000);
-    server.clock.advance(3_600_001);
+    server.clock.advance(hour);
     await server.upkeep.purge();
     expect(await countedIn(server)).toEqual([]);
   });
