@@ -25,6 +25,8 @@ export const everyAnswer = {
   Vary: "Origin",
   // Keeps browsers from guessing another type than Content-Type says (Fetch, "X-Content-Type-Options header").
   "X-Content-Type-Options": "nosniff",
+  // An answer that a browser is made to show as a page loads nothing, and stands in nobody's frame.
+  "Content-Security-Policy": "default-src 'none'; frame-ancestors 'none'",
 } as const;
 
 const always = { "Content-Type": "application/json", ...everyAnswer };

@@ -20,6 +20,10 @@ const lookEverySeconds = 5;
 /** How often the log says at most that connections are refused. */
 const sayEveryMs = 60_000;
 
+/** Those of TLS 1.3, and of TLS 1.2 only what keeps past traffic secret when the key of the certificate leaks. */
+const ciphers =
+  "TLS_AES_256_GCM_SHA384:TLS_CHACHA20_POLY1305_SHA256:TLS_AES_128_GCM_SHA256:ECDHE+AESGCM:ECDHE+CHACHA20";
+
 /** What the server answers with. */
 export interface HttpServerOptions {
   readonly fetch: Parameters<typeof getRequestListener>[0];
@@ -57,7 +61,7 @@ export async function createHttpServer({
     tls === null
       ? createServer(options, listener)
       : // Loaded only for TLS of its own, which few servers need.
-        (await import("node:https")).createServer({ ...options, ...tls }, listener);
+        (await import("node:https")).createServer({ ...options, ...tls, ciphers }, listener);
   server.maxConnections = connectionsMax;
   let saidAtMs = Number.NEGATIVE_INFINITY;
   server.on("drop", () => {

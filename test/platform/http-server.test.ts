@@ -1,10 +1,12 @@
 import { once } from "node:events";
 import { type AddressInfo, connect } from "node:net";
+import { connect as connectTls } from "node:tls";
 import { expect, it, onTestFinished } from "vitest";
 import { readText } from "../../src/http/body.js";
 import { isRefusal, methodNotAllowed } from "../../src/http/refusal.js";
 import { json } from "../../src/http/respond.js";
 import { createHttpServer, type HttpServerOptions } from "../../src/node/http-server.js";
+import { certificate } from "../support/certificate.js";
 import { MemoryLog, serve, signUp } from "../support/server.js";
 
 const body = JSON.stringify({ email: "ada@example.com", password: "correct horse" });
@@ -185,4 +187,19 @@ it("connections past the limit are closed as they come, until others have ended,
   second.destroy();
   expect((await answerTo(port, "GET / HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n")).status).toBe(200);
   expect(log.lines).toEqual(["connections are refused: there are 2 already (server.max_connections)"]);
+});
+
+it("speaks TLS with ciphers alone that keep past traffic secret", async () => {
+  const { port } = await listening({ tls: await certificate() });
+  const agreed = (maxVersion: "TLSv1.2" | "TLSv1.3", ciphers?: string) =>
+    new Promise<string>((resolve, fail) => {
+      const socket = connectTls({ port, maxVersion, rejectUnauthorized: false, ...(ciphers && { ciphers }) });
+      onTestFinished(() => void socket.destroy());
+      socket.once("error", fail);
+      socket.once("secureConnect", () => resolve(socket.getCipher().name));
+    });
+  expect(await agreed("TLSv1.3")).toBe("TLS_AES_256_GCM_SHA384");
+  expect(await agreed("TLSv1.2")).toMatch(/^ECDHE-.*(GCM|CHACHA20)/);
+  for (const weak of ["AES128-GCM-SHA256", "ECDHE-RSA-AES128-SHA", "AES256-SHA"])
+    await expect(agreed("TLSv1.2", weak), weak).rejects.toThrow(/handshake failure/);
 });

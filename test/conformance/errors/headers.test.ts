@@ -31,6 +31,9 @@ it("no answer of any kind may be taken for another type than it says", async () 
       "nosniff",
     ]);
     expect(answer.headers.get("Vary"), path).toContain("Origin");
+    const policy = answer.headers.get("Content-Security-Policy");
+    expect(policy, path).toContain("default-src 'none'");
+    expect(policy, path).toContain("frame-ancestors 'none'");
   }
 });
 
