@@ -23,6 +23,8 @@ export function openLibsql(options: LibsqlOptions): EmbeddedDatabase {
 export interface EmbeddedDatabase extends Database {
   /** From now on this is the one connection that checkpoints. */
   startCheckpoints(): void;
+  /** Interrupts the long reads and writes, of which no more are taken. Short ones go on. */
+  endLongWork(): Promise<void>;
 }
 
 /** How long a write, or a read that finds the database locked, waits for another process. */
@@ -154,6 +156,10 @@ class LibsqlDatabase implements EmbeddedDatabase {
   #forgetStatements(): void {
     this.#writer.forgetStatements();
     this.#reader.forgetStatements();
+  }
+
+  async endLongWork(): Promise<void> {
+    await this.#thread?.close();
   }
 
   async close(): Promise<void> {

@@ -39,6 +39,8 @@ async function openServer({ config }: ProjectDirectory, environment: NodeJS.Proc
 /** A server's database, and what it holds beside it until it is closed. */
 export interface ServerDatabase {
   readonly database: Database;
+  /** Interrupts the long reads and writes, of which no more are taken, while short ones go on. */
+  endLongWork(): Promise<void>;
   /** Closes the database, and then gives its lock up. */
   close(): Promise<void>;
 }
@@ -61,7 +63,7 @@ export async function openServerDatabase(
   const path = databaseFile(config, directory);
   if (path === null) {
     const database = await openServer(project, environment);
-    return { database, close: () => database.close() };
+    return { database, endLongWork: async () => {}, close: () => database.close() };
   }
   let lock = lockDatabase(path);
   if (lock === null && !config.server.second) {
@@ -84,6 +86,7 @@ export async function openServerDatabase(
   waiting?.unref();
   return {
     database,
+    endLongWork: () => database.endLongWork(),
     close: async () => {
       clearInterval(waiting);
       await database.close();

@@ -55,6 +55,8 @@ export interface RunningServer {
 }
 
 const drainMs = 8_000;
+/** Long reads and writes that are under way then are interrupted, so that their requests still get an answer. */
+const longWorkMs = 6_000;
 const closeIdleEveryMs = 100;
 /** How long it may take to add up what is stored, which runs beside the event loop. */
 const sumWithinMs = 30_000;
@@ -125,7 +127,7 @@ export async function serve(project: ProjectDirectory, options: ServeOptions): P
       url,
       stop: async () => {
         const endsAtMs = performance.now() + drainMs;
-        await drained(server);
+        await drained(server, opened.endLongWork);
         await upkeep.stop(endsAtMs - performance.now());
         await openedJournal.close();
         await passwordHasher.close();
@@ -207,13 +209,15 @@ async function storedBytes(database: Database): Promise<number> {
   return Number(result!.rows[0]![0]);
 }
 
-async function drained(server: Server): Promise<void> {
+async function drained(server: Server, endLongWork: () => Promise<void>): Promise<void> {
   const closed = new Promise<void>((resolve) => server.close(() => resolve()));
   // Clients keep a connection after its answer, so that more of them become idle.
   const idle = setInterval(() => server.closeIdleConnections(), closeIdleEveryMs);
+  const interrupt = setTimeout(endLongWork, longWorkMs);
   const deadline = setTimeout(() => server.closeAllConnections(), drainMs);
   await closed;
   clearInterval(idle);
+  clearTimeout(interrupt);
   clearTimeout(deadline);
 }
 

@@ -13,8 +13,9 @@ import {
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { text } from "node:stream/consumers";
+import Database from "libsql";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { cli } from "./svc.js";
+import { cli, svc } from "./svc.js";
 
 /** So many starts that a signal which comes too early for its handler is met. */
 const rounds = Number(process.env.ROUNDS ?? 4);
@@ -61,6 +62,21 @@ describe("a server", () => {
     }
   });
 
+  it("answers long reads that would last longer than its stop may, and ends in order", async () => {
+    const server = await startWithLongReads();
+    const [line] = (await once(server.stdout!, "data")) as [Buffer];
+    const url = String(line).replace("listening on ", "").trim();
+    const reads = Array.from({ length: 3 }, () => fetch(`${url}/api/things?limit=1`));
+    await fetch(`${url}/health`);
+    server.kill("SIGTERM");
+    // As npm passes on what the terminal has sent already.
+    server.kill("SIGTERM");
+    for (const read of reads) expect((await read).status).toBe(503);
+    const { code, signal, errors } = await ended(server);
+    expect({ code, signal }).toEqual({ code: 0, signal: null });
+    expect(errors).not.toMatch(/error:/);
+  });
+
   it("ends at once at a second signal", async () => {
     const server = start(exampleProject());
     const [line] = (await once(server.stdout!, "data")) as [Buffer];
@@ -80,6 +96,35 @@ describe("a server", () => {
     expect(await waiting).toBe("ended");
   });
 });
+
+/** A server with a table whose rule, which no index serves, looks at 1.6 thousand million rows for a list of it. */
+async function startWithLongReads(): Promise<ChildProcess> {
+  const directory = mkdtempSync(join(tmpdir(), "svc-stopping-"));
+  onTestFinished(() => rmSync(directory, { recursive: true, force: true }));
+  const columns = "{ columns: { id: { type: integer, primary_key: true }, other: { type: integer } } }";
+  writeFileSync(join(directory, "svc.schema.yaml"), `things: ${columns}\nothers: ${columns}\n`);
+  writeFileSync(
+    join(directory, "svc.toml"),
+    `[auth]
+allow_insecure_dev_secret = true
+dev_secret = "an insecure secret for development only"
+[api]
+deadline_ms = 600000
+[rules.things]
+read = "exists(others o where o.other = row.other)"
+`,
+  );
+  svc(["schema", "apply", "--dir", directory]);
+  const database = new Database(join(directory, ".svc/data.db"));
+  for (const [table, other] of [
+    ["things", "1"],
+    ["others", "2"],
+  ])
+    database.exec(`INSERT INTO ${table} WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 40000)
+      SELECT i, ${other} FROM n`);
+  database.close();
+  return start(directory);
+}
 
 describe("npm run svc", () => {
   it("takes its server with it when it is ended", async () => {

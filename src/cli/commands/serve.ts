@@ -37,15 +37,26 @@ function portOf(text: string | undefined): number | undefined {
 }
 
 /**
+ * Ctrl-C reaches the server twice where npm has started it: from the terminal, and from npm, which passes it on. What comes
+ * within a second of the first signal counts as the same one.
+ */
+const sameSignalMs = 1_000;
+
+/**
  * Resolves at the first signal to stop, including the closing of the terminal. A second signal then ends the process
- * at once, because the listeners are removed.
+ * at once.
  */
 function stopSignal(): Promise<void> {
   const signals = ["SIGTERM", "SIGINT", "SIGHUP"] as const;
   return new Promise((resolve) => {
-    const stop = () => {
-      for (const signal of signals) process.off(signal, stop);
+    let firstMs: number | undefined;
+    const stop = (signal: NodeJS.Signals) => {
+      const nowMs = performance.now();
+      firstMs ??= nowMs;
       resolve();
+      if (nowMs - firstMs < sameSignalMs) return;
+      for (const each of signals) process.off(each, stop);
+      process.kill(process.pid, signal);
     };
     for (const signal of signals) process.on(signal, stop);
   });
