@@ -1,5 +1,5 @@
-import Libsql from "libsql";
 import { isBusy } from "./libsql-errors.js";
+import { openNative } from "./open-native.js";
 import { makePrivateFile } from "./private-files.js";
 
 /** A lock that this process holds: the path of its file, and how to release it. */
@@ -15,7 +15,7 @@ export interface FileLock {
  */
 export function lockFile(path: string): FileLock | null {
   makePrivateFile(path);
-  const database = new Libsql(path);
+  const database = openNative(path);
   try {
     database.exec("BEGIN EXCLUSIVE");
     return { path, release: () => database.close() };

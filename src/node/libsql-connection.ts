@@ -1,12 +1,12 @@
 import { resolve } from "node:path";
-import Libsql from "libsql";
+import type Libsql from "libsql";
 import PromiseDatabase from "libsql/promise";
 import { type Result, type SqlValue, type Statement, UnavailableError } from "../platform/database.js";
 import { Memo, statementLengthMax } from "../platform/memo.js";
 import { checkParams, countPlaceholders } from "../platform/statement-text.js";
 import { Explainer } from "./libsql-explain.js";
-import { readsAtOnce } from "./libsql-long-work.js";
 import { fromNative, type NativeRow } from "./native-rows.js";
+import { openNative } from "./open-native.js";
 import { countPrepared, preparedBytes } from "./prepared-bytes.js";
 import { makePrivateFile } from "./private-files.js";
 
@@ -47,13 +47,10 @@ export function cannotBeOpened(path: string, error: unknown): UnavailableError {
 
 /** The path is made absolute because SQLite and libsql take `file:` or `libsql:` at its start for a URL scheme. */
 function openFile(path: string): Libsql.Database {
-  if (path === ":memory:") return new Libsql(path);
+  if (path === ":memory:") return openNative(path);
   const file = resolve(path);
   makePrivateFile(file);
-  // libsql reads it when the first database is opened. By default it has as many threads as there are processors, and
-  // a COMMIT would wait until a long read has ended; two more are for that and for a long write.
-  process.env.TOKIO_WORKER_THREADS ??= String(readsAtOnce + 2);
-  return new Libsql(file);
+  return openNative(file);
 }
 
 /** How long SQLite waits for a lock by itself, which blocks the event loop: only in commands and while opening. */

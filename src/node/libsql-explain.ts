@@ -1,6 +1,7 @@
 import { resolve } from "node:path";
-import Libsql from "libsql";
+import type Libsql from "libsql";
 import type { SqlValue } from "../platform/database.js";
+import { openNative } from "./open-native.js";
 import { countPrepared } from "./prepared-bytes.js";
 
 /**
@@ -59,7 +60,7 @@ export class Explainer {
 }
 
 function openBeside(file: string): Libsql.Database {
-  const connection = new Libsql(file);
+  const connection = openNative(file);
   connection.exec("PRAGMA query_only=ON");
   // Only the server's connection for writing checkpoints: see libsql-connection.ts.
   connection.exec("PRAGMA wal_autocheckpoint=0");
@@ -67,7 +68,7 @@ function openBeside(file: string): Libsql.Database {
 }
 
 function copyOfSchema(main: Libsql.Database): Libsql.Database {
-  const copy = new Libsql(":memory:");
+  const copy = openNative(":memory:");
   const objects = main
     .prepare(
       "SELECT sql FROM sqlite_master WHERE sql IS NOT NULL AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\' ORDER BY rowid",

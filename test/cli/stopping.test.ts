@@ -67,7 +67,15 @@ describe("a server", () => {
     const [line] = (await once(server.stdout!, "data")) as [Buffer];
     const url = String(line).replace("listening on ", "").trim();
     const reads = Array.from({ length: 3 }, () => fetch(`${url}/api/things?limit=1`));
-    await fetch(`${url}/health`);
+    // Others have their turn meanwhile, with a long read too, for which there is a thread.
+    const signedUp = await fetch(`${url}/auth/register`, {
+      method: "POST",
+      headers: { "Content-Type": "application/json" },
+      body: JSON.stringify({ email: "ada@example.com", password: "correct horse" }),
+    });
+    const { data } = (await signedUp.json()) as { data: { access_token: string } };
+    const headers = { Authorization: `Bearer ${data.access_token}` };
+    expect((await fetch(`${url}/api/others?sort=other&limit=500`, { headers })).status).toBe(200);
     server.kill("SIGTERM");
     // As npm passes on what the terminal has sent already.
     server.kill("SIGTERM");
@@ -112,6 +120,8 @@ dev_secret = "an insecure secret for development only"
 deadline_ms = 600000
 [rules.things]
 read = "exists(others o where o.other = row.other)"
+[rules.others]
+read = "auth.id is not null"
 `,
   );
   svc(["schema", "apply", "--dir", directory]);
