@@ -190,7 +190,7 @@ export async function createApp(options: AppOptions) {
   app.all("/openapi.json", byMethod({ GET: (c) => document(c.req.raw) }));
   const failed = (error: unknown): Refusal => {
     if (error instanceof DeadlineError) return deadlineExceeded;
-    if (error instanceof QueueFullError) return queueFull;
+    if (error instanceof QueueFullError) return queueFull(error);
     if (error instanceof OutcomeUnknownError) return outcomeUnknown;
     if (error instanceof UnavailableError || error instanceof HasherBusyError)
       return new Refusal("unavailable", "the server is too busy or its storage unavailable");
@@ -251,9 +251,10 @@ const deadlineExceeded = new Refusal(
   "deadline_exceeded",
   "this takes longer than a request may: fewer rows, a narrower filter or an index would help",
 );
-const queueFull = new Refusal("rate_limited", "too much long work is waiting: try again in a moment", {
-  headers: { "Retry-After": "1" },
-});
+const queueFull = ({ retryAfterMs }: QueueFullError) =>
+  new Refusal("rate_limited", "too much long work is waiting, or the last one of yours was interrupted", {
+    headers: { "Retry-After": String(Math.ceil(retryAfterMs / 1000)) },
+  });
 const outcomeUnknown = new Refusal(
   "outcome_unknown",
   "the database's answer was lost: whether this was done is not known",

@@ -8,7 +8,7 @@ export interface Waiting {
 
 /** How much runs at once, and how much waits. */
 export interface FairQueueLimits {
-  /** How much runs at once in all. Two or more. */
+  /** How much runs at once in all. */
   readonly places: number;
   /** How many wait. */
   readonly waitingMax: number;
@@ -19,8 +19,8 @@ const runningMax = 2;
 
 /**
  * Decides which work runs next. Principals take turns. API keys have up to half of the places between them, others two
- * each; and the last free place is only for those who have nothing running, so that no principal can take all places
- * (`docs/reference/limits.md#long-work`).
+ * each; and the last free place is only for those who have nothing running, so that no principal can take all places. Where
+ * too much waits, whoever has most of it waiting gives a place up (`docs/reference/limits.md#long-work`).
  */
 export class FairQueue<W extends Waiting> {
   readonly #places: number;
@@ -37,14 +37,25 @@ export class FairQueue<W extends Waiting> {
     this.#waitingMax = waitingMax;
   }
 
-  /** Takes work in. False where too much waits already. */
-  add(work: W): boolean {
-    if (this.#waitingCount >= this.#waitingMax && !this.#mayRun(work)) return false;
+  /** Takes work in. When what may run has been taken out by `next`, `removeExcess` has to be called. */
+  add(work: W): void {
     const line = this.#waiting.get(work.principal) ?? [];
     this.#waiting.set(work.principal, line);
     line.push(work);
     this.#waitingCount++;
-    return true;
+  }
+
+  /**
+   * Takes out work if more waits than may: what came last from the principal with most of it waiting; of several such, from
+   * the one who came last. Undefined where no more waits than may.
+   */
+  removeExcess(): W | undefined {
+    if (this.#waitingCount <= this.#waitingMax) return undefined;
+    const lines = [...this.#waiting.values()];
+    const longest = lines.reduce((longest, line) => (line.length >= longest.length ? line : longest));
+    const work = longest.at(-1)!;
+    this.remove(work);
+    return work;
   }
 
   /** Takes waiting work out again. False where it does not wait. */
@@ -86,7 +97,7 @@ export class FairQueue<W extends Waiting> {
     const own = this.#running.get(principal) ?? 0;
     const free = this.#places - this.#runningCount;
     if (free === 0 || (free === 1 && own > 0)) return false;
-    return isKey ? this.#keysRunning < Math.floor(this.#places / 2) : own < runningMax;
+    return isKey ? this.#keysRunning < Math.max(1, Math.floor(this.#places / 2)) : own < runningMax;
   }
 
   #count({ principal, isKey }: W, difference: 1 | -1): void {

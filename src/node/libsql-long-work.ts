@@ -4,14 +4,14 @@ import Libsql from "libsql";
 import {
   DeadlineError,
   type LongWork,
-  QueueFullError,
+  OutcomeUnknownError,
   type Result,
   type Statement,
   UnavailableError,
 } from "../platform/database.js";
 import { checkParams, countPlaceholders } from "../platform/statement-text.js";
-import { FairQueue, type Waiting } from "./fair-queue.js";
 import { fromNative, type NativeRow } from "./native-rows.js";
+import { Turns } from "./turns.js";
 
 /** What the thread is started with. */
 export interface ThreadOptions {
@@ -25,8 +25,8 @@ export interface ThreadOptions {
  * after the other it would grow without end.
  */
 export interface LogOfDatabase {
-  /** Whether it has grown so long that it has to be moved into the database. */
-  isLong(): boolean;
+  /** How many bytes it has; 0 where it is not for this server to move it. */
+  bytes(): number;
   /** Moves it into the database. */
   shorten(): Promise<void>;
 }
@@ -62,16 +62,26 @@ export type TaskAnswer =
 /** How many long reads run at once. With three, one principal can have two and still leave one. */
 export const readsAtOnce = Math.max(3, availableParallelism());
 const waitingMax = 64;
-/** How often the log is shortened at most. */
+/** From how many bytes on the log is moved into the database. */
+const logBytesMax = 67_108_864;
+/** And from how many on that does not wait any longer for a better moment. */
+const logBytesHardMax = 268_435_456;
+/** How long reads are kept from beginning at most, while others still run. */
+const pauseMsMax = 2_000;
+/** How often it is tried at most. */
 const shortenEveryMs = 10_000;
 
 interface Sent {
+  readonly kind: Task["kind"];
   readonly resolve: (results: readonly Result[]) => void;
   readonly reject: (reason: unknown) => void;
 }
 
-interface WaitingRead extends Waiting {
-  readonly start: () => void;
+/** A thread that has been started, and what it was sent and has not answered. */
+interface Running {
+  readonly worker: Worker;
+  readonly sent: Map<number, Sent>;
+  readonly stopped: Promise<void>;
 }
 
 /**
@@ -81,15 +91,15 @@ interface WaitingRead extends Waiting {
  */
 export class LongWorkThread {
   readonly #options: ThreadOptions;
-  #worker: Worker | null = null;
-  #stopped: Promise<unknown> = Promise.resolve();
-  readonly #sent = new Map<number, Sent>();
+  #running: Running | null = null;
   #lastId = 0;
-  readonly #queue = new FairQueue<WaitingRead>({ places: readsAtOnce, waitingMax });
+  readonly #reads = new Turns({ places: readsAtOnce, waitingMax }, () => this.#mayBegin());
   readonly #log: LogOfDatabase;
   #isShortening = false;
-  /** When the log was shortened last, as `performance.now()`. */
-  #shortenedAtMs = Number.NEGATIVE_INFINITY;
+  /** Since when no read begins because the log is long; null where reads begin. As `performance.now()`. */
+  #pausedSinceMs: number | null = null;
+  /** When it was last tried to shorten the log. */
+  #triedAtMs = Number.NEGATIVE_INFINITY;
   #isClosed = false;
 
   constructor(options: ThreadOptions, log: LogOfDatabase) {
@@ -103,45 +113,41 @@ export class LongWorkThread {
    */
   async read(statements: readonly Statement[], { principal, isKey, withinMs }: LongWork) {
     const endsAtMs = performance.now() + withinMs;
-    const work = await this.#turn({ principal, isKey }, withinMs);
+    const turn = await this.#reads.take({ principal, isKey }, withinMs);
     try {
       return await this.#run("read", statements, endsAtMs - performance.now());
     } finally {
-      this.#queue.done(work);
-      this.#startNext();
+      this.#reads.end(turn);
     }
   }
 
-  /** Waits until work may run. Returns it as the queue knows it. */
-  #turn(waiting: Waiting, withinMs: number): Promise<WaitingRead> {
-    return new Promise((resolve, reject) => {
-      const work: WaitingRead = {
-        ...waiting,
-        start: () => {
-          clearTimeout(timer);
-          resolve(work);
-        },
-      };
-      const giveUp = () => {
-        if (this.#queue.remove(work)) reject(new DeadlineError("the deadline passed before its turn came"));
-      };
-      if (!this.#queue.add(work)) {
-        reject(new QueueFullError("too many long reads wait already"));
-        return;
-      }
-      const timer = setTimeout(giveUp, withinMs);
-      this.#startNext();
-    });
+  /**
+   * Where the log has grown long, no read begins until those that run have ended and the log is short again: for a
+   * moment, or, where the log is very long, for as long as that takes.
+   */
+  #mayBegin(): boolean {
+    // What waits is then begun, and refused.
+    if (this.#isClosed) return true;
+    if (this.#isShortening) return false;
+    const nowMs = performance.now();
+    const bytes = nowMs - this.#triedAtMs > shortenEveryMs ? this.#log.bytes() : 0;
+    if (bytes <= logBytesMax) return true;
+    if (this.#reads.isIdle) {
+      void this.#shortenLog();
+      return false;
+    }
+    if (this.#pausedSinceMs === null) {
+      this.#pausedSinceMs = nowMs;
+      setTimeout(() => this.#reads.beginNext(), pauseMsMax).unref();
+    }
+    if (nowMs - this.#pausedSinceMs < pauseMsMax || bytes > logBytesHardMax) return false;
+    this.#endPause();
+    return true;
   }
 
-  /** Where the log has grown long, no read begins until those that run have ended and the log is short again. */
-  #startNext(): void {
-    if (this.#isShortening) return;
-    if (performance.now() - this.#shortenedAtMs > shortenEveryMs && this.#log.isLong()) {
-      if (this.#queue.isIdle) void this.#shortenLog();
-      return;
-    }
-    for (let next = this.#queue.next(); next !== undefined; next = this.#queue.next()) next.start();
+  #endPause(): void {
+    this.#triedAtMs = performance.now();
+    this.#pausedSinceMs = null;
   }
 
   async #shortenLog(): Promise<void> {
@@ -149,13 +155,13 @@ export class LongWorkThread {
     // Where it fails, or another program reads, the log stays long, and the reads go on all the same.
     await this.#log.shorten().catch(() => {});
     this.#isShortening = false;
-    this.#shortenedAtMs = performance.now();
-    this.#startNext();
+    this.#endPause();
+    this.#reads.beginNext();
   }
 
   /**
    * Runs statements in a transaction of their own. Only one write may run at a time, and no other connection of this
-   * process may write meanwhile. Throws DeadlineError, or libsql's own errors.
+   * process may write meanwhile. Throws DeadlineError, OutcomeUnknownError where the thread ends, or libsql's own errors.
    */
   write(kind: "batch" | "migration", statements: readonly Statement[], withinMs: number) {
     return this.#run(kind, statements, withinMs);
@@ -164,66 +170,77 @@ export class LongWorkThread {
   /** Interrupts everything, and resolves when the thread has closed its connections. */
   async close(): Promise<void> {
     this.#isClosed = true;
-    this.#worker?.ref();
-    this.#worker?.postMessage("stop");
-    await this.#stopped;
+    const running = this.#running;
+    running?.worker.ref();
+    running?.worker.postMessage("stop");
+    await running?.stopped;
+    this.#reads.beginNext();
   }
 
   async #run(kind: Task["kind"], statements: readonly Statement[], withinMs: number) {
     if (this.#isClosed) throw new UnavailableError("the database is closed");
     for (const statement of statements) checkParams(statement, countPlaceholders(statement.sql));
     const id = ++this.#lastId;
-    const worker = this.#worker ?? this.#start();
+    this.#running ??= this.#start();
+    const { worker, sent } = this.#running;
     return new Promise<readonly Result[]>((resolve, reject) => {
-      this.#sent.set(id, { resolve, reject });
+      sent.set(id, { kind, resolve, reject });
       worker.ref();
       worker.postMessage({ id, kind, statements, withinMs } satisfies Task);
     });
   }
 
-  #start(): Worker {
+  #start(): Running {
     const worker = new Worker(new URL("./libsql-long-work-thread.js", import.meta.url), {
       workerData: this.#options,
     });
-    worker.on("message", (answer: TaskAnswer) => this.#answered(answer));
-    this.#stopped = new Promise<void>((resolve) => {
-      worker.once("error", (error) => this.#died(error));
+    const sent: Running["sent"] = new Map();
+    worker.on("message", (answer: TaskAnswer) => {
+      this.#answered(sent, answer);
+      // The process may end while the thread has nothing to do.
+      if (sent.size === 0) worker.unref();
+    });
+    const stopped = new Promise<void>((resolve) => {
+      worker.once("error", (error) => this.#died(worker, sent, error));
       worker.once("exit", () => {
-        this.#died(new Error("the thread has ended"));
+        this.#died(worker, sent, new Error("the thread has ended"));
         resolve();
       });
     });
-    this.#worker = worker;
-    return worker;
+    return { worker, sent, stopped };
   }
 
-  #answered(answer: TaskAnswer): void {
-    const { resolve, reject } = this.#sent.get(answer.id)!;
-    this.#sent.delete(answer.id);
-    // The process may end while the thread has nothing to do.
-    if (this.#sent.size === 0) this.#worker?.unref();
+  #answered(sent: Running["sent"], answer: TaskAnswer): void {
+    const asked = sent.get(answer.id);
+    // The thread has been given up.
+    if (asked === undefined) return;
+    sent.delete(answer.id);
     switch (answer.outcome) {
       case "done":
-        resolve(answer.results.map(({ rows, rowsWritten }) => ({ rows: fromNative(rows), rowsWritten })));
+        asked.resolve(
+          answer.results.map(({ rows, rowsWritten }) => ({ rows: fromNative(rows), rowsWritten })),
+        );
         return;
       case "ended":
-        reject(
+        asked.reject(
           this.#isClosed
             ? new UnavailableError("the database is being closed")
             : new DeadlineError("the deadline has passed"),
         );
         return;
       case "failed":
-        reject(nativeError(answer));
+        asked.reject(nativeError(answer));
     }
   }
 
-  /** After that, the next piece of work starts another thread. */
-  #died(cause: Error): void {
-    this.#worker = null;
-    for (const { reject } of this.#sent.values())
-      reject(new UnavailableError("the thread for long work has ended", { cause }));
-    this.#sent.clear();
+  /** The next piece of work starts another thread. Whether a write had committed, nobody can tell. */
+  #died(worker: Worker, sent: Running["sent"], cause: Error): void {
+    if (this.#running?.worker === worker) this.#running = null;
+    for (const { kind, reject } of sent.values()) {
+      const ErrorOfKind = kind === "read" ? UnavailableError : OutcomeUnknownError;
+      reject(new ErrorOfKind("the thread for long work has ended", { cause }));
+    }
+    sent.clear();
   }
 }
 

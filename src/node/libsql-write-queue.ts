@@ -31,9 +31,10 @@ export interface WriteSurroundings {
 }
 
 interface Job {
-  readonly kind: WriteKind | "checkpoint";
+  readonly kind: WriteKind;
   readonly statements: readonly Statement[];
-  readonly giveUpAtMs: number;
+  /** When it was added, as `performance.now()`. */
+  readonly addedAtMs: number;
   /** When it ends at the latest, for work that may take long; null for other work. */
   readonly endsAtMs: number | null;
   readonly resolve: (results: readonly Result[]) => void;
@@ -52,11 +53,15 @@ export class WriteQueue {
   readonly #writer: Connection;
   readonly #surroundings: WriteSurroundings;
   readonly #queue: Job[] = [];
+  /** What needs the connection and is no write. It comes before all writes. */
+  readonly #tasks: (() => Promise<void>)[] = [];
   #draining: Promise<void> | undefined;
   /** How many more groups give each job a savepoint. */
   #careful = 0;
   /** How many more commits run beside the event loop. */
   #slowCommits = 0;
+  /** Since when another process has had the lock, at each attempt; null where the last attempt found it free. */
+  #busySinceMs: number | null = null;
 
   constructor(writer: Connection, surroundings: WriteSurroundings) {
     this.#writer = writer;
@@ -65,17 +70,25 @@ export class WriteQueue {
 
   /**
    * Carries statements out as `Database.batch` or `migrate` do. With `endsAtMs`, a time of `performance.now()`, they run
-   * beside the event loop, and end by then. A checkpoint has no statements.
+   * beside the event loop, and end by then.
    */
   add(
-    kind: Job["kind"],
+    kind: WriteKind,
     statements: readonly Statement[],
     endsAtMs: number | null,
   ): Promise<readonly Result[]> {
     return new Promise((resolve, reject) => {
-      const giveUpAtMs = performance.now() + this.#surroundings.lockWaitMs;
+      const addedAtMs = performance.now();
       const alone = kind !== "batch" || endsAtMs !== null || statements.some(isPragma);
-      this.#queue.push({ kind, statements, giveUpAtMs, endsAtMs, resolve, reject, alone });
+      this.#queue.push({ kind, statements, addedAtMs, endsAtMs, resolve, reject, alone });
+      this.#draining ??= this.#drain();
+    });
+  }
+
+  /** Does something with the connection while nothing else uses it, as soon as that is so. Throws what `task` throws. */
+  doNext(task: () => Promise<void>): Promise<void> {
+    return new Promise((resolve, reject) => {
+      this.#tasks.push(() => task().then(resolve, reject));
       this.#draining ??= this.#drain();
     });
   }
@@ -92,16 +105,20 @@ export class WriteQueue {
    */
   async #drain(): Promise<void> {
     let attempt = 0;
-    while (this.#queue.length > 0) {
+    while (this.#queue.length + this.#tasks.length > 0) {
       await nextTurn();
       if (!this.#commitsBeside) await nextTurn();
+      while (this.#tasks.length > 0) await this.#tasks.shift()!();
+      if (this.#queue.length === 0) continue;
       const group = this.#takeGroup();
       try {
         await this.#run(group);
+        this.#busySinceMs = null;
         attempt = 0;
       } catch (error) {
+        this.#busySinceMs ??= performance.now();
         this.#queue.unshift(...group);
-        this.#rejectOverdue(error);
+        this.#rejectOverdue(error, this.#busySinceMs);
         await delay(backoffMs(attempt++));
       }
     }
@@ -118,9 +135,7 @@ export class WriteQueue {
     const first = group[0]!;
     const { kind, endsAtMs, statements } = first;
     try {
-      if (kind === "checkpoint") await this.#runCheckpoint(first);
-      else if (endsAtMs !== null)
-        first.resolve(await this.#surroundings.runBeside(kind, statements, endsAtMs));
+      if (endsAtMs !== null) first.resolve(await this.#surroundings.runBeside(kind, statements, endsAtMs));
       else if (kind === "migration") await this.#runMigration(first);
       else if (group.length === 1) await this.#runAlone(first, statements);
       else await this.#runTogether(group);
@@ -130,16 +145,11 @@ export class WriteQueue {
     }
   }
 
-  #rejectOverdue(error: unknown): void {
-    const nowMs = performance.now();
-    while (this.#queue[0] && this.#queue[0].giveUpAtMs <= nowMs) {
+  /** Only the time for which another process has had the lock counts, not that of this server's own long writes. */
+  #rejectOverdue(error: unknown, busySinceMs: number): void {
+    const overdueMs = performance.now() - this.#surroundings.lockWaitMs;
+    while (this.#queue[0] && Math.max(this.#queue[0].addedAtMs, busySinceMs) <= overdueMs)
       this.#queue.shift()?.reject(translated(error));
-    }
-  }
-
-  async #runCheckpoint(job: Job): Promise<void> {
-    await this.#writer.checkpointBeside();
-    job.resolve([]);
   }
 
   /** Switches foreign keys off meanwhile, which SQLite only allows outside a transaction. */

@@ -2,6 +2,7 @@ import { realpathSync, statSync } from "node:fs";
 import { setTimeout as delay } from "node:timers/promises";
 import {
   type Database,
+  DeadlineError,
   type LongWork,
   type Result,
   type Statement,
@@ -13,6 +14,7 @@ import { type Connection, type LibsqlOptions, openConnection } from "./libsql-co
 import { isBusy, translated } from "./libsql-errors.js";
 import { LongWorkThread } from "./libsql-long-work.js";
 import { type WriteKind, WriteQueue } from "./libsql-write-queue.js";
+import { LongWrites } from "./long-writes.js";
 
 /** Opens an embedded SQLite database. Throws UnavailableError when the file is locked or is not a database. */
 export function openLibsql(options: LibsqlOptions): EmbeddedDatabase {
@@ -29,8 +31,6 @@ export interface EmbeddedDatabase extends Database {
 
 /** How long a write, or a read that finds the database locked, waits for another process. */
 const lockWaitMs = 4000;
-/** The length of the log, in bytes, from which on long reads wait until it is moved into the database. */
-const logBytesMax = 67_108_864;
 
 /**
  * On a file, a server has a second connection for reads, because a connection cannot be used while it commits, and a
@@ -49,6 +49,7 @@ class LibsqlDatabase implements EmbeddedDatabase {
   readonly #lockWaitMs: number;
   #checkpoints: boolean;
   readonly #writes: WriteQueue;
+  readonly #longWrites = new LongWrites();
   #closing: Promise<void> | undefined;
 
   constructor(options: LibsqlOptions) {
@@ -70,31 +71,32 @@ class LibsqlDatabase implements EmbeddedDatabase {
   #startThread(path: string, synchronous: LibsqlOptions["synchronous"]): LongWorkThread {
     // Behind a symbolic link, SQLite keeps the log beside the file itself.
     const file = realpathSync(path);
-    const isLong = () => (statSync(`${file}-wal`, { throwIfNoEntry: false })?.size ?? 0) > logBytesMax;
-    const shorten = async () => {
-      await this.#writes.add("checkpoint", [], null);
-    };
+    const bytes = () => statSync(`${file}-wal`, { throwIfNoEntry: false })?.size ?? 0;
     return new LongWorkThread(
       { path: file, synchronous },
-      { isLong: () => this.#checkpoints && isLong(), shorten },
+      {
+        bytes: () => (this.#checkpoints ? bytes() : 0),
+        shorten: () => this.#writes.doNext(() => this.#writer.checkpointBeside()),
+      },
     );
   }
 
   startCheckpoints(): void {
     this.#assertOpen();
     this.#checkpoints = true;
-    const { busy } = this.#writes;
-    if (busy === undefined) this.#writer.startCheckpoints();
     // The writing connection may be committing.
-    else void busy.then(() => this.#closing ?? this.#writer.startCheckpoints());
+    void this.#writes.doNext(async () => this.#writer.startCheckpoints());
   }
 
   async query(statements: readonly Statement[], long?: LongWork): Promise<readonly Result[]> {
     const thread = this.#thread;
+    if (long === undefined || thread === null)
+      return this.#whenFree(() => statements.map((statement) => this.#reader.read(statement)));
+    const endsAtMs = performance.now() + long.withinMs;
     return this.#whenFree(() =>
-      long === undefined || thread === null
-        ? statements.map((statement) => this.#reader.read(statement))
-        : this.#besidePlans(statements, (others) => thread.read(others, long)),
+      this.#besidePlans(statements, (others) =>
+        thread.read(others, { ...long, withinMs: endsAtMs - performance.now() }),
+      ),
     );
   }
 
@@ -114,18 +116,19 @@ class LibsqlDatabase implements EmbeddedDatabase {
   }
 
   /**
-   * The results of statements of which `run` runs all but the questions for query plans. Those are asked at once, and
-   * libsql would leave them open in the thread.
+   * The results of statements of which `run` runs all but the questions for query plans. Those are asked here, because
+   * libsql would leave them open in the thread, and before, because nothing may fail once `run` has committed.
    */
   async #besidePlans(
     statements: readonly Statement[],
     run: (others: readonly Statement[]) => Promise<readonly Result[]>,
   ): Promise<readonly Result[]> {
     const isQuestion = ({ sql }: Statement) => sql.startsWith("EXPLAIN ");
-    const results = (await run(statements.filter((statement) => !isQuestion(statement)))).values();
-    return statements.map((statement) =>
-      isQuestion(statement) ? this.#reader.read(statement) : results.next().value!,
+    const answers = new Map(
+      statements.filter(isQuestion).map((question) => [question, this.#reader.read(question)]),
     );
+    const results = (await run(statements.filter((statement) => !isQuestion(statement)))).values();
+    return statements.map((statement) => answers.get(statement) ?? results.next().value!);
   }
 
   async batch(statements: readonly Statement[], long?: LongWork): Promise<readonly Result[]> {
@@ -138,11 +141,13 @@ class LibsqlDatabase implements EmbeddedDatabase {
 
   #write(kind: WriteKind, statements: readonly Statement[], long: LongWork | undefined) {
     this.#assertOpen();
-    const endsAtMs = this.#thread !== null && long ? performance.now() + long.withinMs : null;
-    return this.#writes.add(kind, statements, endsAtMs);
+    return this.#thread === null || long === undefined
+      ? this.#writes.add(kind, statements, null)
+      : this.#longWrites.run(long, (endsAtMs) => this.#writes.add(kind, statements, endsAtMs));
   }
 
   async #writeBeside(kind: WriteKind, statements: readonly Statement[], endsAtMs: number) {
+    if (endsAtMs <= performance.now()) throw new DeadlineError("the deadline passed before its turn came");
     const thread = this.#thread!;
     const run = (as: WriteKind, some: readonly Statement[]) =>
       thread.write(as, some, endsAtMs - performance.now());
@@ -159,6 +164,7 @@ class LibsqlDatabase implements EmbeddedDatabase {
   }
 
   async endLongWork(): Promise<void> {
+    this.#longWrites.close();
     await this.#thread?.close();
   }
 
@@ -168,7 +174,8 @@ class LibsqlDatabase implements EmbeddedDatabase {
   }
 
   async #finish(): Promise<void> {
-    await Promise.all([this.#writes.busy, this.#thread?.close()]);
+    await this.endLongWork();
+    await this.#writes.busy;
     if (this.#reader !== this.#writer) this.#reader.close();
     if (this.#checkpoints) this.#writer.tryCheckpoint();
     this.#writer.close();

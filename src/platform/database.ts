@@ -155,8 +155,16 @@ export class UnavailableError extends Error {
 /** Long work has not ended by its deadline. Nothing of it was kept. */
 export class DeadlineError extends UnavailableError {}
 
-/** So much long work waits already that this was not begun. */
-export class QueueFullError extends UnavailableError {}
+/** So much long work waits already, or has kept others waiting, that this was not begun. */
+export class QueueFullError extends UnavailableError {
+  /** `retryAfterMs`: after how long it is worth trying again. */
+  constructor(
+    message: string,
+    readonly retryAfterMs = 5_000,
+  ) {
+    super(message);
+  }
+}
 
 /**
  * A remote backend was sent a batch, and its answer was lost: whether the batch was carried out is not known.

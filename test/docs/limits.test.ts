@@ -32,6 +32,7 @@ const limits: Readonly<Record<string, number>> = {
   "seconds that a cursor lives": constant("tables/", "cursorLifetimeMs") / 1000,
   "cost of the `contains` of a list": constant("tables/", "searchCostMax"),
   "long reads that wait": constant("libsql-long-work.ts", "waitingMax"),
+  "long writes that wait": constant("long-writes.ts", "waitingMax"),
   "bytes of prepared statements of a connection, under Node": constant(
     "libsql-connection.ts",
     "statementsBytesMax",

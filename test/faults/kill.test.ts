@@ -2,8 +2,11 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, it, onTestFinished, vi } from "vitest";
+import { apiKeyRandomBytes, hashSecret, newApiKey } from "../../src/auth/api-key.js";
+import { insertServiceKey } from "../../src/auth/store/service-keys.js";
 import { openLibsql } from "../../src/node/libsql.js";
-import type { Database } from "../../src/platform/database.js";
+import { systemRandom } from "../../src/node/system.js";
+import type { Database, Statement } from "../../src/platform/database.js";
 import { Random } from "../property/support/random.js";
 import { figure, median } from "../support/figures.js";
 import { type SpawnedServer, spawnServer } from "../support/spawned-server.js";
@@ -51,6 +54,7 @@ dev_secret = "a secret of the fault tests, 32 bytes"
 refresh_token_rotation_grace_secs = 300
 [api]
 deadline_ms = 300
+key_deadline_ms = 300
 [auth.throttle]
 max_failures = 100000
 max_failures_per_address = 100000
@@ -60,9 +64,6 @@ read = "row.owner_id = auth.id"
 create = "new.owner_id = auth.id"
 update = "row.owner_id = auth.id"
 delete = "row.owner_id = auth.id"
-[rules.heaps]
-create = "public"
-delete = "public"
 [rules.grains]
 read = "exists(grains g where g.label = row.label and g.id != row.id)"
 `;
@@ -255,8 +256,12 @@ class Writer {
   }
 }
 
-/** Somebody whose reads and writes take long, and are interrupted at the deadline as often as not. */
+/**
+ * Somebody whose reads and writes take long, and are interrupted at the deadline as often as not. They have many keys,
+ * because after an interrupted write the next long one of the same key is refused for a while.
+ */
 class Heaper {
+  readonly #keys = Array.from({ length: 40 }, () => newApiKey(systemRandom.bytes(apiKeyRandomBytes)));
   #lastId = 0;
   /** What is known of each heap; null where no answer came. */
   readonly #isThere = new Map<string, boolean | null>();
@@ -271,9 +276,30 @@ class Heaper {
     }
   }
 
+  /** The statements that store the keys. */
+  keyStatements(): Promise<readonly Statement[]> {
+    const [scopes, createdBy, expiresAtMs] = [["resource:heaps:write"], "cli", null];
+    return Promise.all(
+      this.#keys.map(async (key, i) => {
+        const hash = await hashSecret(key);
+        return insertServiceKey({
+          id: `k${i}`,
+          name: "h",
+          hash,
+          scopes,
+          createdAtMs: 0,
+          expiresAtMs,
+          createdBy,
+        });
+      }),
+    );
+  }
+
   async #do(url: string, request: Asked, id: string, isThereAfter: boolean): Promise<void> {
     const isThereBefore = this.#isThere.get(id) ?? false;
-    const answer = await ask(url, request);
+    const token = this.#keys.shift()!;
+    this.#keys.push(token);
+    const answer = await ask(url, { ...request, token });
     if (answer === null) this.#isThere.set(id, null);
     else if (answer.status === 503) this.interrupted++;
     else if (answer.status < 300) {
@@ -488,6 +514,7 @@ it(`${rounds} times kill -9: nothing that was answered is lost, nothing is there
   let server = await start(directory);
   const database = openLibsql({ path: file, synchronous: "full", commandLine: true });
   await database.batch(triggers.map((sql) => ({ sql, params: [] })));
+  await database.batch(await heaper.keyStatements());
   await database.close();
   await each(writers, (writer) => writer.perform(server.url, writer.register()));
 

@@ -14,13 +14,13 @@ const work = (name: string): Work => {
 function filled(places: number, names: readonly string[], waitingMax = 64) {
   const queue = new FairQueue<Work>({ places, waitingMax });
   const works = new Map(names.map((name) => [name, work(name)]));
-  const refused = names.filter((name) => !queue.add(works.get(name)!));
+  for (const each of works.values()) queue.add(each);
   const begun: string[] = [];
   const begin = () => {
     for (let next = queue.next(); next !== undefined; next = queue.next()) begun.push(next.name);
     return begun.splice(0);
   };
-  return { queue, refused, begin, end: (name: string) => queue.done(works.get(name)!), works };
+  return { queue, begin, end: (name: string) => queue.done(works.get(name)!), works };
 }
 
 it("one principal has two places, and never the last one", () => {
@@ -50,15 +50,28 @@ it("keys have half of the places between them", () => {
   expect(begin()).toEqual(["key-a3"]);
 });
 
-it("what may begin at once is taken in where others wait", () => {
-  const { refused, queue, begin } = filled(3, ["ada1", "ada2"], 2);
-  expect(refused).toEqual([]);
+it("a single place is for everybody in turn, keys too", () => {
+  const { begin, end } = filled(1, ["key-a1", "key-a2", "ada1"]);
+  expect(begin()).toEqual(["key-a1"]);
+  end("key-a1");
+  expect(begin()).toEqual(["ada1"]);
+  end("ada1");
+  expect(begin()).toEqual(["key-a2"]);
+});
+
+it("where too much waits, whoever has most waiting gives up what came last", () => {
+  const { queue, begin } = filled(3, ["ada1", "ada2"], 2);
+  const added = (name: string) => {
+    queue.add(work(name));
+    return [begin(), queue.removeExcess()?.name];
+  };
   expect(begin()).toEqual(["ada1", "ada2"]);
-  const waiting = [3, 4].map((n) => work(`ada${n}`));
-  expect(waiting.map((each) => queue.add(each))).toEqual([true, true]);
-  expect(queue.add(work("ada5"))).toBe(false);
-  expect(queue.add(work("bob1"))).toBe(true);
-  expect(begin()).toEqual(["bob1"]);
+  expect(added("ada3")).toEqual([[], undefined]);
+  expect(added("ada4")).toEqual([[], undefined]);
+  expect(added("ada5")).toEqual([[], "ada5"]);
+  expect(added("bob1")).toEqual([["bob1"], undefined]);
+  expect(added("cyd1")).toEqual([[], "ada4"]);
+  expect(added("dan1")).toEqual([[], "dan1"]);
 });
 
 it("what has been taken out does not begin, and can be taken out once", () => {

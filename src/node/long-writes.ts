@@ -1,0 +1,66 @@
+import { DeadlineError, type LongWork, QueueFullError } from "../platform/database.js";
+import { Turns } from "./turns.js";
+
+/** How many long writes wait. */
+const waitingMax = 256;
+/** How much longer than it took an interrupted write keeps the next one of its principal away. */
+const interruptedRest = 10;
+
+/**
+ * Takes long writes one at a time, so that short ones come between them and no principal has the database for itself
+ * (`docs/long-work.md#writes`).
+ */
+export class LongWrites {
+  /** After a long write, the next one waits for as long as that took. */
+  #isResting = false;
+  /** Until when no long write of a principal is taken, because its last one was interrupted. */
+  readonly #refusedUntilMs = new Map<string, number>();
+  #isClosed = false;
+  readonly #turns = new Turns({ places: 1, waitingMax }, () => this.#isClosed || !this.#isResting);
+
+  /**
+   * Runs a write when it is its turn, with the time, as `performance.now()`, by which it has to end. Throws what the write
+   * throws, DeadlineError where its turn comes too late, and QueueFullError.
+   */
+  async run<T>(
+    { principal, isKey, withinMs }: LongWork,
+    write: (endsAtMs: number) => Promise<T>,
+  ): Promise<T> {
+    const askedMs = performance.now();
+    const refusedMs = (this.#refusedUntilMs.get(principal) ?? 0) - askedMs;
+    if (refusedMs > 0)
+      throw new QueueFullError("the last long write of this caller was interrupted not long ago", refusedMs);
+    const turn = await this.#turns.take({ principal, isKey }, withinMs);
+    const fromMs = performance.now();
+    try {
+      return await write(askedMs + withinMs);
+    } catch (error) {
+      if (error instanceof DeadlineError) this.#refuse(principal, fromMs);
+      throw error;
+    } finally {
+      this.#rest(performance.now() - fromMs);
+      this.#turns.end(turn);
+    }
+  }
+
+  /** From now on none waits for another: the database, which is being closed, refuses each. */
+  close(): void {
+    this.#isClosed = true;
+    this.#turns.beginNext();
+  }
+
+  #refuse(principal: string, fromMs: number): void {
+    const nowMs = performance.now();
+    for (const [known, untilMs] of this.#refusedUntilMs)
+      if (untilMs <= nowMs) this.#refusedUntilMs.delete(known);
+    this.#refusedUntilMs.set(principal, nowMs + interruptedRest * (nowMs - fromMs));
+  }
+
+  #rest(ms: number): void {
+    this.#isResting = true;
+    setTimeout(() => {
+      this.#isResting = false;
+      this.#turns.beginNext();
+    }, ms).unref();
+  }
+}
