@@ -249,7 +249,7 @@ export async function createApp(options: AppOptions) {
 
 const deadlineExceeded = new Refusal(
   "deadline_exceeded",
-  "this takes longer than a request may: fewer rows, a narrower filter or an index would help",
+  "this took longer than api.deadline_ms, or for a key api.key_deadline_ms, allows: fewer rows, a narrower filter or an index would help",
 );
 const queueFull = ({ retryAfterMs }: QueueFullError) =>
   new Refusal("rate_limited", "too much long work is waiting, or the last one of yours was interrupted", {

@@ -1,8 +1,7 @@
 import { realpathSync } from "node:fs";
-import type { Database } from "../platform/database.js";
+import { type Database, UnavailableError } from "../platform/database.js";
 import type { Log } from "../platform/platform.js";
 import { ProblemsError } from "../problems/problem.js";
-import { configFile } from "../project/file-names.js";
 import { bringUpSystemTables } from "../schema/system/bring-up.js";
 import { databaseFile, lockOfDatabase } from "./database-file.js";
 import { type FileLock, lockFile } from "./file-lock.js";
@@ -67,8 +66,10 @@ export async function openServerDatabase(
   }
   let lock = lockDatabase(path);
   if (lock === null && !config.server.second) {
-    const message = `another server has ${path}: stop that one, or set second = true in [server] to run both`;
-    throw new ProblemsError(withConfigLines(project, [{ file: configFile, path: "database.url", message }]));
+    // Not a problem of the configuration: where the other one is about to end, another attempt helps.
+    throw new UnavailableError(
+      `another server has ${path}: stop that one, or wait until it has stopped; second = true under [server] in svc.toml lets this one run beside it`,
+    );
   }
   const database = openLibsql({ path, synchronous: config.database.synchronous, checkpoints: lock !== null });
   const takeOver = () => {

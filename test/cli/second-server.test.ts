@@ -30,9 +30,9 @@ it("is refused while another one has the database, and not once that one has end
   const directory = projectDirectory(schema);
   const first = await served(directory);
   const { status, stderr, stdout } = refusal(directory);
-  expect({ status, stdout }).toEqual({ status: 2, stdout: "" });
+  expect({ status, stdout }).toEqual({ status: 1, stdout: "" });
   expect(stderr).toContain("another server has ");
-  expect(stderr).toContain("set second = true in [server] to run both");
+  expect(stderr).toContain("second = true under [server] in svc.toml lets this one run beside it");
   await first.end("SIGKILL");
   const next = await served(directory);
   expect(await next.end("SIGTERM")).toBe(0);
