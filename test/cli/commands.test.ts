@@ -287,6 +287,8 @@ describe("the schema", () => {
       ALTER TABLE _refresh_tokens DROP COLUMN generation;
       ALTER TABLE _users DROP COLUMN created_by;
       ALTER TABLE _service_keys DROP COLUMN created_by;
+      DROP INDEX _throttle_ends_at; ALTER TABLE _throttle DROP COLUMN ends_at;
+      CREATE INDEX _throttle_started_at ON _throttle (started_at);
       CREATE INDEX _refresh_tokens_session_id ON _refresh_tokens (session_id)`);
     edit(directory, "svc.schema.yaml", (text) => text.replace("    color: { type: text }\n", ""));
     const { process: server, url, end } = await spawnServer(directory, "pipe");
