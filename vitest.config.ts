@@ -12,6 +12,7 @@ const notInWorkerd = [
   "client/calls",
   // Every test of them watches or breaks the database, or brings its file, which has to be of the test's process.
   "errors/{logs,unavailable}",
+  "lists/brief-tries",
   "pulled/chinook",
   "rules/pulled-tables",
 ];

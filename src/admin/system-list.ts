@@ -9,6 +9,7 @@ import { plainCatalogTable } from "../schema/catalog.js";
 import { nothingUnsupported } from "../schema/unsupported.js";
 import type { ColumnType } from "../sqlite/column-type.js";
 import { systemColumnName, systemTableName } from "../sqlite/names.js";
+import { BriefTries } from "../tables/list/brief-tries.js";
 import { listResponse } from "../tables/list/list-response.js";
 import type { ListAccess, PreparedList } from "../tables/list/prepare-list.js";
 import { noPlanChecks } from "../tables/plan-check.js";
@@ -61,7 +62,14 @@ export function listSystemRows(
   caller: Caller,
 ): Promise<Response | Refusal> {
   const { database, clock } = platform;
-  const source = { access, scanLimit: config.api.scan_limit, metered: false, prepared: nothingPrepared };
+  const source = {
+    access,
+    scanLimit: config.api.scan_limit,
+    metered: false,
+    prepared: nothingPrepared,
+    // Nothing is remembered of them either, because the rows are small.
+    briefTries: new BriefTries(clock),
+  };
   const execution = {
     database,
     tally: new Tally(),

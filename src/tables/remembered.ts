@@ -1,8 +1,9 @@
 import { isRefusal, type Refusal } from "../http/refusal.js";
 import { Memo } from "../platform/memo.js";
-import type { Log } from "../platform/platform.js";
+import type { Platform } from "../platform/platform.js";
 import type { LiveProject } from "../schema/live-project.js";
 import type { Access } from "./access.js";
+import { BriefTries } from "./list/brief-tries.js";
 import type { PreparedList } from "./list/prepare-list.js";
 import { type Counted, PlanChecks } from "./plan-check.js";
 import type { Sql } from "./sql/fragment.js";
@@ -19,9 +20,11 @@ export class Remembered {
   readonly reads = new Memo<Counted<Sql>>(2_097_152, { weigh: statementBytes });
   readonly writes = new Memo<WriteStatement>(4_194_304, { weigh: statementBytes });
   readonly plans: PlanChecks;
+  readonly briefTries: BriefTries;
 
-  constructor(log: Log) {
+  constructor({ log, clock }: Pick<Platform, "log" | "clock">) {
     this.plans = new PlanChecks(log);
+    this.briefTries = new BriefTries(clock);
   }
 }
 
@@ -42,10 +45,10 @@ function statementBytes(shape: string, { statement }: Counted<Sql>): number {
 const remembered = new WeakMap<LiveProject, Remembered>();
 
 /** The `Remembered` of a project under one version of its schema, made at the first call. */
-export function rememberedOf(project: LiveProject, log: Log): Remembered {
+export function rememberedOf(project: LiveProject, platform: Pick<Platform, "log" | "clock">): Remembered {
   const known = remembered.get(project);
   if (known !== undefined) return known;
-  const made = new Remembered(log);
+  const made = new Remembered(platform);
   remembered.set(project, made);
   return made;
 }

@@ -156,7 +156,7 @@ function permittedRequest(asked: TableRequest, action: Action): PermittedRequest
   const beganMs = platform.clock.elapsed();
   const nowMs = platform.clock.now();
   const nowSeconds = Math.floor(nowMs / 1000);
-  const remembered = rememberedOf(project, platform.log);
+  const remembered = rememberedOf(project, platform);
   const rules = project.rules.get(table.name)!;
   const access = accessOf(caller, table, rules, ruleAction, project.catalog, remembered.accesses, nowSeconds);
   if (isRefusal(access)) return access;
@@ -205,7 +205,8 @@ function list({ asked, access, execution, remembered }: PermittedRequest): Table
   const { services, request, attempt, caller, project, table } = asked;
   const { config, cursors } = services;
   const scanLimit = config.api.scan_limit;
-  const source = { access, scanLimit, metered: isMetered(config), prepared: remembered.lists };
+  const { lists: prepared, briefTries } = remembered;
+  const source = { access, scanLimit, metered: isMetered(config), prepared, briefTries };
   const binding = {
     principal: principalOf(caller),
     table: table.name,

@@ -6,9 +6,11 @@ import { TRUE } from "../../src/rules/fold.js";
 import { plainCatalogTable } from "../../src/schema/catalog.js";
 import { nothingUnsupported } from "../../src/schema/unsupported.js";
 import { columnName, tableName } from "../../src/sqlite/names.js";
+import { BriefTries } from "../../src/tables/list/brief-tries.js";
 import type { CursorState } from "../../src/tables/list/cursor.js";
 import { parseListRequest } from "../../src/tables/list/list-request.js";
 import { type ListSource, prepareList } from "../../src/tables/list/prepare-list.js";
+import { ManualClock } from "../support/manual-clock.js";
 
 const columns = ["id", "label"].map((name) => ({
   name: columnName(name),
@@ -34,6 +36,7 @@ const source = (): ListSource => ({
   scanLimit: 100,
   metered: true,
   prepared: new Memo(100_000),
+  briefTries: new BriefTries(new ManualClock()),
 });
 
 function prepared(from: ListSource, parameters: [string, string][], cursor: Partial<CursorState> = {}) {

@@ -33,13 +33,13 @@ export async function listPage(
 ): Promise<ListPage | Refusal> {
   const bound = prepareList(request, state, source, execution.values);
   if (isRefusal(bound)) return bound;
-  const answer = await readPage(bound, request, state, execution);
+  const answer = await readPage(bound, request, state, source, execution);
   if (!isUnserved(answer)) return answer;
   const inOrder: CursorState = { ...state, orderedOnly: true };
   const isFirst = state.window.after === null && !state.orderedOnly;
   const other = isFirst ? prepareList(request, inOrder, source, execution.values) : null;
   const isServed = other !== null && !isRefusal(other) && other.list.plan.path.ordered;
-  const again = isServed ? await readPage(other, request, inOrder, execution) : answer;
+  const again = isServed ? await readPage(other, request, inOrder, source, execution) : answer;
   return isUnserved(again) ? unservedSort(bound.list.plan, source.access, again) : again;
 }
 
@@ -84,19 +84,24 @@ const sortedPlacesMax = 10_000;
 /**
  * Reads a page by the path of the list, and adds the rows that it read to the tally, also where they turn out to be too
  * many to sort or to search, so that there is no page. Where long reads run in a thread, a short page is first tried in
- * the event loop with a low scan limit: most pages do not reach it, and are then the same as with the whole limit.
+ * the event loop with low limits: most pages do not reach them, and are then the same as with the whole ones.
  */
 async function readPage(
   { list, values }: BoundList,
   request: ListRequest,
   state: CursorState,
+  { briefTries }: ListSource,
   execution: Execution,
 ): Promise<ListPage | Refusal | Unserved> {
   const isTooDeep = state.window.skip + request.limit > sortedPlacesMax;
   if (isTooDeep && !list.plan.path.ordered) return "too_deep_to_sort";
-  const brief = mayBeBrief(list, request, state, execution) ? list.brief() : null;
+  const table = list.plan.table.name;
+  const isTried = mayBeBrief(list, request, state, execution) && briefTries.may(table);
+  const brief = isTried ? list.brief() : null;
   if (brief !== null) {
-    const { report, isExact } = await readReport(brief, values, request, state, execution, "short");
+    const { report, isExact } = await briefTries.during(table, () =>
+      readReport(brief, values, request, state, execution, "short"),
+    );
     if (!isCutOff(brief.plan, list.plan, request, report)) {
       execution.tally.add(isExact ? rowsRead(brief.plan, report, false) : null);
       return answerOf(report, brief.plan, request, state, null);
@@ -128,13 +133,14 @@ function mayBeBrief(
   return database.runsBeside === true && !list.isLong && limit <= briefPageMax && skip <= briefSkipMax;
 }
 
-/** Whether the whole plan, with its higher scan limit, could have given another report than the brief one. */
+/** Whether the whole plan, with its higher limits, could have given another report than the brief one. */
 function isCutOff(
   brief: ListPlan,
   whole: ListPlan,
   { limit }: ListRequest,
-  { found, counted, examined }: PageReport,
+  { rows, found, counted, examined }: PageReport,
 ): boolean {
+  if (rows === null && found > 0) return true;
   if (!brief.path.ordered) return examined!.candidates > brief.scanLimit;
   const countMax = counted?.toTheEnd ? whole.scanLimit : brief.scanLimit;
   if (counted !== null && counted.candidates >= countMax) return true;

@@ -10,6 +10,7 @@ import { listStatement, pageValues } from "../sql/list.js";
 import { noNames, predicate } from "../sql/predicate.js";
 import { storedOf } from "../sql/wire.js";
 import { isUnjudged } from "./access-path.js";
+import type { BriefTries } from "./brief-tries.js";
 import type { CursorState } from "./cursor.js";
 import { type ListPlan, openRuleBeside, planList, ruleBeside } from "./list-plan.js";
 import type { ListRequest } from "./list-request.js";
@@ -26,6 +27,7 @@ export interface ListSource {
   readonly metered: boolean;
   /** Prepared lists by the shape of the request; null where requests of that shape cannot share one. */
   readonly prepared: Memo<PreparedList | Refusal | null>;
+  readonly briefTries: BriefTries;
 }
 
 /** The parts of an `Access` that lists use. */
@@ -124,16 +126,26 @@ function pageOf(plan: ListPlan): PlannedPage {
 
 /** How many candidates take some milliseconds at most, where each is tested. */
 export const judgedMax = 500;
-/** How many candidates take that long where they are only counted: one by one, or all of a table's at once. */
+/** How many candidates take that long where they are only counted: one by one, or all of an index's at once. */
 const unjudgedMax = 10_000;
 const unlimitedMax = 100_000;
+/** How many bytes of stored values a page has that takes as long. */
+const briefBytesMax = 1_048_576;
 
 function briefOf(plan: ListPlan): PlannedPage | null {
   if (plan.searches.length > 0) return null;
   const scanLimit = Math.min(plan.scanLimit, isUnjudged(plan.path) ? unjudgedMax : judgedMax);
-  const brief = pageOf({ ...plan, scanLimit, briefTableMax: Math.min(plan.scanLimit, unlimitedMax) });
+  const briefTableMax = Math.min(plan.scanLimit, countsInIndex(plan) ? unlimitedMax : unjudgedMax);
+  const answerBytesMax = Math.min(plan.catalog.answerBytesMax, briefBytesMax);
+  const brief = pageOf({ ...plan, scanLimit, briefTableMax, catalog: { ...plan.catalog, answerBytesMax } });
   // Otherwise an `exists` may have to read a whole table.
   return brief.page.exact ? brief : null;
+}
+
+/** Whether a whole table is counted in an index. In the table itself, SQLite would read all rows with all columns. */
+function countsInIndex({ path, table, catalog }: ListPlan): boolean {
+  if (path.served.length > 0) return path.index !== null;
+  return catalog.tables.get(table.name)?.indexes.some(({ isTable }) => !isTable) ?? false;
 }
 
 function once<T>(make: () => T): () => T {

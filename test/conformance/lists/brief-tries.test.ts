@@ -1,0 +1,110 @@
+import { beforeEach, expect, it } from "vitest";
+import type { Database } from "../../../src/platform/database.js";
+import { type Client, client, type ListMeta } from "../../support/client.js";
+import { run } from "../../support/people.js";
+import { serve, type TestServer } from "../../support/server.js";
+
+/** docs/long-work.md: which pages are tried in the event loop, and of which tables they no longer are */
+const schema = `
+wide:
+  columns: { id: { type: integer, primary_key: true }, body: { type: text } }
+other:
+  columns: { id: { type: integer, primary_key: true } }
+indexed:
+  columns: { id: { type: integer, primary_key: true }, body: { type: text } }
+  indexes: [{ columns: [body] }]
+`;
+const config = ["wide", "other", "indexed"].map((table) => `rules.${table} = { read = "public" }`).join("\n");
+
+let server: TestServer;
+let anyone: Client;
+/** How each page was asked for since the last look. */
+let asked: string[];
+/** How long each statement in the event loop takes, in milliseconds of the test's clock. */
+let shortMs: number;
+
+const asks = async (path: string) => {
+  asked = [];
+  const answer = await anyone.get(path);
+  expect(answer.status, answer.text).toBe(200);
+  return asked;
+};
+
+const watched = (database: Database): Database => ({
+  foreignKeysStayOn: database.foreignKeysStayOn,
+  answerBytesMax: database.answerBytesMax,
+  runsBeside: true,
+  query: (statements, long) => {
+    if (statements.some(({ sql }) => sql.includes("_page AS MATERIALIZED")))
+      asked.push(long === undefined ? "short" : "long");
+    if (long === undefined) server?.clock.advance(shortMs);
+    return database.query(statements, long);
+  },
+  batch: (statements, long) => database.batch(statements, long),
+  migrate: (statements, long) => database.migrate(statements, long),
+  close: () => database.close(),
+});
+
+beforeEach(async () => {
+  asked = [];
+  shortMs = 0;
+  server = await serve({ schema, config, wrap: watched });
+  anyone = client(server);
+  // From here on what takes time is the page alone: the schema is loaded.
+  await anyone.get("/api/other");
+});
+
+const fill = (table: string, rows: number, bodyBytes: number) =>
+  run(
+    server,
+    `WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ?)
+     INSERT INTO ${table} (id, body) SELECT i, hex(zeroblob(?)) FROM n`,
+    BigInt(rows),
+    BigInt(bodyBytes / 2),
+  );
+
+it("a try that took over 10 ms is the answer, and the last of its table for a thousand times as long", async () => {
+  shortMs = 11;
+  expect(await asks("/api/wide?limit=1")).toEqual(["short"]);
+  shortMs = 0;
+  expect(await asks("/api/wide?limit=1")).toEqual(["long"]);
+  expect(await asks("/api/wide?limit=2&where[body]=x&sort=-id")).toEqual(["long"]);
+  expect(await asks("/api/other?limit=1")).toEqual(["short"]);
+  server.clock.advance(10_999);
+  expect(await asks("/api/wide?limit=1")).toEqual(["long"]);
+  server.clock.advance(1);
+  expect(await asks("/api/wide?limit=1")).toEqual(["short"]);
+});
+
+it("one that took 10 ms is not", async () => {
+  shortMs = 10;
+  expect(await asks("/api/wide?limit=1")).toEqual(["short"]);
+  expect(await asks("/api/wide?limit=1")).toEqual(["short"]);
+});
+
+it("a page of over 1 MiB is read as long work, and is whole", async () => {
+  await fill("wide", 4, 300_000);
+  expect(await asks("/api/wide?limit=2")).toEqual(["short"]);
+  expect(await asks("/api/wide?limit=3")).toEqual(["short", "long"]);
+  const { body } = await anyone.get("/api/wide?limit=4");
+  const { data, meta } = body as { data: { id: number; body: string }[]; meta: ListMeta };
+  expect(data.map((row) => [row.id, row.body.length])).toEqual([
+    [1, 300_000],
+    [2, 300_000],
+    [3, 300_000],
+    [4, 300_000],
+  ]);
+  expect(meta).toMatchObject({ total: 4 });
+  expect(meta.next_cursor).toBeUndefined();
+});
+
+it("a table without an index is counted in the event loop up to 10,000 rows, one with an index up to 99,999", async () => {
+  await fill("wide", 10_000, 0);
+  expect(await asks("/api/wide?limit=1")).toEqual(["short"]);
+  await run(server, "INSERT INTO wide (id) VALUES (10001)");
+  expect(await asks("/api/wide?limit=1")).toEqual(["short", "long"]);
+  await fill("indexed", 99_999, 0);
+  expect(await asks("/api/indexed?limit=1")).toEqual(["short"]);
+  await run(server, "INSERT INTO indexed (id) VALUES (100000)");
+  expect(await asks("/api/indexed?limit=1")).toEqual(["short", "long"]);
+});
