@@ -3,22 +3,27 @@ import type { TableName } from "../../sqlite/names.js";
 
 /** From how many milliseconds on a try was too long for the event loop. */
 const longMs = 10;
-/** For how many times as long as such a try took no page of its table is tried. */
-const restFactor = 1_000;
+/** How many milliseconds of such tries a table may owe before none of its pages is tried. */
+const owedMaxMs = 100;
+/** How many milliseconds pay one of them off. */
+const payOffMs = 500;
 
 /**
  * Of which tables pages are tried in the event loop. How many rows a try may read is bounded, but not how wide these
- * rows are. So where a try took long, no page of its table is tried for a while, whatever the request: the long tries
- * of a table together take a thousandth of the event loop's time.
+ * rows are. So the time of tries that took long is added up for each table, whatever the requests, and while it comes
+ * to too much, no page of the table is tried. In the end such tries of a table take a 500th of the event loop's time.
+ * A short one may seem long where the process had to wait for a processor; that does not add up to as much.
  */
 export class BriefTries {
-  readonly #endsOfRest = new Map<TableName, number>();
+  /** When each table will owe nothing any more, by `elapsed`. */
+  readonly #paidAtMs = new Map<TableName, number>();
 
   constructor(private readonly clock: Pick<Clock, "elapsed">) {}
 
   /** Whether a page of the table may be tried now. */
   may(table: TableName): boolean {
-    return this.clock.elapsed() >= (this.#endsOfRest.get(table) ?? 0);
+    const paidAtMs = this.#paidAtMs.get(table);
+    return paidAtMs === undefined || paidAtMs - this.clock.elapsed() <= owedMaxMs * payOffMs;
   }
 
   /**
@@ -29,7 +34,11 @@ export class BriefTries {
     const fromMs = this.clock.elapsed();
     const result = read();
     const toMs = this.clock.elapsed();
-    if (toMs - fromMs > longMs) this.#endsOfRest.set(table, toMs + (toMs - fromMs) * restFactor);
+    const tookMs = toMs - fromMs;
+    if (tookMs > longMs) {
+      const paidAtMs = Math.max(toMs, this.#paidAtMs.get(table) ?? 0);
+      this.#paidAtMs.set(table, paidAtMs + tookMs * payOffMs);
+    }
     return result;
   }
 }
