@@ -36,8 +36,15 @@ export function openRemoteLibsql(options: RemoteLibsqlOptions): Database {
     // Unlimited, so that the client keeps no queue. A queued call could wait longer than its deadline, and on a
     // Worker a request that is cancelled would never leave the queue.
     concurrency: Number.POSITIVE_INFINITY,
-    // The client's own requests have no deadline: a server that stops responding would hang the caller.
-    fetch: (request: Request) => send(request, { signal: AbortSignal.timeout(deadlineMs) }),
+    fetch: async (request: Request) => {
+      // The client's own requests have no deadline: a server that stops responding would hang the caller. A redirect
+      // is a failure, because the token must not be sent to another address.
+      const response = await send(request, { redirect: "manual", signal: AbortSignal.timeout(deadlineMs) });
+      if (response.status < 500) return response;
+      // The client would take some of these answers, which a gateway may have made, for words of the database.
+      await response.body?.cancel();
+      throw new Error(`the database server answered ${response.status}`);
+    },
   });
   const read = async (statements: Native[]): Promise<readonly Result[]> =>
     (await client.batch(statements, "read")).map((set) => ({ rows: rowsOf(set), rowsWritten: 0 }));
@@ -53,23 +60,25 @@ export function openRemoteLibsql(options: RemoteLibsqlOptions): Database {
     }
     return read(natives).catch(rethrow);
   };
+  const write = async <T>(work: Promise<T>): Promise<T> => {
+    try {
+      return await work;
+    } catch (error) {
+      throw mayBeDone(error) ? new OutcomeUnknownError(answerLost, { cause: error }) : translated(error);
+    }
+  };
   return {
     foreignKeysStayOn: false,
     answerBytesMax,
     query: (statements, long) => beforeDeadline(readTwice(statements), long),
     batch: async (statements) => {
       if (statements.length === 0) return [];
-      const counted = withCounts(statements);
-      try {
-        return countingChanges(await client.batch(counted, "write"));
-      } catch (error) {
-        throw wasSent(error) ? new OutcomeUnknownError(noAnswer, { cause: error }) : translated(error);
-      }
+      return countingChanges(await write(client.batch(withCounts(statements), "write")));
     },
     migrate: async (statements) => {
       const [dangling] = await read([native(danglingKeys)]).catch(rethrow);
       const checked = [...statements, refuseMoreDanglingKeys(dangling!)].map(native);
-      await client.migrate(checked).catch(rethrow);
+      await write(client.migrate(checked));
     },
     close: async () => client.close(),
   };
@@ -155,6 +164,7 @@ function translated(error: unknown): Error {
 }
 
 const noAnswer = "the database server does not answer";
+const answerLost = "the answer of the database server was lost: look whether it was carried out";
 
 function unavailable(error: unknown): UnavailableError {
   return new UnavailableError(noAnswer, { cause: error });
@@ -162,10 +172,12 @@ function unavailable(error: unknown): UnavailableError {
 
 /** The codes of errors with which no connection was made, so that the server was sent nothing. */
 const neverSent = ["ECONNREFUSED", "ENOTFOUND", "EAI_AGAIN"];
+/** The client's codes for answers that it does not understand, so that they do not say what was done. */
+const notUnderstood = ["HRANA_PROTO_ERROR", "HRANA_CLOSED_ERROR", "INTERNAL_ERROR"];
 
-/** Whether the request that failed may have reached the server, although no answer came. */
-function wasSent(error: unknown): boolean {
-  if (error instanceof LibsqlError) return false;
+/** Whether the server may have carried out the write that failed. */
+function mayBeDone(error: unknown): boolean {
+  if (error instanceof LibsqlError) return notUnderstood.includes(error.code);
   const { code } = ((error as Error).cause ?? error) as { readonly code?: string };
   return !neverSent.includes(code ?? "");
 }

@@ -55,24 +55,27 @@ export function openD1(binding: D1Binding): Database {
       return send(statements);
     }
   };
+  const write = async (statements: readonly Statement[]) => {
+    try {
+      return await send(statements);
+    } catch (error) {
+      throw isLost(error) ? new OutcomeUnknownError(answerLost, { cause: error }) : error;
+    }
+  };
   return {
     foreignKeysStayOn: true,
     answerBytesMax,
     query: (statements, long) => beforeDeadline(read(statements), long),
-    batch: async (statements) => {
-      try {
-        return await send(statements);
-      } catch (error) {
-        throw isLost(error) ? new OutcomeUnknownError("the answer of D1 was lost", { cause: error }) : error;
-      }
-    },
+    batch: write,
     migrate: async (statements) => {
       const [dangling] = await send([danglingKeys]);
-      await send([deferForeignKeys, ...statements, refuseMoreDanglingKeys(dangling!)]);
+      await write([deferForeignKeys, ...statements, refuseMoreDanglingKeys(dangling!)]);
     },
     close: async () => {},
   };
 }
+
+const answerLost = "the answer of D1 was lost: look whether it was carried out";
 
 /**
  * Whether D1 may have carried out the batch that failed: after trouble of D1's own, unless it says that it had too

@@ -56,6 +56,16 @@ describe("a D1 that is in trouble, which is a double here", () => {
     "of a write that ended with %s nobody knows whether it was done",
     async (message) => {
       await expect(reported(message).batch(write)).rejects.toThrow(OutcomeUnknownError);
+      // The first call of a migration counts what dangles: it has changed nothing.
+      const first = reported(message).migrate(write);
+      await expect(first).rejects.toThrow(UnavailableError);
+      await expect(first).rejects.not.toThrow(OutcomeUnknownError);
+      let calls = 0;
+      const second = doing(async () => {
+        if (calls++ === 0) return [{ results: [], meta: { changes: 0 } }];
+        throw new Error(message);
+      });
+      await expect(second.migrate(write)).rejects.toThrow(OutcomeUnknownError);
     },
   );
 
