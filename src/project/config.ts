@@ -104,7 +104,7 @@ export const configSchema = mapWith({
   database: section({
     /**
      * Where the data is: `file:` and a path (no `?` parameters, nothing in memory), or a libSQL server by a URL that begins with
-     * `libsql:`, `https:` or `http:`. A Worker with D1 does not read it.
+     * `libsql:` or `https:`, or on a loopback address `http:`. A Worker with D1 does not read it.
      */
     url: databaseUrl,
     /** The environment variable that holds the token for a libSQL server. Where it is not set, no token is sent. */

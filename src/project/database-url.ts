@@ -1,6 +1,9 @@
+import { isLoopbackHost } from "../http/loopback.js";
+
 /** What is wrong with `database.url`; null for the path of a file and for the URL of a libSQL server. */
 export function databaseUrlProblem(url: string): string | null {
-  if (/^(libsql:\/\/.|https?:\/\/.)/.test(url)) return null;
+  if (/^http:\/\/./.test(url)) return plainHttpProblem(url);
+  if (/^(libsql|https):\/\/./.test(url)) return null;
   if (!/^file:./.test(url)) return "expected file:…, libsql://…, https://… or http://…";
   const path = decoded(url.slice("file:".length));
   if (path === null) return "what it has after % makes no path; a % is written %25";
@@ -12,6 +15,13 @@ export function databaseUrlProblem(url: string): string | null {
   return /^file:\/\/[^/]/.test(url)
     ? "a file's URL has no host: expected file:relative/path or file:///absolute/path"
     : null;
+}
+
+/** Over plain HTTP the token and all rows could be read on their way, unless they stay on this machine. */
+function plainHttpProblem(url: string): string | null {
+  return URL.canParse(url) && isLoopbackHost(new URL(url).hostname)
+    ? null
+    : "http:// is for loopback addresses alone, because nothing is encrypted: expected libsql://… or https://…";
 }
 
 function decoded(text: string): string | null {

@@ -53,7 +53,12 @@ test.each([
   ["file:data.db#1", "no parameters and no fragment"],
   ["file://localhost/srv/data.db", "no host"],
   ["file://data.db", "no host"],
-])("of a form of SQLite's URLs that is not carried out, %s, it is said so, once", (url, message) => {
+  ["http://database.example.com", "loopback addresses alone"],
+  ["http://10.0.0.5:8080", "loopback addresses alone"],
+  ["http://127.0.0.1.example.com", "loopback addresses alone"],
+  ["http://127.0.0.1@example.com", "loopback addresses alone"],
+  ["http://:8080", "loopback addresses alone"],
+])("of a URL of a form that is not carried out, %s, it is said so, once", (url, message) => {
   expect(parseConfig(`[database]\nurl = "${url}"`).problems).toEqual([
     { file: "svc.toml", path: "database.url", message: expect.stringContaining(message) },
   ]);
@@ -65,7 +70,12 @@ test.each([
   "file:///srv/data.db",
   "file:what%3f%23.db",
   "file:mode=memory",
-])("%s names a file", (url) => {
+  "libsql://database.example.com",
+  "https://database.example.com",
+  "http://127.0.0.1:8080",
+  "http://[::1]:8080",
+  "http://localhost:8080",
+])("%s names a database", (url) => {
   expect(parseConfig(`[database]\nurl = "${url}"`)).toMatchObject({
     problems: [],
     config: { database: { url } },
