@@ -10,14 +10,17 @@ import { type PublicUser, tokenResponse } from "./token-response.js";
 export interface FirstFactor {
   /** Statements that use the factor up or create its user. They run before those that open the session. */
   readonly before: readonly Statement[];
-  /** The user of the factor, for `openSession`. It matches nobody where the factor does not hold any more. */
+  /**
+   * The condition by which `openSession` finds the user who signs in. It matches nobody where the factor does not hold
+   * any more.
+   */
   readonly holder: Condition;
   /** Statements that run last, whether or not the session was opened. */
   readonly after?: readonly Statement[];
 }
 
 /**
- * Turns a first factor into a session with tokens, in one batch. Every sign-in ends here: login, registration, a
+ * Checks a first factor and opens a session with tokens, in one batch. Every sign-in ends here: login, registration, a
  * mailed link and a provider's code. Null where the factor does not hold any more.
  *
  * This is where a second factor would be asked for: as one more outcome of `SignIn`. `signIn` would open the session

@@ -21,7 +21,7 @@ export interface ProviderConnection {
   profile(response: AuthorizationResponse): Promise<Profile>;
 }
 
-/** A sign-in that begins. */
+/** A sign-in that begins, of which the URL at the provider is made. */
 export interface AuthorizationRequest {
   /** The server's callback URL. */
   readonly redirectUri: string;
@@ -49,7 +49,7 @@ export interface Profile {
   readonly mayLink: boolean;
 }
 
-/** The code of a failure that the application is told. Details are in the log. */
+/** Why a sign-in at a provider failed, as a code that the application is told. Details are in the log. */
 export type ProviderFailure = "access_denied" | "provider_error";
 
 /** The provider refused, or its answer does not verify. The message names neither tokens nor people. */
@@ -68,9 +68,9 @@ export interface Endpoints {
   readonly issuer: string;
   readonly authorization: string;
   readonly token: string;
-  /** The provider's public keys; only of OpenID providers. */
+  /** Where the provider publishes its keys; only of OpenID providers. */
   readonly jwks?: string;
-  /** GitHub's REST interface; only of GitHub. */
+  /** The base URL of GitHub's REST interface; only of GitHub. */
   readonly api?: string;
 }
 

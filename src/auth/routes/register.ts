@@ -22,7 +22,7 @@ export async function register({ request, context, address }: AuthRequest): Prom
   const body = await readEmailAndPassword(request);
   if (isRefusal(body)) return body;
   const turn: HashTurn = { address, isFor: "registration" };
-  // Asked first, so that a flood of registrations costs the database nothing.
+  // Room for one more password hash is asked for first, so that a flood of registrations costs the database nothing.
   if (!platform.passwordHasher.hasRoomFor(turn)) throw new HasherBusyError("no registration would be hashed");
   const settings = await context.settings();
   if (isRefusal(settings)) return settings;

@@ -8,10 +8,10 @@ export interface PurgeLimits {
   readonly rowsMax: number;
   readonly graceMs: number;
   readonly accessTokenMs: number;
-  /** How long a session lasts, whatever was rotated. */
+  /** How long a session lasts from its beginning, however often its tokens were renewed. */
   readonly sessionMaxAgeMs: number;
   /**
-   * How long expired links are kept: a newer verification link takes the password over that an expired one carries.
+   * How long expired links are kept: a new verification link still takes over the password that an expired one carries.
    */
   readonly linkKeepMs: number;
 }
@@ -29,7 +29,8 @@ export function purgeStatements(limits: PurgeLimits): readonly Statement[] {
       BigInt(now - graceMs),
       max,
     ),
-    // Tokens that release 0.1.0 has given out are recognised by their row alone when they are used again.
+    // Tokens that release 0.1.0 has given out stay stored, without their successor: when they are used again, only
+    // their row tells which session they belong to.
     statement(
       `UPDATE _refresh_tokens SET successor = NULL WHERE hash IN
       (SELECT hash FROM _refresh_tokens WHERE successor IS NOT NULL AND used_at < ? LIMIT ?)`,
@@ -68,7 +69,7 @@ export function purgeStatements(limits: PurgeLimits): readonly Statement[] {
   ];
 }
 
-/** Removes counters of the throttle and of the mail allowance whose windows have ended. */
+/** Removes counters of failed passwords, mails and requests whose time has ended. */
 export function purgeCounters(now: number, rowsMax: number): Statement {
   return statement(
     `DELETE FROM _throttle WHERE key IN
