@@ -1,7 +1,7 @@
 /**
- * A value for the current secret and, while that replaces another one, the same for the previous secret
- * (docs/deploy.md#changing-the-secret): secrets, and what is derived from them. Whatever is made is made with
- * `current`. What comes in is taken with either: see `underEither`.
+ * A value that belongs to the server's current secret and, while that secret replaces another one, the same for the
+ * previous secret (docs/deploy.md#changing-the-secret). Such values are the secrets themselves and what is derived from
+ * them, such as keys. New tokens are made with `current`; presented ones are accepted with either (`underEither`).
  */
 export interface Keyring<T> {
   readonly current: T;
