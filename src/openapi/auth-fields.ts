@@ -37,7 +37,7 @@ export const refreshToken: JsonSchema = { type: "string", pattern: "^svc_rt_[A-Z
  */
 export const secret: JsonSchema = { type: "string", pattern: "^[A-Za-z0-9_-]{43}$" };
 
-/** The id of an imported user. It becomes a part of paths. */
+/** The id of an imported user. Its characters are restricted, because it becomes a part of paths. */
 export const userId: JsonSchema = {
   type: "string",
   pattern: "^[^\\s\\p{C}]+$",
