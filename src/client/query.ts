@@ -2,7 +2,7 @@ import { badCall } from "./error.js";
 
 /** The parameters of a list (`docs/reference/http.md#lists`). `K` is the union of the columns in `select`. */
 export interface ListQuery<Row, K extends keyof Row = keyof Row> {
-  /** Values that columns have to equal. */
+  /** By column, the value that a row has to have there. */
   readonly where?: { readonly [C in keyof Row]?: Comparable<Row[C]> };
   readonly filter?: { readonly [C in keyof Row]?: Filter<Comparable<Row[C]>> };
   readonly select?: readonly K[];
