@@ -16,7 +16,10 @@ export async function withDatabase<T>(
   }
 }
 
-/** Like `withDatabase`, but first migrates the server's own tables to this release. Throws ProblemsError. */
+/**
+ * Opens the project's database, migrates the server's own tables to this release, and closes the database after `use`
+ * in any case. Throws ProblemsError.
+ */
 export function withSystemTables<T>(
   project: ProjectDirectory,
   use: (database: Database) => Promise<T>,

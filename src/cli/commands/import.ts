@@ -59,7 +59,7 @@ function refuseOutside({ config }: ProjectDirectory, directory: string): void {
     "server.tls_key": config.server.tls_key,
   };
   const problems = Object.entries(places).flatMap(([key, value]) => {
-    // Nothing is set where it is empty, which is the directory itself.
+    // An empty value means that no place is set. It resolves to the project's directory itself, and so is not refused.
     const path = resolve(directory, value);
     return isWithin(directory, path) ? [] : [`${key} leads out of ${directory}, to ${path}: see --outside`];
   });

@@ -85,7 +85,7 @@ const workerBootstrap: Command = {
   },
 };
 
-/** Wraps a database so that all statements that write to it are recorded. */
+/** Wraps a database so that `statements` gets all statements that write to it. */
 function recording(scratch: Database): { readonly database: Database; readonly statements: Statement[] } {
   const statements: Statement[] = [];
   const database: Database = {
