@@ -24,7 +24,7 @@ export interface AccessClaims {
  * secret. Times are milliseconds since the epoch, lifetimes are seconds.
  */
 export interface AccessTokens {
-  /** `id` becomes the token's `jti`. */
+  /** Makes a signed token with these claims; `id` becomes its `jti`. */
   issue(claims: AccessClaims, id: string, now: number, lifetimeSeconds: number): Promise<string>;
   /**
    * The claims of a token. Null where it is malformed or expired, is signed by neither key, or has another algorithm,

@@ -55,7 +55,7 @@ export async function createUser(
 export interface ServiceKeyRequest {
   readonly name: string;
   readonly scopes: readonly string[];
-  /** ISO 8601, or null for a key that does not expire. */
+  /** When the key expires, in ISO 8601; null for a key that does not expire. */
   readonly expiresAt: string | null;
   /** Who creates the key: `principalOf` the caller, or `cli`. */
   readonly createdBy: string;

@@ -12,7 +12,7 @@ import type { Caller } from "./principal.js";
 /** A caller, and the version of the schema in force, which the same query found. */
 export interface IdentifiedCaller {
   readonly caller: Caller;
-  /** Null where no schema was applied yet. */
+  /** The version of the schema in force; null where no schema was applied yet. */
   readonly schemaVersion: number | null;
 }
 

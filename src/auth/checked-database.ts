@@ -82,7 +82,7 @@ export class CheckedDatabase implements Statements {
     this.#compare(result!.rows[0]!);
   }
 
-  /** Compares the beginning of `row` with the expected row of the check. */
+  /** Throws UnexpectedRowError unless `row` begins with the expected row of the check. */
   #compare(row: Result["rows"][number]): void {
     if (this.#expected.some((value, i) => value !== row[i]))
       throw new UnexpectedRowError(row.slice(0, this.#expected.length));

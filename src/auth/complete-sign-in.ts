@@ -8,7 +8,10 @@ import { type PublicUser, tokenResponse } from "./token-response.js";
 
 /** What somebody signs in with: a password, the link of a mail, or the code of a provider's sign-in. */
 export interface FirstFactor {
-  /** Statements that use the factor up or create its user. They run before those that open the session. */
+  /**
+   * Statements that use up what the person signs in with (a link or a code), or create the user. They run before those
+   * that open the session.
+   */
   readonly before: readonly Statement[];
   /**
    * The condition by which `openSession` finds the user who signs in. It matches nobody where the factor does not hold

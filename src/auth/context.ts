@@ -26,7 +26,9 @@ export interface AuthContext {
   readonly mailAllowance: MailAllowance;
   readonly requestAllowance: RequestAllowance;
   readonly linkTokens: LinkTokens;
-  /** Begins to send the mails in the outbox at the next full second (`platform/tick.ts`). */
+  /**
+   * Lets the mails in the outbox be sent from the next full second on (`platform/tick.ts`), without waiting for that.
+   */
   readonly deliverMail: () => void;
   /** The canonical URL of the server, without a slash at the end. */
   readonly publicBaseUrl: string;

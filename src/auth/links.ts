@@ -29,7 +29,7 @@ export interface LinkTokens {
 /** What the database holds of a link, of which its token can be made again. */
 export interface StoredLink {
   readonly id: string;
-  /** The hash of its token. */
+  /** The hash of the link's token. */
   readonly hash: string;
 }
 

@@ -8,8 +8,8 @@ const rowsMax = 500;
 const linkKeepMs = 604_800_000;
 
 /**
- * How often each statement is repeated in one call at most, so that a call ends even where rows are added as fast as
- * they are removed.
+ * How often a statement that removes ended rows is repeated in one call at most, so that a call ends even where rows
+ * are added as fast as they are removed.
  */
 const roundsMax = 100;
 /**

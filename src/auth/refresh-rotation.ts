@@ -2,8 +2,8 @@ import { fromBase64Url, toBase64Url } from "../encoding/base64.js";
 import { aesKey, hkdf, open, type SecretKey, seal } from "../encoding/secret-keys.js";
 
 /**
- * What the database reports of a presented refresh token after the batch of `rotateRefreshToken`. Times are
- * milliseconds since the epoch.
+ * What the database says of a presented refresh token after the batch of `rotateRefreshToken`. Times are milliseconds
+ * since the epoch.
  */
 export interface TokenFacts {
   readonly usedAtMs: number | null;
@@ -99,7 +99,10 @@ export async function sealSuccessor(
   return toBase64Url(await seal(await successorKey(predecessor, serverKey), successor, prefix, iv));
 }
 
-/** Opens what `sealSuccessor` sealed; null unless it was sealed under this predecessor and is undamaged. */
+/**
+ * Decrypts what `sealSuccessor` encrypted; null where that was made for another predecessor or with another server key,
+ * or is damaged.
+ */
 export async function openSuccessor(
   sealed: string,
   predecessor: string,

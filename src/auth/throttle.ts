@@ -30,12 +30,12 @@ export interface CountedAttempt {
   readonly addressKey: string;
 }
 
-/** Who tries a password, and when. */
+/** Who tries a password of which account, and when. */
 export interface PasswordAttempt {
   readonly emailKey: string;
   /** The client's IPv4 address, or the /64 network of its IPv6 address (`addressUnit`). */
   readonly address: string;
-  /** Milliseconds since the epoch. */
+  /** When the password is tried, in milliseconds since the epoch. */
   readonly now: number;
 }
 

@@ -10,7 +10,7 @@ export interface Provider {
   connect(credentials: string): ProviderConnection;
 }
 
-/** A provider that is used with the credentials of a project. */
+/** A sign-in provider, with the credentials of the project. */
 export interface ProviderConnection {
   /** The URL at which a person signs in (RFC 6749, section 4.1.1). */
   authorizationUrl(request: AuthorizationRequest): Promise<string>;
@@ -23,7 +23,7 @@ export interface ProviderConnection {
 
 /** A sign-in that begins, of which the URL at the provider is made. */
 export interface AuthorizationRequest {
-  /** The server's callback URL. */
+  /** The URL of this server to which the provider sends the person back. */
   readonly redirectUri: string;
   readonly state: string;
   readonly secrets: FlowSecrets;

@@ -14,7 +14,7 @@ export interface NewState {
   readonly expiresAtMs: number;
 }
 
-/** Stores the state of a sign-in that begins. */
+/** Stores the state of a social sign-in that begins. */
 export function insertState(state: NewState): Statement {
   return statement(
     `INSERT INTO _oauth_states (hash, provider, redirect_to, code_challenge, created_at, expires_at)
@@ -47,8 +47,8 @@ export function consumeState(hashes: Keyring<string>, provider: string, now: num
 const purgedMax = 20;
 
 /**
- * Removes expired states and codes, at most `purgedMax` of each. Every sign-in that begins runs it and adds one
- * state, so the tables do not grow.
+ * Removes expired states and exchange codes of social sign-ins, at most `purgedMax` of each. Every sign-in that begins
+ * runs it and adds one state, so the tables do not grow.
  */
 export function purgeSignIns(now: number): readonly Statement[] {
   return ["_oauth_states", "_oauth_codes"].map((table) =>
@@ -71,7 +71,7 @@ export function consumeCode(hash: string, now: number): Statement {
 
 /** An exchange code that was presented, with its verifier. */
 export interface PresentedCode {
-  /** The hash of the code. */
+  /** The hash of the exchange code. */
   readonly hash: string;
   /** The challenge (S256) of the verifier that was presented. */
   readonly codeChallenge: string;

@@ -1,8 +1,8 @@
 import { type Statement, statement } from "../../platform/database.js";
 
-/** What `purgeStatements` may remove. */
+/** Which rows `purgeStatements` removes, and how many at once. */
 export interface PurgeLimits {
-  /** Milliseconds since the epoch. */
+  /** The current time, in milliseconds since the epoch. */
   readonly now: number;
   /** How many rows a statement removes at most, so that none holds the write lock for long. */
   readonly rowsMax: number;
@@ -16,11 +16,12 @@ export interface PurgeLimits {
   readonly linkKeepMs: number;
 }
 
-/** The statements that remove what has ended and is not needed any more. */
+/** The statements that remove sessions, refresh tokens and links that have ended and are not needed any more. */
 export function purgeStatements(limits: PurgeLimits): readonly Statement[] {
   const { now, rowsMax, graceMs, accessTokenMs, sessionMaxAgeMs, linkKeepMs } = limits;
   const max = BigInt(rowsMax);
-  // An access token may expire later than the refresh token that it came with. It needs its session until then.
+  // A session is kept until the access token that came with its last refresh token has expired, because that token
+  // needs its session, and may expire later than the refresh token.
   const endedBefore = BigInt(now - accessTokenMs);
   return [
     statement(

@@ -41,7 +41,9 @@ export function openSession(session: NewSession, holder: Condition): readonly St
   ];
 }
 
-/** A refresh token that was presented. Times are milliseconds since the epoch. */
+/**
+ * A refresh token that was presented, with the hash of its family (`familyOf`). Times are milliseconds since the epoch.
+ */
 export interface PresentedToken {
   readonly hash: string;
   readonly familyHash: string;

@@ -35,7 +35,7 @@ export interface NewUser {
    */
   readonly registrationUnconfirmed: boolean;
   readonly createdAtMs: number;
-  /** A principal, `cli`, or null for people who have registered themselves. */
+  /** Who creates the user: `principalOf` the caller, `cli`, or null for people who register themselves. */
   readonly createdBy: string | null;
 }
 
@@ -160,7 +160,7 @@ export interface UserChange {
   readonly id: string;
   readonly disabled: boolean | null;
   readonly role: "user" | "admin" | null;
-  /** Who makes the change: a principal, or `cli`. */
+  /** Who makes the change: `principalOf` the caller, or `cli`. */
   readonly by: string;
   readonly now: number;
 }
