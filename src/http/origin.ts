@@ -1,6 +1,6 @@
 /** What is known of the server's own origin. */
 export interface OwnOrigin {
-  /** The canonical origin, as configured. Behind a proxy, requests may show another one. */
+  /** The server's origin as configured. Behind a proxy, requests may show another one. */
   readonly own: string;
   /** Whether the headers that a proxy adds to requests are believed (`server.trust_proxy`). */
   readonly trustProxy: boolean;
