@@ -32,7 +32,7 @@ export interface OutboxServices {
 export interface Outbox {
   /** Sends the mails that are due and not being sent already. Resolves when each of them is delivered or has failed. */
   deliverDue(): Promise<void>;
-  /** Makes the mails that wait for another attempt due at once. Called when the server starts. */
+  /** Makes all mails due at once that wait for another attempt. Called when the server starts. */
   makeAllDue(): Promise<void>;
   /** Begins no further mail, and resolves when those that are being sent are delivered or have failed. */
   finish(): Promise<void>;
@@ -79,7 +79,10 @@ export function createOutbox(services: OutboxServices): Outbox {
   const { platform } = services;
   const { database, clock, log } = platform;
   const inHand = new Map<string, Promise<void>>();
-  /** Ids of mails that the transport has accepted, but that could not be deleted because the storage failed. */
+  /**
+   * The ids of mails that the transport has accepted, but that could not be deleted from the outbox because the storage
+   * failed. They are not sent again.
+   */
   const confirmed = new Set<string>();
   let claiming: Promise<void> = Promise.resolve();
   let finishing = false;
