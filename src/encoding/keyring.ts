@@ -5,11 +5,11 @@
  */
 export interface Keyring<T> {
   readonly current: T;
-  /** Null where there is no previous secret. */
+  /** The value of the previous secret; null where there is none. */
   readonly previous: T | null;
 }
 
-/** The keyring of what `derive` makes of each value. */
+/** The keyring of what `derive` makes of the current value and, where there is one, of the previous value. */
 export async function mapKeyring<T, U>(
   { current, previous }: Keyring<T>,
   derive: (value: T) => U | Promise<U>,
