@@ -6,7 +6,7 @@ export const logLevels = ["debug", "info", "warn", "error"] as const;
  */
 export type LogLevel = (typeof logLevels)[number];
 
-/** Whether a line of this level is written where `least` is configured. */
+/** Whether a line of this level is written where `least` is the configured `log.level`. */
 export function isWritten(level: LogLevel, least: LogLevel): boolean {
   return logLevels.indexOf(level) >= logLevels.indexOf(least);
 }

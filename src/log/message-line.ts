@@ -1,7 +1,7 @@
 import { isWritten, type LogLevel } from "./log-level.js";
 import { quotedText } from "./shown-text.js";
 
-/** `[log]` of svc.toml. */
+/** The settings of the log: the section `[log]` of svc.toml. */
 export interface LogSettings {
   readonly format: "text" | "json" | "off";
   readonly level: LogLevel;

@@ -25,7 +25,7 @@ export interface RequestLine {
   readonly facts: AnswerFacts;
 }
 
-/** The line as one JSON object. */
+/** The line of a request in the log, as one JSON object. */
 export function jsonLine(line: RequestLine): string {
   const { facts, event } = line;
   const { principal, receipt } = facts;
