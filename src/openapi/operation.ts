@@ -92,7 +92,7 @@ export const data = (schema: JsonSchema): JsonSchema => object({ data: schema })
 export const list = (items: JsonSchema): JsonSchema => ({ type: "array", items });
 /** The schema of a value that may also be null. */
 export const nullOr = (schema: JsonSchema): JsonSchema => ({ anyOf: [schema, { type: "null" }] });
-/** The schema of any text. */
+/** The schema of a text that may be anything. */
 export const text: JsonSchema = { type: "string" };
 /** The schema of a user's role. */
 export const role: JsonSchema = { enum: ["user", "admin"] };
