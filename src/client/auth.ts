@@ -25,7 +25,7 @@ export interface VerificationRequired {
   readonly verification_expires_in: number;
 }
 
-/** The endpoints under `/auth` (`docs/reference/auth.md`). Every method throws SvcError. */
+/** The endpoints under `/auth` (`docs/reference/auth.md`). A method whose call fails throws SvcError. */
 export class Auth {
   readonly oauth: OAuth;
   readonly #send: Send;

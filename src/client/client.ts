@@ -24,9 +24,9 @@ export interface ClientOptions {
    * The server's `auth.refresh_token_rotation_grace_secs`, within which a refresh can be repeated; the default is 10.
    */
   readonly refreshGraceSecs?: number;
-  /** Time limit for one request and its response; the default is 30,000. */
+  /** Time limit for one request and its response, in milliseconds; the default is 30,000. */
   readonly timeoutMs?: number;
-  /** Replaces the global `fetch`. */
+  /** A function that sends requests, in place of the global `fetch`. */
   readonly fetch?: typeof globalThis.fetch;
 }
 

@@ -11,7 +11,7 @@ export class SvcError extends Error {
      */
     readonly code: string,
     message: string,
-    /** From the header Retry-After; null where there is none. */
+    /** After how many seconds the call may be sent again, from the header Retry-After; null where there is none. */
     readonly retryAfterSeconds: number | null = null,
     options?: ErrorOptions,
   ) {

@@ -30,7 +30,7 @@ export function exclusive<T>(
 
 async function withLock<T>(name: string, { locks, after }: Surroundings, act: Act<T>): Promise<T> {
   const controller = new AbortController();
-  // Stops waiting after a while, because a tab that the browser has suspended may keep the lock.
+  // Waiting for the lock ends after a while, because a tab that the browser has suspended may keep the lock.
   const cancel = after(leaseMs, () => controller.abort());
   let acted: Promise<T> | undefined;
   const begin = (hasWaited: boolean) => {
@@ -42,7 +42,7 @@ async function withLock<T>(name: string, { locks, after }: Surroundings, act: Ac
     await locks!.request(name, { ifAvailable: true }, async (lock) => lock && begin(false));
     if (acted === undefined) await locks!.request(name, { signal: controller.signal }, () => begin(true));
   } catch {
-    // The wait was aborted, or this page may not use locks.
+    // The wait for the lock was aborted, or this page may not use locks: the work is done without one.
     cancel();
   }
   return acted ?? act(true);

@@ -14,7 +14,7 @@ export interface Session {
   readonly user: TokenUser;
   /** When the access token expires, by the clock of this device. */
   readonly expiresAtMs: number;
-  /** Null in cookie mode, where only the browser holds the tokens. */
+  /** The session's tokens; null in cookie mode, where only the browser holds them. */
   readonly tokens: { readonly access: string; readonly refresh: string } | null;
 }
 
@@ -64,7 +64,7 @@ export class Sessions {
     const found = await this.#read();
     const isNewer = found !== undefined && (found === null || found.stamp !== this.#superseded);
     if (isNewer && saves === this.#saves) this.#copy = found;
-    // The session that a page finds when it opens is not a change, so listeners are not called.
+    // When a page opens and finds a session, that is not a change, so listeners are not called.
     if (this.#told === undefined) this.#told = this.#copy?.user.id ?? null;
     else this.#tell();
     return this.#copy;

@@ -91,7 +91,7 @@ function webStorage(name: "localStorage" | "sessionStorage"): SessionStorage | n
       remove: (key) => storage.removeItem(key),
     };
   } catch {
-    // Browsers that block storage for this page throw when the property is read.
+    // In browsers that block storage for this page, reading the property throws.
     return null;
   }
 }

@@ -31,7 +31,7 @@ export interface Metering {
 export interface ListMeta extends Metering {
   readonly limit: number;
   readonly offset: number;
-  /** How many rows there are in all; a lower bound where `truncated`. */
+  /** How many rows all pages of the list have together; a lower bound where `truncated`. */
   readonly total: number;
   readonly next_cursor?: string;
   readonly truncated?: true;
@@ -98,7 +98,7 @@ export class Table<T extends TableTypes> {
     return this.select(query, options);
   }
 
-  /** All pages one after the other, by their cursors. */
+  /** Yields all pages of a list one after the other, each by the cursor of the page before. */
   async *pages<K extends keyof T["row"] = keyof T["row"]>(
     query: ListQuery<T["row"], K> = {},
     options: CallOptions = {},

@@ -4,7 +4,7 @@ import type { Surroundings } from "./surroundings.js";
 /** A request to the server, relative to its URL. */
 export interface Call {
   readonly method: string;
-  /** Path and query. */
+  /** The path and query of the request's URL. */
   readonly path: string;
   readonly body?: unknown;
   readonly headers?: Readonly<Record<string, string>>;
