@@ -43,7 +43,7 @@ export async function writeArchive(from: string, to: string): Promise<void> {
   const archive = pack();
   const gzip = createGzip();
   const written = pipeline(archive, gzip, newFile(to));
-  // All entries are begun at once; tar-stream writes one after the other.
+  // All entries of the archive are begun at once; the tar library (tar-stream) writes one after the other.
   const packed = headers.map((header) => pipeline(createReadStream(at(header.name)), archive.entry(header)));
   archive.finalize();
   const bytes = headers.reduce((sum, { size }) => sum + size, 0);

@@ -30,7 +30,10 @@ export function withSystemTables<T>(
   });
 }
 
-/** The project's random id, to which sealed credentials are bound. */
+/**
+ * The random id in the project's database. Sealed credentials of sign-in providers open only for the project with the
+ * same id.
+ */
 export function projectIdOf(project: ProjectDirectory): Promise<string> {
   return withSystemTables(project, async (database) => {
     const [found] = await database.query([projectId()]);

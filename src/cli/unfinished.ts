@@ -51,7 +51,10 @@ export async function leavingNothing<T>(
   }
 }
 
-/** The path, or the nearest directory above it that exists. A broken symbolic link counts as existing. */
+/**
+ * The path itself, if something exists there, else the nearest directory above that exists. A broken symbolic link
+ * counts as existing.
+ */
 export function nearestName(path: string): string {
   return fs.lstatSync(path, { throwIfNoEntry: false }) ? path : nearestName(dirname(path));
 }

@@ -46,7 +46,7 @@ const check: Command = {
   },
 };
 
-/** `svc check`. */
+/** The only command of this module: `svc check`. */
 export const commands: readonly Command[] = [check];
 
 interface Found {

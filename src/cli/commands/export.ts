@@ -100,5 +100,5 @@ function identity(path: string): string {
   return found === undefined ? join(identity(dirname(path)), basename(path)) : `${found.dev}:${found.ino}`;
 }
 
-/** `svc export`. */
+/** The only command of this module: `svc export`. */
 export const commands: readonly Command[] = [exportProject];

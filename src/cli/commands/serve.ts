@@ -62,5 +62,5 @@ function stopSignal(): Promise<void> {
   });
 }
 
-/** `svc serve`. */
+/** The only command of this module: `svc serve`. */
 export const commands: readonly Command[] = [serveCommand];

@@ -17,7 +17,10 @@ import { withSystemTables } from "../local-database.js";
  */
 const pageSize = 250;
 
-/** `svc usage export` (`docs/reference/metering.md#receipts`). */
+/**
+ * `svc usage export`: prints all receipts, the records of what requests have cost
+ * (`docs/reference/metering.md#receipts`).
+ */
 const usageExport: Command = {
   name: "usage export",
   usage: "[--since ISO] [--format ndjson|csv]",

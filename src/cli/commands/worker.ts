@@ -113,5 +113,5 @@ function sourceOf(value: unknown): string {
   return `{${Object.entries(value).map(([key, of]) => `${JSON.stringify(key)}:${sourceOf(of)}`)}}`;
 }
 
-/** `svc worker build` and `svc worker bootstrap`. */
+/** The commands of this module: `svc worker build` and `svc worker bootstrap`. */
 export const commands: readonly Command[] = [workerBuild, workerBootstrap];
