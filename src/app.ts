@@ -91,11 +91,17 @@ export interface Upkeep {
   resumeMail(): Promise<void>;
   /** Every few seconds: sends mails that are due. */
   deliverMail(): Promise<void>;
-  /** Every minute or so: deletes what has expired, and receipts after their retention period. */
+  /**
+   * Every minute or so: deletes what has expired, and receipts (records of what requests have cost) after their
+   * retention period.
+   */
   purge(): Promise<void>;
-  /** Every few seconds: records receipts that wait in memory, and moves recorded ones to the database. */
+  /**
+   * Every few seconds: writes receipts (records of what requests have cost) that wait in memory to the journal, and
+   * moves those in the journal to the database.
+   */
   collectUsage(): Promise<void>;
-  /** Once at the end: begins no more work, waits for mails that are being sent, and records waiting receipts. */
+  /** Once at the end: waits for mails that are being sent, begins to send no others, and stores receipts that wait. */
   finish(): Promise<void>;
 }
 
@@ -159,8 +165,9 @@ export async function createApp(options: AppOptions) {
   const newOutbox = () =>
     createOutbox({ platform, linkTokens, settings: auth.settings, publicBaseUrl, from: config.mail.from });
   const onlyOutbox = newOutbox();
-  // The outbox keeps in memory which mails are being sent. Where requests may be cancelled, that could stay wrong
-  // forever, so each use gets a new outbox; the leases in the database then keep mails from being sent twice.
+  // The outbox keeps in memory which mails are being sent. Where a runtime may cancel requests, that could stay wrong
+  // forever, so each use then gets a new outbox; leases in the database (times for which a mail belongs to one process)
+  // keep mails from being sent twice.
   const outbox = () => (platform.requestsVanish ? newOutbox() : onlyOutbox);
 
   const origins: OriginPolicy = {

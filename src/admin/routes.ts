@@ -12,7 +12,7 @@ import { getUsers, patchUser, postUser, removeUser, revokeAllSessions, revokeUse
 
 type Env = { Variables: { caller: Caller } };
 
-/** The answer to an id with a NUL character, which no stored id has. */
+/** The answer where the id in the path has a NUL character, which no stored id has. */
 const nothingThere = new Refusal("not_found", "no such resource");
 
 /** The routes under /admin/api (docs/reference/http.md#endpoints). They expect the caller in `c.var.caller`. */

@@ -26,7 +26,10 @@ export async function planSchema({ request, services, caller }: AdminRequest): P
   return answer({ base, hash, steps });
 }
 
-/** POST /admin/api/schema/apply?base=HASH&allow_destructive=true, with a body as for `planSchema`. */
+/**
+ * POST /admin/api/schema/apply?base=HASH&allow_destructive=true: changes the database to the schema in the body (YAML;
+ * without a body, the file beside the server). With `base`, only if that is still the hash of the schema in force.
+ */
 export async function applySchema({ request, services, caller }: AdminRequest): Promise<Response | Refusal> {
   const { platform, config } = services;
   const parameters = parametersOf(request, ["base", "allow_destructive"]);
@@ -45,7 +48,10 @@ export async function applySchema({ request, services, caller }: AdminRequest): 
   return outcomeAnswer(outcome);
 }
 
-/** The database, with the time that a change of the schema may take, which is the same for administrators and keys. */
+/**
+ * The database with the time that a change of the schema may take: `api.key_deadline_ms`, for administrators as for API
+ * keys.
+ */
 function databaseFor(caller: Caller, { platform, config: { api } }: AdminServices): Database {
   const { database, clock } = platform;
   const beganMs = clock.elapsed();

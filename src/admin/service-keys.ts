@@ -18,7 +18,7 @@ const serviceKeys = systemList("_service_keys", {
   revoked_at: "text",
 });
 
-/** GET /admin/api/service-keys. The list has no secrets, because only their hashes are stored. */
+/** GET /admin/api/service-keys: the API keys without their secrets, of which only hashes are stored. */
 export function getServiceKeys({ request, services, caller }: AdminRequest): Promise<Response | Refusal> {
   return listSystemRows(request, serviceKeys, services, caller);
 }

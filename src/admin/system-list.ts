@@ -25,7 +25,7 @@ export function systemList(name: string, columns: Readonly<Record<string, Column
   const [key] = shown.values();
   const table = plainTable(systemTableName(name), shown, [key!.name]);
   return {
-    // An access without a key caches no statements. These lists are asked for rarely.
+    // With `key: null` no statements are cached, because these lists are asked for rarely.
     key: null,
     table,
     readable: table.columns,
@@ -54,7 +54,7 @@ function columnOf(name: string, type: ColumnType): Column {
 
 const nothingPrepared = new Memo<PreparedList | Refusal | null>(0);
 
-/** Answers a list request for such a table. It is not metered. */
+/** Answers a request for a list that `systemList` has made. It is not metered. */
 export function listSystemRows(
   request: Request,
   access: ListAccess,

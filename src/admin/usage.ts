@@ -9,8 +9,9 @@ import type { AdminRequest } from "./services.js";
 const groupings: readonly UsageGrouping[] = ["table", "principal", "day"];
 
 /**
- * The end of a range without `to`, and the latest end of any. Days are compared as text, so none of them may have a year
- * of five digits. It is a midnight, so that the last day, 9999-12-31, counts as a whole one.
+ * The end of a time range where the request has no `to`, and the latest end that a range may have. Days are compared as
+ * text, so none of them may have a year of five digits. It is a midnight, so that the last day, 9999-12-31, counts as a
+ * whole one.
  */
 const endOfTime = Date.UTC(10_000, 0);
 
@@ -24,8 +25,8 @@ export async function getUsage({
   if (isRefusal(parameters)) return parameters;
   const asked = readParameters(parameters);
   if (isRefusal(asked)) return asked;
-  // Receipts that are still in the journal belong to the sums. If the journal cannot be read, the answer goes without
-  // them.
+  // Receipts (records of what requests have cost) that are still in the journal belong to the sums. If the journal
+  // cannot be read, the answer is given without these.
   await platform.journal
     .collect()
     .catch((error: unknown) => platform.log.error("the journal cannot be read", error));

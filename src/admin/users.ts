@@ -29,7 +29,9 @@ export function getUsers({ request, services, caller }: AdminRequest): Promise<R
   return listSystemRows(request, users, services, caller);
 }
 
-/** POST /admin/api/users with `email, password, role?`. The address counts as verified. A key makes no admins. */
+/**
+ * POST /admin/api/users with `email, password, role?`. The address counts as verified. An API key cannot create admins.
+ */
 export async function postUser({ request, services, caller }: AdminRequest): Promise<Response | Refusal> {
   const { platform, config } = services;
   const body = await readJsonObject(request, config.api.max_body_bytes);
@@ -48,7 +50,8 @@ export async function postUser({ request, services, caller }: AdminRequest): Pro
 }
 
 /**
- * PATCH /admin/api/users/{id} with `disabled?, role?`. Disabling ends every session of the user. A key makes no admins.
+ * PATCH /admin/api/users/{id} with `disabled?, role?`. Disabling ends every session of the user. An API key cannot make
+ * users admins.
  */
 export async function patchUser({
   request,
@@ -74,7 +77,10 @@ export async function patchUser({
   return tell(json({ data: { user: userOf(row) } }), { event: changeOf(disabled, role), target: id });
 }
 
-/** The event of a change that was made; of two at once the one that matters more. */
+/**
+ * The name by which the request log marks a change of a user's role or `disabled`; of both at once, the one that
+ * matters more.
+ */
 function changeOf(disabled: boolean | null, role: "user" | "admin" | null): SecurityEvent {
   if (role === "admin") return "user_promoted";
   if (disabled === true) return "user_disabled";
@@ -93,7 +99,8 @@ export async function removeUser({ services, id, caller }: AdminRequest): Promis
     return tell(json({ data: { id } }), { target: id });
   } catch (error) {
     if (error instanceof ConstraintError) return stillReferred;
-    // The statement itself is sound, so the error is in SQL of the tables that refer to users.
+    // The statement that deletes the user is sound, so the error is in SQL of the tables that refer to users, such as a
+    // trigger.
     if (error instanceof StatementError) return notRemovable;
     throw error;
   }

@@ -4,12 +4,12 @@ import type { AtOnce } from "../platform/at-once.js";
 import { Memo } from "../platform/memo.js";
 
 /**
- * Claims of an access token. Its header has the `typ` `at+jwt` (RFC 9068), but not all claims of that RFC are there.
+ * What an access token says. Its header has the `typ` `at+jwt` (RFC 9068), but not all claims of that RFC are there.
  */
 export interface AccessClaims {
-  /** `sub` */
+  /** The claim `sub`. */
   readonly userId: string;
-  /** `sid`: the session that the token belongs to. */
+  /** The claim `sid`: the session that the token belongs to. */
   readonly sessionId: string;
   readonly email: string;
   /**
@@ -20,15 +20,15 @@ export interface AccessClaims {
 }
 
 /**
- * Signs access tokens under the current key, and verifies them under either. Times are milliseconds since the epoch,
- * lifetimes are seconds.
+ * Signs access tokens under the key of the current secret, and verifies them under that key or the one of the previous
+ * secret. Times are milliseconds since the epoch, lifetimes are seconds.
  */
 export interface AccessTokens {
-  /** `id` becomes the token's `jti`. */
+  /** Makes a signed token with these claims; `id` becomes its `jti`. */
   issue(claims: AccessClaims, id: string, now: number, lifetimeSeconds: number): Promise<string>;
   /**
-   * Null for a token that is malformed or expired, is of neither key, or has another algorithm, issuer or type. The answer
-   * comes without a promise where the token was verified before.
+   * The claims of a token. Null where it is malformed or expired, is signed by neither key, or has another algorithm,
+   * issuer or type. The answer comes without a promise where the token was verified before.
    */
   verify(token: string, now: number): AtOnce<AccessClaims | null>;
 }
@@ -40,17 +40,18 @@ const rememberedBytesMax = 8_388_608;
 /** The length of an HMAC-SHA-256 signature (32 bytes) in base64url. */
 const signatureCharacters = 43;
 
-/** Keys are at least 32 bytes long and serve no other purpose. */
+/** Makes and verifies access tokens. Keys are at least 32 bytes long and serve no other purpose. */
 export function createAccessTokens(keys: Keyring<Uint8Array>): AccessTokens {
-  // A verified signature stays valid, so that a known token only has its expiry checked. The signature is the key of
-  // the cache, because hashing the whole token takes longer; the stored token is compared as a whole.
+  // A signature that was verified stays valid, so verified tokens are kept in a cache, and only the expiry of a cached
+  // token is checked. The key of the cache is the signature, because hashing the whole token takes longer; the whole
+  // token is then compared.
   const remembered = new Memo<VerifiedToken & { readonly token: string }>(rememberedBytesMax, {
     weigh: (_, { token }) => 2 * token.length,
   });
   const signatureOf = (token: string) => token.slice(-signatureCharacters);
   const verifyNew = async (token: string, now: number): Promise<AccessClaims | null> => {
-    // jose also accepts other spellings of the same token, such as one with padding. Each would take a place in the
-    // cache.
+    // The JWT library (jose) also accepts other spellings of the same token, such as one with padding. Each spelling
+    // would take a place in the cache.
     if (!/^[\w-]+\.[\w-]+\.[\w-]+$/.test(token)) return null;
     const verified = await underEither(keys, (key) => verifySignature(token, key, now));
     if (verified === null) return null;

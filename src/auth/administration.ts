@@ -9,7 +9,7 @@ import { ownAddressProblem, passwordProblem } from "./passwords.js";
 import { insertServiceKey } from "./store/service-keys.js";
 import { insertUser } from "./store/users.js";
 
-/** What creating users and API keys takes of the platform, from the command line or over HTTP. */
+/** The parts of the platform that are needed to create users and API keys, from the command line or over HTTP. */
 export type AdministrationPlatform = Pick<Platform, "database" | "clock" | "random" | "passwordHasher">;
 
 /** A user to create. `role` is `user` or `admin`; anything else is refused. `passwordLengthMin` counts characters. */
@@ -18,7 +18,7 @@ export interface UserRequest {
   readonly role: string;
   readonly password: string;
   readonly passwordLengthMin: number;
-  /** Who creates it: `principalOf` the caller, or `cli`. */
+  /** Who creates the user: `principalOf` the caller, or `cli`. */
   readonly createdBy: string;
 }
 
@@ -55,9 +55,9 @@ export async function createUser(
 export interface ServiceKeyRequest {
   readonly name: string;
   readonly scopes: readonly string[];
-  /** ISO 8601, or null for a key that does not expire. */
+  /** When the key expires, in ISO 8601; null for a key that does not expire. */
   readonly expiresAt: string | null;
-  /** Who creates it: `principalOf` the caller, or `cli`. */
+  /** Who creates the key: `principalOf` the caller, or `cli`. */
   readonly createdBy: string;
 }
 

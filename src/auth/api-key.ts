@@ -12,19 +12,24 @@ export function newApiKey(random: Uint8Array): string {
 /** How many random bytes `newApiKey` takes. */
 export const apiKeyRandomBytes = secretBytes;
 
-/** Whether a bearer credential is meant as an API key and not as an access token. It need not be well-formed. */
+/**
+ * Whether a bearer credential is meant as an API key and not as an access token, by how it begins. It may be malformed.
+ */
 export function looksLikeApiKey(text: string): boolean {
   return text.startsWith("svc_");
 }
 
-/** Whether the text is a well-formed API key: `svc_sk_` and 32 bytes in base64url. It need not exist. */
+/**
+ * Whether the text has the form of an API key: `svc_sk_` and 32 bytes in base64url. Whether the key exists is not
+ * checked.
+ */
 export function isApiKey(text: string): boolean {
   return text.startsWith(prefix) && fromBase64Url(text.slice(prefix.length))?.length === secretBytes;
 }
 
 /**
- * SHA-256 in base64url. A slow password hash is not needed, because the secrets have 256 random bits and cannot be
- * guessed.
+ * SHA-256 of a secret (an API key, a token, a code) in base64url, which the database stores in its place. A slow
+ * password hash is not needed, because such secrets are random, so that nobody can guess them.
  */
 export async function hashSecret(secret: string): Promise<string> {
   return toBase64Url(new Uint8Array(await crypto.subtle.digest("SHA-256", new TextEncoder().encode(secret))));

@@ -8,8 +8,8 @@ import { anonymous, type Caller } from "./principal.js";
 import { apiKeyCheck, schemaVersionCheck, sessionCheck } from "./store/checks.js";
 
 /**
- * Whom a credential names. The signature of an access token, or the form of an API key, was verified. Whether the
- * session or the key still exists is asked of the database by `checkStatement`.
+ * Whom a credential names. The signature of an access token, or the form of an API key, was verified already. Whether
+ * the session or the key still exists is asked of the database by `checkStatement`.
  */
 export type Claim =
   | { readonly kind: "anonymous" }
@@ -20,8 +20,8 @@ export type Claim =
 export const unauthorized = new Refusal("unauthorized", "the credential is malformed, expired or revoked");
 
 /**
- * The claim of a credential at the time `now` (milliseconds since the epoch). Refuses malformed credentials, and
- * access tokens that do not verify. Returns without a promise where nothing has to be computed.
+ * Whom a credential names, at the time `now` (milliseconds since the epoch). Refuses malformed credentials, and access
+ * tokens that do not verify. Returns without a promise where nothing has to be computed.
  */
 export function claimOf(credential: Credential, tokens: AccessTokens, now: number): AtOnce<Claim | Refusal> {
   switch (credential.kind) {
@@ -39,8 +39,8 @@ export function claimOf(credential: Credential, tokens: AccessTokens, now: numbe
 }
 
 /**
- * The statement that tells whether the claim holds at the time `now` (milliseconds since the epoch), where sessions last
- * `sessionMaxAgeMs`. It returns one `CheckedRow`.
+ * The statement that asks the database whether the session or API key of a claim is valid at the time `now`
+ * (milliseconds since the epoch), where sessions last `sessionMaxAgeMs`. It returns one `CheckedRow`.
  */
 export function checkStatement(claim: Claim, now: number, sessionMaxAgeMs: number): Statement {
   switch (claim.kind) {
@@ -54,8 +54,8 @@ export function checkStatement(claim: Claim, now: number, sessionMaxAgeMs: numbe
 }
 
 /**
- * The row of a check: first the version of the schema in force (NULL where no schema was applied yet), then the
- * columns of the user or the API key (NULL where the claim does not hold).
+ * The row that `checkStatement` returns: first the version of the schema in force (NULL where no schema was applied
+ * yet), then the columns of the user or the API key (NULL where the credential is not valid any more).
  */
 export type CheckedRow = Result["rows"][number];
 

@@ -2,7 +2,10 @@ import { readAhead, readJsonObject, readText } from "../http/body.js";
 import { badRequest, isRefusal, type Refusal } from "../http/refusal.js";
 import { isEmail } from "./email.js";
 
-/** Room for two passwords of 1024 bytes with all characters escaped, and for the other fields. */
+/**
+ * The most bytes of a body under /auth: room for two passwords of 1024 bytes with all characters escaped, and for the
+ * other fields.
+ */
 const authBodyBytesMax = 16_384;
 
 /**
@@ -22,7 +25,7 @@ export async function isAuthBodyEmpty(request: Request): Promise<boolean> {
   return (await readText(request, authBodyBytesMax)) === "";
 }
 
-/** Reads `email` from the body. Like the readers below it ignores all other fields. */
+/** Reads `email` from the body, and ignores all other fields. */
 export async function readEmail(request: Request): Promise<string | Refusal> {
   const body = await readAuthBody(request);
   if (isRefusal(body)) return body;

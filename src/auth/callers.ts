@@ -9,10 +9,10 @@ import { CheckedDatabase, UnexpectedRowError } from "./checked-database.js";
 import { readCredential } from "./credential.js";
 import type { Caller } from "./principal.js";
 
-/** A caller, and the version of the schema that the same check found. */
+/** A caller, and the version of the schema in force, which the same query found. */
 export interface IdentifiedCaller {
   readonly caller: Caller;
-  /** Null where no schema was applied yet. */
+  /** The version of the schema in force; null where no schema was applied yet. */
   readonly schemaVersion: number | null;
 }
 
@@ -25,9 +25,10 @@ export interface Callers {
   identify(headers: Headers): Promise<IdentifiedCaller | Refusal>;
 
   /**
-   * Runs `act` on a database whose first round trip also checks the caller. Until that round trip, `act` works with
-   * the caller and the schema version that the credential and earlier requests suggest. Where the check finds
-   * something else, nothing that `act` did has taken effect, and `act` is run again with what was found.
+   * Runs `act`, which answers the request, on a database whose first round trip also checks the caller. Until that
+   * round trip, `act` works with the caller and the schema version that the credential and earlier requests suggest.
+   * Where the check finds something else, nothing that `act` did has taken effect, and `act` is run again with what was
+   * found.
    */
   run(
     headers: Headers,
@@ -52,19 +53,22 @@ const rememberedBytesMax = 262_144;
 const roundsMax = 5;
 
 /**
- * The callers of one server. It remembers the last schema version, the rows of API keys and the sessions that have
- * ended, to predict what the next checks will find.
+ * The callers of one server. It remembers the last schema version, the ids and scopes of API keys, whether users have
+ * confirmed their addresses, and the sessions that have ended, to predict what the next checks will find.
  */
 export function createCallers(services: CallerServices): Callers {
   const { database, clock, tokens, cookieMode, sessionMaxAgeMs } = services;
   let schemaVersion: CheckedRow[0] = null;
-  /** The rows of API keys, by the hash of the key. A key's id and scopes are in the database alone. */
+  /**
+   * What the database said of API keys (their ids and scopes), by the hash of the key. The key itself does not tell it.
+   */
   const keys = new Memo<CheckedRow>(rememberedBytesMax, {
     weigh: (hash, row) => hash.length + row.join().length,
   });
   /**
-   * Whether the addresses of users were confirmed, 1 or 0, by user id. Access tokens do not say it, so that a link holds
-   * from the next request on. Users who have not been seen are taken for like the last one.
+   * Whether users have confirmed their addresses, 1 or 0, by user id. Access tokens do not say it, because a link that
+   * confirms an address has to take effect with the next request. For a user who is not in here, the answer for the
+   * last user is taken as a guess, which the check corrects.
    */
   const verified = new Memo<number>(rememberedBytesMax);
   let lastVerified = 0;

@@ -11,7 +11,8 @@ import type { CheckedRow } from "./authenticate.js";
 import { insist, withCheck } from "./store/checks.js";
 
 /**
- * The check found another caller or another schema version than expected; `found` is its row. Nothing was written.
+ * The check of the caller found another caller or another schema version than expected; `found` is the row that it
+ * returned. Nothing was written.
  */
 export class UnexpectedRowError extends CallRefusedError {
   override readonly name = "UnexpectedRowError";
@@ -75,13 +76,13 @@ export class CheckedDatabase implements Statements {
     return this.#confirmed;
   }
 
-  /** Sends the check alone, for a request that was answered without asking the database anything. */
+  /** Checks the caller alone, for a request that was answered without asking the database anything. */
   async confirm(): Promise<void> {
     const [result] = await this.#database.query([this.#check]);
     this.#compare(result!.rows[0]!);
   }
 
-  /** Compares the beginning of `row` with the expected row of the check. */
+  /** Throws UnexpectedRowError unless `row` begins with the expected row of the check. */
   #compare(row: Result["rows"][number]): void {
     if (this.#expected.some((value, i) => value !== row[i]))
       throw new UnexpectedRowError(row.slice(0, this.#expected.length));
@@ -95,15 +96,16 @@ export class CheckedDatabase implements Statements {
    */
   async #orAsk(error: unknown): Promise<never> {
     if (error instanceof StatementError) await this.confirm();
-    // The database checks constraints after it has checked the caller, so the caller's check has passed.
+    // A constraint is violated only after the caller was checked in the same transaction, so the caller's check has
+    // passed.
     if (error instanceof ConstraintError) this.#confirmed = true;
     throw error;
   }
 }
 
 /**
- * The result of the statement inside `withCheck`, without the `checkLength` columns of the check in front. The
- * statement's first column is never NULL, so NULL there means that it returned no row.
+ * The result of a statement that `withCheck` has joined with a check: without the check's columns, which are the first
+ * `checkLength`. The statement's first column is never NULL, so NULL there means that the statement returned no row.
  */
 function withoutCheck({ rows: [row], rowsWritten }: Result, checkLength: number): Result {
   const isThere = row![checkLength] !== null;

@@ -8,16 +8,22 @@ import { type PublicUser, tokenResponse } from "./token-response.js";
 
 /** What somebody signs in with: a password, the link of a mail, or the code of a provider's sign-in. */
 export interface FirstFactor {
-  /** Statements that use the factor up or create its user. They run before those that open the session. */
+  /**
+   * Statements that use up what the person signs in with (a link or a code), or create the user. They run before those
+   * that open the session.
+   */
   readonly before: readonly Statement[];
-  /** The user of the factor, for `openSession`. It matches nobody where the factor does not hold any more. */
+  /**
+   * The condition by which `openSession` finds the user who signs in. It matches nobody where the factor does not hold
+   * any more.
+   */
   readonly holder: Condition;
   /** Statements that run last, whether or not the session was opened. */
   readonly after?: readonly Statement[];
 }
 
 /**
- * Turns a first factor into a session with tokens, in one batch. Every sign-in ends here: login, registration, a
+ * Checks a first factor and opens a session with tokens, in one batch. Every sign-in ends here: login, registration, a
  * mailed link and a provider's code. Null where the factor does not hold any more.
  *
  * This is where a second factor would be asked for: as one more outcome of `SignIn`. `signIn` would open the session

@@ -17,13 +17,18 @@ export interface AuthContext {
   readonly platform: Platform;
   readonly config: Config;
   readonly tokens: AccessTokens;
-  /** The server's half of the keys that `sealSuccessor` and `openSuccessor` use. */
+  /**
+   * The server's keys for encrypting the successor of a refresh token: `sealSuccessor` and `openSuccessor` derive the
+   * key from one of these and the token itself.
+   */
   readonly successorKeys: Keyring<Uint8Array<ArrayBuffer>>;
   readonly throttle: PasswordThrottle;
   readonly mailAllowance: MailAllowance;
   readonly requestAllowance: RequestAllowance;
   readonly linkTokens: LinkTokens;
-  /** Begins to send the mails in the outbox at the next full second (`platform/tick.ts`). */
+  /**
+   * Lets the mails in the outbox be sent from the next full second on (`platform/tick.ts`), without waiting for that.
+   */
   readonly deliverMail: () => void;
   /** The canonical URL of the server, without a slash at the end. */
   readonly publicBaseUrl: string;
@@ -31,8 +36,8 @@ export interface AuthContext {
   /** The keys that `flowSecrets` derives the secrets of a social sign-in from. */
   readonly oauthStateKeys: Keyring<Uint8Array<ArrayBuffer>>;
   /**
-   * `$auth` and `$origins` of the schema in force. It asks the database for the schema's version, unless the caller
-   * passes the row of a `schemaVersionCheck` that has just been made.
+   * `$auth` and `$origins` of the schema in force; a refusal where no schema can be served. It asks the database for
+   * the schema's version, unless the caller passes the row of a `schemaVersionCheck` that has just been made.
    */
   readonly settings: (
     version?: CheckedRow,
@@ -43,13 +48,13 @@ export interface AuthContext {
 export interface AuthRequest {
   readonly request: Request;
   readonly context: AuthContext;
-  /** The client's address as `addressUnit` gives it. */
+  /** The client's IPv4 address, or the /64 network of its IPv6 address (`addressUnit`). */
   readonly address: string;
   /** The parameter in the path, such as the provider's name; empty where the path has none. */
   readonly name: string;
 }
 
-/** What a handler is given whose answer depends on the caller. */
+/** What a handler under /auth is given whose answer depends on the caller. */
 export interface CallerRequest extends AuthRequest {
   readonly caller: Caller;
 }

@@ -1,6 +1,6 @@
 import type { Config } from "../project/config.js";
 
-/** Clients rely on these names and attributes (docs/reference/auth.md#cookie-mode). */
+/** The names of the two cookies. Clients rely on these and on the attributes (docs/reference/auth.md#cookie-mode). */
 const accessName = "svc_access";
 const refreshName = "svc_refresh";
 

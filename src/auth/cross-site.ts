@@ -19,7 +19,7 @@ export function crossSiteGuard(policy: OriginPolicy): MiddlewareHandler {
   return async (c, next) => {
     const request = c.req.raw;
     if (safeMethods.has(request.method)) return next();
-    // The path as the router sees it, percent-decoded.
+    // The path of the request as the router sees it, percent-decoded.
     const { path } = c.req;
     if (judgedElsewhere.test(path)) return next();
     const verdict = judgeOrigin(policy, request);

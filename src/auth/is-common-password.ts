@@ -21,5 +21,8 @@ function firstOf(line: string): string {
   return /^[^A-Z]*/.exec(line)![0];
 }
 
-/** The code of the capital A, which says that a word shares no character with the one before it. */
+/**
+ * The code of the letter A: in the compressed list, an A before a word says that it shares no beginning with the word
+ * before.
+ */
 const letterOfNone = 65;

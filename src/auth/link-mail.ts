@@ -6,12 +6,12 @@ import { newId } from "./new-id.js";
 import { insertLink } from "./store/links.js";
 import type { NewMail } from "./store/outbox.js";
 
-/** A mail with a link that is to be prepared. */
+/** The mail with a link that `prepareLinkMail` prepares. */
 export interface LinkMail {
   /** The recipient's address. */
   readonly email: string;
   readonly purpose: LinkPurpose;
-  /** The statement that writes the mail, which decides who gets one: one of `store/outbox.ts`. */
+  /** Makes the statement that writes the mail and decides who gets one: one of the functions of `store/outbox.ts`. */
   readonly insertMail: (mail: NewMail) => Statement;
   readonly passwordHash?: string;
   readonly role?: string | null;
@@ -20,16 +20,19 @@ export interface LinkMail {
 
 /** The statements for a mail and its link. */
 export interface PreparedLinkMail {
-  /** The ids that the link and the mail have if the statements write them. */
+  /**
+   * The ids of the link and the mail, if the statements write them: whether they do depends on the account and on the
+   * limit of mails.
+   */
   readonly linkId: string;
   readonly mailId: string;
   readonly statements: readonly Statement[];
 }
 
 /**
- * The statements that count a mail against the allowance, write it to the outbox and create its link. They are the
- * same whether or not the address has an account and the allowance is used up, so that the time they take reveals
- * neither.
+ * The statements that count a mail against the limit of mails to an address, write it to the outbox and create its
+ * link. They are the same whether or not the address has an account and the limit is reached, so that the time they
+ * take reveals neither.
  */
 export async function prepareLinkMail(
   { platform, linkTokens, mailAllowance }: AuthContext,

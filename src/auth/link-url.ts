@@ -26,7 +26,7 @@ export function linkUrl(
   return withParameters(page, { token, ...(redirectTo === null ? {} : { redirect_to: redirectTo }) });
 }
 
-/** The page that `$auth` names for the purpose; empty where it names none. */
+/** The page that `$auth` of the schema names for links of a purpose; empty where it names none. */
 function configuredPage(settings: AuthSettings, purpose: LinkPurpose): string {
   switch (purpose) {
     case "email_verification":
@@ -39,8 +39,8 @@ function configuredPage(settings: AuthSettings, purpose: LinkPurpose): string {
 }
 
 /**
- * Where a page of the server's own leads on to: the first web origin that the project's files name, with the pages of
- * `$auth` first. Null where they name none.
+ * The URL that a page of the server's own offers to continue to: the first web origin that the project's files name,
+ * with the pages of `$auth` first. Null where they name none.
  */
 export function applicationUrl(
   settings: AuthSettings & { readonly origins: readonly string[] },

@@ -14,26 +14,26 @@ export const linkLifetimeSeconds: Readonly<Record<LinkPurpose, number>> = {
 };
 
 /**
- * The tokens of mailed links: HMAC-SHA-256 of purpose and id under a key of the server, in base64url. The token is
- * computed again from the link's id when its mail is sent, so that neither the outbox nor any other table holds it.
+ * Makes the tokens of mailed links: HMAC-SHA-256 of purpose and id under a key of the server, in base64url. The token
+ * is computed again from the link's id when its mail is sent, so that neither the outbox nor any other table holds it.
  */
 export interface LinkTokens {
   /** The token of a new link, under the current secret. */
   tokenOf(purpose: LinkPurpose, id: string): Promise<string>;
-  /** The token of a stored link; null where it was made under neither secret. */
+  /** The token of a stored link; null where it was made under neither the current nor the previous secret. */
   tokenOfStored(purpose: LinkPurpose, link: StoredLink): Promise<string | null>;
-  /** The hash that the database stores and looks a link up by. */
+  /** The hash of a token, which the database stores and by which it finds the link. */
   hashOf(token: string): Promise<string>;
 }
 
-/** How the database knows a link. */
+/** What the database holds of a link, of which its token can be made again. */
 export interface StoredLink {
   readonly id: string;
-  /** The hash of its token. */
+  /** The hash of the link's token. */
   readonly hash: string;
 }
 
-/** The keys are HMAC keys, which serve no other purpose. */
+/** Makes the `LinkTokens` of a server. The keys are HMAC keys, which serve no other purpose. */
 export async function createLinkTokens(keys: Keyring<Uint8Array<ArrayBuffer>>): Promise<LinkTokens> {
   const algorithm = { name: "HMAC", hash: "SHA-256" };
   const hmacKeys = await mapKeyring(keys, (key) =>

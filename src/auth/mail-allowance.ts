@@ -8,9 +8,9 @@ import { throttleKeys } from "./throttle-keys.js";
 export const mailWindowMs = 3_600_000;
 
 /**
- * Limits how many mails of a kind an address is sent within an hour (`auth.throttle.max_mails_per_address`). Each
- * kind is counted by itself, so that using one up blocks no other. The stored keys are hashed with a pepper, so that
- * they do not reveal addresses, and move with the secret as those of `PasswordThrottle` do. An address without an
+ * Limits how many mails of a kind an address is sent within an hour (`auth.throttle.max_mails_per_address`). Each kind
+ * is counted by itself, so that using one up blocks no other. The counters are stored under hashes made with a secret
+ * of the server, which do not reveal addresses, and go on counting when that secret is replaced. An address without an
  * account is counted under another key, so that mails requested before its owner registers do not count against them.
  */
 export class MailAllowance {

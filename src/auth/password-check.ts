@@ -19,18 +19,21 @@ export interface Account {
 export interface PasswordCheck {
   /** Null unless the password is right and the account is enabled. */
   readonly account: Account | null;
-  /** Statements that take the counted failure back. They belong into the batch that a successful attempt writes. */
+  /** Statements that take the counted failure back, to be run in the batch that a successful attempt writes. */
   readonly forgive: readonly Statement[];
-  /** The hash that stands for the client's address in `_known_addresses`. */
+  /**
+   * The client's address, hashed as in the table `_known_addresses`, which holds the addresses that users have signed
+   * in from.
+   */
   readonly addressKey: string;
-  /** The row of `schemaVersionCheck`, for `AuthContext.settings`. */
+  /** The row that `schemaVersionCheck` returned in the same round trip, for `AuthContext.settings`. */
   readonly schemaVersion: CheckedRow;
 }
 
 /**
- * Checks a password under the throttle. An unknown address, a wrong password and a disabled account all take one
- * batch and one hash, so that they cannot be told apart by time. `address` is the client's, as `addressUnit` gives
- * it. Refuses with `rate_limited` past the limits.
+ * Checks a password, unless too many have failed: then it refuses with `rate_limited`. An unknown address, a wrong
+ * password and a disabled account all take one batch and one hash, so that they cannot be told apart by time. `address`
+ * is the client's IPv4 address, or the /64 network of its IPv6 address (`addressUnit`).
  */
 export async function checkAccountPassword(
   { platform, throttle }: AuthContext,
@@ -71,7 +74,7 @@ export async function orForgive<T>(
   try {
     return await work();
   } catch (error) {
-    // Where this fails too, the first error is the one to report.
+    // If taking the failure back fails too, the first error is the one to report.
     await database.batch(forgive).catch(() => {});
     throw error;
   }

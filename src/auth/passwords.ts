@@ -17,7 +17,10 @@ export function passwordProblem(password: string, lengthMin: number): Refusal | 
   return isCommonPassword(password) ? tooCommon : null;
 }
 
-/** Why a new password is refused for the account of this address: it is the address, or what stands before the @. */
+/**
+ * Why a new password is refused because of the account's address: it is the address, or what stands before the @. Null
+ * where it is neither.
+ */
 export function ownAddressProblem(password: string, email: string): Refusal | null {
   const address = emailKey(email);
   const guesses = [address, address.slice(0, address.lastIndexOf("@"))];
@@ -50,7 +53,10 @@ function isTooLong(password: string): boolean {
 const nobodysHash =
   "$argon2id$v=19$m=19456,t=2,p=1$AAAAAAAAAAAAAAAAAAAAAA$AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA";
 
-/** Runs exactly one hash, whether or not there is a password to compare with. */
+/**
+ * Whether a password fits the stored hash; false where there is no hash. Computes exactly one hash in any case, so that
+ * the time does not tell whether there is a stored one.
+ */
 export async function checkPassword(
   hasher: PasswordHasher,
   password: string,

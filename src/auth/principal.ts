@@ -18,14 +18,17 @@ export type Caller =
 /** The caller of a request without a credential. */
 export const anonymous: Caller = { kind: "anonymous" };
 
-/** A text that identifies the caller: `anonymous`, `user:<id>` or `key:<id>`. Cursors are bound to it. */
+/**
+ * A text that identifies the caller: `anonymous`, `user:<id>` or `key:<id>`. The cursor of a list is bound to it, so
+ * that no other caller can use the cursor.
+ */
 export function principalOf(caller: Caller): string {
   return caller.kind === "anonymous" ? caller.kind : `${caller.kind}:${caller.id}`;
 }
 
 /**
- * For whom work of a request is done, and how long it may take (`docs/reference/limits.md#long-work`). `takenMs` is how
- * long the request has taken already.
+ * What the database is told for statements that may take long: who the caller is, and the milliseconds left before the
+ * work is stopped (`docs/reference/limits.md#long-work`). `takenMs` is how long the request has taken already.
  */
 export function longWorkFor(caller: Caller, api: Config["api"], takenMs = 0): LongWork {
   const isKey = caller.kind === "key";
@@ -33,7 +36,10 @@ export function longWorkFor(caller: Caller, api: Config["api"], takenMs = 0): Lo
   return { principal: principalOf(caller), isKey, withinMs };
 }
 
-/** The values of `auth` in rules. For an API key they are null, because its scopes alone decide what it may do. */
+/**
+ * The values of `auth.id`, `auth.email` and so on in rules. They are null for anonymous callers, and for API keys,
+ * because a key's scopes alone decide what it may do.
+ */
 export function authValues(caller: Caller): AuthValues {
   return caller.kind === "user"
     ? { id: caller.id, email: caller.email, email_verified: caller.emailVerified, role: caller.role }

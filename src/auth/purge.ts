@@ -8,19 +8,19 @@ const rowsMax = 500;
 const linkKeepMs = 604_800_000;
 
 /**
- * How often each statement is repeated in one call at most, so that a call ends even where rows are added as fast as
- * they are removed.
+ * How often a statement that removes ended rows is repeated in one call at most, so that a call ends even where rows
+ * are added as fast as they are removed.
  */
 const roundsMax = 100;
 /**
- * For counters: requests of strangers can make several thousand a second, where each comes from another address, and those
- * whose window has ended must not become more and more.
+ * The same limit for the statement that removes counters of requests, which is higher: strangers can make several
+ * thousand counters a second, each from another address, and those that have ended must not pile up.
  */
 const counterRoundsMax = 2_000;
 
 /**
- * Removes sessions, tokens, links and counters that have ended, a few rows at a time. To be called every minute or
- * so.
+ * Removes sessions, tokens, mailed links, social sign-ins and counters that have ended, a few rows at a time. To be
+ * called every minute or so.
  */
 export async function purge(
   { database, clock }: Pick<Platform, "database" | "clock">,
@@ -40,7 +40,10 @@ export async function purge(
   await repeat(database, purgeCounters(now, rowsMax), counterRoundsMax);
 }
 
-/** Runs a statement until it finds little. Each time has its own transaction, so that other writes get in between. */
+/**
+ * Repeats a statement until it removes fewer than `rowsMax` rows, `timesMax` times at most. Each time has its own
+ * transaction, so that other writes get in between.
+ */
 async function repeat(database: Platform["database"], statement: Statement, timesMax: number): Promise<void> {
   for (let rounds = 0, removed = rowsMax; removed >= rowsMax && rounds < timesMax; rounds++) {
     const [result] = await database.batch([statement]);

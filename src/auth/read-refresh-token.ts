@@ -18,8 +18,8 @@ export async function readRefreshToken(request: Request, { auth }: Config): Prom
 }
 
 /**
- * The refusal of a refresh token that is not live. A browser whose refresh cookie has expired sends no token and gets
- * it too.
+ * The refusal of a refresh token that is malformed, expired, used or revoked. It is also the answer to a browser whose
+ * refresh cookie has expired, which sends no token.
  */
 export const invalidRefreshToken = new Refusal(
   "invalid_refresh_token",

@@ -2,8 +2,8 @@ import { fromBase64Url, toBase64Url } from "../encoding/base64.js";
 import { aesKey, hkdf, open, type SecretKey, seal } from "../encoding/secret-keys.js";
 
 /**
- * What the database reports of a presented refresh token after the batch of `rotateRefreshToken`. Times are
- * milliseconds since the epoch.
+ * What the database says of a presented refresh token after the batch of `rotateRefreshToken`. Times are milliseconds
+ * since the epoch.
  */
 export interface TokenFacts {
   readonly usedAtMs: number | null;
@@ -19,18 +19,18 @@ export interface TokenFacts {
   };
 }
 
-/** What a refresh answers. */
+/** How a refresh is answered. */
 export type RotationVerdict =
-  /** This request consumed the token, so the successor that it offered was stored. */
+  /** This request used the token, so the successor that it offered was stored and is the answer. */
   | { readonly kind: "issue"; readonly facts: TokenFacts }
-  /** The token was used before, within the grace window: the answer holds the same successor again. */
+  /** The token was used before, within the grace window: the successor of then, here encrypted, is the answer again. */
   | { readonly kind: "replay"; readonly facts: TokenFacts; readonly sealedSuccessor: string }
   | { readonly kind: "reject" };
 
 /**
- * Decides how a refresh is answered (docs/reference/auth.md#rotation-and-its-grace-window). `sealedSuccessor` is the
- * one that this request offered; it is stored with the token exactly if this request consumed the token. `now` and
- * `graceMs` are milliseconds.
+ * Decides how a refresh is answered (docs/reference/auth.md#rotation-and-its-grace-window). `facts` are null for a
+ * token that is not stored. `sealedSuccessor` is the encrypted new token that this request offered; it is stored with
+ * the old one exactly if this request was the one to use it up. `now` and `graceMs` are milliseconds.
  */
 export function judgeRotation(
   facts: TokenFacts | null,
@@ -38,17 +38,18 @@ export function judgeRotation(
   now: number,
   graceMs: number,
 ): RotationVerdict {
-  // Where the token is an old one of a living session, the batch has ended that.
+  // A token that is not stored is unknown, or an old one that was deleted. If it is an old token of a live session, the
+  // batch has ended that session.
   if (facts === null) return reject;
   const { usedAtMs, sessionEnded, user } = facts;
   // A token that came back after its grace window is refused here: the batch has ended its session.
   if (user.disabled || sessionEnded) return reject;
   if (facts.sealedSuccessor === sealedSuccessor) return { kind: "issue", facts };
-  // A token that is unused, and yet was not consumed, has expired. One that is used and has no successor came back so
-  // late that its successor has been erased.
+  // A token that is not marked as used, and yet was not used up by this request, has expired. One that is used and has
+  // no successor came back so late that its successor has been erased.
   if (usedAtMs === null || facts.sealedSuccessor === null) return reject;
-  // This server's clock is behind the time of the first use by more than the window, so it cannot tell whether the
-  // window is still open.
+  // This server's clock is behind the time of the token's first use by more than the grace window, so it cannot tell
+  // whether the window is still open.
   if (usedAtMs - now > graceMs) return reject;
   return { kind: "replay", facts, sealedSuccessor: facts.sealedSuccessor };
 }
@@ -59,12 +60,15 @@ const prefix = "svc_rt_";
 /** How many random bytes `newRefreshToken` takes. */
 export const refreshTokenRandomBytes = 32;
 const wellFormed = /^svc_rt_[\w-]{43}$/;
-/** Of the 43 characters with 6 bits each, the family has 126 bits and the rest 130, so neither can be guessed. */
+/**
+ * How many characters all tokens of one session begin with, their family. That is 126 bits, and the other 22 characters
+ * have 130, so neither part can be guessed.
+ */
 const familyCharacters = 21;
 
 /**
  * A refresh token from `refreshTokenRandomBytes` random bytes. The database stores only its hash. A successor is given
- * the family of its predecessor, and is random otherwise.
+ * the family of its predecessor (`familyOf`), and is random otherwise.
  */
 export function newRefreshToken(random: Uint8Array, family = ""): string {
   const characters = toBase64Url(random.subarray(0, refreshTokenRandomBytes));
@@ -72,17 +76,19 @@ export function newRefreshToken(random: Uint8Array, family = ""): string {
 }
 
 /**
- * The part that all refresh tokens of one session begin with and only their holders know; null where the text is no
- * refresh token. Used tokens are not stored for long: a token that is not stored and has the family of a living session
- * is an old one (docs/reference/auth.md#rotation-and-its-grace-window). The database stores only the family's hash.
+ * The family of a refresh token: the characters behind `svc_rt_` that all tokens of one session share and only their
+ * holders know; null where the text is no refresh token. Used tokens are not stored for long: a token that is not
+ * stored and has the family of a live session is an old one (docs/reference/auth.md#rotation-and-its-grace-window). The
+ * database stores only the family's hash.
  */
 export function familyOf(token: string): string | null {
   return wellFormed.test(token) ? token.slice(prefix.length, prefix.length + familyCharacters) : null;
 }
 
 /**
- * Seals a successor under a key that takes both the server's key and the predecessor to derive, so that neither a
- * dump of the database nor the server's secret alone opens it. `iv` is 12 random bytes.
+ * Encrypts the successor of a refresh token, so that the same answer can be given again. The key is derived from both
+ * the server's key and the predecessor, so that neither a dump of the database nor the server's secret alone opens it.
+ * `iv` is 12 random bytes.
  */
 export async function sealSuccessor(
   successor: string,
@@ -93,7 +99,10 @@ export async function sealSuccessor(
   return toBase64Url(await seal(await successorKey(predecessor, serverKey), successor, prefix, iv));
 }
 
-/** Opens what `sealSuccessor` sealed; null unless it was sealed under this predecessor and is undamaged. */
+/**
+ * Decrypts what `sealSuccessor` encrypted; null where that was made for another predecessor or with another server key,
+ * or is damaged.
+ */
 export async function openSuccessor(
   sealed: string,
   predecessor: string,

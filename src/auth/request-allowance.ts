@@ -20,8 +20,9 @@ export class RequestAllowance {
   ) {}
 
   /**
-   * Counts a request, before it costs anything. Past the limit it is refused with `rate_limited`, and nothing is
-   * written. `address` is the client's as `addressUnit` gives it, `now` is in milliseconds since the epoch.
+   * Counts a request before it costs anything; null where it may go on. Past the limit it is refused with
+   * `rate_limited`, and nothing is written. `address` is the client's IPv4 address, or the /64 network of its IPv6
+   * address (`addressUnit`), `now` is in milliseconds since the epoch.
    */
   async take(address: string, now: number): Promise<Refusal | null> {
     if (!this.limits.enabled) return null;

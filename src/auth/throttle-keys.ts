@@ -1,7 +1,10 @@
 import { type Keyring, mapKeyring } from "../encoding/keyring.js";
 import { hashSecret } from "./api-key.js";
 
-/** What a counter, or an address, is known by in the database: a hash of `parts` with each secret's pepper. */
+/**
+ * The keys under which the database holds a counter or a client's address: hashes of `parts` that are made with a
+ * secret of the server (a pepper), one with the current secret and one with the previous.
+ */
 export function throttleKeys(
   peppers: Keyring<string>,
   ...parts: readonly string[]

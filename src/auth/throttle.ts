@@ -17,28 +17,34 @@ import { throttleKeys } from "./throttle-keys.js";
 export interface CountedAttempt {
   /** Statements that count the attempt, for the batch that begins it. */
   readonly count: readonly Statement[];
-  /** Takes the results of `count`. Null: the attempt may go on; otherwise `rate_limited`. */
+  /**
+   * Takes the results of the statements of `count`. Null: the attempt may go on; otherwise the refusal `rate_limited`.
+   */
   judge(results: readonly Result[]): Promise<Refusal | null>;
-  /** Statements that take the count back, for the batch that a successful attempt writes. */
+  /** Statements that take the count back, to be run in the batch that a successful attempt writes. */
   readonly forgive: readonly Statement[];
-  /** The hash that stands for the client's address in `_known_addresses`. */
+  /**
+   * The client's address, hashed as in the table `_known_addresses`, which holds the addresses that users have signed
+   * in from.
+   */
   readonly addressKey: string;
 }
 
-/** Who tries a password, and when. */
+/** Who tries a password of which account, and when. */
 export interface PasswordAttempt {
   readonly emailKey: string;
-  /** The client's address as `addressUnit` gives it. */
+  /** The client's IPv4 address, or the /64 network of its IPv6 address (`addressUnit`). */
   readonly address: string;
-  /** Milliseconds since the epoch. */
+  /** When the password is tried, in milliseconds since the epoch. */
   readonly now: number;
 }
 
 /**
  * Counts failed password checks per account and address together, per address, and per account
- * (docs/reference/auth.md#throttle). The stored keys are hashed with a pepper, so that they reveal neither people nor
- * addresses. What is stored by the previous secret's pepper moves to the current one's when it is next asked for, so
- * that a change of the secret gives nobody more attempts and makes no owner a stranger.
+ * (docs/reference/auth.md#throttle). Counters are stored under hashes made with a secret of the server (a pepper),
+ * which reveal neither people nor addresses. While the secret is being changed, what is stored under the previous one
+ * moves to the current one when it is next asked for, so that the change gives nobody more attempts, and owners are
+ * still known by their addresses.
  */
 export class PasswordThrottle {
   constructor(
@@ -82,7 +88,10 @@ export class PasswordThrottle {
     };
   }
 
-  /** The hash that stands for a client's address in `_known_addresses`. */
+  /**
+   * The client's address, hashed as in the table `_known_addresses`, which holds the addresses that users have signed
+   * in from.
+   */
   async addressKey(address: string): Promise<string> {
     return (await this.addressKeys(address)).current;
   }

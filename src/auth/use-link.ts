@@ -10,9 +10,9 @@ import { consumeLink, type LinkUse, liveLink, userOfLink } from "./store/links.j
 export interface LinkOpening {
   readonly purpose: LinkPurpose;
   readonly token: string;
-  /** The password to set; null where the purpose sets none. */
+  /** The password to set; null where links of this purpose set none. */
   readonly password: string | null;
-  /** The client's address as `addressUnit` gives it. */
+  /** The client's IPv4 address, or the /64 network of its IPv6 address (`addressUnit`). */
   readonly address: string;
 }
 
@@ -32,7 +32,7 @@ export async function useLink(
   return row === undefined ? invalidToken : { redirectTo: row[0] as string | null, userId: row[1] as string };
 }
 
-/** As `useLink`, but also signs the user in and responds with their tokens. */
+/** Uses a mailed link, signs its user in and responds with their tokens. Refuses what `useLink` refuses. */
 export async function signInByLink(context: AuthContext, opening: LinkOpening): Promise<Response | Refusal> {
   const use = await prepareUse(context, opening);
   if (isRefusal(use)) return use;
@@ -52,7 +52,8 @@ async function prepareUse(
   if (email === null) return invalidToken;
   const ownAddress = password === null ? null : ownAddressProblem(password, email);
   if (ownAddress !== null) return ownAddress;
-  // Hashed only now: tokens that open nothing cost no hash, and a weak password does not use the link up.
+  // The password is hashed only now, so that tokens which open nothing cost no hash, and a weak password does not use
+  // the link up.
   const passwordHash =
     password === null ? null : await platform.passwordHasher.hash(password, { address, isFor: "sign_in" });
   const addressKey = await throttle.addressKey(address);

@@ -17,13 +17,22 @@ export const databaseEntry = "data.db";
 const entryNames: readonly string[] = [...textEntries, databaseEntry];
 
 const textBytesMax = 4_194_304;
-/** Programs that write tar files pad the last record, of 10 KiB or somewhat more, with zeros. */
+/**
+ * How many bytes may follow the last entry of an archive. Programs that write tar files pad the last record, of 10 KiB
+ * or somewhat more, with zeros.
+ */
 const tailBytesMax = 1_048_576;
 
-/** A file for its owner alone. It is made at once, so that none comes into a directory that is being removed. */
+/**
+ * Opens a new file for writing, which only its owner may read. The file is created at once, not with the first write,
+ * so that none appears in a directory that is being removed.
+ */
 const newFile = (to: string) => createWriteStream(to, { fd: openSync(to, "wx", privateFile), flush: true });
 
-/** Packs the entries that `from` holds into a new .tar.gz. Throws RefusedError for what `readArchive` refuses. */
+/**
+ * Packs the project's files that are in the directory `from` into a new .tar.gz, `to`. Throws RefusedError for what
+ * `readArchive` would refuse.
+ */
 export async function writeArchive(from: string, to: string): Promise<void> {
   const at = (name: string) => join(from, name);
   const headers = entryNames
@@ -34,7 +43,7 @@ export async function writeArchive(from: string, to: string): Promise<void> {
   const archive = pack();
   const gzip = createGzip();
   const written = pipeline(archive, gzip, newFile(to));
-  // All entries are begun at once; tar-stream writes one after the other.
+  // All entries of the archive are begun at once; the tar library (tar-stream) writes one after the other.
   const packed = headers.map((header) => pipeline(createReadStream(at(header.name)), archive.entry(header)));
   archive.finalize();
   const bytes = headers.reduce((sum, { size }) => sum + size, 0);
@@ -51,13 +60,15 @@ export async function readArchive(file: string, into: string): Promise<void> {
   const entries = extract();
   const endless = `it goes on for ${tailBytesMax} bytes after its end`;
   let bytesLeft = tailBytesMax;
-  // A few compressed megabytes can unpack to zeros for a whole day.
+  // Unpacking stops where an archive goes on for too long after an entry: a few compressed megabytes can unpack to
+  // zeros for a whole day.
   const gunzip = createGunzip().on("data", (chunk: Buffer) => {
     bytesLeft -= chunk.length;
     if (bytesLeft < 0) gunzip.destroy(new RefusedError(`${file}: ${endless}`));
   });
   const fed = pipeline(source, gunzip, entries);
-  // A refused entry makes it fail too, with "premature close", which says less.
+  // Where an entry is refused, this pipeline fails too, with "premature close". That error is ignored, because the
+  // refusal says more.
   fed.catch(() => {});
   async function take() {
     for await (const entry of entries) {
@@ -68,7 +79,8 @@ export async function readArchive(file: string, into: string): Promise<void> {
     await fed;
   }
   await withProgress("unpack", size, () => source.bytesRead, take()).catch((error) => {
-    // What is neither a refusal nor the system's, such as a full disk, comes from gunzip or tar.
+    // An error that is neither a refusal nor one of the operating system (such as a full disk) comes from gunzip or
+    // tar.
     if (error instanceof RefusedError || typeof error.syscall === "string") throw error;
     throw new RefusedError(`${file} is no .tar.gz, or is damaged or cut off: ${error.message}`);
   });
@@ -82,7 +94,10 @@ function refuse(what: string, problem: string | null): void {
   if (problem !== null) throw new RefusedError(`${what}: ${problem}`);
 }
 
-/** What is wrong with an entry, or null: its name, type or size; with `into`, that it repeats or the disk is full. */
+/**
+ * What is wrong with an entry of an archive; null where nothing is. Without `into` its name, type and size are looked
+ * at; with `into`, the directory to unpack into, also whether the entry repeats there or the disk lacks room.
+ */
 function entryProblem({ name, type, size }: Pick<Header, "name" | "type" | "size">, into?: string) {
   // Names are compared as text and never resolved as paths, so no entry can lead to another place.
   const shown = JSON.stringify(name);
@@ -92,7 +107,7 @@ function entryProblem({ name, type, size }: Pick<Header, "name" | "type" | "size
     return `${shown} has ${size} bytes, and ${textBytesMax} at most are read`;
   if (into === undefined) return null;
   if (existsSync(join(into, name))) return `${shown} is in it twice`;
-  // Tested in advance, because a full disk would also disturb every other program that uses it.
+  // The room is tested in advance, because a full disk would also disturb every other program that uses it.
   const { bavail, bsize } = statfsSync(into);
   const free = bavail * bsize;
   return size > free ? `it has a file of ${size} bytes, and ${free} are free in ${dirname(into)}` : null;
@@ -101,7 +116,7 @@ function entryProblem({ name, type, size }: Pick<Header, "name" | "type" | "size
 async function refuseUnsound(directory: string): Promise<void> {
   const path = join(directory, databaseEntry);
   if (!existsSync(path)) return;
-  // Tested separately, because for SQLite an empty file is a valid, empty database.
+  // An empty file is refused separately, because for SQLite it is a valid, empty database.
   const problem = statSync(path).size === 0 ? "it is empty" : await databaseProblem(path);
   refuse(`${databaseEntry} is no sound SQLite database`, problem);
 }

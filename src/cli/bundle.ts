@@ -23,7 +23,8 @@ const bundle = await rolldown({
 const { output } = await bundle.write({
   dir: directory,
   format: "cjs",
-  // Makes `require` of each dynamic import, because code that was compiled from a code cache cannot use `import()`.
+  // Turns each dynamic `import()` into `require`, because code that was compiled from a code cache cannot use
+  // `import()`.
   dynamicImportInCjs: false,
   entryFileNames: "[name].js",
   chunkFileNames: "[name]-[hash].js",
@@ -34,7 +35,7 @@ writeFileSync(join(directory, "package.json"), '{ "type": "commonjs" }\n');
 // npm makes the file executable when it installs the package, but not again after each build.
 chmodSync(join(directory, "main.js"), 0o755);
 
-// Not loaded through the cache: start.ts itself, and the files that Node loads for threads.
+// The files that get no code cache: the start, which loads the caches, and those that Node loads for threads.
 const unloaded = ["main.js", "libsql-file-worker.js", "libsql-long-work-thread.js"];
 const names = output.map(({ fileName }) => fileName).filter((name) => !unloaded.includes(name));
 writeCodeCaches(directory, names);

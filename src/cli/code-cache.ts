@@ -5,8 +5,9 @@ import { Script } from "node:vm";
 import { crc32 } from "node:zlib";
 
 /**
- * Identifies the build of Node. V8 checks only its own version, its flags and the length of the source; a cache of
- * another build that passes these checks can crash the process.
+ * The version and build of Node that runs, as a text; a code cache is used only by the build that made it. V8 itself
+ * checks only its own version, its flags and the length of the source; a cache of another build that passes these
+ * checks can crash the process.
  */
 export const thisBuild = JSON.stringify([process.version, process.arch, process.platform, process.config]);
 

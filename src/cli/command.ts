@@ -3,7 +3,7 @@ import { isRefusal, type Refusal } from "../http/refusal.js";
 
 /** One command of `svc`: its help, the options that it takes, and what it does. */
 export interface Command {
-  /** As it is typed, such as `schema apply`. */
+  /** The name of the command as it is typed, such as `schema apply`. */
   readonly name: string;
   /** Positional arguments and options, as shown in the help. */
   readonly usage: string;
@@ -16,7 +16,10 @@ export interface Command {
   run(invocation: Invocation): Promise<ExitCode>;
 }
 
-/** 0 success, 1 a refusal, 2 wrong arguments or configuration (`docs/reference/command-line.md#exit-codes`). */
+/**
+ * The exit code of a command: 0 success, 1 a refusal, 2 wrong arguments or configuration
+ * (`docs/reference/command-line.md#exit-codes`).
+ */
 export type ExitCode = 0 | 1 | 2;
 
 /** The arguments and the environment of one run of a command. */

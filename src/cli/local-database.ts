@@ -16,7 +16,10 @@ export async function withDatabase<T>(
   }
 }
 
-/** Like `withDatabase`, but first migrates the server's own tables to this release. Throws ProblemsError. */
+/**
+ * Opens the project's database, migrates the server's own tables to this release, and closes the database after `use`
+ * in any case. Throws ProblemsError.
+ */
 export function withSystemTables<T>(
   project: ProjectDirectory,
   use: (database: Database) => Promise<T>,
@@ -27,7 +30,10 @@ export function withSystemTables<T>(
   });
 }
 
-/** The project's random id, to which sealed credentials are bound. */
+/**
+ * The random id in the project's database. Sealed credentials of sign-in providers open only for the project with the
+ * same id.
+ */
 export function projectIdOf(project: ProjectDirectory): Promise<string> {
   return withSystemTables(project, async (database) => {
     const [found] = await database.query([projectId()]);

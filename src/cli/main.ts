@@ -5,7 +5,7 @@ import { ProblemsError } from "../problems/problem.js";
 import { type Command, type ExitCode, RefusedError, readInvocation, UsageError } from "./command.js";
 import { helpOf } from "./help-of.js";
 
-/** Modules of commands by the first word of the command. Only the needed one is loaded. */
+/** Loads the modules of commands, by the first word of the command. Only the needed one is loaded. */
 const groups: Readonly<Record<string, () => Promise<{ readonly commands: readonly Command[] }>>> = {
   init: () => import("./commands/init.js"),
   serve: () => import("./commands/serve.js"),
@@ -20,7 +20,8 @@ const groups: Readonly<Record<string, () => Promise<{ readonly commands: readonl
   import: () => import("./commands/import.js"),
 };
 
-// If Node exits because nothing is left to do before the command has finished, that is not a success.
+// The exit code if Node exits because nothing is left to do, although the command has not finished: that is not a
+// success.
 process.exitCode = 1;
 main(process.argv.slice(2)).then((code) => {
   process.exitCode = code;

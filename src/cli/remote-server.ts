@@ -5,7 +5,7 @@ import { readSecretLines } from "./standard-input.js";
 export interface RemoteServer {
   /** Returns the answer's `data`. Throws RefusedError with the server's own message. */
   call(method: string, path: string, body?: RemoteBody): Promise<unknown>;
-  /** Lines of standard input after the secret for signing in. */
+  /** The lines of standard input that follow the one with the key or password for signing in. */
   readonly moreLines: readonly string[];
 }
 
@@ -14,7 +14,7 @@ export type RemoteBody = { readonly json: unknown } | { readonly yaml: string };
 
 /** Options of a command that can work on a running server. */
 export const remoteOptions = { url: { type: "string" }, "key-stdin": { type: "boolean" } } as const;
-/** Help for `remoteOptions`. */
+/** The lines of `--help` about `remoteOptions`. */
 export const remoteHelp = [
   "--url URL        a running server instead of the local database",
   "--key-stdin      with --url: a project:backend key on the first line of standard input",
@@ -29,7 +29,7 @@ export const signInOptions = {
   email: { type: "string" },
   "password-stdin": { type: "boolean" },
 } as const;
-/** Help for `signInOptions`. */
+/** The lines of `--help` about `signInOptions`. */
 export const signInHelp = [
   ...remoteHelp,
   "--email E --password-stdin   with --url: an admin, instead of a key",
@@ -59,7 +59,10 @@ async function signIn(url: string, email: string, password: string): Promise<str
   return token;
 }
 
-/** The access token from its cookie, where `auth.cookie_tokens_in_body` is false; null where there is none. */
+/**
+ * The access token in the cookies of a sign-in's answer, where the server sends it in a cookie alone
+ * (`auth.cookie_tokens_in_body` is false); null where there is none.
+ */
 function accessCookieOf(cookies: readonly string[]): string | null {
   const values = cookies.map((text) => /^svc_access=([^;]+)/.exec(text)?.[1]);
   return values.find((value) => value !== undefined) ?? null;

@@ -5,7 +5,7 @@ import type { ColumnType } from "../sqlite/column-type.js";
 
 /** Choices of `svc gen types`. */
 export interface RowTypesOptions {
-  /** The type of integers. Those beyond ±(2^53−1) are sent as decimal strings. */
+  /** The TypeScript type of integers. Those beyond ±(2^53−1) are sent as decimal strings. */
   readonly integers: "number" | "number | string";
 }
 
@@ -39,8 +39,8 @@ function tableLines(table: Table, rules: RulesSource, options: RowTypesOptions):
   const columns = [...table.columns.values()];
   const hidden = rules.get(name)?.columns;
   const isKey = (column: Column) => primaryKey.includes(column.name);
-  // An application's own interface is not assignable to `Json`, although its values are JSON, so writes accept any
-  // object.
+  // In TypeScript, an application's own interface is not assignable to `Json`, although its values are JSON, so writes
+  // accept any object.
   const typed = (column: Column, key: string) =>
     column.type === "json" && key !== "row" ? "Json | object" : typeOf(column, table, key, options);
   const block = (key: string, some: readonly Column[], isOptional: (column: Column) => boolean) => [

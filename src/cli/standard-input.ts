@@ -10,7 +10,7 @@ export async function readSecretLines(): Promise<readonly string[]> {
   return text.replace(/\r?\n$/, "").split(/\r?\n/);
 }
 
-/** The first of `readSecretLines`; an empty string where there is none. */
+/** The first line of standard input, as `readSecretLines` reads it; an empty string where there is none. */
 export async function readSecretLine(): Promise<string> {
   const [line = ""] = await readSecretLines();
   return line;

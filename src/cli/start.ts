@@ -11,7 +11,10 @@ interface Module {
 
 const modules = new Map<string, Module>();
 
-/** `require` for the bundle's own files. */
+/**
+ * `require` for the files of the bundle, which are loaded from their code caches; anything else goes to Node's own
+ * `require`.
+ */
 function requireOwn(path: string): object {
   const known = modules.get(path);
   if (known) return known.exports;

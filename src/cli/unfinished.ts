@@ -5,13 +5,14 @@ import { privateDirectory } from "../node/private-files.js";
 import { syncToDisk } from "../node/sync-to-disk.js";
 
 const endingSignals = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
-/** How long the first Ctrl-C waits for a thread to close its files; a second one does not wait. */
+/** How long the first signal to end the process waits for a thread to close its files; a second one does not wait. */
 const threadWaitMs = 5000;
 
 /**
- * Runs `work` with a new directory inside of `folder`, its owner's alone, that is removed in any case. If the work
- * fails or a signal ends the process, does `undo` too, the last first, and tells what could not be removed. A signal
- * waits for another thread that is `held`, and ends the work there.
+ * Runs `work` with a new directory inside of `folder`, which only its owner may read and which is removed in any case.
+ * If the work fails or a signal ends the process, runs the functions in `undo` too, the last first, and prints what
+ * could not be removed. `held` wraps work of another thread: a signal waits until that thread is done, and nothing that
+ * follows it is done any more.
  */
 export async function leavingNothing<T>(
   folder: string,
@@ -33,7 +34,8 @@ export async function leavingNothing<T>(
   const interrupt = async (signal: NodeJS.Signals) => {
     if (++signals === 1) await Promise.race([Promise.allSettled([thread]), setTimeout(threadWaitMs)]);
     finish();
-    // Its listeners are removed, so it ends the process as usual, even if other threads are running.
+    // The listeners for signals are removed, so the signal now ends the process as usual, even if other threads are
+    // running.
     process.kill(process.pid, signal);
   };
   for (const signal of endingSignals) process.on(signal, interrupt);
@@ -49,12 +51,18 @@ export async function leavingNothing<T>(
   }
 }
 
-/** The path, or the nearest directory above it that exists. A broken symbolic link counts as existing. */
+/**
+ * The path itself, if something exists there, else the nearest directory above that exists. A broken symbolic link
+ * counts as existing.
+ */
 export function nearestName(path: string): string {
   return fs.lstatSync(path, { throwIfNoEntry: false }) ? path : nearestName(dirname(path));
 }
 
-/** Makes a directory and its missing parents. They stay where somebody else has put something into them. */
+/**
+ * Makes a directory and its missing parents. `undo` gets what removes them, unless somebody else has put something into
+ * them.
+ */
 export function makeDirectory(path: string, undo: (() => void)[], mode?: number): void {
   if (fs.existsSync(path)) return;
   makeDirectory(dirname(path), undo, mode);
@@ -62,14 +70,17 @@ export function makeDirectory(path: string, undo: (() => void)[], mode?: number)
   undo.push(() => fs.rmdirSync(path));
 }
 
-/** Puts a finished file at a free path, for good. Throws EEXIST where the path is taken. */
+/**
+ * Puts a finished file at a path, written through to the disk; `undo` gets what removes it. Throws EEXIST where the
+ * path is taken.
+ */
 export function place(from: string, to: string, undo: (() => void)[]): void {
   makeDirectory(dirname(to), undo, privateDirectory);
-  // Unlike a rename, neither of the two overwrites what somebody has put there meanwhile.
+  // Unlike a rename, neither the link nor the copy overwrites what somebody has put there meanwhile.
   try {
     fs.linkSync(from, to);
   } catch {
-    // To another file system, or on one without links, such as that of a USB stick.
+    // A link is not possible to another file system, or on one without links, such as that of a USB stick.
     fs.copyFileSync(from, to, fs.constants.COPYFILE_EXCL);
   }
   undo.push(() => fs.rmSync(to, { force: true }));

@@ -25,7 +25,7 @@ export interface VerificationRequired {
   readonly verification_expires_in: number;
 }
 
-/** The endpoints under `/auth` (`docs/reference/auth.md`). Every method throws SvcError. */
+/** The endpoints under `/auth` (`docs/reference/auth.md`). A method whose call fails throws SvcError. */
 export class Auth {
   readonly oauth: OAuth;
   readonly #send: Send;
@@ -84,7 +84,7 @@ export class Auth {
       try {
         await this.#post("/auth/logout", this.#authorized.refreshBody(session));
       } catch (error) {
-        // The session had already ended.
+        // The server has refused the refresh token, so the session had already ended there.
         if (!isRejectedToken(error)) throw error;
       }
     });
@@ -110,7 +110,7 @@ export class Auth {
     readonly current_password: string;
     readonly password: string;
   }): Promise<void> {
-    // Renews the session if necessary, which cannot happen during `signOut` below.
+    // This call renews the session if necessary. During `signOut` below the session is locked and cannot be renewed.
     await this.me();
     await this.#authorized.signOut((session) =>
       this.#send(withSession({ method: "POST", path: "/auth/password", body }, session)),

@@ -17,7 +17,7 @@ export interface TokenResponse {
   readonly expires_in: number;
 }
 
-/** What `Authorized` works with. */
+/** What an `Authorized` is made of. */
 export interface AuthorizedOptions {
   readonly send: Send;
   readonly sessions: Sessions;
@@ -36,8 +36,8 @@ const earlyMs = 5_000;
 const storedLateMs = 200;
 
 /**
- * Sends requests with the session's credentials and renews the session when needed. All changes of the session happen
- * here.
+ * Sends requests with the API key or the session's access token, and renews the session when needed. All changes of the
+ * session happen here.
  */
 export class Authorized {
   readonly #options: AuthorizedOptions;
@@ -69,9 +69,10 @@ export class Authorized {
   }
 
   /**
-   * Rotates the refresh token, once for all tabs. `stale` is the session that needs renewal; if another tab has
-   * replaced it meanwhile, that session is returned and nothing is sent. Returns null where the server has said that
-   * the session is over. Throws SvcError, and keeps the session, where the server could not be asked.
+   * Exchanges the refresh token for new tokens, once for all tabs. `stale` is the session that needs renewal; if
+   * another tab has replaced it meanwhile, the session of that tab is returned and nothing is sent. Returns null where
+   * the server has said that the session is over. Throws SvcError, and keeps the session, where the server could not be
+   * asked.
    */
   refresh(stale: Known): Promise<Known> {
     const stamp = stale?.stamp;
@@ -84,8 +85,8 @@ export class Authorized {
   }
 
   /**
-   * Runs `act` while nothing else opens, renews or ends the session, in any tab. `hasWaited` tells it whether another
-   * tab may just have done so.
+   * Runs `act` while nothing else opens, renews or ends the session, in any tab. `hasWaited`: whether it had to wait
+   * for another tab, which may just have changed the session.
    */
   alone<T>(act: (hasWaited: boolean) => Promise<T>): Promise<T> {
     const { lockName, storage, surroundings } = this.#options;
@@ -100,7 +101,7 @@ export class Authorized {
     return this.alone(async () => this.accept(await open()));
   }
 
-  /** Stores the session of a token response. Call it only inside of `alone`. */
+  /** Stores the session of a token response. To be called only by what `alone` runs. */
   async accept(data: TokenResponse): Promise<TokenUser> {
     const session = this.#sessionOf(data);
     await this.#options.sessions.save(session);
@@ -120,7 +121,10 @@ export class Authorized {
     });
   }
 
-  /** The body that sends the refresh token; undefined in cookie mode, where the browser sends it as a cookie. */
+  /**
+   * The body of a request that has to send the refresh token. Undefined without a session, and in cookie mode, where
+   * the browser sends the token as a cookie.
+   */
   refreshBody(session: Known): { readonly refresh_token: string } | undefined {
     return session?.tokens ? { refresh_token: session.tokens.refresh } : undefined;
   }
@@ -130,7 +134,8 @@ export class Authorized {
     return this.alone(async (hasWaited) => {
       let current = await sessions.load();
       if (hasWaited && current?.stamp === stamp) {
-        // What another tab has stored may become visible a moment after its lock is released.
+        // After waiting for another tab: what that tab has stored may become visible a moment after its lock is
+        // released.
         await pause(storedLateMs, surroundings);
         current = await sessions.load();
       }
@@ -147,8 +152,8 @@ export class Authorized {
   }
 
   /**
-   * Stores `next`, unless another session has replaced `current` meanwhile. That happens only where the lock did not
-   * work.
+   * Stores `next` in place of `current`, and returns the session that is then stored. Where another session has
+   * replaced `current` meanwhile, which happens only if the lock did not work, that one stays.
    */
   async #replace(current: Known, next: Session | null): Promise<Known> {
     const { sessions } = this.#options;
@@ -192,8 +197,8 @@ export class Authorized {
   }
 
   /**
-   * Whether a refresh may succeed. In cookie mode it may even where no session is known, because the browser may hold
-   * cookies of which this page has no record.
+   * Whether renewing the session after a 401 may succeed. In cookie mode it may even where no session is known, because
+   * the browser may hold cookies of which this page has no record.
    */
   #mayRenew(session: Known): boolean {
     return session === undefined ? this.#options.cookies : session !== null;

@@ -24,18 +24,18 @@ export interface ClientOptions {
    * The server's `auth.refresh_token_rotation_grace_secs`, within which a refresh can be repeated; the default is 10.
    */
   readonly refreshGraceSecs?: number;
-  /** Time limit for one request and its response; the default is 30,000. */
+  /** Time limit for one request and its response, in milliseconds; the default is 30,000. */
   readonly timeoutMs?: number;
-  /** Replaces the global `fetch`. */
+  /** A function that sends requests, in place of the global `fetch`. */
   readonly fetch?: typeof globalThis.fetch;
 }
 
-/** The types of a table without generated types, from the type of its rows. */
+/** The types of a table for which no types were generated, made of the type of its rows. */
 type Loose<Row extends object> = { row: Row; create: Partial<Row>; update: Partial<Row>; key: unknown };
 
 /**
- * The name of a table that is not in `Tables`. Where `Tables` is given, it needs a type of rows, so that a misspelt
- * name is an error.
+ * A name that `table` accepts for a table which is not in `Tables`: any text. Where `Tables` is given, the caller has
+ * to give a type of rows with it, so that a misspelt name is an error.
  */
 type LooseName<Tables, Row> = [Row] extends [never]
   ? [keyof Tables] extends [never]

@@ -11,7 +11,7 @@ export class SvcError extends Error {
      */
     readonly code: string,
     message: string,
-    /** From the header Retry-After; null where there is none. */
+    /** After how many seconds the call may be sent again, from the header Retry-After; null where there is none. */
     readonly retryAfterSeconds: number | null = null,
     options?: ErrorOptions,
   ) {
@@ -21,7 +21,7 @@ export class SvcError extends Error {
   /** Whether the same call may succeed later, because the failure was not caused by the call itself. */
   get isTransient(): boolean {
     const { code, status } = this;
-    // It would take as long again.
+    // The request was stopped at the server's time limit, and would take as long again.
     if (code === "deadline_exceeded") return false;
     return code === "network_error" || code === "timeout" || status >= 500;
   }

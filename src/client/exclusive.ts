@@ -1,16 +1,19 @@
 import type { SessionStorage, Surroundings } from "./surroundings.js";
 
-/** Work to be done alone. `hasWaited` says that another tab may just have done such work. */
+/** Work that only one tab may do at a time. `hasWaited`: another tab may just have done such work. */
 type Act<T> = (hasWaited: boolean) => Promise<T>;
 
-/** Longer than any work that is done alone takes. */
+/**
+ * How long a tab's lease holds (its sole right to do the work, noted in the storage), and how long a tab waits for a
+ * lock. Longer than any such work takes.
+ */
 const leaseMs = 20_000;
 const lookMs = 50;
 
 /**
  * Runs `act` while no other tab runs work of the same `name`. It uses Web Locks, or else a lease in the storage that
- * the tabs share, which expires if its tab dies. Where it gets neither in time, `act` runs all the same, so `act` has
- * to check what other tabs have changed before it stores anything.
+ * the tabs share: an entry which expires if its tab dies. Where it gets neither in time, `act` runs all the same, so
+ * `act` has to check what other tabs have changed before it stores anything.
  */
 export function exclusive<T>(
   name: string,
@@ -27,7 +30,7 @@ export function exclusive<T>(
 
 async function withLock<T>(name: string, { locks, after }: Surroundings, act: Act<T>): Promise<T> {
   const controller = new AbortController();
-  // Stops waiting after a while, because a tab that the browser has suspended may keep the lock.
+  // Waiting for the lock ends after a while, because a tab that the browser has suspended may keep the lock.
   const cancel = after(leaseMs, () => controller.abort());
   let acted: Promise<T> | undefined;
   const begin = (hasWaited: boolean) => {
@@ -39,7 +42,7 @@ async function withLock<T>(name: string, { locks, after }: Surroundings, act: Ac
     await locks!.request(name, { ifAvailable: true }, async (lock) => lock && begin(false));
     if (acted === undefined) await locks!.request(name, { signal: controller.signal }, () => begin(true));
   } catch {
-    // The wait was aborted, or this page may not use locks.
+    // The wait for the lock was aborted, or this page may not use locks: the work is done without one.
     cancel();
   }
   return acted ?? act(true);
@@ -59,7 +62,7 @@ async function withLease<T>(
       await pause(lookMs, surroundings);
     }
   } catch {
-    // A storage that fails cannot be shared with other tabs, so no lease is needed.
+    // A storage that fails cannot be shared with other tabs, so the work is done without a lease.
   }
   try {
     return await act(looks > 0);
@@ -67,7 +70,7 @@ async function withLease<T>(
     try {
       if (holder(await storage.get(name)) === owner) await storage.remove(name);
     } catch {
-      // The lease expires by itself.
+      // A lease that cannot be removed expires by itself.
     }
   }
 }
@@ -84,11 +87,11 @@ async function take(
   // A lease that ends too far in the future was written by a wrong clock, and is ignored.
   if (held !== null && until > now && until <= now + leaseMs) return false;
   await storage.set(name, `${now + leaseMs} ${owner}`);
-  // If two tabs wrote at the same moment, the last one has overwritten the other, which finds that out after the
-  // pause.
+  // If two tabs wrote their leases at the same moment, the later one has overwritten the other. The tab that lost finds
+  // its lease gone after the pause.
   await pause(lookMs * surroundings.random(), surroundings);
   const kept = await storage.get(name);
-  // A storage that keeps nothing cannot be shared, so no lease is needed.
+  // A storage that keeps nothing cannot be shared with other tabs, so the work is done without a lease.
   return kept === null || holder(kept) === owner;
 }
 

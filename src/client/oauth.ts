@@ -65,7 +65,7 @@ export class OAuth {
     if (verifier === null) return null;
     const [error, code] = [parameters.get("error"), parameters.get("code")];
     if (error === null && code === null) return null;
-    // Removed first, because a verifier is valid for a single exchange, even a failed one.
+    // The verifier is removed first, because it is valid for a single exchange, even a failed one.
     await this.#storage.remove(this.#key);
     if (error !== null) throw new SvcError(0, error, parameters.get("error_description") ?? error);
     const body = { code, code_verifier: verifier };

@@ -2,13 +2,13 @@ import { badCall } from "./error.js";
 
 /** The parameters of a list (`docs/reference/http.md#lists`). `K` is the union of the columns in `select`. */
 export interface ListQuery<Row, K extends keyof Row = keyof Row> {
-  /** Values that columns have to equal. */
+  /** By column, the value that a row has to have there. */
   readonly where?: { readonly [C in keyof Row]?: Comparable<Row[C]> };
   readonly filter?: { readonly [C in keyof Row]?: Filter<Comparable<Row[C]>> };
   readonly select?: readonly K[];
-  /** `column` sorts ascending, `-column` descending. */
+  /** The columns to sort by: `column` sorts ascending, `-column` descending. */
   readonly sort?: SortTerm<Row> | readonly SortTerm<Row>[];
-  /** 1 to 1000; the default is 50. */
+  /** The most rows of a page: 1 to 1000; the default is 50. */
   readonly limit?: number;
   readonly offset?: number;
 }
@@ -37,7 +37,7 @@ export interface Filter<Value> {
   readonly lte?: Value;
   readonly gt?: Value;
   readonly gte?: Value;
-  /** 1 to 1000 values. */
+  /** 1 to 1000 values, one of which the column has to have. */
   readonly in?: readonly Value[];
   readonly is_null?: boolean;
   readonly contains?: [Value] extends [string] ? string : never;

@@ -3,8 +3,8 @@ import type { Surroundings } from "./surroundings.js";
 import type { Answer, Call, Send } from "./transport.js";
 
 /**
- * When a refresh is sent again, each as a fraction of the grace window, and whether that is done even while an
- * earlier attempt is still running.
+ * When a refresh that has not succeeded is sent again: each time as a part of the grace window (of 10 seconds at most),
+ * and whether it is sent even while an earlier attempt is still running.
  */
 const plan: readonly (readonly [part: number, beside: boolean])[] = [
   [0.05, false],

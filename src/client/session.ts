@@ -14,19 +14,22 @@ export interface Session {
   readonly user: TokenUser;
   /** When the access token expires, by the clock of this device. */
   readonly expiresAtMs: number;
-  /** Null in cookie mode, where only the browser holds the tokens. */
+  /** The session's tokens; null in cookie mode, where only the browser holds them. */
   readonly tokens: { readonly access: string; readonly refresh: string } | null;
 }
 
-/** Null means signed out. Undefined means that nothing is known, as on the first visit of a page. */
+/**
+ * What is known of the session. Null means signed out. Undefined means that nothing is known, as on the first visit of
+ * a page.
+ */
 export type Known = Session | null | undefined;
 
-/** Called after somebody has signed in, or with null after signing out. */
+/** Called with the user after somebody has signed in, or with null after signing out. */
 export type Listener = (user: TokenUser | null) => void;
 
 /**
- * The session in the storage that all tabs of an origin share. It also keeps a copy in memory, so that a storage that
- * is full, cleared or unreadable does not sign anybody out.
+ * Keeps the session in the storage that all tabs of an origin share, and a copy in memory, so that a storage that is
+ * full, cleared or unreadable does not sign anybody out.
  */
 export class Sessions {
   readonly #storage: SessionStorage;
@@ -35,11 +38,14 @@ export class Sessions {
   #copy: Known;
   /** The id of the user of whom listeners were told last; undefined before the first load. */
   #told: string | null | undefined;
-  /** Counts saves: if it changes during a load, what was read is out of date. */
+  /**
+   * How often the session was saved: if the number changes while the session is read from the storage, what was read is
+   * out of date.
+   */
   #saves = 0;
   /**
-   * The stamp of an outdated session that the storage still holds, because it could neither be overwritten nor
-   * removed.
+   * The `stamp` of an outdated session that the storage still holds, because it could neither be overwritten nor
+   * removed. A session with this stamp is ignored when it is read.
    */
   #superseded: string | undefined;
   readonly #listeners = new Set<{ readonly listener: Listener }>();
@@ -58,7 +64,7 @@ export class Sessions {
     const found = await this.#read();
     const isNewer = found !== undefined && (found === null || found.stamp !== this.#superseded);
     if (isNewer && saves === this.#saves) this.#copy = found;
-    // The session that a page finds when it opens is not a change, so listeners are not called.
+    // When a page opens and finds a session, that is not a change, so listeners are not called.
     if (this.#told === undefined) this.#told = this.#copy?.user.id ?? null;
     else this.#tell();
     return this.#copy;
@@ -71,8 +77,8 @@ export class Sessions {
     this.#copy = session;
     const text = JSON.stringify(session);
     if (!(await this.#stored(text))) {
-      // The storage still holds the session of before, which a reload would take for the current one. Removing it
-      // also makes room for storing once more.
+      // The storage still holds the session before this one, which would be taken for the current one when the page is
+      // loaded again. Removing it also makes room for storing once more.
       await this.#quietly(() => this.#storage.remove(this.#key));
       if (!(await this.#stored(text))) this.#superseded = before?.stamp;
     }
@@ -105,7 +111,8 @@ export class Sessions {
       if (value === null) return null;
       if (!isSession(value)) return undefined;
       if ((value.tokens === null) === this.#cookies) return value;
-      // This session was stored before the `session` option of the client was changed.
+      // The stored session has tokens in cookie mode, or none without it: it was stored before the `session` option of
+      // the client was changed.
       await this.#storage.remove(this.#key);
     } catch {
       // A storage that cannot be read tells nothing about the session.
@@ -114,8 +121,8 @@ export class Sessions {
   }
 
   /**
-   * Calls listeners if the user has changed. In a microtask, so that nothing that a listener does or throws disturbs
-   * the caller.
+   * Calls the listeners if the user has changed. Each runs in a microtask, so that nothing that it does or throws
+   * disturbs the caller.
    */
   #tell(): void {
     const user = this.#copy?.user ?? null;

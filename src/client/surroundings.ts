@@ -3,7 +3,7 @@ export interface Surroundings {
   readonly fetch: typeof globalThis.fetch;
   /** Milliseconds since 1970, by the clock of this device. */
   now(): number;
-  /** At least 0, less than 1. */
+  /** A random number: at least 0, less than 1. */
   random(): number;
   /** Calls `act` once after `ms` milliseconds. Returns a function that cancels it. */
   after(ms: number, act: () => void): () => void;
@@ -58,7 +58,7 @@ export interface SessionStorage {
   set(key: string, value: string): void | Promise<void>;
   remove(key: string): void | Promise<void>;
   /**
-   * For a storage that tabs share: calls `changed` when another tab has changed the key; null stands for all keys.
+   * Only for a storage that tabs share: calls `changed` when another tab has changed the key; null stands for all keys.
    */
   subscribe?(changed: (key: string | null) => void): void;
 }
@@ -91,7 +91,7 @@ function webStorage(name: "localStorage" | "sessionStorage"): SessionStorage | n
       remove: (key) => storage.removeItem(key),
     };
   } catch {
-    // Browsers that block storage for this page throw when the property is read.
+    // In browsers that block storage for this page, reading the property throws.
     return null;
   }
 }

@@ -13,8 +13,8 @@ export interface TableTypes {
 }
 
 /**
- * What a request cost (`docs/reference/metering.md`); null where a count is not known. All absent where metering is
- * off.
+ * The counts of rows that a request has cost (`docs/reference/metering.md`); null where a count is not known. All
+ * absent where metering is off.
  */
 export interface Metering {
   readonly rows_read?: number | null;
@@ -27,11 +27,11 @@ export interface Metering {
   };
 }
 
-/** What a list says about its page (`docs/reference/http.md#lists`). */
+/** What the server says about a page of a list (`docs/reference/http.md#lists`). */
 export interface ListMeta extends Metering {
   readonly limit: number;
   readonly offset: number;
-  /** How many rows there are in all; a lower bound where `truncated`. */
+  /** How many rows all pages of the list have together; a lower bound where `truncated`. */
   readonly total: number;
   readonly next_cursor?: string;
   readonly truncated?: true;
@@ -43,7 +43,7 @@ export interface Page<Row> {
   readonly meta: ListMeta;
 }
 
-/** What a call with `withMeta: true` returns: the row, and what the request cost. */
+/** What a call with `withMeta: true` returns: the row (or only its key), and what the request cost. */
 export interface WithMeta<Data> {
   readonly data: Data;
   readonly meta: Metering;
@@ -58,7 +58,8 @@ type Asked = CallOptions & { readonly withMeta: true };
 type Plain = CallOptions & { readonly withMeta?: false };
 
 /**
- * The endpoints of one table under `/api/<table>` (`docs/reference/http.md#endpoints`). Every method throws SvcError.
+ * The endpoints of one table under `/api/<table>` (`docs/reference/http.md#endpoints`). A method whose call fails
+ * throws SvcError.
  */
 export class Table<T extends TableTypes> {
   readonly #read: Send;
@@ -97,7 +98,7 @@ export class Table<T extends TableTypes> {
     return this.select(query, options);
   }
 
-  /** All pages one after the other, by their cursors. */
+  /** Yields all pages of a list one after the other, each by the cursor of the page before. */
   async *pages<K extends keyof T["row"] = keyof T["row"]>(
     query: ListQuery<T["row"], K> = {},
     options: CallOptions = {},

@@ -4,14 +4,14 @@ import type { Surroundings } from "./surroundings.js";
 /** A request to the server, relative to its URL. */
 export interface Call {
   readonly method: string;
-  /** Path and query. */
+  /** The path and query of the request's URL. */
   readonly path: string;
   readonly body?: unknown;
   readonly headers?: Readonly<Record<string, string>>;
   readonly signal?: AbortSignal | undefined;
 }
 
-/** The body of a successful response. */
+/** The body of a successful response, as the server sends it. */
 export interface Answer<Data = unknown, Meta = unknown> {
   readonly data: Data;
   readonly meta?: Meta;
@@ -90,7 +90,7 @@ function read({ ok, status, headers }: Response, text: string): Answer {
   if (ok && body !== null && "data" in body) return body as Answer;
   const { code, message } = body?.error ?? {};
   const retryAfter = Number.parseInt(headers.get("Retry-After") ?? "", 10);
-  // A response that is not in the server's format comes from something in between, such as a proxy, so it says
+  // A response that is not in the server's format comes from something in between, such as a proxy, so its status says
   // nothing about the session.
   throw !ok && typeof code === "string"
     ? new SvcError(status, code, String(message), Number.isNaN(retryAfter) ? null : retryAfter)

@@ -1,15 +1,15 @@
 /**
- * A value for the current secret and, while that replaces another one, the same for the previous secret
- * (docs/deploy.md#changing-the-secret): secrets, and what is derived from them. Whatever is made is made with
- * `current`. What comes in is taken with either: see `underEither`.
+ * A value that belongs to the server's current secret and, while that secret replaces another one, the same for the
+ * previous secret (docs/deploy.md#changing-the-secret). Such values are the secrets themselves and what is derived from
+ * them, such as keys. New tokens are made with `current`; presented ones are accepted with either (`underEither`).
  */
 export interface Keyring<T> {
   readonly current: T;
-  /** Null where there is no previous secret. */
+  /** The value of the previous secret; null where there is none. */
   readonly previous: T | null;
 }
 
-/** The keyring of what `derive` makes of each value. */
+/** The keyring of what `derive` makes of the current value and, where there is one, of the previous value. */
 export async function mapKeyring<T, U>(
   { current, previous }: Keyring<T>,
   derive: (value: T) => U | Promise<U>,

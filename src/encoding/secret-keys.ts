@@ -4,9 +4,9 @@
 export type SecretKey = Awaited<ReturnType<typeof crypto.subtle.importKey>>;
 
 /**
- * What a key is derived for. Each purpose gets a different key, so nothing made for one is accepted for another.
- * What comes of a purpose has to outlive a change of the secret: docs/deploy.md#changing-the-secret lists it, and
- * test/conformance/secrets/ brings it back under either secret.
+ * What a key is derived for. Each purpose gets a different key, so nothing made for one is accepted for another. What
+ * is made with these keys, such as tokens, has to stay valid while the secret is being changed:
+ * docs/deploy.md#changing-the-secret lists it, and test/conformance/secrets/ tries it under either secret.
  */
 export type KeyPurpose =
   | "access token"
@@ -24,7 +24,10 @@ export function deriveBytes(
   return hkdf(secret, new Uint8Array(), `svc ${purpose}`);
 }
 
-/** HKDF with SHA-256 (RFC 5869): 32 bytes. Different texts `info` give different bytes for the same material. */
+/**
+ * HKDF with SHA-256 (RFC 5869): derives 32 bytes from `material`. Another text `info` gives other bytes for the same
+ * material.
+ */
 export async function hkdf(
   material: Uint8Array<ArrayBuffer>,
   salt: Uint8Array<ArrayBuffer>,

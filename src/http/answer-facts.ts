@@ -5,17 +5,17 @@ import type { SecurityEvent } from "./security-event.js";
  * that were found in the database or the schema.
  */
 export interface AnswerFacts {
-  /** The code of a refusal. */
+  /** The code of the error that the request was answered with. */
   readonly code?: string | undefined;
   /** What refused the request: a rule (`rules.messages.read`) or a scope that a key lacks (`resource:messages:read`). */
   readonly rule?: string | undefined;
-  /** Where the route, the status and the code do not tell it (`eventOf`). */
+  /** The security event to be logged, where the route, the status and the code do not tell it (`eventOf`). */
   readonly event?: SecurityEvent | undefined;
   /** Who called, or who signed in with this request. */
   readonly principal?: Principal | undefined;
   /** The id of the user or the key that an administrator's request made, changed or removed. */
   readonly target?: string | undefined;
-  /** The receipt, where the request left one: the line has its id and its counts. */
+  /** The receipt (the record of what the request cost), where there is one: the line takes its id and its counts. */
   readonly receipt?:
     | {
         readonly attemptId: string;
@@ -25,36 +25,39 @@ export interface AnswerFacts {
       }
     | null
     | undefined;
-  /** The table's columns by name. A parameter is named in the log only where its name is known. */
+  /**
+   * The columns of the requested table, by name. The log names a parameter of the query only where its name is known.
+   */
   readonly columns?: ReadonlyMap<string, unknown> | undefined;
 }
 
-/** Whom a request was found to come from. An anonymous caller has no id. */
+/** Who sent a request, as was found out. An anonymous caller has no id. */
 export interface Principal {
   readonly kind: "anonymous" | "user" | "key";
   readonly id?: string;
 }
 
-// A property of the answer, because an entry in a WeakMap costs a fortieth of the time of reading a row.
+// Facts are kept in a property of the answer, because an entry in a WeakMap costs a fortieth of the time of reading a
+// row.
 const facts = Symbol("facts");
 type Told = (Request | Response) & { [facts]?: AnswerFacts };
 
-/** Adds facts to an answer, and returns the answer. */
+/** Adds facts for the request log to an answer, and returns the answer. */
 export function tell(answer: Response, told: AnswerFacts): Response {
   add(answer, told);
   return answer;
 }
 
 /**
- * As `tell`, where the request may be a HEAD: Hono answers that with a new Response, of which nothing is known, so the
- * facts are kept with the request.
+ * Adds facts for the request log to the answer of a request that may be a HEAD. Hono replaces the answer to a HEAD by a
+ * new Response without these facts, so they are then kept with the request.
  */
 export function tellOf(request: Request, answer: Response, told: AnswerFacts): void {
   if (request.method === "HEAD") add(request, { ...(answer as Told)[facts], ...told });
   else add(answer, told);
 }
 
-/** What was told of an answer to a request. */
+/** The facts that were added to an answer or kept with its request; no facts where there are none. */
 export function factsOf(request: Request, answer: Response): AnswerFacts {
   return (answer as Told)[facts] ?? (request as Told)[facts] ?? nothing;
 }

@@ -25,7 +25,7 @@ function isJson(contentType: string | null): boolean {
   return /^application\/json\s*(;\s*charset\s*=\s*"?utf-8"?\s*)?$/i.test(contentType ?? "");
 }
 
-/** The bodies that `readAhead` has read: the text, or why there is none. */
+/** The bodies that `readAhead` has read: the text, or the refusal if the body could not be read. */
 const texts = new WeakMap<Request, string | Refusal>();
 
 /**
@@ -62,8 +62,8 @@ async function readNow(request: Request, bodyBytesMax: number): Promise<string |
   const declared = request.headers.get("Content-Length");
   if (declared === null) return readStream(request, bodyBytesMax);
   if (Number(declared) > bodyBytesMax) return tooLarge(bodyBytesMax);
-  // No more bytes come than are declared (RFC 9112, section 6.3), so the body can be read at once. That is cheaper
-  // than its stream, for which @hono/node-server has to build a complete Request.
+  // Where the length is declared, no more bytes come (RFC 9112, section 6.3), so the body can be read at once. That is
+  // cheaper than its stream, for which @hono/node-server has to build a complete Request.
   let bytes: ArrayBuffer;
   try {
     bytes = await request.arrayBuffer();

@@ -12,7 +12,7 @@ export const refuse =
 /**
  * One handler for all methods of a path. It is registered once instead of once per method, because Hono takes as long
  * to go through several handlers as it takes to look up a row. HEAD is answered as GET is (RFC 9110, section 9.3.2).
- * `other` makes the handler of the methods that are not in `handlers`, given the names of those that are.
+ * `other` is given the names of the methods in `handlers`, and makes the handler of all others, by default a 405.
  */
 export function byMethod(handlers: Readonly<Record<string, RouteHandler>>, other = refuse): RouteHandler {
   const known = new Map(Object.entries(handlers));

@@ -45,7 +45,7 @@ export function lastForwarded(header: string | null): string | null {
   return last ? withoutPort(last) : null;
 }
 
-/** Some proxies write the port too: `192.0.2.1:4711` and `[2001:db8::1]:4711`. */
+/** Some proxies write the port into `X-Forwarded-For` too: `192.0.2.1:4711` and `[2001:db8::1]:4711`. */
 function withoutPort(text: string): string {
   return /^\[(.+)\](?::\d+)?$/.exec(text)?.[1] ?? /^([^:]+):\d+$/.exec(text)?.[1] ?? text;
 }

@@ -1,12 +1,12 @@
 /** What is known of the server's own origin. */
 export interface OwnOrigin {
-  /** The canonical origin, as configured. Behind a proxy, requests may show another one. */
+  /** The server's origin as configured. Behind a proxy, requests may show another one. */
   readonly own: string;
   /** Whether the headers that a proxy adds to requests are believed (`server.trust_proxy`). */
   readonly trustProxy: boolean;
 }
 
-/** Which origins may call. `docs/reference/auth.md#cross-site-requests` */
+/** Which web origins may send requests with a session, or read answers. `docs/reference/auth.md#cross-site-requests` */
 export interface OriginPolicy extends OwnOrigin {
   readonly allowed: ReadonlySet<string>;
   readonly anyAllowed: boolean;
@@ -14,7 +14,10 @@ export interface OriginPolicy extends OwnOrigin {
   readonly cookies: boolean;
 }
 
-/** `unknown`: the request has neither `Origin` nor `Sec-Fetch-Site`, as from a client that is not a browser. */
+/**
+ * What is known of the page that a request comes from. `unknown`: the request has neither `Origin` nor
+ * `Sec-Fetch-Site`, as from a client that is not a browser.
+ */
 export type OriginVerdict = "trusted" | "foreign" | "unknown";
 
 /**

@@ -6,12 +6,14 @@ export function json(body: unknown, status = 200, headers: HeadersRecord = {}): 
   return jsonText(JSON.stringify(body), status, headers);
 }
 
-/** The same as `json`, for a body that is JSON text already. */
+/** A JSON answer with the headers that `json` sets, for a body that is JSON text already. */
 export function jsonText(body: string, status = 200, headers: HeadersRecord = {}): Response {
   return new Response(body, { status, headers: { ...always, ...headers } });
 }
 
-/** Sets a header of a Response: the `AppOptions.addHeader` of runtimes where changing a Response costs nothing. */
+/**
+ * Sets a header of a Response: what runtimes pass as `AppOptions.addHeader` where changing a Response costs nothing.
+ */
 export function addHeader(response: Response, [name, value]: readonly [name: string, value: string]): void {
   response.headers.set(name, value);
 }
@@ -25,7 +27,7 @@ export const everyAnswer = {
   Vary: "Origin",
   // Keeps browsers from guessing another type than Content-Type says (Fetch, "X-Content-Type-Options header").
   "X-Content-Type-Options": "nosniff",
-  // An answer that a browser is made to show as a page loads nothing, and stands in nobody's frame.
+  // If a browser is made to show an answer as a page, this page loads nothing, and no other page can frame it.
   "Content-Security-Policy": "default-src 'none'; frame-ancestors 'none'",
 } as const;
 

@@ -32,5 +32,5 @@ export const securityEvents = [
   "cross_site_refused",
 ] as const;
 
-/** One of `securityEvents`. */
+/** The name of a security event in the request log, one of `securityEvents`. */
 export type SecurityEvent = (typeof securityEvents)[number];

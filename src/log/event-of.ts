@@ -2,14 +2,14 @@ import type { AnswerFacts } from "../http/answer-facts.js";
 import type { SecurityEvent } from "../http/security-event.js";
 
 /**
- * What a success of an endpoint is in the log, and what a refusal of the credential is that it took. Null: nothing of
- * its own.
+ * The security events of an endpoint: the one that is logged for a success, and the one for a refusal of the password,
+ * token or link that the request presented. Null: no event of the endpoint's own.
  */
 type Endings = readonly [success: SecurityEvent | null, refused: SecurityEvent | null];
 
 /**
- * The endpoints that change something about who may do what, by method and route. Every POST, PATCH and DELETE under
- * /auth and /admin/api is here, so that a new one is not forgotten.
+ * The endpoints whose answers can be security events in the request log, by method and route. Every POST, PATCH and
+ * DELETE under /auth and /admin/api is here, so that a new one is not forgotten.
  */
 export const endings: Readonly<Record<string, Endings>> = {
   "POST /auth/register": ["registration", "registration_failed"],
@@ -32,7 +32,7 @@ export const endings: Readonly<Record<string, Endings>> = {
   "POST /admin/api/schema/plan": ["admin_read", null],
   "POST /admin/api/schema/apply": ["schema_applied", null],
   "POST /admin/api/users": ["user_created", null],
-  // Which of the changes it was, the handler tells.
+  // The handler itself says which event it was, because that depends on what was changed.
   "PATCH /admin/api/users/:id": [null, null],
   "DELETE /admin/api/users/:id": ["user_deleted", null],
   "POST /admin/api/users/:id/revoke-sessions": ["sessions_revoked", null],
@@ -41,7 +41,10 @@ export const endings: Readonly<Record<string, Endings>> = {
   "DELETE /admin/api/service-keys/:id": ["key_revoked", null],
 };
 
-/** The codes that refuse what was presented; others, such as `bad_request`, say only that a request was malformed. */
+/**
+ * The error codes by which a password, token, link or registration is refused; others, such as `bad_request`, say only
+ * that a request was malformed.
+ */
 const refusesCredential: ReadonlySet<string> = new Set([
   "invalid_credentials",
   "invalid_refresh_token",
@@ -51,7 +54,10 @@ const refusesCredential: ReadonlySet<string> = new Set([
   "conflict",
 ]);
 
-/** The event of a request that was answered; null for one that has nothing to do with security. */
+/**
+ * The security event of a request that was answered, for the request log; null for a request that has nothing to do
+ * with security.
+ */
 export function eventOf(
   method: string,
   route: string,

@@ -1,7 +1,7 @@
 import { isWritten, type LogLevel } from "./log-level.js";
 import { quotedText } from "./shown-text.js";
 
-/** `[log]` of svc.toml. */
+/** The settings of the log: the section `[log]` of svc.toml. */
 export interface LogSettings {
   readonly format: "text" | "json" | "off";
   readonly level: LogLevel;
@@ -12,11 +12,14 @@ export interface LogSettings {
 export interface Message {
   readonly level: "warn" | "error";
   readonly text: string;
-  /** Of an error. */
+  /** What was thrown; not used for a warning. */
   readonly cause: unknown;
 }
 
-/** The line of a message; null where the level leaves it out. `nowMs` is in milliseconds since the epoch. */
+/**
+ * The line that the log has for a message; null where the message's level is below `log.level`. `nowMs` is in
+ * milliseconds since the epoch.
+ */
 export function messageLine(settings: LogSettings, nowMs: number, message: Message): string | null {
   const { level, text, cause } = message;
   if (!isWritten(level, settings.level)) return null;
@@ -27,7 +30,10 @@ export function messageLine(settings: LogSettings, nowMs: number, message: Messa
   return `{"time":"${time}","level":"${level}","message":${quotedText(text)}${error}}`;
 }
 
-/** An exception with its stack, and the one that caused it. */
+/**
+ * The text of something that was thrown: of an exception the stack, followed by that of the exception which caused it,
+ * and so on.
+ */
 function causeText(cause: unknown): string {
   if (!(cause instanceof Error)) return String(cause);
   const own = cause.stack ?? String(cause);

@@ -1,7 +1,7 @@
 import { parseQueryString } from "../http/query-string.js";
 import { isRefusal } from "../http/refusal.js";
 
-/** The names that endpoints know, beside those of columns. */
+/** The names of query parameters that endpoints take, apart from names of columns. */
 const known = new Set(
   "limit offset sort select cursor base allow_destructive from to group_by token state code error".split(" "),
 );
@@ -9,8 +9,8 @@ const known = new Set(
 const operators = new Set("eq ne lt lte gt gte in is_null contains starts_with".split(" "));
 
 /**
- * The names of a query string's parameters, in its order; `?` for each that no endpoint or no column of the table has,
- * because that text is the caller's own.
+ * The names of a query string's parameters, in its order. A name that no endpoint takes and no column of the table has
+ * is given as `?`, because that text is the caller's own.
  */
 export function parameterNames(url: string, columns: ReadonlyMap<string, unknown>): readonly string[] {
   const parameters = parseQueryString(url);

@@ -3,18 +3,20 @@ import type { SecurityEvent } from "../http/security-event.js";
 import type { LogLevel } from "./log-level.js";
 import { plainText, quotedText } from "./shown-text.js";
 
-/** What a line of the request log says (`docs/reference/log.md#fields`). Null where it is not known, and left out. */
+/**
+ * What a line of the request log says (`docs/reference/log.md#fields`). A field that is null is left out of the line.
+ */
 export interface RequestLine {
-  /** As `instantText` writes it. */
+  /** The time of the answer, as `instantText` writes it. */
   readonly time: string;
   readonly level: LogLevel;
   readonly id: string;
   readonly trace: string | null;
-  /** `-` where it is none of the common ones. */
+  /** The HTTP method; `-` where it is none of the common ones. */
   readonly method: string;
   readonly route: string;
   readonly status: number;
-  /** With one decimal. */
+  /** How long the answer took, in milliseconds with one decimal. */
   readonly ms: number;
   readonly address: string | null;
   readonly event: SecurityEvent | null;
@@ -23,12 +25,12 @@ export interface RequestLine {
   readonly facts: AnswerFacts;
 }
 
-/** The line as one JSON object. */
+/** The line of a request in the log, as one JSON object. */
 export function jsonLine(line: RequestLine): string {
   const { facts, event } = line;
   const { principal, receipt } = facts;
-  // Put together by hand, which takes a third of the time of JSON.stringify. Whatever is not quoted has no character
-  // that would need it.
+  // The JSON is put together by hand, which takes a third of the time of JSON.stringify. The values that are not quoted
+  // here hold no character that would have to be escaped.
   let text = `{"time":"${line.time}","level":"${line.level}","id":"${line.id}"`;
   if (line.trace !== null) text += `,"trace":"${line.trace}"`;
   text += `,"method":"${line.method}","route":"${line.route}","status":${line.status},"ms":${line.ms}`;
@@ -47,7 +49,10 @@ export function jsonLine(line: RequestLine): string {
   return `${text}}`;
 }
 
-/** The line for people: what it is in words, and what else there is as `name=value`. */
+/**
+ * The line as text for people: time, level, method, route, status, milliseconds and kind of caller, then all else as
+ * `name=value`.
+ */
 export function textLine(line: RequestLine): string {
   const { facts, event } = line;
   const { principal, receipt } = facts;

@@ -23,7 +23,7 @@ export interface RequestLogOptions {
   readonly clientAddress: (request: Request, env: unknown) => string;
 }
 
-/** Logs a request that was answered after so many milliseconds. */
+/** Logs a request and its answer, which took `ms` milliseconds. `env` is what the runtime passed beside the request. */
 export type RequestLog = (request: Request, env: unknown, answer: Response, ms: number) => void;
 
 const methods: ReadonlySet<string> = new Set(["GET", "HEAD", "POST", "PATCH", "PUT", "DELETE", "OPTIONS"]);
@@ -45,7 +45,8 @@ export function createRequestLog(options: RequestLogOptions): RequestLog | null 
     const facts = factsOf(request, answer);
     const event = eventOf(method, route, status, facts);
     const level = levelOf(status, event !== null);
-    // Who watches over the server may not want every request, but has to see these.
+    // Security events are logged at every `log.level`: who watches over the server has to see them, and may not want
+    // every other request.
     if (event === null && !isWritten(level, settings.level)) return;
     const nowMs = clock.now();
     const line = written({

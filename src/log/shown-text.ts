@@ -9,7 +9,7 @@ export function quotedText(text: string): string {
   );
 }
 
-/** The same, without quotes where the text needs none. */
+/** A text as it is, where it has only letters, digits and harmless punctuation; else as `quotedText` writes it. */
 export function plainText(text: string): string {
   return /^[\w.:,@$[\]?-]+$/.test(text) ? text : quotedText(text);
 }

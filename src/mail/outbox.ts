@@ -14,14 +14,14 @@ import type { MailMessage, Platform } from "../platform/platform.js";
 import type { AuthSettings } from "../project/model.js";
 import { renderMail } from "./templates.js";
 
-/** What the outbox works with. */
+/** What the outbox, which delivers mails, is given. */
 export interface OutboxServices {
   readonly platform: Pick<Platform, "database" | "mail" | "clock" | "log">;
   readonly linkTokens: LinkTokens;
   /** The `$auth` section of the schema in force, which names the pages that links lead to. */
   readonly settings: () => Promise<AuthSettings | Refusal>;
   readonly publicBaseUrl: string;
-  /** `mail.from` */
+  /** The sender of all mails: `mail.from` of svc.toml. */
   readonly from: string;
 }
 
@@ -32,7 +32,7 @@ export interface OutboxServices {
 export interface Outbox {
   /** Sends the mails that are due and not being sent already. Resolves when each of them is delivered or has failed. */
   deliverDue(): Promise<void>;
-  /** Makes the mails that wait for another attempt due at once. Called when the server starts. */
+  /** Makes all mails due at once that wait for another attempt. Called when the server starts. */
   makeAllDue(): Promise<void>;
   /** Begins no further mail, and resolves when those that are being sent are delivered or have failed. */
   finish(): Promise<void>;
@@ -41,11 +41,11 @@ export interface Outbox {
 /** How long a failed mail waits for its second attempt. The wait doubles with each attempt, up to an hour. */
 const backoffMs = 10_000;
 const backoffMsMax = 3_600_000;
-/** For how long no other process takes a mail that this one has claimed. */
+/** For how long no other process takes a mail that this process has claimed (its lease). */
 const leaseMs = 60_000;
 /**
- * How much of the lease has to be left when a mail is handed to the transport: the longest that a transport takes (30
- * seconds), and time to delete the mail from the outbox.
+ * A claimed mail is handed to the transport only if no other process may take the mail for at least this long: the
+ * longest that a transport takes (30 seconds), and time to delete the mail from the outbox.
  */
 const sendMs = 40_000;
 /** A mail that could not be delivered for this long (three days) is deleted, and the log says so. */
@@ -62,18 +62,27 @@ interface ClaimedMail {
   readonly createdAtMs: number;
   readonly attempts: number;
   readonly claimedAtMs: number;
-  /** This and `linkHash` are null where the link is used, expired or replaced, or the mail has none. */
+  /**
+   * This, `redirectTo` and `linkHash` are those of the mail's link; null where it is used, expired or replaced, or the
+   * mail has none.
+   */
   readonly linkExpiresAtMs: number | null;
   readonly redirectTo: string | null;
   readonly linkHash: string | null;
 }
 
-/** The outbox of one process. Deliveries that fail are logged and tried again later; they do not reject. */
+/**
+ * Makes the outbox of one process. Deliveries that fail are logged and tried again later; they do not make its
+ * functions reject.
+ */
 export function createOutbox(services: OutboxServices): Outbox {
   const { platform } = services;
   const { database, clock, log } = platform;
   const inHand = new Map<string, Promise<void>>();
-  /** Ids of mails that the transport has accepted, but that could not be deleted because the storage failed. */
+  /**
+   * The ids of mails that the transport has accepted, but that could not be deleted from the outbox because the storage
+   * failed. They are not sent again.
+   */
   const confirmed = new Set<string>();
   let claiming: Promise<void> = Promise.resolve();
   let finishing = false;
@@ -121,8 +130,8 @@ export function createOutbox(services: OutboxServices): Outbox {
   };
 
   /**
-   * Claims the next due mails and starts to send them. Claims run one after the other, because two at once would each
-   * count the same free places of `mailsInHandMax`.
+   * Claims the next due mails and starts to send them. Claims run one after the other, because two at once could
+   * together exceed `mailsInHandMax`.
    */
   const take = async (): Promise<readonly Promise<void>[]> => {
     const taken = claiming.then(claim).then((mails) =>
@@ -183,7 +192,7 @@ function claimedMail(row: Result["rows"][number], claimedAtMs: number): ClaimedM
   };
 }
 
-/** The message to send; null where the link that the mail announces is used, expired or replaced by a newer one. */
+/** The message to send. Null where the mail announces a link that is used, expired or replaced by a newer one. */
 async function messageOf(
   { linkTokens, settings, publicBaseUrl, from }: OutboxServices,
   { kind, recipient, linkId, actionUrl, linkExpiresAtMs, redirectTo, linkHash }: ClaimedMail,

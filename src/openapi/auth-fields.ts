@@ -28,7 +28,7 @@ export function newPassword(minLength: number): JsonSchema {
   return { ...presentedPassword, minLength };
 }
 
-/** A refresh token. */
+/** The schema of a refresh token. */
 export const refreshToken: JsonSchema = { type: "string", pattern: "^svc_rt_[A-Za-z0-9_-]+$" };
 
 /**
@@ -37,7 +37,7 @@ export const refreshToken: JsonSchema = { type: "string", pattern: "^svc_rt_[A-Z
  */
 export const secret: JsonSchema = { type: "string", pattern: "^[A-Za-z0-9_-]{43}$" };
 
-/** The id of an imported user. It becomes a part of paths. */
+/** The id of an imported user. Its characters are restricted, because it becomes a part of paths. */
 export const userId: JsonSchema = {
   type: "string",
   pattern: "^[^\\s\\p{C}]+$",
@@ -45,5 +45,5 @@ export const userId: JsonSchema = {
   description: "at most 255 code units of UTF-16",
 };
 
-/** A PKCE code verifier (RFC 7636, section 4.1). */
+/** The schema of a PKCE code verifier (RFC 7636, section 4.1). */
 export const codeVerifier: JsonSchema = { type: "string", pattern: "^[A-Za-z0-9._~-]{43,128}$" };

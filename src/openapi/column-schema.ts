@@ -5,7 +5,7 @@ import type { ColumnType } from "../sqlite/column-type.js";
 /** A JSON Schema (2020-12), as OpenAPI 3.1 uses them, or another object of an OpenAPI document. */
 export type JsonSchema = Readonly<Record<string, unknown>>;
 
-/** The schemas of column types, without NULL (`docs/reference/http.md#values`). */
+/** The JSON schema of each type of column, without NULL (`docs/reference/http.md#values`). */
 const typeSchemas: Record<ColumnType, JsonSchema> = {
   integer: { $ref: "#/components/schemas/svc.integer" },
   real: { type: "number" },
@@ -32,12 +32,12 @@ export function integerSchema(): JsonSchema {
   };
 }
 
-/** A pattern for the numbers that have as many digits as `least` and are not less than it. */
+/** A regular expression for the numbers that have as many digits as `least` and are not less than it. */
 function digitsFrom(least: string): string {
   return ofSameLength(least, (digit) => (digit < 9 ? `[${digit + 1}-9]` : null));
 }
 
-/** A pattern for the numbers that have as many digits as `most` and are not greater than it. */
+/** A regular expression for the numbers that have as many digits as `most` and are not greater than it. */
 function digitsTo(most: string): string {
   return ofSameLength(most, (digit, i) => {
     const first = i === 0 ? 1 : 0;
@@ -46,8 +46,8 @@ function digitsTo(most: string): string {
 }
 
 /**
- * A pattern for `number` itself and for the numbers that begin as it does, then have one of the digits that `others`
- * allows in a place, and any digits after that.
+ * A regular expression for `number` itself and for numbers of the same length that begin with some of its digits,
+ * continue with a digit that `others` allows in that place (null: none), and end with any digits.
  */
 function ofSameLength(number: string, others: (digit: number, i: number) => string | null): string {
   const differing = [...number].flatMap((digit, i) => {
@@ -57,7 +57,10 @@ function ofSameLength(number: string, others: (digit: number, i: number) => stri
   return [...differing, number].join("|");
 }
 
-/** What a body may hold for a column. `isGiven`: whether the database numbers the column's values by itself. */
+/**
+ * The schema of the values that a request's body may hold for a column. `isGiven`: whether the database numbers the
+ * column's values by itself.
+ */
 export function acceptedSchema(column: Column, table: Table, isGiven: boolean): JsonSchema {
   const schema = isGiven ? numberedSchema : typeSchemas[column.type];
   return column.notNull || needsValue(column, table, isGiven) ? schema : nullable(schema);
@@ -70,7 +73,10 @@ const numberedSchema: JsonSchema = {
   description: "set by the server; by keys of the API, and by users whom a write rule of the column lets",
 };
 
-/** What an answer may hold for a column. `isLoose`: the table is not STRICT, so a stored value can be of any type. */
+/**
+ * The schema of the values that an answer may hold for a column. `isLoose`: the table is not STRICT, so a stored value
+ * can be of any type.
+ */
 export function storedSchema(column: Column, isLoose: boolean): JsonSchema {
   const schema = typeSchemas[column.type];
   if (!isLoose) return column.notNull ? schema : nullable(schema);
@@ -80,7 +86,7 @@ export function storedSchema(column: Column, isLoose: boolean): JsonSchema {
   };
 }
 
-/** What a query string or a path may hold for a column, as a JSON value. */
+/** The schema of the values that a query string or a path may hold for a column, as JSON values. */
 export function textSchema({ type }: Column): JsonSchema {
   return typeSchemas[type];
 }

@@ -10,7 +10,7 @@ import { filterSchemas, integerSchema, type JsonSchema } from "./column-schema.j
 import { count, errorResponses, flag, nullOr, object, role, securitySchemes, text } from "./operation.js";
 import { tablePaths, tableSchemas } from "./table-paths.js";
 
-/** What an OpenAPI document is made of. */
+/** The parts of a project that its OpenAPI document is made of. */
 export interface DocumentedProject extends Pick<LiveProject, "schema" | "rules" | "version"> {
   /** What the database says of the tables; null where the document is made from the project's files alone. */
   readonly catalog: Catalog | null;
@@ -53,8 +53,8 @@ export function openApiDocument(project: DocumentedProject): JsonSchema {
 }
 
 /**
- * The tables that can be read. A table that can only be read is marked as virtual, because the document has no writes
- * for virtual tables.
+ * The tables that can be read; without a catalog all tables. A table that can only be read is marked as virtual,
+ * because the document has no writes for virtual tables.
  */
 function servedTables({ schema, catalog }: DocumentedProject): readonly Table[] {
   const tables = [...schema.tables.values()];

@@ -84,7 +84,7 @@ export function openObject(
   return { ...object(properties, ...optional), additionalProperties: true };
 }
 
-/** A JSON body, for `OperationSource.body`. */
+/** The `OperationSource.body` of a JSON body with this schema. */
 export const jsonContent = (schema: JsonSchema) => ({ "application/json": schema });
 /** The schema of the answer `{ data }`. */
 export const data = (schema: JsonSchema): JsonSchema => object({ data: schema });
@@ -92,13 +92,13 @@ export const data = (schema: JsonSchema): JsonSchema => object({ data: schema })
 export const list = (items: JsonSchema): JsonSchema => ({ type: "array", items });
 /** The schema of a value that may also be null. */
 export const nullOr = (schema: JsonSchema): JsonSchema => ({ anyOf: [schema, { type: "null" }] });
-/** The schema of any text. */
+/** The schema of a text that may be anything. */
 export const text: JsonSchema = { type: "string" };
 /** The schema of a user's role. */
 export const role: JsonSchema = { enum: ["user", "admin"] };
 /** The schema of a boolean. */
 export const flag: JsonSchema = { type: "boolean" };
-/** The schema of a number of things. */
+/** The schema of a count: an integer from 0. */
 export const count: JsonSchema = { type: "integer", minimum: 0 };
 
 /** The responses `svc.<status>`: errors with the codes that each status can have (`docs/reference/errors.md#codes`). */

@@ -2,13 +2,13 @@ import type { JsonSchema } from "./column-schema.js";
 import { jsonContent, type OperationSource, operation } from "./operation.js";
 
 /**
- * The documentation of one endpoint of which every project has the same, such as `POST /auth/login`. `documentedPaths`
- * adds its id and its tag.
+ * The documentation of an endpoint that every project has, such as `POST /auth/login`. `documentedPaths` adds its id
+ * and its tag.
  */
 export type Call = Omit<OperationSource, "id" | "tag" | "callers"> & {
-  /** Anybody, if not given. */
+  /** The credentials by which the endpoint can be called; if not given, anybody can call it. */
   readonly callers?: OperationSource["callers"];
-  /** The schema of a JSON body. It replaces `body`. */
+  /** The schema of the body, which is JSON. It replaces `body`. */
   readonly takes?: JsonSchema;
 };
 

@@ -11,7 +11,10 @@ const writtenMax = 100;
  */
 const comparedMax = 500;
 
-/** `; did you mean X?` for the name that is most like what was written; empty where none is similar enough. */
+/**
+ * `; did you mean X?` with the name that is most like `written`. Empty where none is similar enough, or there is too
+ * much to compare.
+ */
 export function didYouMean(written: string, names: readonly string[]): string {
   if (written.length > writtenMax || names.length > comparedMax) return "";
   const slips = (name: string) => Math.max(1, Math.max(name.length, written.length) / 3);
@@ -41,7 +44,7 @@ export function meantOrKnown(written: string, ...lists: readonly Iterable<string
   return `; there ${all.length === 1 ? "is only" : "are"} ${listed.join(", ")}${more}`;
 }
 
-/** The first `count` items of the lists, without reading on. */
+/** The first `count` items of the lists taken together, without reading further items. */
 function firstOf<T>(lists: readonly Iterable<T>[], count: number): T[] {
   const first: T[] = [];
   for (const list of lists)

@@ -87,7 +87,10 @@ export function asProviderError(error: unknown): ProviderError {
   return new ProviderError("provider_error", `${name}: ${message}${networkCode(error)}`);
 }
 
-/** The system's code of a fetch that failed, such as ` (ECONNREFUSED)`; empty where there is none. */
+/**
+ * The operating system's code for a request that failed, as the end of a message: ` (ECONNREFUSED)`. Empty where there
+ * is none.
+ */
 function networkCode(error: unknown): string {
   const cause: unknown = error instanceof TypeError ? error.cause : null;
   const code = cause instanceof Error && "code" in cause ? String(cause.code) : "";
@@ -101,7 +104,9 @@ function isDenial(error: string): boolean {
   return error === "access_denied" || error === "user_cancelled_authorize";
 }
 
-/** A provider's error code, for a message. Anything but one short word is left out of the log. */
+/**
+ * An error code that a provider has sent, to be put into a logged message; `an error` where it is not one short word.
+ */
 function word(error: string): string {
   return /^[\w.-]{1,64}$/.test(error) ? error : "an error";
 }

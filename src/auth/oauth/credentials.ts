@@ -45,8 +45,8 @@ const schemas = {
 } as const;
 
 /**
- * All problems of the JSON of a provider's credentials; none where it is usable. Messages never hold a value of the
- * JSON.
+ * All problems of a sign-in provider's credentials, given as the text of a JSON file; none where they are usable.
+ * Messages never hold a value of the file.
  */
 export function credentialProblems(provider: OAuthProvider, text: string, file: string): readonly Problem[] {
   const json = parseJson(text);
@@ -55,7 +55,7 @@ export function credentialProblems(provider: OAuthProvider, text: string, file: 
   return success ? [] : problemsOf(file, issues.map(withoutValue));
 }
 
-/** Parses credentials; null where the text is not JSON or does not fit `schema`. */
+/** Parses a provider's credentials; null where the text is not JSON or does not fit `schema`. */
 export function parseCredentials<const S extends v.GenericSchema>(
   schema: S,
   text: string,
@@ -77,7 +77,10 @@ function withoutValue(issue: v.BaseIssue<unknown>): v.BaseIssue<unknown> {
   return known ? issue : { ...issue, received: "another value" };
 }
 
-/** What sealed credentials are bound to. They open only with the same key, for the same project and provider. */
+/**
+ * What the sealed (encrypted) credentials of a sign-in provider are bound to: they open only with the same key, for the
+ * same project and provider.
+ */
 export interface SealBinding {
   /** The AES-256 key, 32 bytes: `SVC_PLATFORM_SECRETS_KEY`. */
   readonly key: Uint8Array<ArrayBuffer>;
@@ -88,7 +91,7 @@ export interface SealBinding {
 
 const format = "svc1.";
 
-/** Seals credentials as the text of a `.json.sealed` file. `iv` is 12 random bytes. */
+/** Encrypts a provider's credentials as the text of a `.json.sealed` file. `iv` is 12 random bytes. */
 export async function sealCredentials(
   text: string,
   binding: SealBinding,
@@ -98,7 +101,8 @@ export async function sealCredentials(
 }
 
 /**
- * Opens sealed credentials. Null where the key, the project or the provider is another one, or the text is damaged.
+ * Decrypts the text of a `.json.sealed` file. Null where the key, the project or the provider is another one, or the
+ * text is damaged.
  */
 export async function openCredentials(sealed: string, binding: SealBinding): Promise<string | null> {
   const bytes = sealed.startsWith(format) ? fromBase64Url(sealed.slice(format.length).trim()) : null;

@@ -4,13 +4,13 @@ import type { Platform } from "../../platform/platform.js";
 /** A function like `fetch` that follows no redirects and has limits of time and size. */
 export type HttpClient = typeof globalThis.fetch;
 
-/** The limits of a request to a provider. */
+/** The limits of a request to a sign-in provider: its time in milliseconds, and the bytes of its answer. */
 export interface HttpBounds {
   readonly deadlineMs: number;
   readonly bytesMax: number;
 }
 
-/** The limits that requests to providers have. */
+/** The limits that are used for requests to sign-in providers. */
 export const providerBounds: HttpBounds = { deadlineMs: 10_000, bytesMax: 262_144 };
 
 /**

@@ -3,8 +3,9 @@ import { projectId as selectProjectId } from "../store/oauth.js";
 import { openCredentials } from "./credentials.js";
 
 /**
- * A function that opens credentials sealed with `key` (32 bytes) for the project of this database. It returns null
- * where they do not open.
+ * Makes a function that opens the sealed (encrypted) credentials of a sign-in provider with `key` (32 bytes), for the
+ * project of this database. It returns null where they were sealed with another key or for another project or provider,
+ * or are damaged.
  */
 export function openForProject(
   database: Database,

@@ -10,7 +10,7 @@ export interface Provider {
   connect(credentials: string): ProviderConnection;
 }
 
-/** A provider that is used with the credentials of a project. */
+/** A sign-in provider, with the credentials of the project. */
 export interface ProviderConnection {
   /** The URL at which a person signs in (RFC 6749, section 4.1.1). */
   authorizationUrl(request: AuthorizationRequest): Promise<string>;
@@ -21,9 +21,9 @@ export interface ProviderConnection {
   profile(response: AuthorizationResponse): Promise<Profile>;
 }
 
-/** A sign-in that begins. */
+/** A sign-in that begins, of which the URL at the provider is made. */
 export interface AuthorizationRequest {
-  /** The server's callback URL. */
+  /** The URL of this server to which the provider sends the person back. */
   readonly redirectUri: string;
   readonly state: string;
   readonly secrets: FlowSecrets;
@@ -49,7 +49,7 @@ export interface Profile {
   readonly mayLink: boolean;
 }
 
-/** The code of a failure that the application is told. Details are in the log. */
+/** Why a sign-in at a provider failed, as a code that the application is told. Details are in the log. */
 export type ProviderFailure = "access_denied" | "provider_error";
 
 /** The provider refused, or its answer does not verify. The message names neither tokens nor people. */
@@ -68,9 +68,9 @@ export interface Endpoints {
   readonly issuer: string;
   readonly authorization: string;
   readonly token: string;
-  /** The provider's public keys; only of OpenID providers. */
+  /** Where the provider publishes its keys; only of OpenID providers. */
   readonly jwks?: string;
-  /** GitHub's REST interface; only of GitHub. */
+  /** The base URL of GitHub's REST interface; only of GitHub. */
   readonly api?: string;
 }
 

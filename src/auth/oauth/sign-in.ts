@@ -7,14 +7,14 @@ import { type IdentitySignIn, signInByIdentity } from "../store/identities.js";
 import type { Profile, ProviderFailure } from "./provider.js";
 import { exchangeCodeLifetimeMs, newSecret } from "./state.js";
 
-/** The `error` that the application gets for a sign-in that failed (docs/reference/auth.md#social-sign-in). */
+/** The `error` that the application gets for a social sign-in that failed (docs/reference/auth.md#social-sign-in). */
 export type SignInFailure =
   | ProviderFailure
   | "email_not_verified"
   | "registration_closed"
   | "account_disabled";
 
-/** The `error_description` of each failure. */
+/** The `error_description` that goes with each `error` of a failed social sign-in. */
 export const failureDescriptions: Readonly<Record<SignInFailure, string>> = {
   access_denied: "the sign-in was cancelled",
   provider_error: "the sign-in at the provider failed",
@@ -23,7 +23,10 @@ export const failureDescriptions: Readonly<Record<SignInFailure, string>> = {
   account_disabled: "the account is disabled",
 };
 
-/** What the database reports after the batch of `signInByIdentity`. Null: there is no such user. */
+/**
+ * What is known after the batch of `signInByIdentity`. The two `…Disabled` are null where there is no such user: none
+ * of the identity at the provider, or none with the address.
+ */
 export interface SignInFacts {
   readonly codeStored: boolean;
   readonly identityDisabled: boolean | null;
@@ -32,14 +35,14 @@ export interface SignInFacts {
   readonly addressVerified: boolean;
 }
 
-/** Why the sign-in failed; null where it succeeded. */
+/** Why a social sign-in failed; null where it succeeded. */
 export function judgeSignIn(facts: SignInFacts): SignInFailure | null {
   if (facts.codeStored) return null;
   if (facts.identityDisabled === true) return "account_disabled";
   if (!facts.addressVerified) return "email_not_verified";
   if (facts.addressDisabled === true) return "account_disabled";
-  // There is an enabled user with the address who was not linked, so this server has not verified that user's
-  // address.
+  // An enabled user has the address but was not linked to the identity, so this server has not verified that user's
+  // address, or the provider does not vouch for the address as of now.
   return facts.addressDisabled === null ? "registration_closed" : "email_not_verified";
 }
 
@@ -51,7 +54,9 @@ export interface ProfileSignIn {
   readonly codeChallenge: string;
 }
 
-/** Signs a person in by the profile of a provider. Returns a code for the application to exchange, or why not. */
+/**
+ * Signs a person in by what a provider says of them. Returns a code for the application to exchange, or why it failed.
+ */
 export async function signInByProfile(
   context: { readonly platform: Platform },
   { profile, registration, codeChallenge }: ProfileSignIn,

@@ -2,9 +2,9 @@ import { toBase64Url } from "../../encoding/base64.js";
 import type { Random } from "../../platform/platform.js";
 import { hashSecret } from "../api-key.js";
 
-/** How long a person may take to sign in at the provider. */
+/** How long a person may take to sign in at the provider, in milliseconds. */
 export const stateLifetimeMs = 600_000;
-/** How long the application may take to exchange its code. */
+/** How long the application may take to exchange its code for tokens, in milliseconds. */
 export const exchangeCodeLifetimeMs = 60_000;
 /** A state or an exchange code: 256 random bits in base64url. */
 export function newSecret(random: Random): string {
@@ -13,7 +13,10 @@ export function newSecret(random: Random): string {
 
 /** What ties the provider's answers to one sign-in (RFC 7636; OpenID Connect Core, section 3.1.2.1). */
 export interface FlowSecrets {
-  /** What the database knows the state by. As it depends on the key, it tells which one the sign-in began under. */
+  /**
+   * The hash of the state that the database stores and looks for. It depends on the server's key, so a hash that is
+   * found tells under which key the sign-in began.
+   */
   readonly stateHash: string;
   /** The verifier of the server's own PKCE with the provider. */
   readonly codeVerifier: string;
@@ -21,8 +24,8 @@ export interface FlowSecrets {
 }
 
 /**
- * The two secrets of a sign-in, derived from its state with HMAC-SHA-256, so that the database stores neither. `key`
- * is used for nothing else.
+ * The secrets of a social sign-in and the hash by which its state is stored, all derived from the state with
+ * HMAC-SHA-256, so that the database stores neither the state nor a secret. `key` is used for nothing else.
  */
 export async function flowSecrets(state: string, key: Uint8Array<ArrayBuffer>): Promise<FlowSecrets> {
   const algorithm = { name: "HMAC", hash: "SHA-256" };

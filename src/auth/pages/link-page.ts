@@ -45,21 +45,24 @@ const wordings: Readonly<Record<LinkPurpose, PageWording>> = {
   },
 };
 
-/** Whether the page of a link asks for a new password. */
+/** Whether the page that a mailed link leads to asks for a new password. */
 export function takesPassword(purpose: LinkPurpose): boolean {
   return wordings[purpose].takesPassword;
 }
 
-/** What the form of a link's page shows. */
+/** What the page that a mailed link leads to shows in its form. */
 export interface FormPage {
   readonly purpose: LinkPurpose;
   readonly token: string;
   readonly passwordLengthMin: number;
-  /** Why the form is shown again; null the first time. */
+  /** Why the form is shown again, as a sentence for people; null the first time. */
   readonly problem: string | null;
 }
 
-/** The form of a link's page. The link is used up when the form is sent, not when the page is opened. */
+/**
+ * The page that a mailed link leads to, with a form. The link is used up when the form is sent, not when the page is
+ * opened.
+ */
 export function formPage({ purpose, token, passwordLengthMin, problem }: FormPage): HtmlPage {
   const { title, intro, button } = wordings[purpose];
   const main = [
@@ -82,7 +85,7 @@ function passwordField(lengthMin: number, invalid: boolean): string {
 }
 
 /**
- * The page after a link was used. `onwardTo` is a URL that the project or the invitation chose, never one of the
+ * The page after a mailed link was used. `onwardTo` is a URL that the project or the invitation chose, never one of the
  * request; null: the page leads nowhere.
  */
 export function donePage(purpose: LinkPurpose, onwardTo: string | null): HtmlPage {

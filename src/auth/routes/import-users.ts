@@ -85,7 +85,10 @@ const isAdmin = (item: unknown): boolean => (item as { readonly role?: unknown }
 
 const fields = new Set(["id", "email", "role", "email_verified", "disabled", "password_hash"]);
 
-/** The user, or a text that says what is wrong. Values are never converted to another type. */
+/**
+ * An imported user as read from the body, or a text that says what is wrong. Values are never converted to another
+ * type.
+ */
 function readUser(item: unknown, hasher: PasswordHasher): ImportedUser | string {
   if (typeof item !== "object" || item === null || Array.isArray(item)) return ": expected an object";
   const unknown = Object.keys(item).find((field) => !fields.has(field));

@@ -25,14 +25,15 @@ const tooManyMails = new Refusal(
 
 interface Invitation {
   readonly email: string;
-  /** Null leaves the role of a user who has not accepted yet as it is. */
+  /** The role that the user gets; null leaves the role of a user who has not accepted yet as it is. */
   readonly role: "user" | "admin" | null;
   readonly redirectTo: string | null;
 }
 
 /**
- * POST /auth/users/invite, for a `project:backend` key. A user who has not accepted yet is mailed a new link that
- * sets a password, and older links die. An existing user is mailed the destination; their role and password stay.
+ * POST /auth/users/invite, for a `project:backend` key. A user who has not accepted yet is mailed a new link that sets
+ * a password, and older links become invalid. A user who has an account already is mailed only the URL that the
+ * invitation leads to; their role and password stay.
  */
 export async function invite({ request, context, caller }: CallerRequest): Promise<Response | Refusal> {
   const { platform } = context;

@@ -56,7 +56,7 @@ function readAuthorize(
     code_challenge_method: method,
   } = body;
   if (!isOAuthProvider(provider) || !providers.includes(provider)) return notOffered;
-  // Compared byte for byte (RFC 9700, section 2.1).
+  // The redirect URL is compared byte for byte (RFC 9700, section 2.1).
   if (typeof redirectTo !== "string" || !redirectUrls.includes(redirectTo))
     return badRequest("redirect_to: not one of the project's redirect URLs");
   if (method !== "S256") return badRequest("code_challenge_method: expected S256");

@@ -69,8 +69,8 @@ interface Flow {
 }
 
 /**
- * Uses the state up. Null where it is not live, or where the redirect URL that it was made for is no longer one of
- * the project's.
+ * Marks the state of a social sign-in as used, and returns what was stored with it. Null where the state is unknown,
+ * used or expired, or the redirect URL that it was made for is no longer one of the project's.
  */
 async function takeFlow(
   { platform, oauthStateKeys }: AuthContext,

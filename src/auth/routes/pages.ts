@@ -47,7 +47,7 @@ export async function submitPage({
   // The application's URL is asked for before the link is used: if the storage fails here, the link stays usable.
   const application = await applicationOf(context);
   const used = await useLink(context, { purpose, token, password, address });
-  // `redirectTo` was checked when the invitation was created.
+  // The invitation's `redirectTo` is not checked here, because it was checked when the invitation was created.
   if (!isRefusal(used)) {
     const done = await pageResponse(donePage(purpose, used.redirectTo ?? application), 200);
     return tell(done, { principal: { kind: "user", id: used.userId } });
@@ -78,7 +78,10 @@ function isOwnForm(request: Request, { publicBaseUrl, config }: AuthContext): bo
 
 const formBytesMax = 16_384;
 
-/** Reads the form. Refused where a field comes twice, because it is unclear which one is meant. */
+/**
+ * Reads the form of a page that a mailed link leads to. Refused where a field comes twice, because it is unclear which
+ * one is meant.
+ */
 async function readForm(request: Request): Promise<ReadonlyMap<string, string> | Refusal> {
   const isForm = /^application\/x-www-form-urlencoded\s*(;|$)/i.test(
     request.headers.get("Content-Type") ?? "",

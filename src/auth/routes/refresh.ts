@@ -18,8 +18,8 @@ import { rotateRefreshToken } from "../store/sessions.js";
 import { tokenResponse } from "../token-response.js";
 
 /**
- * POST /auth/refresh: rotates a refresh token. In cookie mode a token that is refused for good has its cookies
- * deleted.
+ * POST /auth/refresh: exchanges a refresh token for new tokens. In cookie mode, a refusal of the refresh token also
+ * deletes the cookies.
  */
 export async function refresh({ request, context }: AuthRequest): Promise<Response | Refusal> {
   const answer = await rotate(request, context);
@@ -61,12 +61,16 @@ async function rotate(request: Request, context: AuthContext): Promise<Response 
       return same === null ? invalidRefreshToken : respond(context, verdict.facts, same);
     }
     case "reject":
-      // The statement directly before the last one ended the session, because the token had been used before.
+      // The statement before the last one ends the session of a token that is used again too late. If it changed a row,
+      // that is logged.
       return results.at(-2)!.rowsWritten > 0 ? reused(context, facts) : invalidRefreshToken;
   }
 }
 
-/** The rejection, of which the log says whose session was ended. */
+/**
+ * The refusal of a refresh token whose reuse has ended the session. The log says whose session it was, where the token
+ * is still stored.
+ */
 function reused(context: AuthContext, facts: TokenFacts | null): Response {
   const principal = facts && { principal: { kind: "user" as const, id: facts.user.id } };
   return tell(rejection(context), { event: "refresh_reuse", ...principal });

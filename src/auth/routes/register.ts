@@ -22,7 +22,7 @@ export async function register({ request, context, address }: AuthRequest): Prom
   const body = await readEmailAndPassword(request);
   if (isRefusal(body)) return body;
   const turn: HashTurn = { address, isFor: "registration" };
-  // Asked first, so that a flood of registrations costs the database nothing.
+  // Room for one more password hash is asked for first, so that a flood of registrations costs the database nothing.
   if (!platform.passwordHasher.hasRoomFor(turn)) throw new HasherBusyError("no registration would be hashed");
   const settings = await context.settings();
   if (isRefusal(settings)) return settings;
@@ -60,9 +60,9 @@ async function signUp(context: AuthContext, user: NewUser): Promise<Response | R
 const taken = new Refusal("conflict", "the address is registered already");
 
 /**
- * The answer and the statements are the same for an address that is new, registered and unconfirmed, or confirmed.
- * The id in the answer is random each time: with a real one, a caller could insert a row that refers to it, and the
- * foreign key would show whether the user is a new one.
+ * Registers a user where addresses have to be confirmed. The answer and the statements are the same for an address that
+ * is new, registered and unconfirmed, or confirmed. The id in the answer is random each time: with a real one, a caller
+ * could insert a row that refers to it, and the foreign key would show whether the user is a new one.
  */
 async function registerUnverified(context: AuthContext, user: NewUser): Promise<Response> {
   const { email, role, passwordHash } = user;

@@ -28,9 +28,9 @@ type Env = { Variables: { caller: Caller } };
 type Handler<R> = (given: R) => Promise<Response | Refusal>;
 
 /**
- * The routes under /auth (docs/reference/http.md#endpoints). `authenticated` is a middleware that identifies the
- * caller in a round trip of its own, for the POST routes that need one. `addressOf` gives the client's address as
- * `addressUnit` does.
+ * The routes under /auth (docs/reference/http.md#endpoints). `authenticated` is a middleware that identifies the caller
+ * in a round trip of its own, for the POST routes that need one. `addressOf` gives the client's IPv4 address, or the
+ * /64 network of its IPv6 address (`addressUnit`).
  */
 export function authRoutes(
   context: AuthContext,
@@ -90,7 +90,7 @@ export function authRoutes(
   return routes;
 }
 
-/** The endpoints whose answer depends on the caller. */
+/** The POST endpoints whose answer depends on the caller: who it is, is found out before the handler runs. */
 const callersPosts: readonly (readonly [string, Handler<CallerRequest>])[] = [
   ["/password", changeOwnPassword],
   ["/users/import", importIdentities],

@@ -2,11 +2,11 @@ import { type ResultValue, type Statement, statement } from "../../platform/data
 import { Memo, statementLengthMax } from "../../platform/memo.js";
 import { instant } from "./instant.js";
 
-// `insist` refers to the columns of a check as c0, c1 and so on.
+// The columns of these statements have the names c0, c1 and so on, by which `insist` refers to them.
 const schemaVersion = "(SELECT max(version) FROM _schema) AS c0";
 
-// The texts of the checks are constants because they are looked up in caches: a string that is put together anew has
-// to be read as a whole before it can be found.
+// These statements are constants because caches look them up by their text: a string that is put together anew has to
+// be read as a whole before it can be found.
 const schemaVersionSql = `SELECT ${schemaVersion}`;
 const sessionSql = `SELECT ${schemaVersion}, u.id AS c1, u.email AS c2, u.role AS c3, u.email_verified AS c4 FROM (SELECT 1)
     LEFT JOIN _sessions s ON s.id = ? AND s.revoked_at IS NULL AND s.created_at > ?
@@ -14,27 +14,32 @@ const sessionSql = `SELECT ${schemaVersion}, u.id AS c1, u.email AS c2, u.role A
 const apiKeySql = `SELECT ${schemaVersion}, k.id AS c1, k.scopes AS c2 FROM (SELECT 1)
     LEFT JOIN _service_keys k ON k.hash = ? AND k.revoked_at IS NULL AND (k.expires_at IS NULL OR k.expires_at > ?)`;
 
-/** Returns `[schema version]`, NULL where no schema was applied yet. */
+/** The check of an anonymous caller. Returns `[schema version]`, NULL where no schema was applied yet. */
 export function schemaVersionCheck(): Statement {
   return statement(schemaVersionSql);
 }
 
 /**
- * Returns `[schema version, user id, email, role, email verified]`; the user is NULL unless the session is live, began
- * after `since` (milliseconds since the epoch), and the user is enabled.
+ * The check of a user's session. Returns `[schema version, user id, email, role, email verified]`; the columns of the
+ * user are NULL unless the session is not revoked, began after `since` (milliseconds since the epoch), and the user is
+ * enabled.
  */
 export function sessionCheck(sessionId: string, since: number): Statement {
   return statement(sessionSql, sessionId, BigInt(since));
 }
 
-/** Returns `[schema version, key id, scopes]`; the key is NULL where it is unknown, revoked or expired at `now`. */
+/**
+ * The check of an API key. Returns `[schema version, key id, scopes]`; the columns of the key are NULL where it is
+ * unknown, revoked or expired at `now` (milliseconds since the epoch).
+ */
 export function apiKeyCheck(hash: string, now: number): Statement {
   return statement(apiKeySql, hash, instant(now));
 }
 
 /**
- * A statement for the beginning of a batch that fails unless the check returns the expected row, so that nothing of
- * the batch is committed. It fails by reading invalid JSON, because a SELECT cannot raise an error by itself.
+ * A statement for the beginning of a batch that fails unless the check of a caller returns the expected row, so that
+ * nothing of the batch is committed. It fails by reading invalid JSON, because a SELECT cannot raise an error by
+ * itself.
  */
 export function insist(check: Statement, expected: readonly ResultValue[]): Statement {
   const sql = insisting.get(check.sql, () => {
@@ -50,16 +55,17 @@ export function insist(check: Statement, expected: readonly ResultValue[]): Stat
 const insisting = new Memo<string>(16_384);
 
 /**
- * A cache of the SQL of `withCheck`: by the SQL of the check (there are three, and three that `insist` has made),
- * then by the SQL of the statement.
+ * A cache of the SQL of `withCheck`: by the SQL of the check (there are three, and the three that `insist` makes of
+ * them), then by the SQL of the statement that is joined with it.
  */
 const joinedTexts = new Memo<Memo<string>>(16_384);
-/** What the joined texts of one check may take. */
+/** How many bytes the cached SQL may take that is joined with one check. */
 const joinedBytesMax = 2_097_152;
 
 /**
- * Joins a check and a `single` statement into one statement, because a further statement costs as much as looking up
- * a row. The columns of the check come first. Where the statement returns no row, its columns are NULL.
+ * Joins a check of the caller and a statement that is marked as `single` into one statement, because a further
+ * statement costs as much as looking up a row. The columns of the check come first. Where the `single` statement
+ * returns no row, its columns are NULL.
  */
 export function withCheck(check: Statement, { sql, params }: Statement): Statement {
   const texts = joinedTexts.get(

@@ -2,7 +2,7 @@ import { type Statement, statement } from "../../platform/database.js";
 import { instant } from "./instant.js";
 import { invitedRole } from "./links.js";
 
-/** A person who has signed in at a provider and is to be signed in here. */
+/** A person who has signed in at a provider and is to be signed in here. `provider` and `subject` are the identity. */
 export interface IdentitySignIn {
   readonly provider: string;
   readonly subject: string;
@@ -10,7 +10,7 @@ export interface IdentitySignIn {
   readonly email: string | null;
   readonly emailKey: string | null;
   /**
-   * Whether an existing user with the address may be linked. If not, the identity is linked only to a user who is
+   * Whether the identity may be linked to an existing user with the address. If not, it is linked only to a user who is
    * created for it.
    */
   readonly mayLink: boolean;
@@ -28,9 +28,9 @@ export interface IdentitySignIn {
 const unlinked = "NOT EXISTS (SELECT 1 FROM _identities WHERE provider = ? AND subject = ?)";
 
 /**
- * SQL: an account whose address was never confirmed, so that it may have been created by somebody else than the owner
- * of the address. Administrators are excepted, because an operator who creates one by hand may have invented the
- * address.
+ * SQL: the user with an address that was never confirmed, whose account may therefore have been created by somebody
+ * else than the owner of the address. Only while the identity has no user. Administrators are excepted, because an
+ * operator who creates one by hand may have invented the address.
  */
 const unconfirmed = `email_key = ? AND email_verified = 0 AND disabled = 0 AND role <> 'admin' AND ${unlinked}`;
 
@@ -116,8 +116,8 @@ function takeOver({ provider, subject, now }: IdentitySignIn, emailKey: string):
 }
 
 /**
- * Returns `[whether the code was stored, whether the identity's user is disabled, whether the address's user is
- * disabled]`; the last two are NULL where there is no such user.
+ * The statement that returns `[whether the code was stored, whether the identity's user is disabled, whether the
+ * address's user is disabled]`; the last two are NULL where there is no such user.
  */
 function signInFacts({ codeHash, provider, subject, emailKey }: IdentitySignIn): Statement {
   return statement(

@@ -20,7 +20,7 @@ export interface NewLink {
    * the link takes over the hash that the link before it carries.
    */
   readonly passwordHash: string | null;
-  /** Becomes the role when the link is used. */
+  /** The role that the user gets when the link is used; null where the link changes none. */
   readonly role: string | null;
   readonly redirectTo: string | null;
   readonly now: number;
@@ -62,7 +62,7 @@ export function insertLink(link: NewLink): readonly Statement[] {
 }
 
 /**
- * Takes an unconfirmed registration back, because whoever registered may not be the person who is invited: the
+ * Undoes an unconfirmed registration of somebody who is invited, because whoever registered may be another person: the
  * password and the verification links go. Goes into one batch behind `insertLink` of the invitation.
  */
 export function forgetRegistration(invitationId: string): readonly Statement[] {
@@ -81,9 +81,9 @@ export function forgetRegistration(invitationId: string): readonly Statement[] {
 }
 
 /**
- * Removes the passwords that the unused verification links of an unconfirmed registration carry, where the allowance
- * of mails left `insertLink` without a link: somebody has registered the address once more, and it is unknown whose
- * password is the owner's. Goes into one batch behind `insertLink`.
+ * Removes the passwords that the unused verification links of an unconfirmed registration carry, where somebody has
+ * registered the address once more and no new link was stored because the limit of mails is reached: it is then unknown
+ * whose password is the owner's. Goes into one batch behind `insertLink`.
  */
 export function disputePasswords(linkId: string, emailKey: string): Statement {
   return statement(
@@ -99,8 +99,8 @@ const live = `used_at IS NULL AND expires_at > ?
   AND EXISTS (SELECT 1 FROM _users u WHERE u.id = _links.user_id AND u.disabled = 0)`;
 
 /**
- * Returns `[id, email]`, of the link and its user, where the link can be used now. Asked before a password is hashed for
- * it.
+ * Returns `[id, email]`, of a link and its user, where the link can be used now; else no row. Asked before the new
+ * password is hashed, which is costly.
  */
 export function liveLink(hash: string, purpose: LinkPurpose, now: number): Statement {
   return statement(
@@ -112,25 +112,29 @@ export function liveLink(hash: string, purpose: LinkPurpose, now: number): State
   );
 }
 
-/** A use of a link. */
+/** A request that uses a link. */
 export interface LinkUse {
   readonly hash: string;
   readonly purpose: LinkPurpose;
   /**
-   * The hash of the password that comes with the token. Null keeps the one that the link carries, or else the user's.
+   * The hash of the password that comes with the token. Null where none comes: then the password that the link carries
+   * is set, or else the user's stays.
    */
   readonly passwordHash: string | null;
-  /** The hash that stands for the client's address in `_known_addresses`. */
+  /**
+   * The client's address, hashed as in the table `_known_addresses`, which holds the addresses that users have signed
+   * in from.
+   */
   readonly addressKey: string;
   /** A random id of this use, by which the other statements of the batch find the link that it consumed. */
   readonly usedBy: string;
   readonly now: number;
 }
 
-/** SQL: the id of the user whose link this use consumed; NULL where it consumed none. */
+/** SQL: the id of the user whose link the request has used; NULL where it has used none. */
 const consumer = "(SELECT user_id FROM _links WHERE hash = ? AND used_by = ?)";
 
-/** The user whose link this use consumed, for `openSession` in one batch behind `consumeLink`. */
+/** The condition by which `openSession` finds the user whose link was used, in one batch behind `consumeLink`. */
 export function userOfLink({ hash, usedBy }: LinkUse): Condition {
   return condition(`u.id = ${consumer}`, hash, usedBy);
 }
@@ -167,7 +171,7 @@ export function consumeLink({
       BigInt(now),
     ),
     statement(
-      // The password of an unconfirmed registration may be a stranger's, unless the link carries it.
+      // An unconfirmed registration loses its password here, which may be a stranger's, unless the link carries one.
       `UPDATE _users SET email_verified = 1, registration_unconfirmed = 0,
         password_hash = ifnull(l.password_hash, iif(registration_unconfirmed, NULL, _users.password_hash)),
         role = ifnull(ifnull(l.role, ${invitedRole}), _users.role)
@@ -195,8 +199,8 @@ export function consumeLink({
 }
 
 /**
- * Deletes the links and exchange codes of a user whose password was changed. Goes into one batch behind
- * `changePassword` and does nothing where that changed nothing.
+ * Deletes the links and exchange codes of a user whose password was changed, because they could open a session. Goes
+ * into one batch behind `changePassword`, and does nothing where that changed no password.
  */
 export function deleteOpeningsIfChanged(userId: string, passwordHash: string): readonly Statement[] {
   return ["_links", "_oauth_codes"].map((table) =>

@@ -4,7 +4,7 @@ import { type Condition, condition } from "./condition.js";
 
 /** The state of a social sign-in that begins. Times are milliseconds since the epoch. */
 export interface NewState {
-  /** `stateHash` of the sign-in. The state itself is not stored. */
+  /** The hash of the state (`FlowSecrets.stateHash`). The state itself is not stored. */
   readonly hash: string;
   readonly provider: string;
   readonly redirectTo: string;
@@ -14,7 +14,7 @@ export interface NewState {
   readonly expiresAtMs: number;
 }
 
-/** Stores the state of a sign-in that begins. */
+/** Stores the state of a social sign-in that begins. */
 export function insertState(state: NewState): Statement {
   return statement(
     `INSERT INTO _oauth_states (hash, provider, redirect_to, code_challenge, created_at, expires_at)
@@ -29,8 +29,8 @@ export function insertState(state: NewState): Statement {
 }
 
 /**
- * Uses a state up, whichever of the two hashes it was stored by. Returns `[hash, redirect_to, code_challenge]`; no
- * row where the state is unknown, used, expired or another provider's.
+ * Marks a state as used, whichever of the two hashes it was stored by. Returns `[hash, redirect_to, code_challenge]`;
+ * no row where the state is unknown, used, expired or another provider's.
  */
 export function consumeState(hashes: Keyring<string>, provider: string, now: number): Statement {
   return statement(
@@ -47,8 +47,8 @@ export function consumeState(hashes: Keyring<string>, provider: string, now: num
 const purgedMax = 20;
 
 /**
- * Removes expired states and codes, at most `purgedMax` of each. Every sign-in that begins runs it and adds one
- * state, so the tables do not grow.
+ * Removes expired states and exchange codes of social sign-ins, at most `purgedMax` of each. Every sign-in that begins
+ * runs it and adds one state, so the tables do not grow.
  */
 export function purgeSignIns(now: number): readonly Statement[] {
   return ["_oauth_states", "_oauth_codes"].map((table) =>
@@ -60,7 +60,7 @@ export function purgeSignIns(now: number): readonly Statement[] {
   );
 }
 
-/** Uses an exchange code up, whether or not the verifier that came with it is right. `hash` is the code's. */
+/** Marks an exchange code as used, whether or not the verifier that came with it is right. `hash` is the code's. */
 export function consumeCode(hash: string, now: number): Statement {
   return statement(
     "UPDATE _oauth_codes SET used_at = ? WHERE hash = ? AND used_at IS NULL",
@@ -71,7 +71,7 @@ export function consumeCode(hash: string, now: number): Statement {
 
 /** An exchange code that was presented, with its verifier. */
 export interface PresentedCode {
-  /** The hash of the code. */
+  /** The hash of the exchange code. */
   readonly hash: string;
   /** The challenge (S256) of the verifier that was presented. */
   readonly codeChallenge: string;
@@ -79,8 +79,8 @@ export interface PresentedCode {
 }
 
 /**
- * The user of an exchange code, where it was live and its challenge is the same, for `openSession` in one batch
- * directly behind `consumeCode`.
+ * The condition by which `openSession` finds the user of an exchange code, in one batch directly behind `consumeCode`.
+ * It matches nobody where the code was used or expired, or was made for another challenge.
  */
 export function userOfCode({ hash, codeChallenge, now }: PresentedCode): Condition {
   return condition(

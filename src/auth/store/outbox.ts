@@ -2,7 +2,10 @@ import { type Statement, statement } from "../../platform/database.js";
 import type { LinkPurpose } from "../links.js";
 import { isPending } from "./users.js";
 
-/** What a mail says. `registration_attempt` tells the owner of an address that somebody tried to register it. */
+/**
+ * The kind of a mail, which decides what it says. `registration_attempt` tells the owner of an address that somebody
+ * tried to register it.
+ */
 export type MailKind = LinkPurpose | "registration_attempt";
 
 /** A mail that is to be written to the outbox. */
@@ -25,8 +28,9 @@ interface MailRule {
 }
 
 /**
- * Writes a mail to the outbox. Goes into one batch directly behind the statement that counts the mail, and does
- * nothing where that changed no row. For an address without an account the same statement runs and writes nothing.
+ * Writes a mail to the outbox. Goes into one batch directly behind the statement that counts the mail, and does nothing
+ * where that counted none because the limit is reached. For an address without an account the same statement runs and
+ * writes nothing.
  */
 function insertMail(
   { id, linkId, emailKey, now }: NewMail,
@@ -92,12 +96,12 @@ export function anyMailDue(now: number): Statement {
 export interface MailClaim {
   readonly now: number;
   readonly mailsMax: number;
-  /** The ids of mails that this process is sending. */
+  /** The ids of mails that this process is sending, or has sent and not deleted yet. */
   readonly except: readonly string[];
   /** The pause before the second attempt. It doubles with each attempt, up to `backoffMsMax`. */
   readonly backoffMs: number;
   readonly backoffMsMax: number;
-  /** For how long no other process takes the mails. Longer than any transport takes to send one. */
+  /** For how long no other process takes the claimed mails. Longer than any transport takes to send one. */
   readonly leaseMs: number;
 }
 
@@ -138,8 +142,8 @@ export function claimMails({
 }
 
 /**
- * Ends the lease after a failed attempt, so that only the backoff has to pass. Does nothing where the mail was
- * claimed again since.
+ * Lets other processes take a mail again whose delivery has failed, so that only the pause before the next attempt has
+ * to pass. Does nothing where the mail was claimed again since, which `attempts` tells.
  */
 export function releaseMail(id: string, attempts: number): Statement {
   return statement("UPDATE _outbox SET leased_until = 0 WHERE id = ? AND attempts = ?", id, BigInt(attempts));
@@ -151,8 +155,8 @@ export function deleteMail(id: string): Statement {
 }
 
 /**
- * Makes mails that wait for another attempt due now; for the start of a process. Mails that a process is sending stay
- * leased to it.
+ * Makes mails that wait for another attempt due now; for the start of a process. Mails that another process has claimed
+ * stay claimed.
  */
 export function makeMailsDue(now: number): Statement {
   return statement(

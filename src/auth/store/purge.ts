@@ -1,26 +1,27 @@
 import { type Statement, statement } from "../../platform/database.js";
 
-/** What `purgeStatements` may remove. */
+/** Which rows `purgeStatements` removes, and how many at once. */
 export interface PurgeLimits {
-  /** Milliseconds since the epoch. */
+  /** The current time, in milliseconds since the epoch. */
   readonly now: number;
   /** How many rows a statement removes at most, so that none holds the write lock for long. */
   readonly rowsMax: number;
   readonly graceMs: number;
   readonly accessTokenMs: number;
-  /** How long a session lasts, whatever was rotated. */
+  /** How long a session lasts from its beginning, however often its tokens were renewed. */
   readonly sessionMaxAgeMs: number;
   /**
-   * How long expired links are kept: a newer verification link takes the password over that an expired one carries.
+   * How long expired links are kept: a new verification link still takes over the password that an expired one carries.
    */
   readonly linkKeepMs: number;
 }
 
-/** The statements that remove what has ended and is not needed any more. */
+/** The statements that remove sessions, refresh tokens and links that have ended and are not needed any more. */
 export function purgeStatements(limits: PurgeLimits): readonly Statement[] {
   const { now, rowsMax, graceMs, accessTokenMs, sessionMaxAgeMs, linkKeepMs } = limits;
   const max = BigInt(rowsMax);
-  // An access token may expire later than the refresh token that it came with. It needs its session until then.
+  // A session is kept until the access token that came with its last refresh token has expired, because that token
+  // needs its session, and may expire later than the refresh token.
   const endedBefore = BigInt(now - accessTokenMs);
   return [
     statement(
@@ -29,7 +30,8 @@ export function purgeStatements(limits: PurgeLimits): readonly Statement[] {
       BigInt(now - graceMs),
       max,
     ),
-    // Tokens that release 0.1.0 has given out are recognised by their row alone when they are used again.
+    // Tokens that release 0.1.0 has given out stay stored, without their successor: when they are used again, only
+    // their row tells which session they belong to.
     statement(
       `UPDATE _refresh_tokens SET successor = NULL WHERE hash IN
       (SELECT hash FROM _refresh_tokens WHERE successor IS NOT NULL AND used_at < ? LIMIT ?)`,
@@ -68,7 +70,7 @@ export function purgeStatements(limits: PurgeLimits): readonly Statement[] {
   ];
 }
 
-/** Removes counters of the throttle and of the mail allowance whose windows have ended. */
+/** Removes counters of failed passwords, mails and requests whose time has ended. */
 export function purgeCounters(now: number, rowsMax: number): Statement {
   return statement(
     `DELETE FROM _throttle WHERE key IN

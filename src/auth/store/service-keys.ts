@@ -9,7 +9,7 @@ export interface NewServiceKey {
   readonly scopes: readonly string[];
   readonly createdAtMs: number;
   readonly expiresAtMs: number | null;
-  /** A principal, or `cli`. */
+  /** Who creates the key: `principalOf` the caller, or `cli`. */
   readonly createdBy: string;
 }
 

@@ -2,8 +2,8 @@ import { type Statement, statement } from "../../platform/database.js";
 import type { Condition } from "./condition.js";
 
 /**
- * A session that is not stored yet, with the hashes of its first refresh token and of that token's family (`familyOf`).
- * Times are milliseconds since the epoch.
+ * A session that is not stored yet, with the hash of its first refresh token and that of the family, the characters
+ * which all refresh tokens of the session share (`familyOf`). Times are milliseconds since the epoch.
  */
 export interface NewSession {
   readonly id: string;
@@ -41,34 +41,36 @@ export function openSession(session: NewSession, holder: Condition): readonly St
   ];
 }
 
-/** A refresh token that was presented. Times are milliseconds since the epoch. */
+/**
+ * A refresh token that was presented, with the hash of its family (`familyOf`). Times are milliseconds since the epoch.
+ */
 export interface PresentedToken {
   readonly hash: string;
   readonly familyHash: string;
   readonly now: number;
   readonly graceMs: number;
-  /** How long a session lasts, whatever was rotated. */
+  /** How long a session lasts from its beginning, however often its tokens were renewed. */
   readonly sessionMaxAgeMs: number;
 }
 
-/** A refresh token that was presented, and the successor that is offered for it. */
+/** A refresh token that was presented, and the new token that is to replace it. */
 export interface Rotation extends PresentedToken {
   readonly successorHash: string;
-  /** The successor, sealed under a key that nobody can derive without the predecessor. */
+  /** The new token, encrypted under a key that nobody can derive without the old one. */
   readonly sealedSuccessor: string;
   readonly successorExpiresAtMs: number;
 }
 
 /**
  * How many used tokens of a session are kept within the grace window, so that nobody fills the database by refreshing
- * without a pause. Older ones count as used after the window.
+ * without a pause. Older ones are deleted early: presenting one of them ends the session, as after the window.
  */
 const usedTokensMax = 100;
 
 /**
- * Consumes a refresh token and stores its successor. Where the token was used before and its grace window has ended,
- * ends its session instead; this is the one place that measures the window. The last statement returns the state of
- * the token after that, as `judgeRotation` in `refresh-rotation.ts` reads it.
+ * Marks a refresh token as used and stores its successor. Where the token was used before and its grace window has
+ * ended, ends its session instead; this is the one place that measures the window. The last statement returns what is
+ * then known of the token, for `judgeRotation` in `refresh-rotation.ts`; no row where the token is not stored.
  */
 export function rotateRefreshToken(rotation: Rotation): readonly Statement[] {
   const { hash, successorHash, graceMs, sessionMaxAgeMs } = rotation;
@@ -95,14 +97,16 @@ export function rotateRefreshToken(rotation: Rotation): readonly Statement[] {
       hash,
     ),
     statement(
-      // Sessions of release 0.1.0 have no family before their first refresh.
+      // Sessions of release 0.1.0 were stored without the hash of a family (`familyOf`) and get it with their first
+      // refresh.
       `UPDATE _sessions SET latest_at = t.created_at, family = ifnull(family, ?)
       FROM _refresh_tokens t WHERE t.hash = ? AND _sessions.id = t.session_id`,
       rotation.familyHash,
       successorHash,
     ),
     statement(
-      // A refresh adds one token. It removes up to two, so that the number of tokens falls whatever it was.
+      // A refresh adds one token. It removes up to two, so that a session with more than the allowed number gets rid of
+      // them.
       `DELETE FROM _refresh_tokens WHERE hash IN (SELECT o.hash FROM _refresh_tokens t JOIN _refresh_tokens o
         ON o.session_id = t.session_id AND o.generation > 0 WHERE t.hash = ? ORDER BY o.generation LIMIT 2)
       AND (used_at < ? OR generation < (SELECT generation FROM _refresh_tokens WHERE hash = ?) - ?)`,
@@ -124,15 +128,15 @@ export function rotateRefreshToken(rotation: Rotation): readonly Statement[] {
 }
 
 /**
- * SQL: the current time, but never before anything that was done with the tokens in the session of token `t`, so that
- * setting the clock back does not open a grace window again that had closed.
+ * SQL: the current time, but never before the latest time that is stored for the session of token `t`, so that setting
+ * the clock back does not open a grace window again that had closed.
  */
 const familyTime = "max(?, (SELECT f.latest_at FROM _sessions f WHERE f.id = t.session_id))";
 
 /**
- * Using a token again after its grace window ends the whole session (RFC 9700, section 4.14.2). Such a token is stored
- * as used, or is not stored any more and has the family of the session. Tokens that release 0.1.0 has given out and seen
- * used have no family, and stay stored until they expire.
+ * Ends the whole session of a token that is used again after its grace window (RFC 9700, section 4.14.2). Such a token
+ * is stored as used, or is not stored any more and has the family of the session (`familyOf`). Tokens that release
+ * 0.1.0 has given out and seen used have no family, and stay stored until they expire.
  */
 function revokeReused({ hash, familyHash, now, graceMs }: PresentedToken): Statement {
   return statement(
@@ -150,8 +154,8 @@ function revokeReused({ hash, familyHash, now, graceMs }: PresentedToken): State
 }
 
 /**
- * Ends the session of a refresh token. The last statement returns `[id, user_id]` of the session, or no row where the token was not
- * live.
+ * Ends the session of a refresh token, for a logout. The last statement returns `[id, user_id]` of the session; no row
+ * where the token is unknown or expired, or its session had ended already.
  */
 export function revokeByRefreshToken(token: PresentedToken): readonly Statement[] {
   const now = BigInt(token.now);
@@ -168,7 +172,7 @@ export function revokeByRefreshToken(token: PresentedToken): readonly Statement[
   ];
 }
 
-/** Ends every session of a user. Returns the id of each that was live. */
+/** Ends every session of a user. Returns the id of each that was not ended before. */
 export function revokeSessions(userId: string, now: number): Statement {
   return statement(
     "UPDATE _sessions SET revoked_at = ? WHERE user_id = ? AND revoked_at IS NULL RETURNING id",
@@ -177,14 +181,14 @@ export function revokeSessions(userId: string, now: number): Statement {
   );
 }
 
-/** Ends every session of everybody. `rowsWritten` of the result is how many were live. */
+/** Ends every session of everybody. `rowsWritten` of the result is how many had not been ended before. */
 export function revokeEverySession(now: number): Statement {
   return statement("UPDATE _sessions SET revoked_at = ? WHERE revoked_at IS NULL", BigInt(now));
 }
 
 /**
- * As `revokeSessions`, for one batch behind `changePassword`: it does nothing where that statement changed no
- * password.
+ * Ends every session of a user whose password was changed, and returns the id of each that was not ended before. Goes
+ * into one batch behind `changePassword`, and does nothing where that changed no password.
  */
 export function revokeSessionsIfChanged(userId: string, passwordHash: string, now: number): Statement {
   return statement(

@@ -1,38 +1,50 @@
 import type { Keyring } from "../../encoding/keyring.js";
 import { type SqlValue, type Statement, statement } from "../../platform/database.js";
 
-/** What is counted in a window, and how often at most. */
+/** What is counted within a time, the window, and how often it may happen. */
 export interface Throttled {
   /** The hash of what is counted, such as an address. */
   readonly key: string;
   readonly max: number;
-  /** Milliseconds. */
+  /** How long the window is, in milliseconds. */
   readonly windowMs: number;
 }
 
-/** The failed passwords of an account. Their window grows by `windowMs` with each, up to `windowMsMax`. */
+/**
+ * The limit of failed passwords of an account. The window in which they are counted grows by `windowMs` with each
+ * failure, up to `windowMsMax`.
+ */
 export interface ThrottledAccount extends Throttled {
   readonly windowMsMax: number;
-  /** How long strangers wait the first time that the limit is reached (`strangersMayTryAt`). */
+  /**
+   * How long strangers (clients whose address the account has never signed in from) wait when the limit is first
+   * reached (`strangersMayTryAt`).
+   */
   readonly backoffMs: number;
 }
 
-/** An attempt to sign in, which is counted under three keys. Times are milliseconds. */
+/**
+ * An attempt to sign in with a password, which is counted three times: for the account and the client's address
+ * together, for the address, and for the account. Times are milliseconds.
+ */
 export interface ThrottledAttempts {
   readonly both: Throttled;
   readonly ofAddress: Throttled;
   readonly ofAccount: ThrottledAccount;
   readonly emailKey: string;
-  /** The hash that stands for the client's address in `_known_addresses`. */
+  /**
+   * The client's address, hashed as in the table `_known_addresses`, which holds the addresses that users have signed
+   * in from.
+   */
   readonly addressKey: string;
   readonly now: number;
 }
 
 /**
- * Counts an attempt under all of its keys before its outcome is known, so that concurrent attempts cannot pass a limit
- * together. Returns rows where all limits allow it; otherwise nothing is counted, so that what is refused writes
- * nothing, and a stranger who is refused cannot use up limits that other people share. A window that has ended starts
- * anew, and so does one that begins in the future because the clock was set back.
+ * Counts an attempt to sign in under all of its keys before its outcome is known, so that concurrent attempts cannot
+ * pass a limit together. Returns rows where all limits allow it; otherwise nothing is counted, so that what is refused
+ * writes nothing, and a stranger who is refused cannot use up limits that other people share. A window that has ended
+ * starts anew, and so does one that begins in the future because the clock was set back.
  */
 export function countAttempts(attempts: ThrottledAttempts): Statement {
   const { both, ofAddress, ofAccount, now } = attempts;
@@ -57,8 +69,8 @@ export function countAttempts(attempts: ThrottledAttempts): Statement {
 }
 
 /**
- * Returns `[key, started_at, ends_at, count]` of each limit that is used up for an attempt, from which Retry-After is
- * computed.
+ * Returns `[key, started_at, ends_at, count]` of each counter whose limit keeps an attempt from going on; Retry-After
+ * is computed from these.
  */
 export function usedUp(attempts: ThrottledAttempts): Statement {
   return statement(
@@ -69,9 +81,10 @@ export function usedUp(attempts: ThrottledAttempts): Statement {
 
 const isReached = "key = ? AND started_at <= ? AND ends_at > ? AND count >= ?";
 /**
- * Past the limit of an account, strangers get one more attempt after the backoff, one more after three times that, seven
- * times, and so on. The limit does not hold for an address that the account has signed in from before, so that strangers
- * elsewhere cannot lock the owner out. Attempts from such addresses go on being counted, so the shift is bounded.
+ * SQL: whether one of the three limits keeps an attempt from going on. Past the limit of an account, strangers get one
+ * more attempt after the backoff, one more after three times that, seven times, and so on. The limit does not hold for
+ * an address that the account has signed in from before, so that strangers elsewhere cannot lock the owner out.
+ * Attempts from such addresses go on being counted, so the shift is bounded.
  */
 const isUsedUp = `(${isReached}) OR (${isReached}) OR (${isReached}
     AND ? - started_at < ? * ((1 << min(count - ? + 1, 32)) - 1) AND NOT EXISTS (
@@ -86,12 +99,18 @@ function usedUpParams(attempts: ThrottledAttempts): readonly SqlValue[] {
 
 const ended = "(ends_at <= ? OR started_at > ?)";
 const endedParams = (now: number) => [BigInt(now), BigInt(now)];
-/** SQL: counts once more under a key that is there. `ends_at` is set behind it. */
+/**
+ * SQL of an upsert: raises the counter by one, or starts it anew where its window has ended. Each statement sets
+ * `ends_at` itself.
+ */
 const countAgain = `count = CASE WHEN ${ended} THEN 1 ELSE count + 1 END,
   started_at = CASE WHEN ${ended} THEN excluded.started_at ELSE started_at END`;
 const countAgainParams = (now: number) => [...endedParams(now), ...endedParams(now)];
 
-/** The end of an INSERT that counts under one key: counts once more where the limit allows it, else changes nothing. */
+/**
+ * SQL, the end of an INSERT that counts under one key: raises a counter that exists where the limit allows it, else
+ * changes nothing.
+ */
 const countAgainWithin = `ON CONFLICT (key) DO UPDATE SET ${countAgain},
   ends_at = CASE WHEN ${ended} THEN excluded.ends_at ELSE ends_at END WHERE count < ? OR ${ended}`;
 
@@ -100,8 +119,8 @@ function countAgainWithinParams(max: number, now: number): readonly SqlValue[] {
 }
 
 /**
- * Counts a request under one key. Returns a row where it is within the limit; otherwise nothing is written. Windows end
- * as those of `countAttempts` do.
+ * Counts a request under one key. Returns a row where it is within the limit; otherwise nothing is written. A window
+ * that has ended starts anew, and so does one that begins in the future because the clock was set back.
  */
 export function countRequest({ key, max, windowMs }: Throttled, now: number): Statement {
   return statement(
@@ -113,7 +132,9 @@ export function countRequest({ key, max, windowMs }: Throttled, now: number): St
   );
 }
 
-/** Returns `[ends_at]` of a key's window. */
+/**
+ * Returns `[ends_at]`: when the time ends in which requests are counted under the key, in milliseconds since the epoch.
+ */
 export function windowEnd(key: string): Statement {
   return statement("SELECT ends_at FROM _throttle WHERE key = ?", key);
 }
@@ -145,7 +166,9 @@ export function countMail(
   );
 }
 
-/** Takes back an attempt that was not a failure. Under a key that counts no other, nothing is left. */
+/**
+ * Takes back the count of an attempt to sign in that was not a failure. A counter that counts nothing else is deleted.
+ */
 export function forgiveAttempts(keys: readonly [string, string, string]): readonly Statement[] {
   return [
     statement("DELETE FROM _throttle WHERE key IN (?, ?, ?) AND count <= 1", ...keys),
@@ -154,15 +177,18 @@ export function forgiveAttempts(keys: readonly [string, string, string]): readon
 }
 
 /**
- * Gives a counter the key of the current secret where it has that of the previous one; nothing where there is no
- * previous secret. A counter that is there already is kept.
+ * While the server's secret is being changed: renames a counter from the key of the previous secret to that of the
+ * current one. No statement where there is no previous secret. A counter that has the new key already is kept.
  */
 export function moveCounter({ current, previous }: Keyring<string>): readonly Statement[] {
   if (previous === null) return [];
   return [statement("UPDATE OR IGNORE _throttle SET key = ? WHERE key = ?", current, previous)];
 }
 
-/** As `moveCounter`, for an address that an account is known to sign in from. */
+/**
+ * While the server's secret is being changed: replaces the hash of an address that an account is known to sign in from,
+ * which was made with the previous secret, by that of the current one. No statement where there is no previous secret.
+ */
 export function moveKnownAddress(
   emailKey: string,
   { current, previous }: Keyring<string>,

@@ -10,7 +10,10 @@ export function userById(id: string): Statement {
   );
 }
 
-/** Returns `[id, email, role, disabled, email_verified, password_hash]`. */
+/**
+ * Returns `[id, email, role, disabled, email_verified, password_hash]` of the user with the address, whose `emailKey`
+ * is given.
+ */
 export function userByEmail(emailKey: string): Statement {
   return statement(
     "SELECT id, email, role, disabled, email_verified, password_hash FROM _users WHERE email_key = ?",
@@ -32,7 +35,7 @@ export interface NewUser {
    */
   readonly registrationUnconfirmed: boolean;
   readonly createdAtMs: number;
-  /** A principal, `cli`, or null for people who have registered themselves. */
+  /** Who creates the user: `principalOf` the caller, `cli`, or null for people who register themselves. */
   readonly createdBy: string | null;
 }
 
@@ -55,8 +58,8 @@ export function insertUser(user: NewUser): Statement {
 }
 
 /**
- * SQL: a user who was invited, imported without a password or has registered, and has not shown yet that the address
- * is theirs.
+ * SQL: whether a user was invited, imported without a password or has registered, and has not shown yet that the
+ * address is theirs.
  */
 export const isPending = "(email_verified = 0 AND (password_hash IS NULL OR registration_unconfirmed = 1))";
 
@@ -84,8 +87,8 @@ export function insertInvitedUser(user: InvitedUser): Statement {
 }
 
 /**
- * Notes who has invited a user, unless an operator has made them an administrator. Goes into one batch behind
- * `insertLink` of the invitation, and does nothing where that stored none.
+ * Notes who has invited a user, unless the user is an administrator. Goes into one batch behind `insertLink` of the
+ * invitation, and does nothing where that stored none.
  */
 export function setInviter(invitationId: string, principal: string): Statement {
   return statement(
@@ -96,7 +99,10 @@ export function setInviter(invitationId: string, principal: string): Statement {
   );
 }
 
-/** Returns `[email, role, whether the user is pending, disabled, whether the mail of that id was written]`. */
+/**
+ * Returns `[email, role, whether the user has still to accept, disabled, whether the mail of that id was written]`, for
+ * the answer to an invitation.
+ */
 export function invitee(emailKey: string, mailId: string): Statement {
   return statement(
     `SELECT email, role, ${isPending} AS pending, disabled, EXISTS (SELECT 1 FROM _outbox WHERE id = ?) AS mailed
@@ -154,12 +160,12 @@ export interface UserChange {
   readonly id: string;
   readonly disabled: boolean | null;
   readonly role: "user" | "admin" | null;
-  /** Who makes the change: a principal, or `cli`. */
+  /** Who makes the change: `principalOf` the caller, or `cli`. */
   readonly by: string;
   readonly now: number;
 }
 
-/** SQL: there is another enabled administrator who can sign in, by a password or a provider. */
+/** SQL: whether there is another enabled administrator who can sign in, by a password or a provider. */
 const otherAdmin = `EXISTS (SELECT 1 FROM _users o WHERE o.id <> _users.id AND o.role = 'admin' AND o.disabled = 0
   AND (o.password_hash IS NOT NULL OR EXISTS (SELECT 1 FROM _identities i WHERE i.user_id = o.id)))`;
 
@@ -214,14 +220,17 @@ export function deleteUser(id: string): Statement {
   );
 }
 
-/** The user, as long as the password is the one that was checked; for `openSession`. */
+/**
+ * The condition by which `openSession` finds the user, as long as the password's hash is still the one that was
+ * checked.
+ */
 export function userWithPassword(id: string, passwordHash: string): Condition {
   return condition("u.id = ? AND u.password_hash = ?", id, passwordHash);
 }
 
 /**
- * Replaces a password, as long as it is the one that was checked. Returns the id; no row where it is not, or the user
- * is disabled.
+ * Replaces the hash of a password, as long as the stored one is still `from`, which was checked. Returns the id; no row
+ * where it is not, or the user is disabled.
  */
 export function changePassword(id: string, from: string, to: string): Statement {
   return statement(

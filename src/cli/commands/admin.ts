@@ -31,7 +31,7 @@ import {
 } from "../remote-server.js";
 import { readSecretLine } from "../standard-input.js";
 
-/** Who creates what is created on the local database. */
+/** The `created_by` of users and API keys that a command creates in the local database. */
 const createdBy = "cli";
 
 const createUser: Command = {
@@ -181,7 +181,7 @@ const revokeSessions: Command = {
   },
 };
 
-/** Ends the sessions of a user, or where `email` is null of everybody; returns how many were live. */
+/** Ends the sessions of a user, or where `email` is null of everybody; returns how many were not ended before. */
 function revokeHere(invocation: Invocation, email: string | null): Promise<number> {
   return locally(invocation, async (database) => {
     const now = systemClock.now();
@@ -319,7 +319,10 @@ async function revokeLocally(invocation: Invocation, id: string): Promise<void> 
     throw new RefusedError(`there is no such key that is not revoked already: ${id}`);
 }
 
-/** The server for commands in which `--email` names the user to be changed, so that only a key can sign in. */
+/**
+ * The running server that `--url` names, signed in to by an API key: in these commands `--email` names the user to be
+ * changed, not the administrator who signs in. Null without `--url`.
+ */
 async function remoteByKey(invocation: Invocation): Promise<RemoteServer | null> {
   if (invocation.text("url") !== undefined && !invocation.flag("key-stdin"))
     throw new UsageError("--url needs --key-stdin");

@@ -46,7 +46,7 @@ const check: Command = {
   },
 };
 
-/** `svc check`. */
+/** The only command of this module: `svc check`. */
 export const commands: readonly Command[] = [check];
 
 interface Found {
@@ -54,7 +54,10 @@ interface Found {
   readonly warnings: readonly Problem[];
 }
 
-/** A project with problems gets no warnings, because they are found only in files that can be parsed. */
+/**
+ * What is wrong with the project. Where there are problems there are no warnings, because these are found only in files
+ * that can be parsed.
+ */
 async function found(directory: string, environment: NodeJS.ProcessEnv): Promise<Found> {
   try {
     const project = readProject(directory);
@@ -102,8 +105,8 @@ function surroundingWarnings(project: ProjectDirectory, environment: NodeJS.Proc
 }
 
 /**
- * Warns where the database's directory is missing. One inside the project is normally missing before the first start;
- * one elsewhere may be a volume that is not mounted.
+ * Warns where the database's directory is missing, unless it is inside the project, where it is normally missing before
+ * the first start. Elsewhere it may be a volume that is not mounted.
  */
 function databaseWarnings({ directory, config }: ProjectDirectory): Problem[] {
   const file = databaseFile(config, directory);
@@ -113,8 +116,8 @@ function databaseWarnings({ directory, config }: ProjectDirectory): Problem[] {
 }
 
 /**
- * The catalog of the embedded database, if this schema is in force there: only the database knows the collations of
- * tables that were adopted. Otherwise the catalog of newly made tables.
+ * The catalog: what the database says of its tables. It is read from the embedded database, if this schema is in force
+ * there, because only that one knows the collations of tables that were adopted. Otherwise from newly made tables.
  */
 async function catalogOf(
   project: ProjectDirectory,
@@ -139,14 +142,14 @@ async function catalogInForce(
       await database.close();
     }
   } catch {
-    // A database that cannot be read is reported by the server's start.
+    // A database that cannot be read is no problem of this command: the server's start reports it.
     return null;
   }
 }
 
 /**
- * The catalog of the schema's tables in a new database. Virtual tables are left out, because the schema file does not
- * say how to make them.
+ * The catalog (what the database says of its tables) of a new, empty database with the schema's tables. Virtual tables
+ * are left out, because the schema file does not say how to make them.
  */
 async function catalogOfNew(schema: Schema): Promise<Catalog> {
   const tables = new Map([...schema.tables].filter(([, { virtual }]) => !virtual));
@@ -171,8 +174,8 @@ function unreachableTables({ rules }: Config, schema: Schema): Problem[] {
 }
 
 /**
- * The warnings of a start about sign-in providers, as far as files tell: it does not try whether the key opens the
- * credentials.
+ * The warnings about sign-in providers that a start would give, as far as files and the environment tell: whether the
+ * key opens the sealed credentials is not tried.
  */
 async function signInWarnings(
   { directory, config }: ProjectDirectory,

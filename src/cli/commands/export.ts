@@ -30,12 +30,14 @@ const exportProject: Command = {
     if (!given) throw new UsageError("expected --out FILE.tar.gz");
     const out = resolve(given);
     const force = invocation.flag("force");
-    // Read where the project is, so that errors name the original files and not the copies below.
+    // The project's own files are read first, so that errors name these and not the copies below.
     const { directory } = readProject(invocation.directory);
-    // Beside the archive, where room is needed anyway: the system's temporary directory may be in memory.
+    // The copies are made beside the archive, where room is needed anyway: the system's temporary directory may be in
+    // memory.
     const contents = await leavingNothing(dirname(out), async (stage, undo, held) => {
       for (const name of textEntries) copyFileSync(join(directory, name), join(stage, name));
-      // The copies are checked and archived, so somebody who saves the files meanwhile does not change the result.
+      // The copies are what is checked and archived, so somebody who saves the project's files meanwhile does not
+      // change the result.
       const database = databaseFile(readProject(stage, directory).config, directory);
       if (database === null)
         throw new RefusedError("database.url names a libSQL server: see turso db export, or its GET /dump");
@@ -61,7 +63,10 @@ const exportProject: Command = {
   },
 };
 
-/** Why it cannot be seen whether there is a database: an archive without it would look complete. */
+/**
+ * Why `path` may not be what it seems, so that an archive without a database would look complete: it is not a file, or
+ * a volume may not be mounted. Null where the database is there, or has just not been made yet.
+ */
 function unseenProblem(path: string, directory: string): string | null {
   if (existsSync(path)) return statSync(path).isFile() ? null : `${path} is not a file, so it is no database`;
   const above = nearestName(path);
@@ -86,11 +91,14 @@ function outProblem(out: string, force: boolean, directory: string, database: st
   return isLoss ? `${out} exists and may hold a database, and the project has none: name another` : null;
 }
 
-/** The inode of a file, or where there is none that of its directory and its name: the same for every path to it. */
+/**
+ * A text that is the same for every path to a file: device and inode, or where no file exists those of its directory
+ * and its name.
+ */
 function identity(path: string): string {
   const found = statSync(path, { bigint: true, throwIfNoEntry: false });
   return found === undefined ? join(identity(dirname(path)), basename(path)) : `${found.dev}:${found.ino}`;
 }
 
-/** `svc export`. */
+/** The only command of this module: `svc export`. */
 export const commands: readonly Command[] = [exportProject];

@@ -57,5 +57,5 @@ function write(invocation: Invocation, text: string): void {
   else writeFileSync(resolve(file), text);
 }
 
-/** `svc gen types` and `svc gen openapi`. */
+/** The commands of this module: `svc gen types` and `svc gen openapi`. */
 export const commands: readonly Command[] = [genTypes, genOpenApi];

@@ -32,7 +32,8 @@ const importProject: Command = {
       const database = databaseFile(project.config, directory);
       const unpacked = join(stage, databaseEntry);
       makeDirectory(directory, undo);
-      // SQLite would take a WAL or journal that lies there for one of the new file, and write its contents into it.
+      // If a WAL or journal of an earlier database lay there, SQLite would take it for one of the new file, and write
+      // its contents into it.
       if (database !== null) refusePresent(filesOfDatabase(database));
       else if (existsSync(unpacked))
         throw new RefusedError("database.url names a server: data.db has no place there");
@@ -59,7 +60,7 @@ function refuseOutside({ config }: ProjectDirectory, directory: string): void {
     "server.tls_key": config.server.tls_key,
   };
   const problems = Object.entries(places).flatMap(([key, value]) => {
-    // Nothing is set where it is empty, which is the directory itself.
+    // An empty value means that no place is set. It resolves to the project's directory itself, and so is not refused.
     const path = resolve(directory, value);
     return isWithin(directory, path) ? [] : [`${key} leads out of ${directory}, to ${path}: see --outside`];
   });
@@ -85,5 +86,5 @@ function remaining({ config: { auth, mail, server }, schemaText }: ProjectDirect
   ].filter((line) => line !== false);
 }
 
-/** `svc import`. */
+/** The only command of this module: `svc import`. */
 export const commands: readonly Command[] = [importProject];

@@ -41,10 +41,10 @@ const init: Command = {
   },
 };
 
-/** `svc init`. */
+/** The only command of this module: `svc init`. */
 export const commands: readonly Command[] = [init];
 
-/** This file is written only where there is none. An existing one belongs to the owner. */
+/** The `.gitignore` is written only where there is none. An existing one belongs to the owner. */
 const ignored = ".gitignore";
 
 function projectFiles(secret: string): Record<string, string> {

@@ -14,7 +14,7 @@ const serveCommand: Command = {
   ],
   positionals: [],
   run: async ({ directory, text, environment }) => {
-    // Listens first, so that a signal during the start is not missed.
+    // Signals are listened for first, so that none during the start is missed.
     const stopping = stopSignal();
     const project = readProject(directory);
     const { server } = project.config;
@@ -43,8 +43,8 @@ function portOf(text: string | undefined): number | undefined {
 const sameSignalMs = 1_000;
 
 /**
- * Resolves at the first signal to stop, including the closing of the terminal. A second signal then ends the process
- * at once.
+ * Resolves at the first signal to stop, including the closing of the terminal. A second signal, unless it follows
+ * within a second (`sameSignalMs`), then ends the process at once.
  */
 function stopSignal(): Promise<void> {
   const signals = ["SIGTERM", "SIGINT", "SIGHUP"] as const;
@@ -62,5 +62,5 @@ function stopSignal(): Promise<void> {
   });
 }
 
-/** `svc serve`. */
+/** The only command of this module: `svc serve`. */
 export const commands: readonly Command[] = [serveCommand];

@@ -11,10 +11,16 @@ import { type Receipt, type ReceiptValues, receiptOf, receiptValues, sumOf } fro
 import { type Command, type Invocation, UsageError } from "../command.js";
 import { withSystemTables } from "../local-database.js";
 
-/** Stored entries per query. An entry holds one receipt where a Worker stored it, else some hundred. */
+/**
+ * How many stored entries are read by one query. An entry holds one receipt (the record of what a request cost) where a
+ * Worker stored it, else some hundred.
+ */
 const pageSize = 250;
 
-/** `svc usage export` (`docs/reference/metering.md#receipts`). */
+/**
+ * `svc usage export`: prints all receipts, the records of what requests have cost
+ * (`docs/reference/metering.md#receipts`).
+ */
 const usageExport: Command = {
   name: "usage export",
   usage: "[--since ISO] [--format ndjson|csv]",
@@ -31,8 +37,8 @@ const usageExport: Command = {
     const fromMs = since(invocation);
     const print = printer(invocation);
     const project = readProject(invocation.directory);
-    // The journal is read before the database: a receipt that a server moves meanwhile is then found in at least one
-    // of them.
+    // The journal is read before the database, so that a receipt (the record of what a request cost) which a server
+    // moves from the one to the other meanwhile is found in at least one of them.
     const journal = await readJournals(journalDirectory(project));
     const waiting = new Map(
       journal.receipts
@@ -90,7 +96,10 @@ function since(invocation: Invocation): number {
 
 type Shown = Readonly<Record<string, unknown>>;
 
-/** Names of an exported receipt's fields, in the order of `receiptValues`. */
+/**
+ * The names of the fields of an exported receipt (the record of what a request cost), in the order in which `shown`
+ * lists their values.
+ */
 const columns = [
   "attempt_id",
   "at",

@@ -85,7 +85,7 @@ const workerBootstrap: Command = {
   },
 };
 
-/** Wraps a database so that all statements that write to it are recorded. */
+/** Wraps a database so that `statements` gets all statements that write to it. */
 function recording(scratch: Database): { readonly database: Database; readonly statements: Statement[] } {
   const statements: Statement[] = [];
   const database: Database = {
@@ -113,5 +113,5 @@ function sourceOf(value: unknown): string {
   return `{${Object.entries(value).map(([key, of]) => `${JSON.stringify(key)}:${sourceOf(of)}`)}}`;
 }
 
-/** `svc worker build` and `svc worker bootstrap`. */
+/** The commands of this module: `svc worker build` and `svc worker bootstrap`. */
 export const commands: readonly Command[] = [workerBuild, workerBootstrap];
