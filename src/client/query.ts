@@ -4,14 +4,27 @@ import { badCall } from "./error.js";
 export interface ListQuery<Row, K extends keyof Row = keyof Row> {
   /** By column, the value that a row has to have there. */
   readonly where?: { readonly [C in keyof Row]?: Comparable<Row[C]> };
-  readonly filter?: { readonly [C in keyof Row]?: Filter<Comparable<Row[C]>> };
+  readonly filter?: Filters<Row>;
   readonly select?: readonly K[];
   /** The columns to sort by: `column` sorts ascending, `-column` descending. */
   readonly sort?: SortTerm<Row> | readonly SortTerm<Row>[];
   /** The most rows of a page: 1 to 1000; the default is 50. */
   readonly limit?: number;
   readonly offset?: number;
+  /** `none` counts nothing: `meta.total` is then null. The default is `exact`. */
+  readonly total?: "exact" | "none";
 }
+
+/** Conditions on columns, and groups of conditions, all of which have to hold (`docs/reference/http.md#groups`). */
+export type Filters<Row> = {
+  readonly [C in keyof Row]?: Filter<Comparable<Row[C]>>;
+} & {
+  /** At least one of these has to hold. */
+  readonly $or?: readonly Filters<Row>[];
+  readonly $and?: readonly Filters<Row>[];
+  /** This must not hold. */
+  readonly $not?: Filters<Row>;
+};
 
 type Scalar = string | number | boolean;
 
@@ -39,8 +52,11 @@ export interface Filter<Value> {
   readonly gte?: Value;
   /** 1 to 1000 values, one of which the column has to have. */
   readonly in?: readonly Value[];
+  readonly not_in?: readonly Value[];
   readonly is_null?: boolean;
   readonly contains?: [Value] extends [string] ? string : never;
+  /** Without regard to the case of ASCII letters. */
+  readonly icontains?: [Value] extends [string] ? string : never;
   readonly starts_with?: [Value] extends [string] ? string : never;
 }
 
@@ -49,7 +65,7 @@ export interface Filter<Value> {
  * null: a filter that was left out would return rows that it was meant to exclude.
  */
 export function listParameters<Row, K extends keyof Row>(query: ListQuery<Row, K>): string {
-  const { where = {}, filter = {}, select = [], sort = [], limit, offset, ...others } = query;
+  const { where = {}, filter = {}, select = [], sort = [], limit, offset, total, ...others } = query;
   const [unknown] = Object.keys(others);
   if (unknown !== undefined) throw badCall(`${unknown}: no such part of a list query`);
   const parameters = new URLSearchParams();
@@ -60,13 +76,31 @@ export function listParameters<Row, K extends keyof Row>(query: ListQuery<Row, K
   for (const [column, value] of Object.entries(where))
     if (value === null) add(`filter[${column}][is_null]`, true);
     else add(`where[${column}]`, value);
-  for (const [column, operators] of Object.entries(filter as Record<string, Filter<unknown> | undefined>))
-    for (const [operator, value] of Object.entries(operators ?? {}))
-      add(`filter[${column}][${operator}]`, value);
+  for (const [name, value] of comparisons("filter", filter)) add(name, value);
   const terms = [sort].flat();
   if (select.length > 0) add("select", select.join(","));
   if (terms.length > 0) add("sort", terms.join(","));
   if (limit !== undefined) add("limit", limit);
   if (offset !== undefined) add("offset", offset);
+  if (total !== undefined) add("total", total);
   return parameters.toString();
+}
+
+/** The parameters of a group, each by its name. An empty group inside of another one would be left out, so it throws. */
+function comparisons(prefix: string, group: object): readonly (readonly [name: string, value: unknown])[] {
+  return Object.entries(group).flatMap(([key, value]) => {
+    const name = `${prefix}[${key}]`;
+    if (key === "$not") return inGroup(name, value);
+    if (key === "$or" || key === "$and")
+      return (value as readonly object[]).flatMap((each, i) => inGroup(`${name}[${i}]`, each));
+    return Object.entries((value ?? {}) as object).map(
+      ([operator, operand]) => [`${name}[${operator}]`, operand] as const,
+    );
+  });
+}
+
+function inGroup(name: string, group: object) {
+  const found = comparisons(name, group);
+  if (found.length === 0) throw badCall(`${name}: the group is empty`);
+  return found;
 }

@@ -31,8 +31,11 @@ export interface Metering {
 export interface ListMeta extends Metering {
   readonly limit: number;
   readonly offset: number;
-  /** How many rows all pages of the list have together; a lower bound where `truncated`. */
-  readonly total: number;
+  /**
+   * How many rows all pages of the list have together; a lower bound where `truncated`, null where the query says
+   * `total: "none"`.
+   */
+  readonly total: number | null;
   readonly next_cursor?: string;
   readonly truncated?: true;
 }

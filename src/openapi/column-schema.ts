@@ -104,9 +104,9 @@ export function filterSchemas(): JsonSchema {
     const isText = type === "text";
     const properties = {
       ...(!isJson && Object.fromEntries(comparisons.map((operator) => [operator, schema]))),
-      ...(!isJson && type !== "blob" && { in: listedValues }),
+      ...(!isJson && type !== "blob" && { in: listedValues, not_in: listedValues }),
       is_null: { type: "boolean" },
-      ...(isText && { contains: schema, starts_with: schema }),
+      ...(isText && { contains: schema, icontains: schema, starts_with: schema }),
     };
     return [`svc.filter.${type}`, { type: "object", properties, additionalProperties: false }];
   });

@@ -67,7 +67,13 @@ function servedTables({ schema, catalog }: DocumentedProject): readonly Table[] 
 function sharedSchemas(metered: boolean, tokensInBody: boolean): JsonSchema {
   const user = { id: text, email: text, role, disabled: flag, email_verified: flag, created_at: text };
   const tokenUser = object({ id: text, email: text, role });
-  const page = { limit: count, offset: count, total: count, next_cursor: text, truncated: { const: true } };
+  const page = {
+    limit: count,
+    offset: count,
+    total: { ...count, type: ["integer", "null"] },
+    next_cursor: text,
+    truncated: { const: true },
+  };
   const counts = {
     rows_read: nullOr(count),
     rows_written: nullOr(count),

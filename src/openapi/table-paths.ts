@@ -155,6 +155,7 @@ function listParameters({ columns }: Table): readonly JsonSchema[] {
     query("sort", { ...list({ enum: sorted }), minItems: 1, uniqueItems: true }, separated),
     query("limit", { type: "integer", minimum: 1, maximum: 1000, default: 50 }),
     query("offset", { type: "integer", minimum: 0, default: 0 }),
+    query("total", { enum: ["exact", "none"], default: "exact" }),
     query("cursor", { type: "string", description: "meta.next_cursor, alone" }),
   ];
 }

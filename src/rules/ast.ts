@@ -53,9 +53,12 @@ export interface InGiven {
   readonly arePlain: boolean;
 }
 
-/** Whether a text contains another one, or starts with it, byte for byte. Occurs in callers' filters, not in rules. */
+/**
+ * Whether a text contains another one, or starts with it, byte for byte; `icontains` without regard to the case of ASCII
+ * letters. Occurs in callers' filters, not in rules.
+ */
 export interface TextMatch {
-  readonly kind: "contains" | "starts_with";
+  readonly kind: "contains" | "icontains" | "starts_with";
   readonly value: Operand;
   readonly text: Given;
 }

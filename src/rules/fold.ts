@@ -24,6 +24,7 @@ export function whenTrue(expression: Expression): Expression {
       return nullTest(expression.value, expression.negated);
     case "in_given":
     case "contains":
+    case "icontains":
     case "starts_with":
       return expression;
     case "and":
@@ -55,6 +56,7 @@ function whenFalse(expression: Expression): Expression {
       return nullTest(expression.value, !expression.negated);
     case "in_given":
     case "contains":
+    case "icontains":
     case "starts_with":
       return { kind: "not", term: expression };
     case "and":

@@ -84,6 +84,7 @@ function leafHangsOnGiven(leaf: Leaf): boolean {
       return leaf.value.kind === "given";
     case "in_given":
     case "contains":
+    case "icontains":
     case "starts_with":
       return leaf.value.kind !== "column";
     case "given":

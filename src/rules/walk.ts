@@ -62,6 +62,7 @@ export function operandsOf(leaf: Leaf): readonly Operand[] {
     case "in_given":
       return [leaf.value, leaf.list];
     case "contains":
+    case "icontains":
     case "starts_with":
       return [leaf.value, leaf.text];
     case "literal":
@@ -93,7 +94,7 @@ export function mentionsRow(expression: Expression, source: RowName): boolean {
 
 /**
  * The expression with every operand replaced by what `replace` returns for it, inside `exists` included. The `list`
- * of `in_given` and the `text` of `contains` and `starts_with` stay as they are.
+ * of `in_given` and the `text` of `contains`, `icontains` and `starts_with` stay as they are.
  */
 export function mapOperands(expression: Expression, replace: (operand: Operand) => Operand): Expression {
   const again = (inner: Expression) => mapOperands(inner, replace);
@@ -111,6 +112,7 @@ export function mapOperands(expression: Expression, replace: (operand: Operand) 
     case "is_null":
     case "in_given":
     case "contains":
+    case "icontains":
     case "starts_with":
       return { ...expression, value: replace(expression.value) };
     case "and":

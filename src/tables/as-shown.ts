@@ -69,6 +69,7 @@ function marked(expression: Expression, names: Names): Expression {
       return { ...expression, value: value! };
     }
     case "contains":
+    case "icontains":
     case "starts_with":
     case "is_null":
     case "literal":

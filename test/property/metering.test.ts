@@ -140,7 +140,7 @@ function randomFilter(random: Random, table: OracleTable, column: string): Filte
 function queryOf({ filters, sort, limit, offset }: ListRequest): string {
   const parameters = new URLSearchParams();
   for (const filter of filters) {
-    const text = filter.operator === "in" ? filter.values.map(toText).join(",") : toText(filter.value);
+    const text = "values" in filter ? filter.values.map(toText).join(",") : toText(filter.value);
     parameters.append(`filter[${filter.column}][${filter.operator}]`, text);
   }
   if (sort.length > 0)

@@ -50,7 +50,8 @@ export interface ListPage {
   readonly rowsReturned: number;
   readonly limit: number;
   readonly offset: number;
-  readonly total: number;
+  /** Null where it was not asked for. */
+  readonly total: number | null;
   readonly truncated: boolean;
   /** The cursor of the next page; null where this page is known to be the last. */
   readonly next: CursorState | null;
@@ -60,7 +61,13 @@ export interface ListPage {
 export function firstState(parameters: readonly QueryParameter[], request: ListRequest): CursorState {
   return {
     parameters,
-    window: { after: null, upTo: null, counted: false, skip: request.offset },
+    // What an offset leaves out of a window is known only where the window is counted.
+    window: {
+      after: null,
+      upTo: null,
+      counted: !request.counts && request.offset === 0,
+      skip: request.offset,
+    },
     offset: request.offset,
     total: 0,
     orderedOnly: false,
@@ -183,19 +190,20 @@ function answerOf(
 function pageOf(
   report: PageReport,
   plan: ListPlan,
-  { limit }: ListRequest,
+  request: ListRequest,
   state: CursorState,
   upTo: string | null,
 ): ListPage {
+  const { limit } = request;
   const returned = Math.min(report.found, limit);
-  const next = windowAfter(state.window, plan, limit, report, upTo);
+  const next = windowAfter(state.window, plan, request, report, upTo);
   const total = state.total + (report.counted?.authorized ?? 0);
   return {
     data: finishRows(`[${pageRows(report, limit)}]`, plan.output),
     rowsReturned: returned,
     limit,
     offset: state.offset,
-    total,
+    total: request.counts ? total : null,
     truncated: upTo !== null,
     next: next && {
       parameters: state.parameters,
@@ -360,17 +368,14 @@ function isUnconditional({ path }: ListPlan): boolean {
 function windowAfter(
   { skip }: WireWindow,
   plan: ListPlan,
-  limit: number,
+  { limit, counts }: ListRequest,
   { found, lastKey, counted }: PageReport,
   upTo: string | null,
 ): WireWindow | null {
   if (found > limit) return { after: lastKey!, upTo, counted: true, skip: 0 };
   if (upTo === null) return null;
   const inWindow = isUnconditional(plan) ? plan.scanLimit : (counted?.authorized ?? found);
-  return {
-    after: upTo,
-    upTo: null,
-    counted: isUnconditional(plan),
-    skip: found > 0 ? 0 : Math.max(0, skip - inWindow),
-  };
+  const skipped = found > 0 ? 0 : Math.max(0, skip - inWindow);
+  const isCounted = isUnconditional(plan) || (!counts && skipped === 0);
+  return { after: upTo, upTo: null, counted: isCounted, skip: skipped };
 }

@@ -35,7 +35,7 @@ export interface ListPlan {
   readonly orderedOnly: boolean;
   /** How to count candidates in groups; null where they are counted one by one. */
   readonly grouping: Grouping | null;
-  /** The `contains` filters: how much text they search is measured first. */
+  /** The `contains` and `icontains` filters: how much text they search is measured first. */
   readonly searches: readonly TextSearch[];
 }
 
@@ -102,7 +102,7 @@ export interface TextSearch {
 }
 
 function searchOf(node: Expression): readonly TextSearch[] {
-  return node.kind === "contains" && node.value.kind === "column"
+  return (node.kind === "contains" || node.kind === "icontains") && node.value.kind === "column"
     ? [{ column: node.value.column, text: node.text }]
     : [];
 }

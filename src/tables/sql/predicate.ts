@@ -64,6 +64,9 @@ export function predicate(expression: Expression, names: SqlNames): Sql {
     }
     case "contains":
       return sql`instr(${operand(expression.value, names)}, ${operand(expression.text, names)}) > 0`;
+    case "icontains":
+      // SQLite's lower() changes ASCII letters alone.
+      return sql`instr(lower(${operand(expression.value, names)}), lower(${operand(expression.text, names)})) > 0`;
     case "starts_with": {
       const text = operand(expression.text, names);
       return sql`substr(${operand(expression.value, names)}, 1, length(${text})) = ${text}`;

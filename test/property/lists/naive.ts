@@ -1,4 +1,4 @@
-import { compareRows, type Fold, matches, withKey } from "../support/evaluate.js";
+import { compareRows, type Fold, matches, truthOfGroup, withKey } from "../support/evaluate.js";
 import { type Row, toWire } from "../support/values.js";
 import type { Query } from "./query.js";
 import { fold, type TableSpec } from "./tables.js";
@@ -9,6 +9,7 @@ export function evaluateQuery(spec: TableSpec, query: Query, rows: readonly Row[
   const folded: Fold = (value, column) => fold(value, spec.columns[column]!.collation);
   return rows
     .filter((row) => query.filters.every((filter) => matches(filter, row, folded)))
+    .filter((row) => query.groups === null || truthOfGroup(query.groups, row, folded) === true)
     .sort((a, b) => compareRows(order, a, b, folded));
 }
 

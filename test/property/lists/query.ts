@@ -1,5 +1,5 @@
 import type { ColumnType } from "../../../src/sqlite/column-type.js";
-import type { Filter, SortTerm } from "../support/evaluate.js";
+import type { Filter, Group, SortTerm } from "../support/evaluate.js";
 import type { Random } from "../support/random.js";
 import { isSafe, type Row, toText, type Value } from "../support/values.js";
 import type { TableSpec } from "./tables.js";
@@ -7,6 +7,8 @@ import type { TableSpec } from "./tables.js";
 /** What a list request asks for, before it is spelled. */
 export interface Query {
   readonly filters: readonly Filter[];
+  /** Groups beside the filters: it has no filters of its own. */
+  readonly groups: Group | null;
   readonly sort: readonly SortTerm[];
   readonly select: readonly string[] | null;
 }
@@ -14,17 +16,44 @@ export interface Query {
 const comparisons = ["eq", "eq", "eq", "ne", "lt", "lte", "gt", "gte"] as const;
 
 export function randomQuery(random: Random, spec: TableSpec, rows: readonly Row[]): Query {
-  const filterCount = random.pick([0, 0, 1, 1, 1, 2, 2, 3, 4]);
+  const howMany = random.pick([0, 0, 1, 1, 1, 2, 2, 3, 4]);
+  const columns = Object.keys(spec.columns);
+  return {
+    filters: randomFilters(random, spec, rows, howMany),
+    groups: random.chance(0.3) ? randomGroups(random, spec, rows) : null,
+    sort: randomSort(random, spec),
+    select: random.chance(0.3) ? random.some(columns, random.int(1, columns.length)) : null,
+  };
+}
+
+function randomFilters(random: Random, spec: TableSpec, rows: readonly Row[], count: number): Filter[] {
   const filters = new Map<string, Filter>();
-  for (let i = 0; i < filterCount; i++) {
+  for (let i = 0; i < count; i++) {
     const filter = randomFilter(random, spec, rows);
     filters.set(`${filter.column} ${filter.operator}`, filter);
   }
-  const columns = Object.keys(spec.columns);
+  return [...filters.values()];
+}
+
+/** With fewer filters than a request may have. */
+function randomGroups(random: Random, spec: TableSpec, rows: readonly Row[]): Group {
+  const groups = { ...randomGroup(random, spec, rows, 1), filters: [] };
+  return filterCount(groups) > 40 ? randomGroups(random, spec, rows) : groups;
+}
+
+function filterCount({ filters, or, and, not }: Group): number {
+  const inner = [...or, ...and, ...(not === null ? [] : [not])];
+  return filters.length + inner.reduce((sum, group) => sum + filterCount(group), 0);
+}
+
+function randomGroup(random: Random, spec: TableSpec, rows: readonly Row[], depth: number): Group {
+  const some = (count: number) => random.times(count, () => randomGroup(random, spec, rows, depth + 1));
+  const isDeep = depth > 3 || (depth > 1 && random.chance(0.6));
   return {
-    filters: [...filters.values()],
-    sort: randomSort(random, spec),
-    select: random.chance(0.3) ? random.some(columns, random.int(1, columns.length)) : null,
+    filters: randomFilters(random, spec, rows, random.int(1, 2)),
+    or: isDeep ? [] : some(random.int(depth === 1 ? 1 : 0, 3)),
+    and: isDeep ? [] : some(random.int(0, 1)),
+    not: isDeep || random.chance(0.5) ? null : some(1)[0]!,
   };
 }
 
@@ -41,11 +70,15 @@ function randomFilter(random: Random, spec: TableSpec, rows: readonly Row[]): Fi
   if (type === "text" && random.chance(0.25))
     return {
       column,
-      operator: random.pick(["contains", "starts_with"]),
+      operator: random.pick(["contains", "icontains", "starts_with"]),
       value: partOf(random, known() as string),
     };
   if (type !== "blob" && random.chance(0.2))
-    return { column, operator: "in", values: random.times(listLength(random), () => known()) };
+    return {
+      column,
+      operator: random.pick(["in", "in", "not_in"]),
+      values: random.times(listLength(random), () => known()),
+    };
   return { column, operator: random.pick(comparisons), value: varied(random, known()) };
 }
 
@@ -102,10 +135,13 @@ function orderOfIndex(random: Random, spec: TableSpec): Query["sort"] {
 export function spell(
   random: Random,
   spec: TableSpec,
-  { filters, sort, select }: Query,
+  { filters, groups, sort, select }: Query,
   page: { readonly limit: number | null; readonly offset: number },
 ): string {
-  const parameters: [string, string][] = filters.map((filter) => spellFilter(random, spec, filter));
+  const parameters: [string, string][] = [
+    ...filters.map((filter) => spellFilter(random, spec, filter)),
+    ...(groups === null ? [] : spellGroup(random, spec, "filter", groups)),
+  ];
   if (sort.length > 0)
     parameters.push([
       "sort",
@@ -125,11 +161,23 @@ function encode(random: Random, part: string): string {
   return random.chance(0.5) ? encoded.replaceAll("%20", "+") : encoded;
 }
 
-function spellFilter(random: Random, spec: TableSpec, filter: Filter): [string, string] {
+function spellGroup(random: Random, spec: TableSpec, prefix: string, group: Group): [string, string][] {
+  const inner = (word: string, groups: readonly Group[]) =>
+    groups.flatMap((each, i) => spellGroup(random, spec, `${prefix}[${word}][${i}]`, each));
+  return [
+    ...group.filters.map((filter) => spellFilter(random, spec, filter, prefix)),
+    ...inner("$or", group.or),
+    ...inner("$and", group.and),
+    ...(group.not === null ? [] : spellGroup(random, spec, `${prefix}[$not]`, group.not)),
+  ];
+}
+
+function spellFilter(random: Random, spec: TableSpec, filter: Filter, prefix = "filter"): [string, string] {
   const { column, operator } = filter;
-  const name = `filter[${column}][${operator}]`;
-  if (operator === "in") return [name, spellList(random, spec.columns[column]!.type, filter.values)];
-  const shorthand = operator === "eq" && random.chance(0.5);
+  const name = `${prefix}[${column}][${operator}]`;
+  if (operator === "in" || operator === "not_in")
+    return [name, spellList(random, spec.columns[column]!.type, filter.values)];
+  const shorthand = prefix === "filter" && operator === "eq" && random.chance(0.5);
   return [shorthand ? `where[${column}]` : name, toText(filter.value)];
 }
 

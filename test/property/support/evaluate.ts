@@ -108,27 +108,57 @@ function not(term: Truth): Truth {
 export type Filter = { readonly column: string } & (
   | { readonly operator: keyof typeof comparisons; readonly value: Value }
   | { readonly operator: "in"; readonly values: readonly Value[] }
+  | { readonly operator: "not_in"; readonly values: readonly Value[] }
   | { readonly operator: "is_null"; readonly value: boolean }
-  | { readonly operator: "contains" | "starts_with"; readonly value: string }
+  | { readonly operator: "contains" | "icontains" | "starts_with"; readonly value: string }
 );
 
 const comparisons = { eq: "=", ne: "!=", lt: "<", lte: "<=", gt: ">", gte: ">=" } as const;
 
+/** Filters and groups of which all have to hold; of those of `or` one. */
+export interface Group {
+  readonly filters: readonly Filter[];
+  readonly or: readonly Group[];
+  readonly and: readonly Group[];
+  readonly not: Group | null;
+}
+
 /** Whether the row passes. A NULL matches `is_null` alone. */
 export function matches(filter: Filter, row: Row, fold: Fold = asItIs): boolean {
+  return truthOf(filter, row, fold) === true;
+}
+
+/** What a group comes to by three-valued logic. */
+export function truthOfGroup(group: Group, row: Row, fold: Fold = asItIs): Truth {
+  const truths = [
+    ...group.filters.map((filter) => truthOf(filter, row, fold)),
+    ...group.and.map((inner) => truthOfGroup(inner, row, fold)),
+    ...(group.or.length > 0 ? [or(group.or.map((inner) => truthOfGroup(inner, row, fold)))] : []),
+    ...(group.not === null ? [] : [not(truthOfGroup(group.not, row, fold))]),
+  ];
+  return not(or(truths.map(not)));
+}
+
+const asciiLower = (text: string) => text.replace(/[A-Z]/g, (letter) => letter.toLowerCase());
+
+function truthOf(filter: Filter, row: Row, fold: Fold): Truth {
   const { column } = filter;
   const value = row[column]!;
+  if (filter.operator === "is_null") return (value === null) === filter.value;
+  if (value === null) return null;
   const is = (operator: CompareOperator, other: Value) =>
-    compare(operator, fold(value, column), fold(other, column)) === true;
+    compare(operator, fold(value, column), fold(other, column));
   switch (filter.operator) {
     case "in":
-      return filter.values.some((other) => is("=", other));
-    case "is_null":
-      return (value === null) === filter.value;
+      return or(filter.values.map((other) => is("=", other)));
+    case "not_in":
+      return not(or(filter.values.map((other) => is("=", other))));
     case "contains":
-      return value !== null && (value as string).includes(filter.value);
+      return (value as string).includes(filter.value);
+    case "icontains":
+      return asciiLower(value as string).includes(asciiLower(filter.value));
     case "starts_with":
-      return value !== null && (value as string).startsWith(filter.value);
+      return (value as string).startsWith(filter.value);
     default:
       return is(comparisons[filter.operator], filter.value);
   }
