@@ -77,15 +77,19 @@ export class Table<T extends TableTypes> {
     this.#path = `/api/${name}`;
   }
 
-  /** The rows of one page. */
+  /**
+   * The rows of the first page that has any. Pages before it are empty where the server has examined many rows of which the
+   * caller may see none (`docs/reference/http.md#the-scan-limit`); no rows are returned only where the list has none.
+   */
   async list<K extends keyof T["row"] = keyof T["row"]>(
     query: ListQuery<T["row"], K> = {},
     options: CallOptions = {},
   ): Promise<Pick<T["row"], K>[]> {
-    return (await this.select(query, options)).data;
+    for await (const { data } of this.pages(query, options)) if (data.length > 0) return data;
+    return [];
   }
 
-  /** The rows of one page, with the total and the cursor of the next page. */
+  /** One page, even if it is empty, with the total and the cursor of the next page. */
   async select<K extends keyof T["row"] = keyof T["row"]>(
     query: ListQuery<T["row"], K> = {},
     options: CallOptions = {},

@@ -3,6 +3,7 @@ import { createServiceKey } from "../../../src/auth/administration.js";
 import { SvcError } from "../../../src/client/index.js";
 import { isRefusal } from "../../../src/http/refusal.js";
 import { hangs } from "../../support/browser.js";
+import { run } from "../../support/people.js";
 import { browse, credentials, type Tables } from "./support.js";
 
 async function signedIn() {
@@ -67,6 +68,37 @@ describe("a table of the client", () => {
     }
     expect(pages).toEqual([3, 3, 1]);
     expect(found).toEqual(bodies);
+  });
+
+  it("filters by groups, and counts nothing where it is told so", async () => {
+    const { notes } = await signedIn();
+    for (const [i, body] of ["one", "Two", "three", "four"].entries()) await notes.create({ body, stars: i });
+    const $or = [
+      { body: { icontains: "TWO" } },
+      { $not: { stars: { lt: 3 } } },
+      { $and: [{ body: { eq: "x" } }] },
+    ];
+    const page = await notes.select({ filter: { $or, stars: { not_in: [7] } }, total: "none" });
+    expect(page.data.map(({ body }) => body)).toEqual(["Two", "four"]);
+    expect(page.meta.total).toBeNull();
+    const empty = notes.list({ filter: { $or: [{ body: { eq: "one" } }, {}] } });
+    await expect(empty).rejects.toMatchObject({
+      code: "bad_call",
+      message: "filter[$or][1]: the group is empty",
+    });
+  });
+
+  it("lists the first rows, even if pages without any come before them", async () => {
+    const { browser, notes, server } = await signedIn();
+    const insert = `INSERT INTO notes (id, body) WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 250)
+      SELECT i, iif(i < 240, 'other', 'mine') FROM n`;
+    await run(server, insert);
+    const requests = browser.requests.length;
+    const filter = { body: { eq: "mine" } };
+    expect((await notes.list({ filter, limit: 3 })).map(({ id }) => id)).toEqual([240, 241, 242]);
+    expect(browser.requests.length - requests).toBe(3);
+    expect((await notes.select({ filter, limit: 3 })).data).toEqual([]);
+    expect(await notes.list({ filter: { body: { eq: "nobody's" } } })).toEqual([]);
   });
 
   it("tells what the server refuses, in its words", async () => {

@@ -52,6 +52,8 @@ const config = (tokensInBody: boolean) => `
 [auth]
 cookie_mode = true
 cookie_tokens_in_body = ${tokensInBody}
+[api]
+scan_limit = 100
 [cors]
 allowed_origins = ["https://app.example.com"]
 [rules.notes]
