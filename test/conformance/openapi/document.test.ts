@@ -108,12 +108,14 @@ describe("the OpenAPI document", () => {
       "sort",
       "limit",
       "offset",
+      "total",
       "cursor",
     ]);
     const operators = (type: string) => Object.keys(components.schemas[`svc.filter.${type}`].properties);
     const comparisons = ["eq", "ne", "lt", "lte", "gt", "gte"];
-    expect(operators("integer")).toEqual([...comparisons, "in", "is_null"]);
-    expect(operators("text")).toEqual([...comparisons, "in", "is_null", "contains", "starts_with"]);
+    expect(operators("integer")).toEqual([...comparisons, "in", "not_in", "is_null"]);
+    const matches = ["contains", "icontains", "starts_with"];
+    expect(operators("text")).toEqual([...comparisons, "in", "not_in", "is_null", ...matches]);
     expect(operators("blob")).toEqual([...comparisons, "is_null"]);
     expect(operators("json")).toEqual(["is_null"]);
   });
