@@ -56,10 +56,10 @@ async function computeHash(job: HashJob): Promise<Uint8Array> {
     return parseBcrypt(await hash(job.password, job.costFactor, job.salt))!.hash;
   }
   const { password, salt, memoryKib, passes, lanes, hashBytes } = job;
-  // hash-wasm refuses the empty password on Workers, so both runtimes do.
+  // Refused here too, because the library that hashes on Workers, hash-wasm, refuses the empty password.
   if (password.length === 0) throw new Error("the password cannot be hashed");
   const { hashRaw } = await import("@node-rs/argon2");
-  // The library's defaults are Argon2id and version 19.
+  // Algorithm and version are not named: the library's defaults are the wanted ones, Argon2id and version 19.
   return hashRaw(password, {
     salt,
     memoryCost: memoryKib,

@@ -1,20 +1,23 @@
 /** Whose work it is. */
 export interface Waiting {
-  /** Work of one principal is done in the order in which it came. */
+  /**
+   * Who asks for the work: a user, an API key, or everybody who is not signed in. Work of one principal is done in the
+   * order in which it came.
+   */
   readonly principal: string;
   /** Whether the principal is an API key. */
   readonly isKey: boolean;
 }
 
-/** How much runs at once, and how much waits. */
+/** The bounds of a queue of work, in pieces of work. */
 export interface FairQueueLimits {
-  /** How much runs at once in all. */
+  /** How many pieces of work run at once, of all principals together. */
   readonly places: number;
   /** How many wait. */
   readonly waitingMax: number;
 }
 
-/** How much of one principal, other than a key, runs at once. */
+/** How many pieces of work of one principal run at once; API keys are limited together instead. */
 const runningMax = 2;
 
 /**
@@ -25,7 +28,7 @@ const runningMax = 2;
 export class FairQueue<W extends Waiting> {
   readonly #places: number;
   readonly #waitingMax: number;
-  /** What waits, by principal. Whose turn comes first is first. */
+  /** The work that waits, by principal, oldest first. The principals are in the order of their turns. */
   readonly #waiting = new Map<string, W[]>();
   #waitingCount = 0;
   readonly #running = new Map<string, number>();
@@ -37,7 +40,10 @@ export class FairQueue<W extends Waiting> {
     this.#waitingMax = waitingMax;
   }
 
-  /** Takes work in. When what may run has been taken out by `next`, `removeExcess` has to be called. */
+  /**
+   * Puts work into the queue, even if it is full: after that, the caller starts what `next` returns, and refuses what
+   * `removeExcess` returns.
+   */
   add(work: W): void {
     const line = this.#waiting.get(work.principal) ?? [];
     this.#waiting.set(work.principal, line);
@@ -46,8 +52,9 @@ export class FairQueue<W extends Waiting> {
   }
 
   /**
-   * Takes out work if more waits than may: what came last from the principal with most of it waiting; of several such, from
-   * the one who came last. Undefined where no more waits than may.
+   * Where more work waits than `waitingMax`, takes a piece out and returns it, so that it can be refused: the newest
+   * one of the principal with the most work waiting; where several have as much, of the one who came last. Undefined
+   * where no more waits than may.
    */
   removeExcess(): W | undefined {
     if (this.#waitingCount <= this.#waitingMax) return undefined;
@@ -58,7 +65,10 @@ export class FairQueue<W extends Waiting> {
     return work;
   }
 
-  /** Takes waiting work out again. False where it does not wait. */
+  /**
+   * Takes a piece of work out of the queue, because it is not wanted any more. False where it does not wait: it runs or
+   * has ended.
+   */
   remove(work: W): boolean {
     const line = this.#waiting.get(work.principal) ?? [];
     const index = line.indexOf(work);
@@ -69,18 +79,21 @@ export class FairQueue<W extends Waiting> {
     return true;
   }
 
-  /** Whether nothing runs. */
+  /** Whether no work runs at the moment. */
   get isIdle(): boolean {
     return this.#runningCount === 0;
   }
 
-  /** The work that runs from now on, until `done`. Undefined where none may. */
+  /**
+   * Takes the next piece of work out of the queue, which counts as running until `done` is called with it. Undefined
+   * where none waits or none may run.
+   */
   next(): W | undefined {
     for (const [principal, line] of this.#waiting) {
       const work = line[0]!;
       if (!this.#mayRun(work)) continue;
       this.remove(work);
-      // Whoever had a turn goes to the end of the line.
+      // A principal who had a turn goes behind all others.
       if (this.#waiting.delete(principal)) this.#waiting.set(principal, line);
       this.#count(work, 1);
       return work;
@@ -88,7 +101,7 @@ export class FairQueue<W extends Waiting> {
     return undefined;
   }
 
-  /** Says that work which `next` returned has ended. */
+  /** To be called when work that `next` returned has ended, so that its place is free. */
   done(work: W): void {
     this.#count(work, -1);
   }

@@ -1,6 +1,9 @@
 import type { HashTurn } from "../platform/platform.js";
 
-/** How many places of the queue each address has for itself. It borrows the others as long as nobody needs them. */
+/**
+ * How many passwords of one client address may always wait. More of them may wait as long as no other address needs the
+ * places.
+ */
 const ownPlaces = 8;
 
 /**
@@ -17,7 +20,7 @@ export class HashQueue<W extends HashTurn> {
     this.#placesMax = placesMax;
   }
 
-  /** Whether `add` would find a place for the work. */
+  /** Whether `add` would keep this work, rather than refuse it. */
   hasRoomFor({ address, isFor }: HashTurn): boolean {
     if (this.#count < this.#placesMax) return true;
     if (isFor === "sign_in" && this.#registrations.count > 0) return true;
@@ -25,7 +28,10 @@ export class HashQueue<W extends HashTurn> {
     return line.countOf(address) < ownPlaces && line.countOf(line.longest()) > ownPlaces;
   }
 
-  /** Takes work in. Returns the work that has no place for it, which may be the same; null where there is room. */
+  /**
+   * Puts work into the queue. Returns the work that has to be refused for it, which may be the added work itself; null
+   * where there is room for all.
+   */
   add(work: W): W | null {
     if (!this.hasRoomFor(work)) return work;
     this.#lineOf(work.isFor).add(work);
@@ -34,7 +40,7 @@ export class HashQueue<W extends HashTurn> {
     return line.removeLast(line.longest());
   }
 
-  /** The work whose turn it is, which waits no longer. Undefined where none waits. */
+  /** Takes the work out whose turn it is, to be done now. Undefined where none waits. */
   next(): W | undefined {
     return this.#signIns.next() ?? this.#registrations.next();
   }
@@ -50,7 +56,10 @@ export class HashQueue<W extends HashTurn> {
 
 /** Work of several addresses, which take turns. That of one address is done in the order in which it came. */
 class Turns<W extends HashTurn> {
-  /** By address. Whose turn comes first is first. No list is empty. */
+  /**
+   * The work that waits, by client address, oldest first. The addresses are in the order of their turns, and only those
+   * with work are in the map.
+   */
   readonly #waiting = new Map<string, W[]>();
   #count = 0;
 
@@ -75,7 +84,7 @@ class Turns<W extends HashTurn> {
     const [address, line] = first;
     const work = line.shift()!;
     this.#count--;
-    // Whoever had a turn goes to the end of the line.
+    // An address that had a turn goes behind all others.
     this.#waiting.delete(address);
     if (line.length > 0) this.#waiting.set(address, line);
     return work;
@@ -88,7 +97,7 @@ class Turns<W extends HashTurn> {
     return longest;
   }
 
-  /** Takes out what came last from an address, which has to have some. */
+  /** Takes out the newest work of an address. The address must have work waiting. */
   removeLast(address: string): W {
     const line = this.#waiting.get(address)!;
     const work = line.pop()!;

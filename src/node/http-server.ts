@@ -15,21 +15,27 @@ const headerBytesMax = 131_072;
 
 /** How long a request may take to arrive as a whole, in seconds. */
 const arrivalSecondsMax = 25;
-/** Node looks this often for what takes too long, so that such a request ends within 30 seconds. */
+/**
+ * How often Node looks for requests that take too long to arrive, in seconds. With the 25 seconds that they may take,
+ * they end within 30.
+ */
 const lookEverySeconds = 5;
-/** How often the log says at most that connections are refused. */
+/** How often, at most, the log says that connections are refused, in milliseconds. */
 const sayEveryMs = 60_000;
 
-/** Those of TLS 1.3, and of TLS 1.2 only what keeps past traffic secret when the key of the certificate leaks. */
+/**
+ * The TLS ciphers that the server takes: all of TLS 1.3, and of TLS 1.2 those with forward secrecy, which keep past
+ * traffic secret even when the certificate's private key leaks.
+ */
 const ciphers =
   "TLS_AES_256_GCM_SHA384:TLS_CHACHA20_POLY1305_SHA256:TLS_AES_128_GCM_SHA256:ECDHE+AESGCM:ECDHE+CHACHA20";
 
-/** What the server answers with. */
+/** What an HTTP server needs: the function that answers, and its limits. */
 export interface HttpServerOptions {
   readonly fetch: Parameters<typeof getRequestListener>[0];
   /** Certificate and private key in PEM format; null serves plain HTTP. */
   readonly tls: { readonly cert: string | Buffer; readonly key: string | Buffer } | null;
-  /** How many connections it holds at once. Further ones are closed as they come. */
+  /** How many connections the server holds at once. Further ones are closed as they come. */
   readonly connectionsMax: number;
   /** How long a request may take to arrive, and how often that is looked at, in milliseconds: 25 and 5 seconds. */
   readonly arrival?: { readonly maxMs: number; readonly lookEveryMs: number };
@@ -48,8 +54,8 @@ export async function createHttpServer({
   log,
 }: HttpServerOptions): Promise<Server> {
   const listener = getRequestListener(fetch, { errorHandler: (error) => refusalOf(error, log).toResponse() });
-  // Off, because Node would answer a request without a Host header with an empty body; the listener answers it in the
-  // error format.
+  // `requireHostHeader` is off, because Node would answer a request without a Host header with an empty body; the
+  // listener answers it in the error format.
   const options = {
     maxHeaderSize: headerBytesMax,
     requireHostHeader: false,
@@ -92,7 +98,7 @@ function refusalOf(error: unknown, log: Log): Refusal {
 
 const notHttp = new Refusal("bad_request", "the request is no HTTP that this server speaks");
 
-/** The statuses are those that Node itself would answer with. */
+/** Which status an unreadable request gets: the same that Node itself would answer with. */
 function unreadable({ code }: NodeJS.ErrnoException): Refusal {
   switch (code) {
     case "HPE_HEADER_OVERFLOW":

@@ -49,7 +49,7 @@ function checksum(text: string): string {
   return crc32(text).toString(16).padStart(8, "0");
 }
 
-/** What could be read of a segment. */
+/** The content of a journal's segment, as far as it could be read. */
 export interface ReadSegment extends JournalEntry {
   /** How many reserved sequence numbers no receipt was found for: that many receipts are missing at most. */
   readonly missing: number;
@@ -89,15 +89,18 @@ function parseLine(text: string): Line | null {
   return text[8] === " " && text.slice(0, 8) === checksum(content) ? (JSON.parse(content) as Line) : null;
 }
 
-/** What is stored of a segment, or of a piece of it: sums that are alike are put together. */
+/**
+ * The receipts of a segment, or of a piece of it, as they are stored in the database: sums of the same table and minute
+ * become one.
+ */
 export function readPiece(text: string): ReadSegment {
   const read = readSegment(text);
   return { ...read, receipts: withSumsTogether(read.receipts) };
 }
 
 /**
- * Must not change between releases: pieces that were stored before a crash would be cut differently afterwards, and
- * so not be recognised as stored already.
+ * The length of a piece must not change between releases: pieces that were stored before a crash would be cut
+ * differently afterwards, and so not be recognised as stored already.
  */
 const pieceCharacters = 32_768;
 

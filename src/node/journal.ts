@@ -31,15 +31,15 @@ export interface FileJournalOptions {
   readonly store: (entry: JournalEntry) => Promise<void>;
   readonly clock: Clock;
   readonly random: Random;
-  /** Without it, anonymous reads are never summed. */
+  /** How large the journal may grow. Without this bound, every anonymous read keeps a receipt of its own. */
   readonly bound?: JournalBound;
 }
 
 /** How much room receipts may take, in bytes: in the journal's files and where they are stored. */
 export interface JournalBound {
-  /** From three quarters of it on, receipts of anonymous reads are summed; the rest is room for the sums. */
+  /** At which part of `bytesMax` receipts of anonymous reads begin to be summed. The rest is room for the sums. */
   readonly bytesMax: number;
-  /** How much the stored receipts take. */
+  /** Returns how many bytes the receipts take that are stored already. */
   readonly storedBytes: () => Promise<number>;
 }
 
@@ -54,14 +54,17 @@ const reopenAfterMs = 250;
 
 /** Sums are written this long after their first receipt was added, at the latest. */
 const sumEveryMs = 1_000;
-/** How many collections lie between two looks at what is stored. Between them it is added up. */
+/**
+ * After how many collections `storedBytes` is asked again. Between them the bytes of what is stored are added up
+ * instead.
+ */
 const collectionsPerLook = 20;
 
 interface Segment {
   readonly file: number;
   readonly name: string;
   bytes: number;
-  /** Whether it holds more than its first reservation. */
+  /** Whether anything was written to this segment beside its first reservation. */
   written: boolean;
   /** Sequence numbers below this are reserved, and the reservation is on the disk. */
   reserved: number;
@@ -94,7 +97,7 @@ export class FileJournal implements Journal {
   #syncDue = false;
   readonly #sums = new ReceiptSums();
   #sumsDue = false;
-  /** Of all segments that are there. */
+  /** The bytes of all segments of this journal that are in its directory. */
   #fileBytes = 0;
   #storedBytes = 0;
   #collections = 0;
@@ -168,7 +171,7 @@ export class FileJournal implements Journal {
       await this.collect();
       if (this.#lock !== null) await removeJournal(this.#directory);
     } catch {
-      // The next start finds what could not be stored now.
+      // Ignored because nothing is lost: the next start finds the receipts that could not be stored now.
     } finally {
       this.#unlock();
     }
@@ -218,12 +221,15 @@ export class FileJournal implements Journal {
     try {
       this.#prepareNext(this.#segment!);
     } catch {
-      // Not rejected, because the group is written: its callers would append it again.
+      // The failure is not told to the callers, because their entries are written: they would append them again.
       this.#abandon();
     }
   }
 
-  /** The segment, which is opened where there is none. Throws where that fails, or failed just now. */
+  /**
+   * Returns the segment that is written to, and opens one where there is none. Throws where that fails, or has failed
+   * just now.
+   */
   #openSegment(): Segment {
     if (this.#segment === null && this.#options.clock.elapsed() - this.#failedAtMs < reopenAfterMs)
       throw new Error("the journal is not open");
@@ -233,7 +239,8 @@ export class FileJournal implements Journal {
 
   #write(entries: readonly JournalEntry[]): void {
     const segment = this.#openSegment();
-    // Entries in a file that was deleted from outside would be lost when the process ends.
+    // Checks that the segment's file still exists: what is written to a file that somebody has deleted would be lost
+    // when the process ends.
     if (fstatSync(segment.file).nlink === 0) throw new Error("the journal's segment has been removed");
     const receipts: Receipt[] = [];
     const gaps: Gap[] = [];
@@ -291,7 +298,7 @@ export class FileJournal implements Journal {
     });
   }
 
-  /** Gives up the segment after a failure. What it holds is collected later, and nothing is added to it. */
+  /** Stops writing to the segment after a failure. What it holds is collected later. */
   #abandon(): void {
     if (this.#segment === null) return;
     this.#failedAtMs = this.#options.clock.elapsed();
@@ -332,7 +339,7 @@ export class FileJournal implements Journal {
   }
 }
 
-/** What `recoverJournals` stored. */
+/** What `recoverJournals` has found and stored: the receipts of processes that have ended. */
 export interface Recovered {
   readonly receipts: number;
   readonly gaps: readonly Gap[];
@@ -387,7 +394,7 @@ export async function readJournals(directory: string): Promise<JournalEntry> {
     for (const name of await segmentsIn(join(directory, left))) {
       // A running server may have stored and deleted the segment in the meantime.
       const text = await readFile(join(directory, left, name), "utf8").catch(() => "");
-      // As they are stored, so that a receipt which is stored meanwhile is recognised.
+      // Cut into the same pieces as for storing, so that a receipt is recognised that a server stores meanwhile.
       for (const piece of piecesOf(text)) entries.push(readPiece(piece));
     }
   return {
@@ -396,7 +403,7 @@ export async function readJournals(directory: string): Promise<JournalEntry> {
   };
 }
 
-/** Returns about how many bytes that takes where it is stored. */
+/** Stores the entry, and returns about how many bytes it takes in the database. */
 async function storeSegment(store: FileJournalOptions["store"], text: string): Promise<number> {
   let bytes = 0;
   for (const piece of piecesOf(text)) {
@@ -433,6 +440,6 @@ function closeQuietly(file: number): void {
   try {
     closeSync(file);
   } catch {
-    // Ignored because what was written is there, and the file is not used again.
+    // A failure to close the file is ignored: what was written is there, and the file is not used again.
   }
 }

@@ -26,7 +26,7 @@ export interface LibsqlOptions {
    * (`docs/reference/backends.md#the-database-file`). By default every connection does that no command uses.
    */
   readonly checkpoints?: boolean;
-  /** Whether this connection only reads, beside the one that writes. */
+  /** Whether this is a server's second connection, which only reads, beside the one that writes. */
   readonly readsOnly?: boolean;
 }
 
@@ -39,13 +39,16 @@ export function openConnection(options: LibsqlOptions): Connection {
   }
 }
 
-/** Why there is no connection to the database at `path`. */
+/** The error for a database that cannot be opened; its message has the path and the cause. */
 export function cannotBeOpened(path: string, error: unknown): UnavailableError {
   const why = error instanceof Error ? error.message : String(error);
   return new UnavailableError(`the database ${path} cannot be opened: ${why}`, { cause: error });
 }
 
-/** The path is made absolute because SQLite and libsql take `file:` or `libsql:` at its start for a URL scheme. */
+/**
+ * Opens the file at `path`. The path is made absolute, because SQLite and libsql take `file:` or `libsql:` at its start
+ * for a URL scheme.
+ */
 function openFile(path: string): Libsql.Database {
   if (path === ":memory:") return openNative(path);
   const file = resolve(path);
@@ -53,7 +56,10 @@ function openFile(path: string): Libsql.Database {
   return openNative(file);
 }
 
-/** How long SQLite waits for a lock by itself, which blocks the event loop: only in commands and while opening. */
+/**
+ * How long SQLite itself waits for a lock, in milliseconds. That blocks the event loop, so it is used only in commands
+ * and while a connection is opened.
+ */
 const blockingLockWaitMs = 5000;
 const statementsBytesMax = 16_777_216;
 const newCache = () =>
@@ -76,7 +82,10 @@ export class Connection {
   /** Prepared statements by their SQL text. */
   #statements = newCache();
   readonly #explainer: Explainer;
-  /** The value of `total_changes()` after the last statement. */
+  /**
+   * SQLite's count of rows changed on this connection, `total_changes()`, after the last statement. The difference to
+   * the next value is what a statement wrote.
+   */
   #changes = 0;
 
   constructor(native: Libsql.Database, options: LibsqlOptions) {
@@ -192,7 +201,7 @@ export class Connection {
       this.#native.exec(`PRAGMA user_version=${version}`);
       this.#native.exec("PRAGMA wal_checkpoint(TRUNCATE)");
     } catch {
-      // Not needed for correctness: the WAL is complete, and the next connection checkpoints it.
+      // A failure is ignored: nothing is missing in the WAL, and the next connection moves it into the database.
     }
   }
 
@@ -216,8 +225,8 @@ export class Connection {
     this.#native.close();
   }
 
-  // `get` leaves the statement open, which normally pins the snapshot that it reads. This statement reads no table,
-  // and `all` would take three times as long.
+  // Read with `get`, which leaves the statement open. That would normally keep other connections from cleaning up, but
+  // this statement reads no table, and `all` would take three times as long.
   #totalChanges(): number {
     const [total] = this.#totalChangesStatement.get([]) as [number];
     return total;
@@ -227,7 +236,8 @@ export class Connection {
     const { sql, params } = statement;
     if (sql.startsWith("EXPLAIN ")) return fromNative(this.#explainer.rows(sql, params) as NativeRow[]);
     const prepared = this.#prepare(sql);
-    // libsql binds NULL for a missing parameter and ignores one too many.
+    // Checks that there are as many parameters as placeholders, because libsql binds NULL for a missing one and ignores
+    // one too many.
     checkParams(statement, prepared.placeholders);
     if (prepared.returnsRows) return fromNative(prepared.native.all(params) as NativeRow[]);
     if (!mayWrite) throw new Error("only a statement that reads can be queried");
@@ -237,8 +247,8 @@ export class Connection {
 
   #prepare(sql: string): PreparedStatement {
     return this.#statements.get(sql, () => {
-      // Reads the schema anew where another process has changed it: SQLite finds only some mistakes of a new statement
-      // to be due to that.
+      // Makes SQLite read the schema anew if another process has changed it: not every error of a new statement would
+      // make it do so.
       this.#schemaStatement.all([]);
       countPrepared(sql);
       return prepare(this.#native, sql);

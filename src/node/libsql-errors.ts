@@ -8,7 +8,7 @@ import {
 import { danglingKeyError } from "../platform/foreign-key-check.js";
 import { notSetUpError } from "../platform/not-set-up.js";
 
-/** SQLite's extended result codes. */
+/** The kinds of constraints, by SQLite's extended result code of the error. */
 const constraintKinds = new Map<number, ConstraintKind>([
   [19, "trigger"], // CONSTRAINT: of a virtual table that a trigger writes
   [20, "datatype"], // MISMATCH: not an integer for an INTEGER PRIMARY KEY

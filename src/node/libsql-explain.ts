@@ -13,7 +13,10 @@ export class Explainer {
   #schemaVersion: unknown;
   readonly #versionStatement: Libsql.Statement;
 
-  /** `main` is the connection for reading and writing to the database at `path`. */
+  /**
+   * `main` is the server's own connection to the database at `path`, from which the schema of an in-memory database is
+   * copied.
+   */
   constructor(
     private readonly path: string,
     private readonly main: Libsql.Database,
@@ -28,11 +31,11 @@ export class Explainer {
   rows(sql: string, params: readonly SqlValue[]): readonly (readonly unknown[])[] {
     countPrepared(sql);
     const statement = this.#open().prepare<[readonly SqlValue[]]>(sql);
-    // Preparing has already tested whether the statement compiles. Running it would leave a statement open that keeps
-    // its locks.
+    // Not run: preparing it has tested already whether the statement compiles, and running it would leave a statement
+    // open that keeps its locks.
     if (!sql.startsWith("EXPLAIN QUERY PLAN ")) return [];
     const rows = statement.raw(true).all(params) as unknown[][];
-    // Unlike `all`, `get` resets the statement.
+    // Called once more, because unlike `all`, `get` resets the statement, so that it keeps no lock.
     statement.get(params);
     return rows;
   }
@@ -62,7 +65,8 @@ export class Explainer {
 function openBeside(file: string): Libsql.Database {
   const connection = openNative(file);
   connection.exec("PRAGMA query_only=ON");
-  // Only the server's connection for writing checkpoints: see libsql-connection.ts.
+  // Automatic checkpoints are off, because only the server's connection for writing may checkpoint
+  // (docs/reference/backends.md#the-database-file).
   connection.exec("PRAGMA wal_autocheckpoint=0");
   return connection;
 }
@@ -79,7 +83,8 @@ function copyOfSchema(main: Libsql.Database): Libsql.Database {
     try {
       copy.exec(sql);
     } catch {
-      // Shadow tables of a virtual table: creating the virtual table has made them already.
+      // A failure is expected for the tables that a virtual table keeps its data in: creating the virtual table has
+      // made them already.
     }
   return copy;
 }

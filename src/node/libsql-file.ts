@@ -40,23 +40,23 @@ export async function databaseProblem(path: string): Promise<string | null> {
 
 interface Answer {
   readonly rows: readonly Readonly<Record<string, string>>[];
-  /** The message of the error; null if there was none. */
+  /** What a thread answers beside the rows: the message of the error, null if there was none. */
   readonly failure: string | null;
 }
 
 /**
- * Executes both in a thread of its own, and returns the rows of `statement`. libsql blocks its thread while a
- * statement runs, which would keep the process from showing progress and from handling Ctrl-C.
+ * Executes `settings` and then `statement` in a thread of its own, and returns the rows of `statement`. libsql blocks
+ * its thread while a statement runs, which would keep the process from showing progress and from handling Ctrl-C.
  */
 async function inThread(path: string, settings: string, statement: string): Promise<Answer> {
   const workerData = { path, settings, statement };
   const worker = new Worker(new URL("./libsql-file-worker.js", import.meta.url), { workerData });
-  // `message` brings the answer, `exit` ends a thread without one; both reject if the thread throws.
+  // Waits for the answer, or for the end of a thread that gives none; rejects if the thread throws.
   const ended = once(worker, "exit").then(([code]) => [
     { rows: [], failure: `its thread ended with ${code}` },
   ]);
   const [answer] = await Promise.race([once(worker, "message"), ended]);
-  // libsql closes the files only when the thread has ended.
+  // Waits for the end of the thread, because libsql closes the files only then.
   await worker.terminate();
   return answer;
 }

@@ -13,7 +13,7 @@ import { checkParams, countPlaceholders } from "../platform/statement-text.js";
 import { fromNative, type NativeRow } from "./native-rows.js";
 import { Turns } from "./turns.js";
 
-/** What the thread is started with. */
+/** The database that the thread for long work opens. */
 export interface ThreadOptions {
   /** The absolute path of the database. */
   readonly path: string;
@@ -25,19 +25,22 @@ export interface ThreadOptions {
  * after the other it would grow without end.
  */
 export interface LogOfDatabase {
-  /** How many bytes it has; 0 where it is not for this server to move it. */
+  /** How many bytes the log has; 0 where another server has to move it into the database. */
   bytes(): number;
-  /** Moves it into the database. */
+  /** Moves the log into the database (a checkpoint). */
   shorten(): Promise<void>;
 }
 
-/** Statements for the thread. Reads run side by side; of the other kinds, one at a time is sent. */
+/** Statements that are sent to the thread. Several reads may run at once, but only one write. */
 export interface Task {
   readonly id: number;
-  /** As the methods of `Database`: a migration without foreign keys enforced. */
+  /**
+   * As the methods of `Database`: `batch` is a transaction that writes, and `migration` one in which foreign keys are
+   * not enforced.
+   */
   readonly kind: "read" | "batch" | "migration";
   readonly statements: readonly Statement[];
-  /** Milliseconds until it is interrupted. */
+  /** After how many milliseconds the thread interrupts the statements. */
   readonly withinMs: number;
 }
 
@@ -48,13 +51,13 @@ export type TaskAnswer =
       readonly outcome: "done";
       readonly results: readonly { readonly rows: NativeRow[]; readonly rowsWritten: number }[];
     }
-  /** Interrupted at its deadline, or because the thread stops. */
+  /** The statements were interrupted, at their deadline or because the thread is being stopped. */
   | { readonly id: number; readonly outcome: "ended" }
   | {
       readonly id: number;
       readonly outcome: "failed";
       readonly message: string;
-      /** SQLite's codes, where the error comes from there. */
+      /** SQLite's name and number of the error; undefined where the error is not one of SQLite's. */
       readonly code: string | undefined;
       readonly rawCode: number | undefined;
     };
@@ -62,13 +65,16 @@ export type TaskAnswer =
 /** How many long reads run at once. With three, one principal can have two and still leave one. */
 export const readsAtOnce = Math.max(3, availableParallelism());
 const waitingMax = 64;
-/** From how many bytes on the log is moved into the database. */
+/** From how many bytes on the database's log is moved into the database. */
 const logBytesMax = 67_108_864;
-/** And from how many on that does not wait any longer for a better moment. */
+/** From how many bytes of the log on new reads wait for as long as it takes until the log could be moved. */
 const logBytesHardMax = 268_435_456;
-/** How long reads are kept from beginning at most, while others still run. */
+/**
+ * How long, in milliseconds, new reads wait at most for those that run to end, so that the log can be moved; then it is
+ * given up for this time.
+ */
 const pauseMsMax = 2_000;
-/** How often it is tried at most. */
+/** How often it is tried at most to move the log, in milliseconds. */
 const shortenEveryMs = 10_000;
 
 interface Sent {
@@ -77,7 +83,7 @@ interface Sent {
   readonly reject: (reason: unknown) => void;
 }
 
-/** A thread that has been started, and what it was sent and has not answered. */
+/** A thread that runs, and the tasks that it was sent and has not answered yet, by their ids. */
 interface Running {
   readonly worker: Worker;
   readonly sent: Map<number, Sent>;
@@ -96,9 +102,12 @@ export class LongWorkThread {
   readonly #reads = new Turns({ places: readsAtOnce, waitingMax }, () => this.#mayBegin());
   readonly #log: LogOfDatabase;
   #isShortening = false;
-  /** Since when no read begins because the log is long; null where reads begin. As `performance.now()`. */
+  /**
+   * Since when new reads have been waiting because the log is long, as `performance.now()`; null where they begin at
+   * once.
+   */
   #pausedSinceMs: number | null = null;
-  /** When it was last tried to shorten the log. */
+  /** When it was last tried to move the log into the database, as `performance.now()`. */
   #triedAtMs = Number.NEGATIVE_INFINITY;
   #isClosed = false;
 
@@ -122,11 +131,11 @@ export class LongWorkThread {
   }
 
   /**
-   * Where the log has grown long, no read begins until those that run have ended and the log is short again: for a
-   * moment, or, where the log is very long, for as long as that takes.
+   * Whether reads may begin. While the log is long they wait until those that run have ended and the log has been
+   * moved: for `pauseMsMax` at most, or, where the log is very long, for as long as that takes.
    */
   #mayBegin(): boolean {
-    // What waits is then begun, and refused.
+    // After closing, what still waits is let through, and then fails because the database is closed.
     if (this.#isClosed) return true;
     if (this.#isShortening) return false;
     const nowMs = performance.now();
@@ -152,7 +161,8 @@ export class LongWorkThread {
 
   async #shortenLog(): Promise<void> {
     this.#isShortening = true;
-    // Where it fails, or another program reads, the log stays long, and the reads go on all the same.
+    // A failure is ignored: the log then stays long, as it does while another program reads, and reads go on all the
+    // same.
     await this.#log.shorten().catch(() => {});
     this.#isShortening = false;
     this.#endPause();
@@ -197,7 +207,7 @@ export class LongWorkThread {
     const sent: Running["sent"] = new Map();
     worker.on("message", (answer: TaskAnswer) => {
       this.#answered(sent, answer);
-      // The process may end while the thread has nothing to do.
+      // A thread without work must not keep the process from ending.
       if (sent.size === 0) worker.unref();
     });
     const stopped = new Promise<void>((resolve) => {
@@ -212,7 +222,7 @@ export class LongWorkThread {
 
   #answered(sent: Running["sent"], answer: TaskAnswer): void {
     const asked = sent.get(answer.id);
-    // The thread has been given up.
+    // No task of this id is left where the thread was given up before it answered.
     if (asked === undefined) return;
     sent.delete(answer.id);
     switch (answer.outcome) {
@@ -233,7 +243,10 @@ export class LongWorkThread {
     }
   }
 
-  /** The next piece of work starts another thread. Whether a write had committed, nobody can tell. */
+  /**
+   * Fails all tasks of a thread that has ended; the next task starts another thread. Of a write nobody can tell whether
+   * it was committed.
+   */
   #died(worker: Worker, sent: Running["sent"], cause: Error): void {
     if (this.#running?.worker === worker) this.#running = null;
     for (const { kind, reject } of sent.values()) {

@@ -6,19 +6,24 @@ import type { Connection } from "./libsql-connection.js";
 import { isBusy, translated } from "./libsql-errors.js";
 
 const groupJobsMax = 64;
-/** A group commits after this time even if it has jobs left, because reads wait meanwhile. */
+/**
+ * After how many milliseconds a group of writes commits, even if some of its jobs have not run yet, because reads wait
+ * meanwhile.
+ */
 const groupMsMax = 20;
-/** After a failed job, this many groups use savepoints, because another failure is likely. */
+/** How many groups give each job a savepoint after a job has failed, because another failure is likely. */
 const carefulGroups = 100;
-/** A COMMIT that takes longer is slow, */
+/**
+ * How many milliseconds a COMMIT may take in the event loop. After a longer one, the next `slowCommits` run beside it.
+ */
 const slowCommitMs = 0.5;
-/** and so many after it are expected to be slow too. */
+/** How many COMMITs after a slow one run beside the event loop, because they are expected to be slow too. */
 const slowCommits = 200;
 
-/** As the methods of `Database`. */
+/** Which method of `Database` a write was asked by. */
 export type WriteKind = "batch" | "migration";
 
-/** What the queue needs beside its connection. */
+/** What the queue of writes needs beside its connection. */
 export interface WriteSurroundings {
   /** How long a write waits for another process, in milliseconds. */
   readonly lockWaitMs: number;
@@ -26,20 +31,20 @@ export interface WriteSurroundings {
   readonly readsElsewhere: boolean;
   /** Carries statements out beside the event loop, in a transaction of their own. Throws libsql's own errors. */
   runBeside(kind: WriteKind, statements: readonly Statement[], endsAtMs: number): Promise<readonly Result[]>;
-  /** Is called after each migration. */
+  /** Is called after each migration, because prepared statements may not fit the schema any more. */
   schemaChanged(): void;
 }
 
 interface Job {
   readonly kind: WriteKind;
   readonly statements: readonly Statement[];
-  /** When it was added, as `performance.now()`. */
+  /** When the job was added to the queue, as `performance.now()`. */
   readonly addedAtMs: number;
-  /** When it ends at the latest, for work that may take long; null for other work. */
+  /** For a long write, when it is interrupted at the latest, as `performance.now()`; null for a short one. */
   readonly endsAtMs: number | null;
   readonly resolve: (results: readonly Result[]) => void;
   readonly reject: (reason: unknown) => void;
-  /** Whether it has to run in a transaction of its own. */
+  /** Whether the job has to run in a transaction of its own, not in one with others. */
   readonly alone: boolean;
 }
 
@@ -53,12 +58,12 @@ export class WriteQueue {
   readonly #writer: Connection;
   readonly #surroundings: WriteSurroundings;
   readonly #queue: Job[] = [];
-  /** What needs the connection and is no write. It comes before all writes. */
+  /** What else has to be done with the connection, such as a checkpoint. It comes before all writes. */
   readonly #tasks: (() => Promise<void>)[] = [];
   #draining: Promise<void> | undefined;
-  /** How many more groups give each job a savepoint. */
+  /** How many of the next groups give each of their jobs a savepoint. */
   #careful = 0;
-  /** How many more commits run beside the event loop. */
+  /** How many of the next COMMITs run beside the event loop. */
   #slowCommits = 0;
   /** Since when another process has had the lock, at each attempt; null where the last attempt found it free. */
   #busySinceMs: number | null = null;
@@ -93,7 +98,7 @@ export class WriteQueue {
     });
   }
 
-  /** Resolves when nothing waits or runs; undefined where that is so. */
+  /** A promise that resolves when no write waits or runs; undefined where that is so already. */
   get busy(): Promise<void> | undefined {
     return this.#draining;
   }
@@ -130,7 +135,10 @@ export class WriteQueue {
     return this.#queue.splice(0, firstAlone === -1 ? groupJobsMax : Math.max(firstAlone, 1));
   }
 
-  /** Settles every job of the group or queues it again. Throws only when another process holds the lock. */
+  /**
+   * Runs a group of jobs, and settles each of them or puts it into the queue again. Throws only where another process
+   * holds the database's lock.
+   */
   async #run(group: readonly Job[]): Promise<void> {
     const first = group[0]!;
     const { kind, endsAtMs, statements } = first;
@@ -145,14 +153,17 @@ export class WriteQueue {
     }
   }
 
-  /** Only the time for which another process has had the lock counts, not that of this server's own long writes. */
+  /**
+   * Fails the jobs at the head of the queue for which another process has held the lock for too long. The time of this
+   * server's own long writes does not count.
+   */
   #rejectOverdue(error: unknown, busySinceMs: number): void {
     const overdueMs = performance.now() - this.#surroundings.lockWaitMs;
     while (this.#queue[0] && Math.max(this.#queue[0].addedAtMs, busySinceMs) <= overdueMs)
       this.#queue.shift()?.reject(translated(error));
   }
 
-  /** Switches foreign keys off meanwhile, which SQLite only allows outside a transaction. */
+  /** Runs a migration, with foreign keys switched off meanwhile, which SQLite allows only outside of a transaction. */
   async #runMigration(job: Job): Promise<void> {
     this.#writer.exec("PRAGMA foreign_keys=OFF");
     try {
@@ -191,7 +202,10 @@ export class WriteQueue {
     if (performance.now() - fromMs > slowCommitMs) this.#slowCommits = slowCommits;
   }
 
-  /** Where reads use the same connection, they must not find it committing. */
+  /**
+   * Whether COMMITs run beside the event loop: not where reads use the same connection, because they must not find it
+   * committing.
+   */
   get #commitsBeside(): boolean {
     return this.#surroundings.readsElsewhere && this.#slowCommits > 0;
   }
@@ -228,7 +242,7 @@ export class WriteQueue {
     return true;
   }
 
-  /** Null where the job failed: without a savepoint the whole group is rolled back with it. */
+  /** Runs a job without a savepoint. Null where it failed, and the whole group has been rolled back with it. */
   #runPlainly(job: Job): Outcome | null {
     try {
       return { results: this.#writer.write(job.statements) };
@@ -239,13 +253,16 @@ export class WriteQueue {
     }
   }
 
-  /** Commits the jobs that have run; the others go back to the head of the queue. */
+  /** Commits the jobs of a group that have run, and puts the others back to the head of the queue. */
   async #commitFirst(group: readonly Job[], outcomes: readonly Outcome[]): Promise<void> {
     this.#queue.unshift(...group.slice(outcomes.length));
     await this.#commitTogether(group.slice(0, outcomes.length), outcomes);
   }
 
-  /** Null where the whole transaction is gone; every job is then settled or queued again. */
+  /**
+   * Runs a job in a savepoint. Null where the whole transaction was rolled back by it; every job of the group has then
+   * been settled or put into the queue again.
+   */
   #runInSavepoint(job: Job, group: readonly Job[]): Outcome | null {
     const outcome = this.#tryInSavepoint(job);
     if (this.#writer.inTransaction) return outcome;

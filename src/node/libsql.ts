@@ -29,7 +29,7 @@ export interface EmbeddedDatabase extends Database {
   endLongWork(): Promise<void>;
 }
 
-/** How long a write, or a read that finds the database locked, waits for another process. */
+/** How long a write, or a read that finds the database locked, waits for another process, in milliseconds. */
 const lockWaitMs = 4000;
 
 /**
@@ -39,11 +39,14 @@ const lockWaitMs = 4000;
  */
 class LibsqlDatabase implements EmbeddedDatabase {
   readonly foreignKeysStayOn = false;
-  /** Far below the maximum length of a JavaScript string, with room for JSON escaping. */
+  /**
+   * The largest answer, in bytes of stored values: far below the maximum length of a JavaScript string, with room for
+   * JSON escaping.
+   */
   readonly answerBytesMax = 33_554_432;
   readonly runsBeside: boolean;
   readonly #writer: Connection;
-  /** The same as `#writer` where there is no second connection. */
+  /** The connection for reads; the same as `#writer` where there is no second one. */
   readonly #reader: Connection;
   readonly #thread: LongWorkThread | null;
   readonly #lockWaitMs: number;
@@ -84,7 +87,7 @@ class LibsqlDatabase implements EmbeddedDatabase {
   startCheckpoints(): void {
     this.#assertOpen();
     this.#checkpoints = true;
-    // The writing connection may be committing.
+    // Through the queue, because the writing connection may be committing.
     void this.#writes.doNext(async () => this.#writer.startCheckpoints());
   }
 
@@ -100,7 +103,7 @@ class LibsqlDatabase implements EmbeddedDatabase {
     );
   }
 
-  /** Does `work`, and again while another process has the lock. */
+  /** Does `work`, and repeats it while another process has locked the database, for `lockWaitMs` at most. */
   async #whenFree<T>(work: () => T | Promise<T>): Promise<T> {
     let giveUpAtMs: number | undefined;
     for (let attempt = 0; ; attempt++) {
@@ -181,7 +184,7 @@ class LibsqlDatabase implements EmbeddedDatabase {
     this.#writer.close();
   }
 
-  // Needed because libsql aborts the process when a closed database is used.
+  // Throws where the database is closed, because libsql aborts the whole process when a closed database is used.
   #assertOpen(): void {
     if (this.#closing) throw new UnavailableError("the database is closed");
   }

@@ -5,11 +5,11 @@ import type { Clock, MailTransport } from "../platform/platform.js";
 import { mimeMessage } from "./mime-message.js";
 import { makePrivateDirectory, privateFile } from "./private-files.js";
 
-/** Where messages are written and printed. */
+/** What the transport for development needs: where it writes messages, and how it prints. */
 export interface LogMailOptions {
   readonly directory: string;
   readonly clock: Clock;
-  /** Prints to the console of the person who started the server. */
+  /** Prints a line to the console of the person who started the server. */
   readonly print: (text: string) => void;
 }
 

@@ -1,9 +1,12 @@
 import { DeadlineError, type LongWork, QueueFullError } from "../platform/database.js";
 import { Turns } from "./turns.js";
 
-/** How many long writes wait. */
+/** How many long writes may wait for their turn. */
 const waitingMax = 256;
-/** How much longer than it took an interrupted write keeps the next one of its principal away. */
+/**
+ * After a long write that was interrupted at its deadline, further ones of the same principal are refused for as long
+ * as it took, times this.
+ */
 const interruptedRest = 10;
 
 /**
@@ -11,9 +14,15 @@ const interruptedRest = 10;
  * (`docs/long-work.md#writes`).
  */
 export class LongWrites {
-  /** After a long write, the next one waits for as long as that took. */
+  /**
+   * Whether the last long write has ended so recently that no other may begin: they wait for as long as it took, so
+   * that short writes get on.
+   */
   #isResting = false;
-  /** Until when no long write of a principal is taken, because its last one was interrupted. */
+  /**
+   * Until when, as `performance.now()`, long writes of a principal are refused because the last one was interrupted at
+   * its deadline.
+   */
   readonly #refusedUntilMs = new Map<string, number>();
   #isClosed = false;
   readonly #turns = new Turns({ places: 1, waitingMax }, () => this.#isClosed || !this.#isResting);
@@ -43,7 +52,7 @@ export class LongWrites {
     }
   }
 
-  /** From now on none waits for another: the database, which is being closed, refuses each. */
+  /** Lets all writes that wait through, because the database is being closed and refuses each of them at once. */
   close(): void {
     this.#isClosed = true;
     this.#turns.beginNext();

@@ -8,14 +8,14 @@ import { httpMail } from "../remote/http-mail.js";
 import { logMail } from "./log-mail.js";
 import { smtpMail } from "./smtp.js";
 
-/** What transports need from the runtime. */
+/** What mail transports need from the runtime. */
 export interface MailSurroundings {
   /** The project's directory. */
   readonly directory: string;
   readonly environment: NodeJS.ProcessEnv;
   readonly clock: Clock;
   readonly fetch: Platform["fetch"];
-  /** Prints to the console. */
+  /** Prints a line to the console. */
   readonly print: (text: string) => void;
 }
 

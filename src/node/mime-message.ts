@@ -1,6 +1,6 @@
 import type { MailMessage } from "../platform/platform.js";
 
-/** What the receiving side can take. */
+/** What the mail server that takes a message can handle. */
 export interface MimeOptions {
   /** Whether parts with non-ASCII text may be sent unencoded; a mail server need not accept that (RFC 6152). */
   readonly eightBit: boolean;
@@ -13,14 +13,14 @@ export interface MimeOptions {
 export function mimeMessage({ from, to, subject, text, html }: MailMessage, options: MimeOptions) {
   return {
     from,
-    // As an object, because nodemailer would parse a string as a list of addresses.
+    // The recipient as an object, because nodemailer would parse a string as a list of addresses.
     to: { name: "", address: to },
     subject,
     alternatives: [part("text/plain", text, options), part("text/html", html, options)],
   };
 }
 
-/** The maximum length of a line without its end (RFC 5322, section 2.1.1). */
+/** The maximum length of a line of a mail, in characters without the line break (RFC 5322, section 2.1.1). */
 const lineBytesMax = 998;
 
 function part(type: "text/plain" | "text/html", content: string, { eightBit }: MimeOptions) {

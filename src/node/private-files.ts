@@ -3,7 +3,7 @@ import { dirname, join } from "node:path";
 
 /** Modes of what the server writes. Only the owner has access, because it contains people's data and secrets. */
 export const privateFile = 0o600;
-/** The same for directories. */
+/** The mode of directories that the server makes: only the owner has access. */
 export const privateDirectory = 0o700;
 
 /**
@@ -41,7 +41,7 @@ export function closeOwnFolder(project: string): readonly string[] {
   return statusOf(folder)?.isDirectory() ? closeWithin(folder) : [];
 }
 
-/** Changes the contents of a directory before the directory itself. */
+/** Takes everybody else's access away from a directory: first from what is in it, then from the directory itself. */
 function closeWithin(path: string): readonly string[] {
   const status = statusOf(path);
   if (status === undefined || !(status.isDirectory() || status.isFile())) return [];
@@ -51,7 +51,7 @@ function closeWithin(path: string): readonly string[] {
     if ((status.mode & 0o077) !== 0) chmodSync(path, status.mode & 0o700);
     return failed;
   } catch (error) {
-    // It was removed in the meantime.
+    // Ignored, because the file was removed in the meantime.
     return codeOf(error) === "ENOENT" ? [] : [path];
   }
 }

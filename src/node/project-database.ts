@@ -30,7 +30,7 @@ export async function openProjectDatabase(
 /** The libSQL server that `database.url` names, with the token from the environment. */
 async function openServer({ config }: ProjectDirectory, environment: NodeJS.ProcessEnv): Promise<Database> {
   const { url, auth_token_env } = config.database;
-  // Loaded only here, so that a start on an embedded file does not wait for this client.
+  // The client is loaded only here, so that a start on an embedded file does not wait for it.
   const { openRemoteLibsql } = await import("../remote/libsql.js");
   return openRemoteLibsql({ url, authToken: environment[auth_token_env] || null, fetch: systemFetch });
 }
@@ -44,13 +44,13 @@ export interface ServerDatabase {
   close(): Promise<void>;
 }
 
-/** How often a second server looks whether the first one is gone. */
+/** How often a server that runs beside another one looks whether that one is gone, in milliseconds. */
 const takeOverEveryMs = 1_000;
 
 /**
  * Opens the database for a server. An embedded one is locked for it, because only the server that holds the lock
- * checkpoints (`docs/reference/backends.md#the-database-file`). Where another server holds it, throws ProblemsError, or
- * with `server.second` goes on beside that one, and takes the lock over once it is free.
+ * checkpoints (`docs/reference/backends.md#the-database-file`). Where another server holds it, throws UnavailableError,
+ * or with `server.second` goes on beside that one, and takes the lock over once it is free.
  */
 export async function openServerDatabase(
   project: ProjectDirectory,
@@ -76,7 +76,7 @@ export async function openServerDatabase(
     try {
       lock = lockDatabase(path);
     } catch {
-      // The next turn tries it again.
+      // Ignored, because the next turn tries it again.
     }
     if (lock === null) return;
     clearInterval(waiting);

@@ -64,6 +64,6 @@ export function withConfigLines(
   { configText }: ProjectDirectory,
   problems: readonly Problem[],
 ): readonly Problem[] {
-  // Not for svc.schema.yaml: its problems may be about the schema in force, which is another text.
+  // Problems of svc.schema.yaml get no line here: they may be about the schema in force, which is another text.
   return withLines(problems, new Map([[configFile, configText]]));
 }

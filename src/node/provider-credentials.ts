@@ -7,12 +7,12 @@ import { closeOwnFolder, makePrivateDirectory, privateFile } from "./private-fil
  * (`docs/guides/sign-in-providers.md`).
  */
 export interface CredentialFiles {
-  /** Null where none are installed. */
+  /** Reads the sealed credentials of a provider; null where none are installed. */
   read(provider: string): Promise<string | null>;
   write(provider: string, sealed: string): Promise<void>;
-  /** Returns whether there were any. */
+  /** Removes the credentials of a provider. Returns whether there were any. */
   remove(provider: string): Promise<boolean>;
-  /** Names of the providers that have credentials. */
+  /** Returns the names of the providers that have credentials. */
   list(): Promise<readonly string[]>;
 }
 
@@ -31,8 +31,8 @@ export function credentialFiles(directory: string): CredentialFiles {
     write: async (provider, sealed) => {
       makePrivateDirectory(place);
       closeOwnFolder(directory);
-      // Written to another file and renamed, so that a server that reads meanwhile sees the old text or the new one,
-      // never half of it.
+      // The file is written under another name and then renamed, so that a server that reads meanwhile sees the old
+      // text or the new one, never half of it.
       const written = `${fileOf(provider)}.${process.pid}.new`;
       await writeFile(written, `${sealed}\n`, { mode: privateFile });
       await rename(written, fileOf(provider));

@@ -55,10 +55,13 @@ export interface RunningServer {
 }
 
 const drainMs = 8_000;
-/** Long reads and writes that are under way then are interrupted, so that their requests still get an answer. */
+/**
+ * How many milliseconds after the beginning of a stop long reads and writes are interrupted, so that their requests
+ * still get an answer.
+ */
 const longWorkMs = 6_000;
 const closeIdleEveryMs = 100;
-/** How long it may take to add up what is stored, which runs beside the event loop. */
+/** How many milliseconds it may take at the start to add up the bytes of the stored receipts, beside the event loop. */
 const sumWithinMs = 30_000;
 const starting = new Refusal("unavailable", "the server is starting");
 
@@ -135,8 +138,8 @@ export async function serve(project: ProjectDirectory, options: ServeOptions): P
       },
     };
   } catch (error) {
-    // Closed properly, because the next start would take sequence numbers that were reserved and never used for lost
-    // receipts.
+    // The journal is closed properly even after a failed start: otherwise the next start would take the sequence
+    // numbers that were reserved and never used for lost receipts.
     await journal?.close();
     await passwordHasher.close();
     await opened.close();
@@ -211,7 +214,7 @@ async function storedBytes(database: Database): Promise<number> {
 
 async function drained(server: Server, endLongWork: () => Promise<void>): Promise<void> {
   const closed = new Promise<void>((resolve) => server.close(() => resolve()));
-  // Clients keep a connection after its answer, so that more of them become idle.
+  // Again and again, because clients keep a connection open after its answer, so that more of them become idle.
   const idle = setInterval(() => server.closeIdleConnections(), closeIdleEveryMs);
   const interrupt = setTimeout(endLongWork, longWorkMs);
   const deadline = setTimeout(() => server.closeAllConnections(), drainMs);

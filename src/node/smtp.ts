@@ -1,13 +1,13 @@
 import type { MailTransport } from "../platform/platform.js";
 import { mimeMessage } from "./mime-message.js";
 
-/** The mail server, and how it is talked to. */
+/** The mail server, and how a message is delivered to it. */
 export interface SmtpOptions {
   /** `smtp://user:password@host:port`, or `smtps://…`. */
   readonly url: string;
   /** Whether a delivery fails where the server offers no STARTTLS (RFC 3207); false by default. */
   readonly requireTLS?: boolean;
-  /** Time limit for a whole delivery; 30,000 by default. */
+  /** Time limit for a whole delivery, in milliseconds; 30,000 by default. */
   readonly deadlineMs?: number;
 }
 

@@ -3,7 +3,10 @@ import type { Clock, Log } from "../platform/platform.js";
 
 /** The longest time that a line of the request log waits for others, in milliseconds. */
 const waitMs = 50;
-/** So many characters are written at once; more would have to wait for a reader of a pipe, which holds 64 KiB. */
+/**
+ * From how many characters on the waiting lines are written: more at once would have to wait for the reader of a pipe,
+ * which holds 64 KiB.
+ */
 const lengthMax = 16_384;
 
 /**
@@ -43,7 +46,10 @@ export class StderrLog implements Log {
     console.error(line);
   }
 
-  /** Goes on until it finds nothing to write, so that a busy server needs few timers. */
+  /**
+   * Starts the timer that writes waiting lines. It starts itself again until it finds nothing to write, so that a busy
+   * server needs few timers.
+   */
   #startTimer(): void {
     process.once("exit", this.#write);
     this.#timer = setTimeout(() => {
@@ -60,7 +66,7 @@ export class StderrLog implements Log {
     const text = this.#waiting.join("\n");
     this.#waiting = [];
     this.#length = 0;
-    // Unlike `process.stderr.write` this goes on where the reader of a pipe is gone.
+    // By `console.error`, because unlike `process.stderr.write` it does not fail where the reader of a pipe is gone.
     console.error(text);
   };
 }

@@ -42,7 +42,8 @@ export function readSurroundings(project: ProjectDirectory, { host, environment 
         environment,
         clock: systemClock,
         fetch: systemFetch,
-        // Standard output is reserved for the line that says where the server listens.
+        // Printed to standard error, because standard output is reserved for the line that says where the server
+        // listens.
         print: (text) => console.error(text),
       }),
     )!,
@@ -52,7 +53,7 @@ export function readSurroundings(project: ProjectDirectory, { host, environment 
   return found;
 }
 
-/** Null where the server speaks plain HTTP. */
+/** The certificate and its key in PEM format; null where the server speaks plain HTTP. */
 function readTls({ config: { server }, directory }: ProjectDirectory, collector: ProblemCollector) {
   if (server.tls_cert === "") return null;
   const read = (key: "tls_cert" | "tls_key") => collector.read(() => readPem(directory, server[key], key))!;

@@ -1,9 +1,9 @@
 import { closeSync, fsyncSync, openSync } from "node:fs";
 
-/** What systems answer that cannot do it, such as file systems of a network, and Windows for a directory. */
+/** The errors of systems that cannot sync, such as network file systems, and Windows for a directory. */
 const unsupported = ["EINVAL", "ENOTSUP", "EOPNOTSUPP", "EISDIR", "EPERM"];
 
-/** Waits until the disk has a file's content, or a directory's names, where the system can do that. */
+/** Waits until a file's content, or the names in a directory, are on the disk (fsync), where the system can do that. */
 export function syncToDisk(path: string): void {
   const descriptor = openSync(path, "r");
   try {

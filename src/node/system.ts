@@ -23,7 +23,7 @@ export const systemRandom: Random = {
       used = 0;
     }
     const bytes = block.slice(used, used + length);
-    // Erased from the block, so that bytes which were handed out cannot be found in memory.
+    // Bytes that are handed out are erased from the block, so that they cannot be found in memory there.
     block.fill(0, used, used + length);
     used += length;
     return bytes;

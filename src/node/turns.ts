@@ -1,13 +1,19 @@
 import { DeadlineError, QueueFullError } from "../platform/database.js";
 import { FairQueue, type FairQueueLimits, type Waiting } from "./fair-queue.js";
 
-/** Work whose turn has come, or is awaited. */
+/**
+ * A piece of work that waits for its turn, or runs: `begin` is called when its turn comes, `refuse` where too much
+ * waits.
+ */
 export interface Turn extends Waiting {
   readonly begin: () => void;
   readonly refuse: () => void;
 }
 
-/** Lets work begin in turns (`FairQueue`), while `mayBegin` says that any may. */
+/**
+ * Lets pieces of work begin in the order that `FairQueue` decides, as long as `mayBegin` says that any may begin at
+ * all.
+ */
 export class Turns {
   readonly #queue: FairQueue<Turn>;
   readonly #mayBegin: () => boolean;
@@ -48,12 +54,12 @@ export class Turns {
     this.beginNext();
   }
 
-  /** Whether nothing runs. */
+  /** Whether no work runs at the moment. */
   get isIdle(): boolean {
     return this.#queue.isIdle;
   }
 
-  /** Begins what may begin. To be called when that may have changed. */
+  /** Begins the work that may begin now. To be called when the answer of `mayBegin` may have changed. */
   beginNext(): void {
     if (!this.#mayBegin()) return;
     for (let next = this.#queue.next(); next !== undefined; next = this.#queue.next()) next.begin();

@@ -1,6 +1,6 @@
 import type { Log } from "../platform/platform.js";
 
-/** The background work of a server: `Upkeep` in app.ts describes each. */
+/** The background work of a server; `Upkeep` in app.ts says what each does. */
 export interface UpkeepWork {
   resumeMail(): Promise<void>;
   deliverMail(): Promise<void>;

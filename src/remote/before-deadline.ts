@@ -11,7 +11,8 @@ export async function beforeDeadline<T>(work: Promise<T>, long: LongWork | undef
     const end = () => reject(new DeadlineError("the database did not answer before the deadline"));
     timer = setTimeout(end, long.withinMs);
   });
-  // Handles a failure after the deadline, which would otherwise count as unhandled.
+  // A failure of the work after its deadline is ignored here; otherwise the runtime would report an unhandled
+  // rejection.
   work.catch(() => {});
   return Promise.race([work, late]).finally(() => clearTimeout(timer));
 }

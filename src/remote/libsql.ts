@@ -16,13 +16,13 @@ import { notSetUpError } from "../platform/not-set-up.js";
 import { checkParams, countPlaceholders } from "../platform/statement-text.js";
 import { beforeDeadline } from "./before-deadline.js";
 
-/** The libSQL server, and how it is called. */
+/** The libSQL server to use, and the limits of its calls. */
 export interface RemoteLibsqlOptions {
   /** A URL with the scheme libsql:, https: or http:. */
   readonly url: string;
   readonly authToken: string | null;
   readonly fetch: typeof globalThis.fetch;
-  /** Time limit for one round trip; 10,000 by default. */
+  /** Time limit for one round trip to the server, in milliseconds; 10,000 by default. */
   readonly deadlineMs?: number;
 }
 
@@ -33,15 +33,16 @@ export function openRemoteLibsql(options: RemoteLibsqlOptions): Database {
     url: url.replace(/^libsql:/, "https:"),
     ...(authToken !== null && { authToken }),
     intMode: "bigint",
-    // Unlimited, so that the client keeps no queue. A queued call could wait longer than its deadline, and on a
-    // Worker a request that is cancelled would never leave the queue.
+    // The client's own limit of concurrent calls is off, so that it keeps no queue: a queued call could wait longer
+    // than its deadline, and on a Worker a request that is cancelled would never leave the queue.
     concurrency: Number.POSITIVE_INFINITY,
     fetch: async (request: Request) => {
       // The client's own requests have no deadline: a server that stops responding would hang the caller. A redirect
       // is a failure, because the token must not be sent to another address.
       const response = await send(request, { redirect: "manual", signal: AbortSignal.timeout(deadlineMs) });
       if (response.status < 500) return response;
-      // The client would take some of these answers, which a gateway may have made, for words of the database.
+      // A status of 500 or more becomes an error here, because a gateway may have made the answer, and the client would
+      // take its text for the database's own.
       await response.body?.cancel();
       throw new Error(`the database server answered ${response.status}`);
     },
@@ -54,7 +55,7 @@ export function openRemoteLibsql(options: RemoteLibsqlOptions): Database {
     try {
       return await read(natives);
     } catch (error) {
-      // A read is tried once more below, because it can be repeated safely.
+      // The first failure of a read is ignored: it is tried once more below, because a read can be repeated safely.
       const known = translated(error);
       if (!(known instanceof UnavailableError) || known instanceof NotSetUpError) throw known;
     }

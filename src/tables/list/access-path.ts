@@ -9,34 +9,38 @@ import type { OrderTerm } from "./order.js";
  * and ranges of the filters, but by the equalities alone of the rule.
  */
 export interface Conditions {
-  /** The conditions that the caller sent. */
+  /** The conditions that the caller's filters set. */
   readonly filters: readonly Expression[];
-  /** The conjuncts of the rule that name a column of the row. */
+  /** The parts of the read rule that all have to hold (joined by `and`) and that name a column of the row. */
   readonly rule: readonly Expression[];
 }
 
-/** How the rows of a list are found. Rows that pass the served conditions are called candidates. */
+/**
+ * By which index the rows of a list are found, and which conditions that index takes care of (they are served). Rows
+ * that pass the served conditions are called candidates.
+ */
 export interface AccessPath {
   /**
-   * The index that is read; null for the table itself, which is in the order of its rowid or primary key unless it is a
-   * virtual table.
+   * The index by which rows are found; null for the table itself, which is in the order of its rowid or primary key
+   * unless it is a virtual table.
    */
   readonly index: CatalogIndex | null;
   /** Whether the SQL says which index to use. False for virtual tables, for which SQLite has no such clause. */
   readonly steered: boolean;
   /** Conditions that the index serves: SQLite seeks the rows for which they are TRUE. */
   readonly served: readonly Expression[];
-  /** All other conditions. Each candidate is tested by them. */
+  /** The conditions that the index does not serve. Each candidate is tested by them. */
   readonly rest: readonly Expression[];
   /** Whether candidates come in the order asked for, so that a page need not examine all of them. */
   readonly ordered: boolean;
-  /** The order without the columns that an equality holds constant. */
+  /**
+   * The order that was asked for, without the columns that have one value in all candidates because a condition says
+   * what they equal.
+   */
   readonly order: readonly OrderTerm[];
 }
 
-/**
- * Whether every candidate is in the list and candidates come in the order asked for, so that nothing is left to test.
- */
+/** Whether nothing is left to test: every candidate is in the list, and candidates come in the order asked for. */
 export function isUnjudged({ ordered, rest }: AccessPath): boolean {
   return ordered && rest.length === 0;
 }
@@ -71,7 +75,9 @@ export function chooseAccessPath(
 interface Walk {
   readonly index: CatalogIndex | null;
   readonly columns: readonly { readonly name: string; readonly descending: boolean }[];
-  /** How many of the columns can be used to seek: all but the appended ones. */
+  /**
+   * How many of `columns`, from the first on, can be used to seek rows: all but those that SQLite appends to an index.
+   */
   readonly seekable: number;
 }
 
@@ -105,8 +111,8 @@ interface RankedPath extends AccessPath {
 }
 
 /**
- * The path by one walk. A seek by `in` reads one value after the other, so its rows do not come in the order of the
- * index.
+ * The path of a list that reads one particular index, or the table itself. A seek by `in` reads one value after the
+ * other, so its rows do not come in the order of the index.
  */
 function pathOf(
   walk: Walk,
@@ -133,7 +139,7 @@ function pathOf(
   if (!inList && at < walk.seekable) served.push(...ranges(conditions.filters, walk.columns[at]!.name));
   const free = order.filter(({ column }) => !constant.has(column.name));
   const whole = constant.size === walk.seekable && walk.seekable > 0;
-  // A unique index can hold any number of rows with NULL.
+  // `IS NULL` on a unique index finds any number of rows, because SQLite does not count NULLs as equal.
   const unique = whole && !holdsNull && (walk.index?.unique ?? true);
   return {
     index: walk.index,
@@ -175,7 +181,10 @@ function all({ filters, rule }: Conditions): readonly Expression[] {
   return [...filters, ...rule];
 }
 
-/** The condition that fixes the value of a column, if there is one. */
+/**
+ * The condition by which a column has one value in all rows of the list: `column = value` or `column IS NULL`;
+ * undefined where there is none.
+ */
 function heldConstant({ filters, rule }: Conditions, column: string): Expression | undefined {
   return (
     filters.find((filter) => constantColumn(filter) === column) ??

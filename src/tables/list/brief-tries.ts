@@ -1,11 +1,14 @@
 import type { Clock } from "../../platform/platform.js";
 import type { TableName } from "../../sqlite/names.js";
 
-/** From how many milliseconds on a try was too long for the event loop. */
+/** From how many milliseconds on it was too long to read a page in the event loop. */
 const longMs = 10;
-/** How many milliseconds of such tries a table may owe before none of its pages is tried. */
+/**
+ * How many milliseconds of pages that took too long are forgiven to a table at once. Beyond that, its pages are read in
+ * the thread for long work.
+ */
 const owedMaxMs = 100;
-/** How many milliseconds pay one of them off. */
+/** How many milliseconds have to pass until one millisecond of too long a page is forgotten. */
 const payOffMs = 500;
 
 /**
@@ -15,12 +18,12 @@ const payOffMs = 500;
  * A short one may seem long where the process had to wait for a processor; that does not add up to as much.
  */
 export class BriefTries {
-  /** When each table will owe nothing any more, by `elapsed`. */
+  /** When the too long pages of each table will be forgotten altogether, as `Clock.elapsed`. */
   readonly #paidAtMs = new Map<TableName, number>();
 
   constructor(private readonly clock: Pick<Clock, "elapsed">) {}
 
-  /** Whether a page of the table may be tried now. */
+  /** Whether a page of the table may be read in the event loop now, as a try. */
   may(table: TableName): boolean {
     const paidAtMs = this.#paidAtMs.get(table);
     return paidAtMs === undefined || paidAtMs - this.clock.elapsed() <= owedMaxMs * payOffMs;

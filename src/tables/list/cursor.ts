@@ -6,13 +6,13 @@ import type { Cipher } from "../../platform/platform.js";
 export interface CursorState {
   readonly parameters: readonly QueryParameter[];
   readonly window: WireWindow;
-  /** How many rows of the list come before the next page. */
+  /** How many rows of the list come before the page that the cursor leads to. */
   readonly offset: number;
-  /** How many rows of the list have been counted so far. */
+  /** How many rows of the list the pages so far have counted: their `meta.total`. */
   readonly total: number;
   /** As in `ListPlan`. */
   readonly orderedOnly: boolean;
-  /** The names of the columns whose values the keys of `window` hold. */
+  /** The names of the columns that the list is ordered by. The keys in `window` hold their values, in this order. */
   readonly order: readonly string[];
 }
 

@@ -13,14 +13,14 @@ export interface ParsedFilters {
   readonly filters: readonly Expression[];
   /** The values that filters compare with, by the names that stand for them in `filters`. */
   readonly filterValues: ReadonlyMap<string, SqlValue>;
-  /** The columns whose collation the filters use. */
+  /** The columns that the filters compare by the column's collation, which this database may lack. */
   readonly compared: readonly Column[];
 }
 
 const inValuesMax = 1000;
 /** How many comparisons a request has in all its groups. An `in` is one, however many values it has. */
 const filtersMax = 50;
-/** How deep groups nest in one another. */
+/** How deep groups of filters (`$or`, `$and`, `$not`) may nest in one another. */
 const groupsMax = 5;
 
 /**
@@ -64,13 +64,13 @@ interface Filter {
 
 /** Comparisons and groups of which all have to hold. */
 interface Group {
-  /** By column and operator, as each comparison occurs once in a group. */
+  /** The comparisons of the group, by column and operator, as each of these may occur once in a group. */
   readonly filters: Map<string, Filter>;
-  /** By index. At least one has to hold. */
+  /** The groups of `$or`, by their index in the request. At least one has to hold. */
   readonly or: Map<number, Group>;
-  /** By index. */
+  /** The groups of `$and`, by their index in the request. All have to hold. */
   readonly and: Map<number, Group>;
-  /** What must not hold. */
+  /** The group of `$not`, which must not hold; null where there is none. */
   not: Group | null;
 }
 
@@ -136,7 +136,7 @@ function groupAt(
   return { group, left: segments.slice(at) };
 }
 
-/** The groups inside of a group, those of an `$or` and of an `$and` by their indexes. */
+/** The groups directly inside of a group, in the order of their indexes. */
 function groupsIn({ or, and, not }: Group): readonly Group[] {
   return [...inOrder(or), ...inOrder(and), ...(not === null ? [] : [not])];
 }
@@ -193,7 +193,7 @@ function allOf(terms: readonly Expression[]): Expression {
   return terms.length === 1 ? terms[0]! : { kind: "and", terms };
 }
 
-/** Operators that do not use the collation of the column. */
+/** The operators that compare bytes or NULL, and so do not use the collation of the column. */
 const comparesNothing: ReadonlySet<string> = new Set(["is_null", "contains", "icontains", "starts_with"]);
 
 function parseFilter(

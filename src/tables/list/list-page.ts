@@ -50,7 +50,7 @@ export interface ListPage {
   readonly rowsReturned: number;
   readonly limit: number;
   readonly offset: number;
-  /** Null where it was not asked for. */
+  /** How many rows the list has, as far as it was counted; null where the request asks not to count. */
   readonly total: number | null;
   readonly truncated: boolean;
   /** The cursor of the next page; null where this page is known to be the last. */
@@ -61,7 +61,8 @@ export interface ListPage {
 export function firstState(parameters: readonly QueryParameter[], request: ListRequest): CursorState {
   return {
     parameters,
-    // What an offset leaves out of a window is known only where the window is counted.
+    // Where the request has an offset, rows are counted even if `meta.total` is not asked for: only then is it known
+    // how many of them the offset leaves out.
     window: {
       after: null,
       upTo: null,
@@ -75,7 +76,10 @@ export function firstState(parameters: readonly QueryParameter[], request: ListR
   };
 }
 
-/** Why no page was read of candidates that would have to be sorted. */
+/**
+ * Why a page was not read whose candidates would have to be sorted: there are too many of them, or the page begins too
+ * deep in the list.
+ */
 type Unserved = "too_many_to_sort" | "too_deep_to_sort";
 
 function isUnserved(answer: ListPage | Refusal | Unserved): answer is Unserved {
@@ -127,7 +131,9 @@ async function readPage(
   return answerOf(report, plan, request, state, end);
 }
 
-/** The largest page, in rows, that is read in the event loop, and how many rows may be skipped before it. */
+/**
+ * The largest page, in rows, that is tried in the event loop; the next constant is how many rows its offset may skip.
+ */
 const briefPageMax = 200;
 const briefSkipMax = 2_000;
 
@@ -140,7 +146,10 @@ function mayBeBrief(
   return database.runsBeside === true && !list.isLong && limit <= briefPageMax && skip <= briefSkipMax;
 }
 
-/** Whether the whole plan, with its higher limits, could have given another report than the brief one. */
+/**
+ * Whether the page that was tried with low limits has reached one of them, so that with the whole limits it could be
+ * another one.
+ */
 function isCutOff(
   brief: ListPlan,
   whole: ListPlan,
@@ -171,7 +180,10 @@ async function readReport(
   return { isExact: counted.isExact(results), report: reportOf(results[0]!, plan, limit, skip) };
 }
 
-/** `end` is the key at which a window ends that this page has counted; null where it reaches the table's end. */
+/**
+ * The page, or a refusal where it is too large for an answer. `end` is the key at which the examined part of the table
+ * ends; null where that reaches the table's end.
+ */
 function answerOf(
   report: PageReport,
   plan: ListPlan,
@@ -241,7 +253,7 @@ interface PageReport {
     readonly candidates: number;
     readonly authorized: number;
     readonly probed: number;
-    /** Whether it is known that the window reaches the end of the table. */
+    /** Whether the count is known to have reached the end of the table. */
     readonly toTheEnd: boolean;
   } | null;
   readonly examined: { readonly candidates: number; readonly probed: number } | null;
@@ -277,7 +289,7 @@ function reportOf(
   };
 }
 
-/** The columns of `listStatement`, in their order. */
+/** The row that the statement of a page returns: the columns of `listStatement`, in their order. */
 type PageReportRow = readonly [
   found: number,
   rows: string | null,
@@ -288,7 +300,7 @@ type PageReportRow = readonly [
   searched: string | null,
 ];
 
-/** Reads a number, a JSON array of numbers, or NULL. */
+/** The numbers in a column of the report, which is a number, a JSON array of numbers, or NULL for none. */
 function numbers(value: string | number | null): readonly number[] {
   if (typeof value === "string") return JSON.parse(value);
   return value === null ? [] : [value];
@@ -352,7 +364,7 @@ async function endOfWindow(
   const { scanLimit } = plan;
   const [result] = await read(execution, [bind(windowEndStatement(plan), values)], "long");
   const [end, beyond] = result!.rows;
-  // The statement read the whole window, and the row after it if there is one.
+  // Counted for metering: the statement has read the whole window, and the row after it if there is one.
   execution.tally.add(end === undefined ? null : scanLimit + (beyond === undefined ? 0 : 1));
   return beyond === undefined ? null : (end![0] as string);
 }

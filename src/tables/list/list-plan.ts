@@ -19,13 +19,16 @@ export interface ListPlan {
   readonly table: Table;
   readonly catalog: Catalog;
   readonly path: AccessPath;
-  /** Terms of the rule that name no column of the row. They are decided once, before any row is read. */
+  /**
+   * The parts of the read rule that name no column of the row. They are decided once for the whole list, before any row
+   * is read.
+   */
   readonly gates: readonly Expression[];
   readonly output: readonly Column[];
   readonly scanLimit: number;
   /**
-   * For a plan that has to be brief: from how large a table on, in rowids, no more rows are counted than the scan limit
-   * allows. Null for other plans.
+   * Only for a page that is tried in the event loop: the largest table, in rowids, whose rows are all counted; in a
+   * larger one as many as the scan limit. Null for other pages.
    */
   readonly briefTableMax: number | null;
   /** Whether the statement reports how many rows it examined. */
@@ -56,9 +59,12 @@ export interface Grouping {
  */
 export interface Window {
   readonly after: Key | null;
-  /** The last candidate of a window that is counted already and ends before the table does; else null. */
+  /**
+   * The key of the window's last candidate, where an earlier page has counted the window and it ends before the table
+   * does; else null.
+   */
   readonly upTo: Key | null;
-  /** Whether the window is counted already. */
+  /** Whether the window need not be counted: an earlier page has done so, or the request asks not to count. */
   readonly counted: boolean;
 }
 
@@ -127,7 +133,7 @@ function groupingOf(
   return { index, columns: [...judged] };
 }
 
-/** The columns of the row that conditions read. */
+/** The columns of the listed table that the conditions read. */
 export function columnsJudged(conditions: readonly Expression[]): ReadonlySet<ColumnName> {
   return new Set(conditions.flatMap((condition) => [...columnsOf(condition, "row")]));
 }
@@ -174,7 +180,7 @@ export function ruleBeside(
 
 type ListedAccess = Pick<Access, "table" | "rule" | "catalog">;
 
-/** A value as a literal. It is not a blob, because rules cannot compare blobs. */
+/** A filter's value as a literal of a rule. It is never a blob, because rules cannot compare blobs. */
 function literalOf(value: SqlValue | boolean): Literal {
   return { kind: "literal", value: value as Literal["value"] };
 }

@@ -9,9 +9,9 @@ import { columnOf, parseFilters } from "./filters.js";
 export interface ListRequest {
   /** Conditions that a row has to pass, all of them. They hold names; `filterValues` has the values. */
   readonly filters: readonly Expression[];
-  /** The values that filters compare with, by the names that stand for them in `filters`. */
+  /** The values that the filters compare with, by the placeholder names that stand for them in `filters`. */
   readonly filterValues: ReadonlyMap<string, SqlValue>;
-  /** Null: every column that the caller may read. */
+  /** The columns that the answer has; null for every column that the caller may read. */
   readonly select: readonly Column[] | null;
   readonly sort: readonly SortTerm[];
   readonly limit: number;

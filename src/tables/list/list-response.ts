@@ -9,7 +9,7 @@ import { firstState, listPage } from "./list-page.js";
 import { type Incomparable, type ListRequest, parseListRequest } from "./list-request.js";
 import type { ListAccess, ListSource } from "./prepare-list.js";
 
-/** What it takes to seal and open cursors. */
+/** What it takes to seal (encrypt) and open cursors. */
 export interface Cursors {
   readonly cipher: Cipher;
   readonly random: Random;
@@ -51,8 +51,8 @@ export async function listResponse(
 }
 
 /**
- * In characters. A cursor comes back in the URL, so it has to fit into a request's header with room for everything
- * else.
+ * The longest cursor, in characters. It comes back in the URL, so it has to fit into a request's header with room for
+ * everything else.
  */
 const cursorLengthMax = 100_000;
 const cursorTooLong = badRequest(
@@ -61,15 +61,15 @@ const cursorTooLong = badRequest(
 
 interface Asked {
   readonly list: ListRequest;
-  /** Where the page begins. */
+  /** Where in the list the page begins. */
   readonly state: CursorState;
 }
 
 const none: Incomparable = new Map();
 
 /**
- * The request that the cursor holds, which has to be the only parameter, or else the request that the parameters
- * describe.
+ * The list that a request asks for, and where its page begins: what the parameter `cursor` holds, which then has to be
+ * the only parameter, or else what the parameters describe.
  */
 async function listAsked(
   request: Request,

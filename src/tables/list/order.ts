@@ -12,7 +12,7 @@ export interface OrderTerm {
   readonly nullable: boolean;
 }
 
-/** A column of the table, or its rowid. */
+/** The column that rows are ordered by: one of the table's, or its rowid. */
 export type OrderColumn = Pick<Column, "name" | "type">;
 
 /**

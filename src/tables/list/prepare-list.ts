@@ -39,7 +39,7 @@ export interface PlannedPage {
   readonly page: Counted<Sql>;
 }
 
-/** What requests of one shape share. */
+/** The plan and the statements of a list, which requests share that differ only in values. */
 export interface PreparedList {
   readonly plan: ListPlan;
   readonly whole: () => PlannedPage;
@@ -129,7 +129,7 @@ export const judgedMax = 500;
 /** How many candidates take that long where they are only counted: one by one, or all of an index's at once. */
 const unjudgedMax = 10_000;
 const unlimitedMax = 100_000;
-/** How many bytes of stored values a page has that takes as long. */
+/** How many bytes of stored values a page may have that is read in the event loop. */
 const briefBytesMax = 1_048_576;
 
 function briefOf(plan: ListPlan): PlannedPage | null {
@@ -138,7 +138,7 @@ function briefOf(plan: ListPlan): PlannedPage | null {
   const briefTableMax = Math.min(plan.scanLimit, countsInIndex(plan) ? unlimitedMax : unjudgedMax);
   const answerBytesMax = Math.min(plan.catalog.answerBytesMax, briefBytesMax);
   const brief = pageOf({ ...plan, scanLimit, briefTableMax, catalog: { ...plan.catalog, answerBytesMax } });
-  // Otherwise an `exists` may have to read a whole table.
+  // No brief page where an `exists` of the rule may have to read a whole table for each row.
   return brief.page.exact ? brief : null;
 }
 
@@ -174,10 +174,13 @@ function shapeOf(
   ].join("\n");
 }
 
-/** Writes columns without a table, which is enough to compare filters. */
+/** For the text of a shape: writes columns without their table, which is enough to tell filters apart. */
 const columnNames = { ...noNames, row: name };
 
-/** Values that the SQL has to hold itself: NULL, and infinities, which not every database takes as a parameter. */
+/**
+ * Whether a value of a key has to be written into the SQL text itself: NULL, and infinities, which not every database
+ * takes as a parameter.
+ */
 const isWrittenOut = (value: SqlValue) =>
   value === null || (typeof value === "number" && !Number.isFinite(value));
 const writtenOut = (key: readonly SqlValue[] | null) =>
