@@ -94,6 +94,7 @@ export class LongWorkThread {
   #running: Running | null = null;
   #lastId = 0;
   readonly #reads = new Turns({ places: readsAtOnce, waitingMax }, () => this.#mayBegin());
+  #isWriting = false;
   readonly #log: LogOfDatabase;
   #isShortening = false;
   /** Since when no read begins because the log is long; null where reads begin. As `performance.now()`. */
@@ -123,7 +124,8 @@ export class LongWorkThread {
 
   /**
    * Where the log has grown long, no read begins until those that run have ended and the log is short again: for a
-   * moment, or, where the log is very long, for as long as that takes.
+   * moment, or, where the log is very long, for as long as that takes. While a long write runs, to shorten the log would
+   * wait for it, and reads with that.
    */
   #mayBegin(): boolean {
     // What waits is then begun, and refused.
@@ -131,7 +133,7 @@ export class LongWorkThread {
     if (this.#isShortening) return false;
     const nowMs = performance.now();
     const bytes = nowMs - this.#triedAtMs > shortenEveryMs ? this.#log.bytes() : 0;
-    if (bytes <= logBytesMax) return true;
+    if (bytes <= (this.#isWriting ? logBytesHardMax : logBytesMax)) return true;
     if (this.#reads.isIdle) {
       void this.#shortenLog();
       return false;
@@ -163,8 +165,13 @@ export class LongWorkThread {
    * Runs statements in a transaction of their own. Only one write may run at a time, and no other connection of this
    * process may write meanwhile. Throws DeadlineError, OutcomeUnknownError where the thread ends, or libsql's own errors.
    */
-  write(kind: "batch" | "migration", statements: readonly Statement[], withinMs: number) {
-    return this.#run(kind, statements, withinMs);
+  async write(kind: "batch" | "migration", statements: readonly Statement[], withinMs: number) {
+    this.#isWriting = true;
+    try {
+      return await this.#run(kind, statements, withinMs);
+    } finally {
+      this.#isWriting = false;
+    }
   }
 
   /** Interrupts everything, and resolves when the thread has closed its connections. */
@@ -179,6 +186,7 @@ export class LongWorkThread {
 
   async #run(kind: Task["kind"], statements: readonly Statement[], withinMs: number) {
     if (this.#isClosed) throw new UnavailableError("the database is closed");
+    if (withinMs <= 0) throw new DeadlineError("the deadline passed before it began");
     for (const statement of statements) checkParams(statement, countPlaceholders(statement.sql));
     const id = ++this.#lastId;
     this.#running ??= this.#start();
@@ -197,8 +205,8 @@ export class LongWorkThread {
     const sent: Running["sent"] = new Map();
     worker.on("message", (answer: TaskAnswer) => {
       this.#answered(sent, answer);
-      // The process may end while the thread has nothing to do.
-      if (sent.size === 0) worker.unref();
+      // The process may end while the thread has nothing to do; but closing waits for the thread.
+      if (sent.size === 0 && !this.#isClosed) worker.unref();
     });
     const stopped = new Promise<void>((resolve) => {
       worker.once("error", (error) => this.#died(worker, sent, error));
