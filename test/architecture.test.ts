@@ -186,6 +186,13 @@ describe("portable code", () => {
   });
 });
 
+test("one function opens databases in the event loop, so that it decides how many threads libsql has", () => {
+  const opening = files.filter((file) => /\bnew Libsql\(/.test(withoutComments(readFileSync(file, "utf8"))));
+  expect(opening.map((file) => relative(root, file)).filter((file) => file.endsWith(".ts"))).toEqual([
+    "node/open-native.ts",
+  ]);
+});
+
 describe("SQL", () => {
   /** Built for the owner's tables; built as DDL; fixed texts. */
   const homes = [

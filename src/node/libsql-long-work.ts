@@ -100,6 +100,7 @@ export class LongWorkThread {
   #running: Running | null = null;
   #lastId = 0;
   readonly #reads = new Turns({ places: readsAtOnce, waitingMax }, () => this.#mayBegin());
+  #isWriting = false;
   readonly #log: LogOfDatabase;
   #isShortening = false;
   /**
@@ -132,7 +133,8 @@ export class LongWorkThread {
 
   /**
    * Whether reads may begin. While the log is long they wait until those that run have ended and the log has been
-   * moved: for `pauseMsMax` at most, or, where the log is very long, for as long as that takes.
+   * moved: for `pauseMsMax` at most, or, where the log is very long, for as long as that takes. While a long write runs,
+   * moving the log would have to wait for it, and reads with that, so only a very long log is moved then.
    */
   #mayBegin(): boolean {
     // After closing, what still waits is let through, and then fails because the database is closed.
@@ -140,7 +142,7 @@ export class LongWorkThread {
     if (this.#isShortening) return false;
     const nowMs = performance.now();
     const bytes = nowMs - this.#triedAtMs > shortenEveryMs ? this.#log.bytes() : 0;
-    if (bytes <= logBytesMax) return true;
+    if (bytes <= (this.#isWriting ? logBytesHardMax : logBytesMax)) return true;
     if (this.#reads.isIdle) {
       void this.#shortenLog();
       return false;
@@ -173,8 +175,13 @@ export class LongWorkThread {
    * Runs statements in a transaction of their own. Only one write may run at a time, and no other connection of this
    * process may write meanwhile. Throws DeadlineError, OutcomeUnknownError where the thread ends, or libsql's own errors.
    */
-  write(kind: "batch" | "migration", statements: readonly Statement[], withinMs: number) {
-    return this.#run(kind, statements, withinMs);
+  async write(kind: "batch" | "migration", statements: readonly Statement[], withinMs: number) {
+    this.#isWriting = true;
+    try {
+      return await this.#run(kind, statements, withinMs);
+    } finally {
+      this.#isWriting = false;
+    }
   }
 
   /** Interrupts everything, and resolves when the thread has closed its connections. */
@@ -189,6 +196,7 @@ export class LongWorkThread {
 
   async #run(kind: Task["kind"], statements: readonly Statement[], withinMs: number) {
     if (this.#isClosed) throw new UnavailableError("the database is closed");
+    if (withinMs <= 0) throw new DeadlineError("the deadline passed before it began");
     for (const statement of statements) checkParams(statement, countPlaceholders(statement.sql));
     const id = ++this.#lastId;
     this.#running ??= this.#start();
@@ -207,8 +215,8 @@ export class LongWorkThread {
     const sent: Running["sent"] = new Map();
     worker.on("message", (answer: TaskAnswer) => {
       this.#answered(sent, answer);
-      // A thread without work must not keep the process from ending.
-      if (sent.size === 0) worker.unref();
+      // A thread without work must not keep the process from ending, unless it is being closed: that waits for its end.
+      if (sent.size === 0 && !this.#isClosed) worker.unref();
     });
     const stopped = new Promise<void>((resolve) => {
       worker.once("error", (error) => this.#died(worker, sent, error));
