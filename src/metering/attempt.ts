@@ -8,7 +8,7 @@ import { uuidV7 } from "./uuid.js";
 export type Subject = Pick<Receipt, "principalKind" | "principalId" | "table" | "action">;
 
 /**
- * The metering part of an answer's `meta` as JSON text: members without the braces around them. Empty where the
+ * What metering adds to an answer's `meta`, as JSON text: members without the braces around them. Empty where the
  * project does not meter requests.
  */
 export type MeteringMembers = string;
@@ -16,8 +16,8 @@ export type MeteringMembers = string;
 /** The metering of one request to a table. It ends with at most one receipt. */
 export interface Attempt {
   /**
-   * Starts to count from zero. Where a request is carried out again, this is called again, and what was counted
-   * before is dropped.
+   * Starts to count the rows of the request from zero. Where a request is carried out again, this is called again, and
+   * what was counted before is dropped.
    */
   begin(subject: Subject): Tally;
   /**
@@ -34,7 +34,7 @@ export interface Attempt {
   receipt(): Receipt | null;
 }
 
-/** Makes the attempt of one request, given its HTTP method. */
+/** Makes the `Attempt` that meters one request, given the request's HTTP method. */
 export type Meter = (method: string) => Attempt;
 
 const unmetered: Attempt = {

@@ -8,9 +8,9 @@ import { insertEntries, insertGap } from "./store.js";
  */
 export function databaseJournal(database: Database): Journal {
   return {
-    // Each receipt is an entry of its own, because the database may have stored a batch whose success it could not
-    // report. Its receipts are then appended again, behind others, and an entry is recognised by its first receipt
-    // alone.
+    // Each receipt is stored as an entry of its own. The database may store a batch and not be able to report that;
+    // then the receipts are appended again, together with others. As an entry is recognised by its first receipt alone,
+    // an entry of several would not be recognised then.
     append: ({ receipts, gaps }) =>
       storeEntries(database, [
         ...receipts.map((receipt) => ({ receipts: [receipt], gaps: [] })),

@@ -3,8 +3,9 @@ import type { Gap, Journal, JournalEntry, Receipt } from "../platform/journal.js
 import type { Platform } from "../platform/platform.js";
 
 /**
- * `recorded`: the receipt survives the death of the process. `summed`: it was added to a sum, which does so within a
- * second. `docs/reference/metering.md#receipts`
+ * What has become of a receipt. `recorded`: it survives the death of the process. `summed`: it was added to a sum,
+ * which does so within a second. `unrecorded`: it waits in memory, or was dropped.
+ * `docs/reference/metering.md#receipts`
  */
 export type RecordStatus = "recorded" | "summed" | "unrecorded";
 
@@ -48,7 +49,7 @@ export function createRecorder(
 ): Recorder {
   const waiting: Receipt[] = [];
   let lost = 0;
-  /** Dropped receipts for which no gap has been written yet. */
+  /** How many receipts were dropped for which no gap has been written yet. */
   let lostUnsaid = 0;
   let available = true;
 

@@ -108,7 +108,9 @@ export function listEntries(after: readonly [day: string, id: string], limit: nu
   );
 }
 
-/** Returns how many bytes the stored receipts take, without what SQLite needs around them. */
+/**
+ * Returns about how many bytes the stored receipts take: the text of each entry, and 64 bytes for the rest of its row.
+ */
 export function entryBytes(): Statement {
   return statement("SELECT total(octet_length(receipts) + 64) FROM _usage_entries");
 }

@@ -1,13 +1,14 @@
 import { CallRefusedError, ConstraintError, DeadlineError, QueueFullError } from "../platform/database.js";
 
-/** The rows that one attempt has read and written so far. A count that became unknown (null) stays unknown. */
+/** How many rows a request has read and written so far. A count that became unknown (null) stays unknown. */
 export class Tally {
   #touched = false;
   #rowsRead: number | null = 0;
   #rowsWritten: number | null = 0;
 
   /**
-   * Whether a statement about rows of one of the owner's tables was sent. Only then does the attempt leave a receipt.
+   * Whether anything was counted, because a statement about rows of one of the owner's tables was sent. Otherwise an
+   * answer that is an error leaves no receipt.
    */
   get touched(): boolean {
     return this.#touched;
@@ -31,7 +32,7 @@ export class Tally {
       const isUncounted = [ConstraintError, CallRefusedError, QueueFullError].some(
         (kind) => error instanceof kind,
       );
-      // What has not ended by its deadline has written nothing.
+      // Statements that have not ended by their deadline have written nothing.
       if (!isUncounted) this.add(null, error instanceof DeadlineError ? 0 : null);
       throw error;
     });

@@ -1,6 +1,9 @@
 import type { Database, LongWork } from "./database.js";
 
-/** The database, with every call passed to it as long work (`LongWork`), which `long` is asked for at each call. */
+/**
+ * The database with every call made as long work (`LongWork`). `long` gives, at each call, for whom it is made and how
+ * long it may take.
+ */
 export function asLongWork(database: Database, long: () => LongWork): Database {
   return {
     foreignKeysStayOn: database.foreignKeysStayOn,

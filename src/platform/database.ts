@@ -49,11 +49,11 @@ export type Statements = Pick<Database, "query" | "batch" | "runsBeside">;
 
 /** For whom work is done that may take long, and how long it may take (`docs/reference/limits.md#long-work`). */
 export interface LongWork {
-  /** Who waits for it: where many do, principals take turns. */
+  /** For whom the work is done. Where the work of many waits, they take turns. */
   readonly principal: string;
   /** Whether the principal is an API key. */
   readonly isKey: boolean;
-  /** In milliseconds from the call on. Waiting counts. */
+  /** How long the work may take, in milliseconds from the call on. Waiting counts. */
   readonly withinMs: number;
 }
 
@@ -106,7 +106,7 @@ export type ConstraintKind =
   | "check"
   | "datatype"
   | "trigger"
-  /** Includes primary keys. */
+  /** Two rows would have the same values in a UNIQUE constraint, a unique index or the primary key. */
   | "unique"
   | "foreign_key";
 
@@ -155,9 +155,9 @@ export class UnavailableError extends Error {
 /** Long work has not ended by its deadline. Nothing of it was kept. */
 export class DeadlineError extends UnavailableError {}
 
-/** So much long work waits already, or has kept others waiting, that this was not begun. */
+/** Long work was refused before it began, because so much of it waits already or has kept others waiting. */
 export class QueueFullError extends UnavailableError {
-  /** `retryAfterMs`: after how long it is worth trying again. */
+  /** `retryAfterMs`: after how many milliseconds it is worth trying again. */
   constructor(
     message: string,
     readonly retryAfterMs = 5_000,

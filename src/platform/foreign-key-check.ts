@@ -20,7 +20,10 @@ export function refuseMoreDanglingKeys({ rows }: Result): Statement {
   return { sql, params: [JSON.stringify(Object.fromEntries(rows as [string, number][]))] };
 }
 
-/** The error of `refuseMoreDanglingKeys` from SQLite's message; null for any other message. */
+/**
+ * The ConstraintError for SQLite's message where the statement of `refuseMoreDanglingKeys` has failed; null for any
+ * other message.
+ */
 export function danglingKeyError(message: string): ConstraintError | null {
   const [, reference] = /bad JSON path: '(.* references .*)'/.exec(message) ?? [];
   return reference === undefined

@@ -16,8 +16,9 @@ export interface Receipt {
   readonly rowsWritten: number | null;
   readonly rowsReturned: number | null;
   /**
-   * There where this is the sum of alike requests within a minute (`docs/reference/metering.md#sums`). The counts are then
-   * sums of what is known, `atMs` is the beginning of the minute and `attemptId` that of the first request.
+   * Only there where this is not the receipt of one request, but the sum of alike receipts within a minute
+   * (`docs/reference/metering.md#sums`). The counts are then sums of what is known, `atMs` is the beginning of the
+   * minute and `attemptId` that of the first request.
    */
   readonly sum?: ReceiptSum;
 }
@@ -25,7 +26,7 @@ export interface Receipt {
 /** What a sum says beside its counts. */
 export interface ReceiptSum {
   readonly requests: number;
-  /** How many of them have unknown `rowsRead`. */
+  /** Of how many of these requests `rowsRead` is unknown. */
   readonly unknownReads: number;
 }
 
@@ -121,14 +122,14 @@ export interface Journal {
   append(entry: JournalEntry): Promise<void>;
 
   /**
-   * Adds the receipt to a sum of alike ones, if it is of an anonymous read and the journal has reached the size from
-   * which it does that. The sum is written within a second. False where the receipt has to be appended.
+   * Adds the receipt to a sum of receipts that are alike, if it is of an anonymous read and the journal has reached the
+   * size from which it sums these. The sum is written within a second. False where the receipt has to be appended.
    */
   sum?(receipt: Receipt): boolean;
 
   /**
-   * Moves what the journal holds into the database, from where it can be exported. Does nothing where it is there
-   * already.
+   * Moves what the journal holds into the database, from where it can be exported. Does nothing for a journal that is
+   * in the database already.
    */
   collect(): Promise<void>;
 

@@ -1,7 +1,10 @@
 import { type Keyring, underEither } from "../encoding/keyring.js";
 import type { Cipher } from "./platform.js";
 
-/** A cipher that seals with the current secret's cipher, and opens what either has sealed. */
+/**
+ * Makes one cipher of those under the current and the previous secret: it seals with the current one, and opens what
+ * either has sealed.
+ */
 export function keyringCipher(ciphers: Keyring<Cipher>): Cipher {
   return {
     seal: ciphers.current.seal,

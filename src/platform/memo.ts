@@ -15,7 +15,7 @@ export interface MemoBounds<T> {
  */
 export const statementLengthMax = 131_072;
 
-/** Texts of requests that are longer are not kept. */
+/** The `keyLengthMax` of other caches, whose keys hold texts of requests. */
 const keyLengthMaxDefault = 8_192;
 
 /**
@@ -24,8 +24,8 @@ const keyLengthMaxDefault = 8_192;
  */
 export class Memo<T> {
   /**
-   * The keys used since the generations last changed. A use costs one look-up, whereas an exact LRU would have to
-   * reorder all keys.
+   * The entries that were used since the generations last changed; `#older` holds those before. A use costs one
+   * look-up, whereas an exact LRU would have to reorder all keys.
    */
   #recent = new Map<string, T>();
   #recentBytes = 0;

@@ -63,13 +63,15 @@ export interface MailMessage {
 export interface HashTurn {
   /** The client's address, as `addressUnit` gives it. */
   readonly address: string;
-  /** A `sign_in` is of somebody who has an account, or a link to one, and comes before a `registration`. */
+  /**
+   * What the hash is for. A `sign_in`, of somebody who has an account or a link to one, comes before a `registration`.
+   */
   readonly isFor: "sign_in" | "registration";
 }
 
 /**
- * Hashes passwords with Argon2id: 19456 KiB of memory, 2 passes, 1 lane (OWASP Password Storage Cheat Sheet). Without a
- * turn, it is one of whoever operates the server.
+ * Hashes passwords with Argon2id: 19456 KiB of memory, 2 passes, 1 lane (OWASP Password Storage Cheat Sheet). A hash
+ * without a `turn` counts as one for whoever operates the server.
  */
 export interface PasswordHasher {
   /** Returns a PHC string. Throws HasherBusyError. */

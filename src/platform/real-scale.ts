@@ -1,6 +1,6 @@
 /**
- * Between 1e-75 and 1e75, every backend converts a REAL to decimal text and back without loss. Beyond that range D1
- * is wrong by a bit. Such numbers are therefore sent as a number near 1 and a power of two to multiply it by.
+ * Between 1e-75 and 1e75, every backend converts a REAL to decimal text and back without loss. Beyond that range D1 is
+ * wrong by a bit. Numbers beyond it are therefore sent as a number near 1 and a power of two to multiply it by.
  * Multiplying by a power of two loses nothing, and each of the powers has an exact decimal spelling.
  */
 const plainMin = 1e-75;
@@ -22,14 +22,14 @@ export function isPlainReal(value: number): boolean {
   return value === 0 || (Math.abs(value) >= plainMin && Math.abs(value) <= plainMax);
 }
 
-/** SQL that tests the same for the column `ref`. */
+/** SQL for whether every backend reads and writes the decimal text of the real in the column `ref` exactly. */
 export function isPlainSql(ref: string): string {
   return `(${ref} = 0.0 OR abs(${ref}) BETWEEN ${literal(plainMin)} AND ${literal(plainMax)})`;
 }
 
 /**
- * SQL of the number near 1 and the exponent of two for the column `ref`, which `unscaled` combines again. Only for
- * values that are not plain.
+ * SQL for the two numbers as which an extreme real in the column `ref` is sent: one near 1, and the exponent of two
+ * that `unscaled` multiplies it by again. Only for values for which `isPlainSql` is not TRUE.
  */
 export function scaledSql(ref: string): { readonly number: string; readonly exponent: string } {
   const cases = (of: (scale: typeof near | typeof far, sign: 1 | -1) => string) =>
@@ -51,9 +51,9 @@ export function unscaled(number: number, exponent: number): number {
 }
 
 /**
- * A number as JSON for SQLite: plain ones as a number, others as `[number, exponent]`. Always with 17 digits, because
- * SQLite misreads some shortest spellings by a bit; a spelling with 17 digits is never that close to two doubles at
- * once.
+ * A number as JSON for SQLite: as a number where `isPlainReal` holds, else as `[number, exponent]`. Always with 17
+ * digits, because SQLite misreads some shortest spellings by a bit; a spelling with 17 digits is never that close to
+ * two doubles at once.
  */
 export function realText(value: number): string {
   const { number, exponent } = scaled(value);

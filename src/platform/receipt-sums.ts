@@ -11,10 +11,10 @@ export function maySum({ principalKind, action }: Receipt): boolean {
 export class ReceiptSums {
   readonly #sums = new Map<string, Receipt>();
 
-  /** How many receipts were added, whose sums are. */
+  /** For how many requests the receipts and sums stand that were added. */
   requests = 0;
 
-  /** Adds a receipt for which `maySum` holds, or a sum of such. */
+  /** Adds a receipt for which `maySum` holds, or a sum of such receipts. */
   add(receipt: Receipt): void {
     const { table, method, action, status } = receipt;
     const atMs = receipt.atMs - (receipt.atMs % minuteMs);
@@ -35,7 +35,10 @@ export class ReceiptSums {
   }
 }
 
-/** The receipts with those sums put together that are alike. The same receipts always give the same result. */
+/**
+ * The receipts, with sums that are alike (see `ReceiptSums`) put together into one. The same receipts always give the
+ * same result.
+ */
 export function withSumsTogether(receipts: readonly Receipt[]): readonly Receipt[] {
   if (receipts.every(({ sum }) => sum === undefined)) return receipts;
   const sums = new ReceiptSums();

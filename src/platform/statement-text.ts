@@ -12,7 +12,7 @@ export function countPlaceholders(sql: string): number {
   return Array.from(sql.matchAll(quotedOrPlaceholder)).filter(([token]) => token === "?").length;
 }
 
-/** Replaces each placeholder; `index` counts from 0. */
+/** Replaces each `?` placeholder by what `replacement` returns for its `index`, which counts from 0. */
 export function replacePlaceholders(sql: string, replacement: (index: number) => string): string {
   let index = 0;
   return sql.replace(quotedOrPlaceholder, (token) => (token === "?" ? replacement(index++) : token));
@@ -47,7 +47,10 @@ export function checkParams({ params }: Statement, placeholders: number): void {
   }
 }
 
-/** libsql aborts the process on a boolean, cuts text at NUL, and replaces a lone surrogate. */
+/**
+ * Whether a value can be sent as a parameter. Otherwise libsql would abort the process on a boolean, cut a text at NUL,
+ * or replace a lone surrogate.
+ */
 function binds(param: unknown): boolean {
   switch (typeof param) {
     case "bigint":

@@ -186,7 +186,10 @@ export const configSchema = mapWith({
     scan_limit: integer(100_000, 1, 100_000_000),
     /** How long the database may take for a request, waiting included, in milliseconds. Past it: 503 `deadline_exceeded`. */
     deadline_ms: integer(5_000, 100, 600_000),
-    /** The same for a request with an API key, and for a change of the schema over HTTP. Commands have no deadline. */
+    /**
+     * How long the database may take for a request with an API key, or for a change of the schema over HTTP, waiting
+     * included, in milliseconds. Past it: 503 `deadline_exceeded`. Commands have no deadline.
+     */
     key_deadline_ms: integer(30_000, 100, 3_600_000),
     /** The largest body of a request, in bytes. */
     max_body_bytes: integer(1_048_576, 1024, 16_777_216),

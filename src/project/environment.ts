@@ -22,11 +22,11 @@ export interface Environment {
   readonly SVC_PLATFORM_SECRETS_KEY?: string | undefined;
   /** On a Worker: Google's credentials, as `svc auth provider sealed google` prints them. */
   readonly SVC_AUTH_PROVIDER_GOOGLE?: string | undefined;
-  /** On a Worker: Apple's credentials, likewise. */
+  /** On a Worker: Apple's credentials, as `svc auth provider sealed apple` prints them. */
   readonly SVC_AUTH_PROVIDER_APPLE?: string | undefined;
-  /** On a Worker: GitHub's credentials, likewise. */
+  /** On a Worker: GitHub's credentials, as `svc auth provider sealed github` prints them. */
   readonly SVC_AUTH_PROVIDER_GITHUB?: string | undefined;
-  /** Those that keys of svc.toml name. */
+  /** The variables whose names are values of keys in svc.toml, such as the one that holds the secret. */
   readonly [name: string]: string | undefined;
 }
 

@@ -25,7 +25,7 @@ interface Fragment {
   readonly path: string;
   readonly sql: string;
   readonly columns: readonly string[];
-  /** The same in lower case. */
+  /** The names in `columns`, in lower case. */
   readonly known: ReadonlySet<string>;
 }
 

@@ -35,12 +35,14 @@ export interface Table {
   readonly columns: ReadonlyMap<string, Column>;
   /** Empty for a table without a primary key, which only a pulled schema has. */
   readonly primaryKey: readonly ColumnName[];
-  /** Column-level and table-level `unique` alike. */
+  /** The columns of every `unique`, whether a column or the table declares it. */
   readonly unique: readonly (readonly ColumnName[])[];
   readonly indexes: readonly Index[];
-  /** False only for pulled tables. */
+  /**
+   * Whether the table is STRICT. `svc schema pull` writes `strict: false` for tables of other programs that are not.
+   */
   readonly strict: boolean;
-  /** A pulled virtual table: read-only. */
+  /** Whether it is a virtual table, which another program has made (`svc schema pull`). It can only be read. */
   readonly virtual: boolean;
   readonly renamedFrom: string | null;
 }
@@ -64,9 +66,9 @@ export type ColumnDefault =
 
 /** A foreign key of one column. */
 export interface Reference {
-  /** A table of the project, or `$users`. */
+  /** The table that is referred to: one of the project, or `$users`. */
   readonly table: TableName | "$users";
-  /** For `$users` always `id`. */
+  /** The column that is referred to; for `$users` always `id`. */
   readonly column: ColumnName;
   readonly onDelete: OnDelete;
 }
@@ -85,7 +87,7 @@ export interface Index {
 /** A column of an index, in its direction. */
 export interface IndexColumn {
   readonly name: ColumnName;
-  /** Written `-name` in the file. */
+  /** Whether the order is descending, written `-name` in the file. */
   readonly descending: boolean;
 }
 

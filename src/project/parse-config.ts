@@ -56,7 +56,7 @@ const quotesNeeded = ": text is written in quotes, and true and false in lower c
 const keyNeeded = ': expected key = value, or a header such as [auth] with its "]"';
 const bracketNeeded = ": look for a missing comma or bracket before this";
 
-/** Advice for smol-toml's messages, by their text. */
+/** What is appended to a message of smol-toml, by the first line of that message. */
 export const remedies = new Map([
   ["invalid value", quotesNeeded],
   ["illegal character in numeric literal", quotesNeeded],
@@ -78,8 +78,8 @@ export const remedies = new Map([
 ]);
 
 /**
- * Adds to "unknown key" the section that the key belongs to, for a key that stands above all headers or under the
- * wrong one.
+ * For an unknown key that stands above all headers or under the wrong one: makes the message say to which section the
+ * key belongs. Other problems stay as they are.
  */
 function withItsSection(problem: Problem): Problem {
   const key = problem.path.split(".").at(-1)!;

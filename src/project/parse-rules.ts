@@ -24,7 +24,8 @@ export function parseRules(source: RulesSource, schema: Schema): ParsedRules {
   };
   for (const name of source.keys()) {
     if (schema.tables.has(name)) continue;
-    // The table itself could not be read, but mistakes that do not depend on its columns can be reported.
+    // The table is in the schema file but could not be read. Mistakes in its rules that do not depend on its columns
+    // are reported all the same.
     if (mayHaveTable(schema, name))
       tableRules(source.get(name)!, { schema, table: unreadTable(name), report });
     else

@@ -48,7 +48,7 @@ export function parseSchema(text: string): ParsedSchema {
     : { schema: null, problems, draft: { ...schema, unread } };
 }
 
-/** The columns that are in the file and could not be read. */
+/** The names of the columns that are in the file and could not be read. */
 function missingIn(table: Table | null, value: unknown): UnreadTable["columns"] {
   if (table === null) return "all";
   const { columns } = value as { columns: object };

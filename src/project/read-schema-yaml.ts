@@ -23,7 +23,7 @@ export function readSchemaYaml(text: string): SchemaDocument {
     lineCounter,
     intAsBigInt: true,
     prettyErrors: false,
-    // With "silent" the parser would use the first of several documents and report nothing.
+    // With the log level "silent" the parser would use the first of several documents and report nothing.
     logLevel: "error",
   });
   if (document.errors.length > 0)
@@ -73,12 +73,12 @@ function syntaxProblem(text: string, { code, message, pos }: YAMLError, lines: L
   return { file: schemaFile, line, path: "", message: `${said}\n${place}` };
 }
 
-/** The longest message in characters. Some messages quote a name, which may be long. */
+/** How many characters of a parser's message are shown. Some messages quote a name, which may be long. */
 const messageMax = 200;
 const secondDocument =
   "a second document begins here, and the file has to be one: remove this ---, or the ... before it";
 
-/** Advice for mistakes of syntax, by the parser's code. */
+/** What is appended to the parser's message about a mistake of syntax, by the parser's code of the mistake. */
 const remedies = new Map<YAMLError["code"], string>([
   ["DUPLICATE_KEY", ": rename one of both"],
   ["BAD_INDENT", ": a bracket is missing above, or the indentation is not that of its neighbours"],

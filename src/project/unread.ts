@@ -30,7 +30,7 @@ export function columnNames(schema: Schema, { name, columns }: Table): readonly 
   return [columns.keys(), unread === "all" ? none : unread];
 }
 
-/** Stands for a table of which nothing could be read. */
+/** A table without columns, in place of one of which nothing could be read. */
 export function unreadTable(name: string): Table {
   return plainTable(name as Table["name"], new Map(), []);
 }

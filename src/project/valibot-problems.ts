@@ -67,7 +67,7 @@ interface Explained {
   readonly message: string;
 }
 
-/** Marks an issue whose message says everything. */
+/** What `expected` of an issue says where its message is complete by itself. */
 const inWords = "in words";
 
 function explained(issue: v.BaseIssue<unknown>): Explained[] {
@@ -104,7 +104,7 @@ function messageOf(issue: v.BaseIssue<unknown>): string {
     : `${message}, got ${found(issue)}`;
 }
 
-/** Our types by names that other databases have for them. */
+/** The types of svc.schema.yaml, by names that other databases have for them. */
 const synonyms: Readonly<Record<string, string>> = {
   int: "integer",
   bigint: "integer",

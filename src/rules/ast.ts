@@ -123,7 +123,10 @@ export interface TableRules {
 /** The rules of one column. They name `auth` and `now()`, no row and no `exists`. */
 export interface ColumnRules {
   readonly read: Expression;
-  /** Null where the project has no such rule: then everybody may write the column, unless the database numbers it. */
+  /**
+   * The rule for writing the column. Null where the project has none: then everybody may write the column, unless the
+   * database numbers it.
+   */
   readonly write: Expression | null;
 }
 
@@ -131,7 +134,7 @@ export interface ColumnRules {
 export interface AuthValues {
   readonly id: string | null;
   readonly email: string | null;
-  /** Whether the address was confirmed. */
+  /** Whether the caller's email address was confirmed. */
   readonly email_verified: boolean | null;
   readonly role: string | null;
 }

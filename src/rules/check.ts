@@ -28,7 +28,7 @@ export function check(syntax: Syntax, scope: Scope): Checked {
   return { expression: condition(syntax, scope, report), problems };
 }
 
-/** What `check` returns. */
+/** What `check` returns. With problems, the expression must not be used. */
 export interface Checked {
   readonly expression: Expression;
   readonly problems: readonly RuleProblem[];
@@ -211,7 +211,8 @@ function exists({ at, table, alias, where }: ExistsSyntax, scope: Scope, report:
       `unknown table ${table.text}${meantOrKnown(table.text, scope.tables.names(), ["$users"])}`,
     );
   else if (aliasIssue !== null) report(alias.at, aliasIssue);
-  // The condition is not checked: without a table, every column of the alias would be reported as a further problem.
+  // The condition is not checked then: without a table, every column of the alias would be reported as a further
+  // problem.
   if (scope.kind === "column" || shape === null || aliasIssue !== null) return FALSE;
   const inner = condition(where, withAlias(scope, alias.text, shape), report);
   return { kind: "exists", table: shape.table, alias: alias.text, where: inner };

@@ -57,7 +57,7 @@ const keywords = [
 const spacePattern = /[ \t\r\n]+/y;
 const wordPattern = /\$users\b|[A-Za-z][A-Za-z0-9_]*/y;
 /**
- * Includes the letters and digits that follow a number directly, so that `12abc` is one malformed number, not two
+ * Also matches letters and digits that follow a number directly, so that `12abc` is one malformed number, not two
  * tokens.
  */
 const numberPattern = /-?[0-9](?:[eE][+-]|[A-Za-z0-9_.])*/y;

@@ -26,7 +26,7 @@ export interface RowShape {
 
 /** The tables that an `exists` can look into, `$users` aside. */
 export interface RowShapes {
-  /** Null where there is no such table. */
+  /** The columns of the table; null where there is no such table. */
   shapeOf(table: string): RowShape | null;
   names(): Iterable<string>;
 }

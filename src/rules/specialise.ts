@@ -3,9 +3,9 @@ import { neverTrue, whenTrue } from "./fold.js";
 import { type Leaf, leavesOf, mapOperands } from "./walk.js";
 
 /**
- * The rule for one caller at one moment: `auth` and `now()` are replaced by their values, and the result is
- * simplified. It is TRUE for the same rows. Where the caller and the time alone decide, the result is the literal
- * `TRUE` or `FALSE`.
+ * The rule for one caller at one moment: `auth` and `now()` are replaced by their values, and the result is simplified.
+ * For this caller and moment it is TRUE for the same rows as the rule. Where the caller and the time alone decide, the
+ * result is the literal `TRUE` or `FALSE`.
  */
 export function specialise(expression: Expression, auth: AuthValues, nowSeconds: number): Expression {
   const now = { kind: "literal", value: BigInt(Math.floor(nowSeconds)) } as const;
@@ -66,9 +66,10 @@ export function admitsAnonymous(expression: Expression): boolean {
 }
 
 /**
- * Whether a given value decides a condition by itself, without a row: where it stands alone as a condition, is tested
- * for NULL, or is compared with anything but a column. A plan that is made without the value, for requests that share
- * it, would miss what the value decides, so such a rule needs a plan of its own for each request.
+ * Whether a value that is given when the statement is sent (`given`) decides a condition by itself, without a row:
+ * where it stands alone as a condition, is tested for NULL, or is compared with anything but a column. A statement that
+ * is made without the value, for requests that share it, would miss what the value decides, so such a rule needs a
+ * statement of its own for each request.
  */
 export function hangsOnGiven(expression: Expression): boolean {
   return leavesOf(expression).some(leafHangsOnGiven);

@@ -16,9 +16,12 @@ export interface ApplyOptions extends DiffOptions {
    * nothing is applied. Absent: any may be in force.
    */
   readonly base?: string;
-  /** Milliseconds since the epoch. */
+  /** The time of the change, in milliseconds since the epoch. */
   readonly now: number;
-  /** The problems that the rules would have with the proposed schema. With any, nothing is applied. */
+  /**
+   * Gives the problems that the rules of svc.toml would have with the proposed schema. Where there are any, nothing is
+   * applied.
+   */
   readonly fits?: (schema: Schema) => readonly Problem[];
 }
 
@@ -37,7 +40,7 @@ export type ApplyOutcome =
 export type ApplyRefusal =
   /** Another schema is in force than the one that the change starts from. */
   | { readonly reason: "base_moved"; readonly inForce: string }
-  /** The steps that are not `safe` need `allowDestructive`. */
+  /** Some steps are not `safe`, and `allowDestructive` was not given. */
   | { readonly reason: "destructive"; readonly steps: readonly PlannedStep[] }
   | { readonly reason: "rules_do_not_fit"; readonly problems: readonly Problem[] }
   /** The change is impossible while rows, triggers or views are as they are, with or without `allowDestructive`. */
@@ -70,8 +73,8 @@ export async function applyChange(
 }
 
 /**
- * Applies a proposed schema at start if all steps are safe. If not, nothing is applied, and the refusal is
- * `destructive`.
+ * Applies a proposed schema at start if all steps are safe. If one is not, nothing is applied, and the outcome is a
+ * refusal.
  */
 export function applySafe(
   database: Database,
@@ -107,15 +110,15 @@ async function carryOut(
 ): Promise<ApplyOutcome | "migrated_meanwhile"> {
   const version = plan.baseVersion + 1;
   const changes = plan.steps.flatMap(({ statements }) => statements);
-  // The row of the new version comes before the changes: if another process has applied a schema meanwhile, the row's
-  // key is taken, and none of the changes is tried.
+  // The row that records the new version is inserted before the changes are made: if another process has applied a
+  // schema meanwhile, the row's key is taken, and none of the changes is tried.
   const statements = [
     ...migrationStatements(plan.migrations, now),
     newVersion(version, plan, now),
     ...changes.map((sql) => statement(sql)),
   ];
   try {
-    // `migrate` checks every foreign key of the database, which is not needed where no table changes.
+    // `Database.migrate` checks every foreign key of the database, which is not needed where no table changes.
     if (changes.length === 0) await database.batch(statements);
     else await database.migrate(statements);
   } catch (error) {

@@ -24,17 +24,17 @@ import {
 import { noTriggers, triggersReached, type WriteTriggers } from "./triggers-reached.js";
 import { findUnsupported, type Unsupported } from "./unsupported.js";
 
-/** What plans of requests need to know of the database beside the schema. */
+/** What the server has to know of the database, beside the schema, to plan the SQL of requests. */
 export interface Catalog {
   readonly tables: ReadonlyMap<TableName, CatalogTable>;
-  /** Whether any table has `mixedTexts`. */
+  /** Whether any table has columns of texts that may hold numbers (`CatalogTable.mixedTexts`). */
   readonly hasMixedTexts: boolean;
   /** How many bytes of stored values one answer of the database may hold. */
   readonly answerBytesMax: number;
   readonly unsupported: Unsupported;
 }
 
-/** What plans of requests need to know of one table beside the schema. */
+/** What the server has to know of one table, beside the schema, to plan the SQL of requests. */
 export interface CatalogTable {
   /**
    * By which name SQL reaches the rowid: the INTEGER PRIMARY KEY column, else whichever of `_rowid_`, `rowid` and `oid`
@@ -52,9 +52,9 @@ export interface CatalogTable {
    */
   readonly affinities: ReadonlyMap<string, Affinity>;
   /**
-   * Those of `affinities` whose columns the schema calls text or json and whose affinity is not TEXT. Such a column
-   * may hold numbers: SQLite either converts texts that read as numbers, or stores texts and numbers as they are
-   * given.
+   * The affinity, by name, of the columns that the schema calls text or json and that may hold numbers all the same:
+   * those of `affinities` whose affinity is not TEXT. SQLite either converts texts in them that read as numbers, or
+   * stores texts and numbers as they are given.
    */
   readonly mixedTexts: ReadonlyMap<string, Affinity>;
   /** The collation of columns that have another one than BINARY, such as NOCASE, by name. */
@@ -114,7 +114,7 @@ export interface CatalogIndex {
   readonly isTable: boolean;
 }
 
-/** Loads the catalog of a database in which no schema need be in force. */
+/** Loads the catalog of a database as if no schema was in force: `mixedTexts` is empty for every table. */
 export async function loadCatalog(database: Database): Promise<Catalog> {
   return catalogOf(await loadPhysicalAfter(database, []), null, database);
 }
@@ -156,7 +156,7 @@ function catalogTableOf(
     triggers: triggersReached(physical, ownTriggers, table),
     hasOwnersSql: ownersSql.isThere,
     checks: checksOf(table),
-    // The pragma lists the last foreign key first.
+    // SQLite's pragma_foreign_key_list returns the last foreign key of a table first.
     foreignKeys: table.foreignKeys.map((key) => key.columns.map(({ from }) => from)).reverse(),
   };
 }
@@ -218,8 +218,8 @@ function exactColumnsOf(
 }
 
 /**
- * Leaves out indexes with a column in another collation than the column's own: they cannot serve comparisons of the
- * column and are not in its order.
+ * The indexes of a table that a scan can use. Indexes with a column in another collation than the column's own are left
+ * out, because they cannot serve comparisons of the column and are not in its order.
  */
 function indexesOf(table: PhysicalTable, collations: Collations): CatalogIndex[] {
   return table.indexes

@@ -6,8 +6,9 @@ import { isSymbol, quoteText, type Token, tokenize, withoutComments } from "../s
 import type { PhysicalColumn } from "./physical.js";
 
 /**
- * The DEFAULT of a physical column as svc.schema.yaml writes it: a literal of the column's type where possible, else
- * an SQL expression. Null where there is none; `lost` is called with a description where the file cannot express it.
+ * The DEFAULT that a column has in the database, as svc.schema.yaml writes it: a literal of the column's type where
+ * possible, else an SQL expression. Null where there is none, and where the file cannot express it; then `lost` is
+ * called with a description.
  */
 export function defaultModel(
   column: PhysicalColumn,

@@ -5,7 +5,7 @@ import { referringTables } from "./referring-tables.js";
 export function descendants(physical: Physical, table: string): PhysicalTable[] {
   const found: PhysicalTable[] = [];
   const names = new Set([table.toLowerCase()]);
-  // Names that are added meanwhile are visited, too.
+  // The loop goes on over the names that it adds itself.
   for (const name of names)
     for (const child of referringTables(physical, name)) {
       if (names.has(child.name.toLowerCase())) continue;

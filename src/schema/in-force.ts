@@ -29,7 +29,7 @@ export async function loadSchemaInForce(database: Database): Promise<SchemaInFor
   return inForce && { ...inForce, catalog: await catalogOf(loaded, inForce.schema, database) };
 }
 
-/** The schema in force and the physical schema. */
+/** The schema in force, null where none was ever applied, and the tables as the database itself reports them. */
 export interface SchemaState extends LoadedPhysical {
   readonly inForce: AppliedSchema | null;
 }
@@ -40,9 +40,9 @@ const newestVersion: Statement = {
 };
 
 /**
- * Loads the schema in force and the physical schema. The version is read before the physical schema: if another
- * process applies a schema between the two, the version is the older one, and comparing it with the database's shows
- * that it is outdated.
+ * Loads the schema in force, and the tables as the database itself reports them. The version of the schema is read
+ * first: if another process applies a schema between the two reads, the version is the older one, and comparing it with
+ * the database's shows that it is outdated.
  */
 export async function loadState(database: Database): Promise<SchemaState> {
   const loaded = await loadPhysicalAfter(database, [newestVersion]).catch((error: unknown) => {

@@ -13,8 +13,8 @@ export interface IndexShape {
 }
 
 /**
- * The shape of a physical index; null where svc.schema.yaml cannot express it: with expressions, with a collation
- * other than the column's, or with a condition that the file does not allow.
+ * What an index of the database covers; null where svc.schema.yaml cannot express it: with expressions, with a
+ * collation other than the column's, or with a condition that the file does not allow.
  */
 export function indexShape(index: PhysicalIndex, names: readonly string[], ddl: TableDdl): IndexShape | null {
   const columns = index.columns.map(({ name, descending, collation }) => {
@@ -28,7 +28,7 @@ export function indexShape(index: PhysicalIndex, names: readonly string[], ddl: 
   return { columns, unique: index.unique, where };
 }
 
-/** All indexes that a table declares, `unique` included, in the order of the file. */
+/** All indexes that a table declares: first those of `unique`, then the others, both in the order of the file. */
 export function declaredIndexes(table: Table): IndexShape[] {
   const unique = table.unique.map((columns) => ({
     columns: columns.map((name) => ({ name, descending: false })),
@@ -56,7 +56,10 @@ function columnList(columns: readonly IndexColumn[]): string {
   return columns.map(({ name, descending }) => (descending ? `-${name}` : name)).join(",");
 }
 
-/** The signatures of a table's indexes. Indexes that the file cannot express have none. */
+/**
+ * For each index of a table in the database, the text by which `indexSignature` tells what the index does. Indexes that
+ * svc.schema.yaml cannot express are left out.
+ */
 export function indexSignatures(physical: PhysicalTable): ReadonlyMap<PhysicalIndex, string> {
   const ddl = ddlOf(physical) ?? noDdl;
   const names = physical.columns.map(({ name }) => name);

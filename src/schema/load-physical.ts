@@ -11,8 +11,8 @@ import type {
 import { isOwnTrigger } from "./system/own-triggers.js";
 
 /**
- * Loads the physical schema in one round trip. D1's own `_cf_` tables are left out, because D1 refuses questions
- * about them.
+ * Loads the tables, indexes, views and triggers as the database itself reports them, in one round trip. D1's own `_cf_`
+ * tables are left out, because D1 refuses questions about them.
  */
 export async function loadPhysical(database: Database): Promise<Physical> {
   return (await loadPhysicalAfter(database, [])).physical;
@@ -24,7 +24,10 @@ export interface LoadedPhysical {
   readonly ownTriggers: readonly PhysicalTrigger[];
 }
 
-/** Loads the physical schema in one round trip with other statements, which run before; `results` are theirs. */
+/**
+ * Loads the schema as the database itself reports it. The statements `before` run before that in the same round trip;
+ * `results` are theirs.
+ */
 export async function loadPhysicalAfter(
   database: Database,
   before: readonly Statement[],

@@ -18,7 +18,7 @@ import {
  * columns, index expressions and conditions, triggers.
  */
 export interface OwnersSql {
-  /** Whether there is any. */
+  /** Whether a write of the table evaluates any such SQL. */
   readonly isThere: boolean;
   /**
    * Whether every SQLite engine can evaluate this SQL: it contains only what svc.schema.yaml could express, all

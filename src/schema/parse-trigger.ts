@@ -7,11 +7,14 @@ export type Write = "insert" | "update" | "delete";
 export interface Trigger {
   readonly event: Write | undefined;
   readonly isConditional: boolean;
-  /** Whether it has a keyword with which it may examine rows. */
+  /** Whether the trigger has a keyword with which it may examine rows. */
   readonly reads: boolean;
-  /** Whether it may have a query. A SELECT without FROM, as for RAISE, is none. */
+  /** Whether the trigger may have a query. A SELECT without FROM, as for RAISE, is none. */
   readonly queries: boolean;
-  /** Whether it has `RAISE(IGNORE)`, which abandons the rest of the trigger and the statement that fired it. */
+  /**
+   * Whether the trigger may have `RAISE(IGNORE)`, which abandons the rest of the trigger and the statement that fired
+   * it. Also true for an `OR IGNORE`.
+   */
   readonly mayIgnore: boolean;
   readonly statements: readonly (readonly Token[])[];
 }
@@ -83,7 +86,7 @@ export function writeOf(tokens: readonly Token[]): TriggerWrite | null {
     : { ...write, kinds: ["insert"], isPlain: insertsOneRow(tokens) };
 }
 
-/** What `UPDATE OR …` may do as well: `OR REPLACE` deletes rows. */
+/** What a statement with `UPDATE OR …` may do beside updating: `OR REPLACE` deletes rows. */
 const deleting: readonly Write[] = ["delete"];
 
 /**
@@ -102,7 +105,10 @@ function insertsOneRow(tokens: readonly Token[]): boolean {
   return depths.indexOf(0) === depths.length - 1;
 }
 
-/** The column of a condition such as `WHERE rowid = old.id` at the statement's end. */
+/**
+ * The column of a condition such as `WHERE rowid = old.id` at the end of a trigger's statement; null where the
+ * statement does not end in such a condition.
+ */
 function byColumn(tokens: readonly Token[]): string | null {
   const where = tokens.findIndex((token) => isKeyword(token, "where"));
   const [column, equals, row, dot, ...rest] = tokens.slice(where + 1);

@@ -7,7 +7,7 @@ import { parseTableDdl, type TableDdl } from "../sqlite/table-ddl.js";
  * loads it; plans take it as a value.
  */
 export interface Physical {
-  /** By name in lower case, because SQLite compares names case-insensitively. */
+  /** The tables by their names in lower case, because SQLite compares names case-insensitively. */
   readonly tables: ReadonlyMap<string, PhysicalTable>;
   readonly views: readonly PhysicalView[];
   /**
@@ -44,11 +44,11 @@ export interface PhysicalColumn {
 /** An index as the database has it, those behind UNIQUE and PRIMARY KEY too. */
 export interface PhysicalIndex {
   readonly name: string;
-  /** `created` by CREATE INDEX; the others are part of the table's statement. */
+  /** How the index came about: `created` by CREATE INDEX, the others by the statement of the table. */
   readonly origin: "created" | "unique" | "primary_key";
   readonly unique: boolean;
   readonly partial: boolean;
-  /** The CREATE INDEX statement; null for the others. */
+  /** The CREATE INDEX statement; null for an index that the table's own statement makes. */
   readonly sql: string | null;
   /** The indexed columns. The name is null for an expression. */
   readonly columns: readonly {

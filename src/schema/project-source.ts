@@ -30,8 +30,8 @@ const rulesDoNotFit = new Refusal("unavailable", "the rules do not fit the schem
  * a warning for everything that cannot be done with its tables (`limitsOf`).
  */
 export function createProjectSource(rules: RulesSource, database: Database, log: Log): ProjectSource {
-  // The project and not a promise of it: on a Worker, the request that began to load it may be cancelled, and its
-  // promise would never be fulfilled.
+  // Holds the project and not a promise of it: on a Worker, the request that began to load the project may be
+  // cancelled, and its promise would never be fulfilled.
   let current: { readonly version: number; readonly project: LiveProject | Refusal } | null = null;
   const load = async (asked: number): Promise<LiveProject | Refusal> => {
     const inForce = await loadSchemaInForce(database);
@@ -43,7 +43,7 @@ export function createProjectSource(rules: RulesSource, database: Database, log:
         `rules do not fit schema version ${inForce.version}`,
         parsed.problems.map(formatProblem).join("\n"),
       );
-    // The database may be a replica that lags behind the one that the version was read from.
+    // The schema may have been read from a replica that lags behind the database that the version was read from.
     if (inForce.version < asked) return lagging;
     current = { version: inForce.version, project };
     for (const limit of limitsOf(inForce.catalog.unsupported, inForce.schema.tables.values()))

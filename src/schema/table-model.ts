@@ -35,11 +35,14 @@ export interface Unmodelled {
   readonly feature: string;
   /** Whether a rebuild of the table keeps it, because it has a statement of its own that can be repeated. */
   readonly survivesRebuild: boolean;
-  /** The column that is left out with its values; null where no column is. */
+  /**
+   * The column that the file leaves out, and its values with it, because of this feature; null where no column is left
+   * out.
+   */
   readonly column: string | null;
 }
 
-/** Gives the type that the file has for a column. */
+/** Gives the type that svc.schema.yaml will have for a column of the database. */
 export type TypeOf = (column: PhysicalColumn) => ColumnType;
 
 /**

@@ -23,8 +23,9 @@ export interface TriggersReached {
   /** How many rows they write for one row of the write; null where that depends on what is stored. */
   readonly rowsWritten: number | null;
   /**
-   * Whether they write rows of virtual tables, for which SQLite's own count includes shadow rows. `counted`:
-   * `rowsWritten` includes them. `one_more`: one row that may or may not be written is not in `rowsWritten`.
+   * Whether they write rows of virtual tables, whose modules keep them in shadow tables, so that SQLite's own count of
+   * written rows is too high. `counted`: `rowsWritten` includes the rows of virtual tables. `one_more`: one row that
+   * may or may not be written is not in `rowsWritten`.
    */
   readonly virtualRows: "none" | "counted" | "one_more";
   /** Whether one of the server's own triggers may run. What it writes is not metered, but SQLite counts it. */
@@ -36,7 +37,7 @@ export interface TriggersReached {
   readonly elsewhere: boolean;
 }
 
-/** For each kind of write. */
+/** What triggers do, for each kind of write to a table. */
 export type WriteTriggers = Readonly<Record<Write, TriggersReached>>;
 
 /** What triggers do when the table is written to. */
@@ -93,7 +94,7 @@ function reached(
     .map((trigger) => effectOf(context, trigger, visited));
   const elsewhere = foreignKeyWrites(physical, table, write).map(([child, next]) => ({
     ...reached(context, child, next, visited),
-    // One for each child row; their number is not known here.
+    // An action writes one row for each row that refers to the written one, and how many refer to it is not known here.
     rowsWritten: null,
   }));
   const own = { ...noTriggers, own: ownWrites.has(key), elsewhere: leadsToReferring(physical, table, write) };
@@ -117,8 +118,8 @@ function together(a: TriggersReached, b: TriggersReached): TriggersReached {
 type VirtualRows = TriggersReached["virtualRows"];
 
 /**
- * Combines two values of `virtualRows`. The second part of the result is false where the number of rows is lost: an
- * uncertain row of one table cannot be told from shadow rows of another.
+ * Combines the `virtualRows` of two effects. The second part of the result is false where the number of rows becomes
+ * unknown: a row of one virtual table that may or may not be written cannot be told from shadow rows of another.
  */
 function virtualRowsTogether(a: VirtualRows, b: VirtualRows): readonly [VirtualRows, boolean] {
   if (a === "none") return [b, true];
@@ -201,7 +202,7 @@ function leadsToReferring(physical: Physical, table: string, write: Write): bool
     : references.some(({ columns }) => !columns.every(({ to }) => isOfKey(to)));
 }
 
-/** The writes to other tables that foreign key actions make of a write to this one. */
+/** The writes to other tables that the foreign key actions of a write to this table cause. */
 function foreignKeyWrites(physical: Physical, table: string, write: Write): (readonly [string, Write])[] {
   if (write === "insert") return [];
   return referringTables(physical, table).flatMap((child) =>

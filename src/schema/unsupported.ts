@@ -18,7 +18,7 @@ export interface Unsupported {
   readonly columns: ReadonlyMap<string, ReadonlyMap<string, string>>;
 }
 
-/** The value where the engine supports all tables. */
+/** What `findUnsupported` returns where the engine can do everything with all tables. */
 export const nothingUnsupported: Unsupported = { reads: new Map(), writes: new Map(), columns: new Map() };
 
 /**

@@ -29,7 +29,7 @@ export function makesNumbers(stored: Affinity): boolean {
   return stored === "integer" || stored === "real" || stored === "numeric";
 }
 
-/** How many values of each kind a column holds, as far as its type is guessed from them. */
+/** How many values of each kind a column holds, so far as its type in svc.schema.yaml is guessed from that. */
 export interface ColumnValues {
   readonly integers: number;
   /** Of the integers, those that are 0 or 1. */
@@ -43,10 +43,13 @@ export interface ColumnValues {
   readonly blobs: number;
 }
 
-/** The type that a pulled column gets. */
+/** The type that `svc schema pull` writes for a column. */
 export interface TypeGuess {
   readonly type: ColumnType;
-  /** A note for a person where not all values have the type; else null. */
+  /**
+   * For the user of `svc schema pull`: which kinds of values the column mixes, where the type had to become text or
+   * blob because of that; else null.
+   */
   readonly note: string | null;
 }
 
@@ -64,7 +67,7 @@ export function guessType(declaredType: string, values: ColumnValues): TypeGuess
   return { type: wantsReal ? "real" : "integer", note: null };
 }
 
-/** The guess, with a note where the values have several storage classes. */
+/** The guess of this type, with a note where the values have several storage classes. */
 function guess(type: ColumnType, { integers, reals, texts, blobs }: ColumnValues): TypeGuess {
   const counts = Object.entries({ integer: integers, real: reals, text: texts, blob: blobs });
   const parts = counts.filter(([, count]) => count > 0).map(([kind, count]) => `${count} ${kind}`);

@@ -35,7 +35,7 @@ function tokenProblem(
   after: Token | undefined,
   columns: ReadonlySet<string>,
 ): string | null {
-  // SQLite would read a name there, even a string, as a table.
+  // Behind IN, SQLite would read a name without parentheses, even a string, as a table.
   if (isKeyword(before, "in") && !isSymbol(token, "(")) return "IN takes a list in parentheses";
   switch (token.kind) {
     case "comment":

@@ -26,7 +26,10 @@ export function tableName(text: string): TableName {
   return checked(text) as TableName;
 }
 
-/** As `tableName`, for a column. */
+/**
+ * Makes a ColumnName of a name from the schema or the database, never of a string from a request. Throws where the name
+ * is not valid.
+ */
 export function columnName(text: string): ColumnName {
   return checked(text) as ColumnName;
 }

@@ -111,7 +111,7 @@ export function textOf(tokens: readonly Token[]): string {
 export function mentions(sql: string, name: string): boolean {
   const wanted = name.toLowerCase();
   return tokenize(sql).some(
-    // SQLite reads a string as a name in some places.
+    // In some places SQLite reads a string as a name.
     ({ kind, value }) =>
       (kind === "word" || kind === "quoted" || kind === "string") && value.toLowerCase() === wanted,
   );

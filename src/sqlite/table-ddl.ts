@@ -10,7 +10,7 @@ import {
 
 /** The parts of a CREATE TABLE statement that no pragma reports. */
 export interface TableDdl {
-  /** By the column's name in lower case. */
+  /** What the statement says of each column, by the column's name in lower case. */
   readonly columns: ReadonlyMap<string, ColumnDdl>;
   /** The expressions of the table's own CHECKs, without those of columns. */
   readonly checks: readonly string[];
@@ -28,7 +28,7 @@ export interface ColumnDdl {
   readonly collation: string | null;
 }
 
-/** Stands for a statement that could not be read. */
+/** In place of the parts of a CREATE TABLE statement that could not be read. */
 export const noDdl: TableDdl = {
   columns: new Map(),
   checks: [],

@@ -9,33 +9,37 @@ import type { Catalog } from "../schema/catalog.js";
 import { asShown } from "./as-shown.js";
 import { readsAsNumber } from "./numeric-text.js";
 
-/** What one caller may do with one table: the rules, as far as rows have to decide them, and the columns. */
+/**
+ * What one caller may do with one table in one kind of action: the rule that rows still have to pass, and the columns
+ * that the caller may read and write.
+ */
 export interface Access {
   /**
-   * Accesses with the same key are the same, so a statement that was made for one serves the others. Null for an
+   * Requests whose accesses have the same key share the SQL statements that were made for one of them. Null for an
    * access that holds only for this caller at this moment.
    */
   readonly key: string | null;
   readonly table: Table;
   readonly catalog: Catalog;
   /**
-   * The rule of the action, specialised for the caller. It may hold values that are given when the statement is sent.
+   * The rule of the action, simplified by what is known of the caller. It may name values that are given only when the
+   * statement is sent.
    */
   readonly rule: Expression;
-  /** The read rule, specialised in the same way. After a write it decides whether the caller is shown the row. */
+  /** The rule for reading, simplified as `rule` is. After a write it decides whether the caller is shown the row. */
   readonly readRule: Expression;
   readonly readable: ReadonlyMap<string, Column>;
   readonly mayWrite: (column: string) => boolean;
   /**
-   * Whether the caller is an API key without the read scope: it is shown the primary key and the columns that it
-   * sent.
+   * Whether the caller is an API key without the read scope. After a write such a key is shown only the primary key and
+   * the columns that it sent.
    */
   readonly writeOnlyKey: boolean;
 }
 
 /**
  * Decides what a caller may do with a table before any row is looked at: 401 or 403 where no row could be admitted
- * (`docs/reference/errors.md#401-403-or-404`), else the rules that rows have to pass. `known` keeps accesses by key,
+ * (`docs/reference/errors.md#401-403-or-404`), else the rules that rows have to pass. `known` keeps earlier decisions,
  * so that callers of one role share them. `nowSeconds` is unix time.
  */
 export function accessOf(
@@ -53,8 +57,8 @@ export function accessOf(
   const auth = authValues(caller);
   const judgeBy = (name: string | null, special: Special) =>
     judge(caller, table, rules, action, name, special, catalog);
-  // Where texts may be stored as numbers, an id that reads as a number has to be compared in another way than other
-  // ids. So such a caller cannot share an access.
+  // Where texts may be stored as numbers, a user id that reads as a number has to be compared in another way than the
+  // ids of other users. So a caller with such an id cannot share what is kept for the role.
   const isTakenForNumber = catalog.hasMixedTexts && auth.id !== null && readsAsNumber(auth.id);
   const sharedBy = (name: string, special: Special) =>
     isTakenForNumber ? null : known.get(name, () => judgeBy(name, special));
@@ -71,7 +75,10 @@ export function accessOf(
 
 type Special = (rule: Expression) => Expression | null;
 
-/** Judges by rules that `special` has specialised. Null where it could not specialise one of them. */
+/**
+ * Decides as `accessOf` does for callers who are no API key. `special` adapts a rule to the caller, or returns null
+ * where it cannot; then the result is null.
+ */
 function judge(
   caller: Caller,
   table: Table,
@@ -124,7 +131,7 @@ export function deniedBy(table: Table, action: RuleAction): Refusal {
   return new Refusal("forbidden", "the rules of this table do not allow it", byRule(table, action));
 }
 
-/** For the request log: the key of svc.toml that holds the rule. */
+/** What the request log says of a refusal: the key of svc.toml that holds the rule, such as `rules.posts.update`. */
 function byRule({ name }: Table, action: RuleAction) {
   return { facts: { rule: `rules.${name}.${action}` } };
 }

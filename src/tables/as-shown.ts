@@ -6,11 +6,11 @@ import type { TableName } from "../sqlite/names.js";
 import { isShownNumber, readsAsNumber } from "./numeric-text.js";
 
 /**
- * Marks the columns of a rule or filter that have to be compared as their JSON shows them. In tables that are not
- * STRICT, a text column may hold numbers, which JSON shows as text. There SQLite can take a text for a number, or
- * hold a number to differ from the text that it is shown as. No index can serve a marked comparison. Values that are
- * given when the statement is sent are looked up in `filterValues`; those that are missing there must not read as
- * numbers, which the caller has to make sure of.
+ * Marks the columns in a rule or filter that have to be compared as their JSON shows them. JSON shows the values of a
+ * text column as texts, but where the table is not STRICT, or the column is declared ANY, some may be stored as
+ * numbers. There SQLite can take a text for a number, or hold a number to differ from the text that it is shown as. No
+ * index can serve a comparison with a marked column. `filterValues` holds values that are given when the statement is
+ * sent, by name. Those that are missing there must not read as numbers; whoever calls this function makes sure of it.
  */
 export function asShown(
   expression: Expression,
@@ -30,7 +30,7 @@ export function asShown(
 const none: ReadonlyMap<string, SqlValue> = new Map();
 
 interface Names {
-  /** The value that is given under a name, if it is known already. */
+  /** The value that a statement is given under this name; undefined where it is not known yet. */
   valueOf(name: string): SqlValue | undefined;
   readonly catalog: Catalog;
   readonly row: CatalogTable | undefined;
@@ -63,7 +63,8 @@ function marked(expression: Expression, names: Names): Expression {
     }
     case "in_given": {
       const items: readonly unknown[] = JSON.parse(names.valueOf(expression.list.name) as string);
-      // The filter's items as texts, as all of them are where its column is one that may be marked.
+      // The items of the list that a filter sends, as texts. Only columns of texts can be marked, and for these the
+      // items are texts already.
       const literals = items.map((item): Literal => ({ kind: "literal", value: String(item) }));
       const [value] = compared([expression.value, ...literals], "equal", names);
       return { ...expression, value: value! };
@@ -82,8 +83,9 @@ function marked(expression: Expression, names: Names): Expression {
 }
 
 /**
- * How a comparison compares. `equal`: by `=` or `!=`, or by an IN whose items are all values. `in a list`: by an IN
- * with columns among its items, to which SQLite applies no affinity. `in order`: by `<` and the like.
+ * How SQLite compares the operands of a comparison. `equal`: by `=` or `!=`, or by an IN whose items are all values.
+ * `in a list`: by an IN with columns among its items, for which SQLite converts no side by the type of the other. `in
+ * order`: by `<` and the like.
  */
 type Way = "equal" | "in a list" | "in order";
 
@@ -92,8 +94,8 @@ function compared(operands: readonly Operand[], way: Way, names: Names): readonl
     operand.kind === "column" ? physicalOf(operand, names)?.mixedTexts.get(operand.column) : undefined;
   const affinities = operands.flatMap((operand) => affinityOf(operand) ?? []);
   const areNumeric = affinities.every(makesNumbers);
-  // Where no column has a numeric affinity, SQLite converts neither side, and orders numbers before texts, as sorted
-  // lists do.
+  // Where no column converts texts to numbers, SQLite converts neither side, and orders numbers before texts. Sorted
+  // lists have the same order.
   if (affinities.length === 0 || (way === "in order" && !affinities.some(makesNumbers))) return operands;
   const columns = operands.filter(({ kind }) => kind === "column").length;
   const isMistaken = (operand: Operand) => {

@@ -8,42 +8,49 @@ export interface Execution {
   readonly database: Statements;
   readonly tally: Tally;
   readonly plans: Pick<PlanChecks, "questionOf">;
-  /** The values of `auth.id`, `auth.email` and `now()` for this request. */
+  /** This request's values of `auth.id`, `auth.email`, `auth.email_verified` and `now()`, by these names. */
   readonly values: SlotValues;
-  /** Milliseconds since the epoch. */
+  /** The time of the request in milliseconds since the epoch. */
   readonly nowMs: number;
-  /** What the request may take from now on. */
+  /**
+   * For whom the database works, so that callers take turns, and how long the request may still take. Asked for when a
+   * statement is sent.
+   */
   readonly longWork: () => LongWork;
 }
 
 /**
- * How long statements may take. `short`: some milliseconds, because they look up few rows, whatever the tables hold.
+ * How long a statement may take. `short`: some milliseconds, because it looks up few rows, however large the tables
+ * are.
  */
 export type Duration = "short" | "long";
 
-/** Runs statements that only read, in one round trip. If that fails, the tally's counts become unknown. */
+/**
+ * Runs statements that only read, in one round trip. `Tally.during` decides what a failure does to the counts of rows.
+ */
 export function read(execution: Execution, statements: readonly Statement[], duration: Duration) {
   const { database, tally } = execution;
   return tally.during(database.query(statements, longWorkOf(execution, duration)));
 }
 
 /**
- * The deadline to pass to the database along with statements. Undefined for short ones where long work runs beside,
- * because a deadline would send them there, and they are done sooner here.
+ * The caller and the deadline to pass to the database along with statements. Undefined for short statements where the
+ * database runs long work beside everything else: with a deadline they would run there, and without one they are done
+ * sooner.
  */
 export function longWorkOf({ database, longWork }: Execution, duration: Duration): LongWork | undefined {
   return duration === "long" || !database.runsBeside ? longWork() : undefined;
 }
 
-/** A SELECT that returns at most one row, with a question for its query plan where that is due. */
+/** A SELECT that returns at most one row, and after it an EXPLAIN QUERY PLAN of it where its plan has to be checked. */
 export interface CountedRead {
-  /** For one round trip. */
+  /** What to send to the database in one round trip. */
   readonly statements: readonly Statement[];
   /** Whether the number of rows that the SELECT examined is known. `results` are those of `statements`. */
   readonly isExact: (results: readonly Result[]) => boolean;
 }
 
-/** What to send for a statement that reports what it examined. */
+/** What to send for a SELECT whose examined rows are counted (see `CountedRead`). */
 export function countedRead(
   { plans, nowMs }: Execution,
   counted: Counted<Sql>,

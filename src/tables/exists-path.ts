@@ -4,7 +4,7 @@ import type { Catalog, CatalogIndex } from "../schema/catalog.js";
 import { sameName } from "../schema/physical.js";
 import { binary } from "../sqlite/column-type.js";
 
-/** How SQLite finds the rows of an `exists`, in a rule that was specialised. */
+/** How SQLite finds the rows that an `exists` of a rule asks for. The rule was adapted to the caller before. */
 export type ExistsPath =
   /**
    * By equalities with the first columns of an index. At most one row is looked at: either no other condition is
@@ -12,30 +12,35 @@ export type ExistsPath =
    */
   | {
       readonly kind: "seek";
-      /** The equalities, by the column of the alias, in the order of the index. */
+      /**
+       * The conditions that are these equalities, by the column that each of them compares, in the order of the index.
+       */
       readonly served: ReadonlyMap<string, Expression>;
       /** Null where rows are found by the rowid, or by the id of `$users`. */
       readonly index: CatalogIndex | null;
     }
-  /** By an index that finds some of the table's rows. How many of these are looked at is not known. */
+  /** By an index, but more than one of the rows that it finds may have to be examined. How many is not known. */
   | { readonly kind: "narrowed" }
-  /** By reading the whole table until a row matches. */
+  /** By reading the table row after row until one matches. */
   | { readonly kind: "all" };
 
-/** The collations of columns outside of an `exists`, which are those of the row that the rule is about. */
+/**
+ * The collations of the columns that an `exists` names and that are not of its own table: those of the row that the
+ * rule is about.
+ */
 export interface Outside {
   /** The collation of each column. Columns that are missing here have BINARY. */
   readonly collations: ReadonlyMap<string, string>;
   /**
-   * Whether the SQL that stands for a column has an explicit COLLATE. A value that is not stored yet needs one to
-   * compare as the column does.
+   * Whether the SQL that stands for a column has an explicit COLLATE. A value that is yet to be written needs one, to
+   * compare as its column does.
    */
   isSaid(reference: ColumnReference): boolean;
 }
 
 /**
- * How an `exists` finds its rows. Considers the indexes of the catalog, none of which is partial, and takes an
- * equality for served only if SQLite compares in the collation of the index.
+ * How SQLite will find the rows of an `exists`. Considers the indexes of the catalog, none of which is partial. An
+ * index serves an equality only if SQLite compares the two sides in the collation of the index.
  */
 export function existsPath(exists: Exists, catalog: Catalog, outside: Outside): ExistsPath {
   const terms = conjuncts(exists.where);
@@ -46,7 +51,10 @@ export function existsPath(exists: Exists, catalog: Catalog, outside: Outside): 
   return { kind: isNarrowed(terms, sides, lookups) ? "narrowed" : "all" };
 }
 
-/** The two sides of comparisons within an `exists`: columns of its alias, and columns outside of it. */
+/**
+ * What comparisons within an `exists` name: columns of its own table, which the rule calls `alias`, and columns outside
+ * of it.
+ */
 export interface Sides {
   readonly alias: string;
   /** The collations of the alias's columns. */
@@ -54,13 +62,19 @@ export interface Sides {
   readonly outside: Outside;
 }
 
-/** The sides of an `exists`. A table that the catalog does not know counts as one whose columns compare by BINARY. */
+/**
+ * The columns inside and outside of an `exists`, by their collations. A table that the catalog does not know counts as
+ * one whose columns compare by BINARY.
+ */
 export function sidesOf({ table, alias }: Exists, catalog: Catalog, outside: Outside): Sides {
   const physical = table === "$users" ? undefined : catalog.tables.get(table);
   return { alias, own: physical?.collations ?? new Map(), outside };
 }
 
-/** A way to find rows: by the columns of an index, in its order, or by the rowid, for which `index` is null. */
+/**
+ * By what rows of a table can be looked up: the columns of an index, in its order, or the rowid, for which `index` is
+ * null. For `$users` it is the id.
+ */
 interface Lookup {
   readonly columns: readonly string[];
   readonly unique: boolean;
@@ -97,8 +111,8 @@ function seekOf(terms: readonly Expression[], sides: Sides, lookups: readonly Lo
 }
 
 /**
- * The column of the alias that a condition compares by `=` with something outside of it, if an index can serve that;
- * else null.
+ * The column of the table of an `exists` that a condition compares by `=` with something outside of that `exists`, if
+ * an index can serve the comparison; else null.
  */
 export function equalColumn(term: Expression, sides: Sides): string | null {
   return term.kind === "compare" && term.operator === "=" ? comparedColumn(term, sides) : null;
@@ -135,7 +149,10 @@ function isNarrowed(terms: readonly Expression[], sides: Sides, lookups: readonl
   });
 }
 
-/** The column of the alias by which an index can find the rows of a condition: one value, several values or a range. */
+/**
+ * The column of the table of an `exists` by which an index could find the rows for which a condition is TRUE, because
+ * the condition asks for one value, several values or a range of it; else null.
+ */
 function soughtColumn(term: Expression, sides: Sides): string | null {
   switch (term.kind) {
     case "compare":

@@ -20,7 +20,8 @@ export function isShownNumber(text: string, stored: Affinity): boolean {
 function isShownReal(text: string, stored: Affinity): boolean {
   const digits = text.replace(/^-?(0\.0*)?/, "").replace(".", "").length;
   const size = Math.abs(Number(text));
-  // Columns of other affinities store a real without a fraction as an integer, which is shown without the `.0`.
+  // A column with another numeric affinity than REAL stores a real without a fraction as an integer, which is shown
+  // without the `.0`.
   const isReal = stored === "real" || !text.endsWith(".0");
   return /^-?(0|[1-9]\d*)\.(\d*[1-9]|0)$/.test(text) && isReal && digits <= 15 && size >= 1e-4 && size < 1e15;
 }

@@ -4,8 +4,9 @@ import type { Log } from "../platform/platform.js";
 import { bind, type SlotValues, type Sql } from "./sql/fragment.js";
 
 /**
- * How a counted statement is expected to find the rows of an alias: by a seek with all of these columns, or a scan if
- * none.
+ * How SQLite is expected to find the rows of one table of a statement, which calls the table `alias`: by a search in
+ * which all of these columns are compared. Without columns by any search or scan, but not by an index that SQLite makes
+ * for the statement alone.
  */
 export interface Seek {
   readonly alias: string;
@@ -21,17 +22,21 @@ export interface Counted<S> {
   /** False where the number of rows that it examines cannot be known, however SQLite finds them. */
   readonly exact: boolean;
   /**
-   * The statement whose query plan is asked for: the statement itself, or for a write a SELECT that finds its rows in
-   * the same way. Null where it looks no row up.
+   * The statement whose query plan tells whether SQLite finds the rows as expected: the statement itself, or for a
+   * write a SELECT that finds its rows in the same way. Null for a write whose rule has no `exists`: it is taken to
+   * find its rows as expected, and no plan is asked for.
    */
   readonly asked: S | null;
   readonly seeks: readonly Seek[];
 }
 
-/** A counted statement with its values. */
+/** A statement with its values, for which the number of rows that it examined follows from its result. */
 export type CountedStatement = Counted<Statement>;
 
-/** Gives a counted statement its values. `binding` is `bindSingle` for a statement that returns at most one row. */
+/**
+ * Puts values into a statement and into the one that is asked for its plan. `binding` is `bindSingle` for a statement
+ * that returns at most one row.
+ */
 export function bindCounted(
   counted: Counted<Sql>,
   values: readonly SlotValues[],
@@ -48,9 +53,12 @@ export function bindCounted(
   };
 }
 
-/** The question for the query plan of a statement, which is sent along with it. */
+/** What is asked about SQLite's query plan of a statement, in the same round trip as the statement. */
 export interface PlanQuestion {
-  /** What to send after the statement: one EXPLAIN QUERY PLAN, or nothing where the answer is known already. */
+  /**
+   * What to send after the statement: one EXPLAIN QUERY PLAN, or nothing where the answer is known already or would not
+   * help.
+   */
   readonly statements: readonly Statement[];
   /**
    * Whether it is known how many rows the statement examined. `results` are those of the whole round trip; where a
@@ -62,19 +70,23 @@ export interface PlanQuestion {
 const exactly: PlanQuestion = { statements: [], isExact: () => true };
 const unknown: PlanQuestion = { statements: [], isExact: () => false };
 
-/** For projects that do not meter requests: no plan is asked for, so no number of rows is known. */
+/**
+ * For projects that do not meter requests: no query plan is asked for, and how many rows a statement examined counts as
+ * unknown.
+ */
 export const noPlanChecks: Pick<PlanChecks, "questionOf"> = { questionOf: () => unknown };
 
 const plansBytesMax = 4_194_304;
-/** After how long a plan is asked for again, because new statistics may have changed it. */
+/** After how many milliseconds a query plan is asked for again, because new statistics may have changed it. */
 const trustedMs = 60_000;
 
 /**
- * Remembers for each statement whether SQLite finds its rows as expected. It asks once a minute, in the same round
- * trip as the statement itself. Belongs to one version of the schema (`Remembered`).
+ * Remembers for each statement whether SQLite finds its rows as expected. Where the answer is older than a minute, it
+ * is asked for again, in the same round trip as the statement itself. Belongs to one version of the schema
+ * (`Remembered`).
  */
 export class PlanChecks {
-  /** By the text of the statement. */
+  /** What is known of the query plans, by the text of the statement. */
   readonly #plans = new Memo<KnownPlan>(plansBytesMax, { keyLengthMax: statementLengthMax });
 
   constructor(private readonly log: Log) {}
@@ -122,7 +134,7 @@ export function followsPlan(details: readonly string[], seeks: readonly Seek[]):
     // A plan shows the rowid as `rowid`, whatever its column is called.
     if (how.includes(" USING INTEGER PRIMARY KEY (")) return true;
     const [, terms = ""] = / \(((?:[^ ]| AND )+)\)$/.exec(how) ?? [];
-    // A term is `n>?`, or `(a,b)>(?,?)` for a row value.
+    // A term in the parentheses of a plan's line is `n>?`, or `(a,b)>(?,?)` for a row value.
     const sought = terms.split(" AND ").flatMap((term) =>
       term
         .replace(/[=<>].*$/, "")

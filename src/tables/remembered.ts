@@ -28,9 +28,9 @@ export class Remembered {
   }
 }
 
-/** About what a rule takes as a tree. */
+/** About how many bytes a parsed rule takes. */
 const ruleBytes = 2_048;
-/** About what a list takes for each column that it shows: for its place in the plan, and in two statements. */
+/** About how many bytes a list takes for each column that it shows: in its plan, and in two SQL statements. */
 const columnBytes = 512;
 
 function listBytes(shape: string, list: PreparedList | Refusal | null): number {

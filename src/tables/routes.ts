@@ -34,7 +34,7 @@ import {
 } from "./row/row-request.js";
 import type { SlotValues } from "./sql/fragment.js";
 
-/** What the table endpoints work with. */
+/** The services that the table endpoints use. */
 export interface TableServices {
   readonly platform: Platform;
   readonly config: Config;
@@ -44,7 +44,7 @@ export interface TableServices {
   readonly meter: Meter;
   /** The answer to an exception, which is also logged where it was not expected. */
   readonly failed: (error: unknown) => Refusal;
-  /** Whether there is a request log, which has to be told of each request. */
+  /** Whether requests are logged, so that the log has to be told what it cannot see by itself. */
   readonly isLogged: boolean;
 }
 
@@ -77,8 +77,8 @@ export function tableRoutes(services: TableServices) {
 }
 
 /**
- * Answers a request to a table: authenticates the caller, looks the table up, calls `act`, and records the receipt,
- * also where the answer is an error.
+ * Answers a request to a table: authenticates the caller, looks the table up, calls `act`, and records the receipt
+ * (what the request cost), also where the answer is an error.
  */
 async function answered(
   services: TableServices,
@@ -104,7 +104,8 @@ async function answered(
           : act({ services, request, attempt, caller, project, database, table });
       });
     });
-    // The caller was only expected, and is not who they were taken for.
+    // `caller` is who the credentials name. It is passed on before the database has checked them, and where the check
+    // fails, the log must not name that caller.
     if (isRefusal(answer) && answer.code === "unauthorized" && by?.kind !== "anonymous") by = undefined;
   } catch (error) {
     answer = services.failed(error);
@@ -124,12 +125,12 @@ interface TableRequest {
   readonly attempt: Attempt;
   readonly caller: Caller;
   readonly project: LiveProject;
-  /** The database, with the check of the caller added to its first round trip. */
+  /** The database for this request. It adds the check of the caller's credentials to its first round trip. */
   readonly database: Statements;
   readonly table: Table;
 }
 
-/** A request that the rules allow as far as that can be told without looking at rows. */
+/** A request that is allowed as far as the rules can tell without looking at rows. */
 interface PermittedRequest {
   readonly asked: TableRequest;
   readonly access: Access;
@@ -179,8 +180,8 @@ function permittedRequest(asked: TableRequest, action: Action): PermittedRequest
 }
 
 /**
- * The values of `auth.id`, `auth.email`, `auth.email_verified` and `now()`, which rules compare with. `auth.role` is in
- * the SQL already.
+ * The values of `auth.id`, `auth.email`, `auth.email_verified` and `now()`, which a rule's SQL has placeholders for.
+ * `auth.role` needs none: the SQL is made for the caller's role.
  */
 function callerValues(caller: Caller, nowSeconds: number): SlotValues {
   const { id, email, email_verified } = authValues(caller);

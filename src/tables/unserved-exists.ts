@@ -31,8 +31,8 @@ function isKnown({ table }: Exists, { tables }: Catalog): boolean {
 }
 
 /**
- * The rule as statements have it for anonymous callers, users and administrators. Where the callers of a role cannot
- * share a statement, the rule is taken as it is written.
+ * The rule in the forms that statements hold: adapted to anonymous callers, to users and to administrators. Where the
+ * callers of a role cannot share a statement, the rule is taken as it is written.
  */
 function asStatementsHaveIt(rule: Expression): readonly Expression[] {
   return [null, "user", "admin"].map((role) => specialiseForRole(rule, role) ?? whenTrue(rule));

@@ -7,10 +7,10 @@ import { keepArgon2 } from "./keep-argon2.js";
 import { modules } from "./wasm/modules.js";
 
 /**
- * Hashes passwords with hash-wasm on the isolate's only thread: Argon2id, and bcrypt for imported users. One hash at
- * a time. A computation waits for nothing outside of it, so a request that is cancelled cannot leave one half done
- * and block the queue. Nor can others come in between, so there is nobody to take turns with: which request comes to its
- * hash next is decided by the runtime, as it hands out what they wait for.
+ * Hashes passwords with hash-wasm on the isolate's only thread: Argon2id, and bcrypt for imported users. One hash at a
+ * time. A computation waits for nothing outside of it, so a request that is cancelled cannot leave one half done and
+ * block the queue. Nor can a queue of requests form while it runs, so turns (`HashTurn`) have no effect here: which
+ * request comes to its hash next is decided by the runtime, as it hands out what the requests wait for.
  */
 export function createArgon2(random: Random): PasswordHasher {
   givePrecompiledModules();

@@ -24,7 +24,7 @@ const binaries: Plugin = {
 const bundle = await rolldown({
   input: { index: entry },
   platform: "browser",
-  // Provided by the runtime.
+  // The module that workerd provides, so that it is not bundled.
   external: ["cloudflare:workers"],
   resolve: {
     // workerd does not compile WebAssembly at run time, so hash-wasm is replaced: see wasm/extract.ts.

@@ -50,7 +50,8 @@ export function openD1(binding: D1Binding): Database {
     try {
       return await send(statements);
     } catch (error) {
-      // A read is tried once more: it can be repeated safely, and such errors of D1 are usually over in a moment.
+      // A read that failed by trouble of D1 is tried once more: it can be repeated safely, and such trouble is usually
+      // over in a moment.
       if (!(error instanceof UnavailableError) || error instanceof NotSetUpError) throw error;
       return send(statements);
     }
@@ -89,10 +90,13 @@ function isLost(error: unknown): boolean {
   );
 }
 
-/** D1 limits a string to 2 MB. JSON escaping can make stored text up to six times as long. */
+/**
+ * How many bytes of stored values an answer may hold. D1 limits a string to 2 MB, and JSON escaping can make stored
+ * text up to six times as long.
+ */
 const answerBytesMax = 300_000;
 
-/** In effect until the end of the batch. */
+/** Foreign keys are checked at the end of the batch only. The pragma is in effect until then. */
 const deferForeignKeys: Statement = { sql: "PRAGMA defer_foreign_keys=on", params: [] };
 
 /** D1's limit on the parameters of one statement. */

@@ -117,7 +117,10 @@ async function answers(url: string): Promise<boolean> {
   }
 }
 
-/** Throws UsageError where the port is in use. 0 becomes a free port. */
+/**
+ * The port to listen on: the wanted one, or a free one where 0 is wanted. Throws UsageError where the port cannot be
+ * listened on.
+ */
 function freePort(wanted: number): Promise<number> {
   return new Promise((resolve, reject) => {
     const server = createServer();

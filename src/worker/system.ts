@@ -19,7 +19,7 @@ export const consoleLog: Log = {
   line: (text) => console.log(text),
 };
 
-/** The same with messages as `[log]` asks for. */
+/** A log of the Worker that writes messages as JSON where `[log]` of svc.toml asks for that; else `consoleLog`. */
 export function consoleLogOf(settings: LogSettings): Log {
   if (settings.format !== "json") return consoleLog;
   const write = (message: Message, print: (line: string) => void) => {

@@ -21,7 +21,7 @@ class TomlPlace implements Place {
   }
 
   /**
-   * The part called `step`, made at `offset` if there is none. It takes its final offset from `named`, because a
+   * The part called `step`, made with this offset if there is none yet. `named` sets the final offset later, because a
    * table such as `auth` may first occur within `[auth.throttle]`.
    */
   madePart(step: string, offset: number): TomlPlace {
@@ -42,14 +42,15 @@ class TomlPlace implements Place {
   }
 }
 
-// Each pattern repeats a single class of characters, because a repeated alternative takes stack for every round.
+// Each of these patterns repeats a single class of characters, because a repeated alternative takes stack for every
+// round.
 const whitespace = /[ \t\r\n]+/y;
 const comment = /#[^\n]*/y;
 const spaces = /[ \t]*/y;
 const bareKey = /[A-Za-z0-9_-]+/y;
 const openingQuotes = /"""|'''|"|'/y;
 const moreQuotes = /["']{0,2}/y;
-/** A number, a date, true or false. */
+/** Matches a number, a date, true or false. */
 const plain = /[^,\]}#\n]+/y;
 
 class Scanner {

@@ -23,7 +23,7 @@ export function withLines(
 }
 
 function located(problems: readonly Problem[], file: string, text: string | undefined): readonly Problem[] {
-  // Mistakes of syntax have their lines already, and such a file cannot be parsed for places.
+  // Mistakes of syntax come with their lines, and a file that has any cannot be parsed to find the places of keys.
   if (text === undefined || problems.every(({ line }) => line !== undefined)) return problems;
   const root = file.endsWith(".toml") ? tomlPlaces(text) : yamlPlaces(text);
   const starts = lineStarts(text);

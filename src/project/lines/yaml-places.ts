@@ -32,7 +32,7 @@ class YamlPlace implements Place {
     return new YamlPlace(node.range?.[0] ?? this.offset, value, this.targets);
   }
 
-  /** For each part its key, the node to point at, and its value. */
+  /** The parts of a map or a list, each as its key or index, the node to point at, and its value. */
   #entries(): (readonly [string, Node, unknown])[] {
     const value = isAlias(this.value) ? this.targets.get(this.value) : this.value;
     if (isSeq(value))

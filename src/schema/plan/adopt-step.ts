@@ -34,7 +34,8 @@ function adoptHazards(declared: Table, source: PhysicalTable, model: TableModel 
     return [impossible(`${declared.name} is there and differs from the file: ${differences.join("; ")}`)];
   return [...declared.columns.values()].flatMap((column) => {
     const stored = source.columns.find(({ name }) => name === column.name)!;
-    // A STRICT table guarantees types that SQLite has itself.
+    // In a STRICT table SQLite has checked every value against the column's type, but it does not know the types
+    // boolean and json.
     const isVouchedFor = !isLoose(source, stored) && column.type !== "boolean" && column.type !== "json";
     return isVouchedFor ? [] : valueHazards(declared, column);
   });
@@ -45,7 +46,7 @@ function valueHazards(table: Table, column: Column): Hazard[] {
   return [impossibleIfAny(`${table.name}.${column.name} holds values that are not ${column.type}`, count)];
 }
 
-/** How the table in the database differs from the file. */
+/** How the table in the database differs from the file, as messages; empty where it does not. */
 function adoptDifferences(declared: Table, source: PhysicalTable, model: TableModel | null): string[] {
   if (source.kind === "shadow") return ["it is a shadow table of a virtual table"];
   if (model === null) return ["it has no column whose name the file can say"];

@@ -34,8 +34,8 @@ export function bystanders(physical: Physical, tables: readonly string[]): Bysta
 }
 
 /**
- * The statements that drop them. Triggers of a table or view that is dropped need none, because they are dropped with
- * it.
+ * The statements that drop these views and triggers. Triggers of a table or view that is dropped need none, because
+ * they go with it.
  */
 export function dropBystanders({ views, triggers }: Bystanders, tables: readonly PhysicalTable[]): string[] {
   const going = [...tables, ...views];
@@ -47,7 +47,7 @@ export function dropBystanders({ views, triggers }: Bystanders, tables: readonly
   ];
 }
 
-/** The statements that create them again as they were, views first. */
+/** The statements that create these views and triggers again as they were, views first. */
 export function restoreBystanders({ views, triggers }: Bystanders): string[] {
   return [...views, ...triggers].map(({ sql }) => sql);
 }

@@ -16,7 +16,7 @@ import { rebuildTogether } from "./rebuild-together.js";
 import { destructive, type Hazard, impossible, impossibleIfAny, type Step } from "./steps.js";
 import type { TableChange } from "./table-change.js";
 
-/** The steps that change a table that is in force and stays, in the names that are in force. */
+/** The steps that change a table which stays in the schema. They use the names in force, because renames come last. */
 export function changeSteps(change: TableChange, physical: Physical, rowsOf: RowsOf): Step[] {
   if (change.current.virtual || change.target.virtual) return virtualSteps(change);
   const steps = change.rebuild
@@ -26,8 +26,8 @@ export function changeSteps(change: TableChange, physical: Physical, rowsOf: Row
 }
 
 /**
- * Columns of a virtual table cannot be changed, because its module defines them. How they are read may change without
- * a step.
+ * The steps for a virtual table: its columns cannot be changed, because its module defines them. The types that the
+ * file declares for them may change without a step.
  */
 function virtualSteps({ current, target, added, dropped }: TableChange): Step[] {
   const same = current.virtual && target.virtual && added.length === 0 && dropped.length === 0;
@@ -91,8 +91,8 @@ function hazardsOf(change: TableChange, physical: Physical, rowsOf: RowsOf): Haz
 }
 
 /**
- * Creates indexes. An index whose name contains a name that is renamed is dropped before and created again, except
- * where a rebuild of its table has dropped it already.
+ * The steps that create indexes. An index whose name contains a name that is renamed is dropped before and created
+ * again, except where a rebuild of its table has dropped it already.
  */
 function indexSteps(change: TableChange): Step[] {
   const { current, rebuild, indexes } = change;
@@ -128,7 +128,8 @@ function newIndexHazards(shape: IndexShape, { current, target }: TableChange): H
 }
 
 /**
- * Drops indexes. This comes before all other changes, because a column cannot be dropped while an index covers it.
+ * The steps that drop indexes. They come before all other changes, because a column cannot be dropped while an index
+ * covers it.
  */
 export function dropIndexSteps({ current, indexes }: TableChange): Step[] {
   const drop = (name: string, hazards: readonly Hazard[]): Step => ({

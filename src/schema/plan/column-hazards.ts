@@ -11,8 +11,8 @@ import { destructive, destructiveIfAny, type Hazard, impossible, impossibleIfAny
 import type { TableChange } from "./table-change.js";
 
 /**
- * The FROM term for the rows of a referenced table as they are after the plan; null for a table that will be new and
- * so empty.
+ * Gives the FROM term for the rows of the table that a reference names, as they are after the plan; null for a table
+ * that will be new and so empty.
  */
 export type RowsOf = (reference: Reference) => string | null;
 
@@ -102,8 +102,8 @@ function misfitHazards(column: Column, table: Table): Hazard[] {
 }
 
 /**
- * An ANY column that gets another type loses the freedom to hold any value: values of other storage classes would
- * change.
+ * The hazard of an ANY column, which may hold any value, that gets another type: how many values would change because
+ * their storage class is not that of the new type.
  */
 function reshaped(before: Column, after: Column, table: Table, { value }: Conversion): Hazard {
   const count = countRows(quoteName(table.name), `typeof(${value}) <> typeof(${quoteName(before.name)})`);

@@ -5,7 +5,7 @@ export interface Conversion {
   readonly value: string;
   /** A condition that is TRUE for values, other than NULL, that keep their meaning; null where every value does. */
   readonly keeps: string | null;
-  /** What happens to the other values. */
+  /** What becomes of the values that do not keep their meaning. */
   readonly otherwise: "null" | "rounded";
   /**
    * Whether the conversion is destructive even where every value converts (docs/reference/schema.md#changes-of-type).
@@ -50,7 +50,10 @@ const asBlob = (c: string) => `CAST(${c} AS BLOB)`;
 const zeroOrOne = (c: string) => `${c} IN (0, 1)`;
 const wordOfBoolean = (c: string) =>
   `CASE ${c} WHEN 1 THEN 'true' WHEN 0 THEN 'false' ELSE CAST(${c} AS TEXT) END`;
-/** A text that reads back as the same number. SQLite's own text has 15 digits, which may not be enough. */
+/**
+ * The SQL that turns a real into a text that reads back as the same number. SQLite's own text has 15 digits, which may
+ * not be enough.
+ */
 const realText = (c: string) =>
   `CASE WHEN CAST(CAST(${c} AS TEXT) AS REAL) = ${c} THEN CAST(${c} AS TEXT) ELSE printf('%!.17g', ${c}) END`;
 const largestReal = "1.7976931348623157e308";
@@ -100,8 +103,8 @@ const conversions: Record<ColumnType, Partial<Record<ColumnType, Make>>> = {
 };
 
 /**
- * A condition that is TRUE for stored values, other than NULL, that are not of the type. Only columns that may hold
- * any type have such values.
+ * An SQL condition that is TRUE for values of a column, other than NULL, that are not of the column's type. Only
+ * columns that may hold any type have such values.
  */
 export function misfit(column: string, type: ColumnType): string {
   return misfits[type](column, `typeof(${column})`);

@@ -19,7 +19,7 @@ export interface Keepsakes {
   readonly autoincrement: boolean;
 }
 
-/** Nothing to keep: for a new table. */
+/** The `Keepsakes` of a new table, which has no properties to keep. */
 export const nothingKept: Keepsakes = {
   declaredTypes: new Map(),
   collations: new Map(),
@@ -27,7 +27,10 @@ export const nothingKept: Keepsakes = {
   autoincrement: false,
 };
 
-/** CREATE TABLE. `physicalName` differs from the table's name while the table is rebuilt. */
+/**
+ * The CREATE TABLE statement. `physicalName` is the name under which the table is created, a temporary one while a
+ * table is rebuilt.
+ */
 export function createTable(
   table: Table,
   kept: Keepsakes = nothingKept,
@@ -143,12 +146,15 @@ export function dropColumn(table: string, column: string): string {
   return `ALTER TABLE ${quoteName(table)} DROP COLUMN ${quoteName(column)}`;
 }
 
-/** SQLite carries it into whatever speaks of the table. */
+/** ALTER TABLE RENAME TO. SQLite also changes the name in triggers, views and foreign keys that mention the table. */
 export function renameTable(from: string, to: string): string {
   return `ALTER TABLE ${quoteName(from)} RENAME TO ${quoteName(to)}`;
 }
 
-/** SQLite carries it into whatever speaks of the column. */
+/**
+ * ALTER TABLE RENAME COLUMN. SQLite also changes the name in indexes, triggers, views and foreign keys that mention the
+ * column.
+ */
 export function renameColumn(table: string, from: string, to: string): string {
   return `ALTER TABLE ${quoteName(table)} RENAME COLUMN ${quoteName(from)} TO ${quoteName(to)}`;
 }

@@ -118,8 +118,8 @@ function withDescendants(rebuilt: readonly TableComparison[], physical: Physical
 }
 
 /**
- * Whether a table that is rebuilt together with others also has columns added or dropped, which its new CREATE TABLE
- * then includes.
+ * Whether a table has columns added or dropped and is among those that are rebuilt together (`together`): then its new
+ * CREATE TABLE includes these changes.
  */
 function takesColumnsAtOnce(
   { current, added, dropped }: TableComparison,
@@ -145,11 +145,11 @@ function stepsOfChanges(
   const rebuild = rebuildTogetherSteps(together, changes, gone, physical, rowsOf);
   return [
     ...changes.flatMap(dropIndexSteps),
-    // Changes without a rebuild come first, because rebuilt tables may refer to them.
+    // Tables that are changed without a rebuild come first, because tables that are rebuilt may refer to them.
     ...alone.filter(({ rebuild }) => !rebuild).flatMap((change) => changeSteps(change, physical, rowsOf)),
     ...rebuild.slice(0, 1),
-    // New tables are created after the old ones were set aside and before they are brought back: each may refer to
-    // the other.
+    // New tables are created after the tables that are rebuilt together were set aside, and before they are brought
+    // back: new and rebuilt tables may refer to each other.
     ...creation,
     ...rebuild.slice(1),
     ...alone.filter(({ rebuild }) => rebuild).flatMap((change) => changeSteps(change, physical, rowsOf)),

@@ -18,14 +18,17 @@ export interface IndexChange {
 
 /** An index that the plan makes. */
 export interface CreatedIndex {
-  /** Made of the names that the table and its columns will have. */
+  /** The index's name in the database, made of the names that its table and columns will have. */
   readonly name: string;
   readonly shape: IndexShape;
-  /** False for an index that is only created again. */
+  /** False for an index that was there and is only created again. */
   readonly isNew: boolean;
 }
 
-/** Decides what happens to each index. `rebuild`: the table is created anew, and its unique constraints with it. */
+/**
+ * Decides what happens to each index of a table. With `rebuild` the table is created anew, and its unique constraints
+ * with it.
+ */
 export function indexChange(
   { target, named, physical, signatures, unwanted, dropped: droppedColumns }: TableComparison,
   rebuild: boolean,

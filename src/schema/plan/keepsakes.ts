@@ -25,9 +25,9 @@ export function keepsakes({ current, target, physical, keyChanged }: TableCompar
 }
 
 /**
- * The declared type that a column keeps; null where it gets that of its type in the file. In a STRICT table only ANY
- * is kept. Without STRICT, ANY would convert values; a column without a declared type does not, so there ANY becomes
- * empty.
+ * The declared type that a column keeps when its table is rebuilt; null where it gets the declared type of its type in
+ * the file. In a STRICT table only ANY is kept. In other tables ANY would convert values; a column without a declared
+ * type does not, so there ANY becomes empty.
  */
 function keptDeclaration(
   { declaredType }: PhysicalColumn,

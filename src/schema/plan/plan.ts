@@ -32,7 +32,7 @@ export type PlanOutcome =
   | { readonly outcome: "planned"; readonly plan: Plan }
   | { readonly outcome: "invalid"; readonly problems: readonly Problem[] };
 
-/** The base where no schema was ever applied. */
+/** The `base` of a plan where no schema was ever applied. */
 export const noBase = "none";
 
 /** Plans the change to a proposed schema and counts what it would lose or break. The database stays as it is. */

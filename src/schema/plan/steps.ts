@@ -3,7 +3,10 @@ export interface Step {
   readonly kind: StepKind;
   /** One line for a person. */
   readonly description: string;
-  /** The statements, in the order in which they are carried out. None where a table is only adopted. */
+  /**
+   * The statements, in the order in which they are carried out. None where nothing is left to do, such as for a table
+   * that is only adopted.
+   */
   readonly statements: readonly string[];
   readonly hazards: readonly Hazard[];
 }
@@ -45,7 +48,10 @@ export interface AssessedHazard {
   readonly count: number | null;
 }
 
-/** A step with the hazards that do exist. */
+/**
+ * A step after its hazards were counted. Those of which nothing was counted are left out, if a count of zero means that
+ * they do not exist.
+ */
 export interface PlannedStep {
   readonly kind: StepKind;
   readonly description: string;
@@ -54,32 +60,32 @@ export interface PlannedStep {
   readonly hazards: readonly AssessedHazard[];
 }
 
-/** A hazard that is always there; `count` tells how much is lost. */
+/** The hazard of a step that always loses something. `count` is the query that tells how much, or null. */
 export function destructive(reason: string, count: string | null = null): Hazard {
   return { effect: "destructive", reason, count, onlyIfCounted: false };
 }
 
-/** A hazard that loses something unless the count is zero. */
+/** The hazard of a step that loses something unless the query `count` returns zero. */
 export function destructiveIfAny(reason: string, count: string): Hazard {
   return { effect: "destructive", reason, count, onlyIfCounted: true };
 }
 
-/** A hazard that prevents the step in any case. */
+/** The hazard of a step that cannot be carried out in any case. */
 export function impossible(reason: string): Hazard {
   return { effect: "impossible", reason, count: null, onlyIfCounted: false };
 }
 
-/** A hazard that prevents the step unless the count is zero. */
+/** The hazard of a step that cannot be carried out unless the query `count` returns zero. */
 export function impossibleIfAny(reason: string, count: string): Hazard {
   return { effect: "impossible", reason, count, onlyIfCounted: true };
 }
 
-/** The queries whose results `assess` takes, in its order. */
+/** The queries that count what the steps' hazards concern, in the order in which `assess` takes their results. */
 export function countQueries(steps: readonly Step[]): string[] {
   return steps.flatMap(({ hazards }) => hazards.flatMap(({ count }) => (count === null ? [] : [count])));
 }
 
-/** Fills in the results of `countQueries`, and leaves out hazards that vanish at zero. */
+/** The steps with the results of `countQueries` in their hazards. Leaves out hazards that vanish at zero. */
 export function assess(steps: readonly Step[], counts: readonly number[]): PlannedStep[] {
   const remaining = [...counts];
   return steps.map(({ kind, description, statements, hazards }) => {

@@ -10,7 +10,7 @@ import { sameColumn } from "./same-column.js";
 export interface TableComparison {
   readonly current: Table;
   readonly target: Table;
-  /** The target under the names that it will have. */
+  /** `target` under the names that the table and its columns will have. */
   readonly named: Table;
   readonly physical: PhysicalTable;
   /** The result of `indexSignatures`. */

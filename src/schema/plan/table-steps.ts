@@ -110,7 +110,9 @@ function renameStatements(from: string, to: string, rename: (from: string, to: s
   return sameName(from, to) ? [rename(from, between), rename(between, to)] : [rename(from, to)];
 }
 
-/** The physical table or view that a new name would collide with. */
+/**
+ * The table or view of the database that a new table name would collide with, as a phrase; null where there is none.
+ */
 function takenBy(name: string, physical: Physical): string | null {
   if (physical.views.some((view) => sameName(view.name, name))) return `view ${name}`;
   return physical.tables.has(name.toLowerCase()) ? `table ${name}` : null;

@@ -30,8 +30,8 @@ function isRename({ kind }: Step): boolean {
 }
 
 /**
- * A text that is no JSON path. The last statement uses it as one, so it fails, the transaction is rolled back, and
- * the error's message contains the text.
+ * A text that is no JSON path. The last statement of the trial uses it as one and so fails: the transaction is rolled
+ * back, and the error's message contains the text.
  */
 const takenBack = "nothing was renamed";
 

@@ -21,7 +21,7 @@ export async function columnValues(
 
 function conditions(column: string): string[] {
   const is = (type: string) => `typeof(${column}) = '${type}'`;
-  // The column may have a collation that this engine does not have.
+  // COLLATE BINARY, because the column may have a collation that this engine lacks.
   const binary = `(${column} COLLATE BINARY)`;
   return [
     is("integer"),

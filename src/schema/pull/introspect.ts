@@ -78,8 +78,8 @@ export async function introspect(database: Database): Promise<Introspection> {
 }
 
 /**
- * Why a table is left out of the file: it cannot be read, or it refers to a table that is left out. Null where the
- * table is in the file.
+ * Why a table is left out of the file without a look at its columns: it cannot be read, or it refers to a table that is
+ * left out for such a reason. Null where neither is so.
  */
 function unreadable(
   table: PhysicalTable,
@@ -130,7 +130,7 @@ async function introspectTable(
     const found = values.get(column.name);
     const guess = found === undefined ? null : guessType(column.declaredType, found);
     if (guess === null) return { type: typeOfDeclaration(column.declaredType), note: null };
-    // A json column cannot be part of a primary key.
+    // A json column cannot be part of a primary key, so such a column becomes text.
     return guess.type === "json" && column.keyPosition > 0 ? { type: "text", note: null } : guess;
   };
   const model = tableModel(table, physical, (column) => guessOf(column).type);

@@ -23,7 +23,7 @@ export async function pullSchema(database: Database): Promise<Pulled> {
   return { text, notes };
 }
 
-/** One kind of notes. */
+/** Notes of one kind on a pulled schema, under the heading with which they are shown. */
 interface NoteSection {
   readonly heading: string;
   readonly lines: readonly string[];

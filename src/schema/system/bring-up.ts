@@ -84,7 +84,8 @@ export function broughtUpFirst(
   now: () => number,
   migrations: readonly SystemMigration[] = systemMigrations,
 ): Database {
-  // A flag and not a promise: the request that began may be cancelled, and its promise would never be fulfilled.
+  // A flag and not a promise: the request that began to carry out migrations may be cancelled, and its promise would
+  // never be fulfilled.
   let isUp = false;
   const ready = async (): Promise<void> => {
     if (isUp) return;
@@ -116,7 +117,10 @@ export function broughtUpFirst(
   };
 }
 
-/** Whether another process has carried out migrations since. If not, trying again would fail in the same way. */
+/**
+ * Whether another process has carried out migrations since the pending ones were determined. If not, trying again would
+ * fail in the same way.
+ */
 export async function hasMoved(
   database: Database,
   { version }: PendingMigrations,

@@ -5,7 +5,7 @@ import type { CatalogTable } from "../../schema/catalog.js";
 import { sameFragment } from "../../sqlite/fragment.js";
 import type { RowValues } from "./row-request.js";
 
-/** The write that broke a constraint. */
+/** A write that the database refused because it broke a constraint. */
 export interface RefusedWrite {
   readonly kind: "insert" | "update" | "delete";
   readonly table: Table;
@@ -42,14 +42,17 @@ function mayRead(columns: readonly string[], { readable }: RefusedWrite): boolea
   return columns.every((column) => readable.has(column));
 }
 
-/** The columns for the end of a message; empty where there are none, or the caller may not read one of them. */
+/**
+ * The columns as the end of a message, such as `: owner_id, name`; empty where there are none, or the caller may not
+ * read one of them.
+ */
 function listed(columns: readonly string[], write: RefusedWrite): string {
   return columns.length > 0 && mayRead(columns, write) ? `: ${columns.join(", ")}` : "";
 }
 
 /**
- * The columns in SQLite's message, such as `UNIQUE constraint failed: rooms.owner_id, rooms.name`. Empty if of
- * another table.
+ * The columns in SQLite's message, such as `UNIQUE constraint failed: rooms.owner_id, rooms.name`. Empty where the
+ * message names none, or columns of another table.
  */
 function columnsIn({ message }: ConstraintError, { table }: RefusedWrite): readonly string[] {
   const [, list] = /^(?:NOT NULL|UNIQUE) constraint failed: (\w+\.\w+(?:, \w+\.\w+)*)$/.exec(message) ?? [];
@@ -85,7 +88,10 @@ function brokenReference(write: RefusedWrite): string {
   return `${sentence}: one of ${names.join(", ")}`;
 }
 
-/** Whether a write may have broken a foreign key. One that has NULL in any of its columns is never broken. */
+/**
+ * Whether a write may have broken the foreign key of these columns. A foreign key that has NULL in any of its columns
+ * is never broken.
+ */
 function mayBreak(key: readonly string[], { kind, table, written }: RefusedWrite): boolean {
   const values = key.map((name) => {
     const column = table.columns.get(name);

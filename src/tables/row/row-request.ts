@@ -62,8 +62,8 @@ function keyValues(
     const parsed = fromText(column, textOf(field));
     if (!parsed.ok) return badRequest(`${field}: expected ${parsed.expected}`);
     const stored = numericAffinity(field, physical);
-    // The column has stored every such text as a number, and would find the row of that number by another spelling of
-    // it.
+    // The column stores a text that reads as a number as that number. It would find the row by any spelling of the
+    // number, but only the one that JSON shows is the key.
     if (stored !== undefined && readsAsNumber(textOf(field)) && !isShownNumber(textOf(field), stored))
       return notFound;
     values.set(field, parsed.value);
@@ -132,8 +132,8 @@ export function patchValues(access: Access, body: Body): RowValues | Refusal {
 }
 
 /**
- * Whether a column of numeric affinity would store a text as something else. A number in a json column is stored as a
- * number, too; that is no change if it comes back as the same number.
+ * Whether a column that turns texts which read as numbers into numbers would change this value. For a json column that
+ * is no change if the number comes back as the same JSON.
  */
 function becomesAnother({ type }: Column, value: SqlValue): boolean {
   return typeof value === "string" && readsAsNumber(value) && !(type === "json" && staysAsNumber(value));

@@ -20,14 +20,20 @@ import type { Values } from "../sql/row-key.js";
 import { constraintRefusal } from "./constraint-refusal.js";
 import { notFound, type RowValues } from "./row-request.js";
 
-/** The table of a row, what the caller may do with it, and the statements that earlier requests have made. */
+/**
+ * What requests for single rows of a table use: what the caller may do with the table, and the statements that earlier
+ * requests have made.
+ */
 export interface RowTarget {
   readonly access: Access;
   readonly reads: Memo<Counted<Sql>>;
   readonly writes: Memo<WriteStatement>;
 }
 
-/** A slot for each column, so that the statement does not hold the values of this request. */
+/**
+ * A placeholder for each column that is filled when the statement is sent (`Slot`), so that other requests can use the
+ * statement with other values.
+ */
 function slots(values: RowValues, { table }: Access): Values {
   return new Map([...values.keys()].map((name) => [table.columns.get(name)!, new Slot(name)]));
 }
@@ -40,14 +46,20 @@ function shapeOf({ key }: Access, values: RowValues): string | null {
   return key && `${key}\n${[...values.keys()].join()}`;
 }
 
-/** A statement that finds its row by the key takes long only where the rule has an `exists` that no index serves. */
+/**
+ * Finding a row by its key is quick. The statement may take long where one of its rules has an `exists` that more than
+ * a single look-up in an index has to decide.
+ */
 function durationOf({ exact }: Counted<Sql>): Duration {
   return exact ? "short" : "long";
 }
 
 const tooLarge = badRequest("the row is too large for an answer: list it with fewer columns");
 
-/** Reads a row by its key. Returns it as JSON text, or 403, or 404. */
+/**
+ * Reads a row by its key. Returns it as JSON text, or a refusal: 403, 404, or 400 for a row that is too large for an
+ * answer.
+ */
 export async function getRow(
   { access, reads }: RowTarget,
   execution: Execution,
@@ -123,7 +135,7 @@ async function rowAfter(write: RowWrite, access: Access, execution: Execution): 
   }
 }
 
-/** A write whose statement holds its rule, and the values of the request. */
+/** A write to carry out: its statement, which also tests the rule, and the values of the request. */
 interface RowWrite {
   readonly kind: "insert" | "update" | "delete";
   readonly statement: WriteStatement;
@@ -133,7 +145,10 @@ interface RowWrite {
 
 type RowWriteOutcome =
   | { readonly outcome: "written"; readonly json: string }
-  /** The rule denies, or there is no such row. `isThere`: it is known that the row exists, so the rule denies. */
+  /**
+   * The rule denies the write, or there is no such row. `isThere`: it is known that the row exists (or is to be
+   * inserted), so the rule denies.
+   */
   | { readonly outcome: "not_written"; readonly isThere: boolean }
   | { readonly outcome: "refused"; readonly refusal: Refusal };
 
@@ -145,7 +160,7 @@ async function carryOut(write: RowWrite, access: Access, execution: Execution): 
   const { table, catalog } = access;
   const physical = catalog.tables.get(table.name)!;
   const triggers = physical.triggers[kind];
-  // An update or a delete reads the row that it looks up by its key; an insert reads none.
+  // How many rows the write itself reads: an update or a delete the row that it looks up by its key, an insert none.
   const own = kind === "insert" ? 0 : 1;
   const { probes } = statement;
   const values = [execution.values, ...write.values];
@@ -172,7 +187,7 @@ async function carryOut(write: RowWrite, access: Access, execution: Execution): 
       return { outcome: "not_written", isThere };
     }
     const returned = returnedRow(rows[0]![0] as string);
-    // How many rows an owner's trigger reads cannot be known.
+    // How many rows a trigger of the project's owner reads cannot be known.
     const isKnown = exact && !triggers.read;
     tally.add(isKnown ? own + (probed ?? 0) + returned.probed : null, logicalRows(triggers, rowsWritten));
     return { outcome: "written", json: finishRows(returned.json, [...table.columns.values()]) };
@@ -186,14 +201,14 @@ async function carryOut(write: RowWrite, access: Access, execution: Execution): 
       physical.hasOwnersSql &&
       (await isSound(database, bound.statement))
     ) {
-      // How many rows it had read until then is not known.
+      // How many rows the failed statement had read until then is not known.
       tally.add(null);
       return refused(notEvaluated);
     }
     if (!(error instanceof ConstraintError)) throw error;
-    // The write was rolled back, so it cannot report how many rows it had read. That is known only where it looks up
-    // nothing but the row itself: no trigger runs, and neither its rule nor the read rule, which is asked before a
-    // broken foreign key is found, has an `exists`.
+    // The write was rolled back, so it cannot report how many rows it had read. The number is known only where the
+    // write looks up nothing but the row itself: no trigger runs, and neither its rule nor the read rule has an
+    // `exists`. (The read rule is evaluated before a broken foreign key is found.)
     const isOwn = probes === null && statement.seeks.every(({ alias }) => alias === table.name);
     tally.add(isOwn && statement.exact && !triggers.run ? own : null);
     const written = write.values.at(-1)!;
@@ -201,7 +216,7 @@ async function carryOut(write: RowWrite, access: Access, execution: Execution): 
   }
 }
 
-/** SQLite counts foreign key actions as triggers. How deep they may go differs between backends. */
+/** SQLite counts foreign key actions as triggers. How many levels deep they may go differs between backends. */
 const tooLongAChain = badRequest(
   "this leads to too many changes of other rows, each by the one before, as references and triggers do: begin nearer to the end of the chain",
 );
@@ -243,7 +258,8 @@ function logicalRows({ rowsWritten, virtualRows, own }: TriggersReached, counted
 }
 
 /**
- * 403 or 404 for a row that was not written. Where it is not known yet that the row exists, one more statement looks.
+ * The refusal of a change to a row that was not written: 403 where the row exists, 404 where it does not. Where it is
+ * not known yet whether it exists, one more statement looks.
  */
 async function deniedOrMissing(
   access: Access,
@@ -253,14 +269,14 @@ async function deniedOrMissing(
   isThere: boolean,
 ): Promise<Refusal> {
   if (isThere) {
-    // The probes have looked the row up: that is one row read.
+    // The statement that counted the look-ups for the rule has read the row: that is one row read.
     execution.tally.add(1);
     return deniedBy(access.table, action);
   }
   const presence = presenceStatement(access.table, slots(key, access), access.catalog);
   const [result] = await read(execution, [bind(presence, [key])], "short");
   const found = result!.rows.length > 0;
-  // The write has read the row once, and this statement once more.
+  // The statement of the write has read the row once, and this statement once more.
   execution.tally.add(found ? 2 : 0);
   return found ? deniedBy(access.table, action) : notFound;
 }

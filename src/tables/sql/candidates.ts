@@ -7,14 +7,14 @@ import { and, commaList, empty, join, name, physicalName, type Sql, sql } from "
 import { type Arm, armsBehind, columnsOfAlias, notBehind, orderBy, placeOf, stopAt } from "./place.js";
 import { noNames, predicate, type SqlNames } from "./predicate.js";
 
-/** Columns without repetitions, which are told by their text. */
+/** Columns without repetitions. Two are the same where their SQL is the same text. */
 export function distinct(columns: readonly Sql[]): readonly Sql[] {
   return [...new Map(columns.map((column) => [column.text, column])).values()];
 }
 
 /**
- * `SELECT columns FROM table` for the candidates of a list, without its WHERE. `probes` are further columns, with
- * their names.
+ * `SELECT columns FROM table` for the rows that a list examines. The caller adds the WHERE. `probes` are further
+ * columns, SQL expressions with their names.
  */
 export function selectFrom(plan: ListPlan, columns: readonly Sql[], probes: readonly Sql[] = []): Sql {
   // Columns are qualified, because SQLite reads a bare name in double quotes as a text where there is no such column.
@@ -25,8 +25,8 @@ export function selectFrom(plan: ListPlan, columns: readonly Sql[], probes: read
 }
 
 /**
- * A column of a table, which has an alias, as a column of a subquery. Gets COLLATE BINARY where this database lacks
- * the column's own collation, because SQLite has to know one for the columns of a subquery.
+ * `alias.column AS column`, for the SELECT list of a subquery. Gets COLLATE BINARY where this database lacks the
+ * column's own collation, because SQLite has to know one for the columns of a subquery.
  */
 export function shownColumn({ unsupported }: Catalog, table: Table, alias: Sql, column: Sql): Sql {
   const incomparable = [...(unsupported.columns.get(table.name)?.keys() ?? [])];
@@ -35,7 +35,8 @@ export function shownColumn({ unsupported }: Catalog, table: Table, alias: Sql, 
 }
 
 /**
- * The table as `_t`, with a clause that makes SQLite use the plan's index and no other (INDEXED BY, or NOT INDEXED).
+ * The table as `_t` in a FROM, with a clause that makes SQLite use the index of the list's plan and no other (INDEXED
+ * BY, or NOT INDEXED).
  */
 export function tableSource({ table, path }: ListPlan): Sql {
   const from = sql`${name(table.name)} AS _t`;
@@ -46,9 +47,10 @@ export function tableSource({ table, path }: ListPlan): Sql {
 }
 
 /**
- * Completes `select` to the candidates of the window, in order. Where the window begins behind a key, there is one
- * SELECT for each arm behind it, so that SQLite seeks each. `limitClause` limits each SELECT and all of them together.
- * `stop`, as `stopAt` makes it, ends the scan before the window's own end.
+ * Adds to `select` what makes it return the rows of a window (a stretch of the list's order that is counted as one) in
+ * the list's order. Where the window begins after a key, there is one SELECT for each range of rows after that key
+ * (`Arm`), so that SQLite seeks each range. `limitClause` limits each SELECT and all of them together. `stop`, a
+ * condition that `stopAt` makes, ends the scan before the window's own end.
  */
 export function armed(plan: ListPlan, select: Sql, limitClause: Sql, stop: Sql | null = null): Sql {
   const { path, window } = plan;
@@ -71,12 +73,12 @@ export function armed(plan: ListPlan, select: Sql, limitClause: Sql, stop: Sql |
   return concatenated(selects, limitClause);
 }
 
-/** How many terms D1 allows in a compound SELECT. */
+/** How many SELECTs D1 allows in a compound SELECT. */
 const compoundTermsMax = 5;
 
 /**
- * The rows of all SELECTs, one after the other. Those beyond the limit of a compound SELECT are nested into its last
- * term.
+ * One SELECT of the rows of all `selects`, one after the other. Those beyond D1's limit for a compound SELECT are
+ * nested into its last term.
  */
 function concatenated(selects: readonly Sql[], limitClause: Sql): Sql {
   const [only, ...others] = selects;
@@ -92,15 +94,15 @@ function concatenated(selects: readonly Sql[], limitClause: Sql): Sql {
   return sql`${join(wrapped, sql` UNION ALL `)} ${limitClause}`;
 }
 
-/** The conditions that a path serves, over `_t`. */
+/** The conditions that the list's index serves, as SQL over the table's alias `_t`. */
 export function servedSql(served: readonly Expression[]): Sql {
   const names: SqlNames = { ...noNames, row: (column) => sql`_t.${name(column)}` };
   return and(served.map((condition) => predicate(condition, names)));
 }
 
 /**
- * Whether a bound is weaker than the arm's own range. Such a bound is left out, because SQLite might seek by it
- * instead of by the range.
+ * Whether a condition sets a bound that is weaker than the arm's own range. Such a bound is left out, because SQLite
+ * might seek by it instead of by the range.
  */
 function isImplied(plan: ListPlan, arm: Arm, condition: Expression): boolean {
   if (arm.depth !== 0) return false;
@@ -110,8 +112,8 @@ function isImplied(plan: ListPlan, arm: Arm, condition: Expression): boolean {
 }
 
 /**
- * Whether an arm of NULLs cannot have a row because a served condition sets a bound to its column, which no NULL is
- * within.
+ * Whether an arm that is a range of NULLs cannot have a row, because one of the conditions that the index serves sets a
+ * bound to the column, and NULL is within no bound.
  */
 function isShutOut({ path }: ListPlan, arm: Arm): boolean {
   const column = path.order[arm.depth]!.column.name;

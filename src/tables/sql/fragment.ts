@@ -45,7 +45,7 @@ const none: readonly Param[] = [];
 /** No SQL at all. */
 export const empty: Sql = { text: "", params: none };
 
-/** A placeholder for a value. Infinities are written out. */
+/** A placeholder for a value. Infinities become a number in the SQL text, which SQLite reads as infinite. */
 export function param(value: Param): Sql {
   // The protocols of D1 and libSQL servers cannot carry infinities.
   if (value === Number.POSITIVE_INFINITY) return sql`9e999`;
@@ -53,7 +53,7 @@ export function param(value: Param): Sql {
   return { text: "?", params: [value] };
 }
 
-/** A number that does not come from a request, as text, because a parameter would cost more. */
+/** A number that does not come from a request, written into the SQL text, because a parameter would cost more. */
 export function integer(value: number): Sql {
   return { text: String(BigInt(value)), params: none };
 }
@@ -69,14 +69,18 @@ export function physicalName(value: string): Sql {
 }
 
 /**
- * The name for an alias of a rule. All names that this folder makes up begin with `_` and no name of a project does,
- * so that an alias or a common table expression never hides a table.
+ * The name in SQL of an alias in a rule. All names that this folder makes up begin with `_` and no name of a project
+ * does, so that an alias or a common table expression never hides a table.
  */
 export function aliasName(alias: string): Sql {
   return { text: `"_x_${alias}"`, params: none };
 }
 
-/** A made-up name: the i-th of a gate's probe (`g`), of a part of a key (`k`), of a probe (`p`) or of a search (`s`). */
+/**
+ * A name for a column of a subquery, such as `_p0`: for the result of an `exists` that the listed row does not matter
+ * to (`g`) or that rows are judged by (`p`), for a value of a primary key (`k`), for the bytes that a `contains` filter
+ * searches (`s`).
+ */
 export function internalName(kind: "g" | "k" | "p" | "s", i: number): Sql {
   return { text: `"_${kind}${i}"`, params: none };
 }
@@ -122,7 +126,7 @@ export function sum(terms: readonly Sql[]): Sql {
   return terms.length === 0 ? sql`0` : chain(terms, sql` + `);
 }
 
-/** How many terms stand in one pair of parentheses. */
+/** Up to how many terms `chain` puts side by side into one pair of parentheses. */
 const chainMax = 16;
 
 /**
@@ -144,7 +148,10 @@ export function bind({ text, params }: Sql, values: readonly SlotValues[]): Stat
   return { sql: text, params: filled(params, values) };
 }
 
-/** The same for a SELECT that returns at most one row. */
+/**
+ * Fills the slots of a SELECT that returns at most one row, as `bind` does, and marks the statement as one
+ * (`Statement.single`).
+ */
 export function bindSingle(sql: Sql, values: readonly SlotValues[]): Statement {
   return { sql: sql.text, params: filled(sql.params, values), single: true };
 }

@@ -11,21 +11,21 @@ import { areExact, probe, probeMatched, seeksOf } from "./probe.js";
  * the `exists` that depend on no row. If such a term is not TRUE, the gate is closed and no row is read.
  */
 export interface Gate {
-  /** Common table expressions that the other parts refer to. */
+  /** Common table expressions for the list's statement, which the other SQL of the gate refers to. */
   readonly ctes: readonly Sql[];
-  /** A value for LIMIT: the given one, or 0 where the gate is closed. */
+  /** An expression for LIMIT: the given number, or 0 where the gate is closed. */
   readonly limited: (limit: Sql) => Sql;
   /** A count: that of the given SELECT, or 0 where the gate is closed. */
   readonly counted: (count: Sql) => Sql;
-  /** How many rows the gate's probes looked up. */
+  /** How many rows were looked up for the `exists` that the gate has evaluated. */
   readonly visits: Sql;
   readonly exact: boolean;
   readonly seeks: readonly Seek[];
-  /** The result of an `exists` that the gate has decided; null for others. */
+  /** The SQL for the result of an `exists` that the gate has evaluated; null for any other `exists`. */
   readonly exists: (exists: Exists) => Sql | null;
 }
 
-/** The gate of a plan. Without such terms it is always open and adds nothing to the SQL. */
+/** The gate of a list. Where nothing can be decided without a row, it is always open and adds nothing to the SQL. */
 export function gateOf(plan: ListPlan): Gate {
   const nodes = gateProbes(plan);
   if (nodes.length === 0 && plan.gates.length === 0)
@@ -56,8 +56,8 @@ export function gateOf(plan: ListPlan): Gate {
 }
 
 /**
- * Every outermost `exists` that names no column of the listed row: in the terms of the rule that depend on no row, and
- * in the conditions that rows are tested by.
+ * Every `exists` that names no column of the listed row and is not inside another one: in the terms of the rule that
+ * depend on no row, and in the conditions that rows are tested by.
  */
 function gateProbes(plan: ListPlan): readonly Exists[] {
   return [...plan.gates, ...plan.path.rest].flatMap(outermostExists).filter(isRowless);
@@ -70,5 +70,8 @@ export function isRowless(exists: Exists): boolean {
 
 const gateName = (i: number): Sql => internalName("g", i);
 
-/** The names within a gate: no columns of a row, and an `exists` inside of another one as plain SQL. */
+/**
+ * What names stand for within a gate: columns of a row do not occur, and an `exists` inside of another one is a plain
+ * subquery.
+ */
 const rowlessNames: SqlNames = { ...noNames, exists: (node) => existsSql(node, rowlessNames) };

@@ -15,32 +15,33 @@ import {
   seeksOf,
 } from "./probe.js";
 
-/** The condition in a write's WHERE that makes it leave out a row for which its rule is not TRUE. */
+/** The condition in the WHERE of a write that makes the write leave out a row for which the rule is not TRUE. */
 export interface Guard {
   readonly condition: Sql;
   readonly exact: boolean;
   readonly seeks: readonly Seek[];
   /**
-   * A SELECT `[probed]` of the number of rows that the rule's probes look up for the row of `source`; no row where
-   * `where` finds none. Null where the rule has no `exists`.
+   * For metering: a SELECT of one number, how many rows are looked up for the rule's `exists` when the row of `source`
+   * for which `where` is TRUE is judged. It returns no row where there is no such row. Null where the rule has no
+   * `exists`.
    */
   measured(ctes: Sql, source: Sql, where?: Sql): Sql | null;
 }
 
-/** Terms of a rule that all have to be TRUE, and the SQL for `row`, `old` and `new` in them. */
+/** Terms of a rule that all have to be TRUE, and the SQL that `row`, `old` and `new` stand for in them. */
 export interface GuardPart {
   readonly terms: readonly Expression[];
   readonly names: SqlNames;
   /**
-   * Whether an `exists` that an earlier part has probed is probed again for this part, because it may have another
-   * result with this part's names. Without the function it always is.
+   * Whether an `exists` that was evaluated for an earlier part is evaluated again for this one, because `row` stands
+   * for other values here and the result may differ. Without the function it always is.
    */
   readonly asksAgain?: (exists: Exists) => boolean;
 }
 
 /**
- * The guard that consists of all parts. Every probe is evaluated exactly once, whatever the result of the others, so
- * that the number of rows that they look up is known.
+ * The guard that tests all parts. Each `exists` is evaluated, once, whatever the results of the others are, so that the
+ * number of rows that are looked up is known.
  */
 export function guardOf(parts: readonly GuardPart[], catalog: Catalog): Guard {
   const probes: Probe[] = [];
@@ -54,7 +55,7 @@ export function guardOf(parts: readonly GuardPart[], catalog: Catalog): Guard {
   if (probes.length === 0) return { condition: and(terms), exact: true, seeks: [], measured: () => null };
   const values = commaList(probeColumns(probes));
   return {
-    // LIMIT inside and WHERE outside together keep SQLite from flattening the subquery. Flattened, each probe would
+    // LIMIT inside and WHERE outside together keep SQLite from flattening the subquery. Flattened, each `exists` would
     // be evaluated again at every place where its result is used.
     condition: sql`EXISTS (SELECT 1 FROM (SELECT ${values} LIMIT 1) AS _g WHERE ${and(terms)})`,
     exact: areExact(probes),

@@ -8,21 +8,21 @@ import { namesOf, noNames, predicate, type SqlNames } from "./predicate.js";
 import { areExact, probe, probeMatched, probeName, seeksOf } from "./probe.js";
 
 /**
- * The SQL that tests whether a candidate belongs to the list. Conditions without an `exists` are tested first, and
- * the probes of an `exists` run only for candidates that pass them.
+ * The SQL that tests whether a candidate (a row that the index has found) belongs to the list. Conditions that look up
+ * no rows are tested first, and an `exists` is evaluated only for candidates that pass them.
  */
 export interface Judge {
   /** The columns of the candidate that the conditions read. */
   readonly columns: readonly Sql[];
-  /** Probes as further columns of the candidate, each evaluated once. */
+  /** The results of each `exists` as further columns of the candidate, so that each is evaluated once. */
   readonly probes: readonly Sql[];
-  /** Whether a candidate, as a row of `_w`, belongs to the list. */
+  /** Whether a candidate belongs to the list. Reads the candidate from the alias `_w`. */
   readonly passes: Sql;
-  /** How many rows the probes of all candidates looked up. */
+  /** How many rows were looked up for an `exists`, for all candidates together. */
   readonly probed: Sql;
   /**
-   * How many rows the probes of all candidates would look up if each candidate were tested by itself, where
-   * candidates are tested in groups of `_w._n` equal ones.
+   * For candidates that are tested in groups of equal ones, `_w._n` in each: how many rows would be looked up for an
+   * `exists` if each candidate were tested by itself.
    */
   readonly probedEach: Sql;
   readonly exact: boolean;
@@ -30,8 +30,8 @@ export interface Judge {
 }
 
 /**
- * The judge of a list's plan. `alsoFirst` are further conditions over `_t`, the listed table, that spare probes: none
- * runs for a candidate that fails them. `passes` does not hold them; the caller adds them.
+ * The tests of a list's rows. `alsoFirst` are further conditions over the listed table, `_t`: for a row that fails one
+ * of them no `exists` is evaluated. `passes` does not hold them; whoever calls this function adds them.
  */
 export function judgeOf(plan: ListPlan, gate: Gate, alsoFirst: readonly Sql[]): Judge {
   const { rest } = plan.path;

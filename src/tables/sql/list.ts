@@ -25,13 +25,13 @@ import { jsonArray, jsonObject, keyValue, storedBytes } from "./wire.js";
 
 const slot = (name: string) => param(new Slot(name));
 
-/** The slots of the numbers that differ from page to page. */
+/** The placeholders for the numbers that differ from page to page. */
 const page = {
   skip: slot("page.skip"),
   limit: slot("page.limit"),
 };
 
-/** The values for the slots of a page with `limit` rows after `skip` others. */
+/** The values for the statement of a page that has `limit` rows and begins after `skip` others. */
 export function pageValues(limit: number, skip: number): SlotValues {
   return new Map([
     ["page.skip", BigInt(skip)],
@@ -53,8 +53,10 @@ export function pageValues(limit: number, skip: number): SlotValues {
  *   `[candidates, in the list, probed]`, with a fourth item of 1 where that is known to be the whole table, or what
  *   `groupedOr` says; NULL where an earlier page has counted the window;
  * - `examined`: the number of candidates that were examined for the page, or a JSON array `[candidates, probed]`; NULL
- *   where the plan is not metered, or where the other columns tell it because all candidates are in the list;
- * - `gate_visits`: the number of rows that the gate's probes looked up;
+ *   where the other columns tell it because all candidates are in the list, and, if the plan is not metered, also where
+ *   a row was found beyond the page of a list in the index's order;
+ * - `gate_visits`: the number of rows that were looked up for what is decided before any row of the table is read
+ *   (`Gate`);
  * - `searched`: what `SearchBudget.measured` says. Where the budget does not allow the search, no row is read.
  *
  * `exact` is false where the number of rows that an `exists` looks up cannot be known.
@@ -88,9 +90,9 @@ export const rowSeparator = ",\n";
 const separator: Sql = { text: `'${rowSeparator}'`, params: [] };
 
 /**
- * The expected seek of the listed table. None for virtual tables, for which SQL cannot name an index, and none where
- * SQLite knows that there is no row, as with `IS NULL` of a NOT NULL column: its plan then does not mention the
- * table.
+ * How SQLite is expected to find the rows of the listed table: by an index with the columns of the conditions that it
+ * serves. Empty for virtual tables, for which SQL cannot name an index, and where SQLite knows that there is no row, as
+ * with `IS NULL` of a NOT NULL column: its plan then does not mention the table.
  */
 function ownSeek({ path, table }: ListPlan): readonly Seek[] {
   const isNeverNull = (column: ColumnName) =>
@@ -104,9 +106,9 @@ function ownSeek({ path, table }: ListPlan): readonly Seek[] {
 }
 
 /**
- * Looks for the end of a window that may have ended at the scan limit. Returns rows of one column, a key as a JSON
- * array: that of the window's last candidate, and that of the candidate after it if there is one. No row where the
- * window reaches the table's end.
+ * For a window (a stretch of the list's order that is counted as one) with as many candidates as the scan limit allows:
+ * finds out whether more follow. Returns rows of one column, a key as a JSON array: that of the window's last
+ * candidate, and that of the candidate after it if there is one. No row where the table ends before.
  */
 export function windowEndStatement(plan: ListPlan): Sql {
   const { order } = plan.path;
@@ -125,17 +127,17 @@ interface Parts {
   readonly page: Sql;
   readonly counted: Sql;
   readonly examined: Sql;
-  /** The expected seeks of aliases that these parts bring in. */
+  /** How SQLite is expected to find the rows of tables that only these parts name. */
   readonly seeks: readonly Seek[];
 }
 
 const w = columnsOfAlias(sql`_w`);
-/** Whether a row beyond the page was found. */
+/** Whether a row after the page's last one was found. */
 const isPeeked = sql`_size.found > ${page.limit}`;
 const countedCte = (counted: Sql) => sql`_counted AS MATERIALIZED (SELECT (${counted}) AS counted)`;
 const fromCounted = sql`(SELECT counted FROM _counted)`;
 
-/** For a path that yields the order and leaves no condition to test: every candidate is in the list. */
+/** For an index that yields the order and leaves no condition to test: every row that it finds is in the list. */
 function unjudgedParts(plan: ListPlan, gate: Gate): Parts {
   const { window } = plan;
   const columns = pageColumns(plan);
@@ -155,8 +157,9 @@ function unjudgedParts(plan: ListPlan, gate: Gate): Parts {
 }
 
 /**
- * The count of a list's first page. It is not limited where there is no condition, and where the whole table fits
- * into a window.
+ * The count for a list's first page. Everything is counted where the table has at most `briefTableMax` rows; for a plan
+ * without that limit, where the table fits into a window or no condition restricts the list. Otherwise the count ends
+ * at the scan limit.
  */
 function firstCount(plan: ListPlan, gate: Gate, inWindow: Sql): Sql {
   const { briefTableMax, scanLimit } = plan;
@@ -174,15 +177,15 @@ function firstCount(plan: ListPlan, gate: Gate, inWindow: Sql): Sql {
 }
 
 /**
- * The table for a count. SQLite may choose any index, unless one of them may use a collation that this database
- * lacks.
+ * The table in the FROM of a count. SQLite may choose any index, unless one of them may use a collation that this
+ * database lacks.
  */
 function wholeTable({ catalog, table }: ListPlan): Sql {
   const isCollated = (catalog.unsupported.columns.get(table.name)?.size ?? 0) > 0;
   return isCollated ? sql`${name(table.name)} NOT INDEXED` : name(table.name);
 }
 
-/** For a path that yields the order, with conditions left to test: the scan ends when the page is full. */
+/** For an index that yields the order, with conditions left to test: the scan ends when the page is full. */
 function judgedParts(plan: ListPlan, gate: Gate, judge: Judge): Parts {
   const { order } = plan.path;
   const { window, grouping } = plan;
@@ -212,8 +215,9 @@ function judgedParts(plan: ListPlan, gate: Gate, judge: Judge): Parts {
 }
 
 /**
- * For a path that does not yield the order: all candidates are examined and sorted, so there may be `scanLimit` at
- * most. The sort holds the columns that order and identify a row. The others are read afterwards, of the page's rows.
+ * For an index that does not yield the order: all rows that it finds are examined and sorted, so there may be
+ * `scanLimit` at most. The sort holds the columns that order and identify a row. The others are read afterwards, of the
+ * page's rows.
  */
 function sortedParts(plan: ListPlan, gate: Gate, judge: Judge): Parts {
   const { order, served } = plan.path;
@@ -222,7 +226,7 @@ function sortedParts(plan: ListPlan, gate: Gate, judge: Judge): Parts {
   const from = (columns: readonly Sql[], limit: Sql) =>
     sql`${selectFrom(plan, columns, judge.probes)} WHERE ${servedSql(served)} LIMIT ${gate.limited(limit)}`;
   const counted = from([...judge.columns, ...keyColumns(order)], integer(scanLimit + 1));
-  // Where the gate is closed, the count is 0, so the page is read as well and is empty.
+  // Where the gate is closed, so that no row is to be read, the count is 0. So the page is read as well and is empty.
   const few = sql`CASE WHEN (SELECT counted ->> 0 FROM _counted) <= ${integer(scanLimit)} THEN -1 ELSE 0 END`;
   const lookup = lookupOf(plan);
   const columns = lookup?.sorted ?? pageColumns(plan);
@@ -237,16 +241,16 @@ function sortedParts(plan: ListPlan, gate: Gate, judge: Judge): Parts {
   };
 }
 
-/** How the rows of a sorted page get the columns that were not sorted along. */
+/** How the rows of a page that was sorted get the columns that were left out of the sort. */
 interface RowLookup {
-  /** The columns of the sort: those of the order, and those that identify a row. */
+  /** The columns that are sorted: those of the order, and those that identify a row. */
   readonly sorted: readonly Sql[];
-  /** The page from the rows of `_sorted`, in their order. */
+  /** A SELECT of the page that takes the rows of `_sorted`, in their order, and looks the other columns up. */
   readonly page: Sql;
   readonly seeks: readonly Seek[];
 }
 
-/** Null where the sort has all columns of the page anyway, and where a table has no key by which SQL finds a row. */
+/** Null where no column has to be left out of the sort, and where a table has no key by which SQL finds a row. */
 function lookupOf(plan: ListPlan): RowLookup | null {
   const { table, catalog, path } = plan;
   const rowKey = rowKeyOf(plan);
@@ -280,8 +284,8 @@ function rowKeyOf({ table, catalog, path }: ListPlan): readonly ColumnName[] | n
 }
 
 /**
- * The condition that a candidate comes after the page before; only where candidates have to be sorted, as others are
- * sought.
+ * The condition that a row comes after the last page. Only where rows have to be sorted: where an index yields the
+ * order, the page begins with a seek instead. Empty for the first page.
  */
 function behindPage({ path, window }: ListPlan, refer: Refer): readonly Sql[] {
   return path.ordered || window.after === null ? [] : [behind(path.order, window.after, refer)];
@@ -291,13 +295,16 @@ function scanLimited({ scanLimit }: ListPlan, gate: Gate): Sql {
   return sql`LIMIT ${gate.limited(integer(scanLimit))}`;
 }
 
-/** The page's rows, with these columns, among candidates. */
+/** A SELECT of the page's rows, with these columns, among the candidates that pass. */
 function pageOf(columns: readonly Sql[], candidates: Sql, passes: Sql): Sql {
   const list = columns.map((column) => sql`_w.${column}`);
   return sql`SELECT ${commaList(list)} FROM (${candidates}) AS _w WHERE ${passes} LIMIT ${page.limit} + 1 OFFSET ${page.skip}`;
 }
 
-/** The count of a window as a JSON array `[candidates, in the list, probed]`. */
+/**
+ * The count of a window as a JSON array: candidates, those of them that are in the list, rows that were looked up for
+ * an `exists`.
+ */
 function countOf(candidates: Sql, passes: Sql, judge: Judge): Sql {
   return sql`SELECT json_array(count(*), count(*) FILTER (WHERE ${passes}), ${judge.probed}) FROM (${candidates}) AS _w`;
 }
@@ -308,16 +315,17 @@ function countOf(candidates: Sql, passes: Sql, judge: Judge): Sql {
  */
 function hasFewerRowids({ table, catalog }: ListPlan, max: number): Sql {
   const rowid = catalog.tables.get(table.name)?.rowid ?? null;
-  // A table WITHOUT ROWID would have to be counted to know.
+  // The rows of a table WITHOUT ROWID would have to be counted to know.
   if (rowid === null) return sql`0`;
   const end = (which: Sql) => sql`(SELECT ${which}(_e.${name(rowid)}) FROM ${name(table.name)} AS _e)`;
   return sql`${end(sql`max`)} - ${end(sql`min`)} < ${integer(max)}`;
 }
 
 /**
- * The count of a whole table. If the table fits into a window, candidates with the same values in the tested columns
- * are counted as groups, by an index, and each group is tested once. The result is then a JSON array `[candidates, in
- * the list, probed, 1, probed if each candidate had been tested by itself]`. Otherwise it is what `oneByOne` counts.
+ * The count of a whole table, if it fits into a window: rows with the same values in the tested columns are counted as
+ * groups, by an index, and each group is tested once. Returns a JSON array `[candidates, in the list, probed, 1, probed
+ * if each candidate had been tested by itself]`, where `probed` counts rows that were looked up for an `exists`. For a
+ * larger table the result is that of `oneByOne`.
  */
 function groupedOr(
   oneByOne: Sql,

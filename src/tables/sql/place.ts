@@ -1,7 +1,7 @@
 import type { Key, OrderTerm } from "../list/order.js";
 import { and, commaList, name, or, type Param, param, type Sql, sql } from "./fragment.js";
 
-/** Gives the SQL for a column. */
+/** Gives the SQL that stands for a column of the order. */
 export type Refer = (column: OrderTerm["column"]) => Sql;
 
 /** An ORDER BY clause with a space before it; empty for an order without columns. */
@@ -20,13 +20,16 @@ export function orderBy(order: readonly OrderTerm[], refer: Refer): Sql {
  */
 export interface Arm {
   readonly condition: Sql;
-  /** The index of the term with the inequality. */
+  /** The position in the order of the column with the inequality, from 0. */
   readonly depth: number;
-  /** Whether the arm is that of the NULLs, which come last in descending order. */
+  /** Whether the range holds the NULLs of a column, which come last in descending order. */
   readonly isNullRange: boolean;
 }
 
-/** The arms of the rows after a place. They are disjoint, and one after the other they are in the order. */
+/**
+ * The ranges into which the rows after a place are divided (see `Arm`). They are disjoint, and one after the other they
+ * are in the order.
+ */
 export function armsBehind(order: readonly OrderTerm[], key: Key, refer: Refer): readonly Arm[] {
   return order.flatMap((_, i) => {
     const depth = order.length - 1 - i;
@@ -57,12 +60,15 @@ function equalTo(ref: Sql, value: Param): Sql {
   return value === null ? sql`${ref} IS NULL` : sql`${ref} = ${param(value)}`;
 }
 
-/** Whether a row comes after a place, as one condition, for rows that are not read in the order. */
+/** The condition that a row comes after a place in the order, in one piece, for rows that are not read in the order. */
 export function behind(order: readonly OrderTerm[], key: Key, refer: Refer): Sql {
   return or(armsBehind(order, key, refer).map(({ condition }) => condition));
 }
 
-/** Whether a row is at a place or before it. `place` gives the SQL for the place's values, which may be NULL. */
+/**
+ * The condition that a row is at a place in the order or before it. `place` gives the SQL for the place's values, which
+ * may be NULL.
+ */
 export function notBehind(order: readonly OrderTerm[], refer: Refer, place: Refer): Sql {
   const [first, ...rest] = order;
   if (first === undefined) return sql`1`;
@@ -97,12 +103,12 @@ function notBeyond({ descending }: OrderTerm, mine: Sql, its: Sql): Sql {
   return descending ? sql`${mine} >= ${its}` : sql`${mine} <= ${its}`;
 }
 
-/** The values of a key as placeholders. */
+/** Gives a placeholder for each column of the order, with the value that the key has for it. */
 export function placeOf(order: readonly OrderTerm[], key: Key): Refer {
   return (column) => param(key[order.findIndex((term) => term.column === column)]!);
 }
 
-/** The columns of a subquery or table that has an alias. */
+/** Gives columns with an alias before them, which names a subquery or a table. */
 export function columnsOfAlias(alias: Sql): Refer {
   return (column) => sql`${alias}.${name(column.name)}`;
 }

@@ -13,11 +13,13 @@ export interface SqlNames extends Outside {
   old(column: ColumnName): Sql;
   /** A column of `new`: of the row as it would be after the write. */
   next(column: ColumnName): Sql;
-  /** The SQL of an `exists`: a subquery, or a reference to the result of its probe. */
+  /**
+   * The SQL that stands for an `exists`: a subquery, or a reference to the result that a probe (see `Probe`) has found.
+   */
   exists(exists: Exists): Sql;
 }
 
-/** Names for SQL that throw for every name: the base for objects that know some of the names. */
+/** The base for objects that know the SQL of some names in a rule: throws for every name. */
 export const noNames: SqlNames = {
   row: unreachable,
   old: unreachable,
@@ -27,7 +29,10 @@ export const noNames: SqlNames = {
   isSaid: ({ source }) => source === "new",
 };
 
-/** Names for SQL that know the collations of a table's columns and throw for every name. */
+/**
+ * The base for objects that know the SQL of some names in a rule: throws for every name, but knows the collations of
+ * the table's columns.
+ */
 export function namesOf(physical: CatalogTable | undefined): SqlNames {
   return { ...noNames, collations: physical?.collations ?? noNames.collations };
 }
@@ -36,7 +41,7 @@ function unreachable(): never {
   throw new Error("a rule names something that is not there for its action");
 }
 
-/** The SQL of a condition that was specialised. Throws for `auth` and `now()`, which are gone by then. */
+/** The SQL of a condition. Throws for `auth` and `now()`, which have been replaced by values or placeholders before. */
 export function predicate(expression: Expression, names: SqlNames): Sql {
   switch (expression.kind) {
     case "literal":

@@ -8,14 +8,14 @@ import { aliasName, and, internalName, name, physicalName, type Sql, sql, sum } 
 import { existsSql, predicate, type SqlNames } from "./predicate.js";
 
 /**
- * An `exists` as an SQL value that also says how many rows it looked up: NULL for none, 1 for one row that does not
- * match, 2 for one that does. Where the number of rows cannot be known, `exact` is false, and the value is 2 for a
- * match and else NULL.
+ * The SQL value of an `exists` that also says how many rows were looked up for it: NULL for none, 1 for one row that
+ * does not match, 2 for one that does. Where the number of rows cannot be known, `exact` is false, and the value is 2
+ * for a match and else NULL.
  */
 export interface Probe {
   readonly value: Sql;
   readonly exact: boolean;
-  /** How SQLite is expected to find the row; null where the probe is not exact. */
+  /** How SQLite is expected to find the row; null where `exact` is false. */
   readonly seek: Seek | null;
 }
 
@@ -25,9 +25,9 @@ export function probeMatched(value: Sql): Sql {
 }
 
 /**
- * The probe of an `exists`. It looks up at most one row: either an index serves all of its conditions, so that the
- * first row found is a match; or its conditions give a whole unique key, and the only row of that key is tested by
- * the other conditions.
+ * Makes the probe of an `exists`. It is exact where at most one row has to be looked up: either an index serves all of
+ * the conditions, so that the first row found is a match; or conditions give a whole unique key, and the only row of
+ * that key is tested by the others.
  */
 export function probe(exists: Exists, names: SqlNames, catalog: Catalog): Probe {
   const inner: SqlNames = { ...names, exists: (nested) => existsSql(nested, inner) };
@@ -54,17 +54,20 @@ function hint({ table }: Exists, index: CatalogIndex | null): Sql {
   return index === null ? sql`NOT INDEXED` : sql`INDEXED BY ${physicalName(index.name)}`;
 }
 
-/** The expected seeks of the probes that are exact. */
+/** How SQLite is expected to find the rows of those probes that are exact. */
 export function seeksOf(probes: readonly Probe[]): readonly Seek[] {
   return probes.flatMap(({ seek }) => (seek === null ? [] : [seek]));
 }
 
-/** The probes as columns of a subquery, named by `probeName`. */
+/** The results of the probes as columns of a subquery, with names by `probeName`. */
 export function probeColumns(probes: readonly Probe[]): readonly Sql[] {
   return probes.map(({ value }, i) => sql`${value} AS ${probeName(i)}`);
 }
 
-/** How many of the probes looked a row up, read from the columns of `alias`. Each looks up one row at most. */
+/**
+ * How many rows the probes looked up, at most one each. Reads the columns that `probeColumns` made from the subquery
+ * `alias`. Not the whole number where a probe is not exact.
+ */
 export function rowsProbed(probes: readonly Probe[], alias: Sql): Sql {
   return sum(probes.map((_, i) => sql`(${alias}.${probeName(i)} IS NOT NULL)`));
 }
@@ -74,7 +77,7 @@ export function areExact(probes: readonly Probe[]): boolean {
   return probes.every(({ exact }) => exact);
 }
 
-/** The name of the i-th probe as a column. */
+/** The name of the column that holds the result of the i-th probe. */
 export function probeName(i: number): Sql {
   return internalName("p", i);
 }

@@ -43,8 +43,8 @@ export function withKey(table: Table, values: Values, returning: Returning, cata
 }
 
 /**
- * The row as JSON with the columns that `returned` says. Where the read rule has an `exists`, the number of rows that
- * its probes looked up stands before the JSON.
+ * What a write returns, as SQL: the row as JSON with the columns that `returned` says. Where the read rule has an
+ * `exists`, the number of rows that were looked up for it stands before the JSON.
  */
 export function returningOf(table: Table, { rule, full, minimal }: Returned, catalog: Catalog): Returning {
   const refer = ({ name: column }: Column) => sql`${name(table.name)}.${name(column)}`;
@@ -69,7 +69,8 @@ export function returningOf(table: Table, { rule, full, minimal }: Returned, cat
 }
 
 /**
- * Reads what `returningOf` wrote: the JSON of the row, and the number of rows that the read rule's probes looked up.
+ * Reads the text that `returningOf` makes a write return: the JSON of the row, and how many rows were looked up for the
+ * read rule's `exists`.
  */
 export function returnedRow(text: string): { readonly json: string; readonly probed: number } {
   const begin = text.indexOf("{");

@@ -4,15 +4,15 @@ import { makesNumbers } from "../../sqlite/column-type.js";
 import type { Seek } from "../plan-check.js";
 import { and, commaList, internalName, join, name, type Param, param, type Sql, sql } from "./fragment.js";
 
-/** Values by column, or slots for them. */
+/** Values by column. In place of a value there may be a slot, which is filled when the statement is sent. */
 export type Values = ReadonlyMap<Column, Param>;
 
-/** The expected seek of a statement that finds a row by its primary key. */
+/** How SQLite is expected to find the row in a statement that looks it up by its primary key. */
 export function keySeek(alias: string, { primaryKey }: Table): Seek {
   return { alias, columns: primaryKey };
 }
 
-/** The condition that a row has a primary key. It is TRUE for at most one row. */
+/** The condition that a row has this primary key. It is TRUE for at most one row. */
 export function keyIs(table: Table, key: Values, alias: Sql, catalog: Catalog): Sql {
   const physical = catalog.tables.get(table.name);
   return [...key.keys()].some((column) => holdsEither(column, physical))

@@ -16,18 +16,22 @@ import { jsonObject, jsonWithin } from "./wire.js";
 /** A statement that writes one row, if its rule is TRUE. It returns the row as `returnedRow` reads it, or no row. */
 export interface WriteStatement extends Counted<Sql> {
   /**
-   * A SELECT to run right before the write: `[probed]`, the number of rows that the rule's probes look up; no row
-   * where there is no row to change. Null where the rule has no `exists`.
+   * For metering: a SELECT of one number, how many rows are looked up for the `exists` of the write's rule. Run right
+   * before the write. For an update or a delete it returns no row where none has the key; if it returns one, the row
+   * exists. Null where the rule has no `exists`.
    */
   readonly probes: Sql | null;
-  /** A SELECT that returns a row where there is a row to write and the rule admits it. */
+  /**
+   * A SELECT that returns a row where there is a row to write and the rule admits it. It tells whether the rule or a
+   * trigger has prevented a write.
+   */
   readonly admitted: Sql;
 }
 
 /**
- * Reads a row by its key: `[admitted, json, probed]`. `admitted` is 1 where the rule is TRUE, `json` is NULL for a
- * row that is too large for an answer, and `probed` is the number of rows that the rule's probes looked up. No row
- * where none has the key.
+ * Reads a row by its key: `[admitted, json, probed]`. `admitted` is 1 where the rule is TRUE, `json` is NULL for a row
+ * that is too large for an answer, and `probed` is the number of rows that were looked up for the rule's `exists`. No
+ * row where none has the key.
  */
 export function getStatement(
   table: Table,
@@ -56,8 +60,8 @@ export function getStatement(
     ...probeColumns(probes),
   ];
   const row = jsonWithin(catalog, table, output, (column) => sql`_w.${name(column.name)}`, sql`NULL`);
-  // The LIMIT keeps SQLite from flattening the subquery, so that each probe is evaluated once. Without probes it is
-  // left out, because flattening then saves a temporary table.
+  // The LIMIT keeps SQLite from flattening the subquery, so that each `exists` is evaluated once. Without an `exists`
+  // it is left out, because flattening then saves a temporary table.
   const once = probes.length === 0 ? empty : sql` LIMIT 1`;
   const found = sql`SELECT ${commaList(list)} FROM ${name(table.name)} AS _t WHERE ${keyIs(table, key, sql`_t`, catalog)}${once}`;
   const admitted = sql`CASE WHEN ${predicate(rule, outer)} THEN 1 ELSE 0 END`;
@@ -70,7 +74,7 @@ export function getStatement(
   };
 }
 
-/** Returns a row where one has the key, to tell 403 from 404. */
+/** A SELECT that returns a row where one has the key. It tells 403 from 404 for a row that was not written. */
 export function presenceStatement(table: Table, key: Values, catalog: Catalog): Sql {
   return sql`SELECT 1 FROM ${name(table.name)} AS _t WHERE ${keyIs(table, key, sql`_t`, catalog)} LIMIT 1`;
 }

@@ -3,28 +3,36 @@ import { armed, servedSql, tableSource } from "./candidates.js";
 import { commaList, integer, internalName, name, param, Slot, type Sql, sql, sum } from "./fragment.js";
 import type { Gate } from "./gate.js";
 
-/** What a byte that is searched costs, beside 1 for each byte of the text that is looked for. */
+/**
+ * The cost of a byte that is searched: this number, plus 1 for each byte of the text that is looked for.
+ * `searchCostMax` limits the sum.
+ */
 const searchedByteCost = 300;
 /**
- * What the `contains` filters of a request may cost, over all candidates of a window: the bytes searched times the
- * cost of each. `docs/reference/limits.md#requests` says how long that takes.
+ * How much the `contains` filters of a request may cost together: for each filter the bytes that it searches, in all
+ * rows of a window that the index finds, times the cost of a byte. `docs/reference/limits.md#requests` says how long
+ * that takes.
  */
 const searchCostMax = 80_000_000_000;
 
-/** How a list's statement measures what its `contains` filters search, before it searches. */
+/** How a list's statement finds out, before it searches, what its `contains` filters would cost. */
 export interface SearchBudget {
-  /** The gate, which is closed too where the cost is over the budget. */
+  /**
+   * The gate of the list's statement, which is then closed, so that no row is read, also where the cost is over the
+   * budget.
+   */
   readonly gate: Gate;
   /**
-   * A JSON array `[candidates that were measured, whether the cost is within the budget]`, or NULL where nothing is
+   * A JSON array `[rows that would be searched, whether the cost is within the budget]`, or NULL where nothing is
    * measured.
    */
   readonly measured: Sql;
 }
 
 /**
- * The budget of a plan's searches. SQLite's `instr` compares the text at every place, so the cost grows with both
- * lengths. Only the page that counts a window measures: the pages after it search what is left of the same rows.
+ * The budget for a list's `contains` filters. SQLite's `instr` compares the text at every place, so the cost grows with
+ * both lengths. Only the first page of a window (rows that are counted as one) is measured: the pages after it search
+ * what is left of the same rows.
  */
 export function searchBudget(plan: ListPlan, gate: Gate): SearchBudget {
   const { searches, window } = plan;
@@ -50,7 +58,10 @@ export function searchBudget(plan: ListPlan, gate: Gate): SearchBudget {
   };
 }
 
-/** For each candidate of the window, how many bytes each search goes through. SQLite knows that without reading them. */
+/**
+ * A SELECT of how many bytes each `contains` filter would search, for each row of the window that the index finds.
+ * SQLite knows the lengths without reading the texts.
+ */
 function sizes(plan: ListPlan, names: readonly Sql[], gate: Gate): Sql {
   const { path, scanLimit, searches } = plan;
   const list = searches.map(({ column }, i) => sql`octet_length(_t.${name(column)}) AS ${names[i]!}`);

@@ -116,7 +116,7 @@ export function keyValue({ column, nullable }: OrderTerm, ref: Sql, physical: Ca
   return typed === ref || !nullable ? typed : sql`CASE WHEN ${ref} IS NOT NULL THEN ${typed} END`;
 }
 
-/** The value that `keyValue` wrote, after JSON.parse. */
+/** Turns what `keyValue` wrote, after JSON.parse, into the value of the key. */
 export function storedOf(value: unknown): SqlValue {
   if (!Array.isArray(value)) return value as string | null;
   const [kind, content, exponent] = value;
@@ -125,7 +125,7 @@ export function storedOf(value: unknown): SqlValue {
   return (exponent === undefined ? realOf(content) : realOf([content, exponent])) as number;
 }
 
-/** The real that `realJson` wrote, after JSON.parse. Other values come back as they are. */
+/** Turns what `realJson` wrote, after JSON.parse, into the real. Other values come back as they are. */
 export function realOf(value: unknown): unknown {
   return Array.isArray(value) ? unscaled(value[0] as number, value[1] as number) : value;
 }
