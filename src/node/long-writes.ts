@@ -8,6 +8,8 @@ const waitingMax = 256;
  * as it took, times this.
  */
 const interruptedRest = 10;
+/** The longest time, in milliseconds, for which they are refused. */
+const interruptedRestMsMax = 60_000;
 
 /**
  * Takes long writes one at a time, so that short ones come between them and no principal has the database for itself
@@ -62,7 +64,8 @@ export class LongWrites {
     const nowMs = performance.now();
     for (const [known, untilMs] of this.#refusedUntilMs)
       if (untilMs <= nowMs) this.#refusedUntilMs.delete(known);
-    this.#refusedUntilMs.set(principal, nowMs + interruptedRest * (nowMs - fromMs));
+    const restMs = Math.min(interruptedRest * (nowMs - fromMs), interruptedRestMsMax);
+    this.#refusedUntilMs.set(principal, nowMs + restMs);
   }
 
   #rest(ms: number): void {
