@@ -30,7 +30,7 @@ export interface Attempt {
    * is left to record, as after `succeed`, so that the answer does not have to wait.
    */
   end(status: number): Promise<unknown> | undefined;
-  /** The receipt; null as long as there is none. */
+  /** The receipt of this request; null until there is one. */
   receipt(): Receipt | null;
 }
 

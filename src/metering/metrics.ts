@@ -4,7 +4,7 @@ import type { RecorderState } from "./recorder.js";
 /** The upper bounds of the histogram's buckets, in seconds. */
 const buckets = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10] as const;
 
-/** The counts of the requests to one area. */
+/** The counts of the requests to one area, which is the first segment of their paths. */
 class Area {
   /** The number of answers by method and then by status. */
   readonly answered = new Map<string, Map<number, number>>();
@@ -16,9 +16,11 @@ class Area {
   sumSeconds = 0;
 }
 
-/** The label for paths and methods that are not known, so that clients cannot create any number of time series. */
+/**
+ * The label for all paths and methods that are not known. Without it, clients could create any number of time series.
+ */
 const other = "other";
-/** The first segments of the paths by which requests are counted. */
+/** The areas by which requests are counted: first segments of their paths. */
 const areas = ["api", "auth", "admin", other];
 const prefixes = areas.map((area) => `/${area}/`);
 

@@ -61,7 +61,7 @@ export function createRecorder(
     available = false;
   };
 
-  /** Takes the next waiting receipts, and a gap for those that were dropped. */
+  /** Takes the next waiting receipts out of memory, with a gap that says how many were dropped, if any were. */
   const takeWaiting = (): JournalEntry => {
     const gaps: Gap[] = [];
     if (lostUnsaid > 0)
@@ -95,7 +95,7 @@ export function createRecorder(
   return {
     record: async (receipt) => {
       if (waiting.length === 0 && journal.sum?.(receipt)) return "summed";
-      // Waiting receipts are appended along with this one, because a Worker's isolate may be evicted before a later
+      // Waiting receipts are appended along with the new one, because a Worker's isolate may be evicted before a later
       // retry.
       const others = takeWaiting();
       try {

@@ -32,7 +32,7 @@ export function insertEntries(lists: readonly (readonly Receipt[])[]): readonly 
   ];
 }
 
-/** Stores a gap, unless it is stored already. */
+/** Stores how many receipts are missing (a gap), unless this gap is stored already. */
 export function insertGap({ id, atMs, reason, attemptsMax }: Gap): Statement {
   return statement(
     "INSERT INTO _usage_gaps VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING",

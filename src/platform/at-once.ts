@@ -4,7 +4,7 @@
  */
 export type AtOnce<T> = T | Promise<T>;
 
-/** Applies `then` to the value: at once if it is there, else when its promise resolves. */
+/** Passes the value to `then`: at once if it is there, else when its promise resolves. */
 export function whenThere<T, U>(value: AtOnce<T>, then: (value: T) => AtOnce<U>): AtOnce<U> {
   return value instanceof Promise ? value.then(then) : then(value);
 }

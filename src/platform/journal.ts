@@ -23,7 +23,7 @@ export interface Receipt {
   readonly sum?: ReceiptSum;
 }
 
-/** What a sum says beside its counts. */
+/** What a receipt that is a sum of several says beside its counts. */
 export interface ReceiptSum {
   readonly requests: number;
   /** Of how many of these requests `rowsRead` is unknown. */
@@ -94,11 +94,11 @@ export function sumOf({ sum, rowsRead }: Receipt): ReceiptSum {
 }
 
 /**
- * A number of receipts that are missing, or may be (`docs/reference/metering.md#receipts`). What was in them is not
- * estimated.
+ * Says that a number of receipts are missing, or may be (`docs/reference/metering.md#receipts`). What was in them is
+ * not estimated.
  */
 export interface Gap {
-  /** Unique among gaps, so that a gap which is stored twice is kept once. */
+  /** Unique among all gaps, so that a gap which is stored twice is kept once. */
   readonly id: string;
   /** When it was found, in milliseconds since the epoch. */
   readonly atMs: number;

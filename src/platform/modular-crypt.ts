@@ -1,4 +1,4 @@
-/** bcrypt ignores everything beyond the first 72 bytes of a password. */
+/** How many bytes of a password bcrypt takes: it ignores everything beyond the first 72. */
 export const bcryptPasswordBytesMax = 72;
 
 /**

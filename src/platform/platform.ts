@@ -30,8 +30,8 @@ export interface Platform {
    */
   defer(work: () => Promise<void>): void;
   /**
-   * Whether a request may be cancelled so that its promises never settle, as on a Worker. If so, state that outlives
-   * a request must not wait for a promise that a request has begun.
+   * Whether the runtime may cancel a request so that its promises never settle, as on a Worker. Then what outlives a
+   * request must not wait for a promise that a request has begun.
    */
   readonly requestsVanish: boolean;
 }
@@ -125,8 +125,11 @@ export interface Cipher {
 /** Messages for whoever operates the server. */
 export interface Log {
   warn(message: string): void;
-  /** A failure that a person should look at. Callers pass no secret, token or request body. */
+  /** Reports a failure that a person should look at. Callers pass no secret, token or request body. */
   error(message: string, cause: unknown): void;
-  /** A whole line of the request log, without its end. It may be written some milliseconds later, but in order. */
+  /**
+   * Writes a whole line of the request log, given without its end. It may be written some milliseconds later, but in
+   * order.
+   */
   line(text: string): void;
 }

@@ -17,7 +17,7 @@ export function databaseUrlProblem(url: string): string | null {
     : null;
 }
 
-/** Over plain HTTP the token and all rows could be read on their way, unless they stay on this machine. */
+/** Plain HTTP is for this machine only: elsewhere the token and all rows could be read on their way. */
 function plainHttpProblem(url: string): string | null {
   return URL.canParse(url) && isLoopbackHost(new URL(url).hostname)
     ? null

@@ -58,9 +58,9 @@ function columnFragments(
 }
 
 /**
- * A query for each expression that returns no rows and fails where the database cannot evaluate the expression.
- * Without this check, SQLite would accept a default that calls a function with the wrong arguments, and fail every
- * insert from then on.
+ * For each SQL expression of the schema a query that returns no rows and fails where the database cannot evaluate the
+ * expression. Without this check, SQLite would accept a default that calls a function with the wrong arguments, and
+ * fail every insert from then on.
  */
 export function fragmentProbes(schema: Schema): { path: string; sql: string }[] {
   return fragmentsOf(schema).map(({ path, sql, columns }) => {

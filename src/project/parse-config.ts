@@ -13,9 +13,7 @@ import { isPlainObject, problemsOf } from "./valibot-problems.js";
 export interface ParsedConfig {
   /** Null where there are problems. */
   readonly config: Config | null;
-  /**
-   * The texts of the rules, as far as they are sound, also where the file has problems. Null where it is not TOML.
-   */
+  /** The texts of the rules that could be read, also where the file has problems. Null where the file is not TOML. */
   readonly rules: Config["rules"] | null;
   readonly problems: readonly Problem[];
 }

@@ -4,7 +4,7 @@ import type { Expression, RuleAction, TableRules } from "../rules/ast.js";
 import type { TableName } from "../sqlite/names.js";
 import { configFile } from "./file-names.js";
 
-/** Problems of svc.toml for the messages that `messagesOf` gives for the rule of each action. */
+/** Makes problems of svc.toml of the messages that `messagesOf` has for each table's rules of actions. */
 export function ruleProblems(
   rules: ReadonlyMap<TableName, TableRules>,
   messagesOf: (rule: Expression, table: TableName, action: RuleAction) => readonly string[],
@@ -16,7 +16,7 @@ export function ruleProblems(
   );
 }
 
-/** Problems of svc.toml at one place, one for each message. */
+/** Makes a problem of svc.toml at this place of each message. */
 export function problemsAt(path: readonly string[], messages: readonly string[]): Problem[] {
   return messages.map((message) => ({ file: configFile, path: dottedPath(path), message }));
 }

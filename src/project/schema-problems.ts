@@ -92,7 +92,10 @@ function defaultProblem({ type, default: value }: Column): string | null {
   return null;
 }
 
-/** Advice for a default that is written as another type than the column's. */
+/**
+ * What a message adds about a default of another type than the column's: how to write it. Empty where there is nothing
+ * to say.
+ */
 function rewritten(type: ColumnType, given: string): string {
   if (type === "text") return "; write it in quotes";
   if (type === "boolean") return "; write true or false";

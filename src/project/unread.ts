@@ -24,7 +24,10 @@ export function isWhollyRead({ unread }: Schema, table: string): boolean {
   return unread !== "everything" && !(unread?.has(table) ?? false);
 }
 
-/** The names of the table's columns that a problem may suggest: those that were read, and those that were not. */
+/**
+ * The names of the table's columns that a message may propose as the one that was meant: those that were read, and
+ * those that were not.
+ */
 export function columnNames(schema: Schema, { name, columns }: Table): readonly Iterable<string>[] {
   const unread = unreadColumns(schema, name);
   return [columns.keys(), unread === "all" ? none : unread];

@@ -25,7 +25,7 @@ export type Expression =
   | { readonly kind: "not"; readonly term: Expression }
   | Exists;
 
-/** A part of an expression that is a value and not a condition. */
+/** A part of a condition that is a value and not itself a condition, such as a column or a constant. */
 export type Operand = Literal | ColumnReference | AuthReference | { readonly kind: "now" } | Given;
 
 /**
@@ -82,8 +82,8 @@ export interface ColumnReference {
   readonly source: RowName | { readonly alias: string };
   readonly column: ColumnName;
   /**
-   * Whether the column is compared as it appears in JSON, because SQLite would take its text for a number
-   * (`asShown`).
+   * Whether the column is compared by the text that JSON shows for its value, because SQLite would take a text for a
+   * number in it (`asShown`).
    */
   readonly asShown?: boolean;
 }

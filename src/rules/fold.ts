@@ -155,7 +155,10 @@ function disjunction(terms: readonly Expression[]): Expression {
   return open.length > 1 ? { kind: "or", terms: open } : (open[0] ?? FALSE);
 }
 
-/** Under a `not`, too, `exists` looks for rows for which its condition is TRUE, so the condition is never negated. */
+/**
+ * What `exists` says when it stands under a `not`: it still looks for rows for which its condition is TRUE, so the
+ * condition is never negated.
+ */
 function existence(expression: Exists): Expression {
   const where = whenTrue(expression.where);
   return isFalse(where) ? FALSE : { ...expression, where };

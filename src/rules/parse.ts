@@ -134,7 +134,7 @@ function refuseWord(reader: TokenReader, { text, at }: RuleToken): never {
 
 const shorthands = ["public", "authenticated", "deny", "exists"];
 
-/** Words that people try instead of the ones that the language has, with a hint for each. */
+/** Words of other languages that people try in a rule, each with a hint what to write instead. */
 const otherWords = new Map([
   ["admin", "; write auth.role = 'admin'"],
   ["everyone", "; write public"],

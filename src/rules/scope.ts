@@ -13,7 +13,7 @@ export interface Scope {
 /** The kinds of rules: those of tables, by action, and those of columns. */
 export type RuleKind = RuleAction | "column";
 
-/** The columns that `row`, `old`, `new` or an alias has. */
+/** The columns of the table whose row `row`, `old`, `new` or an alias stands for. */
 export interface RowShape {
   readonly table: TableName | "$users";
   readonly columns: ReadonlyMap<string, { readonly name: ColumnName; readonly type: ColumnType }>;

@@ -32,7 +32,7 @@ export interface ReferenceSyntax extends Placed {
   readonly name: string;
 }
 
-/** A whole condition in one word. */
+/** A whole condition in one word, such as `public`, `authenticated` or `deny`. */
 export interface ShorthandSyntax extends Placed {
   readonly kind: "shorthand";
   readonly name: "public" | "authenticated" | "deny";
@@ -46,7 +46,7 @@ export interface CompareSyntax extends Placed {
   readonly right: Syntax;
 }
 
-/** `value in (list)`; `not in` is this inside of a `not`. */
+/** `value in (list)`. `value not in (list)` becomes a `not` around this. */
 export interface InSyntax extends Placed {
   readonly kind: "in";
   readonly value: Syntax;
@@ -68,7 +68,7 @@ export interface ExistsSyntax extends Placed {
   readonly where: Syntax;
 }
 
-/** The name of a table or an alias. */
+/** The name of a table or an alias in a rule, with its position for messages. */
 export interface NameSyntax extends Placed {
   readonly text: string;
 }

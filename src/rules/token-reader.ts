@@ -44,7 +44,7 @@ export class TokenReader {
     return this.takeKeyword(keyword) ?? this.refuse(`expected ${keyword}`);
   }
 
-  /** Takes any word, keywords included, because a column may be called `public`. */
+  /** Takes any word as a name, keywords included, because a column may be called `public`. */
   expectWord(what: string): RuleToken {
     return this.current.kind === "word" ? this.advance() : this.refuse(`expected ${what}`);
   }

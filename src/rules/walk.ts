@@ -26,7 +26,7 @@ function partsOf(expression: Expression): readonly Expression[] {
 /** A condition that has no conditions as parts: not `and`, `or`, `not` or `exists`. */
 export type Leaf = Exclude<Expression, Exists | { readonly kind: "and" | "or" | "not" }>;
 
-/** The leaves of an expression, those inside `exists` included. */
+/** All conditions in an expression that have no conditions as parts, those inside `exists` included. */
 export function leavesOf(expression: Expression): readonly Leaf[] {
   return walk(expression).filter((node): node is Leaf => isLeaf(node));
 }
@@ -45,12 +45,15 @@ export function outermostExists(expression: Expression): readonly Exists[] {
   return expression.kind === "exists" ? [expression] : partsOf(expression).flatMap(outermostExists);
 }
 
-/** The conditions that all have to be TRUE: the terms of a top-level `and`, else the expression alone. */
+/**
+ * The conditions that all have to be TRUE for an expression to be TRUE: the terms of a top-level `and`, else the
+ * expression alone.
+ */
 export function conjuncts(expression: Expression): readonly Expression[] {
   return expression.kind === "and" ? expression.terms.flatMap(conjuncts) : [expression];
 }
 
-/** The operands of a leaf, from left to right. */
+/** The values that a leaf (a condition without other conditions in it) names or compares, from left to right. */
 export function operandsOf(leaf: Leaf): readonly Operand[] {
   switch (leaf.kind) {
     case "compare":

@@ -36,7 +36,7 @@ export interface PhysicalColumn {
   readonly notNull: boolean;
   /** The text of the default expression, without the parentheses around it. */
   readonly default: string | null;
-  /** The position in the primary key from 1; 0 for columns outside of it. */
+  /** The column's position in the primary key, from 1; 0 for a column that is not in it. */
   readonly keyPosition: number;
   readonly kind: "ordinary" | "generated" | "hidden";
 }
@@ -93,7 +93,7 @@ export function physicalTable(physical: Physical, name: string): PhysicalTable |
   return physical.tables.get(name.toLowerCase());
 }
 
-/** Whether SQLite treats both as the same name. */
+/** Whether SQLite treats two names as the same, whatever their case. */
 export function sameName(a: string, b: string): boolean {
   return a.toLowerCase() === b.toLowerCase();
 }

@@ -3,8 +3,8 @@ import type { Physical, PhysicalTable } from "./physical.js";
 type Tables = Physical["tables"];
 
 /**
- * The tables with a foreign key to the table, in the order of `physical.tables`; with itself, if it refers to itself.
- * Those of all tables are found at the first call for a `physical`, as catalogs ask about each of its tables.
+ * The tables that have a foreign key to this table, in the order of `physical.tables`; a table that refers to itself is
+ * among them. The first call for a `physical` finds them for all its tables, because catalogs ask about each.
  */
 export function referringTables({ tables }: Physical, parent: string): readonly PhysicalTable[] {
   const byParent = found.get(tables) ?? byParentOf(tables);

@@ -62,7 +62,7 @@ function writeKey(write: Write | undefined, table: string): string {
   return `${write} ${table.toLowerCase()}`;
 }
 
-/** The effect of a write that reaches no trigger. */
+/** What triggers do where none is reached: nothing. */
 export const noTriggers: TriggersReached = {
   run: false,
   ignore: false,
@@ -133,7 +133,7 @@ function effectOf(context: TriggerContext, trigger: Trigger, visited: ReadonlySe
   const itself = { ...noTriggers, run: true, read: trigger.reads, elsewhere: trigger.queries };
   const all = [itself, ...effects].reduce(together);
   if (trigger.mayIgnore) return { ...all, ignore: true, rowsWritten: null };
-  // With a condition, the trigger writes either all of this or nothing.
+  // A trigger with a condition writes either all that its statements write, or nothing.
   if (!trigger.isConditional || all.rowsWritten === 0) return all;
   const isOneVirtual = all.rowsWritten === 1 && all.virtualRows === "counted";
   return isOneVirtual ? { ...all, rowsWritten: 0, virtualRows: "one_more" } : { ...all, rowsWritten: null };

@@ -64,8 +64,8 @@ interface Question {
 }
 
 /**
- * A query that does what every list does: it sorts rows by the key and compares numbers, because lists send large
- * ones as texts.
+ * A query of a table, to see whether the engine can do what every list does: it sorts rows by the key and compares
+ * numbers, because lists send large ones as texts.
  */
 function reading(table: PhysicalTable): string {
   const key = physicalKey(table).map(quoteName);
@@ -80,8 +80,8 @@ function reading(table: PhysicalTable): string {
 }
 
 /**
- * An insert, an update and a delete. The delete has a condition, because without one SQLite would delete all rows at
- * once and not look at the indexes.
+ * An insert, an update and a delete of a table, to see whether the engine can prepare them. The delete has a condition,
+ * because without one SQLite would delete all rows at once and not look at the indexes.
  */
 function writing({ name, columns }: PhysicalTable): readonly string[] {
   const table = quoteName(name);
@@ -93,7 +93,7 @@ function writing({ name, columns }: PhysicalTable): readonly string[] {
   ];
 }
 
-/** Asks all questions in one round trip, and each by itself only where one of them fails. */
+/** Asks the engine to prepare all statements in one round trip, and each by itself only where one of them fails. */
 async function ask(database: Database, questions: readonly Question[]): Promise<void> {
   if (questions.length === 0 || (await errorOf(database, questions)) === null) return;
   for (const question of questions) {

@@ -24,7 +24,7 @@ export function affinity(declaredType: string): Affinity {
   return /REAL|FLOA|DOUB/.test(type) ? "real" : "numeric";
 }
 
-/** Whether a column of the affinity stores a text that reads as a number as a number. */
+/** Whether a column of this affinity turns a text that reads as a number into a number. */
 export function makesNumbers(stored: Affinity): boolean {
   return stored === "integer" || stored === "real" || stored === "numeric";
 }

@@ -24,7 +24,7 @@ export function fragmentProblem(
 
 const lengthMax = 4000;
 
-/** The names of columns as `fragmentProblem` compares them. */
+/** The names of columns in lower case, as `fragmentProblem` compares them. */
 export function inLowerCase(columns: readonly string[]): ReadonlySet<string> {
   return new Set(columns.map((name) => name.toLowerCase()));
 }

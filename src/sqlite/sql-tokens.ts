@@ -23,7 +23,7 @@ export type TokenKind =
   | "comment"
   | "unknown";
 
-/** The pattern of each kind, in the order in which they are tried. */
+/** For each kind of token the pattern that matches it, in the order in which the patterns are tried. */
 const patterns: readonly (readonly [TokenKind, string])[] = [
   ["comment", String.raw`--[^\n]*|/\*[^]*?(?:\*/|$)`],
   ["string", "'(?:[^']|'')*'"],
@@ -68,7 +68,7 @@ function unquoted(kind: TokenKind, text: string): string {
   return close === "]" ? inner : inner.replaceAll(close + close, close);
 }
 
-/** Whether the token is the keyword (in lower case). A quoted name never is one. */
+/** Whether the token is this keyword, given in lower case. A quoted name is never a keyword. */
 export function isKeyword(candidate: Token | undefined, keyword: string): boolean {
   return candidate?.kind === "word" && candidate.text.toLowerCase() === keyword;
 }

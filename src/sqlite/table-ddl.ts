@@ -72,7 +72,10 @@ function isTableConstraint(token: Token | undefined): boolean {
   return tableConstraints.some((keyword) => isKeyword(token, keyword));
 }
 
-/** Splits at commas outside of parentheses, up to the parenthesis that closes the list. */
+/**
+ * Splits the tokens behind an opening parenthesis at commas outside of further parentheses, up to the one that closes
+ * the list.
+ */
 function topLevelItems(tokens: readonly Token[]): Token[][] {
   const items: Token[][] = [[]];
   let depth = 0;

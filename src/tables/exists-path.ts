@@ -16,7 +16,7 @@ export type ExistsPath =
        * The conditions that are these equalities, by the column that each of them compares, in the order of the index.
        */
       readonly served: ReadonlyMap<string, Expression>;
-      /** Null where rows are found by the rowid, or by the id of `$users`. */
+      /** The index that finds the rows; null where they are found by the rowid, or by the id of `$users`. */
       readonly index: CatalogIndex | null;
     }
   /** By an index, but more than one of the rows that it finds may have to be examined. How many is not known. */

@@ -19,7 +19,7 @@ export interface Seek {
  */
 export interface Counted<S> {
   readonly statement: S;
-  /** False where the number of rows that it examines cannot be known, however SQLite finds them. */
+  /** False where the number of rows that the statement examines cannot be known, however SQLite finds them. */
   readonly exact: boolean;
   /**
    * The statement whose query plan tells whether SQLite finds the rows as expected: the statement itself, or for a

@@ -118,7 +118,7 @@ async function answered(
   return response;
 }
 
-/** One request to one table. */
+/** One request to one table, with all that is needed to answer it. */
 interface TableRequest {
   readonly services: TableServices;
   readonly request: Request;

@@ -167,7 +167,8 @@ const reported =
   /^(?:D1_ERROR: )?(?<message>[\s\S]*?)(?:: (?<code>SQLITE_[A-Z]+)(?: \(extended: SQLITE_(?:CONSTRAINT_(?<constraint>[A-Z]+)|[A-Z_]+)\))?)?$/;
 
 /**
- * Turns an error of D1 into one of platform/database.ts. An error without a code of SQLite is trouble of D1 itself.
+ * Turns an error of D1 into one of the errors of platform/database.ts. An error without a code of SQLite is trouble of
+ * D1 itself.
  */
 function translated(error: unknown): unknown {
   if (!(error instanceof Error)) return error;
@@ -186,7 +187,7 @@ function translated(error: unknown): unknown {
     : new UnavailableError(message, { cause: error });
 }
 
-/** The kind of constraint by SQLite's message, because D1 may leave out the extended code. */
+/** The kind of constraint that was broken, told by SQLite's message, because D1 may leave out the extended code. */
 function kindOf(message: string): ConstraintKind {
   if (/^NOT NULL constraint failed/.test(message)) return "not_null";
   if (/^UNIQUE constraint failed/.test(message)) return "unique";

@@ -41,7 +41,8 @@ async function main(): Promise<number> {
   const ended = new Promise<number>((resolve) => wrangler.once("exit", (code) => resolve(code ?? 0)));
   let stopping = false;
   for (const signal of ["SIGINT", "SIGTERM"] as const) {
-    // wrangler, used as a library, has installed listeners that would end the process immediately.
+    // Removes the listeners for signals that wrangler, used as a library, has installed: they would end the process
+    // immediately.
     process.removeAllListeners(signal);
     process.once(signal, () => {
       stopping = true;

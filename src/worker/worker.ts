@@ -38,8 +38,8 @@ const log = consoleLogOf(config.log);
 
 /** Makes the Worker of the project in project.js, which `svc worker build` has written beside this file. */
 export function createWorker(openDatabase: OpenDatabase) {
-  // The app is kept for the whole isolate. Not as a promise, because the request that began to make it may be
-  // cancelled and its promise would then never settle.
+  // The app is kept for the whole isolate. It is not kept as a promise, because the request that began to make the app
+  // may be cancelled, and its promise would then never settle.
   let made: App | ProblemsError | undefined;
   const appOf = async (bindings: Bindings): Promise<App | ProblemsError> => {
     const app = made ?? (await makeApp(bindings, openDatabase));

@@ -2,8 +2,8 @@ import { parse } from "smol-toml";
 import type { Place } from "./place.js";
 
 /**
- * The places of a TOML text that smol-toml has accepted; smol-toml itself gives no positions. Each key, table and
- * element of a list is a part.
+ * Where the parts of a TOML text begin, as a tree of `Place`; smol-toml, which has accepted the text, gives no
+ * positions. Each key, table and element of a list is a part.
  */
 export function tomlPlaces(text: string): Place {
   return new Scanner(text).document();

@@ -1,7 +1,10 @@
 import { type Alias, isAlias, isMap, isNode, isScalar, isSeq, type Node, parseDocument, visit } from "yaml";
 import type { Place } from "./place.js";
 
-/** The places of a YAML text that has no mistakes of syntax. A map has a part for each key, a list for each index. */
+/**
+ * Where the parts of a YAML text begin, as a tree of `Place`. The text has no mistakes of syntax. A map has a part for
+ * each key, a list for each index.
+ */
 export function yamlPlaces(text: string): Place {
   // Parsed with the options of `readSchemaYaml`, so that keys that are numbers get the same names.
   const document = parseDocument(text, {
@@ -47,7 +50,10 @@ class YamlPlace implements Place {
   }
 }
 
-/** The node that each alias stands for. `Alias.resolve` would walk the whole document for every alias. */
+/**
+ * For each alias (`*name`) of a YAML document the node that it stands for. `Alias.resolve` would walk the whole
+ * document for every alias.
+ */
 function targetsOf(document: ReturnType<typeof parseDocument>): ReadonlyMap<Alias, Node> {
   const anchors = new Map<string, Node>();
   const targets = new Map<Alias, Node>();

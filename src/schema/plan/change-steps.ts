@@ -115,7 +115,7 @@ function indexSteps(change: TableChange): Step[] {
   ];
 }
 
-/** A new unique index needs existing rows to be unique. */
+/** The hazard of a new unique index: rows that are there may not be unique. */
 function newIndexHazards(shape: IndexShape, { current, target }: TableChange): Hazard[] {
   if (!shape.unique) return [];
   const columns = shape.columns.map(({ name }) => name);

@@ -72,10 +72,7 @@ export async function planChange(
   };
 }
 
-/**
- * Problems of columns with texts that are not UTF-8, which the server cannot read. A table that another program made
- * may have them.
- */
+/** Problems of adopted tables that have columns with texts which are not UTF-8, as the server cannot read them. */
 async function unreadableTexts(
   database: Database,
   tables: readonly Table[],

@@ -81,7 +81,7 @@ function namesProblems(
   return problems;
 }
 
-/** The proposal with all names as they are in force, so that it can be compared with the schema in force. */
+/** The proposed schema with all names as they are in force, so that it can be compared with the schema in force. */
 export function inOldNames(proposed: Schema, renames: Renames): Schema {
   const tables = [...proposed.tables.values()].map((table) => tableInOldNames(table, renames));
   return { ...proposed, tables: new Map(tables.map((table) => [table.name, table])) };

@@ -13,7 +13,8 @@ export function tableDifferences(there: Table, declared: Table): string[] {
   say("name", there.name, declared.name);
   say("virtual", there.virtual, declared.virtual);
   say("strict", there.strict, declared.strict);
-  // Where the case of the name or the kind of table differs, it helps nobody to hear what else does.
+  // Where the case of the name or the kind of table differs, that alone is said: other differences would not help
+  // anybody.
   if (found.length > 0) return found;
   if (!there.virtual) say("primary key", listOf(there.primaryKey), listOf(declared.primaryKey));
   for (const column of there.columns.values()) {

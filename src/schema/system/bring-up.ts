@@ -36,9 +36,9 @@ export async function pendingMigrations(
 }
 
 /**
- * The statements that carry out pending migrations in one transaction; none where nothing is due. The record of a
- * migration comes before it: if another process carries out the same one meanwhile, the record's key makes the
- * transaction fail.
+ * The statements that carry out pending migrations in one transaction; none where nothing is due. The row that records
+ * a migration is inserted before its statements: if another process carries out the same migration meanwhile, the row's
+ * key makes the transaction fail.
  */
 export function migrationStatements(
   { version, due }: PendingMigrations,

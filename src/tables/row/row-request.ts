@@ -12,7 +12,7 @@ import { fromJson, fromText, isSafe } from "../values.js";
 /** Values that a request gives to columns, by the columns' names. */
 export type RowValues = ReadonlyMap<string, SqlValue>;
 
-/** The answer where no row has the key. */
+/** The answer 404, for a key that no row has. */
 export const notFound = new Refusal("not_found", "no such row");
 
 /** Reads the key of `/api/:table/:id`, for tables whose key has one column. */

@@ -39,8 +39,8 @@ function slots(values: RowValues, { table }: Access): Values {
 }
 
 /**
- * The key under which a statement is kept: requests that write the same columns share it. Null where it cannot be
- * shared.
+ * The key under which the statement of an insert or update is kept for other requests: those that write the same
+ * columns share it. Null where it cannot be shared.
  */
 function shapeOf({ key }: Access, values: RowValues): string | null {
   return key && `${key}\n${[...values.keys()].join()}`;

@@ -101,8 +101,8 @@ export function servedSql(served: readonly Expression[]): Sql {
 }
 
 /**
- * Whether a condition sets a bound that is weaker than the arm's own range. Such a bound is left out, because SQLite
- * might seek by it instead of by the range.
+ * Whether a condition bounds the rows of an arm less than the arm's own range does. Such a condition is left out,
+ * because SQLite might seek by it instead of by the range.
  */
 function isImplied(plan: ListPlan, arm: Arm, condition: Expression): boolean {
   if (arm.depth !== 0) return false;

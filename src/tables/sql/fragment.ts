@@ -3,8 +3,8 @@ import type { ColumnName, TableName } from "../../sqlite/names.js";
 
 /**
  * A piece of SQL text with the parameters for its placeholders. SQL for the owner's tables is made in this folder
- * alone. Values of requests are always parameters, and names are always from a parsed schema, so a request cannot
- * inject SQL.
+ * alone. Values of requests are always parameters, and names come from a parsed schema or from the database, so a
+ * request cannot inject SQL.
  */
 export interface Sql {
   readonly text: string;
@@ -90,7 +90,7 @@ export function ownersSql(text: string): Sql {
   return { text: `(${text})`, params: none };
 }
 
-/** A JSON key or column alias as a text literal; column names hold no quote. */
+/** A column's name as a text literal, which is its key in a JSON object. Names of columns hold no quote. */
 export function textLiteral(column: ColumnName): Sql {
   return { text: `'${column}'`, params: none };
 }

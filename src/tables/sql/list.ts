@@ -137,7 +137,10 @@ const isPeeked = sql`_size.found > ${page.limit}`;
 const countedCte = (counted: Sql) => sql`_counted AS MATERIALIZED (SELECT (${counted}) AS counted)`;
 const fromCounted = sql`(SELECT counted FROM _counted)`;
 
-/** For an index that yields the order and leaves no condition to test: every row that it finds is in the list. */
+/**
+ * The page and its count for an index that yields the order and leaves no condition to test: every row that it finds is
+ * in the list.
+ */
 function unjudgedParts(plan: ListPlan, gate: Gate): Parts {
   const { window } = plan;
   const columns = pageColumns(plan);
@@ -185,7 +188,10 @@ function wholeTable({ catalog, table }: ListPlan): Sql {
   return isCollated ? sql`${name(table.name)} NOT INDEXED` : name(table.name);
 }
 
-/** For an index that yields the order, with conditions left to test: the scan ends when the page is full. */
+/**
+ * The page and its count for an index that yields the order, with conditions left to test: the scan ends when the page
+ * is full.
+ */
 function judgedParts(plan: ListPlan, gate: Gate, judge: Judge): Parts {
   const { order } = plan.path;
   const { window, grouping } = plan;
@@ -215,9 +221,9 @@ function judgedParts(plan: ListPlan, gate: Gate, judge: Judge): Parts {
 }
 
 /**
- * For an index that does not yield the order: all rows that it finds are examined and sorted, so there may be
- * `scanLimit` at most. The sort holds the columns that order and identify a row. The others are read afterwards, of the
- * page's rows.
+ * The page and its count for an index that does not yield the order: all rows that it finds are examined and sorted, so
+ * there may be `scanLimit` at most. The sort holds the columns that order and identify a row. The others are read
+ * afterwards, of the page's rows.
  */
 function sortedParts(plan: ListPlan, gate: Gate, judge: Judge): Parts {
   const { order, served } = plan.path;

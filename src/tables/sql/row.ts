@@ -175,7 +175,7 @@ export function updateStatement(
       ? []
       : [
           { terms: [rule], names: { ...names, row: stored, isSaid: isSaid("new") } },
-          // Only terms that read a changed column can have another result for the row after the change.
+          // Only terms of the rule that read a changed column can have another result for the row after the change.
           {
             terms: conjuncts(rule).filter(changes),
             names: { ...names, row: next, isSaid: isSaid("row") },

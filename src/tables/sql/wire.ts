@@ -51,7 +51,7 @@ export function storedBytes(columns: readonly Column[], refer: (column: Column) 
   return sum(sizes);
 }
 
-/** How many members json_object can have, because D1 allows 32 arguments of a function at most. */
+/** How many members one call of json_object can have, because D1 allows 32 arguments of a function at most. */
 const jsonObjectPairsMax = 16;
 
 function concatenatedObject(columns: readonly Column[], shownOf: (column: Column) => Sql): Sql {
