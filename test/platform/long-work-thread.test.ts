@@ -119,7 +119,7 @@ describe("a thread that ends", () => {
     const failed = [
       expect(database.query([endless], of("ada", 400))).rejects.toThrow(UnavailableError),
       expect(
-        database.batch([statement(`${numbers(100_000)} INSERT INTO item SELECT i FROM n`)], of("ada")),
+        database.batch([statement(`${numbers(2 ** 40)} INSERT INTO item SELECT i FROM n`)], of("ada")),
       ).rejects.toThrow(OutcomeUnknownError),
     ];
     const sent = vi.spyOn(first, "postMessage");
