@@ -70,6 +70,8 @@ export async function patchUser({
     return badRequest("disabled: expected true or false");
   if (role !== null && role !== "user" && role !== "admin") return badRequest("role: expected user or admin");
   if (mayNotMake(role, caller)) return noAdminsByKey;
+  // To enable one that is disabled would be as good as making one.
+  if (disabled === false && caller.kind === "key" && (await isAdmin(services, id))) return noAdminsByKey;
   const [by, now] = [principalOf(caller), platform.clock.now()];
   const [changed] = await platform.database.batch(changeUser({ id, disabled, role, by, now }));
   const row = changed!.rows[0];
@@ -125,8 +127,16 @@ export async function revokeUserSessions({ services, id }: AdminRequest): Promis
 export async function revokeAllSessions({ services, caller }: AdminRequest): Promise<Response | Refusal> {
   const { platform, config } = services;
   const statements = [revokeEverySession(platform.clock.now()), deleteEveryCode()];
-  const [revoked] = await platform.database.batch(statements, longWorkFor(caller, config.api));
+  // Not by the caller's own deadline: it must not fail because there are many.
+  const long = { ...longWorkFor(caller, config.api), withinMs: config.api.key_deadline_ms };
+  const [revoked] = await platform.database.batch(statements, long);
   return json({ data: { revoked_sessions: revoked!.rowsWritten } });
+}
+
+async function isAdmin({ platform }: AdminServices, id: string): Promise<boolean> {
+  const [found] = await platform.database.query([userById(id)]);
+  const [row] = found!.rows;
+  return row !== undefined && userOf(row).role === "admin";
 }
 
 const mayNotMake = (role: string | null, caller: Caller): boolean =>

@@ -36,7 +36,7 @@ export async function purge(
     linkKeepMs,
   });
   for (const statement of statements) await repeat(database, statement, roundsMax);
-  for (const statement of purgeSignIns(now)) await database.batch([statement]);
+  for (const statement of purgeSignIns(now, rowsMax)) await repeat(database, statement, roundsMax);
   await repeat(database, purgeCounters(now, rowsMax), counterRoundsMax);
 }
 

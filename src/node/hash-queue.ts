@@ -9,7 +9,8 @@ const ownPlaces = 8;
 /**
  * Decides which of the passwords that wait is hashed next. Sign-ins come before registrations, and within each, addresses
  * take turns. Where all places are taken, one more sign-in takes that of a registration; else what comes from an address
- * with no more than `ownPlaces` takes one that another has borrowed (`docs/reference/limits.md#users-keys-and-mails`).
+ * with no more than `ownPlaces` takes one that another has borrowed, and whoever has none takes one of whoever has most
+ * (`docs/reference/limits.md#users-keys-and-mails`).
  */
 export class HashQueue<W extends HashTurn> {
   readonly #placesMax: number;
@@ -25,7 +26,9 @@ export class HashQueue<W extends HashTurn> {
     if (this.#count < this.#placesMax) return true;
     if (isFor === "sign_in" && this.#registrations.count > 0) return true;
     const line = this.#lineOf(isFor);
-    return line.countOf(address) < ownPlaces && line.countOf(line.longest()) > ownPlaces;
+    const own = line.countOf(address);
+    const most = line.countOf(line.longest());
+    return (own < ownPlaces && most > ownPlaces) || (own === 0 && most > 1);
   }
 
   /**

@@ -20,6 +20,8 @@ const arrivalSecondsMax = 25;
  * they end within 30.
  */
 const lookEverySeconds = 5;
+/** After how many milliseconds in which a client takes nothing of its answer the connection ends. */
+const answerStalledMs = 30_000;
 /** How often, at most, the log says that connections are refused, in milliseconds. */
 const sayEveryMs = 60_000;
 
@@ -39,6 +41,8 @@ export interface HttpServerOptions {
   readonly connectionsMax: number;
   /** How long a request may take to arrive, and how often that is looked at, in milliseconds: 25 and 5 seconds. */
   readonly arrival?: { readonly maxMs: number; readonly lookEveryMs: number };
+  /** After how many milliseconds in which a client takes nothing of an answer its connection ends: 30,000. */
+  readonly stalledMs?: number;
   readonly log: Log;
 }
 
@@ -50,10 +54,19 @@ export async function createHttpServer({
   fetch,
   tls,
   connectionsMax,
+  stalledMs = answerStalledMs,
   arrival = { maxMs: arrivalSecondsMax * 1000, lookEveryMs: lookEverySeconds * 1000 },
   log,
 }: HttpServerOptions): Promise<Server> {
-  const listener = getRequestListener(fetch, { errorHandler: (error) => refusalOf(error, log).toResponse() });
+  const answer = getRequestListener(fetch, { errorHandler: (error) => refusalOf(error, log).toResponse() });
+  const listener: typeof answer = (incoming, outgoing) => {
+    // Node tells it when nothing was sent for so long. While the answer is being computed, nothing waits to be sent.
+    outgoing.setTimeout(stalledMs, () => {
+      if ((outgoing.socket?.writableLength ?? 0) > 0) outgoing.socket?.destroy();
+      else outgoing.socket?.setTimeout(stalledMs);
+    });
+    return answer(incoming, outgoing);
+  };
   // `requireHostHeader` is off, because Node would answer a request without a Host header with an empty body; the
   // listener answers it in the error format.
   const options = {

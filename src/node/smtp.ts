@@ -35,10 +35,24 @@ export function smtpMail({ url, requireTLS = false, deadlineMs = 30_000 }: SmtpO
         const sent = transport.sendMail(mimeMessage(message, { eightBit: false }));
         const { accepted } = await Promise.race([sent, late]);
         if (accepted.length === 0) throw new Error("the mail server accepted no recipient");
+      } catch (error) {
+        throw withoutReply(error);
       } finally {
         clearTimeout(timer);
         transport.close();
       }
     },
   };
+}
+
+/**
+ * The error as it may be logged. What the mail server has replied is left out but for its status: it often repeats the
+ * recipient's address, and can hold line breaks.
+ */
+function withoutReply(error: unknown): unknown {
+  const { code, responseCode, command } = error as { code?: string; responseCode?: number; command?: string };
+  if (responseCode === undefined) return error;
+  return new Error(
+    `the mail server replied ${responseCode} to ${command ?? "a command"} (${code ?? "no code"})`,
+  );
 }

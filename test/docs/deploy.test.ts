@@ -1,5 +1,6 @@
 import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
+import { accountWindowMsMax } from "../../src/auth/account-backoff.js";
 import { linkLifetimeSeconds } from "../../src/auth/links.js";
 import { mailWindowMs } from "../../src/auth/mail-allowance.js";
 import { stateLifetimeMs } from "../../src/auth/oauth/state.js";
@@ -40,7 +41,7 @@ test("what lives under the previous secret lives as long as the page says", () =
     "link to reset a password, mailed or about to be": linkLifetimeSeconds.password_reset,
     "link to confirm an address, likewise": linkLifetimeSeconds.email_verification,
     "invitation, likewise": linkLifetimeSeconds.invitation,
-    "count of failed passwords": auth.throttle.window_secs,
+    "count of failed passwords": accountWindowMsMax / 1000,
     "count of mails to an address": mailWindowMs / 1000,
   });
   expect(Math.max(...seconds.map(([, , number]) => Number(number)))).toBe(7 * 86_400);

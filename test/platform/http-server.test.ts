@@ -1,5 +1,5 @@
 import { once } from "node:events";
-import { type AddressInfo, connect } from "node:net";
+import { type AddressInfo, connect, type Socket } from "node:net";
 import { connect as connectTls } from "node:tls";
 import { expect, it, onTestFinished } from "vitest";
 import { readText } from "../../src/http/body.js";
@@ -30,7 +30,7 @@ async function listening(some: Partial<HttpServerOptions> = {}) {
     server.close();
     server.closeAllConnections();
   });
-  return { port: (server.address() as AddressInfo).port, log, read };
+  return { port: (server.address() as AddressInfo).port, server, log, read };
 }
 
 /** Everything that the server says until it has answered, or closes. */
@@ -203,3 +203,31 @@ it("speaks TLS with ciphers alone that keep past traffic secret", async () => {
   for (const weak of ["AES128-GCM-SHA256", "ECDHE-RSA-AES128-SHA", "AES256-SHA"])
     await expect(agreed("TLSv1.2", weak), weak).rejects.toThrow(/handshake failure/);
 });
+
+it("ends a connection whose client takes nothing of its answer, and none that waits for one", async () => {
+  let computed = () => {};
+  const slow = new Promise<Response>((resolve) => {
+    computed = () => resolve(json({ status: "late" }));
+  });
+  const fetch = (request: Request) =>
+    request.url.endsWith("/slow") ? slow : new Response("x".repeat(64_000_000));
+  const { port, server } = await listening({ fetch, stalledMs: 100 });
+  const waiting = answerTo(port, get("127.0.0.1").replace("/health", "/slow"));
+  await once(server, "connection");
+  const [[held]] = await Promise.all([
+    once(server, "connection") as Promise<[Socket]>,
+    connectPaused(port, get("127.0.0.1")),
+  ]);
+  await once(held, "close");
+  computed();
+  expect((await waiting).body).toBe('{"status":"late"}');
+});
+
+/** A client that sends a request, and reads nothing. */
+async function connectPaused(port: number, text: string): Promise<void> {
+  const socket = connect(port, "127.0.0.1");
+  onTestFinished(() => void socket.destroy());
+  socket.on("error", () => {});
+  socket.pause();
+  socket.write(text);
+}

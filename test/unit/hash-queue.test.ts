@@ -65,7 +65,12 @@ it("borrowed places are given back as others come, the latest first, down to eig
   ]);
   expect(order.filter((name) => name.startsWith("ada"))).toEqual(many("ada", 12));
   expect(order.filter((name) => name.startsWith("bob"))).toEqual(many("bob", 8));
-  expect(filled(16, [...many("ada", 8), ...many("bob", 8), "cyd1"]).refused).toEqual(["cyd1"]);
+});
+
+it("whoever has none waiting is let in, even if all places are others' own, as long as one of these has two", () => {
+  const crowd = [...many("ada", 8), ...many("bob", 8)];
+  expect(filled(16, [...crowd, "cyd1", "dan1", "cyd2"]).refused).toEqual(["ada8", "bob8", "cyd2"]);
+  expect(filled(2, ["ada1", "bob1", "cyd1"]).refused).toEqual(["cyd1"]);
 });
 
 it("a sign-in takes a registration's place, of the address with the most", () => {
@@ -80,8 +85,8 @@ it("a sign-in takes a registration's place, of the address with the most", () =>
     "bob6",
     "cyd1",
   ]);
-  expect(refused).toEqual(["new-ada2", "new-bob2", "new-ada1", "new-bob1", "cyd1"]);
-  expect(order).toEqual(["bob3", "bob4", "bob5", "bob6"]);
+  expect(refused).toEqual(["new-ada2", "new-bob2", "new-ada1", "new-bob1", "bob6"]);
+  expect(order).toEqual(["bob3", "cyd1", "bob4", "bob5"]);
 });
 
 it("tells who would find a place", () => {

@@ -33,11 +33,14 @@ export async function authorize({ request, context }: AuthRequest): Promise<Resp
   });
   const hash = secrets.stateHash;
   await platform.database.batch([
-    ...purgeSignIns(now),
+    // Each sign-in that begins adds one state and removes more that have expired, so that the table does not grow.
+    ...purgeSignIns(now, purgedMax),
     insertState({ hash, provider, redirectTo, codeChallenge, now, expiresAtMs: now + stateLifetimeMs }),
   ]);
   return json({ data: { authorization_url: authorizationUrl, expires_in: stateLifetimeMs / 1000 } });
 }
+
+const purgedMax = 20;
 
 interface Authorize {
   readonly provider: OAuthProvider;

@@ -44,18 +44,16 @@ export function consumeState(hashes: Keyring<string>, provider: string, now: num
   );
 }
 
-const purgedMax = 20;
-
 /**
- * Removes expired states and exchange codes of social sign-ins, at most `purgedMax` of each. Every sign-in that begins
- * runs it and adds one state, so the tables do not grow.
+ * Removes expired states and exchange codes of social sign-ins, at most `rowsMax` of each.
  */
-export function purgeSignIns(now: number): readonly Statement[] {
+export function purgeSignIns(now: number, rowsMax: number): readonly Statement[] {
   return ["_oauth_states", "_oauth_codes"].map((table) =>
     statement(
       `DELETE FROM ${table} WHERE hash IN
-      (SELECT hash FROM ${table} WHERE expires_at <= ? ORDER BY expires_at LIMIT ${purgedMax})`,
+      (SELECT hash FROM ${table} WHERE expires_at <= ? ORDER BY expires_at LIMIT ?)`,
       BigInt(now),
+      BigInt(rowsMax),
     ),
   );
 }
