@@ -85,11 +85,10 @@ describe("SMTP", () => {
     for (const line of source.split("\r\n")) expect(line.length).toBeLessThanOrEqual(998);
   });
 
-  it("confirms nothing that the server refuses", async () => {
+  it("confirms nothing that the server refuses, and says its status without its words, which may hold anything", async () => {
     const { port, delivered } = await smtp({ onRcptTo: (_, __, done) => done(new Error("no such mailbox")) });
-    await expect(smtpMail({ url: `smtp://127.0.0.1:${port}` }).send(message)).rejects.toThrow(
-      /no such mailbox/,
-    );
+    const refused = smtpMail({ url: `smtp://127.0.0.1:${port}` }).send(message);
+    await expect(refused).rejects.toEqual(new Error("the mail server replied 550 to RCPT TO (EENVELOPE)"));
     expect(delivered).toEqual([]);
   });
 
