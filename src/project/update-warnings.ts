@@ -49,8 +49,8 @@ function statesKept(rule: Expression, table: Table): readonly State[] {
     case "exists":
       return statesKept(rule.where, table);
     default:
-      // Under `not`, a rule asks that a column does not have a value. That does not hold the row in a state, so it is
-      // left out.
+      // No state is returned for other parts of a rule. Under `not`, a rule asks that a column does not have a value,
+      // which does not keep rows in one state, such as `status = 'draft'`.
       return [];
   }
 }
