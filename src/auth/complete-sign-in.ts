@@ -9,8 +9,8 @@ import { type PublicUser, tokenResponse } from "./token-response.js";
 /** What somebody signs in with: a password, the link of a mail, or the code of a provider's sign-in. */
 export interface FirstFactor {
   /**
-   * Statements that use up what the person signs in with (a link or a code), or create the user. They run before those
-   * that open the session.
+   * Statements that run before those that open the session, in the same batch: they use up the link or the code, create
+   * the user, or replace an imported password hash. They take effect even where `holder` then matches nobody.
    */
   readonly before: readonly Statement[];
   /**

@@ -9,9 +9,9 @@ import { withLiterals } from "../platform/statement-text.js";
  * the process ends before the promise settles, SQLite may leave an empty log file behind.
  */
 export async function snapshotDatabase(from: string, to: string): Promise<void> {
-  // No checkpoints, as on every connection beside a server: see libsql-connection.ts. Where no server runs, closing
-  // the last connection still moves the WAL that a crashed server left into the database, as the server's next start
-  // would.
+  // No automatic checkpoints, as on every connection that may be open beside a server: one could corrupt the WAL (see
+  // libsql-connection.ts). If no server runs, SQLite still moves a WAL that a crashed server left into the database
+  // when this connection closes. That is safe, because nobody else writes then.
   const settings = "PRAGMA busy_timeout=5000; PRAGMA wal_autocheckpoint=0";
   // VACUUM INTO reads everything in one transaction, while a server can go on writing to its WAL. Unlike VACUUM, and
   // although SQLite's documentation does not promise it, VACUUM INTO keeps the rowids of tables without a primary key

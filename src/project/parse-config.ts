@@ -104,8 +104,9 @@ function entriesOf(schema: unknown): object {
 }
 
 /**
- * A function that tells whether the value of a key is in doubt, so that nothing is concluded from it: the key or a
- * part of it has a problem, or it is absent and an unknown key beside it may be a misspelling of it.
+ * A function that tells whether the value of a key is in doubt, so that nothing is concluded from it: the key, a part
+ * of it or a section around it has a problem; or the key or a section around it is absent, and an unknown key beside
+ * the absent one may be a misspelling of it.
  */
 function doubts(raw: unknown, problems: readonly Problem[]): (path: string) => boolean {
   const wrong = problems.map(({ path, message }) => ({

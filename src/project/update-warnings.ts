@@ -49,8 +49,8 @@ function statesKept(rule: Expression, table: Table): readonly State[] {
     case "exists":
       return statesKept(rule.where, table);
     default:
-      // No state is returned for other parts of a rule. Under `not`, a rule asks that a column does not have a value,
-      // which does not keep rows in one state, such as `status = 'draft'`.
+      // What stands under `not` is left out: it mostly asks that a column does not have a value, and a row can leave
+      // many states without getting that one. Double negation (`not (row.x != 'a')`) and `in` are not warned of either.
       return [];
   }
 }

@@ -250,8 +250,8 @@ function sortedParts(plan: ListPlan, gate: Gate, judge: Judge): Parts {
 /** How the rows of a page that was sorted get the columns that were left out of the sort. */
 interface RowLookup {
   /**
-   * The columns that the sort carries along: those of the order asked for, and those by which each row is found again
-   * afterwards, to read its other columns.
+   * The columns that the sort holds (those of `_sorted`): the columns of the order, and those by which each row is
+   * found again afterwards, to read its other columns.
    */
   readonly sorted: readonly Sql[];
   /** A SELECT of the page that takes the rows of `_sorted`, in their order, and looks the other columns up. */
