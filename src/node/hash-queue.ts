@@ -14,8 +14,8 @@ const ownPlaces = 8;
  */
 export class HashQueue<W extends HashTurn> {
   readonly #placesMax: number;
-  readonly #signIns = new Turns<W>();
-  readonly #registrations = new Turns<W>();
+  readonly #signIns = new AddressLines<W>();
+  readonly #registrations = new AddressLines<W>();
 
   constructor(placesMax: number) {
     this.#placesMax = placesMax;
@@ -52,13 +52,13 @@ export class HashQueue<W extends HashTurn> {
     return this.#signIns.count + this.#registrations.count;
   }
 
-  #lineOf(isFor: HashTurn["isFor"]): Turns<W> {
+  #lineOf(isFor: HashTurn["isFor"]): AddressLines<W> {
     return isFor === "sign_in" ? this.#signIns : this.#registrations;
   }
 }
 
 /** Work of several addresses, which take turns. That of one address is done in the order in which it came. */
-class Turns<W extends HashTurn> {
+class AddressLines<W extends HashTurn> {
   /**
    * The work that waits, by client address, oldest first. The addresses are in the order of their turns, and only those
    * with work are in the map.

@@ -4,20 +4,14 @@ import type { Exists, Expression, Operand, TableRules } from "../rules/ast.js";
 import { literalText } from "../rules/literal-text.js";
 import { existsIn, type Leaf, leavesOf, operandsOf } from "../rules/walk.js";
 import type { TableName } from "../sqlite/names.js";
-import { problemsAt, ruleProblems } from "./rule-problems.js";
+import { everyRuleProblems } from "./rule-problems.js";
 
 /**
  * Warnings of comparisons that are valid, but hardly what was meant: with NULL, which is never TRUE, and of a role
  * (the caller's or that of `$users`) with a word that is no role.
  */
 export function comparisonWarnings(rules: ReadonlyMap<TableName, TableRules>): Problem[] {
-  return [...rules].flatMap(([table, tableRules]) => [
-    ...ruleProblems(new Map([[table, tableRules]]), warningsOf),
-    ...[...tableRules.columns].flatMap(([column, { read, write }]) => [
-      ...problemsAt(["rules", table, "columns", column, "read"], warningsOf(read)),
-      ...problemsAt(["rules", table, "columns", column, "write"], write === null ? [] : warningsOf(write)),
-    ]),
-  ]);
+  return everyRuleProblems(rules, warningsOf);
 }
 
 function warningsOf(rule: Expression): readonly string[] {

@@ -16,6 +16,20 @@ export function ruleProblems(
   );
 }
 
+/** As `ruleProblems`, of the rules of columns as well. */
+export function everyRuleProblems(
+  rules: ReadonlyMap<TableName, TableRules>,
+  messagesOf: (rule: Expression) => readonly string[],
+): Problem[] {
+  return [...rules].flatMap(([table, tableRules]) => [
+    ...ruleProblems(new Map([[table, tableRules]]), messagesOf),
+    ...[...tableRules.columns].flatMap(([column, { read, write }]) => [
+      ...problemsAt(["rules", table, "columns", column, "read"], messagesOf(read)),
+      ...problemsAt(["rules", table, "columns", column, "write"], write === null ? [] : messagesOf(write)),
+    ]),
+  ]);
+}
+
 /** Makes a problem of svc.toml at this place of each message. */
 export function problemsAt(path: readonly string[], messages: readonly string[]): Problem[] {
   return messages.map((message) => ({ file: configFile, path: dottedPath(path), message }));

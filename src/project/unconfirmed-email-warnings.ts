@@ -4,7 +4,7 @@ import { FALSE, whenTrue } from "../rules/fold.js";
 import { leavesOf, mapOperands, operandsOf } from "../rules/walk.js";
 import type { TableName } from "../sqlite/names.js";
 import type { Schema } from "./model.js";
-import { problemsAt, ruleProblems } from "./rule-problems.js";
+import { everyRuleProblems } from "./rule-problems.js";
 
 /**
  * Warnings of rules that trust `auth.email` where anybody may register with an address that is not theirs: registration
@@ -15,13 +15,7 @@ export function unconfirmedEmailWarnings(
   { auth }: Schema,
 ): Problem[] {
   if (auth.emailVerification.required || auth.registration !== "public") return [];
-  return [...rules].flatMap(([table, tableRules]) => [
-    ...ruleProblems(new Map([[table, tableRules]]), warningsOf),
-    ...[...tableRules.columns].flatMap(([column, { read, write }]) => [
-      ...problemsAt(["rules", table, "columns", column, "read"], warningsOf(read)),
-      ...problemsAt(["rules", table, "columns", column, "write"], write === null ? [] : warningsOf(write)),
-    ]),
-  ]);
+  return everyRuleProblems(rules, warningsOf);
 }
 
 function warningsOf(rule: Expression): readonly string[] {

@@ -3,6 +3,7 @@ import type { Database } from "../../../src/platform/database.js";
 import { type Client, client, dataOf, expectRefusal } from "../../support/client.js";
 import { countOf, member, rowsOf } from "../../support/people.js";
 import { type SignedIn, serve, type TestServer } from "../../support/server.js";
+import type { Tokens } from "./support.js";
 
 const project = {
   schema: "notes: { columns: { id: { type: integer, primary_key: true } } }",
@@ -11,11 +12,6 @@ const project = {
 
 // Elsewhere every request costs many times as much.
 const share = (process.env.SVC_TARGET ?? "app") === "app" ? 1 : 0.1;
-
-interface Tokens {
-  readonly access_token: string;
-  readonly refresh_token: string;
-}
 
 const refresh = (anonymous: Client, refresh_token: string) =>
   anonymous.post("/auth/refresh", { refresh_token });

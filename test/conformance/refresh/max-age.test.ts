@@ -2,14 +2,10 @@ import { describe, expect, it } from "vitest";
 import { type Client, client, dataOf, expectRefusal } from "../../support/client.js";
 import { countOf, member } from "../../support/people.js";
 import { serve, type TestServer } from "../../support/server.js";
+import type { Tokens } from "./support.js";
 
 const schema = "notes: { columns: { id: { type: integer, primary_key: true } } }";
 const day = 86_400_000;
-
-interface Tokens {
-  readonly access_token: string;
-  readonly refresh_token: string;
-}
 
 const refresh = (anonymous: Client, refresh_token: string) =>
   anonymous.post("/auth/refresh", { refresh_token });

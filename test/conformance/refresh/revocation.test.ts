@@ -2,16 +2,12 @@ import { describe, expect, it } from "vitest";
 import { type Client, client, dataOf, expectAnswer, expectRefusal } from "../../support/client.js";
 import { member, rowsOf, run } from "../../support/people.js";
 import { serve, signUp, type TestServer } from "../../support/server.js";
+import type { Tokens } from "./support.js";
 
 const project = {
   schema: "notes: { columns: { id: { type: integer, primary_key: true } } }",
   config: 'usage.enabled = false\nrules.notes.read = "authenticated"',
 };
-
-interface Tokens {
-  readonly access_token: string;
-  readonly refresh_token: string;
-}
 
 const rotated = async (anonymous: Client, refresh_token: string) =>
   dataOf<Tokens>(await anonymous.post("/auth/refresh", { refresh_token }));

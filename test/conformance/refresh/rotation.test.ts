@@ -2,13 +2,7 @@ import { describe, expect, it } from "vitest";
 import { client, dataOf, expectAnswer, expectRefusal } from "../../support/client.js";
 import { countOf, member, rowsOf } from "../../support/people.js";
 import { serve, type TestServer } from "../../support/server.js";
-
-const project = { schema: "notes: { columns: { id: { type: integer, primary_key: true } } }" };
-
-interface Tokens {
-  readonly access_token: string;
-  readonly refresh_token: string;
-}
+import { project, type Tokens } from "./support.js";
 
 const refresh = (server: TestServer, refresh_token: string) =>
   client(server).post("/auth/refresh", { refresh_token });

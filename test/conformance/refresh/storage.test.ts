@@ -4,13 +4,7 @@ import { deriveBytes } from "../../../src/encoding/secret-keys.js";
 import { client, dataOf } from "../../support/client.js";
 import { rowsOf } from "../../support/people.js";
 import { apiKey, serve, signUp, type TestServer, testSecret } from "../../support/server.js";
-
-const project = { schema: "notes: { columns: { id: { type: integer, primary_key: true } } }" };
-
-interface Tokens {
-  readonly access_token: string;
-  readonly refresh_token: string;
-}
+import { project, type Tokens } from "./support.js";
 
 async function dumpOf(server: TestServer): Promise<string[]> {
   const tables = await rowsOf(
