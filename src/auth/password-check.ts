@@ -1,10 +1,11 @@
 import type { Refusal } from "../http/refusal.js";
-import type { Database, Result, Statement } from "../platform/database.js";
+import type { Database, Result } from "../platform/database.js";
 import type { CheckedRow } from "./authenticate.js";
 import type { AuthContext } from "./context.js";
 import { checkPassword } from "./passwords.js";
 import { schemaVersionCheck } from "./store/checks.js";
 import { userByEmail } from "./store/users.js";
+import type { CountedAttempt } from "./throttle.js";
 
 /** An account that can sign in with a password. */
 export interface Account {
@@ -19,13 +20,8 @@ export interface Account {
 export interface PasswordCheck {
   /** Null unless the password is right and the account is enabled. */
   readonly account: Account | null;
-  /** Statements that take the counted failure back, to be run in the batch that a successful attempt writes. */
-  readonly forgive: readonly Statement[];
-  /**
-   * The client's address, hashed as in the table `_known_addresses`, which holds the addresses that users have signed
-   * in from.
-   */
-  readonly addressKey: string;
+  /** The attempt. Where there is an account, the rest of it has to be done in `finishAttempt`. */
+  readonly attempt: CountedAttempt;
   /** The row that `schemaVersionCheck` returned in the same round trip, for `AuthContext.settings`. */
   readonly schemaVersion: CheckedRow;
 }
@@ -42,7 +38,6 @@ export async function checkAccountPassword(
   password: string,
 ): Promise<PasswordCheck | Refusal> {
   const attempt = await throttle.attempt({ emailKey, address, now: platform.clock.now() });
-  const { forgive, addressKey } = attempt;
   const [version, found, ...counted] = await platform.database.batch([
     schemaVersionCheck(),
     userByEmail(emailKey),
@@ -51,31 +46,37 @@ export async function checkAccountPassword(
   const refusal = await attempt.judge(counted);
   if (refusal !== null) return refusal;
   const stored = (found!.rows[0]?.[5] ?? null) as string | null;
-  const matches = await orForgive(platform.database, forgive, () =>
+  const matches = await orForgive(platform.database, attempt, () =>
     checkPassword(platform.passwordHasher, password, stored, { address, isFor: "sign_in" }),
   );
-  return {
-    account: matches ? enabledAccount(found!) : null,
-    forgive,
-    addressKey,
-    schemaVersion: version!.rows[0]!,
-  };
+  const account = matches ? enabledAccount(found!) : null;
+  if (account === null) attempt.end();
+  return { account, attempt, schemaVersion: version!.rows[0]! };
 }
 
 /**
- * Runs `work` for an attempt whose password was not found to be wrong. Where it throws, as with a busy server or
- * failing storage, the counted failure is taken back and the error is thrown on.
+ * Does what is left to do for an attempt whose password is right, which ends the attempt. Where `work` throws, as with
+ * a busy server or failing storage, the counted failure is taken back and the error is thrown on.
  */
-export async function orForgive<T>(
+export async function finishAttempt<T>(
   database: Database,
-  forgive: readonly Statement[],
+  attempt: CountedAttempt,
   work: () => Promise<T>,
 ): Promise<T> {
+  try {
+    return await orForgive(database, attempt, work);
+  } finally {
+    attempt.end();
+  }
+}
+
+async function orForgive<T>(database: Database, attempt: CountedAttempt, work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (error) {
     // If taking the failure back fails too, the first error is the one to report.
-    await database.batch(forgive).catch(() => {});
+    await database.batch(attempt.forgive).catch(() => {});
+    attempt.end();
     throw error;
   }
 }

@@ -23,6 +23,8 @@ export interface CountedAttempt {
   judge(results: readonly Result[]): Promise<Refusal | null>;
   /** Statements that take the count back, to be run in the batch that a successful attempt writes. */
   readonly forgive: readonly Statement[];
+  /** To be called when the attempt has failed, or its count was taken back. A second call does nothing. */
+  end(): void;
   /**
    * The client's address, hashed as in the table `_known_addresses`, which holds the addresses that users have signed
    * in from.
@@ -47,6 +49,9 @@ export interface PasswordAttempt {
  * still known by their addresses.
  */
 export class PasswordThrottle {
+  /** How many attempts of this process each counter counts whose outcome is not known yet. */
+  readonly #underWay = new Map<string, number>();
+
   constructor(
     private readonly database: Database,
     private readonly limits: Config["auth"]["throttle"],
@@ -56,7 +61,8 @@ export class PasswordThrottle {
   async attempt({ emailKey, address, now }: PasswordAttempt): Promise<CountedAttempt> {
     const addressKeys = await this.addressKeys(address);
     const addressKey = addressKeys.current;
-    if (!this.limits.enabled) return { count: [], judge: async () => null, forgive: [], addressKey };
+    if (!this.limits.enabled)
+      return { count: [], judge: async () => null, forgive: [], end: () => {}, addressKey };
     const { max_failures, max_failures_per_address, max_failures_per_account, window_secs } = this.limits;
     const windowMs = window_secs * 1000;
     const both = await this.keys("both", emailKey, address);
@@ -80,12 +86,31 @@ export class PasswordThrottle {
       addressKey,
       now,
     };
+    const counters = [both.current, ofAddress.current, ofAccount.current] as const;
+    let isUnderWay = false;
     return {
       count: [...moves, countAttempts(attempts)],
-      judge: async (results) => (results[moves.length]!.rows.length > 0 ? null : this.refusal(attempts)),
-      forgive: forgiveAttempts([both.current, ofAddress.current, ofAccount.current]),
+      judge: async (results) => {
+        if (results[moves.length]!.rows.length === 0) return this.refusal(attempts);
+        isUnderWay = true;
+        this.#countUnderWay(counters, 1);
+        return null;
+      },
+      forgive: forgiveAttempts(counters),
+      end: () => {
+        if (isUnderWay) this.#countUnderWay(counters, -1);
+        isUnderWay = false;
+      },
       addressKey,
     };
+  }
+
+  #countUnderWay(counters: readonly string[], difference: 1 | -1): void {
+    for (const key of counters) {
+      const count = (this.#underWay.get(key) ?? 0) + difference;
+      if (count === 0) this.#underWay.delete(key);
+      else this.#underWay.set(key, count);
+    }
   }
 
   /**
@@ -102,7 +127,9 @@ export class PasswordThrottle {
 
   private async refusal(attempts: ThrottledAttempts): Promise<Refusal> {
     const [result] = await this.database.query([usedUp(attempts)]);
-    const mayTryAt = result!.rows.map((row) => tryAgainAt(attempts, row as UsedUp));
+    const mayTryAt = result!.rows.map((row) =>
+      tryAgainAt(attempts, row as UsedUp, this.#underWay.get(row[0] as string) ?? 0),
+    );
     const seconds = Math.max(1, Math.ceil((Math.max(...mayTryAt) - attempts.now) / 1000));
     return new Refusal("rate_limited", "too many failed attempts", {
       headers: { "Retry-After": String(seconds) },
@@ -116,8 +143,15 @@ export class PasswordThrottle {
 
 type UsedUp = readonly [key: string, startedAt: number, endsAt: number, count: number];
 
-function tryAgainAt({ ofAccount }: ThrottledAttempts, [key, startedAt, endsAt, count]: UsedUp): number {
+/**
+ * When an attempt may be made again that a counter refused. If the count reaches the limit only with attempts that are
+ * under way, that is as soon as one of them turns out to be right.
+ */
+function tryAgainAt(attempts: ThrottledAttempts, counter: UsedUp, underWay: number): number {
+  const [key, startedAt, endsAt, count] = counter;
+  const { both, ofAddress, ofAccount } = attempts;
+  const { max } = [both, ofAddress, ofAccount].find((counted) => counted.key === key)!;
+  if (count - underWay < max) return attempts.now;
   if (key !== ofAccount.key) return endsAt;
-  const { max, backoffMs } = ofAccount;
-  return Math.min(endsAt, strangersMayTryAt({ startedAt, count, max, backoffMs }));
+  return Math.min(endsAt, strangersMayTryAt({ startedAt, count, max, backoffMs: ofAccount.backoffMs }));
 }

@@ -31,13 +31,13 @@ export interface FileJournalOptions {
   readonly store: (entry: JournalEntry) => Promise<void>;
   readonly clock: Clock;
   readonly random: Random;
-  /** How large the journal may grow. Without this bound, every anonymous read keeps a receipt of its own. */
+  /** How large the journal may grow. Without this bound, every request keeps a receipt of its own. */
   readonly bound?: JournalBound;
 }
 
 /** How much room receipts may take, in bytes: in the journal's files and where they are stored. */
 export interface JournalBound {
-  /** At which part of `bytesMax` receipts of anonymous reads begin to be summed. The rest is room for the sums. */
+  /** At which part of `bytesMax` receipts of anonymous requests that write nothing begin to be summed. The rest is room for the sums. */
   readonly bytesMax: number;
   /** Returns how many bytes the receipts take that are stored already. */
   readonly storedBytes: () => Promise<number>;

@@ -8,16 +8,24 @@ const waitMs = 50;
  * which holds 64 KiB.
  */
 const lengthMax = 16_384;
+/**
+ * How many bytes may wait in memory for the reader of a pipe. What comes while more wait is dropped, because a reader
+ * that has stopped would otherwise let the process grow without end.
+ */
+const unreadBytesMax = 1_048_576;
 
 /**
  * Writes to standard error. Lines of the request log are written together, because writing each by itself would cost a
  * tenth of the time of reading a row. Messages are written at once, behind the lines before them. What waits when the
- * process ends, also by an uncaught exception, is written then; only a process that is killed loses it.
+ * process ends, also by an uncaught exception, is written then; only a process that is killed loses it, or one whose
+ * standard error is a pipe that nobody reads.
  */
 export class StderrLog implements Log {
   #waiting: string[] = [];
   #length = 0;
   #timer: NodeJS.Timeout | null = null;
+  /** How many lines and messages were dropped since the last that was written. */
+  #dropped = 0;
 
   constructor(
     private readonly settings: LogSettings,
@@ -43,7 +51,7 @@ export class StderrLog implements Log {
     const line = messageLine(this.settings, this.clock.now(), message);
     if (line === null) return;
     this.#write();
-    console.error(line);
+    this.#print([line]);
   }
 
   /**
@@ -63,10 +71,21 @@ export class StderrLog implements Log {
 
   readonly #write = (): void => {
     if (this.#waiting.length === 0) return;
-    const text = this.#waiting.join("\n");
+    const lines = this.#waiting;
     this.#waiting = [];
     this.#length = 0;
-    // By `console.error`, because unlike `process.stderr.write` it does not fail where the reader of a pipe is gone.
-    console.error(text);
+    this.#print(lines);
   };
+
+  #print(lines: readonly string[]): void {
+    if (process.stderr.writableLength > unreadBytesMax) {
+      this.#dropped += lines.length;
+      return;
+    }
+    const dropped = this.#dropped;
+    this.#dropped = 0;
+    if (dropped > 0) this.warn(`the log lacks ${dropped} lines here, because nobody read standard error`);
+    // By `console.error`, because unlike `process.stderr.write` it does not fail where the reader of a pipe is gone.
+    console.error(lines.join("\n"));
+  }
 }

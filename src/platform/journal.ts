@@ -122,7 +122,7 @@ export interface Journal {
   append(entry: JournalEntry): Promise<void>;
 
   /**
-   * Adds the receipt to a sum of receipts that are alike, if it is of an anonymous read and the journal has reached the
+   * Adds the receipt to a sum of receipts that are alike, if `maySum` holds for it and the journal has reached the
    * size from which it sums these. The sum is written within a second. False where the receipt has to be appended.
    */
   sum?(receipt: Receipt): boolean;

@@ -2,9 +2,12 @@ import { type Receipt, sumOf } from "./journal.js";
 
 const minuteMs = 60_000;
 
-/** Whether a receipt may become a part of a sum: those of anonymous reads may, of which strangers can make any number. */
-export function maySum({ principalKind, action }: Receipt): boolean {
-  return principalKind === "anonymous" && (action === "list" || action === "get");
+/**
+ * Whether a receipt may become a part of a sum: those of anonymous requests that have written nothing may, of which
+ * strangers can make any number.
+ */
+export function maySum({ principalKind, action, rowsWritten }: Receipt): boolean {
+  return principalKind === "anonymous" && (action === "list" || action === "get" || rowsWritten === 0);
 }
 
 /** Sums of receipts that are alike in table, minute, method, action and status. */

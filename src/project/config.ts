@@ -204,8 +204,8 @@ export const configSchema = mapWith({
     /** The directory of the journal of receipts, for it alone. On a Worker the journal is in the database. */
     journal_dir: string(".svc/usage"),
     /**
-     * How many bytes receipts may take, in the journal and in the database. Near it, receipts of anonymous reads are summed by
-     * table and minute. On a Worker it has no effect.
+     * How many bytes receipts may take, in the journal and in the database. Near it, receipts of anonymous requests
+     * that write nothing are summed by table and minute. On a Worker it has no effect.
      */
     journal_max_bytes: integer(1_073_741_824, 67_108_864, 1_099_511_627_776),
     /** How long receipts are kept, in days. The sums of their days are kept. */

@@ -12,16 +12,11 @@ export const systemRandom: Random = { bytes: (length) => crypto.getRandomValues(
 /** The runtime's own `fetch`. */
 export const systemFetch: Platform["fetch"] = (input, init) => fetch(input, init);
 
-/** Writes to the Worker's log. The request log goes there line by line, as its viewers expect. */
-export const consoleLog: Log = {
-  warn: (message) => console.warn(message),
-  error: (message, cause) => console.error(`${message}:`, cause),
-  line: (text) => console.log(text),
-};
-
-/** A log of the Worker that writes messages as JSON where `[log]` of svc.toml asks for that; else `consoleLog`. */
+/**
+ * The log of a Worker, as `[log]` of svc.toml wants it (docs/reference/log.md). The request log goes there line by line,
+ * as its viewers expect.
+ */
 export function consoleLogOf(settings: LogSettings): Log {
-  if (settings.format !== "json") return consoleLog;
   const write = (message: Message, print: (line: string) => void) => {
     const line = messageLine(settings, systemClock.now(), message);
     if (line !== null) print(line);
@@ -29,18 +24,20 @@ export function consoleLogOf(settings: LogSettings): Log {
   return {
     warn: (text) => write({ level: "warn", text, cause: null }, (line) => console.warn(line)),
     error: (text, cause) => write({ level: "error", text, cause }, (line) => console.error(line)),
-    line: consoleLog.line,
+    line: (text) => console.log(text),
   };
 }
 
 /**
- * Implements `Platform.defer`: the event is kept alive for the work, which begins at the next tick. The runtime ends
+ * Implements `Platform.defer`, and reports to `log` what fails: the event is kept alive for the work, which begins at the next tick. The runtime ends
  * it about half a minute after the response.
  */
-export const deferToEvent: Platform["defer"] = (work) => {
-  const tick = new Promise<void>((resolve) => setTimeout(resolve, msToTick(systemClock.now())));
-  waitUntil(tick.then(work).catch((error: unknown) => consoleLog.error("deferred work failed", error)));
-};
+export function deferToEvent(log: Log): Platform["defer"] {
+  return (work) => {
+    const tick = new Promise<void>((resolve) => setTimeout(resolve, msToTick(systemClock.now())));
+    waitUntil(tick.then(work).catch((error: unknown) => log.error("deferred work failed", error)));
+  };
+}
 
 /**
  * The transport of `mail.transport = "log"` on a Worker, for trying things out: it prints mails to the log. Anyone

@@ -82,7 +82,7 @@ async function makeApp(bindings: Bindings, openDatabase: OpenDatabase): Promise<
         async (provider) => environment[`SVC_AUTH_PROVIDER_${provider.toUpperCase()}`] || null,
         secretsKey && openForProject(database, secretsKey),
       ),
-      defer: deferToEvent,
+      defer: deferToEvent(log),
       requestsVanish: true,
     };
     return await createApp({

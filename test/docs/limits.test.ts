@@ -55,6 +55,8 @@ const limits: Readonly<Record<string, number>> = {
   "users of an import": constant("import-users.ts", "usersMax"),
   "characters of an imported id": constant("import-users.ts", "idLengthMax"),
   "characters of an API key's name": constant("administration.ts", "nameLengthMax"),
+  "sessions of one user": constant("store/sessions.ts", "sessionsMax"),
+  "addresses from which a user is known to sign in": constant("store/throttle.ts", "knownAddressesMax"),
   "used refresh tokens of a session that are kept within the grace window": constant(
     "store/sessions.ts",
     "usedTokensMax",

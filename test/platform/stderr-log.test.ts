@@ -50,6 +50,27 @@ test("many lines do not wait", () => {
   expect(written).toEqual([`${line}\n${line}`, "the rest"]);
 });
 
+test("what nobody reads is dropped beyond a megabyte, and counted", () => {
+  const unread = vi.spyOn(process.stderr, "writableLength", "get");
+  const written = logged((log) => {
+    unread.mockReturnValue(1_048_577);
+    log.line("one");
+    log.line("two");
+    log.warn("careful");
+    unread.mockReturnValue(1_048_576);
+    log.line("three");
+    vi.advanceTimersByTime(50);
+    log.line("four");
+    vi.advanceTimersByTime(50);
+  });
+  unread.mockRestore();
+  expect(written).toEqual([
+    "warning: the log lacks 3 lines here, because nobody read standard error",
+    "three",
+    "four",
+  ]);
+});
+
 test.each([
   ["exits", "process.exit(3)", 3],
   ["throws", "setImmediate(() => { throw new Error('a bug'); })", 1],

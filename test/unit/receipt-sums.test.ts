@@ -6,10 +6,12 @@ import { receipt } from "../support/receipts.js";
 const read = (attemptId: string, more: Parameters<typeof receipt>[1] = {}) =>
   receipt(attemptId, { principalKind: "anonymous", principalId: null, rowsRead: 3, ...more });
 
-it("sums reads of nobody known, and nothing else", () => {
+it("sums what nobody known asks for and what writes nothing, and nothing else", () => {
   expect(maySum(read("a"))).toBe(true);
   expect(maySum(read("a", { action: "get", status: 404 }))).toBe(true);
-  expect(maySum(read("a", { action: "create" }))).toBe(false);
+  expect(maySum(read("a", { action: "delete", status: 404, rowsWritten: 0 }))).toBe(true);
+  expect(maySum(read("a", { action: "create", rowsWritten: 1 }))).toBe(false);
+  expect(maySum(read("a", { action: "create", rowsWritten: null }))).toBe(false);
   expect(maySum(read("a", { principalKind: "user", principalId: "ada" }))).toBe(false);
   expect(maySum(read("a", { principalKind: "key", principalId: "k" }))).toBe(false);
 });

@@ -5,7 +5,7 @@ import { type EmailAndPassword, readEmailAndPassword } from "../body.js";
 import { completeSignIn } from "../complete-sign-in.js";
 import type { AuthContext, AuthRequest } from "../context.js";
 import { emailKey } from "../email.js";
-import { type Account, checkAccountPassword, orForgive, type PasswordCheck } from "../password-check.js";
+import { type Account, checkAccountPassword, finishAttempt, type PasswordCheck } from "../password-check.js";
 import { presentedPasswordProblem } from "../passwords.js";
 import { rememberAddress } from "../store/throttle.js";
 import { changePassword, userWithPassword } from "../store/users.js";
@@ -32,7 +32,7 @@ async function logIn(
   if (isRefusal(checked)) return checked;
   const { account } = checked;
   if (account === null) return wrong;
-  const answer = await orForgive(platform.database, checked.forgive, () =>
+  const answer = await finishAttempt(platform.database, checked.attempt, () =>
     answerTo(context, body, address, { ...checked, account }),
   );
   return answer ?? logIn(context, body, address);
@@ -46,19 +46,19 @@ async function answerTo(
   context: AuthContext,
   body: EmailAndPassword,
   address: string,
-  { account, forgive, addressKey, schemaVersion }: PasswordCheck & { readonly account: Account },
+  { account, attempt, schemaVersion }: PasswordCheck & { readonly account: Account },
 ): Promise<Response | Refusal | null> {
   const { platform } = context;
   const unverified = await unverifiedRefusal(context, account, schemaVersion);
   if (unverified !== null) {
-    await platform.database.batch(forgive);
+    await platform.database.batch(attempt.forgive);
     return unverified;
   }
   const { passwordHash, replace } = await currentHash(context, account, body.password, address);
   const factor = {
     before: replace,
     holder: userWithPassword(account.id, passwordHash),
-    after: [rememberAddress(account.id, addressKey), ...forgive],
+    after: [rememberAddress(account.id, attempt.addressKey), ...attempt.forgive],
   };
   return (await completeSignIn(context, factor, 200)) ?? (replace.length > 0 ? null : wrong);
 }

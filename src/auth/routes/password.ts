@@ -4,7 +4,7 @@ import { readAuthBody } from "../body.js";
 import type { CallerRequest } from "../context.js";
 import { endCookies } from "../cookies.js";
 import { emailKey } from "../email.js";
-import { checkAccountPassword, orForgive } from "../password-check.js";
+import { checkAccountPassword, finishAttempt } from "../password-check.js";
 import { ownAddressProblem, passwordProblem, presentedPasswordProblem } from "../passwords.js";
 import type { Caller } from "../principal.js";
 import { deleteOpeningsIfChanged } from "../store/links.js";
@@ -35,15 +35,15 @@ export async function changeOwnPassword({
   if (problem !== null) return problem;
   const checked = await checkAccountPassword(context, emailKey(caller.email), address, current);
   if (isRefusal(checked)) return checked;
-  const { account, forgive } = checked;
+  const { account, attempt } = checked;
   if (account === null) return wrong;
-  const [changed, revoked] = await orForgive(platform.database, forgive, async () => {
+  const [changed, revoked] = await finishAttempt(platform.database, attempt, async () => {
     const next = await platform.passwordHasher.hash(password, { address, isFor: "sign_in" });
     return platform.database.batch([
       changePassword(account.id, account.passwordHash, next),
       revokeSessionsIfChanged(account.id, next, platform.clock.now()),
       ...deleteOpeningsIfChanged(account.id, next),
-      ...forgive,
+      ...attempt.forgive,
     ]);
   });
   if (changed!.rows.length === 0) return wrong;

@@ -14,8 +14,13 @@ export interface NewSession {
 }
 
 /**
+ * How many sessions of one user are kept, so that nobody fills the database by signing in. One more ends the oldest.
+ */
+const sessionsMax = 1_000;
+
+/**
  * Opens a session for the enabled user whom `holder` finds, a condition on the columns of `_users AS u` that matches
- * one user at most. The first of the two statements returns `[id, email, role]` of the user, or no row where no user
+ * one user at most. The first of the statements returns `[id, email, role]` of the user, or no row where no user
  * was found.
  */
 export function openSession(session: NewSession, holder: Condition): readonly Statement[] {
@@ -36,6 +41,13 @@ export function openSession(session: NewSession, holder: Condition): readonly St
       session.refreshTokenHash,
       BigInt(session.now),
       BigInt(session.refreshExpiresAtMs),
+      session.id,
+    ),
+    statement(
+      `DELETE FROM _sessions WHERE id IN (
+        SELECT id FROM _sessions WHERE user_id = (SELECT user_id FROM _sessions WHERE id = ?)
+        ORDER BY created_at DESC, id = ? DESC LIMIT -1 OFFSET ${sessionsMax})`,
+      session.id,
       session.id,
     ),
   ];

@@ -205,12 +205,17 @@ export function moveKnownAddress(
   ];
 }
 
-/** Remembers that the user has signed in from an address. `address` is hashed. */
+/** How many addresses of one user are remembered. Whoever signs in from one more is a stranger there the next time. */
+const knownAddressesMax = 1_000;
+
+/** Remembers that the user has signed in from an address, unless there are `knownAddressesMax`. `address` is hashed. */
 export function rememberAddress(userId: string, address: string): Statement {
   return statement(
-    `INSERT INTO _known_addresses (user_id, address) SELECT id, ? FROM _users WHERE id = ?
+    `INSERT INTO _known_addresses (user_id, address) SELECT id, ? FROM _users
+    WHERE id = ? AND (SELECT count(*) FROM _known_addresses WHERE user_id = ?) < ${knownAddressesMax}
     ON CONFLICT DO NOTHING`,
     address,
+    userId,
     userId,
   );
 }

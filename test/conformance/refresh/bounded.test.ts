@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { client, dataOf, expectRefusal } from "../../support/client.js";
-import { countOf, member, rowsOf } from "../../support/people.js";
-import { serve, type TestServer } from "../../support/server.js";
+import { countOf, member, rowsOf, run } from "../../support/people.js";
+import { serve, signUp, type TestServer } from "../../support/server.js";
 import { project, refresh, type Tokens } from "./support.js";
 
 /** All tokens of a session that is refreshed so many times, with a pause after each. */
@@ -85,6 +85,35 @@ describe("a used token that is not stored any more", () => {
     await expectEnded(server, tokens.at(-1)!);
     expect((await refresh(server, bob.refreshToken)).status).toBe(200);
   });
+});
+
+it("a user has a thousand sessions and known addresses at most; one more session ends the oldest", async () => {
+  const server = await serve(project);
+  const ada = await signUp(server, "ada@example.com");
+  const thousand = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 1000)";
+  const [[user, now]] = (await rowsOf(server, "SELECT user_id, created_at FROM _sessions")) as [
+    [string, number],
+  ];
+  await run(
+    server,
+    `${thousand} INSERT INTO _sessions (id, user_id, created_at, latest_at) SELECT 'later' || i, ?, ? + i, ? FROM n WHERE i < 1000`,
+    user,
+    now,
+    now,
+  );
+  await run(
+    server,
+    `${thousand} INSERT INTO _known_addresses (user_id, address) SELECT ?, i FROM n WHERE i < 1000`,
+    user,
+  );
+  server.clock.advance(1_000);
+  const credentials = { email: "ada@example.com", password: "correct horse battery staple" };
+  const again = dataOf<Tokens>(await client(server).post("/auth/login", credentials));
+  expect([await countOf(server, "_sessions"), await countOf(server, "_known_addresses")]).toEqual([
+    1000, 1000,
+  ]);
+  expectRefusal(await refresh(server, ada.refreshToken), 401, "invalid_refresh_token");
+  expect((await refresh(server, again.refresh_token)).status).toBe(200);
 });
 
 it("a malformed token that begins as a session's tokens do ends nothing", async () => {

@@ -244,4 +244,32 @@ describe("a stranger", () => {
     passwordHasher.verify = verify;
     expect((await from(server, "203.0.113.1").post("/auth/login", right)).status).toBe(200);
   });
+
+  it("are told to come back in a second while all that stands in their way are checks under way", async () => {
+    const server = await withAda(limits("max_failures = 2"));
+    const { passwordHasher } = server.platform;
+    const { verify } = passwordHasher;
+    const logIn = (body: object) => from(server, "203.0.113.1").post("/auth/login", body);
+    let release = () => {};
+    const released = new Promise<void>((resolve) => {
+      release = resolve;
+    });
+    const begun = new Promise<void>((resolve) => {
+      let checks = 0;
+      passwordHasher.verify = async (...check) => {
+        if (++checks === 2) resolve();
+        await released;
+        return verify(...check);
+      };
+    });
+    const underWay = [logIn(right), logIn(right)];
+    await begun;
+    const refused = await logIn(right);
+    expectRefusal(refused, 429, "rate_limited");
+    expect(refused.headers.get("Retry-After")).toBe("1");
+    release();
+    expect((await Promise.all(underWay)).map(({ status }) => status)).toEqual([200, 200]);
+    await fail(server, "203.0.113.1", 2);
+    expect((await logIn(right)).headers.get("Retry-After")).toBe("300");
+  });
 });
