@@ -23,10 +23,10 @@ const idle: Sqld[] = [];
 
 /**
  * A libSQL server on an empty database: one that an earlier test is done with, as starting one takes longer than most
- * tests do. They end with the process.
+ * tests do. They end with the process, or by themselves after two minutes without a request.
  */
 export async function borrowSqld(): Promise<Sqld> {
-  const { url, stop, signal } = idle.pop() ?? (await startSqld());
+  const { url, stop, signal } = (await stillRunning()) ?? (await startSqld());
   return {
     url,
     signal,
@@ -35,6 +35,12 @@ export async function borrowSqld(): Promise<Sqld> {
       idle.push({ url, stop, signal });
     },
   };
+}
+
+async function stillRunning(): Promise<Sqld | null> {
+  for (let server = idle.pop(); server !== undefined; server = idle.pop())
+    if (await answers(server.url)) return server;
+  return null;
 }
 
 async function wipe(url: string): Promise<void> {
