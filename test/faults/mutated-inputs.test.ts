@@ -102,7 +102,7 @@ const cursor = sealCursor(
     window: { after: "[1]", upTo: null, counted: true, skip: 0 },
     offset: 1,
     total: 2,
-    orderedOnly: false,
+    choice: "best",
     order: ["id"],
   },
   binding,

@@ -20,7 +20,7 @@ const pageLimits = [1, 2, 3, 7, 10, 50, 100, 1000];
 const pagesUsual = 4;
 
 function randomCase(project: ListProject, random: Random): Case {
-  const table = random.pick(tables);
+  const table = random.pick(project.tables);
   const caller = random.pick(project.callers);
   const query = randomQuery(random, table, project.rows.get(table.name)!);
   const expected = evaluateQuery(table, query, project.admitted(table, caller));
@@ -52,7 +52,7 @@ interface Share {
 }
 
 /** The same seed gives every share other rows and queries. */
-const saltOf = ({ scanLimit, rules }: Share) => scanLimit * 2 + Number(rules === "random");
+const saltOf = ({ scanLimit, rules }: Share) => scanLimit * 3 + ["written", "random", "ways"].indexOf(rules);
 
 async function run(share: Share): Promise<readonly { readonly one: Case; readonly outcome: Outcome }[]> {
   const random = new Random(seed).fork(saltOf(share));
@@ -68,6 +68,7 @@ async function run(share: Share): Promise<readonly { readonly one: Case; readonl
 test.each<Share>([
   { scanLimit: 100_000, rules: "written", share: 0.3 },
   { scanLimit: 100_000, rules: "random", share: 0.3 },
+  { scanLimit: 100_000, rules: "ways", share: 0.3 },
 ])("pages are those of the evaluator, $rules rules", async (share) => {
   const outcomes = await run(share);
   const { length } = outcomes;
@@ -96,6 +97,15 @@ test.each<Share>([
   expect(outcomes.filter((outcome) => outcome.kind === "unserved_sort").length).toBeGreaterThan(
     length * 0.05,
   );
+});
+
+test.each<Share>([
+  { scanLimit: 60, rules: "ways", share: 0.15 },
+  { scanLimit: 10, rules: "ways", share: 0.15 },
+])("rows of the caller within a scan limit of $scanLimit come whole", async (share) => {
+  const outcomes = (await run(share)).map(({ outcome }) => outcome);
+  const whole = outcomes.filter((outcome) => outcome.kind === "pages" && !outcome.truncated);
+  expect(whole.length).toBeGreaterThan(outcomes.length * 0.2);
 });
 
 const suggestionsMax = Math.ceil(queries * 0.03);

@@ -43,7 +43,7 @@ function prepared(from: ListSource, parameters: [string, string][], cursor: Part
   const request = parseListRequest(parameters, table.columns, new Map());
   if (isRefusal(request)) throw new Error(request.message);
   const window = { after: null, upTo: null, counted: false, skip: 0, ...cursor.window };
-  const state = { parameters, offset: 0, total: 0, orderedOnly: false, order: [], ...cursor, window };
+  const state = { parameters, offset: 0, total: 0, choice: "best" as const, order: [], ...cursor, window };
   return prepareList(request, state, from, new Map());
 }
 

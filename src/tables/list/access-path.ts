@@ -3,6 +3,7 @@ import type { Expression, Operand } from "../../rules/ast.js";
 import type { Catalog, CatalogIndex, CatalogTable } from "../../schema/catalog.js";
 import type { ColumnName } from "../../sqlite/names.js";
 import type { OrderTerm } from "./order.js";
+import type { Way, Ways } from "./ways.js";
 
 /**
  * The conditions that a row has to pass to be in the list. An index is chosen by the equalities, null tests, lists
@@ -20,6 +21,11 @@ export interface Conditions {
  * that pass the served conditions are called candidates.
  */
 export interface AccessPath {
+  /**
+   * The ways by which rows are found, one or more; then `index` is null, and `served` is empty. Null where rows are found
+   * by the index or the table.
+   */
+  readonly ways: readonly WalkedWay[] | null;
   /**
    * The index by which rows are found; null for the table itself, which is in the order of its rowid or primary key
    * unless it is a virtual table.
@@ -40,9 +46,110 @@ export interface AccessPath {
   readonly order: readonly OrderTerm[];
 }
 
-/** Whether nothing is left to test: every candidate is in the list, and candidates come in the order asked for. */
-export function isUnjudged({ ordered, rest }: AccessPath): boolean {
-  return ordered && rest.length === 0;
+/** A way to rows of the listed table, and how the table is searched at its end. */
+export interface WalkedWay extends Way {
+  /** An index that serves the way's column and the conditions of `served`; null for the table itself. */
+  readonly index: CatalogIndex | null;
+  readonly served: readonly Expression[];
+}
+
+/**
+ * Whether nothing is left to test: every candidate is in the list, and candidates come in the order asked for. Where
+ * there are several ways, a row that two of them lead to is a candidate twice, and each is tested for that.
+ */
+export function isUnjudged({ ordered, rest, ways }: AccessPath): boolean {
+  return ordered && rest.length === 0 && (ways === null || ways.length === 1);
+}
+
+/**
+ * Whether a path seeks the rows for which a column equals a value that the request brings: one of its filters, or one of
+ * the caller's. Values that a rule is written with, such as a status, may be those of most rows.
+ */
+export function seeksByRequest({ served }: AccessPath, { filters }: Conditions): boolean {
+  return served.some((condition) => {
+    const isEquality = constantColumn(condition) !== null || condition.kind === "in_given";
+    return isEquality && (filters.includes(condition) || namesGiven(condition));
+  });
+}
+
+function namesGiven(condition: Expression): boolean {
+  return (
+    condition.kind === "compare" && [condition.left, condition.right].some(({ kind }) => kind === "given")
+  );
+}
+
+/**
+ * The path of a list by ways. Each way searches the table by the index that serves most of the filters' equalities
+ * beside the way's column, and yields the order if there is such an index. `order` is the whole order: what is equal
+ * in the rows of one way differs from those of another.
+ */
+export function pathByWays(
+  table: Table,
+  physical: CatalogTable,
+  { filters }: Conditions,
+  { ways, rest }: Ways,
+  order: readonly OrderTerm[],
+): AccessPath {
+  const ends = ways.map((way) => endOf(way, physical, filters, order));
+  const walked = ends.map(({ way }) => way);
+  const isServed = (filter: Expression) => walked.every(({ served }) => served.includes(filter));
+  return {
+    ways: walked,
+    index: null,
+    steered: true,
+    served: [],
+    rest: [...filters.filter((filter) => !isServed(filter)), ...rest],
+    // Rows of several keys are merged by comparing their places, which SQL cannot do by one comparison where there are
+    // NULLs, and rows are found again by one column.
+    ordered:
+      ends.every(({ ordered }) => ordered) &&
+      order.every(({ nullable }) => !nullable) &&
+      rowKeyOf(table, physical)?.length === 1,
+    order,
+  };
+}
+
+/**
+ * The columns that identify a row and by which the table itself is sorted: the rowid, or the primary key of a table
+ * WITHOUT ROWID. Null where SQL cannot name the rowid, and for virtual tables, of which it is not known how they find a
+ * row.
+ */
+export function rowKeyOf(table: Table, physical: CatalogTable | undefined): readonly ColumnName[] | null {
+  if (physical === undefined || table.virtual) return null;
+  if (physical.rowid !== null) return [physical.rowid];
+  return physical.indexes.find(({ isTable }) => isTable)?.columns.map((column) => column.name) ?? null;
+}
+
+function endOf(
+  way: Way,
+  physical: CatalogTable,
+  filters: readonly Expression[],
+  order: readonly OrderTerm[],
+): { readonly way: WalkedWay; readonly ordered: boolean } {
+  const ends = walks(physical).flatMap((walk) => {
+    const served: Expression[] = [];
+    const constant = new Set<string>();
+    let reached = false;
+    let at = 0;
+    for (; at < walk.seekable; at++) {
+      const { name } = walk.columns[at]!;
+      const equal = filters.find((filter) => filter.kind === "compare" && constantColumn(filter) === name);
+      if (name === way.column) reached = true;
+      else if (equal === undefined) break;
+      else {
+        served.push(equal);
+        constant.add(name);
+      }
+    }
+    if (!reached) return [];
+    const isUnique = at === walk.seekable && (walk.index?.unique ?? true);
+    const free = order.filter(({ column }) => !constant.has(column.name));
+    const ordered = isUnique || yieldsOrder(walk.columns.slice(at), free);
+    return [{ way: { ...way, index: walk.index, served }, ordered, served: served.length }];
+  });
+  return ends.reduce((best, end) =>
+    compareRanks([Number(end.ordered), end.served], [Number(best.ordered), best.served]) > 0 ? end : best,
+  );
 }
 
 /**
@@ -60,7 +167,15 @@ export function chooseAccessPath(
 ): AccessPath {
   const physical = catalog.tables.get(table.name);
   if (table.virtual || physical === undefined)
-    return { index: null, steered: false, served: [], rest: all(conditions), ordered: false, order };
+    return {
+      ways: null,
+      index: null,
+      steered: false,
+      served: [],
+      rest: all(conditions),
+      ordered: false,
+      order,
+    };
   const paths = walks(physical).map((walk) => pathOf(walk, conditions, order, !orderedOnly));
   const candidates = orderedOnly ? paths.filter(({ ordered }) => ordered) : paths;
   return (candidates.length > 0 ? candidates : paths).reduce((best, path) =>
@@ -142,6 +257,7 @@ function pathOf(
   // `IS NULL` on a unique index finds any number of rows, because SQLite does not count NULLs as equal.
   const unique = whole && !holdsNull && (walk.index?.unique ?? true);
   return {
+    ways: null,
     index: walk.index,
     steered: true,
     served,

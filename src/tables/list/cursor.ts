@@ -1,6 +1,7 @@
 import type { QueryParameter } from "../../http/query-string.js";
 import { Refusal } from "../../http/refusal.js";
 import type { Cipher } from "../../platform/platform.js";
+import type { PathChoice } from "./list-plan.js";
 
 /** What a cursor holds: the parameters of the first request, and how far the pages have come. */
 export interface CursorState {
@@ -10,8 +11,7 @@ export interface CursorState {
   readonly offset: number;
   /** How many rows of the list the pages so far have counted: their `meta.total`. */
   readonly total: number;
-  /** As in `ListPlan`. */
-  readonly orderedOnly: boolean;
+  readonly choice: PathChoice;
   /** The names of the columns that the list is ordered by. The keys in `window` hold their values, in this order. */
   readonly order: readonly string[];
 }
@@ -65,7 +65,8 @@ export async function openCursor(
   const plain = await cipher.open(text, associated(binding));
   if (plain === null) return invalid;
   const { expiresAtMs, ...state }: Carried = JSON.parse(plain);
-  return now < expiresAtMs ? state : invalid;
+  // Cursors of version 0.1 hold no choice: they were made for lists that had no ways.
+  return now < expiresAtMs ? { ...state, choice: state.choice ?? "search" } : invalid;
 }
 
 const invalid = new Refusal("invalid_cursor", "the cursor is malformed, expired, or not yours");

@@ -1,5 +1,5 @@
 import type { QueryParameter } from "../../http/query-string.js";
-import { badRequest, isRefusal, type Refusal } from "../../http/refusal.js";
+import { badRequest, isRefusal, Refusal } from "../../http/refusal.js";
 import type { Result } from "../../platform/database.js";
 import { countedRead, type Duration, type Execution, read } from "../execution.js";
 import { finishRows } from "../sql/finish-rows.js";
@@ -7,7 +7,7 @@ import { bind } from "../sql/fragment.js";
 import { rowSeparator, windowEndStatement } from "../sql/list.js";
 import { constantColumn, isUnjudged } from "./access-path.js";
 import type { CursorState, WireWindow } from "./cursor.js";
-import type { ListPlan } from "./list-plan.js";
+import type { ListPlan, PathChoice } from "./list-plan.js";
 import type { ListRequest } from "./list-request.js";
 import {
   type BoundList,
@@ -20,10 +20,15 @@ import {
 } from "./prepare-list.js";
 
 /**
- * Reads one page of a list: the first, or the one that a cursor leads to. If the best path would have to sort more
- * candidates than the scan limit, or sort for a page that begins too deep, the list is read by a path that yields the
- * order, as many rows at a time as the limit allows. If there is none, the request is refused
- * (`docs/reference/http.md#the-scan-limit`).
+ * Reads one page of a list: the first, or the one that a cursor leads to. Where the best path turns out not to serve the
+ * first page, the next one is tried (`docs/reference/http.md#the-scan-limit`):
+ *
+ * - the ways, where an index was searched by a value of the request and offers more rows than the scan limit;
+ * - an index or the table, where the ways lead to more rows than that;
+ * - a path that yields the order, as many rows at a time as the limit allows, where more rows would have to be sorted
+ *   than the limit, or for a page that begins too deep.
+ *
+ * If none of them serves the page, the request is refused.
  */
 export async function listPage(
   request: ListRequest,
@@ -31,16 +36,47 @@ export async function listPage(
   source: ListSource,
   execution: Execution,
 ): Promise<ListPage | Refusal> {
-  const bound = prepareList(request, state, source, execution.values);
-  if (isRefusal(bound)) return bound;
-  const answer = await readPage(bound, request, state, source, execution);
-  if (!isUnserved(answer)) return answer;
-  const inOrder: CursorState = { ...state, orderedOnly: true };
-  const isFirst = state.window.after === null && !state.orderedOnly;
-  const other = isFirst ? prepareList(request, inOrder, source, execution.values) : null;
-  const isServed = other !== null && !isRefusal(other) && other.list.plan.path.ordered;
-  const again = isServed ? await readPage(other, request, inOrder, source, execution) : answer;
-  return isUnserved(again) ? unservedSort(bound.list.plan, source.access, again) : again;
+  const attempt = (choice: PathChoice) => {
+    const tried: CursorState = { ...state, choice };
+    const bound = prepareList(request, tried, source, execution.values);
+    if (isRefusal(bound)) return bound;
+    return { plan: bound.list.plan, read: () => readPage(bound, request, tried, source, execution) };
+  };
+  const best = attempt(state.choice);
+  if (isRefusal(best)) return best;
+  let { plan } = best;
+  let answer = await best.read();
+  const isFirst = state.window.after === null && state.choice === "best";
+  for (const choice of isFirst ? otherChoices : []) {
+    if (!isWanted(choice, plan, answer)) continue;
+    const other = attempt(choice);
+    if (isRefusal(other) || !isServing(choice, other.plan)) continue;
+    const next = await other.read();
+    // Where the ways lead to too many rows as well, the part of the list that was found is better than none.
+    if (choice === "ways" && isUnserved(next)) continue;
+    answer = next;
+    if (choice === "search") plan = other.plan;
+  }
+  return isUnserved(answer) ? unserved(plan, source.access, answer) : answer;
+}
+
+const otherChoices = ["ways", "search", "ordered"] as const;
+type OtherChoice = (typeof otherChoices)[number];
+
+/** Whether another path is to be tried after the answer that a plan has given. */
+function isWanted(choice: OtherChoice, { path }: ListPlan, answer: ListPage | Refusal | Unserved): boolean {
+  switch (choice) {
+    case "ways":
+      return path.ways === null && (isUnserved(answer) || (!isRefusal(answer) && answer.truncated));
+    case "search":
+      return path.ways !== null && isUnserved(answer);
+    case "ordered":
+      return isUnserved(answer);
+  }
+}
+
+function isServing(choice: OtherChoice, { path }: ListPlan): boolean {
+  return choice === "search" || (choice === "ways" ? path.ways !== null : path.ordered);
 }
 
 /** A page of a list, with the `meta` of its answer. */
@@ -71,16 +107,16 @@ export function firstState(parameters: readonly QueryParameter[], request: ListR
     },
     offset: request.offset,
     total: 0,
-    orderedOnly: false,
+    choice: "best",
     order: [],
   };
 }
 
 /**
- * Why a page was not read whose candidates would have to be sorted: there are too many of them, or the page begins too
- * deep in the list.
+ * Why a page was not read: its candidates would have to be sorted, and there are too many of them, or the page begins
+ * too deep in the list; or the ways lead to more rows than the scan limit.
  */
-type Unserved = "too_many_to_sort" | "too_deep_to_sort";
+type Unserved = "too_many_to_sort" | "too_deep_to_sort" | "too_many_by_ways";
 
 function isUnserved(answer: ListPage | Refusal | Unserved): answer is Unserved {
   return typeof answer === "string";
@@ -117,16 +153,16 @@ async function readPage(
       execution.tally.add(isExact ? rowsRead(brief.plan, report, false) : null);
       return answerOf(report, brief.plan, request, state, null);
     }
-    list.isLong = list.plan.path.served.length === 0;
+    list.isLong = list.plan.path.served.length === 0 && list.plan.path.ways === null;
   }
   const whole = list.whole();
   const { plan } = whole;
   const { report, isExact } = await readReport(whole, values, request, state, execution, "long");
-  const isTooMany = !plan.path.ordered && report.examined!.candidates > plan.scanLimit;
-  execution.tally.add(isExact ? rowsRead(plan, report, isTooMany) : null);
+  const why = tooMany(plan, report);
+  execution.tally.add(isExact ? rowsRead(plan, report, why !== null) : null);
   if (rowsExamined(report) < judgedMax) list.isLong = false;
   if (report.searched?.fits === false) return tooMuchToSearch(plan);
-  if (isTooMany) return "too_many_to_sort";
+  if (why !== null) return why;
   const end = mayEndInTable(plan, request.limit, report) ? await endOfWindow(plan, values, execution) : null;
   return answerOf(report, plan, request, state, end);
 }
@@ -150,17 +186,22 @@ function mayBeBrief(
  * Whether the page that was tried with low limits has reached one of them, so that with the whole limits it could be
  * another one.
  */
-function isCutOff(
-  brief: ListPlan,
-  whole: ListPlan,
-  { limit }: ListRequest,
-  { rows, found, counted, examined }: PageReport,
-): boolean {
+function isCutOff(brief: ListPlan, whole: ListPlan, { limit }: ListRequest, report: PageReport): boolean {
+  const { rows, found, counted, examined } = report;
   if (rows === null && found > 0) return true;
-  if (!brief.path.ordered) return examined!.candidates > brief.scanLimit;
+  if (tooMany(brief, report) !== null) return true;
+  if (!brief.path.ordered) return false;
   const countMax = counted?.toTheEnd ? whole.scanLimit : brief.scanLimit;
   if (counted !== null && counted.candidates >= countMax) return true;
   return found <= limit && (examined?.candidates ?? 0) >= brief.scanLimit;
+}
+
+/** Whether a plan offers more candidates than it may, so that it has read no page; null where it does not. */
+function tooMany({ path, scanLimit }: ListPlan, { links, counted, examined }: PageReport): Unserved | null {
+  const sorted = path.ordered ? 0 : examined!.candidates;
+  if (path.ways === null) return sorted > scanLimit ? "too_many_to_sort" : null;
+  const reached = Math.max(sorted, counted?.toTheEnd === false ? counted.candidates : 0);
+  return links + reached > scanLimit ? "too_many_by_ways" : null;
 }
 
 function rowsExamined({ counted, examined }: PageReport): number {
@@ -222,10 +263,19 @@ function pageOf(
       window: next,
       offset: state.offset + returned,
       total,
-      orderedOnly: state.orderedOnly,
+      choice: choiceAfter(state, plan),
       order: plan.path.order.map(({ column }) => column.name),
     },
   };
+}
+
+/**
+ * The paths that the next page may take. Its key has the columns of this page's order, which hangs on the path, so it takes
+ * one of the same kind.
+ */
+function choiceAfter({ choice }: CursorState, { path }: ListPlan): PathChoice {
+  if (choice !== "best") return choice;
+  return path.ways === null ? "search" : "ways";
 }
 
 /** The rows of the page, without the row after it that was read to learn whether there is one. */
@@ -258,6 +308,8 @@ interface PageReport {
   } | null;
   readonly examined: { readonly candidates: number; readonly probed: number } | null;
   readonly gateVisits: number;
+  /** How many rows the ways have found on their way to the listed table. */
+  readonly links: number;
   /** The candidates whose text was measured, and whether it may be searched; null where nothing was measured. */
   readonly searched: { readonly candidates: number; readonly fits: boolean } | null;
 }
@@ -274,6 +326,7 @@ function reportOf(
   // counted.
   const reached = found > limit ? skip + limit + 1 : Math.min(candidates ?? 0, scanLimit);
   const [measured, fits] = numbers(searched);
+  const [visits = 0, links = 0] = numbers(gateVisits);
   const [walked = isUnjudged(path) ? reached : undefined, walkedProbed = 0] = numbers(examined);
   return {
     rows,
@@ -284,7 +337,8 @@ function reportOf(
         ? null
         : { candidates, authorized: authorized!, probed, toTheEnd: toTheEnd === 1 },
     examined: walked === undefined ? null : { candidates: walked, probed: walkedProbed },
-    gateVisits,
+    gateVisits: visits,
+    links,
     searched: measured === undefined ? null : { candidates: measured, fits: fits === 1 },
   };
 }
@@ -296,7 +350,7 @@ type PageReportRow = readonly [
   lastKey: string | null,
   counted: string | number | null,
   examined: string | null,
-  gateVisits: number,
+  gateVisits: number | string,
   searched: string | null,
 ];
 
@@ -305,6 +359,17 @@ function numbers(value: string | number | null): readonly number[] {
   if (typeof value === "string") return JSON.parse(value);
   return value === null ? [] : [value];
 }
+
+/** Refuses a list that no path serves. */
+function unserved(plan: ListPlan, access: ListAccess, why: Unserved): Refusal {
+  return why === "too_many_by_ways" ? moreThanBefore : unservedSort(plan, access, why);
+}
+
+/** For a page after the first: the list itself would now be read in another way. */
+const moreThanBefore = new Refusal(
+  "invalid_cursor",
+  "since the cursor was made, the rows that lead to this list have become too many",
+);
 
 /**
  * Refuses a list that would have to sort more candidates than the scan limit, or for a page that begins too deep. The
@@ -337,12 +402,13 @@ function indexTerm({ name, descending }: { readonly name: string; readonly desce
  * were too many to sort, no page was read.
  */
 function rowsRead(plan: ListPlan, report: PageReport, isTooMany: boolean): number {
-  const { counted, examined, searched, gateVisits } = report;
+  const { counted, examined, searched, gateVisits, links } = report;
   const pass = (part: { candidates: number; probed: number } | null) =>
     part === null ? 0 : part.candidates + part.probed;
-  const once = gateVisits + (searched?.candidates ?? 0);
+  const once = gateVisits + links + (searched?.candidates ?? 0);
+  if (isTooMany) return pass(plan.path.ordered ? counted : examined) + once;
   // Where candidates have to be sorted, every page first counts all of them and then reads them again.
-  if (!plan.path.ordered) return pass(examined) * (isTooMany ? 1 : 2) + once;
+  if (!plan.path.ordered) return 2 * pass(examined) + once;
   return (plan.window.counted ? 0 : pass(counted)) + pass(examined) + once;
 }
 
@@ -373,7 +439,7 @@ async function endOfWindow(
  * Whether the list has no condition at all. Its count is then not limited (`docs/reference/http.md#the-scan-limit`).
  */
 function isUnconditional({ path }: ListPlan): boolean {
-  return path.rest.length === 0 && path.served.length === 0;
+  return path.rest.length === 0 && path.served.length === 0 && path.ways === null;
 }
 
 /** The window of the next page: the rest of this window, or what comes after it; null where there is nothing left. */

@@ -10,9 +10,16 @@ import type { Access } from "../access.js";
 import { asShown } from "../as-shown.js";
 import { readsAsNumber } from "../numeric-text.js";
 import type { SlotValues } from "../sql/fragment.js";
-import { type AccessPath, chooseAccessPath } from "./access-path.js";
+import {
+  type AccessPath,
+  type Conditions,
+  chooseAccessPath,
+  pathByWays,
+  seeksByRequest,
+} from "./access-path.js";
 import type { ListRequest, SortTerm } from "./list-request.js";
-import { type Key, totalOrder } from "./order.js";
+import { type Key, type OrderTerm, totalOrder } from "./order.js";
+import { type Ways, waysTo } from "./ways.js";
 
 /** How a page is read: everything that its SQL depends on. Equal plans give the same text. */
 export interface ListPlan {
@@ -34,13 +41,19 @@ export interface ListPlan {
   /** Whether the statement reports how many rows it examined. */
   readonly metered: boolean;
   readonly window: Window;
-  /** Whether only paths that yield the order are considered, because the best path offers too many rows to sort. */
-  readonly orderedOnly: boolean;
+  readonly choice: PathChoice;
   /** How to count candidates in groups; null where they are counted one by one. */
   readonly grouping: Grouping | null;
   /** The `contains` and `icontains` filters: how much text they search is measured first. */
   readonly searches: readonly TextSearch[];
 }
+
+/**
+ * Which paths are considered. `best`: all of them. `ways`: those by ways, if there are any. `search`: those by an index or the
+ * table, because the ways lead to more rows than the scan limit. `ordered`: of these only those that yield the order, if
+ * there are any, because the best path offers too many rows to sort.
+ */
+export type PathChoice = "best" | "ways" | "search" | "ordered";
 
 /**
  * An index that begins with all columns that the conditions test. Candidates with the same values in these columns
@@ -79,18 +92,14 @@ export function planList(
   sort: readonly SortTerm[],
   context: Pick<
     ListPlan,
-    "catalog" | "scanLimit" | "briefTableMax" | "metered" | "output" | "window" | "orderedOnly"
+    "catalog" | "scanLimit" | "briefTableMax" | "metered" | "output" | "window" | "choice"
   >,
 ): ListPlan {
   const physical = context.catalog.tables.get(table.name);
   const terms = conjuncts(rule).filter((term) => !alwaysTrue(term));
-  const path = chooseAccessPath(
-    table,
-    context.catalog,
-    { filters, rule: terms.filter((term) => mentionsRow(term, "row")) },
-    totalOrder(table, sort, physical),
-    context.orderedOnly,
-  );
+  const conditions = { filters, rule: terms.filter((term) => mentionsRow(term, "row")) };
+  const order = totalOrder(table, sort, physical);
+  const path = pathOf(table, context.catalog, conditions, order, context.choice);
   return {
     ...context,
     table,
@@ -99,6 +108,27 @@ export function planList(
     searches: filters.flatMap(walk).flatMap(searchOf),
     gates: terms.filter((term) => !mentionsRow(term, "row")),
   };
+}
+
+function pathOf(
+  table: Table,
+  catalog: Catalog,
+  conditions: Conditions,
+  order: readonly OrderTerm[],
+  choice: PathChoice,
+): AccessPath {
+  const path = chooseAccessPath(table, catalog, conditions, order, choice === "ordered");
+  if (choice === "search" || choice === "ordered") return path;
+  const physical = catalog.tables.get(table.name);
+  const ways = table.virtual ? null : waysTo(table.name, conditions.rule, catalog);
+  if (physical === undefined || ways === null || isAlone(ways)) return path;
+  if (choice === "best" && seeksByRequest(path, conditions)) return path;
+  return pathByWays(table, physical, conditions, ways, order);
+}
+
+/** Whether the only way is a column of the row that equals a value: an index serves that as well. */
+function isAlone({ ways }: Ways): boolean {
+  return ways.length === 1 && ways[0]!.hops.length === 0;
 }
 
 /** A column whose text is searched for a value that is given when the statement is sent. */
@@ -115,11 +145,11 @@ function searchOf(node: Expression): readonly TextSearch[] {
 
 /** The grouping by which the first window over a whole table can be counted; null where there is none. */
 function groupingOf(
-  { steered, ordered, served, rest }: AccessPath,
+  { ways, steered, ordered, served, rest }: AccessPath,
   { after, upTo, counted }: Window,
   physical: CatalogTable | undefined,
 ): Grouping | null {
-  const isWhole = steered && ordered && served.length === 0 && rest.length > 0;
+  const isWhole = ways === null && steered && ordered && served.length === 0 && rest.length > 0;
   if (!isWhole || after !== null || upTo !== null || counted || !physical?.rowid) return null;
   const judged = columnsJudged(rest);
   // In other columns, values that GROUP BY holds for equal can differ, as `a` and `A` do where the collation is NOCASE.

@@ -9,7 +9,6 @@ import { name, Slot, type SlotValues, type Sql } from "../sql/fragment.js";
 import { listStatement, pageValues } from "../sql/list.js";
 import { noNames, predicate } from "../sql/predicate.js";
 import { storedOf } from "../sql/wire.js";
-import { isUnjudged } from "./access-path.js";
 import type { BriefTries } from "./brief-tries.js";
 import type { CursorState } from "./cursor.js";
 import { type ListPlan, openRuleBeside, planList, ruleBeside } from "./list-plan.js";
@@ -100,7 +99,7 @@ interface WindowKeys {
 function preparedBy(
   rule: Expression,
   { filters, select, sort }: ListRequest,
-  { window, order, orderedOnly }: CursorState,
+  { window, order, choice }: CursorState,
   { after, upTo }: WindowKeys,
   { access, scanLimit, metered }: ListSource,
 ): PreparedList | Refusal {
@@ -110,7 +109,7 @@ function preparedBy(
     scanLimit,
     briefTableMax: null,
     metered,
-    orderedOnly,
+    choice,
     output: select ?? [...access.readable.values()],
     window: { after: slotsOf("after", after), upTo: slotsOf("upTo", upTo), counted: window.counted },
   });
@@ -129,17 +128,24 @@ export const judgedMax = 500;
 /** How many candidates take that long where they are only counted: one by one, or all of an index's at once. */
 const unjudgedMax = 10_000;
 const unlimitedMax = 100_000;
+/** How many keys take that long, each of which is looked up in an index by itself. */
+const soughtMax = 2_000;
 /** How many bytes of stored values a page may have that is read in the event loop. */
 const briefBytesMax = 1_048_576;
 
 function briefOf(plan: ListPlan): PlannedPage | null {
   if (plan.searches.length > 0) return null;
-  const scanLimit = Math.min(plan.scanLimit, isUnjudged(plan.path) ? unjudgedMax : judgedMax);
+  const scanLimit = Math.min(plan.scanLimit, briefScanLimit(plan));
   const briefTableMax = Math.min(plan.scanLimit, countsInIndex(plan) ? unlimitedMax : unjudgedMax);
   const answerBytesMax = Math.min(plan.catalog.answerBytesMax, briefBytesMax);
   const brief = pageOf({ ...plan, scanLimit, briefTableMax, catalog: { ...plan.catalog, answerBytesMax } });
   // No brief page where an `exists` of the rule may have to read a whole table for each row.
   return brief.page.exact ? brief : null;
+}
+
+function briefScanLimit({ path }: ListPlan): number {
+  if (path.rest.length > 0 || !path.ordered) return judgedMax;
+  return path.ways === null ? unjudgedMax : soughtMax;
 }
 
 /** Whether a whole table is counted in an index. In the table itself, SQLite would read all rows with all columns. */
@@ -162,11 +168,11 @@ function once<T>(make: () => T): () => T {
 function shapeOf(
   filters: readonly Expression[],
   { select, sort }: ListRequest,
-  { window, order, orderedOnly }: CursorState,
+  { window, order, choice }: CursorState,
   keys: WindowKeys,
 ): string {
   return [
-    `${window.counted} ${orderedOnly} ${writtenOut(keys.after)} ${writtenOut(keys.upTo)}`,
+    `${window.counted} ${choice} ${writtenOut(keys.after)} ${writtenOut(keys.upTo)}`,
     select === null ? "*" : select.map(({ name }) => name).join(),
     sort.map(({ column, descending }) => `${column.name} ${descending}`).join(),
     order.join(),

@@ -1,11 +1,91 @@
 import type { Table } from "../../project/model.js";
 import type { Expression } from "../../rules/ast.js";
+import { columnsOf } from "../../rules/walk.js";
 import type { Catalog } from "../../schema/catalog.js";
+import type { ColumnName } from "../../sqlite/names.js";
 import { boundOf } from "../list/access-path.js";
 import type { ListPlan } from "../list/list-plan.js";
+import type { Seek } from "../plan-check.js";
 import { and, commaList, empty, join, name, physicalName, type Sql, sql } from "./fragment.js";
-import { type Arm, armsBehind, columnsOfAlias, notBehind, orderBy, placeOf, stopAt } from "./place.js";
+import type { Gate } from "./gate.js";
+import {
+  type Arm,
+  armsBehind,
+  columnsOfAlias,
+  notBehind,
+  orderBy,
+  placeOf,
+  type Refer,
+  stopAt,
+} from "./place.js";
 import { noNames, predicate, type SqlNames } from "./predicate.js";
+
+/**
+ * Where a list's statement gets its candidates from: the rows that an index, the table or the list's ways offer, before
+ * any of them is tested. `more` are further columns over the table's alias `_t`, with their names.
+ */
+export interface CandidateSource {
+  /** The gate of the list's statement. */
+  readonly gate: Gate;
+  /** A SELECT of candidates with these columns, in no order. `limit` is a number. */
+  inAnyOrder(columns: readonly Sql[], more: readonly Sql[], limit: Sql): Sql;
+  /**
+   * A SELECT of candidates with these columns in the list's order, those of the window alone. `limitClause` has LIMIT, and
+   * maybe OFFSET. `until` is a place in the order behind which no row is wanted; some may come all the same.
+   */
+  inOrder(columns: readonly Sql[], more: readonly Sql[], limitClause: Sql, until: Refer | null): Sql;
+  /** Only where the list has ways. */
+  readonly ways: WaysSource | null;
+  readonly exact: boolean;
+  /** How SQLite is expected to find the candidates. */
+  readonly seeks: readonly Seek[];
+}
+
+/** What is particular to candidates that ways lead to. */
+export interface WaysSource {
+  /** How many rows the ways have found on their way to the listed table. */
+  readonly links: Sql;
+  /** How many candidates the scan limit still allows: it counts those rows as well. */
+  readonly left: Sql;
+  /**
+   * The condition on a candidate of `_t` that it is none which an earlier way leads to as well. Null where there is one
+   * way.
+   */
+  readonly isFirst: Sql | null;
+}
+
+/** The candidates of a list that an index or the table offers. */
+export function searchSource(plan: ListPlan, gate: Gate): CandidateSource {
+  const { path } = plan;
+  return {
+    gate,
+    inAnyOrder: (columns, more, limit) =>
+      sql`${selectFrom(plan, columns, more)} WHERE ${servedSql(path.served)} LIMIT ${limit}`,
+    inOrder: (columns, more, limitClause, until) => {
+      const stop = until === null ? null : stopAt(path.order, columnsOfAlias(sql`_t`), until);
+      return armed(plan, selectFrom(plan, columns, more), limitClause, stop);
+    },
+    ways: null,
+    exact: true,
+    seeks: ownSeek(plan),
+  };
+}
+
+/**
+ * How SQLite is expected to find the rows of the listed table: by an index with the columns of the conditions that it
+ * serves. Empty for virtual tables, for which SQL cannot name an index, and where SQLite knows that there is no row, as
+ * with `IS NULL` of a NOT NULL column: its plan then does not mention the table.
+ */
+function ownSeek({ path, table }: ListPlan): readonly Seek[] {
+  const isNeverNull = (column: ColumnName) =>
+    table.columns.get(column)?.notNull || table.primaryKey.includes(column);
+  const isNever = path.served.some(
+    (condition) => condition.kind === "is_null" && [...columnsOf(condition, "row")].some(isNeverNull),
+  );
+  if (isNever) return [];
+  const columns = path.served.flatMap((condition) => [...columnsOf(condition, "row")]);
+  return path.steered ? [{ alias: "_t", columns }] : [];
+}
 
 /** Columns without repetitions. Two are the same where their SQL is the same text. */
 export function distinct(columns: readonly Sql[]): readonly Sql[] {
@@ -16,7 +96,7 @@ export function distinct(columns: readonly Sql[]): readonly Sql[] {
  * `SELECT columns FROM table` for the rows that a list examines. The caller adds the WHERE. `probes` are further
  * columns, SQL expressions with their names.
  */
-export function selectFrom(plan: ListPlan, columns: readonly Sql[], probes: readonly Sql[] = []): Sql {
+function selectFrom(plan: ListPlan, columns: readonly Sql[], probes: readonly Sql[]): Sql {
   // Columns are qualified, because SQLite reads a bare name in double quotes as a text where there is no such column.
   const { catalog, table } = plan;
   const shown = distinct(columns).map((column) => shownColumn(catalog, table, sql`_t`, column));
@@ -52,7 +132,7 @@ export function tableSource({ table, path }: ListPlan): Sql {
  * (`Arm`), so that SQLite seeks each range. `limitClause` limits each SELECT and all of them together. `stop`, a
  * condition that `stopAt` makes, ends the scan before the window's own end.
  */
-export function armed(plan: ListPlan, select: Sql, limitClause: Sql, stop: Sql | null = null): Sql {
+function armed(plan: ListPlan, select: Sql, limitClause: Sql, stop: Sql | null): Sql {
   const { path, window } = plan;
   const t = columnsOfAlias(sql`_t`);
   const bounds = stop === null ? [] : [stop];
@@ -80,7 +160,7 @@ const compoundTermsMax = 5;
  * One SELECT of the rows of all `selects`, one after the other. Those beyond D1's limit for a compound SELECT are
  * nested into its last term.
  */
-function concatenated(selects: readonly Sql[], limitClause: Sql): Sql {
+export function concatenated(selects: readonly Sql[], limitClause: Sql): Sql {
   const [only, ...others] = selects;
   if (only !== undefined && others.length === 0) return only;
   const fits = selects.length <= compoundTermsMax;

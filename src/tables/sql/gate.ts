@@ -25,19 +25,21 @@ export interface Gate {
   readonly exists: (exists: Exists) => Sql | null;
 }
 
+/** A gate that is always open and adds nothing to the SQL. */
+export const openGate: Gate = {
+  ctes: [],
+  limited: (n) => n,
+  counted: (n) => sql`(${n})`,
+  visits: sql`0`,
+  exact: true,
+  seeks: [],
+  exists: () => null,
+};
+
 /** The gate of a list. Where nothing can be decided without a row, it is always open and adds nothing to the SQL. */
 export function gateOf(plan: ListPlan): Gate {
   const nodes = gateProbes(plan);
-  if (nodes.length === 0 && plan.gates.length === 0)
-    return {
-      ctes: [],
-      limited: (n) => n,
-      counted: (n) => sql`(${n})`,
-      visits: sql`0`,
-      exact: true,
-      seeks: [],
-      exists: () => null,
-    };
+  if (nodes.length === 0 && plan.gates.length === 0) return openGate;
   const probes = nodes.map((node) => probe(node, rowlessNames, plan.catalog));
   const names: SqlNames = { ...rowlessNames, exists: (node) => probeMatched(gateName(nodes.indexOf(node))) };
   const open = sql`${and(plan.gates.map((gate) => predicate(gate, names)))} AS open`;

@@ -1,14 +1,21 @@
-import { columnsOf } from "../../rules/walk.js";
-import type { ColumnName } from "../../sqlite/names.js";
-import { isUnjudged } from "../list/access-path.js";
+import { isUnjudged, rowKeyOf } from "../list/access-path.js";
 import type { Grouping, ListPlan } from "../list/list-plan.js";
 import type { OrderTerm } from "../list/order.js";
 import type { Counted, Seek } from "../plan-check.js";
-import { armed, distinct, selectFrom, servedSql, shownColumn, tableSource } from "./candidates.js";
+import {
+  type CandidateSource,
+  distinct,
+  searchSource,
+  servedSql,
+  shownColumn,
+  tableSource,
+  type WaysSource,
+} from "./candidates.js";
 import {
   and,
   commaList,
   integer,
+  internalName,
   name,
   param,
   physicalName,
@@ -17,10 +24,11 @@ import {
   type Sql,
   sql,
 } from "./fragment.js";
-import { type Gate, gateOf } from "./gate.js";
+import { type Gate, gateOf, openGate } from "./gate.js";
 import { type Judge, judgeOf } from "./judge.js";
-import { behind, columnsOfAlias, notBehind, orderBy, type Refer, stopAt } from "./place.js";
+import { behind, columnsOfAlias, notBehind, orderBy, type Refer } from "./place.js";
 import { searchBudget } from "./search-budget.js";
+import { waysSource } from "./ways.js";
 import { jsonArray, jsonObject, keyValue, storedBytes } from "./wire.js";
 
 const slot = (name: string) => param(new Slot(name));
@@ -63,10 +71,13 @@ export function pageValues(limit: number, skip: number): SlotValues {
  */
 export function listStatement(plan: ListPlan): Counted<Sql> {
   const { order, ordered } = plan.path;
-  const { gate, measured } = searchBudget(plan, gateOf(plan));
-  const judge = judgeOf(plan, gate, behindPage(plan, columnsOfAlias(sql`_t`)));
+  const unmeasured = sourceOf(plan, gateOf(plan));
+  const { gate, measured } = searchBudget(plan, unmeasured);
+  const source: CandidateSource = { ...unmeasured, gate };
+  const judge = judgeOfSource(plan, source);
   const partsOf = isUnjudged(plan.path) ? unjudgedParts : ordered ? judgedParts : sortedParts;
-  const parts = partsOf(plan, gate, judge);
+  const parts = partsOf(plan, source, judge);
+  const visits = source.ways === null ? gate.visits : sql`json_array(${gate.visits}, ${source.ways.links})`;
   const ctes = [...gate.ctes, ...parts.ctes, sql`_page AS MATERIALIZED (${parts.page})`];
   const physical = plan.catalog.tables.get(plan.table.name);
   const keys = order.map((term) => keyValue(term, sql`_page.${name(term.column.name)}`, physical));
@@ -76,12 +87,12 @@ export function listStatement(plan: ListPlan): Counted<Sql> {
   const lastKey = sql`SELECT ${jsonArray(keys)} FROM _page LIMIT 1 OFFSET ${page.limit} - 1`;
   const fits = sql`_size.bytes <= ${integer(plan.catalog.answerBytesMax)}`;
   const counted = plan.window.counted ? sql`NULL` : parts.counted;
-  const statement = sql`WITH ${commaList(ctes)} SELECT _size.found AS found, CASE WHEN ${fits} THEN (${rows}) END AS rows, CASE WHEN ${isPeeked} THEN (${lastKey}) END AS last_key, ${counted} AS counted, ${parts.examined} AS examined, ${gate.visits} AS gate_visits, ${measured} AS searched FROM (SELECT sum(${bytes}) AS bytes, count(*) AS found FROM _page) AS _size`;
+  const statement = sql`WITH ${commaList(ctes)} SELECT _size.found AS found, CASE WHEN ${fits} THEN (${rows}) END AS rows, CASE WHEN ${isPeeked} THEN (${lastKey}) END AS last_key, ${counted} AS counted, ${parts.examined} AS examined, ${visits} AS gate_visits, ${measured} AS searched FROM (SELECT sum(${bytes}) AS bytes, count(*) AS found FROM _page) AS _size`;
   return {
     statement,
     asked: statement,
-    exact: gate.exact && judge.exact,
-    seeks: [...ownSeek(plan), ...gate.seeks, ...judge.seeks, ...parts.seeks],
+    exact: gate.exact && source.exact && judge.exact,
+    seeks: [...source.seeks, ...gate.seeks, ...judge.seeks, ...parts.seeks],
   };
 }
 
@@ -89,20 +100,23 @@ export function listStatement(plan: ListPlan): Counted<Sql> {
 export const rowSeparator = ",\n";
 const separator: Sql = { text: `'${rowSeparator}'`, params: [] };
 
-/**
- * How SQLite is expected to find the rows of the listed table: by an index with the columns of the conditions that it
- * serves. Empty for virtual tables, for which SQL cannot name an index, and where SQLite knows that there is no row, as
- * with `IS NULL` of a NOT NULL column: its plan then does not mention the table.
- */
-function ownSeek({ path, table }: ListPlan): readonly Seek[] {
-  const isNeverNull = (column: ColumnName) =>
-    table.columns.get(column)?.notNull || table.primaryKey.includes(column);
-  const isNever = path.served.some(
-    (condition) => condition.kind === "is_null" && [...columnsOf(condition, "row")].some(isNeverNull),
-  );
-  if (isNever) return [];
-  const columns = path.served.flatMap((condition) => [...columnsOf(condition, "row")]);
-  return path.steered ? [{ alias: "_t", columns }] : [];
+function sourceOf(plan: ListPlan, gate: Gate): CandidateSource {
+  const { ways } = plan.path;
+  return ways === null ? searchSource(plan, gate) : waysSource(plan, ways, gate);
+}
+
+/** The tests of candidates; where several ways lead to them, also that each of them is in the list once. */
+function judgeOfSource(plan: ListPlan, { gate, ways }: CandidateSource): Judge {
+  const behind = behindPage(plan, columnsOfAlias(sql`_t`));
+  const isFirst = ways?.isFirst ?? null;
+  if (isFirst === null) return judgeOf(plan, gate, behind);
+  const judge = judgeOf(plan, gate, [...behind, isFirst]);
+  const column = internalName("f", 0);
+  return {
+    ...judge,
+    probes: [sql`${isFirst} AS ${column}`, ...judge.probes],
+    passes: and([sql`_w.${column}`, judge.passes]),
+  };
 }
 
 /**
@@ -112,14 +126,12 @@ function ownSeek({ path, table }: ListPlan): readonly Seek[] {
  */
 export function windowEndStatement(plan: ListPlan): Sql {
   const { order } = plan.path;
-  const candidates = armed(
-    plan,
-    selectFrom(plan, keyColumns(order)),
-    sql`LIMIT ${integer(plan.scanLimit + 1)}`,
-  );
+  const { gate, inOrder } = sourceOf(plan, openGate);
+  const candidates = inOrder(keyColumns(order), [], sql`LIMIT ${integer(plan.scanLimit + 1)}`, null);
   const physical = plan.catalog.tables.get(plan.table.name);
   const keys = order.map((term) => keyValue(term, sql`_w.${name(term.column.name)}`, physical));
-  return sql`SELECT ${jsonArray(keys)} FROM (${candidates}) AS _w LIMIT 2 OFFSET ${integer(plan.scanLimit - 1)}`;
+  const ctes = gate.ctes.length === 0 ? sql`` : sql`WITH ${commaList(gate.ctes)} `;
+  return sql`${ctes}SELECT ${jsonArray(keys)} FROM (${candidates}) AS _w LIMIT 2 OFFSET ${integer(plan.scanLimit - 1)}`;
 }
 
 interface Parts {
@@ -141,22 +153,62 @@ const fromCounted = sql`(SELECT counted FROM _counted)`;
  * The page and its count for an index that yields the order and leaves no condition to test: every row that it finds is
  * in the list.
  */
-function unjudgedParts(plan: ListPlan, gate: Gate): Parts {
+function unjudgedParts(plan: ListPlan, source: CandidateSource): Parts {
+  const { gate, inOrder, ways } = source;
   const { window } = plan;
   const columns = pageColumns(plan);
-  const candidates = (list: readonly Sql[]) => armed(plan, selectFrom(plan, list), scanLimited(plan, gate));
+  const limit = scanLimit(plan, source);
+  const candidates = (list: readonly Sql[]) => inOrder(list, [], sql`LIMIT ${limit}`, null);
   const inWindow = sql`(SELECT count(*) FROM (${candidates([])}) AS _w)`;
   const isFirst = window.after === null;
   const leftInWindow = sql`max(0, min(${page.limit} + 1, ${integer(plan.scanLimit)} - ${page.skip}))`;
+  const first = () =>
+    inOrder(columns, [], sql`LIMIT ${gate.limited(leftInWindow)} OFFSET ${page.skip}`, null);
+  const counting = countedWays(plan, source);
+  const inWays = (at: WaysSource) => countedCte(wayCount(source, at, [], [], sql`1`, sql`0`));
   return {
-    ctes: [],
-    page: isFirst
-      ? armed(plan, selectFrom(plan, columns), sql`LIMIT ${gate.limited(leftInWindow)} OFFSET ${page.skip}`)
-      : pageOf(columns, candidates(columns), sql`1`),
-    counted: isFirst ? firstCount(plan, gate, inWindow) : inWindow,
+    ctes: counting === null ? [] : [inWays(counting)],
+    page: isFirst && ways === null ? first() : pageOf(columns, candidates(columns), sql`1`),
+    counted:
+      counting !== null
+        ? fromCounted
+        : isFirst && ways === null
+          ? firstCount(plan, gate, inWindow)
+          : inWindow,
     examined: window.counted ? sql`CASE WHEN NOT ${isPeeked} THEN ${inWindow} END` : sql`NULL`,
     seeks: [],
   };
+}
+
+/**
+ * The ways of a list, if the rows that they lead to are counted before the page is read, in no order, which is much
+ * sooner done than in the list's; else null. Only for the first window. Where there are more than the scan limit, no page
+ * is read: the list then takes another path.
+ */
+function countedWays({ window }: ListPlan, { ways }: CandidateSource): WaysSource | null {
+  return window.counted || window.after !== null || window.upTo !== null ? null : ways;
+}
+
+/** The count that `countedWays` is about, with a fourth item of 1 where it is whole (see `listStatement`). */
+function wayCount(
+  { gate, inAnyOrder }: CandidateSource,
+  { left }: WaysSource,
+  columns: readonly Sql[],
+  probes: readonly Sql[],
+  passes: Sql,
+  probed: Sql,
+): Sql {
+  const candidates = inAnyOrder(columns, probes, gate.limited(sql`${left} + 1`));
+  return sql`SELECT json_array(count(*), count(*) FILTER (WHERE ${passes}), ${probed}, count(*) <= ${left}) FROM (${candidates}) AS _w`;
+}
+
+/** The number for LIMIT of a window's candidates. */
+function scanLimit(plan: ListPlan, source: CandidateSource): Sql {
+  const limit = integer(plan.scanLimit);
+  const isCounted = countedWays(plan, source) !== null;
+  return source.gate.limited(
+    isCounted ? sql`CASE WHEN (SELECT counted ->> 3 FROM _counted) THEN ${limit} ELSE 0 END` : limit,
+  );
 }
 
 /**
@@ -192,21 +244,30 @@ function wholeTable({ catalog, table }: ListPlan): Sql {
  * The page and its count for an index that yields the order, with conditions left to test: the scan ends when the page
  * is full.
  */
-function judgedParts(plan: ListPlan, gate: Gate, judge: Judge): Parts {
+function judgedParts(plan: ListPlan, source: CandidateSource, judge: Judge): Parts {
   const { order } = plan.path;
   const { window, grouping } = plan;
-  const from = (columns: readonly Sql[], stop: Sql | null) =>
-    armed(plan, selectFrom(plan, columns, judge.probes), scanLimited(plan, gate), stop);
-  const judged = (stop: Sql | null) => from([...judge.columns, ...keyColumns(order)], stop);
+  const limit = scanLimit(plan, source);
+  const from = (columns: readonly Sql[], until: Refer | null) =>
+    source.inOrder(columns, judge.probes, sql`LIMIT ${limit}`, until);
+  const judged = (until: Refer | null) => from([...judge.columns, ...keyColumns(order)], until);
   const peek = (column: OrderTerm["column"]) => sql`(SELECT ${name(column.name)} FROM _peeked)`;
-  const oneByOne = countOf(judged(null), judge.passes, judge);
-  const counted = grouping === null ? oneByOne : groupedOr(oneByOne, plan, grouping, gate, judge);
-  const visits = (stop: Sql | null, where: Sql) =>
-    sql`SELECT json_array(count(*), ${judge.probed}) FROM (${judged(stop)}) AS _w WHERE ${where}`;
+  const oneByOne = () => countOf(judged(null), judge.passes, judge);
+  const byWays = (at: WaysSource) =>
+    wayCount(source, at, judge.columns, judge.probes, judge.passes, judge.probed);
+  const counting = countedWays(plan, source);
+  const counted =
+    counting !== null
+      ? byWays(counting)
+      : grouping === null
+        ? oneByOne()
+        : groupedOr(oneByOne(), plan, grouping, source.gate, judge);
+  const visits = (until: Refer | null, where: Sql) =>
+    sql`SELECT json_array(count(*), ${judge.probed}) FROM (${judged(until)}) AS _w WHERE ${where}`;
   const all = window.counted
     ? visits(null, sql`1`)
     : sql`SELECT json_array(min(counted ->> 0, ${integer(plan.scanLimit)}), ifnull(counted ->> 4, counted ->> 2)) FROM _counted`;
-  const upToPeeked = visits(stopAt(order, columnsOfAlias(sql`_t`), peek), notBehind(order, w, peek));
+  const upToPeeked = visits(peek, notBehind(order, w, peek));
   const whenPeeked = plan.metered ? sql`(${upToPeeked})` : sql`NULL`;
   return {
     ctes: [
@@ -225,15 +286,17 @@ function judgedParts(plan: ListPlan, gate: Gate, judge: Judge): Parts {
  * there may be `scanLimit` at most. The sort holds the columns that order and identify a row. The others are read
  * afterwards, of the page's rows.
  */
-function sortedParts(plan: ListPlan, gate: Gate, judge: Judge): Parts {
-  const { order, served } = plan.path;
-  const { scanLimit } = plan;
+function sortedParts(plan: ListPlan, source: CandidateSource, judge: Judge): Parts {
+  const { gate, inAnyOrder, ways } = source;
+  const { order } = plan.path;
+  const limit = ways?.left ?? integer(plan.scanLimit);
   const passes = and([...behindPage(plan, w), judge.passes]);
   const from = (columns: readonly Sql[], limit: Sql) =>
-    sql`${selectFrom(plan, columns, judge.probes)} WHERE ${servedSql(served)} LIMIT ${gate.limited(limit)}`;
-  const counted = from([...judge.columns, ...keyColumns(order)], integer(scanLimit + 1));
+    inAnyOrder(columns, judge.probes, gate.limited(limit));
+  const oneMore = ways === null ? integer(plan.scanLimit + 1) : sql`${ways.left} + 1`;
+  const counted = from([...judge.columns, ...keyColumns(order)], oneMore);
   // Where the gate is closed, so that no row is to be read, the count is 0. So the page is read as well and is empty.
-  const few = sql`CASE WHEN (SELECT counted ->> 0 FROM _counted) <= ${integer(scanLimit)} THEN -1 ELSE 0 END`;
+  const few = sql`CASE WHEN (SELECT counted ->> 0 FROM _counted) <= ${limit} THEN -1 ELSE 0 END`;
   const lookup = lookupOf(plan);
   const columns = lookup?.sorted ?? pageColumns(plan);
   const page = pageOf(columns, from([...columns, ...judge.columns], few), sql`${passes}${orderBy(order, w)}`);
@@ -262,7 +325,7 @@ interface RowLookup {
 /** Null where no column has to be left out of the sort, and where a table has no key by which SQL finds a row. */
 function lookupOf(plan: ListPlan): RowLookup | null {
   const { table, catalog, path } = plan;
-  const rowKey = rowKeyOf(plan);
+  const rowKey = rowKeyOf(table, catalog.tables.get(table.name));
   if (rowKey === null) return null;
   const sorted = distinct([...keyColumns(path.order), ...rowKey.map(name)]);
   const isSorted = (column: Sql) => sorted.some(({ text }) => text === column.text);
@@ -281,27 +344,11 @@ function lookupOf(plan: ListPlan): RowLookup | null {
 }
 
 /**
- * The columns that identify a row and by which the table itself is sorted: the rowid, or the primary key of a table
- * WITHOUT ROWID. Null where SQL cannot name the rowid, and for virtual tables, of which it is not known how they find
- * a row.
- */
-function rowKeyOf({ table, catalog, path }: ListPlan): readonly ColumnName[] | null {
-  const physical = catalog.tables.get(table.name);
-  if (physical === undefined || !path.steered) return null;
-  if (physical.rowid !== null) return [physical.rowid];
-  return physical.indexes.find(({ isTable }) => isTable)?.columns.map((column) => column.name) ?? null;
-}
-
-/**
  * The condition that a row comes after the last page. Only where rows have to be sorted: where an index yields the
  * order, the page begins with a seek instead. Empty for the first page.
  */
 function behindPage({ path, window }: ListPlan, refer: Refer): readonly Sql[] {
   return path.ordered || window.after === null ? [] : [behind(path.order, window.after, refer)];
-}
-
-function scanLimited({ scanLimit }: ListPlan, gate: Gate): Sql {
-  return sql`LIMIT ${gate.limited(integer(scanLimit))}`;
 }
 
 /** A SELECT of the page's rows, with these columns, among the candidates that pass. */

@@ -42,6 +42,22 @@ export function armsBehind(order: readonly OrderTerm[], key: Key, refer: Refer):
   });
 }
 
+/**
+ * The ranges of the rows after a place as `armsBehind` has them, where no column of the order can be NULL. `place` gives
+ * the SQL of the place's values.
+ */
+export function armsAfter(order: readonly OrderTerm[], refer: Refer, place: Refer): readonly Sql[] {
+  return order.map((_, i) => {
+    const depth = order.length - 1 - i;
+    const { column, descending } = order[depth]!;
+    const equal = order.slice(0, depth).map((term) => sql`${refer(term.column)} = ${place(term.column)}`);
+    const range = descending
+      ? sql`${refer(column)} < ${place(column)}`
+      : sql`${refer(column)} > ${place(column)}`;
+    return and([...equal, range]);
+  });
+}
+
 function behindOne({ column, descending, nullable }: OrderTerm, value: Param, refer: Refer) {
   const ref = refer(column);
   const ranges: { range: Sql; isNullRange: boolean }[] = [];

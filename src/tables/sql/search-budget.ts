@@ -1,6 +1,6 @@
 import type { ListPlan } from "../list/list-plan.js";
-import { armed, servedSql, tableSource } from "./candidates.js";
-import { commaList, integer, internalName, name, param, Slot, type Sql, sql, sum } from "./fragment.js";
+import type { CandidateSource } from "./candidates.js";
+import { integer, internalName, name, param, Slot, type Sql, sql, sum } from "./fragment.js";
 import type { Gate } from "./gate.js";
 
 /**
@@ -34,8 +34,9 @@ export interface SearchBudget {
  * both lengths. Only the first page of a window (rows that are counted as one) is measured: the pages after it search
  * what is left of the same rows.
  */
-export function searchBudget(plan: ListPlan, gate: Gate): SearchBudget {
+export function searchBudget(plan: ListPlan, source: CandidateSource): SearchBudget {
   const { searches, window } = plan;
+  const { gate } = source;
   if (searches.length === 0 || window.counted) return { gate, measured: sql`NULL` };
   const bytes = searches.map((_, i) => internalName("s", i));
   const costs = searches.map(({ text }, i) => {
@@ -49,7 +50,7 @@ export function searchBudget(plan: ListPlan, gate: Gate): SearchBudget {
       ...gate,
       ctes: [
         ...gate.ctes,
-        sql`_searched AS MATERIALIZED (SELECT count(*) AS n, ${fits} AS fits FROM (${sizes(plan, bytes, gate)}) AS _w)`,
+        sql`_searched AS MATERIALIZED (SELECT count(*) AS n, ${fits} AS fits FROM (${sizes(plan, bytes, source)}) AS _w)`,
       ],
       limited: (limit) => sql`CASE WHEN ${isOpen} THEN ${gate.limited(limit)} ELSE 0 END`,
       counted: (count) => sql`CASE WHEN ${isOpen} THEN ${gate.counted(count)} ELSE 0 END`,
@@ -62,12 +63,10 @@ export function searchBudget(plan: ListPlan, gate: Gate): SearchBudget {
  * A SELECT of how many bytes each `contains` filter would search, for each row of the window that the index finds.
  * SQLite knows the lengths without reading the texts.
  */
-function sizes(plan: ListPlan, names: readonly Sql[], gate: Gate): Sql {
-  const { path, scanLimit, searches } = plan;
+function sizes({ path, scanLimit, searches }: ListPlan, names: readonly Sql[], source: CandidateSource): Sql {
   const list = searches.map(({ column }, i) => sql`octet_length(_t.${name(column)}) AS ${names[i]!}`);
-  const select = sql`SELECT ${commaList(list)} FROM ${tableSource(plan)}`;
-  const limit = (rows: number) => sql`LIMIT ${gate.limited(integer(rows))}`;
+  const limit = (rows: number) => source.gate.limited(integer(rows));
   return path.ordered
-    ? armed(plan, select, limit(scanLimit))
-    : sql`${select} WHERE ${servedSql(path.served)} ${limit(scanLimit + 1)}`;
+    ? source.inOrder([], list, sql`LIMIT ${limit(scanLimit)}`, null)
+    : source.inAnyOrder([], list, limit(scanLimit + 1));
 }

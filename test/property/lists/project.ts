@@ -17,6 +17,7 @@ export interface ListProject {
   readonly callers: readonly Caller[];
   readonly rows: ReadonlyMap<string, readonly Row[]>;
   readonly rules: ReadonlyMap<string, Expression>;
+  readonly tables: readonly TableSpec[];
   /** The rows that the table's rule lets the caller read, in the order of insertion. */
   admitted(table: TableSpec, caller: Caller): readonly Row[];
   /** The status of a list: a rule that no row can meet refuses before any is looked at. */
@@ -77,7 +78,80 @@ function shapeOf({ columns }: TableSpec): Shape {
   return Object.fromEntries(Object.entries(columns).map(([name, { type }]) => [name, type]));
 }
 
-export type RuleSource = "written" | "random";
+/** `ways`: rules that lead from the caller to the rows by indexes, which the tables then have. */
+export type RuleSource = "written" | "random" | "ways";
+
+const member = (alias: string, of: string, ...more: readonly Expression[]) =>
+  exists(
+    "members",
+    alias,
+    and(compare(`${alias}.grp`, "=", of), compare(`${alias}.user_id`, "=", "auth.id"), ...more),
+  );
+
+/** Ways in one piece: by the row itself, over one table, over two. */
+const wayRules: readonly ((random: Random) => Expression)[] = [
+  () => compare("row.owner", "=", "auth.id"),
+  (random) => compare("row.grp", "=", literal(random.pick(["g1", "g2"]))),
+  () => member("m", "row.grp"),
+  (random) => member("m", "row.grp", compare("m.level", ">", literal(BigInt(random.int(-1, 2))))),
+  () => member("m", "row.grp", compare("m.level", "<=", "row.n")),
+  () => member("m", "row.grp", not(exists("tiers", "x", compare("x.grp", "=", "m.grp")))),
+  () => exists("links", "l", and(compare("row.grp", "=", "l.grp"), compare("auth.id", "=", "l.user_id"))),
+  () => exists("tiers", "x", and(member("m", "x.grp"), compare("x.grp", "=", "row.grp"))),
+  () =>
+    exists(
+      "tiers",
+      "x",
+      and(compare("x.grp", "=", "row.grp"), compare("x.level", ">=", literal(0n)), member("m", "x.grp")),
+    ),
+  () =>
+    exists(
+      "links",
+      "l",
+      and(
+        compare("l.grp", "=", "row.grp"),
+        exists("tiers", "x", and(compare("x.grp", "=", "l.grp"), member("m", "x.grp"))),
+      ),
+    ),
+];
+
+const wayTests: readonly Expression[] = [
+  compare("row.n", ">", literal(0n)),
+  isNotNull("row.t"),
+  not(exists("tiers", "y", and(compare("y.grp", "=", "row.grp"), compare("y.level", ">", literal(1n))))),
+];
+
+function randomWays(random: Random): Expression {
+  const branch = () => {
+    const way = random.pick(wayRules)(random);
+    return random.chance(0.25) ? and(random.pick(wayTests), way) : way;
+  };
+  const branches = random.times(random.pick([1, 1, 1, 2, 2, 3]), branch);
+  const led = branches.length === 1 ? branches[0]! : or(...branches);
+  return random.chance(0.25) ? and(led, random.pick(wayTests)) : led;
+}
+
+function withWayIndexes(random: Random, spec: TableSpec): TableSpec {
+  const key = spec.primaryKey.filter((column) => column !== "grp");
+  const sorted = random.some(
+    Object.keys(spec.columns).filter(
+      (column) => !["grp", ...key].includes(column) && spec.columns[column]!.type !== "json",
+    ),
+    random.int(0, 1),
+  );
+  const order = [...sorted, ...key].map((column) => (random.chance(0.3) ? `-${column}` : column));
+  const indexes = [["grp"], ["owner"], ["grp", ...order]].map((columns) => ({ columns }));
+  const known = new Set(spec.indexes.map(({ columns }) => columns.join()));
+  const added = new Map(indexes.map((index) => [index.columns.join(), index]));
+  return {
+    ...spec,
+    indexes: [...spec.indexes, ...[...added].filter(([name]) => !known.has(name)).map(([, index]) => index)],
+  };
+}
+
+const wayLookups = lookups.map((spec) =>
+  spec.name === "links" ? { ...spec, indexes: [{ columns: ["user_id"] }, { columns: ["grp"] }] } : spec,
+);
 
 export interface ListProjectOptions {
   readonly scanLimit: number;
@@ -94,22 +168,26 @@ export async function serveLists(
   { scanLimit, rules: source, writable = false, target }: ListProjectOptions,
 ): Promise<ListProject> {
   const written = random.shuffled(writtenRules);
-  const rules = new Map(
-    tables.map(({ name }, i) => [
-      name,
-      source === "written" ? written[i % written.length]! : randomRule(random, vocabulary),
-    ]),
-  );
+  const ruleOf = {
+    written: (i: number) => written[i % written.length]!,
+    random: () => randomRule(random, vocabulary),
+    ways: () => randomWays(random),
+  }[source];
+  const rules = new Map(tables.map(({ name }, i) => [name, ruleOf(i)]));
+  const specs = source === "ways" ? tables.map((spec) => withWayIndexes(random, spec)) : tables;
+  const looked = source === "ways" ? wayLookups : lookups;
   const config = configText(scanLimit, rules, writable);
   const own = tables.filter(({ pulled }) => pulled === undefined);
-  const server = await serve({ schema: schemaText([...own, ...lookups]), config }, target);
+  const server = await serve({ schema: schemaText([...own, ...looked]), config }, target);
   await makePulled(server.database, tables);
-  await applySchema(server, [...tables, ...lookups]);
+  // Tables that are there already are adopted as they are before they get further indexes.
+  await applySchema(server, [...tables, ...looked]);
+  if (specs !== tables) await applySchema(server, [...specs, ...looked]);
   const callers = [...(await makeUsers(server)), anonymous, await makeKey(server)];
   const users = usersOf(callers);
   const people = [...users.map(({ id }) => id), "nobody"];
   const rows = new Map<string, readonly Row[]>([["$users", users]]);
-  for (const spec of [...lookups, ...tables]) {
+  for (const spec of [...looked, ...specs]) {
     const made = makeRows(spec, people, random);
     await insertRows(server.database, spec.name, made);
     rows.set(spec.name, made);
@@ -123,7 +201,7 @@ export async function serveLists(
   const status = remembered((table: TableSpec, { auth }: Caller) => {
     return auth === null ? 200 : (earlyRefusal(rules.get(table.name)!, auth, nowSeconds) ?? 200);
   });
-  return { server, scanLimit, callers, rows, rules, admitted, status };
+  return { server, scanLimit, callers, rows, rules, tables: specs, admitted, status };
 }
 
 export async function applySchema(server: TestServer, specs: readonly TableSpec[]): Promise<void> {

@@ -5,7 +5,7 @@ import type { Filter } from "../support/evaluate.js";
 import { insertRows } from "../support/insert-rows.js";
 import type { Random } from "../support/random.js";
 import type { Row, Value } from "../support/values.js";
-import type { OracleTable, Term } from "./oracle.js";
+import type { OracleTable, OracleWay, Term } from "./oracle.js";
 
 const schema = `
 rooms:
@@ -149,6 +149,11 @@ async function described(database: Database, name: string, rows: Row[]): Promise
 
 const isMember = ({ tables }: Chat, room: Value, user: string) =>
   tables.members.rows.some((row) => row.room === room && room !== null && row.user === user);
+/** The way from a person to rows of the rooms that they are a member of. */
+function byMembership({ tables }: Chat, column: string, id: string): OracleWay {
+  const own = tables.members.rows.filter(({ user }) => user === id);
+  return { column, values: own.map(({ room }) => room!), links: own.length };
+}
 const roomOf = ({ tables }: Chat, id: Value) => tables.rooms.rows.find((row) => row.id === id && id !== null);
 
 /** What a lookup in members by its whole key visits. */
@@ -201,6 +206,7 @@ export function readTerms(
               visitsOnce: 0,
               visits: (row) => membership(chat, row.room!, id),
               holds: (row) => mayRead(chat, table, person, row),
+              ways: [byMembership(chat, "room", id)],
             },
           ]
         : [
@@ -214,6 +220,8 @@ export function readTerms(
     case "rooms": {
       const [owner, key] = [equal("owner"), equal("id")];
       if (owner?.value === id) return [];
+      // An owner whom the request names is not the caller: only the membership is left.
+      const byOwner = owner === undefined ? [{ column: "owner", values: [id], links: 0 }] : [];
       if (owner !== undefined && key !== undefined)
         return [
           { kind: "gate", visits: membership(chat, key.value, id), holds: isMember(chat, key.value, id) },
@@ -225,6 +233,8 @@ export function readTerms(
           visitsOnce: key === undefined ? 0 : membership(chat, key.value, id),
           visits: key === undefined ? (row) => membership(chat, row.id!, id) : null,
           holds: (row) => mayRead(chat, table, person, row),
+          // With a room that the request names, the membership does not hang on the row any more.
+          ...(key === undefined && { ways: [...byOwner, byMembership(chat, "id", id)] }),
         },
       ];
     }

@@ -35,7 +35,17 @@ export type Term =
       /** Of probes that depend on the row; null for a rule without any. */
       readonly visits: ((row: Row) => number) | null;
       readonly holds: (row: Row) => boolean;
+      /** By which its rows are reached from the caller; none where it has to be asked of each row. */
+      readonly ways?: readonly OracleWay[];
     };
+
+/** From the caller to the rows in which a column has one of some values. */
+export interface OracleWay {
+  readonly column: string;
+  readonly values: readonly Value[];
+  /** Rows that were found on the way to the values. */
+  readonly links: number;
+}
 
 export interface ListRequest {
   readonly filters: readonly Filter[];
@@ -186,6 +196,9 @@ export function countList(table: OracleTable, terms: readonly Term[], request: L
   const order = totalOrder(table, request);
   const path = bestPath(table, conditions, order);
   const { served, ordered } = path;
+  const [{ ways } = { ways: undefined }] = judges;
+  const isSought = served.some(({ equality, membership }) => (equality ?? membership) !== null);
+  if (ways !== undefined && !isSought) return countByWays(table, ways, request);
   const rest = conditions.filter((condition) => !served.includes(condition));
   const cheap = rest.filter(({ visits }) => visits === null);
   const candidates = table.rows
@@ -229,6 +242,63 @@ export function countList(table: OracleTable, terms: readonly Term[], request: L
     const end = authorized[offset + 2 * limit];
     return visitsOf(end === undefined ? behind : candidates.slice(last + 1, candidates.indexOf(end) + 1));
   }
+}
+
+/**
+ * The rows that ways lead to: counted in no order, then walked in the order that is asked for, or sorted. A row that two
+ * ways lead to is met twice. Whether the caller may read a row is known by its way.
+ */
+function countByWays(table: OracleTable, ways: readonly OracleWay[], request: ListRequest): Counted {
+  const { filters, limit, offset } = request;
+  const order = totalOrder(table, request);
+  const isReached = (way: OracleWay, row: Row) =>
+    way.values.some((value) => compare("=", row[way.column]!, value) === true);
+  const met = ways
+    .flatMap((way) => table.rows.filter((row) => isReached(way, row)))
+    .sort((a, b) => compareRows(order, a, b));
+  const listed = [...new Set(met)].filter((row) => filters.every((filter) => matches(filter, row)));
+  const links = ways.reduce((sum, way) => sum + way.links, 0);
+  const ordered = ways.every((way) => leadsInOrder(table, way, request));
+  const last = listed[offset + limit - 1];
+  const beyond = listed[offset + limit];
+  const upTo = (row: Row | undefined) => (row === undefined ? met.length : met.lastIndexOf(row) + 1);
+  const walked = (from: number, to: Row | undefined) => (ordered ? upTo(to) - from : met.length);
+  return {
+    rowsRead: links + (measures(request) ? met.length : 0) + met.length + walked(0, beyond),
+    total: listed.length,
+    returned: listed.slice(offset, offset + limit).length,
+    next:
+      beyond === undefined
+        ? null
+        : {
+            rowsRead: links + (ordered ? 0 : met.length) + walked(upTo(last), listed[offset + 2 * limit]),
+            returned: Math.min(limit, listed.length - offset - limit),
+          },
+  };
+}
+
+/** Whether an index has the rows of each value in the order; NULLs have no place by which rows could be merged. */
+function leadsInOrder(table: OracleTable, { column }: OracleWay, request: ListRequest): boolean {
+  const order = totalOrder(table, request);
+  const isNullable = (name: string) => !table.primaryKey.includes(name);
+  const fixed = request.filters.filter(({ operator }) => operator === "eq").map((filter) => filter.column);
+  if (order.some((term) => isNullable(term.column))) return false;
+  return walksOf(table).some(({ columns, seekable, unique }) => {
+    const names = columns.slice(0, seekable).map(({ name }) => name);
+    const at = names.findIndex((name) => name !== column && !fixed.includes(name));
+    const sought = at === -1 ? seekable : at;
+    if (!names.slice(0, sought).includes(column)) return false;
+    if (sought === seekable && unique) return true;
+    const free = order.filter(
+      (term) => !names.slice(0, sought).includes(term.column) || term.column === column,
+    );
+    return [false, true].some((backwards) =>
+      free.every((term, i) => {
+        const walked = columns[sought + i];
+        return walked?.name === term.column && (walked.descending !== backwards) === term.descending;
+      }),
+    );
+  });
 }
 
 /**

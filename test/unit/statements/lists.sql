@@ -518,26 +518,77 @@ FROM (SELECT sum((ifnull(octet_length(_page."label"), 0) + ifnull(octet_length(_
 --     SCAN _counted
 
 -- GET /api/rooms → 200
-WITH _counted AS MATERIALIZED (SELECT (SELECT json_array(count(*), count(*) FILTER (WHERE (_w."owner_id" = ? OR (_w."_p0" IS 2))), count(_w."_p0"))
-    FROM (SELECT _t."owner_id" AS "owner_id", _t."id" AS "id", (SELECT 2
-        FROM "room_members" AS "_x_m" INDEXED BY "sqlite_autoindex_room_members_1"
-        WHERE ("_x_m"."room_id" = _t."id" AND "_x_m"."user_id" = ?)
-        LIMIT 1) AS "_p0"
-      FROM "rooms" AS _t NOT INDEXED
-      WHERE 1
-      ORDER BY _t."id"
-      LIMIT 100000) AS _w) AS counted), _peeked AS (SELECT *
+WITH "_l100" AS MATERIALIZED (SELECT "_x_1_0_m"."room_id" AS k, 1 AS ok
+  FROM "room_members" AS "_x_1_0_m" INDEXED BY "room_members(user_id)"
+  WHERE "_x_1_0_m"."user_id" = ?
+  LIMIT 100001), _keys AS MATERIALIZED (SELECT *
+  FROM (SELECT 0 AS w, ? AS k)
+  UNION ALL
+  SELECT *
+  FROM (SELECT 1 AS w, k
+    FROM (SELECT DISTINCT k
+      FROM "_l100"
+      WHERE ok AND k IS NOT NULL))
+  LIMIT -1), _counted AS MATERIALIZED (SELECT (SELECT json_array(count(*), count(*) FILTER (WHERE (_w."_f0" AND 1)), 0, count(*) <= (100000 - (SELECT count(*)
+          FROM "_l100")))
+    FROM (SELECT *
+      FROM (SELECT CASE _k.w WHEN 1 THEN NOT ifnull(_t."owner_id" IN (SELECT k
+            FROM _keys
+            WHERE w = 0), 0) ELSE 1 END AS "_f0"
+        FROM _keys AS _k CROSS JOIN "rooms" AS _t INDEXED BY "rooms(owner_id)"
+        WHERE _k.w = 0 AND _t."owner_id" = +_k.k
+        LIMIT CASE WHEN (SELECT count(*)
+          FROM "_l100") <= 100000 THEN (100000 - (SELECT count(*)
+            FROM "_l100")) + 1 ELSE 0 END)
+      UNION ALL
+      SELECT *
+      FROM (SELECT CASE _k.w WHEN 1 THEN NOT ifnull(_t."owner_id" IN (SELECT k
+            FROM _keys
+            WHERE w = 0), 0) ELSE 1 END AS "_f0"
+        FROM _keys AS _k CROSS JOIN "rooms" AS _t NOT INDEXED
+        WHERE _k.w = 1 AND _t."id" = +_k.k
+        LIMIT CASE WHEN (SELECT count(*)
+          FROM "_l100") <= 100000 THEN (100000 - (SELECT count(*)
+            FROM "_l100")) + 1 ELSE 0 END)
+      LIMIT CASE WHEN (SELECT count(*)
+        FROM "_l100") <= 100000 THEN (100000 - (SELECT count(*)
+          FROM "_l100")) + 1 ELSE 0 END) AS _w) AS counted), _peeked AS (SELECT *
   FROM _page
   LIMIT 1 OFFSET ?), _page AS MATERIALIZED (SELECT _w."id", _w."owner_id", _w."name", _w."archived_at", _w."size"
-  FROM (SELECT _t."id" AS "id", _t."owner_id" AS "owner_id", _t."name" AS "name", _t."archived_at" AS "archived_at", _t."size" AS "size", (SELECT 2
-      FROM "room_members" AS "_x_m" INDEXED BY "sqlite_autoindex_room_members_1"
-      WHERE ("_x_m"."room_id" = _t."id" AND "_x_m"."user_id" = ?)
-      LIMIT 1) AS "_p0"
-    FROM "rooms" AS _t NOT INDEXED
-    WHERE 1
-    ORDER BY _t."id"
-    LIMIT 100000) AS _w
-  WHERE (_w."owner_id" = ? OR (_w."_p0" IS 2))
+  FROM (SELECT _t."id" AS "id", _t."owner_id" AS "owner_id", _t."name" AS "name", _t."archived_at" AS "archived_at", _t."size" AS "size", CASE _k.w WHEN 1 THEN NOT ifnull(_t."owner_id" IN (SELECT k
+        FROM _keys
+        WHERE w = 0), 0) ELSE 1 END AS "_f0"
+    FROM (WITH _q(w, k, p, "_o0") AS (SELECT _keys.w AS w, _keys.k AS k, _h."id" AS p, _h."id" AS "_o0"
+        FROM _keys CROSS JOIN "rooms" AS _h NOT INDEXED
+        WHERE _h."id" = CASE _keys.w WHEN 0 THEN (SELECT _y0."id"
+          FROM "rooms" AS _y0 INDEXED BY "rooms(owner_id)"
+          WHERE _y0."owner_id" = +_keys.k
+          ORDER BY _y0."id"
+          LIMIT 1) WHEN 1 THEN (SELECT _y1."id"
+          FROM "rooms" AS _y1 NOT INDEXED
+          WHERE _y1."id" = +_keys.k
+          ORDER BY _y1."id"
+          LIMIT 1) END
+        UNION ALL
+        SELECT _q.w AS w, _q.k AS k, _h."id" AS p, _h."id" AS "_o0"
+        FROM _q CROSS JOIN "rooms" AS _h NOT INDEXED
+        WHERE _h."id" = CASE _q.w WHEN 0 THEN (SELECT _y0."id"
+          FROM "rooms" AS _y0 INDEXED BY "rooms(owner_id)"
+          WHERE (_y0."owner_id" = +_q.k AND _y0."id" > _q."_o0")
+          ORDER BY _y0."id"
+          LIMIT 1) WHEN 1 THEN (SELECT _y1."id"
+          FROM "rooms" AS _y1 NOT INDEXED
+          WHERE (_y1."id" = +_q.k AND _y1."id" > _q."_o0")
+          ORDER BY _y1."id"
+          LIMIT 1) END
+        ORDER BY "_o0"
+        LIMIT CASE WHEN (SELECT count(*)
+          FROM "_l100") <= 100000 THEN CASE WHEN (SELECT counted ->> 3
+          FROM _counted) THEN 100000 ELSE 0 END ELSE 0 END)
+      SELECT *
+      FROM _q) AS _k CROSS JOIN "rooms" AS _t NOT INDEXED
+    WHERE _t."id" = _k.p) AS _w
+  WHERE (_w."_f0" AND 1)
   LIMIT ? + 1 OFFSET ?)
 SELECT _size.found AS found, CASE WHEN _size.bytes <= 33554432 THEN (SELECT group_concat(json_object('id', CASE WHEN _page."id" BETWEEN -9007199254740991 AND 9007199254740991 THEN _page."id" ELSE CAST(_page."id" AS TEXT) END, 'owner_id', _page."owner_id", 'name', _page."name", 'archived_at', CASE WHEN _page."archived_at" BETWEEN -9007199254740991 AND 9007199254740991 THEN _page."archived_at" ELSE CAST(_page."archived_at" AS TEXT) END, 'size', CASE WHEN typeof(_page."size") <> 'real' THEN _page."size"
     WHEN (_page."size" = 0.0 OR abs(_page."size") BETWEEN 1e-75 AND 1e+75) THEN json(printf('%!.17g', _page."size"))
@@ -545,58 +596,165 @@ SELECT _size.found AS found, CASE WHEN _size.bytes <= 33554432 THEN (SELECT grou
   FROM _page) END AS rows, CASE WHEN _size.found > ? THEN (SELECT json_array(json_array('i', CAST(_page."id" AS TEXT)))
   FROM _page
   LIMIT 1 OFFSET ? - 1) END AS last_key, (SELECT counted
-  FROM _counted) AS counted, CASE WHEN _size.found > ? THEN (SELECT json_array(count(*), count(_w."_p0"))
-  FROM (SELECT _t."owner_id" AS "owner_id", _t."id" AS "id", (SELECT 2
-      FROM "room_members" AS "_x_m" INDEXED BY "sqlite_autoindex_room_members_1"
-      WHERE ("_x_m"."room_id" = _t."id" AND "_x_m"."user_id" = ?)
-      LIMIT 1) AS "_p0"
-    FROM "rooms" AS _t NOT INDEXED
-    WHERE (1 AND _t."id" <= (SELECT "id"
-        FROM _peeked))
-    ORDER BY _t."id"
-    LIMIT 100000) AS _w
+  FROM _counted) AS counted, CASE WHEN _size.found > ? THEN (SELECT json_array(count(*), 0)
+  FROM (SELECT _t."id" AS "id", CASE _k.w WHEN 1 THEN NOT ifnull(_t."owner_id" IN (SELECT k
+        FROM _keys
+        WHERE w = 0), 0) ELSE 1 END AS "_f0"
+    FROM (WITH _q(w, k, p, "_o0") AS (SELECT _keys.w AS w, _keys.k AS k, _h."id" AS p, _h."id" AS "_o0"
+        FROM _keys CROSS JOIN "rooms" AS _h NOT INDEXED
+        WHERE (_h."id" = CASE _keys.w WHEN 0 THEN (SELECT _y0."id"
+            FROM "rooms" AS _y0 INDEXED BY "rooms(owner_id)"
+            WHERE _y0."owner_id" = +_keys.k
+            ORDER BY _y0."id"
+            LIMIT 1) WHEN 1 THEN (SELECT _y1."id"
+            FROM "rooms" AS _y1 NOT INDEXED
+            WHERE _y1."id" = +_keys.k
+            ORDER BY _y1."id"
+            LIMIT 1) END AND _h."id" <= (SELECT "id"
+            FROM _peeked))
+        UNION ALL
+        SELECT _q.w AS w, _q.k AS k, _h."id" AS p, _h."id" AS "_o0"
+        FROM _q CROSS JOIN "rooms" AS _h NOT INDEXED
+        WHERE (_h."id" = CASE _q.w WHEN 0 THEN (SELECT _y0."id"
+            FROM "rooms" AS _y0 INDEXED BY "rooms(owner_id)"
+            WHERE (_y0."owner_id" = +_q.k AND _y0."id" > _q."_o0")
+            ORDER BY _y0."id"
+            LIMIT 1) WHEN 1 THEN (SELECT _y1."id"
+            FROM "rooms" AS _y1 NOT INDEXED
+            WHERE (_y1."id" = +_q.k AND _y1."id" > _q."_o0")
+            ORDER BY _y1."id"
+            LIMIT 1) END AND _h."id" <= (SELECT "id"
+            FROM _peeked))
+        ORDER BY "_o0"
+        LIMIT CASE WHEN (SELECT count(*)
+          FROM "_l100") <= 100000 THEN CASE WHEN (SELECT counted ->> 3
+          FROM _counted) THEN 100000 ELSE 0 END ELSE 0 END)
+      SELECT *
+      FROM _q) AS _k CROSS JOIN "rooms" AS _t NOT INDEXED
+    WHERE _t."id" = _k.p) AS _w
   WHERE _w."id" <= (SELECT "id"
     FROM _peeked)) ELSE (SELECT json_array(min(counted ->> 0, 100000), ifnull(counted ->> 4, counted ->> 2))
-  FROM _counted) END AS examined, 0 AS gate_visits, NULL AS searched
+  FROM _counted) END AS examined, json_array(0, (SELECT count(*)
+    FROM "_l100")) AS gate_visits, NULL AS searched
 FROM (SELECT sum((ifnull(octet_length(_page."owner_id"), 0) + ifnull(octet_length(_page."name"), 0))) AS bytes, count(*) AS found
   FROM _page) AS _size;
 --   CO-ROUTINE _size
 --     MATERIALIZE _page
---       CO-ROUTINE _w
---         SCAN _t
---         CORRELATED SCALAR SUBQUERY 6
---           SEARCH _x_m USING COVERING INDEX sqlite_autoindex_room_members_1 (room_id=? AND user_id=?)
---       SCAN _w
+--       CO-ROUTINE _q
+--         SCALAR SUBQUERY 29
+--           MATERIALIZE _l100
+--             SEARCH _x_1_0_m USING INDEX room_members(user_id) (user_id=?)
+--           SCAN _l100
+--         SCALAR SUBQUERY 30
+--           MATERIALIZE _counted
+--             SCAN CONSTANT ROW
+--             SCALAR SUBQUERY 20
+--               CO-ROUTINE _w
+--                 COMPOUND QUERY
+--                   LEFT-MOST SUBQUERY
+--                     CO-ROUTINE (subquery-11)
+--                       MATERIALIZE _keys
+--                         COMPOUND QUERY
+--                           LEFT-MOST SUBQUERY
+--                             CO-ROUTINE (subquery-2)
+--                               SCAN CONSTANT ROW
+--                             SCAN (subquery-2)
+--                           UNION ALL
+--                             CO-ROUTINE (subquery-4)
+--                               SCAN _l100
+--                               USE TEMP B-TREE FOR DISTINCT
+--                             SCAN (subquery-4)
+--                       SCALAR SUBQUERY 9
+--                         SCAN _l100
+--                       SCALAR SUBQUERY 10
+--                         SCAN _l100
+--                       SCAN _k
+--                       SEARCH _t USING COVERING INDEX rooms(owner_id) (owner_id=?)
+--                       LIST SUBQUERY 8
+--                         BLOOM FILTER ON _keys (w=?)
+--                         SEARCH _keys USING AUTOMATIC PARTIAL COVERING INDEX (w=?)
+--                     SCALAR SUBQUERY 17
+--                       SCAN _l100
+--                     SCALAR SUBQUERY 18
+--                       SCAN _l100
+--                     SCAN (subquery-11)
+--                   UNION ALL
+--                     CO-ROUTINE (subquery-16)
+--                       SCALAR SUBQUERY 14
+--                         SCAN _l100
+--                       SCALAR SUBQUERY 15
+--                         SCAN _l100
+--                       SCAN _k
+--                       SEARCH _t USING INTEGER PRIMARY KEY (rowid=?)
+--                       LIST SUBQUERY 13
+--                         BLOOM FILTER ON _keys (w=?)
+--                         SEARCH _keys USING AUTOMATIC PARTIAL COVERING INDEX (w=?)
+--                     SCAN (subquery-16)
+--               SCAN _w
+--               SCALAR SUBQUERY 7
+--                 SCAN _l100
+--           SCAN _counted
+--         SETUP
+--           SCAN _keys
+--           SEARCH _h USING INTEGER PRIMARY KEY (rowid=?)
+--           CORRELATED SCALAR SUBQUERY 24
+--             SEARCH _y0 USING COVERING INDEX rooms(owner_id) (owner_id=?)
+--           CORRELATED SCALAR SUBQUERY 25
+--             SEARCH _y1 USING INTEGER PRIMARY KEY (rowid=?)
+--         RECURSIVE STEP
+--           SCAN _q
+--           SEARCH _h USING INTEGER PRIMARY KEY (rowid=?)
+--           CORRELATED SCALAR SUBQUERY 27
+--             SEARCH _y0 USING COVERING INDEX rooms(owner_id) (owner_id=? AND rowid>?)
+--           CORRELATED SCALAR SUBQUERY 28
+--             SEARCH _y1 USING INTEGER PRIMARY KEY (rowid=?)
+--       SCAN _q
+--       SEARCH _t USING INTEGER PRIMARY KEY (rowid=?)
+--       LIST SUBQUERY 23
+--         BLOOM FILTER ON _keys (w=?)
+--         SEARCH _keys USING AUTOMATIC PARTIAL COVERING INDEX (w=?)
 --     SCAN _page
 --   SCAN _size
---   SCALAR SUBQUERY 9
+--   SCALAR SUBQUERY 35
 --     SCAN _page
---   SCALAR SUBQUERY 10
+--   SCALAR SUBQUERY 36
 --     SCAN _page
---   SCALAR SUBQUERY 11
---     MATERIALIZE _counted
---       SCAN CONSTANT ROW
---       SCALAR SUBQUERY 3
---         CO-ROUTINE _w
---           SCAN _t
---           CORRELATED SCALAR SUBQUERY 1
---             SEARCH _x_m USING COVERING INDEX sqlite_autoindex_room_members_1 (room_id=? AND user_id=?)
---         SCAN _w
+--   SCALAR SUBQUERY 37
 --     SCAN _counted
---   SCALAR SUBQUERY 16
---     CO-ROUTINE _w
---       SEARCH _t USING INTEGER PRIMARY KEY (rowid<?)
---       SCALAR SUBQUERY 13
---         MATERIALIZE _peeked
---           SCAN _page
---         SCAN _peeked
---       CORRELATED SCALAR SUBQUERY 12
---         SEARCH _x_m USING COVERING INDEX sqlite_autoindex_room_members_1 (room_id=? AND user_id=?)
---     SCAN _w
---     SCALAR SUBQUERY 15
+--   SCALAR SUBQUERY 52
+--     CO-ROUTINE _q
+--       SCALAR SUBQUERY 46
+--         SCAN _l100
+--       SCALAR SUBQUERY 47
+--         SCAN _counted
+--       SETUP
+--         SCAN _keys
+--         SEARCH _h USING INTEGER PRIMARY KEY (rowid=?)
+--         CORRELATED SCALAR SUBQUERY 39
+--           SEARCH _y0 USING COVERING INDEX rooms(owner_id) (owner_id=?)
+--         CORRELATED SCALAR SUBQUERY 40
+--           SEARCH _y1 USING INTEGER PRIMARY KEY (rowid=?)
+--         SCALAR SUBQUERY 41
+--           MATERIALIZE _peeked
+--             SCAN _page
+--           SCAN _peeked
+--       RECURSIVE STEP
+--         SCAN _q
+--         SEARCH _h USING INTEGER PRIMARY KEY (rowid=?)
+--         CORRELATED SCALAR SUBQUERY 43
+--           SEARCH _y0 USING COVERING INDEX rooms(owner_id) (owner_id=? AND rowid>?)
+--         CORRELATED SCALAR SUBQUERY 44
+--           SEARCH _y1 USING INTEGER PRIMARY KEY (rowid=?)
+--         SCALAR SUBQUERY 45
+--           SCAN _peeked
+--     SCAN _q
+--     SEARCH _t USING INTEGER PRIMARY KEY (rowid=?)
+--     SCALAR SUBQUERY 51
 --       SCAN _peeked
---   SCALAR SUBQUERY 17
+--   SCALAR SUBQUERY 53
 --     SCAN _counted
+--   SCALAR SUBQUERY 54
+--     SCAN _l100
 
 -- GET /api/rooms?filter[archived_at][is_null]=true → 200
 WITH _counted AS MATERIALIZED (SELECT (SELECT json_array(count(*), count(*) FILTER (WHERE (_w."owner_id" = ? OR (_w."_p0" IS 2))), count(_w."_p0"))
@@ -761,31 +919,72 @@ FROM (SELECT sum((ifnull(octet_length(_page."owner_id"), 0) + ifnull(octet_lengt
 --     SCAN _counted
 
 -- GET /api/rooms?filter[size][in]=1,2.5&sort=name,-size → 200
-WITH _counted AS MATERIALIZED (SELECT (SELECT json_array(count(*), count(*) FILTER (WHERE (_w."size" IN (SELECT value
-            FROM json_each(?)) AND (_w."owner_id" = ? OR (_w."_p0" IS 2)))), count(_w."_p0"))
-    FROM (SELECT _t."size" AS "size", _t."owner_id" AS "owner_id", _t."id" AS "id", _t."name" AS "name", CASE WHEN _t."size" IN (SELECT value
-        FROM json_each(?)) THEN (SELECT 2
-        FROM "room_members" AS "_x_m" INDEXED BY "sqlite_autoindex_room_members_1"
-        WHERE ("_x_m"."room_id" = _t."id" AND "_x_m"."user_id" = ?)
-        LIMIT 1) END AS "_p0"
-      FROM "rooms" AS _t INDEXED BY "rooms(name,-size)"
-      WHERE 1
-      ORDER BY _t."name", _t."size" DESC, _t."id"
-      LIMIT 100000) AS _w) AS counted), _peeked AS (SELECT *
-  FROM _page
-  LIMIT 1 OFFSET ?), _page AS MATERIALIZED (SELECT _w."id", _w."owner_id", _w."name", _w."archived_at", _w."size"
-  FROM (SELECT _t."id" AS "id", _t."owner_id" AS "owner_id", _t."name" AS "name", _t."archived_at" AS "archived_at", _t."size" AS "size", CASE WHEN _t."size" IN (SELECT value
-      FROM json_each(?)) THEN (SELECT 2
-      FROM "room_members" AS "_x_m" INDEXED BY "sqlite_autoindex_room_members_1"
-      WHERE ("_x_m"."room_id" = _t."id" AND "_x_m"."user_id" = ?)
-      LIMIT 1) END AS "_p0"
-    FROM "rooms" AS _t INDEXED BY "rooms(name,-size)"
-    WHERE 1
-    ORDER BY _t."name", _t."size" DESC, _t."id"
-    LIMIT 100000) AS _w
-  WHERE (_w."size" IN (SELECT value
-      FROM json_each(?)) AND (_w."owner_id" = ? OR (_w."_p0" IS 2)))
-  LIMIT ? + 1 OFFSET ?)
+WITH "_l100" AS MATERIALIZED (SELECT "_x_1_0_m"."room_id" AS k, 1 AS ok
+  FROM "room_members" AS "_x_1_0_m" INDEXED BY "room_members(user_id)"
+  WHERE "_x_1_0_m"."user_id" = ?
+  LIMIT 100001), _keys AS MATERIALIZED (SELECT *
+  FROM (SELECT 0 AS w, ? AS k)
+  UNION ALL
+  SELECT *
+  FROM (SELECT 1 AS w, k
+    FROM (SELECT DISTINCT k
+      FROM "_l100"
+      WHERE ok AND k IS NOT NULL))
+  LIMIT -1), _counted AS MATERIALIZED (SELECT (SELECT json_array(count(*), count(*) FILTER (WHERE (_w."_f0" AND _w."size" IN (SELECT value
+            FROM json_each(?)))), 0)
+    FROM (SELECT *
+      FROM (SELECT _t."size" AS "size", _t."name" AS "name", _t."id" AS "id", CASE _k.w WHEN 1 THEN NOT ifnull(_t."owner_id" IN (SELECT k
+            FROM _keys
+            WHERE w = 0), 0) ELSE 1 END AS "_f0"
+        FROM _keys AS _k CROSS JOIN "rooms" AS _t INDEXED BY "rooms(owner_id)"
+        WHERE _k.w = 0 AND _t."owner_id" = +_k.k
+        LIMIT CASE WHEN (SELECT count(*)
+          FROM "_l100") <= 100000 THEN (100000 - (SELECT count(*)
+            FROM "_l100")) + 1 ELSE 0 END)
+      UNION ALL
+      SELECT *
+      FROM (SELECT _t."size" AS "size", _t."name" AS "name", _t."id" AS "id", CASE _k.w WHEN 1 THEN NOT ifnull(_t."owner_id" IN (SELECT k
+            FROM _keys
+            WHERE w = 0), 0) ELSE 1 END AS "_f0"
+        FROM _keys AS _k CROSS JOIN "rooms" AS _t NOT INDEXED
+        WHERE _k.w = 1 AND _t."id" = +_k.k
+        LIMIT CASE WHEN (SELECT count(*)
+          FROM "_l100") <= 100000 THEN (100000 - (SELECT count(*)
+            FROM "_l100")) + 1 ELSE 0 END)
+      LIMIT CASE WHEN (SELECT count(*)
+        FROM "_l100") <= 100000 THEN (100000 - (SELECT count(*)
+          FROM "_l100")) + 1 ELSE 0 END) AS _w) AS counted), _sorted AS MATERIALIZED (SELECT _w."name", _w."size", _w."id"
+  FROM (SELECT *
+    FROM (SELECT _t."name" AS "name", _t."size" AS "size", _t."id" AS "id", CASE _k.w WHEN 1 THEN NOT ifnull(_t."owner_id" IN (SELECT k
+          FROM _keys
+          WHERE w = 0), 0) ELSE 1 END AS "_f0"
+      FROM _keys AS _k CROSS JOIN "rooms" AS _t INDEXED BY "rooms(owner_id)"
+      WHERE _k.w = 0 AND _t."owner_id" = +_k.k
+      LIMIT CASE WHEN (SELECT count(*)
+        FROM "_l100") <= 100000 THEN CASE WHEN (SELECT counted ->> 0
+        FROM _counted) <= (100000 - (SELECT count(*)
+          FROM "_l100")) THEN -1 ELSE 0 END ELSE 0 END)
+    UNION ALL
+    SELECT *
+    FROM (SELECT _t."name" AS "name", _t."size" AS "size", _t."id" AS "id", CASE _k.w WHEN 1 THEN NOT ifnull(_t."owner_id" IN (SELECT k
+          FROM _keys
+          WHERE w = 0), 0) ELSE 1 END AS "_f0"
+      FROM _keys AS _k CROSS JOIN "rooms" AS _t NOT INDEXED
+      WHERE _k.w = 1 AND _t."id" = +_k.k
+      LIMIT CASE WHEN (SELECT count(*)
+        FROM "_l100") <= 100000 THEN CASE WHEN (SELECT counted ->> 0
+        FROM _counted) <= (100000 - (SELECT count(*)
+          FROM "_l100")) THEN -1 ELSE 0 END ELSE 0 END)
+    LIMIT CASE WHEN (SELECT count(*)
+      FROM "_l100") <= 100000 THEN CASE WHEN (SELECT counted ->> 0
+      FROM _counted) <= (100000 - (SELECT count(*)
+        FROM "_l100")) THEN -1 ELSE 0 END ELSE 0 END) AS _w
+  WHERE (_w."_f0" AND _w."size" IN (SELECT value
+      FROM json_each(?)))
+  ORDER BY _w."name", _w."size" DESC, _w."id"
+  LIMIT ? + 1 OFFSET ?), _page AS MATERIALIZED (SELECT _sorted."id", _r."owner_id" AS "owner_id", _sorted."name", _r."archived_at" AS "archived_at", _sorted."size"
+  FROM _sorted CROSS JOIN "rooms" AS _r NOT INDEXED
+  WHERE _r."id" = _sorted."id")
 SELECT _size.found AS found, CASE WHEN _size.bytes <= 33554432 THEN (SELECT group_concat(json_object('id', CASE WHEN _page."id" BETWEEN -9007199254740991 AND 9007199254740991 THEN _page."id" ELSE CAST(_page."id" AS TEXT) END, 'owner_id', _page."owner_id", 'name', _page."name", 'archived_at', CASE WHEN _page."archived_at" BETWEEN -9007199254740991 AND 9007199254740991 THEN _page."archived_at" ELSE CAST(_page."archived_at" AS TEXT) END, 'size', CASE WHEN typeof(_page."size") <> 'real' THEN _page."size"
     WHEN (_page."size" = 0.0 OR abs(_page."size") BETWEEN 1e-75 AND 1e+75) THEN json(printf('%!.17g', _page."size"))
     ELSE json_array(json(printf('%!.17g', CASE WHEN abs(_page."size") > 1e+200 THEN _page."size" * 8.6361685550944446e-78 * 8.6361685550944446e-78 * 1.5930919111324523e-58 * 1.5930919111324523e-58 WHEN abs(_page."size") > 1.0 THEN _page."size" * 8.6361685550944446e-78 * 1.5930919111324523e-58 WHEN abs(_page."size") < 1e-200 THEN _page."size" * 1.1579208923731620e+77 * 1.1579208923731620e+77 * 6.2771017353866808e+57 * 6.2771017353866808e+57 ELSE _page."size" * 1.1579208923731620e+77 * 6.2771017353866808e+57 END)), CASE WHEN abs(_page."size") > 1e+200 THEN 896 WHEN abs(_page."size") > 1.0 THEN 448 WHEN abs(_page."size") < 1e-200 THEN -896 ELSE -448 END) END), ',\n')
@@ -794,142 +993,187 @@ SELECT _size.found AS found, CASE WHEN _size.bytes <= 33554432 THEN (SELECT grou
     ELSE json_array(json(printf('%!.17g', CASE WHEN abs(_page."size") > 1e+200 THEN _page."size" * 8.6361685550944446e-78 * 8.6361685550944446e-78 * 1.5930919111324523e-58 * 1.5930919111324523e-58 WHEN abs(_page."size") > 1.0 THEN _page."size" * 8.6361685550944446e-78 * 1.5930919111324523e-58 WHEN abs(_page."size") < 1e-200 THEN _page."size" * 1.1579208923731620e+77 * 1.1579208923731620e+77 * 6.2771017353866808e+57 * 6.2771017353866808e+57 ELSE _page."size" * 1.1579208923731620e+77 * 6.2771017353866808e+57 END)), CASE WHEN abs(_page."size") > 1e+200 THEN 896 WHEN abs(_page."size") > 1.0 THEN 448 WHEN abs(_page."size") < 1e-200 THEN -896 ELSE -448 END) END) END END, json_array('i', CAST(_page."id" AS TEXT)))
   FROM _page
   LIMIT 1 OFFSET ? - 1) END AS last_key, (SELECT counted
-  FROM _counted) AS counted, CASE WHEN _size.found > ? THEN (SELECT json_array(count(*), count(_w."_p0"))
-  FROM (SELECT _t."size" AS "size", _t."owner_id" AS "owner_id", _t."id" AS "id", _t."name" AS "name", CASE WHEN _t."size" IN (SELECT value
-      FROM json_each(?)) THEN (SELECT 2
-      FROM "room_members" AS "_x_m" INDEXED BY "sqlite_autoindex_room_members_1"
-      WHERE ("_x_m"."room_id" = _t."id" AND "_x_m"."user_id" = ?)
-      LIMIT 1) END AS "_p0"
-    FROM "rooms" AS _t INDEXED BY "rooms(name,-size)"
-    WHERE (1 AND _t."name" <= (SELECT "name"
-        FROM _peeked))
-    ORDER BY _t."name", _t."size" DESC, _t."id"
-    LIMIT 100000) AS _w
-  WHERE (_w."name" < (SELECT "name"
-      FROM _peeked) OR (_w."name" = (SELECT "name"
-        FROM _peeked) AND (((SELECT "size"
-            FROM _peeked) < _w."size" OR ((SELECT "size"
-              FROM _peeked) IS NULL AND _w."size" IS NOT NULL)) OR (_w."size" IS (SELECT "size"
-            FROM _peeked) AND _w."id" <= (SELECT "id"
-            FROM _peeked)))))) ELSE (SELECT json_array(min(counted ->> 0, 100000), ifnull(counted ->> 4, counted ->> 2))
-  FROM _counted) END AS examined, 0 AS gate_visits, NULL AS searched
+  FROM _counted) AS counted, (SELECT json_array(counted ->> 0, counted ->> 2)
+  FROM _counted) AS examined, json_array(0, (SELECT count(*)
+    FROM "_l100")) AS gate_visits, NULL AS searched
 FROM (SELECT sum((ifnull(octet_length(_page."owner_id"), 0) + ifnull(octet_length(_page."name"), 0))) AS bytes, count(*) AS found
   FROM _page) AS _size;
 --   CO-ROUTINE _size
 --     MATERIALIZE _page
---       CO-ROUTINE _w
---         SCAN _t USING INDEX rooms(name,-size)
---         LIST SUBQUERY 8
+--       MATERIALIZE _sorted
+--         CO-ROUTINE _w
+--           COMPOUND QUERY
+--             LEFT-MOST SUBQUERY
+--               CO-ROUTINE (subquery-26)
+--                 MATERIALIZE _keys
+--                   COMPOUND QUERY
+--                     LEFT-MOST SUBQUERY
+--                       CO-ROUTINE (subquery-2)
+--                         SCAN CONSTANT ROW
+--                       SCAN (subquery-2)
+--                     UNION ALL
+--                       CO-ROUTINE (subquery-4)
+--                         MATERIALIZE _l100
+--                           SEARCH _x_1_0_m USING INDEX room_members(user_id) (user_id=?)
+--                         SCAN _l100
+--                         USE TEMP B-TREE FOR DISTINCT
+--                       SCAN (subquery-4)
+--                 SCALAR SUBQUERY 23
+--                   SCAN _l100
+--                 SCALAR SUBQUERY 24
+--                   MATERIALIZE _counted
+--                     SCAN CONSTANT ROW
+--                     SCALAR SUBQUERY 20
+--                       CO-ROUTINE _w
+--                         COMPOUND QUERY
+--                           LEFT-MOST SUBQUERY
+--                             CO-ROUTINE (subquery-11)
+--                               SCALAR SUBQUERY 9
+--                                 SCAN _l100
+--                               SCALAR SUBQUERY 10
+--                                 SCAN _l100
+--                               SCAN _k
+--                               SEARCH _t USING INDEX rooms(owner_id) (owner_id=?)
+--                               LIST SUBQUERY 8
+--                                 BLOOM FILTER ON _keys (w=?)
+--                                 SEARCH _keys USING AUTOMATIC PARTIAL COVERING INDEX (w=?)
+--                             SCALAR SUBQUERY 17
+--                               SCAN _l100
+--                             SCALAR SUBQUERY 18
+--                               SCAN _l100
+--                             SCAN (subquery-11)
+--                           UNION ALL
+--                             CO-ROUTINE (subquery-16)
+--                               SCALAR SUBQUERY 14
+--                                 SCAN _l100
+--                               SCALAR SUBQUERY 15
+--                                 SCAN _l100
+--                               SCAN _k
+--                               SEARCH _t USING INTEGER PRIMARY KEY (rowid=?)
+--                               LIST SUBQUERY 13
+--                                 BLOOM FILTER ON _keys (w=?)
+--                                 SEARCH _keys USING AUTOMATIC PARTIAL COVERING INDEX (w=?)
+--                             SCAN (subquery-16)
+--                       SCAN _w
+--                       LIST SUBQUERY 7
+--                         SCAN json_each VIRTUAL TABLE INDEX 1:
+--                   SCAN _counted
+--                 SCALAR SUBQUERY 25
+--                   SCAN _l100
+--                 SCAN _k
+--                 SEARCH _t USING INDEX rooms(owner_id) (owner_id=?)
+--                 LIST SUBQUERY 22
+--                   BLOOM FILTER ON _keys (w=?)
+--                   SEARCH _keys USING AUTOMATIC PARTIAL COVERING INDEX (w=?)
+--               SCALAR SUBQUERY 33
+--                 SCAN _l100
+--               SCALAR SUBQUERY 34
+--                 SCAN _counted
+--               SCALAR SUBQUERY 35
+--                 SCAN _l100
+--               SCAN (subquery-26)
+--             UNION ALL
+--               CO-ROUTINE (subquery-32)
+--                 SCALAR SUBQUERY 29
+--                   SCAN _l100
+--                 SCALAR SUBQUERY 30
+--                   SCAN _counted
+--                 SCALAR SUBQUERY 31
+--                   SCAN _l100
+--                 SCAN _k
+--                 SEARCH _t USING INTEGER PRIMARY KEY (rowid=?)
+--                 LIST SUBQUERY 28
+--                   BLOOM FILTER ON _keys (w=?)
+--                   SEARCH _keys USING AUTOMATIC PARTIAL COVERING INDEX (w=?)
+--               SCAN (subquery-32)
+--         SCAN _w
+--         LIST SUBQUERY 37
 --           SCAN json_each VIRTUAL TABLE INDEX 1:
---         CORRELATED SCALAR SUBQUERY 9
---           SEARCH _x_m USING COVERING INDEX sqlite_autoindex_room_members_1 (room_id=? AND user_id=?)
---       SCAN _w
---       LIST SUBQUERY 11
---         SCAN json_each VIRTUAL TABLE INDEX 1:
+--         USE TEMP B-TREE FOR ORDER BY
+--       SCAN _sorted
+--       SEARCH _r USING INTEGER PRIMARY KEY (rowid=?)
 --     SCAN _page
 --   SCAN _size
---   SCALAR SUBQUERY 13
+--   SCALAR SUBQUERY 40
 --     SCAN _page
---   SCALAR SUBQUERY 14
+--   SCALAR SUBQUERY 41
 --     SCAN _page
---   SCALAR SUBQUERY 15
---     MATERIALIZE _counted
---       SCAN CONSTANT ROW
---       SCALAR SUBQUERY 5
---         CO-ROUTINE _w
---           SCAN _t USING INDEX rooms(name,-size)
---           LIST SUBQUERY 2
---             SCAN json_each VIRTUAL TABLE INDEX 1:
---           CORRELATED SCALAR SUBQUERY 3
---             SEARCH _x_m USING COVERING INDEX sqlite_autoindex_room_members_1 (room_id=? AND user_id=?)
---         SCAN _w
---         LIST SUBQUERY 1
---           SCAN json_each VIRTUAL TABLE INDEX 1:
+--   SCALAR SUBQUERY 42
 --     SCAN _counted
---   SCALAR SUBQUERY 26
---     CO-ROUTINE _w
---       SEARCH _t USING INDEX rooms(name,-size) (name<?)
---       SCALAR SUBQUERY 18
---         MATERIALIZE _peeked
---           SCAN _page
---         SCAN _peeked
---       LIST SUBQUERY 16
---         SCAN json_each VIRTUAL TABLE INDEX 1:
---       CORRELATED SCALAR SUBQUERY 17
---         SEARCH _x_m USING COVERING INDEX sqlite_autoindex_room_members_1 (room_id=? AND user_id=?)
---     SCAN _w
---     SCALAR SUBQUERY 20
---       SCAN _peeked
---     SCALAR SUBQUERY 21
---       SCAN _peeked
---     SCALAR SUBQUERY 22
---       SCAN _peeked
---     SCALAR SUBQUERY 23
---       SCAN _peeked
---     SCALAR SUBQUERY 24
---       SCAN _peeked
---     SCALAR SUBQUERY 25
---       SCAN _peeked
---   SCALAR SUBQUERY 27
+--   SCALAR SUBQUERY 43
 --     SCAN _counted
+--   SCALAR SUBQUERY 44
+--     SCAN _l100
 
 -- GET /api/messages → 200
-WITH _counted AS MATERIALIZED (SELECT (SELECT CASE WHEN (SELECT max(_e."id")
-      FROM "messages" AS _e) - (SELECT min(_e."id")
-      FROM "messages" AS _e) < 100000 THEN (SELECT json_array(ifnull(sum(_w._n), 0), ifnull(sum(_w._n) FILTER (WHERE (_w."_p0" IS 2)), 0), count(_w."_p0"), 1, ifnull(sum(_w._n) FILTER (WHERE _w."_p0" IS NOT NULL), 0))
-      FROM (SELECT count(*) AS _n, _t."room_id" AS "room_id", (SELECT 2
-          FROM "room_members" AS "_x_m" INDEXED BY "sqlite_autoindex_room_members_1"
-          WHERE ("_x_m"."room_id" = _t."room_id" AND "_x_m"."user_id" = ?)
-          LIMIT 1) AS "_p0"
-        FROM "messages" AS _t INDEXED BY "messages(room_id,created_at)"
-        GROUP BY _t."room_id"
-        LIMIT -1) AS _w) ELSE (SELECT json_array(count(*), count(*) FILTER (WHERE (_w."_p0" IS 2)), count(_w."_p0"))
-      FROM (SELECT _t."room_id" AS "room_id", _t."id" AS "id", (SELECT 2
-          FROM "room_members" AS "_x_m" INDEXED BY "sqlite_autoindex_room_members_1"
-          WHERE ("_x_m"."room_id" = _t."room_id" AND "_x_m"."user_id" = ?)
-          LIMIT 1) AS "_p0"
-        FROM "messages" AS _t NOT INDEXED
-        WHERE 1
-        ORDER BY _t."id"
-        LIMIT 100000) AS _w) END) AS counted), _peeked AS (SELECT *
-  FROM _page
-  LIMIT 1 OFFSET ?), _page AS MATERIALIZED (SELECT _w."id", _w."room_id", _w."author_id", _w."body", _w."created_at", _w."attachment"
-  FROM (SELECT _t."id" AS "id", _t."room_id" AS "room_id", _t."author_id" AS "author_id", _t."body" AS "body", _t."created_at" AS "created_at", _t."attachment" AS "attachment", (SELECT 2
-      FROM "room_members" AS "_x_m" INDEXED BY "sqlite_autoindex_room_members_1"
-      WHERE ("_x_m"."room_id" = _t."room_id" AND "_x_m"."user_id" = ?)
-      LIMIT 1) AS "_p0"
-    FROM "messages" AS _t NOT INDEXED
-    WHERE 1
-    ORDER BY _t."id"
-    LIMIT 100000) AS _w
-  WHERE (_w."_p0" IS 2)
-  LIMIT ? + 1 OFFSET ?)
+WITH "_l0" AS MATERIALIZED (SELECT "_x_0_0_m"."room_id" AS k, 1 AS ok
+  FROM "room_members" AS "_x_0_0_m" INDEXED BY "room_members(user_id)"
+  WHERE "_x_0_0_m"."user_id" = ?
+  LIMIT 100001), _keys AS MATERIALIZED (SELECT 0 AS w, k
+  FROM (SELECT DISTINCT k
+    FROM "_l0"
+    WHERE ok AND k IS NOT NULL)), _counted AS MATERIALIZED (SELECT (SELECT json_array(count(*), count(*) FILTER (WHERE 1), 0)
+    FROM (SELECT _t."id" AS "id"
+      FROM _keys AS _k CROSS JOIN "messages" AS _t INDEXED BY "messages(room_id,created_at)"
+      WHERE _k.w = 0 AND _t."room_id" = +_k.k
+      LIMIT CASE WHEN (SELECT count(*)
+        FROM "_l0") <= 100000 THEN (100000 - (SELECT count(*)
+          FROM "_l0")) + 1 ELSE 0 END) AS _w) AS counted), _sorted AS MATERIALIZED (SELECT _w."id"
+  FROM (SELECT _t."id" AS "id"
+    FROM _keys AS _k CROSS JOIN "messages" AS _t INDEXED BY "messages(room_id,created_at)"
+    WHERE _k.w = 0 AND _t."room_id" = +_k.k
+    LIMIT CASE WHEN (SELECT count(*)
+      FROM "_l0") <= 100000 THEN CASE WHEN (SELECT counted ->> 0
+      FROM _counted) <= (100000 - (SELECT count(*)
+        FROM "_l0")) THEN -1 ELSE 0 END ELSE 0 END) AS _w
+  WHERE 1
+  ORDER BY _w."id"
+  LIMIT ? + 1 OFFSET ?), _page AS MATERIALIZED (SELECT _sorted."id", _r."room_id" AS "room_id", _r."author_id" AS "author_id", _r."body" AS "body", _r."created_at" AS "created_at", _r."attachment" AS "attachment"
+  FROM _sorted CROSS JOIN "messages" AS _r NOT INDEXED
+  WHERE _r."id" = _sorted."id")
 SELECT _size.found AS found, CASE WHEN _size.bytes <= 33554432 THEN (SELECT group_concat(json_object('id', CASE WHEN _page."id" BETWEEN -9007199254740991 AND 9007199254740991 THEN _page."id" ELSE CAST(_page."id" AS TEXT) END, 'room_id', CASE WHEN _page."room_id" BETWEEN -9007199254740991 AND 9007199254740991 THEN _page."room_id" ELSE CAST(_page."room_id" AS TEXT) END, 'author_id', _page."author_id", 'body', _page."body", 'created_at', CASE WHEN _page."created_at" BETWEEN -9007199254740991 AND 9007199254740991 THEN _page."created_at" ELSE CAST(_page."created_at" AS TEXT) END, 'attachment', CASE WHEN _page."attachment" IS NOT NULL THEN hex(_page."attachment") END), ',\n')
   FROM _page) END AS rows, CASE WHEN _size.found > ? THEN (SELECT json_array(json_array('i', CAST(_page."id" AS TEXT)))
   FROM _page
   LIMIT 1 OFFSET ? - 1) END AS last_key, (SELECT counted
-  FROM _counted) AS counted, CASE WHEN _size.found > ? THEN (SELECT json_array(count(*), count(_w."_p0"))
-  FROM (SELECT _t."room_id" AS "room_id", _t."id" AS "id", (SELECT 2
-      FROM "room_members" AS "_x_m" INDEXED BY "sqlite_autoindex_room_members_1"
-      WHERE ("_x_m"."room_id" = _t."room_id" AND "_x_m"."user_id" = ?)
-      LIMIT 1) AS "_p0"
-    FROM "messages" AS _t NOT INDEXED
-    WHERE (1 AND _t."id" <= (SELECT "id"
-        FROM _peeked))
-    ORDER BY _t."id"
-    LIMIT 100000) AS _w
-  WHERE _w."id" <= (SELECT "id"
-    FROM _peeked)) ELSE (SELECT json_array(min(counted ->> 0, 100000), ifnull(counted ->> 4, counted ->> 2))
-  FROM _counted) END AS examined, 0 AS gate_visits, NULL AS searched
+  FROM _counted) AS counted, (SELECT json_array(counted ->> 0, counted ->> 2)
+  FROM _counted) AS examined, json_array(0, (SELECT count(*)
+    FROM "_l0")) AS gate_visits, NULL AS searched
 FROM (SELECT sum((ifnull(octet_length(_page."author_id"), 0) + ifnull(octet_length(_page."body"), 0) + ifnull(octet_length(_page."attachment"), 0))) AS bytes, count(*) AS found
   FROM _page) AS _size;
 --   CO-ROUTINE _size
 --     MATERIALIZE _page
---       CO-ROUTINE _w
---         SCAN _t
---         CORRELATED SCALAR SUBQUERY 12
---           SEARCH _x_m USING COVERING INDEX sqlite_autoindex_room_members_1 (room_id=? AND user_id=?)
---       SCAN _w
+--       MATERIALIZE _sorted
+--         CO-ROUTINE _w
+--           MATERIALIZE _keys
+--             CO-ROUTINE (subquery-2)
+--               MATERIALIZE _l0
+--                 SEARCH _x_0_0_m USING INDEX room_members(user_id) (user_id=?)
+--               SCAN _l0
+--               USE TEMP B-TREE FOR DISTINCT
+--             SCAN (subquery-2)
+--           SCALAR SUBQUERY 9
+--             SCAN _l0
+--           SCALAR SUBQUERY 10
+--             MATERIALIZE _counted
+--               SCAN CONSTANT ROW
+--               SCALAR SUBQUERY 7
+--                 CO-ROUTINE _w
+--                   SCALAR SUBQUERY 4
+--                     SCAN _l0
+--                   SCALAR SUBQUERY 5
+--                     SCAN _l0
+--                   SCAN _k
+--                   SEARCH _t USING COVERING INDEX messages(room_id,created_at) (room_id=?)
+--                 SCAN _w
+--             SCAN _counted
+--           SCALAR SUBQUERY 11
+--             SCAN _l0
+--           SCAN _k
+--           SEARCH _t USING COVERING INDEX messages(room_id,created_at) (room_id=?)
+--         SCAN _w
+--         USE TEMP B-TREE FOR ORDER BY
+--       SCAN _sorted
+--       SEARCH _r USING INTEGER PRIMARY KEY (rowid=?)
 --     SCAN _page
 --   SCAN _size
 --   SCALAR SUBQUERY 15
@@ -937,41 +1181,11 @@ FROM (SELECT sum((ifnull(octet_length(_page."author_id"), 0) + ifnull(octet_leng
 --   SCALAR SUBQUERY 16
 --     SCAN _page
 --   SCALAR SUBQUERY 17
---     MATERIALIZE _counted
---       SCAN CONSTANT ROW
---       SCALAR SUBQUERY 9
---         SCAN CONSTANT ROW
---         SCALAR SUBQUERY 1
---           SEARCH _e
---         SCALAR SUBQUERY 2
---           SEARCH _e
---         SCALAR SUBQUERY 5
---           CO-ROUTINE _w
---             SCAN _t USING COVERING INDEX messages(room_id,created_at)
---             CORRELATED SCALAR SUBQUERY 3
---               SEARCH _x_m USING COVERING INDEX sqlite_autoindex_room_members_1 (room_id=? AND user_id=?)
---           SCAN _w
---         SCALAR SUBQUERY 8
---           CO-ROUTINE _w
---             SCAN _t
---             CORRELATED SCALAR SUBQUERY 6
---               SEARCH _x_m USING COVERING INDEX sqlite_autoindex_room_members_1 (room_id=? AND user_id=?)
---           SCAN _w
 --     SCAN _counted
---   SCALAR SUBQUERY 22
---     CO-ROUTINE _w
---       SEARCH _t USING INTEGER PRIMARY KEY (rowid<?)
---       SCALAR SUBQUERY 19
---         MATERIALIZE _peeked
---           SCAN _page
---         SCAN _peeked
---       CORRELATED SCALAR SUBQUERY 18
---         SEARCH _x_m USING COVERING INDEX sqlite_autoindex_room_members_1 (room_id=? AND user_id=?)
---     SCAN _w
---     SCALAR SUBQUERY 21
---       SCAN _peeked
---   SCALAR SUBQUERY 23
+--   SCALAR SUBQUERY 18
 --     SCAN _counted
+--   SCALAR SUBQUERY 19
+--     SCAN _l0
 
 -- GET /api/messages?where[room_id]=1&sort=-created_at → 200
 WITH _gates AS MATERIALIZED (SELECT *, ("_g0" IS 2) AS open
@@ -1434,31 +1648,70 @@ FROM (SELECT sum((ifnull(octet_length(_page."label"), 0) + ifnull(octet_length(_
 --     SCAN _counted
 
 -- GET what follows /api/rooms?limit=2&sort=name,-size → 200
-WITH _peeked AS (SELECT *
-  FROM _page
-  LIMIT 1 OFFSET ?), _page AS MATERIALIZED (SELECT _w."id", _w."owner_id", _w."name", _w."archived_at", _w."size"
+WITH "_l100" AS MATERIALIZED (SELECT "_x_1_0_m"."room_id" AS k, 1 AS ok
+  FROM "room_members" AS "_x_1_0_m" INDEXED BY "room_members(user_id)"
+  WHERE "_x_1_0_m"."user_id" = ?
+  LIMIT 100001), _keys AS MATERIALIZED (SELECT *
+  FROM (SELECT 0 AS w, ? AS k)
+  UNION ALL
+  SELECT *
+  FROM (SELECT 1 AS w, k
+    FROM (SELECT DISTINCT k
+      FROM "_l100"
+      WHERE ok AND k IS NOT NULL))
+  LIMIT -1), _counted AS MATERIALIZED (SELECT (SELECT json_array(count(*), count(*) FILTER (WHERE (((_w."name" = ? AND _w."size" IS NULL AND _w."id" > ?) OR _w."name" > ?) AND (_w."_f0" AND 1))), 0)
+    FROM (SELECT *
+      FROM (SELECT _t."name" AS "name", _t."size" AS "size", _t."id" AS "id", CASE _k.w WHEN 1 THEN NOT ifnull(_t."owner_id" IN (SELECT k
+            FROM _keys
+            WHERE w = 0), 0) ELSE 1 END AS "_f0"
+        FROM _keys AS _k CROSS JOIN "rooms" AS _t INDEXED BY "rooms(owner_id)"
+        WHERE _k.w = 0 AND _t."owner_id" = +_k.k
+        LIMIT CASE WHEN (SELECT count(*)
+          FROM "_l100") <= 100000 THEN (100000 - (SELECT count(*)
+            FROM "_l100")) + 1 ELSE 0 END)
+      UNION ALL
+      SELECT *
+      FROM (SELECT _t."name" AS "name", _t."size" AS "size", _t."id" AS "id", CASE _k.w WHEN 1 THEN NOT ifnull(_t."owner_id" IN (SELECT k
+            FROM _keys
+            WHERE w = 0), 0) ELSE 1 END AS "_f0"
+        FROM _keys AS _k CROSS JOIN "rooms" AS _t NOT INDEXED
+        WHERE _k.w = 1 AND _t."id" = +_k.k
+        LIMIT CASE WHEN (SELECT count(*)
+          FROM "_l100") <= 100000 THEN (100000 - (SELECT count(*)
+            FROM "_l100")) + 1 ELSE 0 END)
+      LIMIT CASE WHEN (SELECT count(*)
+        FROM "_l100") <= 100000 THEN (100000 - (SELECT count(*)
+          FROM "_l100")) + 1 ELSE 0 END) AS _w) AS counted), _sorted AS MATERIALIZED (SELECT _w."name", _w."size", _w."id"
   FROM (SELECT *
-    FROM (SELECT _t."id" AS "id", _t."owner_id" AS "owner_id", _t."name" AS "name", _t."archived_at" AS "archived_at", _t."size" AS "size", (SELECT 2
-        FROM "room_members" AS "_x_m" INDEXED BY "sqlite_autoindex_room_members_1"
-        WHERE ("_x_m"."room_id" = _t."id" AND "_x_m"."user_id" = ?)
-        LIMIT 1) AS "_p0"
-      FROM "rooms" AS _t INDEXED BY "rooms(name,-size)"
-      WHERE (1 AND (_t."name" = ? AND _t."size" IS NULL AND _t."id" > ?))
-      ORDER BY _t."name", _t."size" DESC, _t."id"
-      LIMIT 100000)
+    FROM (SELECT _t."name" AS "name", _t."size" AS "size", _t."id" AS "id", CASE _k.w WHEN 1 THEN NOT ifnull(_t."owner_id" IN (SELECT k
+          FROM _keys
+          WHERE w = 0), 0) ELSE 1 END AS "_f0"
+      FROM _keys AS _k CROSS JOIN "rooms" AS _t INDEXED BY "rooms(owner_id)"
+      WHERE _k.w = 0 AND _t."owner_id" = +_k.k
+      LIMIT CASE WHEN (SELECT count(*)
+        FROM "_l100") <= 100000 THEN CASE WHEN (SELECT counted ->> 0
+        FROM _counted) <= (100000 - (SELECT count(*)
+          FROM "_l100")) THEN -1 ELSE 0 END ELSE 0 END)
     UNION ALL
     SELECT *
-    FROM (SELECT _t."id" AS "id", _t."owner_id" AS "owner_id", _t."name" AS "name", _t."archived_at" AS "archived_at", _t."size" AS "size", (SELECT 2
-        FROM "room_members" AS "_x_m" INDEXED BY "sqlite_autoindex_room_members_1"
-        WHERE ("_x_m"."room_id" = _t."id" AND "_x_m"."user_id" = ?)
-        LIMIT 1) AS "_p0"
-      FROM "rooms" AS _t INDEXED BY "rooms(name,-size)"
-      WHERE (1 AND _t."name" > ?)
-      ORDER BY _t."name", _t."size" DESC, _t."id"
-      LIMIT 100000)
-    LIMIT 100000) AS _w
-  WHERE (_w."owner_id" = ? OR (_w."_p0" IS 2))
-  LIMIT ? + 1 OFFSET ?)
+    FROM (SELECT _t."name" AS "name", _t."size" AS "size", _t."id" AS "id", CASE _k.w WHEN 1 THEN NOT ifnull(_t."owner_id" IN (SELECT k
+          FROM _keys
+          WHERE w = 0), 0) ELSE 1 END AS "_f0"
+      FROM _keys AS _k CROSS JOIN "rooms" AS _t NOT INDEXED
+      WHERE _k.w = 1 AND _t."id" = +_k.k
+      LIMIT CASE WHEN (SELECT count(*)
+        FROM "_l100") <= 100000 THEN CASE WHEN (SELECT counted ->> 0
+        FROM _counted) <= (100000 - (SELECT count(*)
+          FROM "_l100")) THEN -1 ELSE 0 END ELSE 0 END)
+    LIMIT CASE WHEN (SELECT count(*)
+      FROM "_l100") <= 100000 THEN CASE WHEN (SELECT counted ->> 0
+      FROM _counted) <= (100000 - (SELECT count(*)
+        FROM "_l100")) THEN -1 ELSE 0 END ELSE 0 END) AS _w
+  WHERE (((_w."name" = ? AND _w."size" IS NULL AND _w."id" > ?) OR _w."name" > ?) AND (_w."_f0" AND 1))
+  ORDER BY _w."name", _w."size" DESC, _w."id"
+  LIMIT ? + 1 OFFSET ?), _page AS MATERIALIZED (SELECT _sorted."id", _r."owner_id" AS "owner_id", _sorted."name", _r."archived_at" AS "archived_at", _sorted."size"
+  FROM _sorted CROSS JOIN "rooms" AS _r NOT INDEXED
+  WHERE _r."id" = _sorted."id")
 SELECT _size.found AS found, CASE WHEN _size.bytes <= 33554432 THEN (SELECT group_concat(json_object('id', CASE WHEN _page."id" BETWEEN -9007199254740991 AND 9007199254740991 THEN _page."id" ELSE CAST(_page."id" AS TEXT) END, 'owner_id', _page."owner_id", 'name', _page."name", 'archived_at', CASE WHEN _page."archived_at" BETWEEN -9007199254740991 AND 9007199254740991 THEN _page."archived_at" ELSE CAST(_page."archived_at" AS TEXT) END, 'size', CASE WHEN typeof(_page."size") <> 'real' THEN _page."size"
     WHEN (_page."size" = 0.0 OR abs(_page."size") BETWEEN 1e-75 AND 1e+75) THEN json(printf('%!.17g', _page."size"))
     ELSE json_array(json(printf('%!.17g', CASE WHEN abs(_page."size") > 1e+200 THEN _page."size" * 8.6361685550944446e-78 * 8.6361685550944446e-78 * 1.5930919111324523e-58 * 1.5930919111324523e-58 WHEN abs(_page."size") > 1.0 THEN _page."size" * 8.6361685550944446e-78 * 1.5930919111324523e-58 WHEN abs(_page."size") < 1e-200 THEN _page."size" * 1.1579208923731620e+77 * 1.1579208923731620e+77 * 6.2771017353866808e+57 * 6.2771017353866808e+57 ELSE _page."size" * 1.1579208923731620e+77 * 6.2771017353866808e+57 END)), CASE WHEN abs(_page."size") > 1e+200 THEN 896 WHEN abs(_page."size") > 1.0 THEN 448 WHEN abs(_page."size") < 1e-200 THEN -896 ELSE -448 END) END), ',\n')
@@ -1466,129 +1719,108 @@ SELECT _size.found AS found, CASE WHEN _size.bytes <= 33554432 THEN (SELECT grou
     WHEN (_page."size" = 0.0 OR abs(_page."size") BETWEEN 1e-75 AND 1e+75) THEN json(printf('%!.17g', _page."size"))
     ELSE json_array(json(printf('%!.17g', CASE WHEN abs(_page."size") > 1e+200 THEN _page."size" * 8.6361685550944446e-78 * 8.6361685550944446e-78 * 1.5930919111324523e-58 * 1.5930919111324523e-58 WHEN abs(_page."size") > 1.0 THEN _page."size" * 8.6361685550944446e-78 * 1.5930919111324523e-58 WHEN abs(_page."size") < 1e-200 THEN _page."size" * 1.1579208923731620e+77 * 1.1579208923731620e+77 * 6.2771017353866808e+57 * 6.2771017353866808e+57 ELSE _page."size" * 1.1579208923731620e+77 * 6.2771017353866808e+57 END)), CASE WHEN abs(_page."size") > 1e+200 THEN 896 WHEN abs(_page."size") > 1.0 THEN 448 WHEN abs(_page."size") < 1e-200 THEN -896 ELSE -448 END) END) END END, json_array('i', CAST(_page."id" AS TEXT)))
   FROM _page
-  LIMIT 1 OFFSET ? - 1) END AS last_key, NULL AS counted, CASE WHEN _size.found > ? THEN (SELECT json_array(count(*), count(_w."_p0"))
-  FROM (SELECT *
-    FROM (SELECT _t."owner_id" AS "owner_id", _t."id" AS "id", _t."name" AS "name", _t."size" AS "size", (SELECT 2
-        FROM "room_members" AS "_x_m" INDEXED BY "sqlite_autoindex_room_members_1"
-        WHERE ("_x_m"."room_id" = _t."id" AND "_x_m"."user_id" = ?)
-        LIMIT 1) AS "_p0"
-      FROM "rooms" AS _t INDEXED BY "rooms(name,-size)"
-      WHERE (1 AND (_t."name" = ? AND _t."size" IS NULL AND _t."id" > ?) AND _t."name" <= (SELECT "name"
-          FROM _peeked))
-      ORDER BY _t."name", _t."size" DESC, _t."id"
-      LIMIT 100000)
-    UNION ALL
-    SELECT *
-    FROM (SELECT _t."owner_id" AS "owner_id", _t."id" AS "id", _t."name" AS "name", _t."size" AS "size", (SELECT 2
-        FROM "room_members" AS "_x_m" INDEXED BY "sqlite_autoindex_room_members_1"
-        WHERE ("_x_m"."room_id" = _t."id" AND "_x_m"."user_id" = ?)
-        LIMIT 1) AS "_p0"
-      FROM "rooms" AS _t INDEXED BY "rooms(name,-size)"
-      WHERE (1 AND _t."name" > ? AND _t."name" <= (SELECT "name"
-          FROM _peeked))
-      ORDER BY _t."name", _t."size" DESC, _t."id"
-      LIMIT 100000)
-    LIMIT 100000) AS _w
-  WHERE (_w."name" < (SELECT "name"
-      FROM _peeked) OR (_w."name" = (SELECT "name"
-        FROM _peeked) AND (((SELECT "size"
-            FROM _peeked) < _w."size" OR ((SELECT "size"
-              FROM _peeked) IS NULL AND _w."size" IS NOT NULL)) OR (_w."size" IS (SELECT "size"
-            FROM _peeked) AND _w."id" <= (SELECT "id"
-            FROM _peeked)))))) ELSE (SELECT json_array(count(*), count(_w."_p0"))
-  FROM (SELECT *
-    FROM (SELECT _t."owner_id" AS "owner_id", _t."id" AS "id", _t."name" AS "name", _t."size" AS "size", (SELECT 2
-        FROM "room_members" AS "_x_m" INDEXED BY "sqlite_autoindex_room_members_1"
-        WHERE ("_x_m"."room_id" = _t."id" AND "_x_m"."user_id" = ?)
-        LIMIT 1) AS "_p0"
-      FROM "rooms" AS _t INDEXED BY "rooms(name,-size)"
-      WHERE (1 AND (_t."name" = ? AND _t."size" IS NULL AND _t."id" > ?))
-      ORDER BY _t."name", _t."size" DESC, _t."id"
-      LIMIT 100000)
-    UNION ALL
-    SELECT *
-    FROM (SELECT _t."owner_id" AS "owner_id", _t."id" AS "id", _t."name" AS "name", _t."size" AS "size", (SELECT 2
-        FROM "room_members" AS "_x_m" INDEXED BY "sqlite_autoindex_room_members_1"
-        WHERE ("_x_m"."room_id" = _t."id" AND "_x_m"."user_id" = ?)
-        LIMIT 1) AS "_p0"
-      FROM "rooms" AS _t INDEXED BY "rooms(name,-size)"
-      WHERE (1 AND _t."name" > ?)
-      ORDER BY _t."name", _t."size" DESC, _t."id"
-      LIMIT 100000)
-    LIMIT 100000) AS _w
-  WHERE 1) END AS examined, 0 AS gate_visits, NULL AS searched
+  LIMIT 1 OFFSET ? - 1) END AS last_key, NULL AS counted, (SELECT json_array(counted ->> 0, counted ->> 2)
+  FROM _counted) AS examined, json_array(0, (SELECT count(*)
+    FROM "_l100")) AS gate_visits, NULL AS searched
 FROM (SELECT sum((ifnull(octet_length(_page."owner_id"), 0) + ifnull(octet_length(_page."name"), 0))) AS bytes, count(*) AS found
   FROM _page) AS _size;
 --   CO-ROUTINE _size
 --     MATERIALIZE _page
---       CO-ROUTINE _w
---         COMPOUND QUERY
---           LEFT-MOST SUBQUERY
---             CO-ROUTINE (subquery-3)
---               SEARCH _t USING INDEX rooms(name,-size) (name=? AND size=? AND rowid>?)
---               CORRELATED SCALAR SUBQUERY 2
---                 SEARCH _x_m USING COVERING INDEX sqlite_autoindex_room_members_1 (room_id=? AND user_id=?)
---             SCAN (subquery-3)
---           UNION ALL
---             CO-ROUTINE (subquery-6)
---               SEARCH _t USING INDEX rooms(name,-size) (name>?)
---               CORRELATED SCALAR SUBQUERY 5
---                 SEARCH _x_m USING COVERING INDEX sqlite_autoindex_room_members_1 (room_id=? AND user_id=?)
---             SCAN (subquery-6)
---       SCAN _w
+--       MATERIALIZE _sorted
+--         CO-ROUTINE _w
+--           COMPOUND QUERY
+--             LEFT-MOST SUBQUERY
+--               CO-ROUTINE (subquery-25)
+--                 MATERIALIZE _keys
+--                   COMPOUND QUERY
+--                     LEFT-MOST SUBQUERY
+--                       CO-ROUTINE (subquery-2)
+--                         SCAN CONSTANT ROW
+--                       SCAN (subquery-2)
+--                     UNION ALL
+--                       CO-ROUTINE (subquery-4)
+--                         MATERIALIZE _l100
+--                           SEARCH _x_1_0_m USING INDEX room_members(user_id) (user_id=?)
+--                         SCAN _l100
+--                         USE TEMP B-TREE FOR DISTINCT
+--                       SCAN (subquery-4)
+--                 SCALAR SUBQUERY 22
+--                   SCAN _l100
+--                 SCALAR SUBQUERY 23
+--                   MATERIALIZE _counted
+--                     SCAN CONSTANT ROW
+--                     SCALAR SUBQUERY 19
+--                       CO-ROUTINE _w
+--                         COMPOUND QUERY
+--                           LEFT-MOST SUBQUERY
+--                             CO-ROUTINE (subquery-10)
+--                               SCALAR SUBQUERY 8
+--                                 SCAN _l100
+--                               SCALAR SUBQUERY 9
+--                                 SCAN _l100
+--                               SCAN _k
+--                               SEARCH _t USING INDEX rooms(owner_id) (owner_id=?)
+--                               LIST SUBQUERY 7
+--                                 BLOOM FILTER ON _keys (w=?)
+--                                 SEARCH _keys USING AUTOMATIC PARTIAL COVERING INDEX (w=?)
+--                             SCALAR SUBQUERY 16
+--                               SCAN _l100
+--                             SCALAR SUBQUERY 17
+--                               SCAN _l100
+--                             SCAN (subquery-10)
+--                           UNION ALL
+--                             CO-ROUTINE (subquery-15)
+--                               SCALAR SUBQUERY 13
+--                                 SCAN _l100
+--                               SCALAR SUBQUERY 14
+--                                 SCAN _l100
+--                               SCAN _k
+--                               SEARCH _t USING INTEGER PRIMARY KEY (rowid=?)
+--                               LIST SUBQUERY 12
+--                                 BLOOM FILTER ON _keys (w=?)
+--                                 SEARCH _keys USING AUTOMATIC PARTIAL COVERING INDEX (w=?)
+--                             SCAN (subquery-15)
+--                       SCAN _w
+--                   SCAN _counted
+--                 SCALAR SUBQUERY 24
+--                   SCAN _l100
+--                 SCAN _k
+--                 SEARCH _t USING INDEX rooms(owner_id) (owner_id=?)
+--                 LIST SUBQUERY 21
+--                   BLOOM FILTER ON _keys (w=?)
+--                   SEARCH _keys USING AUTOMATIC PARTIAL COVERING INDEX (w=?)
+--               SCALAR SUBQUERY 32
+--                 SCAN _l100
+--               SCALAR SUBQUERY 33
+--                 SCAN _counted
+--               SCALAR SUBQUERY 34
+--                 SCAN _l100
+--               SCAN (subquery-25)
+--             UNION ALL
+--               CO-ROUTINE (subquery-31)
+--                 SCALAR SUBQUERY 28
+--                   SCAN _l100
+--                 SCALAR SUBQUERY 29
+--                   SCAN _counted
+--                 SCALAR SUBQUERY 30
+--                   SCAN _l100
+--                 SCAN _k
+--                 SEARCH _t USING INTEGER PRIMARY KEY (rowid=?)
+--                 LIST SUBQUERY 27
+--                   BLOOM FILTER ON _keys (w=?)
+--                   SEARCH _keys USING AUTOMATIC PARTIAL COVERING INDEX (w=?)
+--               SCAN (subquery-31)
+--         SCAN _w
+--         USE TEMP B-TREE FOR ORDER BY
+--       SCAN _sorted
+--       SEARCH _r USING INTEGER PRIMARY KEY (rowid=?)
 --     SCAN _page
 --   SCAN _size
---   SCALAR SUBQUERY 9
+--   SCALAR SUBQUERY 38
 --     SCAN _page
---   SCALAR SUBQUERY 10
+--   SCALAR SUBQUERY 39
 --     SCAN _page
---   SCALAR SUBQUERY 25
---     CO-ROUTINE _w
---       COMPOUND QUERY
---         LEFT-MOST SUBQUERY
---           CO-ROUTINE (subquery-13)
---             SEARCH _t USING INDEX rooms(name,-size) (name=? AND size=? AND rowid>?)
---             SCALAR SUBQUERY 12
---               MATERIALIZE _peeked
---                 SCAN _page
---               SCAN _peeked
---             CORRELATED SCALAR SUBQUERY 11
---               SEARCH _x_m USING COVERING INDEX sqlite_autoindex_room_members_1 (room_id=? AND user_id=?)
---           SCAN (subquery-13)
---         UNION ALL
---           CO-ROUTINE (subquery-17)
---             SEARCH _t USING INDEX rooms(name,-size) (name>? AND name<?)
---             SCALAR SUBQUERY 16
---               SCAN _peeked
---             CORRELATED SCALAR SUBQUERY 15
---               SEARCH _x_m USING COVERING INDEX sqlite_autoindex_room_members_1 (room_id=? AND user_id=?)
---           SCAN (subquery-17)
---     SCAN _w
---     SCALAR SUBQUERY 19
---       SCAN _peeked
---     SCALAR SUBQUERY 20
---       SCAN _peeked
---     SCALAR SUBQUERY 21
---       SCAN _peeked
---     SCALAR SUBQUERY 22
---       SCAN _peeked
---     SCALAR SUBQUERY 23
---       SCAN _peeked
---     SCALAR SUBQUERY 24
---       SCAN _peeked
---   SCALAR SUBQUERY 32
---     CO-ROUTINE _w
---       COMPOUND QUERY
---         LEFT-MOST SUBQUERY
---           CO-ROUTINE (subquery-27)
---             SEARCH _t USING INDEX rooms(name,-size) (name=? AND size=? AND rowid>?)
---             CORRELATED SCALAR SUBQUERY 26
---               SEARCH _x_m USING COVERING INDEX sqlite_autoindex_room_members_1 (room_id=? AND user_id=?)
---           SCAN (subquery-27)
---         UNION ALL
---           CO-ROUTINE (subquery-30)
---             SEARCH _t USING INDEX rooms(name,-size) (name>?)
---             CORRELATED SCALAR SUBQUERY 29
---               SEARCH _x_m USING COVERING INDEX sqlite_autoindex_room_members_1 (room_id=? AND user_id=?)
---           SCAN (subquery-30)
---     SCAN _w
+--   SCALAR SUBQUERY 40
+--     SCAN _counted
+--   SCALAR SUBQUERY 41
+--     SCAN _l100

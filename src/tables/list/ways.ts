@@ -1,0 +1,205 @@
+import type { ColumnReference, Exists, Expression, Operand } from "../../rules/ast.js";
+import { columnReferences, conjuncts, existsIn } from "../../rules/walk.js";
+import type { Catalog, CatalogIndex, CatalogTable } from "../../schema/catalog.js";
+import { sameName } from "../../schema/physical.js";
+import { binary } from "../../sqlite/column-type.js";
+import type { ColumnName, TableName } from "../../sqlite/names.js";
+
+/**
+ * How rows of a table are reached from a value that is known before any row is read, such as the caller's id: from the
+ * value to rows of other tables by indexes, and from these to the listed table (docs/reference/http.md#ways).
+ */
+export interface Way {
+  /** The value that the way begins with. */
+  readonly from: Operand;
+  /** The tables in between, from the value on. None where the listed table has a column that equals the value. */
+  readonly hops: readonly Hop[];
+  /** The column of the listed table whose value the way leads to. */
+  readonly column: ColumnName;
+}
+
+/** A table in between: its rows are found by one column, and another column leads on. */
+export interface Hop {
+  readonly table: TableName;
+  readonly alias: string;
+  /** The column that equals the value before. */
+  readonly by: ColumnName;
+  /** An index that begins with that column; null where it is the rowid, or the table itself is sorted by it. */
+  readonly index: CatalogIndex | null;
+  /** Further conditions on the row, which name no other row. */
+  readonly tests: readonly Expression[];
+  /** The column whose value leads on. */
+  readonly key: ColumnName;
+}
+
+/** Ways that together lead to every row for which a rule is TRUE. */
+export interface Ways {
+  readonly ways: readonly Way[];
+  /** The terms of the rule that are not known to be TRUE of every row that is reached. */
+  readonly rest: readonly Expression[];
+}
+
+/**
+ * The ways to the rows for which all terms of a rule are TRUE; null where there are none that begin with a known value
+ * and lead on by indexes. One term that has ways is enough: the others are tests of the rows that it leads to. A term
+ * with `or` has them where each of its branches has one.
+ */
+export function waysTo(table: TableName, terms: readonly Expression[], catalog: Catalog): Ways | null {
+  const physical = catalog.tables.get(table);
+  if (physical === undefined) return null;
+  const found = terms.flatMap((term) => {
+    const reached = branches(term).map((branch) =>
+      reach(conjuncts(branch), { source: "row", physical }, catalog),
+    );
+    if (reached.includes(null)) return [];
+    const each = reached as readonly Reach[];
+    const isDecided = each.every(({ left }) => left.length === 0);
+    return [
+      { ways: each.map(({ way }) => way), rest: terms.filter((other) => !isDecided || other !== term) },
+    ];
+  });
+  return found.length === 0
+    ? null
+    : found.reduce((best, other) => (hopsOf(other) < hopsOf(best) ? other : best));
+}
+
+function hopsOf({ ways }: Ways): number {
+  return ways.reduce((sum, { hops }) => sum + hops.length, ways.length);
+}
+
+function branches(term: Expression): readonly Expression[] {
+  return term.kind === "or" ? term.terms.flatMap(branches) : [term];
+}
+
+/** The row that is to be reached: the listed one, or that of an `exists`. */
+interface Target {
+  readonly source: ColumnReference["source"];
+  readonly physical: CatalogTable;
+}
+
+interface Reach {
+  readonly way: Way;
+  /** The conditions on the row that are not known to be TRUE of every row that is reached. */
+  readonly left: readonly Expression[];
+}
+
+/**
+ * The way to the rows for which all conditions are TRUE: by a column that equals a value, else by an `exists` whose own
+ * rows can be reached. Null where there is none.
+ */
+function reach(conditions: readonly Expression[], target: Target, catalog: Catalog): Reach | null {
+  for (const condition of conditions) {
+    const from = equalValue(condition, target);
+    if (from !== null)
+      return { way: { ...from, hops: [] }, left: conditions.filter((other) => other !== condition) };
+  }
+  for (const condition of conditions) {
+    if (condition.kind !== "exists") continue;
+    const through = reachThrough(condition, target, catalog);
+    if (through === null) continue;
+    const left = conditions.filter((other) => other !== condition || !through.isDecided);
+    return { way: through.way, left };
+  }
+  return null;
+}
+
+function reachThrough(
+  exists: Exists,
+  target: Target,
+  catalog: Catalog,
+): { readonly way: Way; readonly isDecided: boolean } | null {
+  if (exists.table === "$users") return null;
+  const physical = catalog.tables.get(exists.table);
+  if (physical === undefined) return null;
+  const own: Target = { source: { alias: exists.alias }, physical };
+  const conditions = conjuncts(exists.where);
+  for (const condition of conditions) {
+    const link = linkOf(condition, own, target);
+    if (link === null) continue;
+    const others = conditions.filter((other) => other !== condition);
+    const reached = reach(others, own, catalog);
+    if (reached === null) continue;
+    const by = reached.way.column;
+    const tests = reached.left.filter((test) => isLocal(test, exists.alias));
+    const hop: Hop = {
+      table: exists.table,
+      alias: exists.alias,
+      by,
+      index: indexOf(physical, by, link.key),
+      tests,
+      key: link.key,
+    };
+    return {
+      way: { from: reached.way.from, hops: [...reached.way.hops, hop], column: link.column },
+      isDecided: tests.length === reached.left.length,
+    };
+  }
+  return null;
+}
+
+/** The value that a condition says a column of the target equals, if an index begins with the column. */
+function equalValue(condition: Expression, target: Target): Pick<Way, "from" | "column"> | null {
+  if (condition.kind !== "compare" || condition.operator !== "=") return null;
+  const { left, right } = condition;
+  const [own, from] = isColumnOf(left, target) ? [left, right] : [right, left];
+  if (!isColumnOf(own, target) || !isKnown(from) || !isSought(own.column, target.physical)) return null;
+  return { from, column: own.column };
+}
+
+function isKnown(operand: Operand): boolean {
+  return operand.kind === "given" || (operand.kind === "literal" && operand.value !== null);
+}
+
+/**
+ * The columns that an equality compares, one of `own` and one of the target, if an index of the target begins with
+ * its column, and both columns hold and compare values alike: then the values of the first find the same rows as the
+ * comparison does.
+ */
+function linkOf(
+  condition: Expression,
+  own: Target,
+  target: Target,
+): { readonly key: ColumnName; readonly column: ColumnName } | null {
+  if (condition.kind !== "compare" || condition.operator !== "=") return null;
+  const { left, right } = condition;
+  const [key, column] = isColumnOf(left, own) ? [left, right] : [right, left];
+  if (!isColumnOf(key, own) || !isColumnOf(column, target)) return null;
+  const isAlike =
+    sameName(collationOf(own, key.column), collationOf(target, column.column)) &&
+    own.physical.affinities.get(key.column) === target.physical.affinities.get(column.column);
+  return isAlike && isSought(column.column, target.physical)
+    ? { key: key.column, column: column.column }
+    : null;
+}
+
+function collationOf({ physical }: Target, column: string): string {
+  return physical.collations.get(column) ?? binary;
+}
+
+function isColumnOf(operand: Operand, { source }: Target): operand is ColumnReference {
+  if (operand.kind !== "column" || operand.asShown) return false;
+  return typeof source === "object"
+    ? typeof operand.source === "object" && operand.source.alias === source.alias
+    : operand.source === source;
+}
+
+/** Whether a table can be searched by a column. */
+function isSought(column: string, { rowid, indexes }: CatalogTable): boolean {
+  return column === rowid || indexes.some(({ columns }) => columns[0]?.name === column);
+}
+
+/** An index that begins with the column, one that goes on with `key` before others; null for the table itself. */
+function indexOf({ rowid, indexes }: CatalogTable, column: string, key: string): CatalogIndex | null {
+  if (column === rowid) return null;
+  const fitting = indexes.filter(({ columns }) => columns[0]?.name === column);
+  const best = fitting.find(({ columns, isTable }) => isTable || columns[1]?.name === key) ?? fitting[0]!;
+  return best.isTable ? null : best;
+}
+
+/** Whether a condition names no rows but that of the alias and those of `exists` inside of the condition. */
+function isLocal(condition: Expression, alias: string): boolean {
+  const inner = new Set([alias, ...existsIn(condition).map((exists) => exists.alias)]);
+  return columnReferences(condition).every(
+    ({ source }) => typeof source === "object" && inner.has(source.alias),
+  );
+}

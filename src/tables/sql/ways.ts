@@ -1,0 +1,211 @@
+import type { ColumnReference, Expression } from "../../rules/ast.js";
+import { existsIn, substitute } from "../../rules/walk.js";
+import type { CatalogIndex } from "../../schema/catalog.js";
+import { rowKeyOf, type WalkedWay } from "../list/access-path.js";
+import type { ListPlan } from "../list/list-plan.js";
+import type { Hop } from "../list/ways.js";
+import type { Seek } from "../plan-check.js";
+import { type CandidateSource, concatenated, distinct, shownColumn } from "./candidates.js";
+import {
+  aliasName,
+  and,
+  commaList,
+  integer,
+  internalName,
+  join,
+  name,
+  or,
+  physicalName,
+  type Sql,
+  sql,
+  sum,
+} from "./fragment.js";
+import type { Gate } from "./gate.js";
+import { armsAfter, columnsOfAlias, notBehind, orderBy, placeOf, type Refer } from "./place.js";
+import { existsSql, noNames, predicate, type SqlNames } from "./predicate.js";
+
+/**
+ * The candidates of a list whose rows are found by ways (docs/reference/http.md#ways). Common table expressions hold what
+ * each hop finds, and `_keys` holds for each way, by its number `w`, the values `k` that its column equals in the rows
+ * that it leads to. The gate is also closed, so that no row is read, where the hops find more rows than the scan limit.
+ */
+export function waysSource(plan: ListPlan, ways: readonly WalkedWay[], gate: Gate): CandidateSource {
+  const hops = ways.map((way, w) => hopsOf(plan, way, w, gate));
+  const all = hops.flat();
+  const keys = ways.map((way, w) => {
+    const last = hops[w]!.at(-1);
+    return last === undefined
+      ? sql`SELECT ${integer(w)} AS w, ${predicate(way.from, noNames)} AS k`
+      : sql`SELECT ${integer(w)} AS w, k FROM (${keysOf(last.cte)})`;
+  });
+  const links = sum(all.map(({ cte }) => sql`(SELECT count(*) FROM ${cte})`));
+  const few = sql`${links} <= ${integer(plan.scanLimit)}`;
+  const ctes = [
+    ...all.map(({ cte, rows }) => sql`${cte} AS MATERIALIZED (${rows})`),
+    sql`_keys AS MATERIALIZED (${concatenated(keys, sql`LIMIT -1`)})`,
+  ];
+  return {
+    gate: {
+      ...gate,
+      ctes: [...gate.ctes, ...ctes],
+      limited: (limit) => sql`CASE WHEN ${few} THEN ${gate.limited(limit)} ELSE 0 END`,
+      counted: (count) => sql`CASE WHEN ${few} THEN ${gate.counted(count)} ELSE 0 END`,
+    },
+    ways: {
+      links,
+      left: sql`(${integer(plan.scanLimit)} - ${links})`,
+      isFirst: ways.length === 1 ? null : firstOf(ways),
+    },
+    inAnyOrder: (columns, more, limit) => {
+      const list = shown(plan, columns, more);
+      const selects = ways.map(
+        (way, w) =>
+          sql`SELECT ${list} FROM _keys AS _k CROSS JOIN ${searched(plan, way.index, sql`_t`)} WHERE _k.w = ${integer(w)} AND ${isReached(way, sql`_t`, sql`_k`)} LIMIT ${limit}`,
+      );
+      return concatenated(selects, sql`LIMIT ${limit}`);
+    },
+    inOrder: (columns, more, limitClause, until) => {
+      const [rowKey] = rowKeyOf(plan.table, plan.catalog.tables.get(plan.table.name))!;
+      const row = name(rowKey!);
+      return sql`SELECT ${shown(plan, columns, more)} FROM (${merged(plan, ways, row, limitClause, until)}) AS _k CROSS JOIN ${name(plan.table.name)} AS _t NOT INDEXED WHERE _t.${row} = _k.p`;
+    },
+    exact: all.every(({ exact }) => exact),
+    seeks: [
+      ...all.map(({ seek }) => seek),
+      { alias: "_t", columns: [] },
+      ...ways.map(({ column }, w) => ({ alias: nextAlias(w), columns: [column] })),
+    ],
+  };
+}
+
+interface HopSql {
+  readonly cte: Sql;
+  readonly rows: Sql;
+  readonly exact: boolean;
+  readonly seek: Seek;
+}
+
+/** The values that lead on from the rows that a hop has found. */
+function keysOf(cte: Sql): Sql {
+  return sql`SELECT DISTINCT k FROM ${cte} WHERE ok AND k IS NOT NULL`;
+}
+
+function hopsOf({ scanLimit }: ListPlan, { from, hops }: WalkedWay, w: number, gate: Gate): HopSql[] {
+  const made: HopSql[] = [];
+  for (const [i, hop] of hops.entries()) {
+    // Aliases of rules begin with a letter, so this one is not taken.
+    const alias = `${w}_${i}_${hop.alias}`;
+    const before = made.at(-1);
+    const [source, value] =
+      before === undefined
+        ? [sql``, predicate(from, noNames)]
+        : [sql`(${keysOf(before.cte)}) AS _k CROSS JOIN `, sql`+_k.k`];
+    const tests = hop.tests.map((test) => predicate(renamed(test, hop.alias, alias), hopNames));
+    const row = aliasName(alias);
+    made.push({
+      cte: internalName("l", w * hopsMax + i),
+      rows: sql`SELECT ${row}.${name(hop.key)} AS k, ${and(tests)} AS ok FROM ${source}${name(hop.table)} AS ${row} ${hint(hop.index)} WHERE ${row}.${name(hop.by)} = ${value} LIMIT ${gate.limited(integer(scanLimit + 1))}`,
+      exact: hop.tests.every((test) => existsIn(test).length === 0),
+      seek: { alias: row.text.replaceAll('"', ""), columns: [hop.by] },
+    });
+  }
+  return made;
+}
+
+/** More than the depth of `exists` that a rule may have. */
+const hopsMax = 100;
+
+const hopNames: SqlNames = { ...noNames, exists: (nested) => existsSql(nested, hopNames) };
+
+function renamed(test: Hop["tests"][number], from: string, to: string): Expression {
+  const isOwn = ({ source }: ColumnReference) => typeof source === "object" && source.alias === from;
+  return substitute(test, (reference) =>
+    isOwn(reference) ? { ...reference, source: { alias: to } } : reference,
+  );
+}
+
+function hint(index: CatalogIndex | null): Sql {
+  return index === null ? sql`NOT INDEXED` : sql`INDEXED BY ${physicalName(index.name)}`;
+}
+
+function searched({ table }: ListPlan, index: CatalogIndex | null, alias: Sql): Sql {
+  return sql`${name(table.name)} AS ${alias} ${hint(index)}`;
+}
+
+function shown({ catalog, table }: ListPlan, columns: readonly Sql[], more: readonly Sql[]): Sql {
+  const list = distinct(columns).map((column) => shownColumn(catalog, table, sql`_t`, column));
+  return list.length + more.length === 0 ? sql`1` : commaList([...list, ...more]);
+}
+
+/** The condition that a row of `alias` is one that a way leads to from the key of `source`. */
+function isReached({ column, served }: WalkedWay, alias: Sql, source: Sql): Sql {
+  const names: SqlNames = { ...noNames, row: (column) => sql`${alias}.${name(column)}` };
+  // The plus takes the affinity away that the key may have as a column, so that the index is used whatever it is.
+  return and([
+    sql`${alias}.${name(column)} = +${source}.k`,
+    ...served.map((condition) => predicate(condition, names)),
+  ]);
+}
+
+function firstOf(ways: readonly WalkedWay[]): Sql {
+  const isReachedBy = (w: number) =>
+    sql`ifnull(_t.${name(ways[w]!.column)} IN (SELECT k FROM _keys WHERE w = ${integer(w)}), 0)`;
+  const earlier = ways.slice(1).map((_, i) => or(ways.slice(0, i + 1).map((_, w) => isReachedBy(w))));
+  const cases = earlier.map((reached, i) => sql`WHEN ${integer(i + 1)} THEN NOT ${reached}`);
+  return sql`CASE _k.w ${join(cases, sql` `)} ELSE 1 END`;
+}
+
+/**
+ * A SELECT of `p`, the key of a row, and `w`, the number of the way that has led to it, for the candidates of a window in
+ * the list's order. It is a recursive query whose queue holds the next row of each key: whenever a row is taken out of it,
+ * the row that follows by the same key is looked up by the index and put in.
+ */
+function merged(
+  plan: ListPlan,
+  ways: readonly WalkedWay[],
+  row: Sql,
+  limitClause: Sql,
+  until: Refer | null,
+): Sql {
+  const { order } = plan.path;
+  const { after, upTo } = plan.window;
+  const places = order.map((_, i) => internalName("o", i));
+  const place: Refer = (column) => sql`_q.${places[order.findIndex((term) => term.column === column)]!}`;
+  const h = columnsOfAlias(sql`_h`);
+  const within = [
+    ...(upTo === null ? [] : [notBehind(order, h, placeOf(order, upTo))]),
+    ...(until === null ? [] : [notBehind(order, h, until)]),
+  ];
+  const step = (source: Sql, begin: Refer | null) => {
+    const nexts = ways.map((way, w) =>
+      nextOf(plan, way, { text: nextAlias(w), params: [] }, row, source, begin),
+    );
+    const next =
+      nexts.length === 1
+        ? nexts[0]!
+        : sql`CASE ${source}.w ${join(
+            nexts.map((sought, w) => sql`WHEN ${integer(w)} THEN ${sought}`),
+            sql` `,
+          )} END`;
+    const values = order.map(({ column }, i) => sql`${h(column)} AS ${places[i]!}`);
+    return sql`SELECT ${source}.w AS w, ${source}.k AS k, _h.${row} AS p, ${commaList(values)} FROM ${source} CROSS JOIN ${name(plan.table.name)} AS _h NOT INDEXED WHERE ${and([sql`_h.${row} = ${next}`, ...within])}`;
+  };
+  const first = step(sql`_keys`, after === null ? null : placeOf(order, after));
+  const terms = order.map(({ descending }, i) => sql`${places[i]!}${descending ? sql` DESC` : sql``}`);
+  const columns = commaList([sql`w`, sql`k`, sql`p`, ...places]);
+  return sql`WITH _q(${columns}) AS (${first} UNION ALL ${step(sql`_q`, place)} ORDER BY ${commaList(terms)} ${limitClause}) SELECT * FROM _q`;
+}
+
+/** The alias of the listed table where the next row of a way's key is looked up. */
+const nextAlias = (w: number) => `_y${w}`;
+
+/** The key of the first row behind a place (of the first at all, without one) that a way leads to from one of its keys. */
+function nextOf(plan: ListPlan, way: WalkedWay, alias: Sql, row: Sql, source: Sql, begin: Refer | null): Sql {
+  const { order } = plan.path;
+  const y = columnsOfAlias(alias);
+  const seek = (arm: readonly Sql[]) =>
+    sql`(SELECT ${alias}.${row} FROM ${searched(plan, way.index, alias)} WHERE ${and([isReached(way, alias, source), ...arm])}${orderBy(order, y)} LIMIT 1)`;
+  if (begin === null) return seek([]);
+  const arms = armsAfter(order, y, begin).map((arm) => seek([arm]));
+  return arms.length === 1 ? arms[0]! : sql`coalesce(${commaList(arms)})`;
+}

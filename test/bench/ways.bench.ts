@@ -1,0 +1,126 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect, onTestFinished, test } from "vitest";
+import { client, dataOf, metaOf } from "../support/client.js";
+import { figure, median, timed } from "../support/figures.js";
+import { member, run } from "../support/people.js";
+import { serve, type TestServer } from "../support/server.js";
+
+/** How many rows of others lie beside the caller's thousand. */
+const foreign = (process.env.ROWS ?? "10000,100000,1000000,5000000").split(",").map(Number);
+const turns = Number(process.env.TURNS ?? 201);
+const ownRooms = 20;
+const own = 1_000;
+
+const schema = `
+teams:
+  columns: { id: { type: integer, primary_key: true } }
+team_members:
+  primary_key: [team_id, user_id]
+  columns: { team_id: { type: integer, not_null: true }, user_id: { type: text, not_null: true } }
+  indexes: [{ columns: [user_id, team_id] }]
+rooms:
+  columns: { id: { type: integer, primary_key: true }, team_id: { type: integer, not_null: true } }
+  indexes: [{ columns: [team_id] }]
+room_members:
+  primary_key: [room_id, user_id]
+  columns: { room_id: { type: integer, not_null: true }, user_id: { type: text, not_null: true } }
+  indexes: [{ columns: [user_id, room_id] }]
+${["messages", "posts", "notes"]
+  .map(
+    (table) => `${table}:
+  columns:
+    id: { type: integer, primary_key: true }
+    room_id: { type: integer, not_null: true }
+    author_id: { type: text, not_null: true }
+    created_at: { type: integer, not_null: true }
+    body: { type: text, not_null: true }
+  indexes: [{ columns: [room_id] }, { columns: [room_id, -created_at] }, { columns: [author_id] }]
+`,
+  )
+  .join("")}`;
+
+const config = `
+[rules.messages]
+read = "exists(room_members m where m.room_id = row.room_id and m.user_id = auth.id)"
+[rules.posts]
+read = "exists(rooms r where r.id = row.room_id and exists(team_members t where t.team_id = r.team_id and t.user_id = auth.id))"
+[rules.notes]
+read = "row.author_id = auth.id or exists(room_members m where m.room_id = row.room_id and m.user_id = auth.id)"
+`;
+
+const requests = [
+  ["default order", "/api/messages?total=none"],
+  ["with total", "/api/messages"],
+  ["sort=-created_at, with total", "/api/messages?sort=-created_at"],
+  ["two hops, with total", "/api/posts"],
+  ["owner or member, with total", "/api/notes"],
+] as const;
+
+const numbers = (from: number, to: number) =>
+  `WITH RECURSIVE n(i) AS (SELECT ${from} UNION ALL SELECT i + 1 FROM n WHERE i < ${to})`;
+
+/** Ada is a member of 20 rooms with a thousand rows. Others have as many rows as asked for, fifty in each of their rooms. */
+async function chat(
+  rows: number,
+): Promise<{ readonly server: TestServer; readonly ada: Record<string, string> }> {
+  const directory = mkdtempSync(join(tmpdir(), "svc-bench-"));
+  onTestFinished(() => rmSync(directory, { recursive: true, force: true }));
+  const server = await serve({ schema, config, path: join(directory, "data.db") });
+  const ada = await member(server, "ada");
+  const rooms = ownRooms + Math.ceil(rows / 50);
+  await run(
+    server,
+    `${numbers(1, rooms)} INSERT INTO rooms (id, team_id) SELECT i, iif(i <= ${ownRooms}, i % 2, i) FROM n`,
+  );
+  await run(server, `INSERT INTO team_members (team_id, user_id) VALUES (0, 'ada'), (1, 'ada')`);
+  await run(
+    server,
+    `INSERT INTO room_members (room_id, user_id) SELECT id, iif(id <= ${ownRooms}, 'ada', 'user ' || id % 1000) FROM rooms`,
+  );
+  for (const table of ["messages", "posts", "notes"]) {
+    const into = `INSERT INTO ${table} (id, room_id, author_id, created_at, body)`;
+    // Every so many rows, one of hers, so that hers are spread over the table.
+    const every = Math.floor((rows + own) / own);
+    await run(
+      server,
+      `${numbers(0, rows + own - 1)} ${into} SELECT i + 1, iif(i % ${every} = 0 AND i / ${every} < ${own}, 1 + i / ${every} % ${ownRooms},
+        ${ownRooms + 1} + i % ${rooms - ownRooms}), iif(i % ${every * 50} = 0, 'ada', 'user ' || i % 1000), i * 7919 % 1000003, 'body ' || i FROM n`,
+    );
+  }
+  return { server, ada: ada.bearer };
+}
+
+test("a member's lists cost what the own rows cost", async () => {
+  const chats = [];
+  for (const rows of foreign) chats.push({ rows, ...(await chat(rows)) });
+  for (const [name, path] of [...requests, ["page two, by cursor", ""] as const]) {
+    const asked = [];
+    for (const { rows, server, ada } of chats) {
+      const as = client(server, ada);
+      const first = path === "" ? metaOf(await as.get("/api/messages")).next_cursor : null;
+      const target = first === null ? path : `/api/messages?cursor=${first}`;
+      asked.push({ rows, get: () => as.get(target), times: [] as number[], read: 0 as number | null });
+    }
+    for (let turn = 0; turn < turns; turn++)
+      for (const each of asked) {
+        let answer = await each.get();
+        const time = await timed(async () => {
+          answer = await each.get();
+        });
+        expect(dataOf<unknown[]>(answer)).toHaveLength(50);
+        each.read = metaOf(answer).rows_read ?? null;
+        each.times.push(time);
+      }
+    const medians = asked.map(({ times }) => median(times));
+    for (const [i, { rows, read }] of asked.entries())
+      figure(
+        "ways",
+        `${name}, beside ${rows} rows of others`,
+        `${medians[i]!.toFixed(3)} ms`,
+        `${(medians[i]! / medians[0]!).toFixed(2)} x`,
+        `rows_read ${read}`,
+      );
+  }
+}, 3_600_000);
