@@ -12,7 +12,7 @@ const page = "docs/reference/metering.md";
 
 const schema = `
 rooms: { columns: { id: { type: integer, primary_key: true }, owner: { type: text }, name: { type: text } } }
-members: { primary_key: [room, user], columns: { room: { type: integer }, user: { type: text } } }
+members: { primary_key: [room, user], columns: { room: { type: integer }, user: { type: text } }, indexes: [{ columns: [user] }] }
 messages:
   columns:
     id: { type: integer, primary_key: true }
@@ -74,7 +74,7 @@ const shapes: readonly (readonly [who: "key" | "ada", request: string, why: stri
   [
     "ada",
     "GET /api/messages?limit=10",
-    "1,000, and a membership for each of her two rooms, for `total`; 51 and 11 memberships to the eleventh of hers",
+    "her two memberships; the 200 of these rooms for `total`; ten, and the one that shows that there are more",
   ],
   ["ada", "GET /api/rooms", "10 rooms and her two memberships, twice"],
   ["ada", "GET /api/members", "its `exists` is served by no index"],

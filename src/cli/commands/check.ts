@@ -22,6 +22,7 @@ import { applySafe } from "../../schema/apply.js";
 import { type Catalog, loadCatalog } from "../../schema/catalog.js";
 import { loadSchemaInForce } from "../../schema/in-force.js";
 import { schemaYaml } from "../../schema/pull/schema-yaml.js";
+import { type ListedBy, waysOfRules } from "../../tables/list/ways-of-rules.js";
 import { unservedExists } from "../../tables/unserved-exists.js";
 import type { Command } from "../command.js";
 
@@ -31,16 +32,21 @@ const check: Command = {
   usage: "",
   summary: "Reads svc.toml, svc.schema.yaml and all rules, and prints every problem and warning.",
   options: {},
-  help: ["--json       {problems, warnings} on standard output, each with file, line, path and message"],
+  help: [
+    "--json       {problems, warnings, lists} on standard output. Problems and warnings have file, line, path",
+    "             and message; lists say how those of each table find the rows that a user may read",
+  ],
   positionals: [],
   run: async ({ directory, environment, json }) => {
-    const { problems, warnings } = await found(directory, environment);
+    const { problems, warnings, lists } = await found(directory, environment);
     if (json) {
-      console.log(JSON.stringify({ problems: problems.map(asJson), warnings: warnings.map(asJson) }));
+      console.log(JSON.stringify({ problems: problems.map(asJson), warnings: warnings.map(asJson), lists }));
     } else {
       for (const problem of problems) console.error(formatProblem(problem));
       for (const warning of warnings) console.error(`warning: ${formatProblem(warning)}`);
       if (problems.length === 0) console.log("no problems");
+      if (lists.length > 0)
+        console.log(`lists find the rows that a user may read:\n${lists.map(listLine).join("\n")}`);
     }
     return problems.length === 0 ? 0 : 2;
   },
@@ -52,6 +58,26 @@ export const commands: readonly Command[] = [check];
 interface Found {
   readonly problems: readonly Problem[];
   readonly warnings: readonly Problem[];
+  readonly lists: readonly ListedBy[];
+}
+
+function listLine({ table, by, ways, missing }: ListedBy): string {
+  return `  ${table}: ${wordsOf(by, ways, missing)}`;
+}
+
+function wordsOf(by: ListedBy["by"], ways: ListedBy["ways"], missing: readonly string[]): string {
+  switch (by) {
+    case "all":
+      return "every row";
+    case "once":
+      return "all or none, which is decided once";
+    case "ways":
+      return ways.map((columns) => `by ${columns.join(", then ")}`).join("; or ");
+    case "table":
+      return missing.length === 0
+        ? "by asking the rule of each row"
+        : `by asking the rule of each row; with an index on ${missing.join(" and on ")}, from the caller`;
+  }
 }
 
 /**
@@ -61,15 +87,15 @@ interface Found {
 async function found(directory: string, environment: NodeJS.ProcessEnv): Promise<Found> {
   try {
     const project = readProject(directory);
-    const warnings = await warningsOf(project, environment);
+    const { warnings, lists } = await findingsOf(project, environment);
     const texts = new Map([
       [configFile, project.configText],
       [schemaFile, project.schemaText],
     ]);
-    return { problems: [], warnings: withLines(warnings, texts) };
+    return { problems: [], warnings: withLines(warnings, texts), lists };
   } catch (error) {
     if (!(error instanceof ProblemsError)) throw error;
-    return { problems: error.problems, warnings: [] };
+    return { problems: error.problems, warnings: [], lists: [] };
   }
 }
 
@@ -79,22 +105,27 @@ function asJson({ file, line, path, message }: Problem) {
 
 /**
  * Finds what a server's start in this environment would refuse or warn of, and what is valid but probably not
- * intended.
+ * intended; and how lists find their rows.
  */
-async function warningsOf(project: ProjectDirectory, environment: NodeJS.ProcessEnv): Promise<Problem[]> {
+async function findingsOf(
+  project: ProjectDirectory,
+  environment: NodeJS.ProcessEnv,
+): Promise<Pick<Found, "warnings" | "lists">> {
   const { config } = project;
   const schema = parseSchema(project.schemaText).schema!;
   const { rules } = parseRules(config.rules, schema);
-  return [
+  const catalog = await catalogOf(project, schema, environment);
+  const warnings = [
     ...surroundingWarnings(project, environment),
     ...databaseWarnings(project),
     ...unreachableTables(config, schema),
     ...(await signInWarnings(project, schema, environment)),
     ...comparisonWarnings(rules),
     ...unconfirmedEmailWarnings(rules, schema),
-    ...unservedExists(rules, await catalogOf(project, schema, environment)),
+    ...unservedExists(rules, catalog),
     ...updateWarnings(rules, schema),
   ];
+  return { warnings, lists: waysOfRules(rules, schema, catalog) };
 }
 
 function surroundingWarnings(project: ProjectDirectory, environment: NodeJS.ProcessEnv): readonly Problem[] {

@@ -52,7 +52,8 @@ export function waysTo(table: TableName, terms: readonly Expression[], catalog: 
       reach(conjuncts(branch), { source: "row", physical }, catalog),
     );
     if (reached.includes(null)) return [];
-    const each = reached as readonly Reach[];
+    // The rows of each way are tested for whether one before has led to them. Those of the longest are the most, as a rule.
+    const each = (reached as readonly Reach[]).toSorted((a, b) => b.way.hops.length - a.way.hops.length);
     const isDecided = each.every(({ left }) => left.length === 0);
     return [
       { ways: each.map(({ way }) => way), rest: terms.filter((other) => !isDecided || other !== term) },

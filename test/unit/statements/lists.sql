@@ -518,72 +518,72 @@ FROM (SELECT sum((ifnull(octet_length(_page."label"), 0) + ifnull(octet_length(_
 --     SCAN _counted
 
 -- GET /api/rooms → 200
-WITH "_l100" AS MATERIALIZED (SELECT "_x_1_0_m"."room_id" AS k, 1 AS ok
-  FROM "room_members" AS "_x_1_0_m" INDEXED BY "room_members(user_id)"
-  WHERE "_x_1_0_m"."user_id" = ?
+WITH "_l0" AS MATERIALIZED (SELECT "_x_0_0_m"."room_id" AS k, 1 AS ok
+  FROM "room_members" AS "_x_0_0_m" INDEXED BY "room_members(user_id)"
+  WHERE "_x_0_0_m"."user_id" = ?
   LIMIT 100001), _keys AS MATERIALIZED (SELECT *
-  FROM (SELECT 0 AS w, ? AS k)
+  FROM (SELECT 0 AS w, k
+    FROM (SELECT DISTINCT k
+      FROM "_l0"
+      WHERE ok AND k IS NOT NULL))
   UNION ALL
   SELECT *
-  FROM (SELECT 1 AS w, k
-    FROM (SELECT DISTINCT k
-      FROM "_l100"
-      WHERE ok AND k IS NOT NULL))
+  FROM (SELECT 1 AS w, ? AS k)
   LIMIT -1), _counted AS MATERIALIZED (SELECT (SELECT json_array(count(*), count(*) FILTER (WHERE (_w."_f0" AND 1)), 0, count(*) <= (100000 - (SELECT count(*)
-          FROM "_l100")))
+          FROM "_l0")))
     FROM (SELECT *
-      FROM (SELECT CASE _k.w WHEN 1 THEN NOT ifnull(_t."owner_id" IN (SELECT k
-            FROM _keys
-            WHERE w = 0), 0) ELSE 1 END AS "_f0"
-        FROM _keys AS _k CROSS JOIN "rooms" AS _t INDEXED BY "rooms(owner_id)"
-        WHERE _k.w = 0 AND _t."owner_id" = +_k.k
-        LIMIT CASE WHEN (SELECT count(*)
-          FROM "_l100") <= 100000 THEN (100000 - (SELECT count(*)
-            FROM "_l100")) + 1 ELSE 0 END)
-      UNION ALL
-      SELECT *
-      FROM (SELECT CASE _k.w WHEN 1 THEN NOT ifnull(_t."owner_id" IN (SELECT k
+      FROM (SELECT CASE _k.w WHEN 1 THEN NOT ifnull(_t."id" IN (SELECT k
             FROM _keys
             WHERE w = 0), 0) ELSE 1 END AS "_f0"
         FROM _keys AS _k CROSS JOIN "rooms" AS _t NOT INDEXED
-        WHERE _k.w = 1 AND _t."id" = +_k.k
+        WHERE _k.w = 0 AND _t."id" = +_k.k
         LIMIT CASE WHEN (SELECT count(*)
-          FROM "_l100") <= 100000 THEN (100000 - (SELECT count(*)
-            FROM "_l100")) + 1 ELSE 0 END)
+          FROM "_l0") <= 100000 THEN (100000 - (SELECT count(*)
+            FROM "_l0")) + 1 ELSE 0 END)
+      UNION ALL
+      SELECT *
+      FROM (SELECT CASE _k.w WHEN 1 THEN NOT ifnull(_t."id" IN (SELECT k
+            FROM _keys
+            WHERE w = 0), 0) ELSE 1 END AS "_f0"
+        FROM _keys AS _k CROSS JOIN "rooms" AS _t INDEXED BY "rooms(owner_id)"
+        WHERE _k.w = 1 AND _t."owner_id" = +_k.k
+        LIMIT CASE WHEN (SELECT count(*)
+          FROM "_l0") <= 100000 THEN (100000 - (SELECT count(*)
+            FROM "_l0")) + 1 ELSE 0 END)
       LIMIT CASE WHEN (SELECT count(*)
-        FROM "_l100") <= 100000 THEN (100000 - (SELECT count(*)
-          FROM "_l100")) + 1 ELSE 0 END) AS _w) AS counted), _peeked AS (SELECT *
+        FROM "_l0") <= 100000 THEN (100000 - (SELECT count(*)
+          FROM "_l0")) + 1 ELSE 0 END) AS _w) AS counted), _peeked AS (SELECT *
   FROM _page
   LIMIT 1 OFFSET ?), _page AS MATERIALIZED (SELECT _w."id", _w."owner_id", _w."name", _w."archived_at", _w."size"
-  FROM (SELECT _t."id" AS "id", _t."owner_id" AS "owner_id", _t."name" AS "name", _t."archived_at" AS "archived_at", _t."size" AS "size", CASE _k.w WHEN 1 THEN NOT ifnull(_t."owner_id" IN (SELECT k
+  FROM (SELECT _t."id" AS "id", _t."owner_id" AS "owner_id", _t."name" AS "name", _t."archived_at" AS "archived_at", _t."size" AS "size", CASE _k.w WHEN 1 THEN NOT ifnull(_t."id" IN (SELECT k
         FROM _keys
         WHERE w = 0), 0) ELSE 1 END AS "_f0"
     FROM (WITH _q(w, k, p, "_o0") AS (SELECT _keys.w AS w, _keys.k AS k, _h."id" AS p, _h."id" AS "_o0"
         FROM _keys CROSS JOIN "rooms" AS _h NOT INDEXED
         WHERE _h."id" = CASE _keys.w WHEN 0 THEN (SELECT _y0."id"
-          FROM "rooms" AS _y0 INDEXED BY "rooms(owner_id)"
-          WHERE _y0."owner_id" = +_keys.k
+          FROM "rooms" AS _y0 NOT INDEXED
+          WHERE _y0."id" = +_keys.k
           ORDER BY _y0."id"
           LIMIT 1) WHEN 1 THEN (SELECT _y1."id"
-          FROM "rooms" AS _y1 NOT INDEXED
-          WHERE _y1."id" = +_keys.k
+          FROM "rooms" AS _y1 INDEXED BY "rooms(owner_id)"
+          WHERE _y1."owner_id" = +_keys.k
           ORDER BY _y1."id"
           LIMIT 1) END
         UNION ALL
         SELECT _q.w AS w, _q.k AS k, _h."id" AS p, _h."id" AS "_o0"
         FROM _q CROSS JOIN "rooms" AS _h NOT INDEXED
         WHERE _h."id" = CASE _q.w WHEN 0 THEN (SELECT _y0."id"
-          FROM "rooms" AS _y0 INDEXED BY "rooms(owner_id)"
-          WHERE (_y0."owner_id" = +_q.k AND _y0."id" > _q."_o0")
+          FROM "rooms" AS _y0 NOT INDEXED
+          WHERE (_y0."id" = +_q.k AND _y0."id" > _q."_o0")
           ORDER BY _y0."id"
           LIMIT 1) WHEN 1 THEN (SELECT _y1."id"
-          FROM "rooms" AS _y1 NOT INDEXED
-          WHERE (_y1."id" = +_q.k AND _y1."id" > _q."_o0")
+          FROM "rooms" AS _y1 INDEXED BY "rooms(owner_id)"
+          WHERE (_y1."owner_id" = +_q.k AND _y1."id" > _q."_o0")
           ORDER BY _y1."id"
           LIMIT 1) END
         ORDER BY "_o0"
         LIMIT CASE WHEN (SELECT count(*)
-          FROM "_l100") <= 100000 THEN CASE WHEN (SELECT counted ->> 3
+          FROM "_l0") <= 100000 THEN CASE WHEN (SELECT counted ->> 3
           FROM _counted) THEN 100000 ELSE 0 END ELSE 0 END)
       SELECT *
       FROM _q) AS _k CROSS JOIN "rooms" AS _t NOT INDEXED
@@ -597,18 +597,18 @@ SELECT _size.found AS found, CASE WHEN _size.bytes <= 33554432 THEN (SELECT grou
   FROM _page
   LIMIT 1 OFFSET ? - 1) END AS last_key, (SELECT counted
   FROM _counted) AS counted, CASE WHEN _size.found > ? THEN (SELECT json_array(count(*), 0)
-  FROM (SELECT _t."id" AS "id", CASE _k.w WHEN 1 THEN NOT ifnull(_t."owner_id" IN (SELECT k
+  FROM (SELECT _t."id" AS "id", CASE _k.w WHEN 1 THEN NOT ifnull(_t."id" IN (SELECT k
         FROM _keys
         WHERE w = 0), 0) ELSE 1 END AS "_f0"
     FROM (WITH _q(w, k, p, "_o0") AS (SELECT _keys.w AS w, _keys.k AS k, _h."id" AS p, _h."id" AS "_o0"
         FROM _keys CROSS JOIN "rooms" AS _h NOT INDEXED
         WHERE (_h."id" = CASE _keys.w WHEN 0 THEN (SELECT _y0."id"
-            FROM "rooms" AS _y0 INDEXED BY "rooms(owner_id)"
-            WHERE _y0."owner_id" = +_keys.k
+            FROM "rooms" AS _y0 NOT INDEXED
+            WHERE _y0."id" = +_keys.k
             ORDER BY _y0."id"
             LIMIT 1) WHEN 1 THEN (SELECT _y1."id"
-            FROM "rooms" AS _y1 NOT INDEXED
-            WHERE _y1."id" = +_keys.k
+            FROM "rooms" AS _y1 INDEXED BY "rooms(owner_id)"
+            WHERE _y1."owner_id" = +_keys.k
             ORDER BY _y1."id"
             LIMIT 1) END AND _h."id" <= (SELECT "id"
             FROM _peeked))
@@ -616,18 +616,18 @@ SELECT _size.found AS found, CASE WHEN _size.bytes <= 33554432 THEN (SELECT grou
         SELECT _q.w AS w, _q.k AS k, _h."id" AS p, _h."id" AS "_o0"
         FROM _q CROSS JOIN "rooms" AS _h NOT INDEXED
         WHERE (_h."id" = CASE _q.w WHEN 0 THEN (SELECT _y0."id"
-            FROM "rooms" AS _y0 INDEXED BY "rooms(owner_id)"
-            WHERE (_y0."owner_id" = +_q.k AND _y0."id" > _q."_o0")
+            FROM "rooms" AS _y0 NOT INDEXED
+            WHERE (_y0."id" = +_q.k AND _y0."id" > _q."_o0")
             ORDER BY _y0."id"
             LIMIT 1) WHEN 1 THEN (SELECT _y1."id"
-            FROM "rooms" AS _y1 NOT INDEXED
-            WHERE (_y1."id" = +_q.k AND _y1."id" > _q."_o0")
+            FROM "rooms" AS _y1 INDEXED BY "rooms(owner_id)"
+            WHERE (_y1."owner_id" = +_q.k AND _y1."id" > _q."_o0")
             ORDER BY _y1."id"
             LIMIT 1) END AND _h."id" <= (SELECT "id"
             FROM _peeked))
         ORDER BY "_o0"
         LIMIT CASE WHEN (SELECT count(*)
-          FROM "_l100") <= 100000 THEN CASE WHEN (SELECT counted ->> 3
+          FROM "_l0") <= 100000 THEN CASE WHEN (SELECT counted ->> 3
           FROM _counted) THEN 100000 ELSE 0 END ELSE 0 END)
       SELECT *
       FROM _q) AS _k CROSS JOIN "rooms" AS _t NOT INDEXED
@@ -635,16 +635,16 @@ SELECT _size.found AS found, CASE WHEN _size.bytes <= 33554432 THEN (SELECT grou
   WHERE _w."id" <= (SELECT "id"
     FROM _peeked)) ELSE (SELECT json_array(min(counted ->> 0, 100000), ifnull(counted ->> 4, counted ->> 2))
   FROM _counted) END AS examined, json_array(0, (SELECT count(*)
-    FROM "_l100")) AS gate_visits, NULL AS searched
+    FROM "_l0")) AS gate_visits, NULL AS searched
 FROM (SELECT sum((ifnull(octet_length(_page."owner_id"), 0) + ifnull(octet_length(_page."name"), 0))) AS bytes, count(*) AS found
   FROM _page) AS _size;
 --   CO-ROUTINE _size
 --     MATERIALIZE _page
 --       CO-ROUTINE _q
 --         SCALAR SUBQUERY 29
---           MATERIALIZE _l100
---             SEARCH _x_1_0_m USING INDEX room_members(user_id) (user_id=?)
---           SCAN _l100
+--           MATERIALIZE _l0
+--             SEARCH _x_0_0_m USING INDEX room_members(user_id) (user_id=?)
+--           SCAN _l0
 --         SCALAR SUBQUERY 30
 --           MATERIALIZE _counted
 --             SCAN CONSTANT ROW
@@ -657,57 +657,57 @@ FROM (SELECT sum((ifnull(octet_length(_page."owner_id"), 0) + ifnull(octet_lengt
 --                         COMPOUND QUERY
 --                           LEFT-MOST SUBQUERY
 --                             CO-ROUTINE (subquery-2)
---                               SCAN CONSTANT ROW
+--                               SCAN _l0
+--                               USE TEMP B-TREE FOR DISTINCT
 --                             SCAN (subquery-2)
 --                           UNION ALL
---                             CO-ROUTINE (subquery-4)
---                               SCAN _l100
---                               USE TEMP B-TREE FOR DISTINCT
---                             SCAN (subquery-4)
+--                             CO-ROUTINE (subquery-5)
+--                               SCAN CONSTANT ROW
+--                             SCAN (subquery-5)
 --                       SCALAR SUBQUERY 9
---                         SCAN _l100
+--                         SCAN _l0
 --                       SCALAR SUBQUERY 10
---                         SCAN _l100
+--                         SCAN _l0
 --                       SCAN _k
---                       SEARCH _t USING COVERING INDEX rooms(owner_id) (owner_id=?)
+--                       SEARCH _t USING INTEGER PRIMARY KEY (rowid=?)
 --                       LIST SUBQUERY 8
 --                         BLOOM FILTER ON _keys (w=?)
 --                         SEARCH _keys USING AUTOMATIC PARTIAL COVERING INDEX (w=?)
 --                     SCALAR SUBQUERY 17
---                       SCAN _l100
+--                       SCAN _l0
 --                     SCALAR SUBQUERY 18
---                       SCAN _l100
+--                       SCAN _l0
 --                     SCAN (subquery-11)
 --                   UNION ALL
 --                     CO-ROUTINE (subquery-16)
 --                       SCALAR SUBQUERY 14
---                         SCAN _l100
+--                         SCAN _l0
 --                       SCALAR SUBQUERY 15
---                         SCAN _l100
+--                         SCAN _l0
 --                       SCAN _k
---                       SEARCH _t USING INTEGER PRIMARY KEY (rowid=?)
+--                       SEARCH _t USING COVERING INDEX rooms(owner_id) (owner_id=?)
 --                       LIST SUBQUERY 13
 --                         BLOOM FILTER ON _keys (w=?)
 --                         SEARCH _keys USING AUTOMATIC PARTIAL COVERING INDEX (w=?)
 --                     SCAN (subquery-16)
 --               SCAN _w
 --               SCALAR SUBQUERY 7
---                 SCAN _l100
+--                 SCAN _l0
 --           SCAN _counted
 --         SETUP
 --           SCAN _keys
 --           SEARCH _h USING INTEGER PRIMARY KEY (rowid=?)
 --           CORRELATED SCALAR SUBQUERY 24
---             SEARCH _y0 USING COVERING INDEX rooms(owner_id) (owner_id=?)
+--             SEARCH _y0 USING INTEGER PRIMARY KEY (rowid=?)
 --           CORRELATED SCALAR SUBQUERY 25
---             SEARCH _y1 USING INTEGER PRIMARY KEY (rowid=?)
+--             SEARCH _y1 USING COVERING INDEX rooms(owner_id) (owner_id=?)
 --         RECURSIVE STEP
 --           SCAN _q
 --           SEARCH _h USING INTEGER PRIMARY KEY (rowid=?)
 --           CORRELATED SCALAR SUBQUERY 27
---             SEARCH _y0 USING COVERING INDEX rooms(owner_id) (owner_id=? AND rowid>?)
+--             SEARCH _y0 USING INTEGER PRIMARY KEY (rowid=?)
 --           CORRELATED SCALAR SUBQUERY 28
---             SEARCH _y1 USING INTEGER PRIMARY KEY (rowid=?)
+--             SEARCH _y1 USING COVERING INDEX rooms(owner_id) (owner_id=? AND rowid>?)
 --       SCAN _q
 --       SEARCH _t USING INTEGER PRIMARY KEY (rowid=?)
 --       LIST SUBQUERY 23
@@ -724,16 +724,16 @@ FROM (SELECT sum((ifnull(octet_length(_page."owner_id"), 0) + ifnull(octet_lengt
 --   SCALAR SUBQUERY 52
 --     CO-ROUTINE _q
 --       SCALAR SUBQUERY 46
---         SCAN _l100
+--         SCAN _l0
 --       SCALAR SUBQUERY 47
 --         SCAN _counted
 --       SETUP
 --         SCAN _keys
 --         SEARCH _h USING INTEGER PRIMARY KEY (rowid=?)
 --         CORRELATED SCALAR SUBQUERY 39
---           SEARCH _y0 USING COVERING INDEX rooms(owner_id) (owner_id=?)
+--           SEARCH _y0 USING INTEGER PRIMARY KEY (rowid=?)
 --         CORRELATED SCALAR SUBQUERY 40
---           SEARCH _y1 USING INTEGER PRIMARY KEY (rowid=?)
+--           SEARCH _y1 USING COVERING INDEX rooms(owner_id) (owner_id=?)
 --         SCALAR SUBQUERY 41
 --           MATERIALIZE _peeked
 --             SCAN _page
@@ -742,9 +742,9 @@ FROM (SELECT sum((ifnull(octet_length(_page."owner_id"), 0) + ifnull(octet_lengt
 --         SCAN _q
 --         SEARCH _h USING INTEGER PRIMARY KEY (rowid=?)
 --         CORRELATED SCALAR SUBQUERY 43
---           SEARCH _y0 USING COVERING INDEX rooms(owner_id) (owner_id=? AND rowid>?)
+--           SEARCH _y0 USING INTEGER PRIMARY KEY (rowid=?)
 --         CORRELATED SCALAR SUBQUERY 44
---           SEARCH _y1 USING INTEGER PRIMARY KEY (rowid=?)
+--           SEARCH _y1 USING COVERING INDEX rooms(owner_id) (owner_id=? AND rowid>?)
 --         SCALAR SUBQUERY 45
 --           SCAN _peeked
 --     SCAN _q
@@ -754,7 +754,7 @@ FROM (SELECT sum((ifnull(octet_length(_page."owner_id"), 0) + ifnull(octet_lengt
 --   SCALAR SUBQUERY 53
 --     SCAN _counted
 --   SCALAR SUBQUERY 54
---     SCAN _l100
+--     SCAN _l0
 
 -- GET /api/rooms?filter[archived_at][is_null]=true → 200
 WITH _counted AS MATERIALIZED (SELECT (SELECT json_array(count(*), count(*) FILTER (WHERE (_w."owner_id" = ? OR (_w."_p0" IS 2))), count(_w."_p0"))
@@ -919,66 +919,66 @@ FROM (SELECT sum((ifnull(octet_length(_page."owner_id"), 0) + ifnull(octet_lengt
 --     SCAN _counted
 
 -- GET /api/rooms?filter[size][in]=1,2.5&sort=name,-size → 200
-WITH "_l100" AS MATERIALIZED (SELECT "_x_1_0_m"."room_id" AS k, 1 AS ok
-  FROM "room_members" AS "_x_1_0_m" INDEXED BY "room_members(user_id)"
-  WHERE "_x_1_0_m"."user_id" = ?
+WITH "_l0" AS MATERIALIZED (SELECT "_x_0_0_m"."room_id" AS k, 1 AS ok
+  FROM "room_members" AS "_x_0_0_m" INDEXED BY "room_members(user_id)"
+  WHERE "_x_0_0_m"."user_id" = ?
   LIMIT 100001), _keys AS MATERIALIZED (SELECT *
-  FROM (SELECT 0 AS w, ? AS k)
+  FROM (SELECT 0 AS w, k
+    FROM (SELECT DISTINCT k
+      FROM "_l0"
+      WHERE ok AND k IS NOT NULL))
   UNION ALL
   SELECT *
-  FROM (SELECT 1 AS w, k
-    FROM (SELECT DISTINCT k
-      FROM "_l100"
-      WHERE ok AND k IS NOT NULL))
+  FROM (SELECT 1 AS w, ? AS k)
   LIMIT -1), _counted AS MATERIALIZED (SELECT (SELECT json_array(count(*), count(*) FILTER (WHERE (_w."_f0" AND _w."size" IN (SELECT value
             FROM json_each(?)))), 0)
     FROM (SELECT *
-      FROM (SELECT _t."size" AS "size", _t."name" AS "name", _t."id" AS "id", CASE _k.w WHEN 1 THEN NOT ifnull(_t."owner_id" IN (SELECT k
-            FROM _keys
-            WHERE w = 0), 0) ELSE 1 END AS "_f0"
-        FROM _keys AS _k CROSS JOIN "rooms" AS _t INDEXED BY "rooms(owner_id)"
-        WHERE _k.w = 0 AND _t."owner_id" = +_k.k
-        LIMIT CASE WHEN (SELECT count(*)
-          FROM "_l100") <= 100000 THEN (100000 - (SELECT count(*)
-            FROM "_l100")) + 1 ELSE 0 END)
-      UNION ALL
-      SELECT *
-      FROM (SELECT _t."size" AS "size", _t."name" AS "name", _t."id" AS "id", CASE _k.w WHEN 1 THEN NOT ifnull(_t."owner_id" IN (SELECT k
+      FROM (SELECT _t."size" AS "size", _t."name" AS "name", _t."id" AS "id", CASE _k.w WHEN 1 THEN NOT ifnull(_t."id" IN (SELECT k
             FROM _keys
             WHERE w = 0), 0) ELSE 1 END AS "_f0"
         FROM _keys AS _k CROSS JOIN "rooms" AS _t NOT INDEXED
-        WHERE _k.w = 1 AND _t."id" = +_k.k
+        WHERE _k.w = 0 AND _t."id" = +_k.k
         LIMIT CASE WHEN (SELECT count(*)
-          FROM "_l100") <= 100000 THEN (100000 - (SELECT count(*)
-            FROM "_l100")) + 1 ELSE 0 END)
+          FROM "_l0") <= 100000 THEN (100000 - (SELECT count(*)
+            FROM "_l0")) + 1 ELSE 0 END)
+      UNION ALL
+      SELECT *
+      FROM (SELECT _t."size" AS "size", _t."name" AS "name", _t."id" AS "id", CASE _k.w WHEN 1 THEN NOT ifnull(_t."id" IN (SELECT k
+            FROM _keys
+            WHERE w = 0), 0) ELSE 1 END AS "_f0"
+        FROM _keys AS _k CROSS JOIN "rooms" AS _t INDEXED BY "rooms(owner_id)"
+        WHERE _k.w = 1 AND _t."owner_id" = +_k.k
+        LIMIT CASE WHEN (SELECT count(*)
+          FROM "_l0") <= 100000 THEN (100000 - (SELECT count(*)
+            FROM "_l0")) + 1 ELSE 0 END)
       LIMIT CASE WHEN (SELECT count(*)
-        FROM "_l100") <= 100000 THEN (100000 - (SELECT count(*)
-          FROM "_l100")) + 1 ELSE 0 END) AS _w) AS counted), _sorted AS MATERIALIZED (SELECT _w."name", _w."size", _w."id"
+        FROM "_l0") <= 100000 THEN (100000 - (SELECT count(*)
+          FROM "_l0")) + 1 ELSE 0 END) AS _w) AS counted), _sorted AS MATERIALIZED (SELECT _w."name", _w."size", _w."id"
   FROM (SELECT *
-    FROM (SELECT _t."name" AS "name", _t."size" AS "size", _t."id" AS "id", CASE _k.w WHEN 1 THEN NOT ifnull(_t."owner_id" IN (SELECT k
-          FROM _keys
-          WHERE w = 0), 0) ELSE 1 END AS "_f0"
-      FROM _keys AS _k CROSS JOIN "rooms" AS _t INDEXED BY "rooms(owner_id)"
-      WHERE _k.w = 0 AND _t."owner_id" = +_k.k
-      LIMIT CASE WHEN (SELECT count(*)
-        FROM "_l100") <= 100000 THEN CASE WHEN (SELECT counted ->> 0
-        FROM _counted) <= (100000 - (SELECT count(*)
-          FROM "_l100")) THEN -1 ELSE 0 END ELSE 0 END)
-    UNION ALL
-    SELECT *
-    FROM (SELECT _t."name" AS "name", _t."size" AS "size", _t."id" AS "id", CASE _k.w WHEN 1 THEN NOT ifnull(_t."owner_id" IN (SELECT k
+    FROM (SELECT _t."name" AS "name", _t."size" AS "size", _t."id" AS "id", CASE _k.w WHEN 1 THEN NOT ifnull(_t."id" IN (SELECT k
           FROM _keys
           WHERE w = 0), 0) ELSE 1 END AS "_f0"
       FROM _keys AS _k CROSS JOIN "rooms" AS _t NOT INDEXED
-      WHERE _k.w = 1 AND _t."id" = +_k.k
+      WHERE _k.w = 0 AND _t."id" = +_k.k
       LIMIT CASE WHEN (SELECT count(*)
-        FROM "_l100") <= 100000 THEN CASE WHEN (SELECT counted ->> 0
+        FROM "_l0") <= 100000 THEN CASE WHEN (SELECT counted ->> 0
         FROM _counted) <= (100000 - (SELECT count(*)
-          FROM "_l100")) THEN -1 ELSE 0 END ELSE 0 END)
+          FROM "_l0")) THEN -1 ELSE 0 END ELSE 0 END)
+    UNION ALL
+    SELECT *
+    FROM (SELECT _t."name" AS "name", _t."size" AS "size", _t."id" AS "id", CASE _k.w WHEN 1 THEN NOT ifnull(_t."id" IN (SELECT k
+          FROM _keys
+          WHERE w = 0), 0) ELSE 1 END AS "_f0"
+      FROM _keys AS _k CROSS JOIN "rooms" AS _t INDEXED BY "rooms(owner_id)"
+      WHERE _k.w = 1 AND _t."owner_id" = +_k.k
+      LIMIT CASE WHEN (SELECT count(*)
+        FROM "_l0") <= 100000 THEN CASE WHEN (SELECT counted ->> 0
+        FROM _counted) <= (100000 - (SELECT count(*)
+          FROM "_l0")) THEN -1 ELSE 0 END ELSE 0 END)
     LIMIT CASE WHEN (SELECT count(*)
-      FROM "_l100") <= 100000 THEN CASE WHEN (SELECT counted ->> 0
+      FROM "_l0") <= 100000 THEN CASE WHEN (SELECT counted ->> 0
       FROM _counted) <= (100000 - (SELECT count(*)
-        FROM "_l100")) THEN -1 ELSE 0 END ELSE 0 END) AS _w
+        FROM "_l0")) THEN -1 ELSE 0 END ELSE 0 END) AS _w
   WHERE (_w."_f0" AND _w."size" IN (SELECT value
       FROM json_each(?)))
   ORDER BY _w."name", _w."size" DESC, _w."id"
@@ -995,7 +995,7 @@ SELECT _size.found AS found, CASE WHEN _size.bytes <= 33554432 THEN (SELECT grou
   LIMIT 1 OFFSET ? - 1) END AS last_key, (SELECT counted
   FROM _counted) AS counted, (SELECT json_array(counted ->> 0, counted ->> 2)
   FROM _counted) AS examined, json_array(0, (SELECT count(*)
-    FROM "_l100")) AS gate_visits, NULL AS searched
+    FROM "_l0")) AS gate_visits, NULL AS searched
 FROM (SELECT sum((ifnull(octet_length(_page."owner_id"), 0) + ifnull(octet_length(_page."name"), 0))) AS bytes, count(*) AS found
   FROM _page) AS _size;
 --   CO-ROUTINE _size
@@ -1009,17 +1009,17 @@ FROM (SELECT sum((ifnull(octet_length(_page."owner_id"), 0) + ifnull(octet_lengt
 --                   COMPOUND QUERY
 --                     LEFT-MOST SUBQUERY
 --                       CO-ROUTINE (subquery-2)
---                         SCAN CONSTANT ROW
+--                         MATERIALIZE _l0
+--                           SEARCH _x_0_0_m USING INDEX room_members(user_id) (user_id=?)
+--                         SCAN _l0
+--                         USE TEMP B-TREE FOR DISTINCT
 --                       SCAN (subquery-2)
 --                     UNION ALL
---                       CO-ROUTINE (subquery-4)
---                         MATERIALIZE _l100
---                           SEARCH _x_1_0_m USING INDEX room_members(user_id) (user_id=?)
---                         SCAN _l100
---                         USE TEMP B-TREE FOR DISTINCT
---                       SCAN (subquery-4)
+--                       CO-ROUTINE (subquery-5)
+--                         SCAN CONSTANT ROW
+--                       SCAN (subquery-5)
 --                 SCALAR SUBQUERY 23
---                   SCAN _l100
+--                   SCAN _l0
 --                 SCALAR SUBQUERY 24
 --                   MATERIALIZE _counted
 --                     SCAN CONSTANT ROW
@@ -1029,27 +1029,27 @@ FROM (SELECT sum((ifnull(octet_length(_page."owner_id"), 0) + ifnull(octet_lengt
 --                           LEFT-MOST SUBQUERY
 --                             CO-ROUTINE (subquery-11)
 --                               SCALAR SUBQUERY 9
---                                 SCAN _l100
+--                                 SCAN _l0
 --                               SCALAR SUBQUERY 10
---                                 SCAN _l100
+--                                 SCAN _l0
 --                               SCAN _k
---                               SEARCH _t USING INDEX rooms(owner_id) (owner_id=?)
+--                               SEARCH _t USING INTEGER PRIMARY KEY (rowid=?)
 --                               LIST SUBQUERY 8
 --                                 BLOOM FILTER ON _keys (w=?)
 --                                 SEARCH _keys USING AUTOMATIC PARTIAL COVERING INDEX (w=?)
 --                             SCALAR SUBQUERY 17
---                               SCAN _l100
+--                               SCAN _l0
 --                             SCALAR SUBQUERY 18
---                               SCAN _l100
+--                               SCAN _l0
 --                             SCAN (subquery-11)
 --                           UNION ALL
 --                             CO-ROUTINE (subquery-16)
 --                               SCALAR SUBQUERY 14
---                                 SCAN _l100
+--                                 SCAN _l0
 --                               SCALAR SUBQUERY 15
---                                 SCAN _l100
+--                                 SCAN _l0
 --                               SCAN _k
---                               SEARCH _t USING INTEGER PRIMARY KEY (rowid=?)
+--                               SEARCH _t USING INDEX rooms(owner_id) (owner_id=?)
 --                               LIST SUBQUERY 13
 --                                 BLOOM FILTER ON _keys (w=?)
 --                                 SEARCH _keys USING AUTOMATIC PARTIAL COVERING INDEX (w=?)
@@ -1059,29 +1059,28 @@ FROM (SELECT sum((ifnull(octet_length(_page."owner_id"), 0) + ifnull(octet_lengt
 --                         SCAN json_each VIRTUAL TABLE INDEX 1:
 --                   SCAN _counted
 --                 SCALAR SUBQUERY 25
---                   SCAN _l100
+--                   SCAN _l0
 --                 SCAN _k
---                 SEARCH _t USING INDEX rooms(owner_id) (owner_id=?)
+--                 SEARCH _t USING INTEGER PRIMARY KEY (rowid=?)
 --                 LIST SUBQUERY 22
---                   BLOOM FILTER ON _keys (w=?)
---                   SEARCH _keys USING AUTOMATIC PARTIAL COVERING INDEX (w=?)
+--                   SCAN _keys
 --               SCALAR SUBQUERY 33
---                 SCAN _l100
+--                 SCAN _l0
 --               SCALAR SUBQUERY 34
 --                 SCAN _counted
 --               SCALAR SUBQUERY 35
---                 SCAN _l100
+--                 SCAN _l0
 --               SCAN (subquery-26)
 --             UNION ALL
 --               CO-ROUTINE (subquery-32)
 --                 SCALAR SUBQUERY 29
---                   SCAN _l100
+--                   SCAN _l0
 --                 SCALAR SUBQUERY 30
 --                   SCAN _counted
 --                 SCALAR SUBQUERY 31
---                   SCAN _l100
+--                   SCAN _l0
 --                 SCAN _k
---                 SEARCH _t USING INTEGER PRIMARY KEY (rowid=?)
+--                 SEARCH _t USING INDEX rooms(owner_id) (owner_id=?)
 --                 LIST SUBQUERY 28
 --                   BLOOM FILTER ON _keys (w=?)
 --                   SEARCH _keys USING AUTOMATIC PARTIAL COVERING INDEX (w=?)
@@ -1103,7 +1102,7 @@ FROM (SELECT sum((ifnull(octet_length(_page."owner_id"), 0) + ifnull(octet_lengt
 --   SCALAR SUBQUERY 43
 --     SCAN _counted
 --   SCALAR SUBQUERY 44
---     SCAN _l100
+--     SCAN _l0
 
 -- GET /api/messages → 200
 WITH "_l0" AS MATERIALIZED (SELECT "_x_0_0_m"."room_id" AS k, 1 AS ok
@@ -1648,65 +1647,65 @@ FROM (SELECT sum((ifnull(octet_length(_page."label"), 0) + ifnull(octet_length(_
 --     SCAN _counted
 
 -- GET what follows /api/rooms?limit=2&sort=name,-size → 200
-WITH "_l100" AS MATERIALIZED (SELECT "_x_1_0_m"."room_id" AS k, 1 AS ok
-  FROM "room_members" AS "_x_1_0_m" INDEXED BY "room_members(user_id)"
-  WHERE "_x_1_0_m"."user_id" = ?
+WITH "_l0" AS MATERIALIZED (SELECT "_x_0_0_m"."room_id" AS k, 1 AS ok
+  FROM "room_members" AS "_x_0_0_m" INDEXED BY "room_members(user_id)"
+  WHERE "_x_0_0_m"."user_id" = ?
   LIMIT 100001), _keys AS MATERIALIZED (SELECT *
-  FROM (SELECT 0 AS w, ? AS k)
+  FROM (SELECT 0 AS w, k
+    FROM (SELECT DISTINCT k
+      FROM "_l0"
+      WHERE ok AND k IS NOT NULL))
   UNION ALL
   SELECT *
-  FROM (SELECT 1 AS w, k
-    FROM (SELECT DISTINCT k
-      FROM "_l100"
-      WHERE ok AND k IS NOT NULL))
+  FROM (SELECT 1 AS w, ? AS k)
   LIMIT -1), _counted AS MATERIALIZED (SELECT (SELECT json_array(count(*), count(*) FILTER (WHERE (((_w."name" = ? AND _w."size" IS NULL AND _w."id" > ?) OR _w."name" > ?) AND (_w."_f0" AND 1))), 0)
     FROM (SELECT *
-      FROM (SELECT _t."name" AS "name", _t."size" AS "size", _t."id" AS "id", CASE _k.w WHEN 1 THEN NOT ifnull(_t."owner_id" IN (SELECT k
-            FROM _keys
-            WHERE w = 0), 0) ELSE 1 END AS "_f0"
-        FROM _keys AS _k CROSS JOIN "rooms" AS _t INDEXED BY "rooms(owner_id)"
-        WHERE _k.w = 0 AND _t."owner_id" = +_k.k
-        LIMIT CASE WHEN (SELECT count(*)
-          FROM "_l100") <= 100000 THEN (100000 - (SELECT count(*)
-            FROM "_l100")) + 1 ELSE 0 END)
-      UNION ALL
-      SELECT *
-      FROM (SELECT _t."name" AS "name", _t."size" AS "size", _t."id" AS "id", CASE _k.w WHEN 1 THEN NOT ifnull(_t."owner_id" IN (SELECT k
+      FROM (SELECT _t."name" AS "name", _t."size" AS "size", _t."id" AS "id", CASE _k.w WHEN 1 THEN NOT ifnull(_t."id" IN (SELECT k
             FROM _keys
             WHERE w = 0), 0) ELSE 1 END AS "_f0"
         FROM _keys AS _k CROSS JOIN "rooms" AS _t NOT INDEXED
-        WHERE _k.w = 1 AND _t."id" = +_k.k
+        WHERE _k.w = 0 AND _t."id" = +_k.k
         LIMIT CASE WHEN (SELECT count(*)
-          FROM "_l100") <= 100000 THEN (100000 - (SELECT count(*)
-            FROM "_l100")) + 1 ELSE 0 END)
+          FROM "_l0") <= 100000 THEN (100000 - (SELECT count(*)
+            FROM "_l0")) + 1 ELSE 0 END)
+      UNION ALL
+      SELECT *
+      FROM (SELECT _t."name" AS "name", _t."size" AS "size", _t."id" AS "id", CASE _k.w WHEN 1 THEN NOT ifnull(_t."id" IN (SELECT k
+            FROM _keys
+            WHERE w = 0), 0) ELSE 1 END AS "_f0"
+        FROM _keys AS _k CROSS JOIN "rooms" AS _t INDEXED BY "rooms(owner_id)"
+        WHERE _k.w = 1 AND _t."owner_id" = +_k.k
+        LIMIT CASE WHEN (SELECT count(*)
+          FROM "_l0") <= 100000 THEN (100000 - (SELECT count(*)
+            FROM "_l0")) + 1 ELSE 0 END)
       LIMIT CASE WHEN (SELECT count(*)
-        FROM "_l100") <= 100000 THEN (100000 - (SELECT count(*)
-          FROM "_l100")) + 1 ELSE 0 END) AS _w) AS counted), _sorted AS MATERIALIZED (SELECT _w."name", _w."size", _w."id"
+        FROM "_l0") <= 100000 THEN (100000 - (SELECT count(*)
+          FROM "_l0")) + 1 ELSE 0 END) AS _w) AS counted), _sorted AS MATERIALIZED (SELECT _w."name", _w."size", _w."id"
   FROM (SELECT *
-    FROM (SELECT _t."name" AS "name", _t."size" AS "size", _t."id" AS "id", CASE _k.w WHEN 1 THEN NOT ifnull(_t."owner_id" IN (SELECT k
-          FROM _keys
-          WHERE w = 0), 0) ELSE 1 END AS "_f0"
-      FROM _keys AS _k CROSS JOIN "rooms" AS _t INDEXED BY "rooms(owner_id)"
-      WHERE _k.w = 0 AND _t."owner_id" = +_k.k
-      LIMIT CASE WHEN (SELECT count(*)
-        FROM "_l100") <= 100000 THEN CASE WHEN (SELECT counted ->> 0
-        FROM _counted) <= (100000 - (SELECT count(*)
-          FROM "_l100")) THEN -1 ELSE 0 END ELSE 0 END)
-    UNION ALL
-    SELECT *
-    FROM (SELECT _t."name" AS "name", _t."size" AS "size", _t."id" AS "id", CASE _k.w WHEN 1 THEN NOT ifnull(_t."owner_id" IN (SELECT k
+    FROM (SELECT _t."name" AS "name", _t."size" AS "size", _t."id" AS "id", CASE _k.w WHEN 1 THEN NOT ifnull(_t."id" IN (SELECT k
           FROM _keys
           WHERE w = 0), 0) ELSE 1 END AS "_f0"
       FROM _keys AS _k CROSS JOIN "rooms" AS _t NOT INDEXED
-      WHERE _k.w = 1 AND _t."id" = +_k.k
+      WHERE _k.w = 0 AND _t."id" = +_k.k
       LIMIT CASE WHEN (SELECT count(*)
-        FROM "_l100") <= 100000 THEN CASE WHEN (SELECT counted ->> 0
+        FROM "_l0") <= 100000 THEN CASE WHEN (SELECT counted ->> 0
         FROM _counted) <= (100000 - (SELECT count(*)
-          FROM "_l100")) THEN -1 ELSE 0 END ELSE 0 END)
+          FROM "_l0")) THEN -1 ELSE 0 END ELSE 0 END)
+    UNION ALL
+    SELECT *
+    FROM (SELECT _t."name" AS "name", _t."size" AS "size", _t."id" AS "id", CASE _k.w WHEN 1 THEN NOT ifnull(_t."id" IN (SELECT k
+          FROM _keys
+          WHERE w = 0), 0) ELSE 1 END AS "_f0"
+      FROM _keys AS _k CROSS JOIN "rooms" AS _t INDEXED BY "rooms(owner_id)"
+      WHERE _k.w = 1 AND _t."owner_id" = +_k.k
+      LIMIT CASE WHEN (SELECT count(*)
+        FROM "_l0") <= 100000 THEN CASE WHEN (SELECT counted ->> 0
+        FROM _counted) <= (100000 - (SELECT count(*)
+          FROM "_l0")) THEN -1 ELSE 0 END ELSE 0 END)
     LIMIT CASE WHEN (SELECT count(*)
-      FROM "_l100") <= 100000 THEN CASE WHEN (SELECT counted ->> 0
+      FROM "_l0") <= 100000 THEN CASE WHEN (SELECT counted ->> 0
       FROM _counted) <= (100000 - (SELECT count(*)
-        FROM "_l100")) THEN -1 ELSE 0 END ELSE 0 END) AS _w
+        FROM "_l0")) THEN -1 ELSE 0 END ELSE 0 END) AS _w
   WHERE (((_w."name" = ? AND _w."size" IS NULL AND _w."id" > ?) OR _w."name" > ?) AND (_w."_f0" AND 1))
   ORDER BY _w."name", _w."size" DESC, _w."id"
   LIMIT ? + 1 OFFSET ?), _page AS MATERIALIZED (SELECT _sorted."id", _r."owner_id" AS "owner_id", _sorted."name", _r."archived_at" AS "archived_at", _sorted."size"
@@ -1721,7 +1720,7 @@ SELECT _size.found AS found, CASE WHEN _size.bytes <= 33554432 THEN (SELECT grou
   FROM _page
   LIMIT 1 OFFSET ? - 1) END AS last_key, NULL AS counted, (SELECT json_array(counted ->> 0, counted ->> 2)
   FROM _counted) AS examined, json_array(0, (SELECT count(*)
-    FROM "_l100")) AS gate_visits, NULL AS searched
+    FROM "_l0")) AS gate_visits, NULL AS searched
 FROM (SELECT sum((ifnull(octet_length(_page."owner_id"), 0) + ifnull(octet_length(_page."name"), 0))) AS bytes, count(*) AS found
   FROM _page) AS _size;
 --   CO-ROUTINE _size
@@ -1735,17 +1734,17 @@ FROM (SELECT sum((ifnull(octet_length(_page."owner_id"), 0) + ifnull(octet_lengt
 --                   COMPOUND QUERY
 --                     LEFT-MOST SUBQUERY
 --                       CO-ROUTINE (subquery-2)
---                         SCAN CONSTANT ROW
+--                         MATERIALIZE _l0
+--                           SEARCH _x_0_0_m USING INDEX room_members(user_id) (user_id=?)
+--                         SCAN _l0
+--                         USE TEMP B-TREE FOR DISTINCT
 --                       SCAN (subquery-2)
 --                     UNION ALL
---                       CO-ROUTINE (subquery-4)
---                         MATERIALIZE _l100
---                           SEARCH _x_1_0_m USING INDEX room_members(user_id) (user_id=?)
---                         SCAN _l100
---                         USE TEMP B-TREE FOR DISTINCT
---                       SCAN (subquery-4)
+--                       CO-ROUTINE (subquery-5)
+--                         SCAN CONSTANT ROW
+--                       SCAN (subquery-5)
 --                 SCALAR SUBQUERY 22
---                   SCAN _l100
+--                   SCAN _l0
 --                 SCALAR SUBQUERY 23
 --                   MATERIALIZE _counted
 --                     SCAN CONSTANT ROW
@@ -1755,27 +1754,27 @@ FROM (SELECT sum((ifnull(octet_length(_page."owner_id"), 0) + ifnull(octet_lengt
 --                           LEFT-MOST SUBQUERY
 --                             CO-ROUTINE (subquery-10)
 --                               SCALAR SUBQUERY 8
---                                 SCAN _l100
+--                                 SCAN _l0
 --                               SCALAR SUBQUERY 9
---                                 SCAN _l100
+--                                 SCAN _l0
 --                               SCAN _k
---                               SEARCH _t USING INDEX rooms(owner_id) (owner_id=?)
+--                               SEARCH _t USING INTEGER PRIMARY KEY (rowid=?)
 --                               LIST SUBQUERY 7
 --                                 BLOOM FILTER ON _keys (w=?)
 --                                 SEARCH _keys USING AUTOMATIC PARTIAL COVERING INDEX (w=?)
 --                             SCALAR SUBQUERY 16
---                               SCAN _l100
+--                               SCAN _l0
 --                             SCALAR SUBQUERY 17
---                               SCAN _l100
+--                               SCAN _l0
 --                             SCAN (subquery-10)
 --                           UNION ALL
 --                             CO-ROUTINE (subquery-15)
 --                               SCALAR SUBQUERY 13
---                                 SCAN _l100
+--                                 SCAN _l0
 --                               SCALAR SUBQUERY 14
---                                 SCAN _l100
+--                                 SCAN _l0
 --                               SCAN _k
---                               SEARCH _t USING INTEGER PRIMARY KEY (rowid=?)
+--                               SEARCH _t USING INDEX rooms(owner_id) (owner_id=?)
 --                               LIST SUBQUERY 12
 --                                 BLOOM FILTER ON _keys (w=?)
 --                                 SEARCH _keys USING AUTOMATIC PARTIAL COVERING INDEX (w=?)
@@ -1783,29 +1782,28 @@ FROM (SELECT sum((ifnull(octet_length(_page."owner_id"), 0) + ifnull(octet_lengt
 --                       SCAN _w
 --                   SCAN _counted
 --                 SCALAR SUBQUERY 24
---                   SCAN _l100
+--                   SCAN _l0
 --                 SCAN _k
---                 SEARCH _t USING INDEX rooms(owner_id) (owner_id=?)
+--                 SEARCH _t USING INTEGER PRIMARY KEY (rowid=?)
 --                 LIST SUBQUERY 21
---                   BLOOM FILTER ON _keys (w=?)
---                   SEARCH _keys USING AUTOMATIC PARTIAL COVERING INDEX (w=?)
+--                   SCAN _keys
 --               SCALAR SUBQUERY 32
---                 SCAN _l100
+--                 SCAN _l0
 --               SCALAR SUBQUERY 33
 --                 SCAN _counted
 --               SCALAR SUBQUERY 34
---                 SCAN _l100
+--                 SCAN _l0
 --               SCAN (subquery-25)
 --             UNION ALL
 --               CO-ROUTINE (subquery-31)
 --                 SCALAR SUBQUERY 28
---                   SCAN _l100
+--                   SCAN _l0
 --                 SCALAR SUBQUERY 29
 --                   SCAN _counted
 --                 SCALAR SUBQUERY 30
---                   SCAN _l100
+--                   SCAN _l0
 --                 SCAN _k
---                 SEARCH _t USING INTEGER PRIMARY KEY (rowid=?)
+--                 SEARCH _t USING INDEX rooms(owner_id) (owner_id=?)
 --                 LIST SUBQUERY 27
 --                   BLOOM FILTER ON _keys (w=?)
 --                   SEARCH _keys USING AUTOMATIC PARTIAL COVERING INDEX (w=?)
@@ -1823,4 +1821,4 @@ FROM (SELECT sum((ifnull(octet_length(_page."owner_id"), 0) + ifnull(octet_lengt
 --   SCALAR SUBQUERY 40
 --     SCAN _counted
 --   SCALAR SUBQUERY 41
---     SCAN _l100
+--     SCAN _l0

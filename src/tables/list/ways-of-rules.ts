@@ -1,0 +1,79 @@
+import type { Schema, Table } from "../../project/model.js";
+import type { Expression, TableRules } from "../../rules/ast.js";
+import { alwaysTrue, neverTrue, whenTrue } from "../../rules/fold.js";
+import { specialiseForRole } from "../../rules/specialise.js";
+import { conjuncts, mentionsRow } from "../../rules/walk.js";
+import type { Catalog, CatalogTable } from "../../schema/catalog.js";
+import type { TableName } from "../../sqlite/names.js";
+import { type Way, waysTo } from "./ways.js";
+
+/** How a list of a table finds the rows that a user may read, for `svc check` (docs/reference/http.md#ways). */
+export interface ListedBy {
+  readonly table: string;
+  /**
+   * `all`: users may read every row. `once`: a user may read all rows or none. `ways`: rows are reached from the caller.
+   * `table`: the rule is asked of each row that the request's index, or the table, offers.
+   */
+  readonly by: "all" | "once" | "ways" | "table";
+  /** The columns by which rows are reached, from the caller on, such as `room_members.user_id`, of each way. */
+  readonly ways: readonly (readonly string[])[];
+  /** For `table`: indexes with which the rows would be reached from the caller, such as `messages (room_id)`. */
+  readonly missing: readonly string[];
+}
+
+/** How lists find the rows that users without the role of an administrator may read. Tables that nobody may list are left out. */
+export function waysOfRules(
+  rules: ReadonlyMap<TableName, TableRules>,
+  schema: Schema,
+  catalog: Catalog,
+): ListedBy[] {
+  return [...rules].flatMap(([name, { read }]) => {
+    const table = schema.tables.get(name);
+    const rule = specialiseForRole(read, "user") ?? whenTrue(read);
+    return table === undefined || neverTrue(rule) ? [] : [listedBy(table, rule, schema, catalog)];
+  });
+}
+
+function listedBy({ name, virtual }: Table, rule: Expression, schema: Schema, catalog: Catalog): ListedBy {
+  const nothing = { table: name, ways: [], missing: [] };
+  const terms = conjuncts(rule).filter((term) => mentionsRow(term, "row"));
+  if (terms.length === 0) return { ...nothing, by: alwaysTrue(rule) ? "all" : "once" };
+  const found = virtual ? null : waysTo(name, terms, catalog);
+  if (found !== null) return { ...nothing, by: "ways", ways: found.ways.map((way) => columnsOf(name, way)) };
+  const wished = virtual ? null : waysTo(name, terms, withAllIndexes(schema, catalog));
+  const columns = (wished?.ways ?? []).flatMap((way) => searchedBy(name, way));
+  const missing = columns.filter(({ table, column }) => !isIndexed(catalog.tables.get(table), column));
+  return {
+    ...nothing,
+    by: "table",
+    missing: [...new Set(missing.map(({ table, column }) => `${table} (${column})`))],
+  };
+}
+
+function columnsOf(table: TableName, way: Way): readonly string[] {
+  return searchedBy(table, way).map(({ table, column }) => `${table}.${column}`);
+}
+
+function searchedBy(table: TableName, { hops, column }: Way) {
+  return [...hops.map((hop) => ({ table: hop.table, column: hop.by })), { table, column }];
+}
+
+function isIndexed(physical: CatalogTable | undefined, column: string): boolean {
+  if (physical === undefined) return false;
+  return column === physical.rowid || physical.indexes.some(({ columns }) => columns[0]?.name === column);
+}
+
+/** The catalog as it would be if each column of each table had an index of its own. */
+function withAllIndexes(schema: Schema, catalog: Catalog): Catalog {
+  const tables = [...catalog.tables].map(([name, physical]) => {
+    const columns = [...(schema.tables.get(name)?.columns.values() ?? [])];
+    const wished = columns.map((column) => ({
+      name: column.name,
+      columns: [{ name: column.name, descending: false }],
+      unique: false,
+      isTable: false,
+    }));
+    return [name, { ...physical, indexes: [...physical.indexes, ...wished] }] as const;
+  });
+  return { ...catalog, tables: new Map(tables) };
+}
