@@ -1186,6 +1186,128 @@ FROM (SELECT sum((ifnull(octet_length(_page."author_id"), 0) + ifnull(octet_leng
 --   SCALAR SUBQUERY 19
 --     SCAN _l0
 
+-- GET /api/messages?sort=created_at&total=none → 200
+WITH "_l0" AS MATERIALIZED (SELECT "_x_0_0_m"."room_id" AS k, 1 AS ok
+  FROM "room_members" AS "_x_0_0_m" INDEXED BY "room_members(user_id)"
+  WHERE "_x_0_0_m"."user_id" = ?
+  LIMIT 100001), _keys AS MATERIALIZED (SELECT 0 AS w, k
+  FROM (SELECT DISTINCT k
+    FROM "_l0"
+    WHERE ok AND k IS NOT NULL)), _page AS MATERIALIZED (SELECT _w."id", _w."room_id", _w."author_id", _w."body", _w."created_at", _w."attachment"
+  FROM (SELECT _t."id" AS "id", _t."room_id" AS "room_id", _t."author_id" AS "author_id", _t."body" AS "body", _t."created_at" AS "created_at", _t."attachment" AS "attachment"
+    FROM (WITH _q(w, k, p, "_o0", "_o1") AS (SELECT _keys.w AS w, _keys.k AS k, _h."id" AS p, _h."created_at" AS "_o0", _h."id" AS "_o1"
+        FROM _keys CROSS JOIN "messages" AS _h NOT INDEXED
+        WHERE _h."id" = (SELECT _y0."id"
+          FROM "messages" AS _y0 INDEXED BY "messages(room_id,created_at)"
+          WHERE _y0."room_id" = +_keys.k
+          ORDER BY _y0."created_at", _y0."id"
+          LIMIT 1)
+        UNION ALL
+        SELECT _q.w AS w, _q.k AS k, _h."id" AS p, _h."created_at" AS "_o0", _h."id" AS "_o1"
+        FROM _q CROSS JOIN "messages" AS _h NOT INDEXED
+        WHERE _h."id" = coalesce((SELECT _y0."id"
+            FROM "messages" AS _y0 INDEXED BY "messages(room_id,created_at)"
+            WHERE (_y0."room_id" = +_q.k AND (_y0."created_at" = _q."_o0" AND _y0."id" > _q."_o1"))
+            ORDER BY _y0."created_at", _y0."id"
+            LIMIT 1), (SELECT _y0."id"
+            FROM "messages" AS _y0 INDEXED BY "messages(room_id,created_at)"
+            WHERE (_y0."room_id" = +_q.k AND _y0."created_at" > _q."_o0")
+            ORDER BY _y0."created_at", _y0."id"
+            LIMIT 1))
+        ORDER BY "_o0", "_o1"
+        LIMIT CASE WHEN (SELECT count(*)
+          FROM "_l0") <= 100000 THEN 100000 ELSE 0 END)
+      SELECT *
+      FROM _q) AS _k CROSS JOIN "messages" AS _t NOT INDEXED
+    WHERE _t."id" = _k.p) AS _w
+  WHERE 1
+  LIMIT ? + 1 OFFSET ?)
+SELECT _size.found AS found, CASE WHEN _size.bytes <= 33554432 THEN (SELECT group_concat(json_object('id', CASE WHEN _page."id" BETWEEN -9007199254740991 AND 9007199254740991 THEN _page."id" ELSE CAST(_page."id" AS TEXT) END, 'room_id', CASE WHEN _page."room_id" BETWEEN -9007199254740991 AND 9007199254740991 THEN _page."room_id" ELSE CAST(_page."room_id" AS TEXT) END, 'author_id', _page."author_id", 'body', _page."body", 'created_at', CASE WHEN _page."created_at" BETWEEN -9007199254740991 AND 9007199254740991 THEN _page."created_at" ELSE CAST(_page."created_at" AS TEXT) END, 'attachment', CASE WHEN _page."attachment" IS NOT NULL THEN hex(_page."attachment") END), ',\n')
+  FROM _page) END AS rows, CASE WHEN _size.found > ? THEN (SELECT json_array(json_array('i', CAST(_page."created_at" AS TEXT)), json_array('i', CAST(_page."id" AS TEXT)))
+  FROM _page
+  LIMIT 1 OFFSET ? - 1) END AS last_key, NULL AS counted, CASE WHEN NOT _size.found > ? THEN (SELECT count(*)
+  FROM (SELECT 1
+    FROM (WITH _q(w, k, p, "_o0", "_o1") AS (SELECT _keys.w AS w, _keys.k AS k, _h."id" AS p, _h."created_at" AS "_o0", _h."id" AS "_o1"
+        FROM _keys CROSS JOIN "messages" AS _h NOT INDEXED
+        WHERE _h."id" = (SELECT _y0."id"
+          FROM "messages" AS _y0 INDEXED BY "messages(room_id,created_at)"
+          WHERE _y0."room_id" = +_keys.k
+          ORDER BY _y0."created_at", _y0."id"
+          LIMIT 1)
+        UNION ALL
+        SELECT _q.w AS w, _q.k AS k, _h."id" AS p, _h."created_at" AS "_o0", _h."id" AS "_o1"
+        FROM _q CROSS JOIN "messages" AS _h NOT INDEXED
+        WHERE _h."id" = coalesce((SELECT _y0."id"
+            FROM "messages" AS _y0 INDEXED BY "messages(room_id,created_at)"
+            WHERE (_y0."room_id" = +_q.k AND (_y0."created_at" = _q."_o0" AND _y0."id" > _q."_o1"))
+            ORDER BY _y0."created_at", _y0."id"
+            LIMIT 1), (SELECT _y0."id"
+            FROM "messages" AS _y0 INDEXED BY "messages(room_id,created_at)"
+            WHERE (_y0."room_id" = +_q.k AND _y0."created_at" > _q."_o0")
+            ORDER BY _y0."created_at", _y0."id"
+            LIMIT 1))
+        ORDER BY "_o0", "_o1"
+        LIMIT CASE WHEN (SELECT count(*)
+          FROM "_l0") <= 100000 THEN 100000 ELSE 0 END)
+      SELECT *
+      FROM _q) AS _k CROSS JOIN "messages" AS _t NOT INDEXED
+    WHERE _t."id" = _k.p) AS _w) END AS examined, json_array(0, (SELECT count(*)
+    FROM "_l0")) AS gate_visits, NULL AS searched
+FROM (SELECT sum((ifnull(octet_length(_page."author_id"), 0) + ifnull(octet_length(_page."body"), 0) + ifnull(octet_length(_page."attachment"), 0))) AS bytes, count(*) AS found
+  FROM _page) AS _size;
+--   CO-ROUTINE _size
+--     MATERIALIZE _page
+--       CO-ROUTINE _q
+--         SCALAR SUBQUERY 8
+--           MATERIALIZE _l0
+--             SEARCH _x_0_0_m USING INDEX room_members(user_id) (user_id=?)
+--           SCAN _l0
+--         SETUP
+--           MATERIALIZE _keys
+--             CO-ROUTINE (subquery-2)
+--               SCAN _l0
+--               USE TEMP B-TREE FOR DISTINCT
+--             SCAN (subquery-2)
+--           SCAN _keys
+--           SEARCH _h USING INTEGER PRIMARY KEY (rowid=?)
+--           CORRELATED SCALAR SUBQUERY 4
+--             SEARCH _y0 USING COVERING INDEX messages(room_id,created_at) (room_id=?)
+--         RECURSIVE STEP
+--           SCAN _q
+--           SEARCH _h USING INTEGER PRIMARY KEY (rowid=?)
+--           CORRELATED SCALAR SUBQUERY 6
+--             SEARCH _y0 USING COVERING INDEX messages(room_id,created_at) (room_id=? AND created_at=? AND rowid>?)
+--           CORRELATED SCALAR SUBQUERY 7
+--             SEARCH _y0 USING COVERING INDEX messages(room_id,created_at) (room_id=? AND created_at>?)
+--       SCAN _q
+--       SEARCH _t USING INTEGER PRIMARY KEY (rowid=?)
+--     SCAN _page
+--   SCAN _size
+--   SCALAR SUBQUERY 13
+--     SCAN _page
+--   SCALAR SUBQUERY 14
+--     SCAN _page
+--   SCALAR SUBQUERY 23
+--     CO-ROUTINE _q
+--       SCALAR SUBQUERY 19
+--         SCAN _l0
+--       SETUP
+--         SCAN _keys
+--         SEARCH _h USING INTEGER PRIMARY KEY (rowid=?)
+--         CORRELATED SCALAR SUBQUERY 15
+--           SEARCH _y0 USING COVERING INDEX messages(room_id,created_at) (room_id=?)
+--       RECURSIVE STEP
+--         SCAN _q
+--         SEARCH _h USING INTEGER PRIMARY KEY (rowid=?)
+--         CORRELATED SCALAR SUBQUERY 17
+--           SEARCH _y0 USING COVERING INDEX messages(room_id,created_at) (room_id=? AND created_at=? AND rowid>?)
+--         CORRELATED SCALAR SUBQUERY 18
+--           SEARCH _y0 USING COVERING INDEX messages(room_id,created_at) (room_id=? AND created_at>?)
+--     SCAN _q
+--     SEARCH _t USING INTEGER PRIMARY KEY (rowid=?)
+--   SCALAR SUBQUERY 24
+--     SCAN _l0
+
 -- GET /api/messages?where[room_id]=1&sort=-created_at → 200
 WITH _gates AS MATERIALIZED (SELECT *, ("_g0" IS 2) AS open
   FROM (SELECT (SELECT 2
@@ -1821,4 +1943,138 @@ FROM (SELECT sum((ifnull(octet_length(_page."owner_id"), 0) + ifnull(octet_lengt
 --   SCALAR SUBQUERY 40
 --     SCAN _counted
 --   SCALAR SUBQUERY 41
+--     SCAN _l0
+
+-- GET what follows /api/messages?limit=1&sort=created_at → 200
+WITH "_l0" AS MATERIALIZED (SELECT "_x_0_0_m"."room_id" AS k, 1 AS ok
+  FROM "room_members" AS "_x_0_0_m" INDEXED BY "room_members(user_id)"
+  WHERE "_x_0_0_m"."user_id" = ?
+  LIMIT 100001), _keys AS MATERIALIZED (SELECT 0 AS w, k
+  FROM (SELECT DISTINCT k
+    FROM "_l0"
+    WHERE ok AND k IS NOT NULL)), _page AS MATERIALIZED (SELECT _w."id", _w."room_id", _w."author_id", _w."body", _w."created_at", _w."attachment"
+  FROM (SELECT _t."id" AS "id", _t."room_id" AS "room_id", _t."author_id" AS "author_id", _t."body" AS "body", _t."created_at" AS "created_at", _t."attachment" AS "attachment"
+    FROM (WITH _q(w, k, p, "_o0", "_o1") AS (SELECT _keys.w AS w, _keys.k AS k, _h."id" AS p, _h."created_at" AS "_o0", _h."id" AS "_o1"
+        FROM _keys CROSS JOIN "messages" AS _h NOT INDEXED
+        WHERE _h."id" = coalesce((SELECT _y0."id"
+            FROM "messages" AS _y0 INDEXED BY "messages(room_id,created_at)"
+            WHERE (_y0."room_id" = +_keys.k AND (_y0."created_at" = ? AND _y0."id" > ?))
+            ORDER BY _y0."created_at", _y0."id"
+            LIMIT 1), (SELECT _y0."id"
+            FROM "messages" AS _y0 INDEXED BY "messages(room_id,created_at)"
+            WHERE (_y0."room_id" = +_keys.k AND _y0."created_at" > ?)
+            ORDER BY _y0."created_at", _y0."id"
+            LIMIT 1))
+        UNION ALL
+        SELECT _q.w AS w, _q.k AS k, _h."id" AS p, _h."created_at" AS "_o0", _h."id" AS "_o1"
+        FROM _q CROSS JOIN "messages" AS _h NOT INDEXED
+        WHERE _h."id" = coalesce((SELECT _y0."id"
+            FROM "messages" AS _y0 INDEXED BY "messages(room_id,created_at)"
+            WHERE (_y0."room_id" = +_q.k AND (_y0."created_at" = _q."_o0" AND _y0."id" > _q."_o1"))
+            ORDER BY _y0."created_at", _y0."id"
+            LIMIT 1), (SELECT _y0."id"
+            FROM "messages" AS _y0 INDEXED BY "messages(room_id,created_at)"
+            WHERE (_y0."room_id" = +_q.k AND _y0."created_at" > _q."_o0")
+            ORDER BY _y0."created_at", _y0."id"
+            LIMIT 1))
+        ORDER BY "_o0", "_o1"
+        LIMIT CASE WHEN (SELECT count(*)
+          FROM "_l0") <= 100000 THEN 100000 ELSE 0 END)
+      SELECT *
+      FROM _q) AS _k CROSS JOIN "messages" AS _t NOT INDEXED
+    WHERE _t."id" = _k.p) AS _w
+  WHERE 1
+  LIMIT ? + 1 OFFSET ?)
+SELECT _size.found AS found, CASE WHEN _size.bytes <= 33554432 THEN (SELECT group_concat(json_object('id', CASE WHEN _page."id" BETWEEN -9007199254740991 AND 9007199254740991 THEN _page."id" ELSE CAST(_page."id" AS TEXT) END, 'room_id', CASE WHEN _page."room_id" BETWEEN -9007199254740991 AND 9007199254740991 THEN _page."room_id" ELSE CAST(_page."room_id" AS TEXT) END, 'author_id', _page."author_id", 'body', _page."body", 'created_at', CASE WHEN _page."created_at" BETWEEN -9007199254740991 AND 9007199254740991 THEN _page."created_at" ELSE CAST(_page."created_at" AS TEXT) END, 'attachment', CASE WHEN _page."attachment" IS NOT NULL THEN hex(_page."attachment") END), ',\n')
+  FROM _page) END AS rows, CASE WHEN _size.found > ? THEN (SELECT json_array(json_array('i', CAST(_page."created_at" AS TEXT)), json_array('i', CAST(_page."id" AS TEXT)))
+  FROM _page
+  LIMIT 1 OFFSET ? - 1) END AS last_key, NULL AS counted, CASE WHEN NOT _size.found > ? THEN (SELECT count(*)
+  FROM (SELECT 1
+    FROM (WITH _q(w, k, p, "_o0", "_o1") AS (SELECT _keys.w AS w, _keys.k AS k, _h."id" AS p, _h."created_at" AS "_o0", _h."id" AS "_o1"
+        FROM _keys CROSS JOIN "messages" AS _h NOT INDEXED
+        WHERE _h."id" = coalesce((SELECT _y0."id"
+            FROM "messages" AS _y0 INDEXED BY "messages(room_id,created_at)"
+            WHERE (_y0."room_id" = +_keys.k AND (_y0."created_at" = ? AND _y0."id" > ?))
+            ORDER BY _y0."created_at", _y0."id"
+            LIMIT 1), (SELECT _y0."id"
+            FROM "messages" AS _y0 INDEXED BY "messages(room_id,created_at)"
+            WHERE (_y0."room_id" = +_keys.k AND _y0."created_at" > ?)
+            ORDER BY _y0."created_at", _y0."id"
+            LIMIT 1))
+        UNION ALL
+        SELECT _q.w AS w, _q.k AS k, _h."id" AS p, _h."created_at" AS "_o0", _h."id" AS "_o1"
+        FROM _q CROSS JOIN "messages" AS _h NOT INDEXED
+        WHERE _h."id" = coalesce((SELECT _y0."id"
+            FROM "messages" AS _y0 INDEXED BY "messages(room_id,created_at)"
+            WHERE (_y0."room_id" = +_q.k AND (_y0."created_at" = _q."_o0" AND _y0."id" > _q."_o1"))
+            ORDER BY _y0."created_at", _y0."id"
+            LIMIT 1), (SELECT _y0."id"
+            FROM "messages" AS _y0 INDEXED BY "messages(room_id,created_at)"
+            WHERE (_y0."room_id" = +_q.k AND _y0."created_at" > _q."_o0")
+            ORDER BY _y0."created_at", _y0."id"
+            LIMIT 1))
+        ORDER BY "_o0", "_o1"
+        LIMIT CASE WHEN (SELECT count(*)
+          FROM "_l0") <= 100000 THEN 100000 ELSE 0 END)
+      SELECT *
+      FROM _q) AS _k CROSS JOIN "messages" AS _t NOT INDEXED
+    WHERE _t."id" = _k.p) AS _w) END AS examined, json_array(0, (SELECT count(*)
+    FROM "_l0")) AS gate_visits, NULL AS searched
+FROM (SELECT sum((ifnull(octet_length(_page."author_id"), 0) + ifnull(octet_length(_page."body"), 0) + ifnull(octet_length(_page."attachment"), 0))) AS bytes, count(*) AS found
+  FROM _page) AS _size;
+--   CO-ROUTINE _size
+--     MATERIALIZE _page
+--       CO-ROUTINE _q
+--         SCALAR SUBQUERY 9
+--           MATERIALIZE _l0
+--             SEARCH _x_0_0_m USING INDEX room_members(user_id) (user_id=?)
+--           SCAN _l0
+--         SETUP
+--           MATERIALIZE _keys
+--             CO-ROUTINE (subquery-2)
+--               SCAN _l0
+--               USE TEMP B-TREE FOR DISTINCT
+--             SCAN (subquery-2)
+--           SCAN _keys
+--           SEARCH _h USING INTEGER PRIMARY KEY (rowid=?)
+--           CORRELATED SCALAR SUBQUERY 4
+--             SEARCH _y0 USING COVERING INDEX messages(room_id,created_at) (room_id=? AND created_at=? AND rowid>?)
+--           CORRELATED SCALAR SUBQUERY 5
+--             SEARCH _y0 USING COVERING INDEX messages(room_id,created_at) (room_id=? AND created_at>?)
+--         RECURSIVE STEP
+--           SCAN _q
+--           SEARCH _h USING INTEGER PRIMARY KEY (rowid=?)
+--           CORRELATED SCALAR SUBQUERY 7
+--             SEARCH _y0 USING COVERING INDEX messages(room_id,created_at) (room_id=? AND created_at=? AND rowid>?)
+--           CORRELATED SCALAR SUBQUERY 8
+--             SEARCH _y0 USING COVERING INDEX messages(room_id,created_at) (room_id=? AND created_at>?)
+--       SCAN _q
+--       SEARCH _t USING INTEGER PRIMARY KEY (rowid=?)
+--     SCAN _page
+--   SCAN _size
+--   SCALAR SUBQUERY 14
+--     SCAN _page
+--   SCALAR SUBQUERY 15
+--     SCAN _page
+--   SCALAR SUBQUERY 25
+--     CO-ROUTINE _q
+--       SCALAR SUBQUERY 21
+--         SCAN _l0
+--       SETUP
+--         SCAN _keys
+--         SEARCH _h USING INTEGER PRIMARY KEY (rowid=?)
+--         CORRELATED SCALAR SUBQUERY 16
+--           SEARCH _y0 USING COVERING INDEX messages(room_id,created_at) (room_id=? AND created_at=? AND rowid>?)
+--         CORRELATED SCALAR SUBQUERY 17
+--           SEARCH _y0 USING COVERING INDEX messages(room_id,created_at) (room_id=? AND created_at>?)
+--       RECURSIVE STEP
+--         SCAN _q
+--         SEARCH _h USING INTEGER PRIMARY KEY (rowid=?)
+--         CORRELATED SCALAR SUBQUERY 19
+--           SEARCH _y0 USING COVERING INDEX messages(room_id,created_at) (room_id=? AND created_at=? AND rowid>?)
+--         CORRELATED SCALAR SUBQUERY 20
+--           SEARCH _y0 USING COVERING INDEX messages(room_id,created_at) (room_id=? AND created_at>?)
+--     SCAN _q
+--     SEARCH _t USING INTEGER PRIMARY KEY (rowid=?)
+--   SCALAR SUBQUERY 26
 --     SCAN _l0

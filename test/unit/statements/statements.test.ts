@@ -73,7 +73,7 @@ async function recorded() {
     [
       "INSERT INTO rooms (id, owner_id, name) SELECT value, ?, 'room ' || value FROM json_each('[1,2,3]')",
       "INSERT INTO room_members (room_id, user_id) VALUES (1, ?)",
-      "INSERT INTO messages (id, room_id, author_id, body, created_at) VALUES (1, 1, ?, 'hello', 9000000000)",
+      "INSERT INTO messages (id, room_id, author_id, body, created_at) SELECT value, 1, ?, 'hello', 9000000000 FROM json_each('[1,2]')",
       "INSERT INTO tags (id, label, color) SELECT value, 'tag ' || value, ? FROM json_each('[1,2,3,4,5]')",
     ].map((sql) => ({ sql, params: [ada.id] })),
   );
@@ -144,6 +144,7 @@ it("lists", async () => {
     "/api/rooms?filter[archived_at][is_null]=false&where[owner_id]=nobody",
     "/api/rooms?filter[size][in]=1,2.5&sort=name,-size",
     "/api/messages",
+    "/api/messages?sort=created_at&total=none",
     "/api/messages?where[room_id]=1&sort=-created_at",
     "/api/messages?where[room_id]=1&where[author_id]=nobody",
     "/api/messages?filter[author_id][in]=a,b&filter[created_at][gt]=5",
@@ -155,6 +156,7 @@ it("lists", async () => {
     "/api/tags?limit=2",
     "/api/tags?limit=2&sort=color,-label",
     "/api/rooms?limit=2&sort=name,-size",
+    "/api/messages?limit=1&sort=created_at",
   ]) {
     const { cursor } = await show("GET", path);
     const behind = await show(
