@@ -150,7 +150,10 @@ function withWayIndexes(random: Random, spec: TableSpec): TableSpec {
 }
 
 const wayLookups = lookups.map((spec) =>
-  spec.name === "links" ? { ...spec, indexes: [{ columns: ["user_id"] }, { columns: ["grp"] }] } : spec,
+  // So many that several lead from a person to the same group.
+  spec.name === "links"
+    ? { ...spec, rows: [25, 40] as const, indexes: [{ columns: ["user_id"] }, { columns: ["grp"] }] }
+    : spec,
 );
 
 export interface ListProjectOptions {
