@@ -147,11 +147,15 @@ type UsedUp = readonly [key: string, startedAt: number, endsAt: number, count: n
  * When an attempt may be made again that a counter refused. If the count reaches the limit only with attempts that are
  * under way, that is as soon as one of them turns out to be right.
  */
-function tryAgainAt(attempts: ThrottledAttempts, counter: UsedUp, underWay: number): number {
-  const [key, startedAt, endsAt, count] = counter;
+function tryAgainAt(
+  attempts: ThrottledAttempts,
+  [key, startedAt, endsAt, count]: UsedUp,
+  underWay: number,
+): number {
   const { both, ofAddress, ofAccount } = attempts;
   const { max } = [both, ofAddress, ofAccount].find((counted) => counted.key === key)!;
   if (count - underWay < max) return attempts.now;
   if (key !== ofAccount.key) return endsAt;
-  return Math.min(endsAt, strangersMayTryAt({ startedAt, count, max, backoffMs: ofAccount.backoffMs }));
+  const counter = { startedAt, count: count - underWay, max, backoffMs: ofAccount.backoffMs };
+  return Math.min(endsAt, strangersMayTryAt(counter));
 }

@@ -37,7 +37,7 @@ export interface FileJournalOptions {
 
 /** How much room receipts may take, in bytes: in the journal's files and where they are stored. */
 export interface JournalBound {
-  /** At which part of `bytesMax` receipts of anonymous requests that write nothing begin to be summed. The rest is room for the sums. */
+  /** From three quarters of this on, receipts for which `maySum` holds are summed. The rest is room for the sums. */
   readonly bytesMax: number;
   /** Returns how many bytes the receipts take that are stored already. */
   readonly storedBytes: () => Promise<number>;

@@ -9,10 +9,10 @@ const waitMs = 50;
  */
 const lengthMax = 16_384;
 /**
- * How many bytes may wait in memory for the reader of a pipe. What comes while more wait is dropped, because a reader
+ * How many characters may wait in memory for the reader of a pipe. What comes while more wait is dropped, because a reader
  * that has stopped would otherwise let the process grow without end.
  */
-const unreadBytesMax = 1_048_576;
+const unreadMax = 1_048_576;
 
 /**
  * Writes to standard error. Lines of the request log are written together, because writing each by itself would cost a
@@ -78,13 +78,13 @@ export class StderrLog implements Log {
   };
 
   #print(lines: readonly string[]): void {
-    if (process.stderr.writableLength > unreadBytesMax) {
+    if (process.stderr.writableLength > unreadMax) {
       this.#dropped += lines.length;
       return;
     }
     const dropped = this.#dropped;
     this.#dropped = 0;
-    if (dropped > 0) this.warn(`the log lacks ${dropped} lines here, because nobody read standard error`);
+    if (dropped > 0) this.error(`the log lacks ${dropped} lines here`, "nobody read standard error");
     // By `console.error`, because unlike `process.stderr.write` it does not fail where the reader of a pipe is gone.
     console.error(lines.join("\n"));
   }

@@ -13,8 +13,8 @@ export const systemRandom: Random = { bytes: (length) => crypto.getRandomValues(
 export const systemFetch: Platform["fetch"] = (input, init) => fetch(input, init);
 
 /**
- * The log of a Worker, as `[log]` of svc.toml wants it (docs/reference/log.md). The request log goes there line by line,
- * as its viewers expect.
+ * The log of a Worker, as `[log]` of svc.toml wants it (docs/reference/log.md). The request log goes there line by
+ * line, as its viewers expect.
  */
 export function consoleLogOf(settings: LogSettings): Log {
   const write = (message: Message, print: (line: string) => void) => {
@@ -29,8 +29,8 @@ export function consoleLogOf(settings: LogSettings): Log {
 }
 
 /**
- * Implements `Platform.defer`, and reports to `log` what fails: the event is kept alive for the work, which begins at the next tick. The runtime ends
- * it about half a minute after the response.
+ * Implements `Platform.defer`, and reports to `log` what fails. The event is kept alive for the work, which begins at the
+ * next tick. The runtime ends it about half a minute after the response.
  */
 export function deferToEvent(log: Log): Platform["defer"] {
   return (work) => {

@@ -64,11 +64,7 @@ test("what nobody reads is dropped beyond a megabyte, and counted", () => {
     vi.advanceTimersByTime(50);
   });
   unread.mockRestore();
-  expect(written).toEqual([
-    "warning: the log lacks 3 lines here, because nobody read standard error",
-    "three",
-    "four",
-  ]);
+  expect(written).toEqual(["error: the log lacks 3 lines here: nobody read standard error", "three", "four"]);
 });
 
 test.each([

@@ -58,7 +58,7 @@ async function answerTo(
   const factor = {
     before: replace,
     holder: userWithPassword(account.id, passwordHash),
-    after: [rememberAddress(account.id, attempt.addressKey), ...attempt.forgive],
+    after: [...rememberAddress(account.id, attempt.addressKey), ...attempt.forgive],
   };
   return (await completeSignIn(context, factor, 200)) ?? (replace.length > 0 ? null : wrong);
 }

@@ -9,6 +9,7 @@ import { ownAddressProblem, passwordProblem, presentedPasswordProblem } from "..
 import type { Caller } from "../principal.js";
 import { deleteOpeningsIfChanged } from "../store/links.js";
 import { revokeSessionsIfChanged } from "../store/sessions.js";
+import { knowOnlyAddressIfChanged } from "../store/throttle.js";
 import { changePassword } from "../store/users.js";
 
 /**
@@ -43,6 +44,7 @@ export async function changeOwnPassword({
       changePassword(account.id, account.passwordHash, next),
       revokeSessionsIfChanged(account.id, next, platform.clock.now()),
       ...deleteOpeningsIfChanged(account.id, next),
+      ...knowOnlyAddressIfChanged(account.id, next, attempt.addressKey),
       ...attempt.forgive,
     ]);
   });

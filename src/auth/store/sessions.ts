@@ -14,9 +14,12 @@ export interface NewSession {
 }
 
 /**
- * How many sessions of one user are kept, so that nobody fills the database by signing in. One more ends the oldest.
+ * How many sessions of one user are kept, so that nobody fills the database by signing in. One more ends the one that has
+ * not been used for longest.
  */
 const sessionsMax = 1_000;
+/** How many of them a sign-in ends at most, so that it does not hold the write lock for long. */
+const endedAtOnceMax = 500;
 
 /**
  * Opens a session for the enabled user whom `holder` finds, a condition on the columns of `_users AS u` that matches
@@ -46,7 +49,7 @@ export function openSession(session: NewSession, holder: Condition): readonly St
     statement(
       `DELETE FROM _sessions WHERE id IN (
         SELECT id FROM _sessions WHERE user_id = (SELECT user_id FROM _sessions WHERE id = ?)
-        ORDER BY created_at DESC, id = ? DESC LIMIT -1 OFFSET ${sessionsMax})`,
+        ORDER BY id = ? DESC, revoked_at IS NULL DESC, latest_at DESC LIMIT ${endedAtOnceMax} OFFSET ${sessionsMax})`,
       session.id,
       session.id,
     ),

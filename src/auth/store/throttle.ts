@@ -205,17 +205,46 @@ export function moveKnownAddress(
   ];
 }
 
-/** How many addresses of one user are remembered. Whoever signs in from one more is a stranger there the next time. */
+/** How many addresses of one user are remembered. One more takes the place of another, whichever that is. */
 const knownAddressesMax = 1_000;
 
-/** Remembers that the user has signed in from an address, unless there are `knownAddressesMax`. `address` is hashed. */
-export function rememberAddress(userId: string, address: string): Statement {
-  return statement(
-    `INSERT INTO _known_addresses (user_id, address) SELECT id, ? FROM _users
-    WHERE id = ? AND (SELECT count(*) FROM _known_addresses WHERE user_id = ?) < ${knownAddressesMax}
-    ON CONFLICT DO NOTHING`,
-    address,
-    userId,
-    userId,
-  );
+/** Remembers that the user has signed in from an address. `address` is hashed. */
+export function rememberAddress(userId: string, address: string): readonly Statement[] {
+  return [
+    statement(
+      `INSERT INTO _known_addresses (user_id, address) SELECT id, ? FROM _users WHERE id = ?
+      ON CONFLICT DO NOTHING`,
+      address,
+      userId,
+    ),
+    statement(
+      `DELETE FROM _known_addresses WHERE user_id = ? AND address IN (
+        SELECT address FROM _known_addresses WHERE user_id = ? AND address <> ? LIMIT -1 OFFSET ${knownAddressesMax - 1})`,
+      userId,
+      userId,
+      address,
+    ),
+  ];
+}
+
+/**
+ * Forgets all addresses but this one where the account now has this password hash, because its password was changed from
+ * there. `address` is hashed.
+ */
+export function knowOnlyAddressIfChanged(
+  userId: string,
+  hash: string,
+  address: string,
+): readonly Statement[] {
+  const isChanged = "(SELECT password_hash FROM _users WHERE id = ?) = ?";
+  return [
+    statement(`DELETE FROM _known_addresses WHERE user_id = ? AND ${isChanged}`, userId, userId, hash),
+    statement(
+      `INSERT INTO _known_addresses (user_id, address) SELECT ?, ? WHERE ${isChanged}`,
+      userId,
+      address,
+      userId,
+      hash,
+    ),
+  ];
 }

@@ -87,33 +87,79 @@ describe("a used token that is not stored any more", () => {
   });
 });
 
-it("a user has a thousand sessions and known addresses at most; one more session ends the oldest", async () => {
-  const server = await serve(project);
-  const ada = await signUp(server, "ada@example.com");
-  const thousand = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 1000)";
-  const [[user, now]] = (await rowsOf(server, "SELECT user_id, created_at FROM _sessions")) as [
-    [string, number],
-  ];
-  await run(
-    server,
-    `${thousand} INSERT INTO _sessions (id, user_id, created_at, latest_at) SELECT 'later' || i, ?, ? + i, ? FROM n WHERE i < 1000`,
-    user,
-    now,
-    now,
-  );
-  await run(
-    server,
-    `${thousand} INSERT INTO _known_addresses (user_id, address) SELECT ?, i FROM n WHERE i < 1000`,
-    user,
-  );
-  server.clock.advance(1_000);
+describe("a user's thousand sessions", () => {
   const credentials = { email: "ada@example.com", password: "correct horse battery staple" };
-  const again = dataOf<Tokens>(await client(server).post("/auth/login", credentials));
-  expect([await countOf(server, "_sessions"), await countOf(server, "_known_addresses")]).toEqual([
-    1000, 1000,
-  ]);
-  expectRefusal(await refresh(server, ada.refreshToken), 401, "invalid_refresh_token");
-  expect((await refresh(server, again.refresh_token)).status).toBe(200);
+  const thousand = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 1000)";
+
+  /** Ada's own session, and 999 that began later and were never used. */
+  async function full() {
+    const server = await serve(project);
+    const { refreshToken } = await signUp(server, credentials.email);
+    const [[user, now]] = (await rowsOf(server, "SELECT user_id, created_at FROM _sessions")) as [
+      [string, number],
+    ];
+    await run(
+      server,
+      `${thousand} INSERT INTO _sessions (id, user_id, created_at, latest_at)
+      SELECT 'unused ' || i, ?, ? + i, ? + i FROM n WHERE i < 1000`,
+      user,
+      now,
+      now,
+    );
+    const logIn = async () => {
+      const { refresh_token } = dataOf<Tokens>(await client(server).post("/auth/login", credentials));
+      return refresh_token;
+    };
+    return { server, refreshToken, user, logIn };
+  }
+  const isThere = async (server: TestServer, id: string) =>
+    (await rowsOf(server, "SELECT 1 FROM _sessions WHERE id = ?", id)).length === 1;
+
+  it("are all that there are: one more ends those that ended already, and then the one unused for longest", async () => {
+    const { server, refreshToken, logIn } = await full();
+    server.clock.advance(2_000);
+    const { refresh_token } = dataOf<Tokens>(await refresh(server, refreshToken));
+    await run(server, "UPDATE _sessions SET revoked_at = latest_at WHERE id = 'unused 500'");
+    await logIn();
+    expect([await isThere(server, "unused 500"), await isThere(server, "unused 1")]).toEqual([false, true]);
+    await logIn();
+    expect([await isThere(server, "unused 1"), await isThere(server, "unused 2")]).toEqual([false, true]);
+    expect(await countOf(server, "_sessions")).toBe(1000);
+    expect((await refresh(server, refresh_token)).status).toBe(200);
+  });
+
+  it("leave room for the new one, even if the clock was set back", async () => {
+    const { server, logIn } = await full();
+    server.clock.advance(-60_000);
+    expect((await refresh(server, await logIn())).status).toBe(200);
+  });
+
+  it("may come from a thousand addresses, of which one more takes another's place", async () => {
+    const { server, user, logIn } = await full();
+    await run(
+      server,
+      `${thousand} INSERT INTO _known_addresses (user_id, address) SELECT ?, i FROM n WHERE i < 1001`,
+      user,
+    );
+    await logIn();
+    const known = await rowsOf(server, "SELECT length(address) > 4 FROM _known_addresses ORDER BY 1 DESC");
+    expect([known.length, known[0]]).toEqual([1000, [1]]);
+  });
+
+  it("end with a changed password, and so do all known addresses but the one it was changed from", async () => {
+    const { server, user, logIn } = await full();
+    await logIn();
+    const here = await rowsOf(server, "SELECT address FROM _known_addresses");
+    await run(server, "INSERT INTO _known_addresses (user_id, address) VALUES (?, 'elsewhere')", user);
+    const { access_token } = dataOf<Tokens>(await client(server).post("/auth/login", credentials));
+    const signedIn = client(server, { Authorization: `Bearer ${access_token}` });
+    const wrong = { current_password: "another horse", password: "a new horse battery" };
+    expect((await signedIn.post("/auth/password", wrong)).status).toBe(403);
+    expect(await countOf(server, "_known_addresses")).toBe(2);
+    const right = { ...wrong, current_password: credentials.password };
+    expect((await signedIn.post("/auth/password", right)).status).toBe(200);
+    expect(await rowsOf(server, "SELECT address FROM _known_addresses")).toEqual(here);
+  });
 });
 
 it("a malformed token that begins as a session's tokens do ends nothing", async () => {
