@@ -6,7 +6,7 @@ export type { Auth, Credentials, User, VerificationRequired } from "./auth.js";
 export type { Client, ClientOptions } from "./client.js";
 export { SvcError } from "./error.js";
 export type { OAuth, OAuthProvider } from "./oauth.js";
-export type { Filter, ListQuery } from "./query.js";
+export type { AggregateQuery, AggregateRow, Filter, ListQuery } from "./query.js";
 export type { TokenUser } from "./session.js";
 export { memoryStorage, type SessionStorage } from "./surroundings.js";
 export type { CallOptions, ListMeta, Metering, Page, Table, TableTypes, WithMeta } from "./table.js";

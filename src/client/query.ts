@@ -60,6 +60,67 @@ export interface Filter<Value> {
   readonly starts_with?: [Value] extends [string] ? string : never;
 }
 
+/** The parameters of an aggregate (`docs/reference/http.md#aggregates`). */
+export interface AggregateQuery<Row> extends Pick<ListQuery<Row>, "where" | "filter" | "limit" | "total"> {
+  readonly group?: readonly (keyof Row)[];
+  /** `*` counts rows, a column those in which it is not null. */
+  readonly count?: readonly ("*" | keyof Row)[];
+  readonly count_distinct?: readonly (keyof Row)[];
+  readonly sum?: readonly Numbers<Row>[];
+  readonly avg?: readonly Numbers<Row>[];
+  readonly min?: readonly (keyof Row)[];
+  readonly max?: readonly (keyof Row)[];
+  /** Groups and results of the query, as `count`, or `-sum_cents` to sort in descending order. */
+  readonly sort?: string | readonly string[];
+}
+
+/** The columns of a row that hold numbers, and those of which the type is not known. */
+type Numbers<Row> = {
+  [C in keyof Row]-?: unknown extends Row[C] ? C : number extends NonNullable<Row[C]> ? C : never;
+}[keyof Row];
+
+/** A row of the answer to an aggregate `Q`: the values of the groups, and the results under their names. */
+export type AggregateRow<Row, Q> = Shown<
+  { [C in Columns<Q, "group"> & keyof Row]-?: Exclude<Row[C], undefined> } & {
+    [C in Columns<Q, "count"> as C extends "*" ? "count" : `count_${C}`]: number;
+  } & { [C in Columns<Q, "count_distinct"> as `count_distinct_${C}`]: number } & {
+    /** The decimal digits of a sum of integers that is beyond ±(2^53−1). */
+    [C in Columns<Q, "sum"> as `sum_${C}`]: number | string | null;
+  } & { [C in Columns<Q, "avg"> as `avg_${C}`]: number | null } & {
+    [C in Columns<Q, "min"> & keyof Row as `min_${C}`]: NonNullable<Row[C]> | null;
+  } & { [C in Columns<Q, "max"> & keyof Row as `max_${C}`]: NonNullable<Row[C]> | null }
+>;
+
+/** The columns that a part of a query names. */
+type Columns<Q, Part extends string> = Q extends { readonly [P in Part]: readonly (infer C)[] }
+  ? C & string
+  : never;
+
+type Shown<Row> = { [K in keyof Row]: Row[K] };
+
+/** The `sort` of an aggregate: names that its answer has. */
+export interface AggregateSort<Row, Q> {
+  readonly sort?: AggregateTerm<Row, Q> | readonly AggregateTerm<Row, Q>[];
+}
+
+type AggregateTerm<Row, Q> = `${"" | "-"}${keyof AggregateRow<Row, Q> & string}`;
+
+/** The query string of an aggregate, without the question mark. Throws as `listParameters` does. */
+export function aggregateParameters<Row>(query: AggregateQuery<Row>): string {
+  const isOwn = ([name]: readonly [string, unknown]) => aggregateParts.includes(name);
+  const parts = Object.entries(query);
+  const rest = Object.fromEntries(parts.filter((part) => !isOwn(part)));
+  const parameters = new URLSearchParams(listParameters(rest));
+  for (const [name, value] of parts.filter(isOwn)) {
+    const names: readonly unknown[] = [value].flat();
+    if (names.some((each) => typeof each !== "string")) throw badCall(`${name}: the value is missing`);
+    if (names.length > 0) parameters.append(name, names.join(","));
+  }
+  return parameters.toString();
+}
+
+const aggregateParts = "group count count_distinct sum avg min max sort".split(" ");
+
 /**
  * The query string of a list, without the question mark. Throws SvcError `bad_call` for a value that is undefined or
  * null: a filter that was left out would return rows that it was meant to exclude.

@@ -1,5 +1,12 @@
 import { badCall } from "./error.js";
-import { type ListQuery, listParameters } from "./query.js";
+import {
+  type AggregateQuery,
+  type AggregateRow,
+  type AggregateSort,
+  aggregateParameters,
+  type ListQuery,
+  listParameters,
+} from "./query.js";
 import type { Call, Send } from "./transport.js";
 
 /** The types of a table, as `svc gen types` writes them. */
@@ -110,13 +117,26 @@ export class Table<T extends TableTypes> {
     query: ListQuery<T["row"], K> = {},
     options: CallOptions = {},
   ): AsyncGenerator<Page<Pick<T["row"], K>>, void> {
-    let parameters: string | null = listParameters(query);
-    while (parameters !== null) {
-      const page: Page<Pick<T["row"], K>> = await this.#page(parameters, options);
-      yield page;
-      const { next_cursor: cursor } = page.meta;
-      parameters = cursor === undefined ? null : new URLSearchParams({ cursor }).toString();
-    }
+    yield* this.#pages<Pick<T["row"], K>>(listParameters(query), options);
+  }
+
+  /**
+   * Counts and sums the rows that the caller may read, by groups (`docs/reference/http.md#aggregates`): the first page
+   * of groups. `count: ["*"], sum: ["cents"]` gives rows with `count` and `sum_cents`.
+   */
+  async aggregate<const Q extends AggregateQuery<T["row"]>>(
+    query: Q & AggregateSort<T["row"], Q>,
+    options: CallOptions = {},
+  ): Promise<Page<AggregateRow<T["row"], Q>>> {
+    return this.#page(aggregateParameters<T["row"]>(query), options, aggregatePath);
+  }
+
+  /** Yields all pages of an aggregate one after the other, each by the cursor of the page before. */
+  aggregatePages<const Q extends AggregateQuery<T["row"]>>(
+    query: Q & AggregateSort<T["row"], Q>,
+    options: CallOptions = {},
+  ): AsyncGenerator<Page<AggregateRow<T["row"], Q>>, void> {
+    return this.#pages(aggregateParameters<T["row"]>(query), options, aggregatePath);
   }
 
   get(key: T["key"], options: Asked): Promise<WithMeta<T["row"]>>;
@@ -146,8 +166,18 @@ export class Table<T extends TableTypes> {
     return one(this.#write, { method: "DELETE", path: this.#pathOf(key) }, options);
   }
 
-  async #page<Row>(parameters: string, { signal }: CallOptions): Promise<Page<Row>> {
-    const path = parameters === "" ? this.#path : `${this.#path}?${parameters}`;
+  async *#pages<Row>(first: string, options: CallOptions, below?: string): AsyncGenerator<Page<Row>, void> {
+    let parameters: string | null = first;
+    while (parameters !== null) {
+      const page: Page<Row> = await this.#page(parameters, options, below);
+      yield page;
+      const { next_cursor: cursor } = page.meta;
+      parameters = cursor === undefined ? null : new URLSearchParams({ cursor }).toString();
+    }
+  }
+
+  async #page<Row>(parameters: string, { signal }: CallOptions, below = ""): Promise<Page<Row>> {
+    const path = `${this.#path}${below}${parameters === "" ? "" : `?${parameters}`}`;
     return (await this.#read({ method: "GET", path, signal })) as Page<Row>;
   }
 
@@ -164,6 +194,8 @@ export class Table<T extends TableTypes> {
     return `${this.#path}/${encodeURIComponent(text)}`;
   }
 }
+
+const aggregatePath = "/_svc/aggregate";
 
 /** The key as text. Throws for a missing one, which `String` would turn into the text "undefined". */
 function keyText(value: unknown): string {

@@ -14,10 +14,11 @@ export function createRouteOf(patterns: readonly string[]): RouteOf {
   return (request) => {
     const path = getPath(request);
     const route = router.match("GET", path)[0][0]?.[0] ?? none;
-    // Hono's fastest router cannot tell `/api/:table/_svc/key` from `/api/:table/:id`, so the application has a wider
-    // pattern, and only paths that end with `/_svc/key` are answered.
-    if (route !== "/api/:table/:id/key") return route;
-    return path.endsWith("/_svc/key") ? "/api/:table/_svc/key" : none;
+    // Hono's fastest router cannot tell `/api/:table/_svc/key` from `/api/:table/:id`, so the application has wider
+    // patterns, and only paths with `/_svc/` in that place are answered.
+    const [, last] = /^\/api\/:table\/:id\/(\w+)$/.exec(route) ?? [];
+    if (last === undefined) return route;
+    return path.endsWith(`/_svc/${last}`) ? `/api/:table/_svc/${last}` : none;
   };
 }
 

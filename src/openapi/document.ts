@@ -98,6 +98,11 @@ function sharedSchemas(metered: boolean, tokensInBody: boolean): JsonSchema {
     }),
     "svc.systemList": object(page, "next_cursor", "truncated"),
     "svc.list": object({ ...page, ...(metered && counts) }, "next_cursor", "truncated"),
+    "svc.group": {
+      type: "object",
+      additionalProperties: { type: ["number", "string", "boolean", "null"] },
+      description: "the grouped columns, and results: count, count_<column>, sum_<column>, …",
+    },
     ...(metered && { "svc.metering": object(counts) }),
     "svc.integer": integerSchema(),
     ...filterSchemas(),

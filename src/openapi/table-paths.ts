@@ -39,7 +39,16 @@ export function tablePaths(
       }),
     }),
   };
-  if (primaryKey.length === 0) return { [`/api/${name}`]: all };
+  const aggregate = {
+    get: documented({
+      ...source("read", "aggregate", `Counts and sums rows of ${name}`),
+      parameters: aggregateParameters(table),
+      answers: { 200: object({ data: list(ref("svc.group")), meta: ref("svc.list") }) },
+      errors: [400, 401, 403, 500, 503],
+    }),
+  };
+  const ofTable = { [`/api/${name}`]: all, [`/api/${name}/_svc/aggregate`]: aggregate };
+  if (primaryKey.length === 0) return ofTable;
   const key = primaryKey.map((column) => table.columns.get(column)!);
   const one = (suffix: string, parameters: readonly JsonSchema[]) => {
     const about = (...[action, verb, summary]: Parameters<typeof source>) => ({
@@ -73,7 +82,7 @@ export function tablePaths(
   };
   const named = key.map((column) => parameter(column.name, "query", column));
   return {
-    [`/api/${name}`]: all,
+    ...ofTable,
     ...(key.length === 1 && { [`/api/${name}/{id}`]: one("", [parameter("id", "path", key[0]!)]) }),
     [`/api/${name}/_svc/key`]: one(key.length === 1 ? "_by_key" : "", named),
   };
@@ -134,28 +143,70 @@ export function tableSchemas(
   };
 }
 
-function listParameters({ columns }: Table): readonly JsonSchema[] {
+function listParameters(table: Table): readonly JsonSchema[] {
+  const columns = [...table.columns.values()];
+  const sorted = comparable(table).flatMap((name) => [name, `-${name}`]);
+  return [
+    ...filterParameters(table),
+    separated("select", { enum: columns.map(({ name }) => name) }),
+    separated("sort", { enum: sorted }),
+    limitParameter,
+    query("offset", { type: "integer", minimum: 0, default: 0 }),
+    ...pageParameters,
+  ];
+}
+
+function aggregateParameters(table: Table): readonly JsonSchema[] {
+  const columns = [...table.columns.values()];
+  const numbers = columns.filter(({ type }) => type === "integer" || type === "real");
+  const some = (name: string, values: readonly string[], more: JsonSchema = {}) =>
+    values.length === 0 ? [] : [separated(name, { enum: values }, more)];
+  return [
+    ...filterParameters(table),
+    ...some("count", ["*", ...columns.map(({ name }) => name)]),
+    ...["count_distinct", "min", "max"].flatMap((name) => some(name, comparable(table))),
+    ...["sum", "avg"].flatMap((name) =>
+      some(
+        name,
+        numbers.map((column) => column.name),
+      ),
+    ),
+    ...some("group", comparable(table), { maxItems: 8 }),
+    separated("sort", { type: "string", description: "a group or a result, as -count or sum_<column>" }),
+    limitParameter,
+    ...pageParameters,
+  ];
+}
+
+function filterParameters({ columns }: Table): readonly JsonSchema[] {
   const filtered = [...columns.values()];
-  const compared = filtered.filter(({ type }) => type !== "json");
-  const names = filtered.map(({ name }) => name);
-  const sorted = compared.flatMap(({ name }) => [name, `-${name}`]);
-  const query = (name: string, schema: JsonSchema, more: JsonSchema = {}) => ({
-    name,
-    in: "query",
-    schema,
-    ...more,
-  });
-  const separated = { style: "form", explode: false };
   const deep = { style: "deepObject", explode: true };
+  const compared = filtered.filter(({ type }) => type !== "json");
   const equal = Object.fromEntries(compared.map((column) => [column.name, textSchema(column)]));
   return [
     query("where", object(equal, ...Object.keys(equal)), deep),
     ...filtered.map((column) => query(`filter[${column.name}]`, ref(`svc.filter.${column.type}`), deep)),
-    query("select", { ...list({ enum: names }), minItems: 1, uniqueItems: true }, separated),
-    query("sort", { ...list({ enum: sorted }), minItems: 1, uniqueItems: true }, separated),
-    query("limit", { type: "integer", minimum: 1, maximum: 1000, default: 50 }),
-    query("offset", { type: "integer", minimum: 0, default: 0 }),
-    query("total", { enum: ["exact", "none"], default: "exact" }),
-    query("cursor", { type: "string", description: "meta.next_cursor, alone" }),
   ];
+}
+
+const query = (name: string, schema: JsonSchema, more: JsonSchema = {}) => ({
+  name,
+  in: "query",
+  schema,
+  ...more,
+});
+
+/** A parameter of several values with commas between them, each of them once. */
+const separated = (name: string, items: JsonSchema, more: JsonSchema = {}) =>
+  query(name, { ...list(items), minItems: 1, uniqueItems: true, ...more }, { style: "form", explode: false });
+
+const limitParameter = query("limit", { type: "integer", minimum: 1, maximum: 1000, default: 50 });
+const pageParameters: readonly JsonSchema[] = [
+  query("total", { enum: ["exact", "none"], default: "exact" }),
+  query("cursor", { type: "string", description: "meta.next_cursor, alone" }),
+];
+
+/** The names of the columns that can be compared with others of their type. */
+function comparable({ columns }: Table): readonly string[] {
+  return [...columns.values()].filter(({ type }) => type !== "json").map(({ name }) => name);
 }

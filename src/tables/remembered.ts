@@ -3,6 +3,7 @@ import { Memo } from "../platform/memo.js";
 import type { Platform } from "../platform/platform.js";
 import type { LiveProject } from "../schema/live-project.js";
 import type { Access } from "./access.js";
+import type { PreparedAggregate } from "./aggregate/prepare-aggregate.js";
 import { BriefTries } from "./list/brief-tries.js";
 import type { PreparedList } from "./list/prepare-list.js";
 import { type Counted, PlanChecks } from "./plan-check.js";
@@ -17,6 +18,7 @@ export class Remembered {
     weigh: (key) => key.length + ruleBytes,
   });
   readonly lists = new Memo<PreparedList | Refusal | null>(listsBytesMax, { weigh: listBytes });
+  readonly aggregates = new Memo<PreparedAggregate | null>(2_097_152, { weigh: aggregateBytes });
   readonly reads = new Memo<Counted<Sql>>(2_097_152, { weigh: statementBytes });
   readonly writes = new Memo<WriteStatement>(4_194_304, { weigh: statementBytes });
   readonly plans: PlanChecks;
@@ -36,6 +38,12 @@ const columnBytes = 512;
 function listBytes(shape: string, list: PreparedList | Refusal | null): number {
   const columns = list === null || isRefusal(list) ? 0 : list.plan.output.length;
   return shape.length + ruleBytes + columns * columnBytes;
+}
+
+function aggregateBytes(shape: string, aggregate: PreparedAggregate | null): number {
+  return aggregate === null
+    ? shape.length
+    : shape.length + ruleBytes + 4 * aggregate.whole.statement.text.length;
 }
 
 function statementBytes(shape: string, { statement }: Counted<Sql>): number {

@@ -19,8 +19,9 @@ import type { RuleAction } from "../rules/ast.js";
 import { isReadOnly, type LiveProject } from "../schema/live-project.js";
 import type { ProjectSource } from "../schema/project-source.js";
 import { type Access, accessOf } from "./access.js";
+import { aggregateResponse } from "./aggregate/aggregate-response.js";
 import type { Execution } from "./execution.js";
-import { type Cursors, listResponse } from "./list/list-response.js";
+import { type BoundCursors, type Cursors, listResponse } from "./list/list-response.js";
 import { noPlanChecks } from "./plan-check.js";
 import { type Remembered, rememberedOf } from "./remembered.js";
 import { createRow, deleteRow, getRow, type RowTarget, updateRow } from "./row/row.js";
@@ -48,7 +49,7 @@ export interface TableServices {
   readonly isLogged: boolean;
 }
 
-/** The eight endpoints of a table (`docs/reference/http.md#endpoints`). */
+/** The nine endpoints of a table (`docs/reference/http.md#endpoints`). */
 export function tableRoutes(services: TableServices) {
   const routes = router();
   const answering = (act: (request: TableRequest) => TableAnswer) => (c: Context) =>
@@ -71,8 +72,11 @@ export function tableRoutes(services: TableServices) {
   const composite = rows(queryKey);
   routes.all("/:table", byMethod({ GET: permitted("list", list), POST: permitted("create", create) }, other));
   routes.all("/:table/:id", rows(pathKey));
-  // RegExpRouter does not support the route `/:table/_svc/key` beside `/:table/:id`, so `_svc` is matched as an `:id`.
-  routes.all("/:table/:id/key", (c) => (c.req.param("id") === "_svc" ? composite(c) : c.notFound()));
+  // RegExpRouter supports no route such as `/:table/_svc/key` beside `/:table/:id`, so `_svc` is matched as an `:id`.
+  const ofService = (answer: ReturnType<typeof byMethod>) => (c: Context) =>
+    c.req.param("id") === "_svc" ? answer(c) : c.notFound();
+  routes.all("/:table/:id/key", ofService(composite));
+  routes.all("/:table/:id/aggregate", ofService(byMethod({ GET: permitted("list", aggregate) }, other)));
   return routes;
 }
 
@@ -203,17 +207,25 @@ function callerValues(caller: Caller, nowSeconds: number): SlotValues {
 }
 
 function list({ asked, access, execution, remembered }: PermittedRequest): TableAnswer {
-  const { services, request, attempt, caller, project, table } = asked;
-  const { config, cursors } = services;
+  const { services, request, attempt } = asked;
+  const { config } = services;
   const scanLimit = config.api.scan_limit;
   const { lists: prepared, briefTries } = remembered;
   const source = { access, scanLimit, metered: isMetered(config), prepared, briefTries };
-  const binding = {
-    principal: principalOf(caller),
-    table: table.name,
-    schemaVersion: project.version,
-  };
-  return listResponse(request, source, execution, { ...cursors, binding }, attempt.succeed);
+  return listResponse(request, source, execution, cursorsOf(asked), attempt.succeed);
+}
+
+function aggregate({ asked, access, execution, remembered }: PermittedRequest): TableAnswer {
+  const { services, request, attempt } = asked;
+  const scanLimit = services.config.api.scan_limit;
+  const { aggregates: prepared, briefTries } = remembered;
+  const source = { access, scanLimit, prepared, briefTries };
+  return aggregateResponse(request, source, execution, cursorsOf(asked), attempt.succeed);
+}
+
+function cursorsOf({ services, caller, table, project }: TableRequest): BoundCursors {
+  const binding = { principal: principalOf(caller), table: table.name, schemaVersion: project.version };
+  return { ...services.cursors, binding };
 }
 
 async function create(permitted: PermittedRequest): Promise<Response | Refusal> {

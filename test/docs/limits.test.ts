@@ -26,6 +26,8 @@ const limits: Readonly<Record<string, number>> = {
   "rows of a page": constant("tables/", "limitMax"),
   "rows of a page where `limit` is not given": constant("tables/", "limitDefault"),
   "values of `in`": constant("tables/", "inValuesMax"),
+  "groups of an aggregate": constant("tables/", "groupColumnsMax"),
+  "results of an aggregate": constant("tables/", "resultsMax"),
   "filters of a list": constant("tables/", "filtersMax"),
   "`offset` and `limit` together, in an order that no index yields": constant("tables/", "sortedPlacesMax"),
   "characters of a cursor": constant("tables/", "cursorLengthMax"),

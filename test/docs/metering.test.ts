@@ -77,6 +77,17 @@ const shapes: readonly (readonly [who: "key" | "ada", request: string, why: stri
     "her two memberships; the 200 of these rooms for `total`; ten, and the one that shows that there are more",
   ],
   ["ada", "GET /api/rooms", "10 rooms and her two memberships, twice"],
+  ["key", "GET /api/messages/_svc/aggregate?count=*", "all, once"],
+  [
+    "key",
+    "GET /api/messages/_svc/aggregate?count=*&group=author&where[room]=2",
+    "the room's 100, by its index",
+  ],
+  [
+    "ada",
+    "GET /api/messages/_svc/aggregate?count=*&group=room",
+    "1,000, and a membership for each of the 200 in her two rooms",
+  ],
   ["ada", "GET /api/members", "its `exists` is served by no index"],
   [
     "ada",

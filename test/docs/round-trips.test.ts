@@ -84,6 +84,8 @@ describe("the table of round trips", () => {
     await ok("POST /api/:table", () => ada.post("/api/members", { room: 1, user: "ada" }));
     await ok("GET /api/:table", () => ada.get("/api/rooms?where[owner]=ada"));
     await ok("GET /api/:table", () => backend.get("/api/rooms?sort=-name"));
+    const aggregate = "/api/rooms/_svc/aggregate?count=*&group=owner";
+    await ok("GET /api/:table/_svc/aggregate", () => ada.get(aggregate));
     await ok("GET /api/:table/:id", () => ada.get("/api/rooms/1"));
     await ok("GET /api/:table/_svc/key", () => backend.get("/api/members/_svc/key?room=1&user=ada"));
     await ok("PATCH /api/:table/:id", () => ada.patch("/api/rooms/1", { name: "two" }));

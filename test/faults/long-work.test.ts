@@ -140,6 +140,13 @@ const cases: readonly Case[] = [
     path: (i) => `/api/narrow?filter[filling][ne]=${i}&sort=-id`,
     may: read,
   },
+  {
+    name: "groups of wide texts, each a row",
+    who: "anonymous",
+    path: (i) =>
+      `/api/wide/_svc/aggregate?group=label,body&max=body&sort=-max_body&limit=1&filter[id][lte]=${99_999 - i}`,
+    may: [...read, "400 bad_request"],
+  },
   { name: "all rows, with total", who: "anonymous", path: () => "/api/narrow", may: read },
   { name: "a deep offset", who: "anonymous", path: (i) => `/api/narrow?offset=${90_000 + i}`, may: read },
   { name: "pages of 1,000 wide rows", who: "key", path: () => "/api/wide?limit=1000", may: read },

@@ -61,6 +61,52 @@ export async function rows() {
   same<Awaited<ReturnType<typeof plain>>, Tables["notes"]["row"]>(true);
 }
 
+export async function aggregates() {
+  const notes = client.table("notes");
+  const { data, meta } = await notes.aggregate({
+    group: ["done", "secret"],
+    count: ["*", "rate"],
+    count_distinct: ["body"],
+    sum: ["rate"],
+    avg: ["id"],
+    min: ["body"],
+    max: ["rate"],
+    where: { done: true },
+    filter: { rate: { gt: 1 } },
+    sort: ["-sum_rate", "done"],
+    limit: 10,
+  });
+  same<
+    (typeof data)[number],
+    {
+      done: boolean;
+      secret: string;
+      count: number;
+      count_rate: number;
+      count_distinct_body: number;
+      sum_rate: number | string | null;
+      avg_id: number | null;
+      min_body: string | null;
+      max_rate: number | null;
+    }
+  >(true);
+  same<typeof meta.total, number | null>(true);
+  for await (const page of notes.aggregatePages({ count: ["*"], sort: "-count" }))
+    same<(typeof page.data)[number], { count: number }>(true);
+  // @ts-expect-error: no such column
+  await notes.aggregate({ count: ["nobody"] });
+  // @ts-expect-error: a column without numbers
+  await notes.aggregate({ sum: ["body"] });
+  // @ts-expect-error: no such result
+  await notes.aggregate({ count: ["*"], sort: "sum_rate" });
+  // @ts-expect-error: a column of another type
+  await notes.aggregate({ count: ["*"], where: { id: "1" } });
+  const [row] = (await untypedTable().aggregate({ sum: ["n"], group: ["kind"] })).data;
+  same<typeof row, { kind: unknown; sum_n: number | string | null } | undefined>(true);
+}
+
+const untypedTable = () => createClient({ url: "https://api.example.com" }).table("any");
+
 const plain = () => client.table("notes").get(1);
 
 export async function keys() {

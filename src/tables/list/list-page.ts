@@ -286,7 +286,8 @@ function pageRows({ rows, found }: PageReport, limit: number): string {
 
 const tooLarge = badRequest("the page is too large: a smaller limit or fewer columns would help");
 
-function tooMuchToSearch({ searches }: ListPlan): Refusal {
+/** Refuses `contains` filters that would search more than the budget allows. */
+export function tooMuchToSearch({ searches }: Pick<ListPlan, "searches">): Refusal {
   const columns = searches.map(({ column }) => column).join(", ");
   return badRequest(
     `${columns}: too much text to search: a filter that an index serves or a shorter text would help`,

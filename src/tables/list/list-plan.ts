@@ -82,14 +82,14 @@ export interface Window {
 }
 
 /**
- * Plans a page. `rule` is what `ruleBeside` or `openRuleBeside` returned. The plan may be kept for other requests, so
+ * Plans a page. `sort` is null where the order of the rows does not matter. `rule` is what `ruleBeside` or `openRuleBeside` returned. The plan may be kept for other requests, so
  * nothing in `context` may belong to this request alone.
  */
 export function planList(
   table: Table,
   rule: Expression,
   filters: readonly Expression[],
-  sort: readonly SortTerm[],
+  sort: readonly SortTerm[] | null,
   context: Pick<
     ListPlan,
     "catalog" | "scanLimit" | "briefTableMax" | "metered" | "output" | "window" | "choice"
@@ -98,7 +98,7 @@ export function planList(
   const physical = context.catalog.tables.get(table.name);
   const terms = conjuncts(rule).filter((term) => !alwaysTrue(term));
   const conditions = { filters, rule: terms.filter((term) => mentionsRow(term, "row")) };
-  const order = totalOrder(table, sort, physical);
+  const order = sort === null ? [] : totalOrder(table, sort, physical);
   const path = pathOf(table, context.catalog, conditions, order, context.choice);
   return {
     ...context,
@@ -175,7 +175,7 @@ export function columnsJudged(conditions: readonly Expression[]): ReadonlySet<Co
  * of the rule by itself.
  */
 export function openRuleBeside(
-  { filters, filterValues }: ListRequest,
+  { filters, filterValues }: Filtered,
   { table, rule, catalog }: ListedAccess,
 ): Expression | null {
   // Inside an `exists` the value may be compared with a column of another table that holds numbers where texts are
@@ -192,7 +192,7 @@ export function openRuleBeside(
  * SQL.
  */
 export function ruleBeside(
-  { filters, filterValues }: ListRequest,
+  { filters, filterValues }: Filtered,
   { table, rule, catalog }: ListedAccess,
   values: SlotValues,
 ): Expression {
@@ -208,6 +208,7 @@ export function ruleBeside(
   return asShown(withKnownColumns(closed, new Map(literals)), table.name, catalog);
 }
 
+type Filtered = Pick<ListRequest, "filters" | "filterValues">;
 type ListedAccess = Pick<Access, "table" | "rule" | "catalog">;
 
 /** A filter's value as a literal of a rule. It is never a blob, because rules cannot compare blobs. */

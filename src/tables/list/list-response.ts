@@ -54,8 +54,9 @@ export async function listResponse(
  * The longest cursor, in characters. It comes back in the URL, so it has to fit into a request's header with room for
  * everything else.
  */
-const cursorLengthMax = 100_000;
-const cursorTooLong = badRequest(
+export const cursorLengthMax = 100_000;
+/** Refuses a page whose cursor would be longer than `cursorLengthMax`. */
+export const cursorTooLong = badRequest(
   "the cursor of this list would be too long: fewer values in its filters, or shorter values of its sort, would help",
 );
 

@@ -131,7 +131,7 @@ const unlimitedMax = 100_000;
 /** How many keys take that long, each of which is looked up in an index by itself. */
 const soughtMax = 2_000;
 /** How many bytes of stored values a page may have that is read in the event loop. */
-const briefBytesMax = 1_048_576;
+export const briefBytesMax = 1_048_576;
 
 function briefOf(plan: ListPlan): PlannedPage | null {
   if (plan.searches.length > 0) return null;
@@ -181,7 +181,7 @@ function shapeOf(
 }
 
 /** For the text of a shape: writes columns without their table, which is enough to tell filters apart. */
-const columnNames = { ...noNames, row: name };
+export const columnNames = { ...noNames, row: name };
 
 /**
  * Whether a value of a key has to be written into the SQL text itself: NULL, and infinities, which not every database
@@ -189,19 +189,22 @@ const columnNames = { ...noNames, row: name };
  */
 const isWrittenOut = (value: SqlValue) =>
   value === null || (typeof value === "number" && !Number.isFinite(value));
-const writtenOut = (key: readonly SqlValue[] | null) =>
+/** For the text of a shape: which values of a key are written into the SQL text, and which of these they are. */
+export const writtenOut = (key: readonly SqlValue[] | null) =>
   key?.map((value) => isWrittenOut(value) && String(value));
 
 type WindowEnd = keyof WindowKeys;
 const keySlot = (end: WindowEnd, i: number) => `${end}.${i}`;
 
-function slotsOf(end: WindowEnd, key: readonly SqlValue[] | null): Key | null {
+/** The key with a slot for each value that is given when the statement is sent. */
+export function slotsOf(end: WindowEnd, key: readonly SqlValue[] | null): Key | null {
   return key === null
     ? null
     : key.map((value, i) => (isWrittenOut(value) ? value : new Slot(keySlot(end, i))));
 }
 
-function keyValues(end: WindowEnd, key: readonly SqlValue[] | null): SlotValues {
+/** The values for the slots that `slotsOf` makes. */
+export function keyValues(end: WindowEnd, key: readonly SqlValue[] | null): SlotValues {
   return new Map((key ?? []).map((value, i) => [keySlot(end, i), value]));
 }
 
@@ -212,6 +215,6 @@ function isSameOrder(names: readonly string[], order: readonly OrderTerm[]): boo
 }
 
 /** The key that a cursor holds as JSON text. It needs no checks, because only the server can have sealed it. */
-function keyOf(text: string | null): readonly SqlValue[] | null {
+export function keyOf(text: string | null): readonly SqlValue[] | null {
   return text === null ? null : (JSON.parse(text) as unknown[]).map(storedOf);
 }

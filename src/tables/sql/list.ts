@@ -100,13 +100,14 @@ export function listStatement(plan: ListPlan): Counted<Sql> {
 export const rowSeparator = ",\n";
 const separator: Sql = { text: `'${rowSeparator}'`, params: [] };
 
-function sourceOf(plan: ListPlan, gate: Gate): CandidateSource {
+/** Where the candidates of a list come from: its ways, or else an index or the table. */
+export function sourceOf(plan: ListPlan, gate: Gate): CandidateSource {
   const { ways } = plan.path;
   return ways === null ? searchSource(plan, gate) : waysSource(plan, ways, gate);
 }
 
 /** The tests of candidates; where several ways lead to them, also that each of them is in the list once. */
-function judgeOfSource(plan: ListPlan, { gate, ways }: CandidateSource): Judge {
+export function judgeOfSource(plan: ListPlan, { gate, ways }: CandidateSource): Judge {
   const behind = behindPage(plan, columnsOfAlias(sql`_t`));
   const isFirst = ways?.isFirst ?? null;
   if (isFirst === null) return judgeOf(plan, gate, behind);

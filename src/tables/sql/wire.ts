@@ -64,10 +64,10 @@ function concatenatedObject(columns: readonly Column[], shownOf: (column: Column
 }
 
 /**
- * The value in JSON. JSON has no infinities: in columns of type real `finishRows` replaces them, in others they
- * become null here.
+ * The value of a column in JSON, as in `jsonObject`. JSON has no infinities: in columns of type real `finishRows`
+ * replaces them, in others they become null here.
  */
-function shownValue(column: Column, ref: Sql, physical: CatalogTable | undefined): Sql {
+export function shownValue(column: Column, ref: Sql, physical: CatalogTable | undefined): Sql {
   const value = wireValue(column, ref);
   const stored = physical?.affinities.get(column.name) ?? "text";
   if (stored === "text" || column.type === "real") return value;
@@ -92,7 +92,7 @@ function wireValue(column: Pick<Column, "type">, ref: Sql): Sql {
 }
 
 /** A real in JSON: a number, or for one of an extreme size an array `[number, exponent]` (`platform/real-scale.ts`). */
-function realJson(ref: Sql): Sql {
+export function realJson(ref: Sql): Sql {
   const { number, exponent } = scaledSql(ref.text);
   const text = `CASE WHEN typeof(${ref.text}) <> 'real' THEN ${ref.text}
     WHEN ${isPlainSql(ref.text)} THEN json(printf('%!.17g', ${ref.text}))
@@ -105,7 +105,11 @@ function realJson(ref: Sql): Sql {
  * type in SQLite and the value: `["i", "12"]`, `["r", 1.5]`, `["b", "00ff"]`, because the order of values depends on
  * their type. The type is looked at only where the column can hold values of several.
  */
-export function keyValue({ column, nullable }: OrderTerm, ref: Sql, physical: CatalogTable | undefined): Sql {
+export function keyValue(
+  { column, nullable }: OrderTerm,
+  ref: Sql,
+  physical: Pick<CatalogTable, "affinities"> | undefined,
+): Sql {
   const integer = sql`json_array('i', CAST(${ref} AS TEXT))`;
   const infinite = sql`json_array('r', CASE WHEN ${ref} > 0 THEN 1 ELSE -1 END, 1024)`;
   const real = sql`CASE WHEN abs(${ref}) = 9e999 THEN ${infinite} ELSE json_array('r', ${realJson(ref)}) END`;

@@ -38,6 +38,7 @@ const reads = (key: Client) => [
   key.get("/api/notes"),
   key.get("/api/notes/1"),
   key.get("/api/notes/_svc/key?id=1"),
+  key.get("/api/notes/_svc/aggregate?count=*"),
   key.get("/api/notes/99"),
 ];
 const writes = (key: Client) => [

@@ -70,6 +70,51 @@ describe("a table of the client", () => {
     expect(found).toEqual(bodies);
   });
 
+  it("counts and sums by groups, on one page and on all of them", async () => {
+    const { notes } = await signedIn();
+    for (const [i, body] of ["a", "b", "a", "a", "c"].entries())
+      await notes.create({ body, ...(i > 0 && { stars: i }) });
+    const query = {
+      group: ["body"],
+      count: ["*", "stars"],
+      sum: ["stars"],
+      max: ["id"],
+      where: { id: 2 },
+      sort: "-sum_stars",
+    } as const;
+    expect((await notes.aggregate(query)).data).toEqual([
+      { body: "b", count: 1, count_stars: 1, sum_stars: 1, max_id: 2 },
+    ]);
+    const all = await notes.aggregate({
+      count_distinct: ["body"],
+      avg: ["stars"],
+      filter: { stars: { gt: 1 } },
+    });
+    expect(all.data).toEqual([{ count_distinct_body: 2, avg_stars: 3 }]);
+    const seen: object[] = [];
+    for await (const { data, meta } of notes.aggregatePages({
+      group: ["body"],
+      count: ["*"],
+      sort: ["-count", "body"],
+      limit: 2,
+    })) {
+      seen.push(...data);
+      expect(meta.total).toBe(3);
+    }
+    expect(seen).toEqual([
+      { body: "a", count: 3 },
+      { body: "b", count: 1 },
+      { body: "c", count: 1 },
+    ]);
+    for (const bad of [
+      { group: [undefined] },
+      { count: undefined },
+      { where: { body: undefined } },
+      { having: 1 },
+    ])
+      await expect(notes.aggregate(bad as never)).rejects.toMatchObject({ code: "bad_call" });
+  });
+
   it("filters by groups, and counts nothing where it is told so", async () => {
     const { notes } = await signedIn();
     for (const [i, body] of ["one", "Two", "three", "four"].entries()) await notes.create({ body, stars: i });

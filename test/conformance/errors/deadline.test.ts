@@ -33,14 +33,18 @@ async function slow() {
   return { server, ada: client(server, (await member(server, "ada")).bearer) };
 }
 
-it("a list that takes too long ends with 503 `deadline_exceeded` and its receipt, and the next request is served", async () => {
-  leaveOut();
-  const { server, ada } = await slow();
-  expectRefusal(await ada.get("/api/notes"), 503, "deadline_exceeded");
-  const receipts = await rowsOf(server, `SELECT status, rows_read FROM ${receiptRows}`);
-  expect(receipts).toEqual([[503, null]]);
-  expect((await client(server).get("/health")).status).toBe(200);
-});
+it.each(["list", "aggregate"])(
+  "a(n) %s that takes too long ends with 503 `deadline_exceeded` and its receipt, and the next request is served",
+  async (kind) => {
+    leaveOut();
+    const { server, ada } = await slow();
+    const path = kind === "list" ? "/api/notes" : "/api/notes/_svc/aggregate?count=*";
+    expectRefusal(await ada.get(path), 503, "deadline_exceeded");
+    const receipts = await rowsOf(server, `SELECT status, rows_read FROM ${receiptRows}`);
+    expect(receipts).toEqual([[503, null]]);
+    expect((await client(server).get("/health")).status).toBe(200);
+  },
+);
 
 it("a key has more time, and sees the same rows", async () => {
   leaveOut();

@@ -106,6 +106,26 @@ it("a page of over 1 MiB is read as long work, and is whole", async () => {
   expect(meta.next_cursor).toBeUndefined();
 });
 
+it("an aggregate of up to 500 candidates is computed in the event loop, one of more as long work", async () => {
+  await fill("wide", 500, 2);
+  const path = "/api/wide/_svc/aggregate?count=*&group=body";
+  expect(await asks(path)).toEqual(["short"]);
+  await run(server, "INSERT INTO wide (id, body) VALUES (501, 'x')");
+  expect(await asks(path)).toEqual(["short", "long"]);
+  expect(await asks(path)).toEqual(["long"]);
+  expect(await asks(`${path}&filter[id][lte]=500`)).toEqual(["short"]);
+  expect((await anyone.get(path)).body).toMatchObject({
+    data: [
+      { body: "00", count: 500 },
+      { body: "x", count: 1 },
+    ],
+    meta: { total: 2, rows_read: 501 },
+  });
+  await run(server, "DELETE FROM wide WHERE id > 100");
+  expect(await asks(path)).toEqual(["long"]);
+  expect(await asks(path)).toEqual(["short"]);
+});
+
 it("a table without an index is counted in the event loop up to 10,000 rows, one with an index up to 99,999", async () => {
   await fill("wide", 10_000, 0);
   expect(await asks("/api/wide?limit=1")).toEqual(["short"]);

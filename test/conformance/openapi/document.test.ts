@@ -70,16 +70,20 @@ describe("the OpenAPI document", () => {
     const ofTables = Object.keys(paths).filter((path) => path.startsWith("/api/"));
     expect(ofTables).toEqual([
       "/api/rooms",
+      "/api/rooms/_svc/aggregate",
       "/api/rooms/{id}",
       "/api/rooms/_svc/key",
       "/api/members",
+      "/api/members/_svc/aggregate",
       "/api/members/_svc/key",
       "/api/Error",
+      "/api/Error/_svc/aggregate",
       "/api/Error/{id}",
       "/api/Error/_svc/key",
     ]);
     expect(paths["/api/rooms"].get.security).toContainEqual({});
     expect(paths["/api/rooms"].post.security).not.toContainEqual({});
+    expect(paths["/api/rooms/_svc/aggregate"].get.security).toContainEqual({});
     expect(paths["/api/members/_svc/key"].parameters.map(({ name }: { name: string }) => name)).toEqual([
       "room",
       "user",
@@ -111,6 +115,15 @@ describe("the OpenAPI document", () => {
       "total",
       "cursor",
     ]);
+    const aggregated = paths["/api/rooms/_svc/aggregate"].get.parameters as {
+      name: string;
+      schema: unknown;
+    }[];
+    const own = aggregated.filter(({ name }) => !name.startsWith("filter["));
+    expect(own.map(({ name }) => name)).toEqual(
+      "where count count_distinct min max sum avg group sort limit total cursor".split(" "),
+    );
+    expect(own.find(({ name }) => name === "sum")?.schema).toMatchObject({ items: { enum: ["id", "rate"] } });
     const operators = (type: string) => Object.keys(components.schemas[`svc.filter.${type}`].properties);
     const comparisons = ["eq", "ne", "lt", "lte", "gt", "gte"];
     expect(operators("integer")).toEqual([...comparisons, "in", "not_in", "is_null"]);

@@ -183,6 +183,17 @@ describe("functions and collations of another program", () => {
           expect(expectRefusal(await key.get(`/api/${table}?${query}`), 400, "bad_request")).toContain(
             "name",
           );
+    for (const query of ["group=name", "count_distinct=name"])
+      expect(expectRefusal(await key.get(`/api/notetypes/_svc/aggregate?${query}`), 400, "bad_request")).toBe(
+        `${query.replace("=", ": ")} cannot be compared, as the server lacks its collation`,
+      );
+    const least = await key.get(
+      "/api/notetypes/_svc/aggregate?min=name&max=name&count=name&group=n&sort=-min_name",
+    );
+    expect(dataOf(least)).toEqual([
+      { n: 1, min_name: "a%", max_name: "b", count_name: 2 },
+      { n: 0, min_name: "A", max_name: "A", count_name: 1 },
+    ]);
     for (const table of ["checked", "indexed", "partial", "computed", "defaulted"]) {
       expect(dataOf(await key.get(`/api/${table}?where[a]=x&sort=a`)), table).toEqual([{ id: 1, a: "x" }]);
       expectRefusal(await key.post(`/api/${table}`, { a: "y" }), 405, "method_not_allowed");

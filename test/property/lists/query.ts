@@ -136,7 +136,7 @@ export function spell(
   random: Random,
   spec: TableSpec,
   { filters, groups, sort, select }: Query,
-  page: { readonly limit: number | null; readonly offset: number },
+  page: { readonly limit: number | null; readonly offset: number | null },
 ): string {
   const parameters: [string, string][] = [
     ...filters.map((filter) => spellFilter(random, spec, filter)),
@@ -149,7 +149,8 @@ export function spell(
     ]);
   if (select !== null) parameters.push(["select", select.join(",")]);
   if (page.limit !== null) parameters.push(["limit", String(page.limit)]);
-  if (page.offset > 0 || random.chance(0.1)) parameters.push(["offset", String(page.offset)]);
+  if (page.offset !== null && (page.offset > 0 || random.chance(0.1)))
+    parameters.push(["offset", String(page.offset)]);
   const encoded = random
     .shuffled(parameters)
     .map((pair) => pair.map((part) => encode(random, part)).join("="));

@@ -57,6 +57,7 @@ test("a route is matched as the application matches it", () => {
     "/api/:table",
     "/api/:table/:id",
     "/api/:table/:id/key",
+    "/api/:table/:id/aggregate",
   ]);
   const of = (path: string) => routeOf(new Request(`http://127.0.0.1${path}`));
   expect(
@@ -67,6 +68,8 @@ test("a route is matched as the application matches it", () => {
       "/api/a/b",
       "/api/a/_svc/key",
       "/api/a/b/key",
+      "/api/a/_svc/aggregate",
+      "/api/a/b/aggregate",
       "/admin/api/x",
       "/api/",
       "/",
@@ -77,6 +80,8 @@ test("a route is matched as the application matches it", () => {
     "/api/:table",
     "/api/:table/:id",
     "/api/:table/_svc/key",
+    "-",
+    "/api/:table/_svc/aggregate",
     "-",
     "-",
     "-",

@@ -399,6 +399,59 @@ key POST /api/pages {"body":"words"}
   201  0 2 1  the page, and one row of the full-text index, whatever that keeps for itself
 `;
 
+const aggregates = `
+key GET /api/messages/_svc/aggregate?count=*
+  200  12 0 1  each of the 12 once; the one row of the answer is returned
+key GET /api/messages/_svc/aggregate?count=*&group=author
+  200  12 0 3  12; ada, bob and eve are returned
+key GET /api/messages/_svc/aggregate?count=*&group=author&limit=2
+  200  12 0 2  12, whatever the page: nothing is known of a group before all of it is read
+key GET /api/messages/_svc/aggregate?count=*&group=author&limit=2 page 2
+  200  12 0 1  all 12 again, for the third group
+key GET /api/messages/_svc/aggregate?group=body&min=author&count_distinct=author,room&sort=-min_author
+  200  12 0 4  12; kite, lake, moon and tree
+key GET /api/messages/_svc/aggregate?sum=likes&where[room]=2
+  200  5 0 1  the room's 5 through the index
+key GET /api/messages/_svc/aggregate?sum=likes&where[room]=9
+  200  0 0 1  the index holds nothing for the room; a row of null is returned
+key GET /api/messages/_svc/aggregate?sum=likes&group=author&where[room]=9
+  200  0 0 0  the index holds nothing for the room, and so there is no group
+key GET /api/messages/_svc/aggregate?count=*&filter[room][in]=1,3
+  200  6 0 1  3 and 3 through the index
+key GET /api/messages/_svc/aggregate?count=*&filter[likes][gte]=4
+  200  12 0 1  12, as no index begins with likes
+key GET /api/messages/_svc/aggregate?count=*&where[author]=ada&filter[likes][gt]=1
+  200  3 0 1  3 of hers are over 1 in the index
+key GET /api/messages/_svc/aggregate?count=*&filter[author][gt]=ada
+  200  7 0 1  bob's 6 and eve's through the index: a list would read the key for its order, and there is none here
+key GET /api/messages/_svc/aggregate?count=*&filter[body][contains]=ke
+  200  24 0 1  12 to measure the text that is searched, and 12
+ada GET /api/messages/_svc/aggregate?count=*
+  200  10 0 1  her 2 memberships lead to rooms 1 and 2, which have 3 and 5
+ada GET /api/messages/_svc/aggregate?count=*&group=room
+  200  10 0 2  the same; rooms 1 and 2 are returned
+ada GET /api/messages/_svc/aggregate?count=*&where[room]=2
+  200  6 0 1  one membership for the request; the room's 5
+ada GET /api/messages/_svc/aggregate?count=*&where[room]=3
+  200  0 0 1  no membership is found, and so no message is looked at
+ada GET /api/messages/_svc/aggregate?count=*&where[body]=lake
+  200  10 0 1  the same 2 and 8: the body is tested of each
+ada GET /api/rooms/_svc/aggregate?count=*
+  200  6 0 1  4 rooms and her 2 memberships
+ada GET /api/members/_svc/aggregate?count=*
+  200  2 0 1  her 2 by the index on user
+ada GET /api/reports/_svc/aggregate?count=*
+  200  4 0 1  her place among the staff, once; 3 reports
+bob GET /api/reports/_svc/aggregate?count=*
+  200  0 0 1  he is not on the staff, and no report is looked at
+ada GET /api/notices/_svc/aggregate?count=*
+  200  ? 0 1  no index leads to rooms by name
+eve GET /api/members/_svc/aggregate?count=*&where[user]=ada
+  200  0 0 1  no row of ada's can be eve's: none is looked at
+key GET /api/messages/_svc/aggregate?median=likes
+  400  - - -  refused before any row is looked at
+`;
+
 /** Under a scan limit of 5. */
 const windows = `
 key GET /api/messages?limit=2
@@ -437,6 +490,14 @@ key GET /api/messages?sort=body
   400  6 0 0  the sixth tells that there are too many to sort
 key GET /api/messages?where[room]=2&sort=body&limit=2
   200  10 0 2  the room's 5 just fit: 5 for total, 5 to sort
+key GET /api/messages/_svc/aggregate?count=*
+  400  6 0 0  the sixth tells that there are too many
+key GET /api/messages/_svc/aggregate?count=*&where[room]=2
+  200  5 0 1  the room's 5 just fit
+ada GET /api/messages/_svc/aggregate?count=*
+  400  18 0 0  her 2 memberships leave 3, and a fourth message comes; then by the table 6, and a membership for each of them
+key GET /api/messages/_svc/aggregate?count=*&filter[body][contains]=none
+  400  12 0 0  6 to measure the text, and the same 6
 `;
 
 /** As the server gives it: `[status, rows_read, rows_written, rows_returned]`. */
@@ -508,8 +569,9 @@ async function outcomeOf(server: TestServer, { who, method, path, page, body }: 
 describe.each([
   ["a single row", single, ""],
   ["a list", lists, ""],
+  ["an aggregate", aggregates, ""],
   ["a write", writes, ""],
-  ["a list that meets the scan limit", windows, "[api]\nscan_limit = 5\n"],
+  ["what meets the scan limit", windows, "[api]\nscan_limit = 5\n"],
 ])("%s", (_, cases, settings) => {
   it.each(casesOf(cases).map((one) => [one.name, one] as const))("%s", async (_name, one) => {
     expect(await outcomeOf(await serveRows(settings), one), one.why).toEqual(one.outcome);

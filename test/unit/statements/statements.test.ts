@@ -170,6 +170,23 @@ it("lists", async () => {
   await expect(`${texts.join("\n\n")}\n`).toMatchFileSnapshot("lists.sql");
 });
 
+it("aggregates", async () => {
+  const show = await recorded();
+  const texts: string[] = [];
+  for (const query of [
+    "/api/tags/_svc/aggregate?count=*",
+    "/api/tags/_svc/aggregate?group=color&count=*&min=label&sum=id&avg=id&where[label]=tag+1&sort=-sum_id",
+    "/api/rooms/_svc/aggregate?group=owner_id&sum=size&count_distinct=name",
+    "/api/messages/_svc/aggregate?count=*&where[room_id]=1",
+  ])
+    texts.push((await show("GET", query)).text);
+  const path = "/api/tags/_svc/aggregate?group=label,color&count=*&sort=-count&limit=2";
+  const { cursor } = await show("GET", path);
+  const behind = `/api/tags/_svc/aggregate?cursor=${cursor}`;
+  texts.push((await show("GET", behind, undefined, `GET what follows ${path}`)).text);
+  await expect(`${texts.join("\n\n")}\n`).toMatchFileSnapshot("aggregates.sql");
+});
+
 it("rows and writes", async () => {
   const show = await recorded();
   const texts: string[] = [];

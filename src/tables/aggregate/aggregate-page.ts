@@ -1,0 +1,230 @@
+import { toBase64 } from "../../encoding/base64.js";
+import { fromHex } from "../../encoding/hex.js";
+import { badRequest, type Refusal } from "../../http/refusal.js";
+import type { Result } from "../../platform/database.js";
+import { countedRead, type Duration, type Execution, read } from "../execution.js";
+import type { CursorState } from "../list/cursor.js";
+import { tooMuchToSearch } from "../list/list-page.js";
+import type { PathChoice } from "../list/list-plan.js";
+import { judgedMax } from "../list/prepare-list.js";
+import type { Counted } from "../plan-check.js";
+import { type AggregatePlan, fitted } from "../sql/aggregate.js";
+import type { Sql } from "../sql/fragment.js";
+import { realOf } from "../sql/wire.js";
+import { isSafe } from "../values.js";
+import type { AggregateRequest } from "./aggregate-request.js";
+import { type AggregateSource, type BoundAggregate, prepareAggregate } from "./prepare-aggregate.js";
+
+/** A page of groups, with the `meta` of its answer. */
+export interface AggregatePage {
+  /** The groups as a JSON array of objects. */
+  readonly data: string;
+  readonly rowsReturned: number;
+  readonly limit: number;
+  /** How many groups the pages before had. */
+  readonly offset: number;
+  /** How many groups there were when the first page was read; null where the request asks not to count. */
+  readonly total: number | null;
+  /** The cursor of the next page; null where this page is the last. */
+  readonly next: CursorState | null;
+}
+
+/**
+ * Computes one page of groups: the first, or the one that a cursor leads to. A refusal where more rows than the scan
+ * limit would have to be examined, as results of a part of the rows would not be true.
+ */
+export async function aggregatePage(
+  request: AggregateRequest,
+  state: CursorState,
+  source: AggregateSource,
+  execution: Execution,
+): Promise<AggregatePage | Refusal> {
+  const attempt = (choice: PathChoice) => prepareAggregate(request, state, choice, source, execution.values);
+  let bound = attempt("best");
+  let report = await readReport(bound, source, execution);
+  if (report.examined > source.scanLimit) {
+    // What an index of the request offers too much of, the ways may reach, and the other way round.
+    const { ways } = bound.aggregate.plan.rows.path;
+    const other = attempt(ways === null ? "ways" : "search");
+    if (ways !== null || other.aggregate.plan.rows.path.ways !== null) {
+      bound = other;
+      report = await readReport(bound, source, execution);
+    }
+  }
+  const { plan } = bound.aggregate;
+  const { rows } = plan;
+  if (report.searched?.fits === false) return tooMuchToSearch(rows);
+  if (report.examined > rows.scanLimit) return tooManyRows(rows.scanLimit);
+  const misfit = fitted(plan).find((_, i) => report.misfits[i]! > 0);
+  if (misfit !== undefined) return notNumbers(misfit.column);
+  if (report.rows === null && report.found > 0) return tooLarge;
+  return pageOf(report, request, state);
+}
+
+/**
+ * Reads what the statement reports, and adds the rows that it read to the tally. Where long reads run in a thread, an
+ * aggregate is first tried in the event loop with low limits: if it does not reach them, it is the same as with the
+ * whole ones.
+ */
+async function readReport(
+  { aggregate, values }: BoundAggregate,
+  { access, briefTries }: AggregateSource,
+  execution: Execution,
+): Promise<AggregateReport> {
+  const readAs = async (page: Counted<Sql>, duration: Duration) => {
+    const counted = countedRead(execution, page, values);
+    const results = await read(execution, counted.statements, duration);
+    const report = reportOf(results[0]!);
+    const rowsRead = counted.isExact(results) ? report.rowsRead : null;
+    return { report, count: () => execution.tally.add(rowsRead) };
+  };
+  const { brief } = aggregate;
+  const { name } = access.table;
+  if (brief !== null && execution.database.runsBeside === true && !aggregate.isLong && briefTries.may(name)) {
+    const { report, count } = await briefTries.during(name, () => readAs(brief.page, "short"));
+    if (!isCutOff(report, brief.plan)) {
+      count();
+      return report;
+    }
+    const { served, ways } = aggregate.plan.rows.path;
+    aggregate.isLong = served.length === 0 && ways === null;
+  }
+  const { report, count } = await readAs(aggregate.whole, "long");
+  count();
+  if (report.examined < judgedMax) aggregate.isLong = false;
+  return report;
+}
+
+/** Whether an aggregate that was tried with low limits has reached one of them. */
+function isCutOff(
+  { examined, rows, found }: AggregateReport,
+  { rows: { scanLimit } }: AggregatePlan,
+): boolean {
+  return examined > scanLimit || (rows === null && found > 0);
+}
+
+/** What the single row of `aggregateStatement` says. */
+interface AggregateReport {
+  readonly rows: readonly (readonly unknown[])[] | null;
+  /** How many groups were found for the page, at most one more than its limit. */
+  readonly found: number;
+  readonly lastKey: string | null;
+  /** How many candidates were read, and rows that led to them; more than the scan limit where it was met. */
+  readonly examined: number;
+  readonly total: number;
+  /** How many values of each column in `fitted` are no numbers. */
+  readonly misfits: readonly number[];
+  /**
+   * `rows_read` of the answer: the candidates, those whose text was measured before, the rows that led to them, and
+   * those that the rule's `exists` looked up (`docs/reference/metering.md#what-is-counted`).
+   */
+  readonly rowsRead: number;
+  /** Whether the text that `contains` filters search is within their budget; null where they search none. */
+  readonly searched: { readonly fits: boolean } | null;
+}
+
+function reportOf({ rows: [row] }: Result): AggregateReport {
+  const [found, rows, lastKey, counts, total, misfits, links, gateVisits, searched] =
+    row as AggregateReportRow;
+  const [candidates, probed] = JSON.parse(counts) as [number, number];
+  const [measured, fits] = (searched === null ? [0] : JSON.parse(searched)) as [number, number?];
+  return {
+    rows: rows === null ? null : JSON.parse(rows),
+    found,
+    lastKey,
+    examined: links + candidates,
+    total,
+    misfits: JSON.parse(misfits),
+    rowsRead: measured + links + candidates + probed + gateVisits,
+    searched: fits === undefined ? null : { fits: fits === 1 },
+  };
+}
+
+/** The row that the statement returns: the columns of `aggregateStatement`, in their order. */
+type AggregateReportRow = readonly [
+  found: number,
+  rows: string | null,
+  lastKey: string | null,
+  counts: string,
+  total: number,
+  misfits: string,
+  links: number,
+  gateVisits: number,
+  searched: string | null,
+];
+
+function pageOf(report: AggregateReport, request: AggregateRequest, state: CursorState): AggregatePage {
+  const { groups, results, limit, counts } = request;
+  const found = report.rows ?? [];
+  // Without groups there is always one row, of which counts are 0 and other results null where no row is read.
+  const isOne = groups.length === 0;
+  const shown = found.length === 0 && isOne ? [results.map(emptyResult)] : found.slice(0, limit);
+  const total = isOne ? 1 : state.window.after === null ? report.total : state.total;
+  const isMore = report.found > limit;
+  return {
+    data: JSON.stringify(shown.map((values) => groupObject(values, request))),
+    rowsReturned: shown.length,
+    limit,
+    offset: state.offset,
+    total: counts ? total : null,
+    next: isMore
+      ? {
+          ...state,
+          window: { after: report.lastKey, upTo: null, counted: true, skip: 0 },
+          offset: state.offset + limit,
+          total,
+        }
+      : null,
+  };
+}
+
+const emptyResult = ({ compute }: AggregateRequest["results"][number]) =>
+  compute === "count" || compute === "count_distinct" ? 0 : null;
+
+/** A group as it is answered, from its values in the form that the statement writes them. */
+function groupObject(values: readonly unknown[], { groups, results }: AggregateRequest): object {
+  return Object.fromEntries([
+    ...groups.map(({ name, type }, i) => [name, finished(values[i], type)] as const),
+    ...results.map((result, i) => [result.name, finishedResult(values[groups.length + i], result)] as const),
+  ]);
+}
+
+function finishedResult(value: unknown, { compute, column }: AggregateRequest["results"][number]): unknown {
+  switch (compute) {
+    case "count":
+    case "count_distinct":
+      return value;
+    case "avg":
+      return finished(value, "real");
+    case "sum":
+      return column!.type === "integer" ? integerOf(value) : finished(value, "real");
+    case "min":
+    case "max":
+      return finished(value, column!.type);
+  }
+}
+
+function finished(value: unknown, type: string): unknown {
+  if (type === "real") return realOf(value);
+  return type === "blob" && typeof value === "string" ? toBase64(fromHex(value)) : value;
+}
+
+/** A sum of integers: a number where that is exact, else its decimal digits. */
+function integerOf(value: unknown): number | string | null {
+  if (value === null) return null;
+  const [high, low] = value as [string, number];
+  const sum = BigInt(high) * 4_294_967_296n + BigInt(low);
+  return isSafe(sum) ? Number(sum) : String(sum);
+}
+
+function tooManyRows(scanLimit: number): Refusal {
+  return badRequest(
+    `there are more than ${scanLimit} rows to aggregate: a filter that an index serves would help`,
+  );
+}
+
+function notNumbers({ name, type }: { readonly name: string; readonly type: string }): Refusal {
+  return badRequest(`${name}: a value is stored that is no ${type === "real" ? "number" : "integer"}`);
+}
+
+const tooLarge = badRequest("the page is too large: a smaller limit would help");

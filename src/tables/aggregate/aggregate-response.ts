@@ -1,0 +1,78 @@
+import { parseQueryString } from "../../http/query-string.js";
+import { isRefusal, Refusal } from "../../http/refusal.js";
+import { jsonText } from "../../http/respond.js";
+import type { Attempt } from "../../metering/attempt.js";
+import type { Execution } from "../execution.js";
+import { type CursorState, openCursor, sealCursor } from "../list/cursor.js";
+import { type BoundCursors, cursorLengthMax, cursorTooLong } from "../list/list-response.js";
+import { aggregatePage } from "./aggregate-page.js";
+import { type AggregateRequest, parseAggregateRequest } from "./aggregate-request.js";
+import type { AggregateSource } from "./prepare-aggregate.js";
+
+/**
+ * Answers an aggregate with `{ data, meta: { limit, offset, total, next_cursor?, … } }`. `succeed` records the receipt
+ * and returns the members that metering adds to `meta`.
+ */
+export async function aggregateResponse(
+  request: Request,
+  source: AggregateSource,
+  execution: Execution,
+  listCursors: BoundCursors,
+  succeed: Attempt["succeed"],
+): Promise<Response | Refusal> {
+  const { nowMs } = execution;
+  const cursors = ownCursors(listCursors);
+  const asked = await aggregateAsked(request, source.access, cursors, nowMs);
+  if (isRefusal(asked)) return asked;
+  const page = await aggregatePage(asked.aggregate, asked.state, source, execution);
+  if (isRefusal(page)) return page;
+  const { data, limit, offset, total, next, rowsReturned } = page;
+  const { cipher, random, binding } = cursors;
+  const cursor = next && (await sealCursor(cipher, next, binding, nowMs, random.bytes(12)));
+  if (cursor !== null && cursor.length > cursorLengthMax) return cursorTooLong;
+  const metered = await succeed(200, rowsReturned);
+  const members = [
+    `"limit":${limit},"offset":${offset},"total":${total}`,
+    cursor && `"next_cursor":"${cursor}"`,
+    metered,
+  ];
+  return jsonText(`{"data":${data},"meta":{${members.filter(Boolean).join()}}}`);
+}
+
+/** Binds cursors to aggregates, so that those of lists do not open here, nor these there. No table's name has a slash. */
+function ownCursors({ binding, ...cursors }: BoundCursors): BoundCursors {
+  return { ...cursors, binding: { ...binding, table: `${binding.table}/_svc/aggregate` } };
+}
+
+interface Asked {
+  readonly aggregate: AggregateRequest;
+  /** Where the page of groups begins. */
+  readonly state: CursorState;
+}
+
+/** The aggregate that a request asks for: what its cursor holds, which then has to come alone, or its parameters. */
+async function aggregateAsked(
+  request: Request,
+  { readable, catalog, table }: AggregateSource["access"],
+  { cipher, binding }: BoundCursors,
+  nowMs: number,
+): Promise<Asked | Refusal> {
+  const parameters = parseQueryString(request.url);
+  if (isRefusal(parameters)) return parameters;
+  const cursor = parameters.find(([name]) => name === "cursor");
+  if (cursor !== undefined && parameters.length > 1)
+    return new Refusal("invalid_cursor", "a cursor comes alone, without other parameters");
+  const first: CursorState = {
+    parameters,
+    window: { after: null, upTo: null, counted: false, skip: 0 },
+    offset: 0,
+    total: 0,
+    choice: "best",
+    order: [],
+  };
+  const state = cursor === undefined ? first : await openCursor(cipher, cursor[1], binding, nowMs);
+  if (isRefusal(state)) return state;
+  const incomparable = catalog.unsupported.columns.get(table.name) ?? new Map<string, string>();
+  const aggregate = parseAggregateRequest(state.parameters, readable, incomparable);
+  return isRefusal(aggregate) ? aggregate : { aggregate, state };
+}

@@ -1,0 +1,125 @@
+import type { Memo } from "../../platform/memo.js";
+import type { Expression } from "../../rules/ast.js";
+import { asShown } from "../as-shown.js";
+import type { CursorState } from "../list/cursor.js";
+import { type ListPlan, openRuleBeside, type PathChoice, planList, ruleBeside } from "../list/list-plan.js";
+import {
+  briefBytesMax,
+  columnNames,
+  judgedMax,
+  keyOf,
+  keyValues,
+  type ListSource,
+  slotsOf,
+  writtenOut,
+} from "../list/prepare-list.js";
+import type { Counted } from "../plan-check.js";
+import { type AggregatePlan, aggregateStatement } from "../sql/aggregate.js";
+import type { SlotValues, Sql } from "../sql/fragment.js";
+import { pageValues } from "../sql/list.js";
+import { predicate } from "../sql/predicate.js";
+import type { AggregateRequest } from "./aggregate-request.js";
+
+/** What aggregates of one caller and one table have in common, as `ListSource` for lists. */
+export type AggregateSource = Omit<ListSource, "prepared" | "metered"> & {
+  readonly prepared: Memo<PreparedAggregate | null>;
+};
+
+/** The plan and the statements of an aggregate, which requests share that differ only in values. */
+export interface PreparedAggregate {
+  readonly plan: AggregatePlan;
+  readonly whole: Counted<Sql>;
+  /**
+   * The aggregate with limits so low that it takes some milliseconds at most; null where it may take longer all the
+   * same.
+   */
+  readonly brief: { readonly plan: AggregatePlan; readonly page: Counted<Sql> } | null;
+  /** Whether `brief` was too low for the last request, whatever its values, so that it is for the next one too. */
+  isLong: boolean;
+}
+
+/** A prepared aggregate with the values of one request. */
+export interface BoundAggregate {
+  readonly aggregate: PreparedAggregate;
+  readonly values: readonly SlotValues[];
+}
+
+/**
+ * Plans a page of groups and makes its statement. Requests of the same shape share both, unless the values of their
+ * filters decide a part of the rule. `callerValues` are `auth.id`, `auth.email` and `now()`.
+ */
+export function prepareAggregate(
+  request: AggregateRequest,
+  { window }: CursorState,
+  choice: PathChoice,
+  { access, scanLimit, prepared }: AggregateSource,
+  callerValues: SlotValues,
+): BoundAggregate {
+  const { table, catalog } = access;
+  const after = keyOf(window.after);
+  const { filterValues } = request;
+  const filters = request.filters.map((filter) => asShown(filter, table.name, catalog, filterValues));
+  const make = (rule: Expression): PreparedAggregate =>
+    preparedOf({
+      rows: unordered(
+        planList(table, rule, filters, null, {
+          catalog,
+          scanLimit,
+          briefTableMax: null,
+          metered: true,
+          choice,
+          output: [],
+          window: { after: null, upTo: null, counted: false },
+        }),
+      ),
+      groups: request.groups,
+      results: request.results,
+      order: request.order,
+      after: slotsOf("after", after),
+    });
+  const shape = access.key && `${access.key}\n${shapeOf(request, filters)}\n${choice} ${writtenOut(after)}`;
+  const shared = prepared.get(shape, () => {
+    const rule = openRuleBeside(request, access);
+    return rule && make(rule);
+  });
+  return {
+    aggregate: shared ?? make(ruleBeside(request, access, callerValues)),
+    values: [callerValues, filterValues, pageValues(request.limit, 0), keyValues("after", after)],
+  };
+}
+
+/** The plan of rows that are all examined, so that no order of theirs is of use. */
+function unordered(plan: ListPlan): ListPlan {
+  return { ...plan, path: { ...plan.path, ordered: false } };
+}
+
+function preparedOf(plan: AggregatePlan): PreparedAggregate {
+  return { plan, whole: aggregateStatement(plan), brief: briefOf(plan), isLong: false };
+}
+
+function briefOf(plan: AggregatePlan): PreparedAggregate["brief"] {
+  const { rows } = plan;
+  if (rows.searches.length > 0) return null;
+  const answerBytesMax = Math.min(rows.catalog.answerBytesMax, briefBytesMax);
+  const brief: AggregatePlan = {
+    ...plan,
+    rows: {
+      ...rows,
+      scanLimit: Math.min(rows.scanLimit, judgedMax),
+      catalog: { ...rows.catalog, answerBytesMax },
+    },
+  };
+  const page = aggregateStatement(brief);
+  // Not where an `exists` of the rule may have to read a whole table for each row.
+  return page.exact ? { plan: brief, page } : null;
+}
+
+/** A text that is the same for aggregates that differ only in values. */
+function shapeOf({ groups, results, order }: AggregateRequest, filters: readonly Expression[]): string {
+  return [
+    groups.map(({ name }) => name).join(),
+    results.map(({ compute, column }) => `${compute} ${column?.name ?? "*"}`).join(),
+    order.map(({ at, descending }) => `${at} ${descending}`).join(),
+    ...filters.map((filter) => predicate(filter, columnNames).text),
+  ].join("\n");
+}
