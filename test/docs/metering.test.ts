@@ -86,7 +86,7 @@ const shapes: readonly (readonly [who: "key" | "ada", request: string, why: stri
   [
     "ada",
     "GET /api/messages/_svc/aggregate?count=*&group=room",
-    "1,000, and a membership for each of the 200 in her two rooms",
+    "her two memberships; the 200 of these rooms, once",
   ],
   ["ada", "GET /api/members", "its `exists` is served by no index"],
   [

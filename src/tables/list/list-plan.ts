@@ -82,8 +82,9 @@ export interface Window {
 }
 
 /**
- * Plans a page. `sort` is null where the order of the rows does not matter. `rule` is what `ruleBeside` or `openRuleBeside` returned. The plan may be kept for other requests, so
- * nothing in `context` may belong to this request alone.
+ * Plans a page. `sort` is null where the order of the rows does not matter. `rule` is what `ruleBeside` or
+ * `openRuleBeside` returned. The plan may be kept for other requests, so nothing in `context` may belong to this request
+ * alone.
  */
 export function planList(
   table: Table,

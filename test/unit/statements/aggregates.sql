@@ -77,40 +77,40 @@ FROM (SELECT sum((ifnull(octet_length(_page."_a0"), 0) + 0 + ifnull(octet_length
 --     SCAN _g
 
 -- GET /api/rooms/_svc/aggregate?group=owner_id&sum=size&count_distinct=name → 200
-WITH "_l100" AS MATERIALIZED (SELECT "_x_1_0_m"."room_id" AS k, 1 AS ok
-  FROM "room_members" AS "_x_1_0_m" INDEXED BY "room_members(user_id)"
-  WHERE "_x_1_0_m"."user_id" = ?
+WITH "_l0" AS MATERIALIZED (SELECT "_x_0_0_m"."room_id" AS k, 1 AS ok
+  FROM "room_members" AS "_x_0_0_m" INDEXED BY "room_members(user_id)"
+  WHERE "_x_0_0_m"."user_id" = ?
   LIMIT 100001), _keys AS MATERIALIZED (SELECT *
-  FROM (SELECT 0 AS w, ? AS k)
+  FROM (SELECT 0 AS w, k
+    FROM (SELECT DISTINCT k
+      FROM "_l0"
+      WHERE ok AND k IS NOT NULL))
   UNION ALL
   SELECT *
-  FROM (SELECT 1 AS w, k
-    FROM (SELECT DISTINCT k
-      FROM "_l100"
-      WHERE ok AND k IS NOT NULL))
+  FROM (SELECT 1 AS w, ? AS k)
   LIMIT -1), _g AS MATERIALIZED (SELECT ((_w."_f0" AND 1)) IS TRUE AS _ok, count(*) AS _n, 0 AS _probed, _w."owner_id" AS "_a0", sum(CAST(_w."size" AS REAL)) AS "_a2", count(DISTINCT _w."name") AS "_a4"
   FROM (SELECT *
-    FROM (SELECT _t."owner_id" AS "owner_id", _t."size" AS "size", _t."name" AS "name", CASE _k.w WHEN 1 THEN NOT ifnull(_t."owner_id" IN (SELECT k
-          FROM _keys
-          WHERE w = 0), 0) ELSE 1 END AS "_f0"
-      FROM _keys AS _k CROSS JOIN "rooms" AS _t INDEXED BY "rooms(owner_id)"
-      WHERE _k.w = 0 AND _t."owner_id" = +_k.k
-      LIMIT CASE WHEN (SELECT count(*)
-        FROM "_l100") <= 100000 THEN (100000 - (SELECT count(*)
-          FROM "_l100")) + 1 ELSE 0 END)
-    UNION ALL
-    SELECT *
-    FROM (SELECT _t."owner_id" AS "owner_id", _t."size" AS "size", _t."name" AS "name", CASE _k.w WHEN 1 THEN NOT ifnull(_t."owner_id" IN (SELECT k
+    FROM (SELECT _t."owner_id" AS "owner_id", _t."size" AS "size", _t."name" AS "name", CASE _k.w WHEN 1 THEN NOT ifnull(_t."id" IN (SELECT k
           FROM _keys
           WHERE w = 0), 0) ELSE 1 END AS "_f0"
       FROM _keys AS _k CROSS JOIN "rooms" AS _t NOT INDEXED
-      WHERE _k.w = 1 AND _t."id" = +_k.k
+      WHERE _k.w = 0 AND _t."id" = +_k.k
       LIMIT CASE WHEN (SELECT count(*)
-        FROM "_l100") <= 100000 THEN (100000 - (SELECT count(*)
-          FROM "_l100")) + 1 ELSE 0 END)
+        FROM "_l0") <= 100000 THEN (100000 - (SELECT count(*)
+          FROM "_l0")) + 1 ELSE 0 END)
+    UNION ALL
+    SELECT *
+    FROM (SELECT _t."owner_id" AS "owner_id", _t."size" AS "size", _t."name" AS "name", CASE _k.w WHEN 1 THEN NOT ifnull(_t."id" IN (SELECT k
+          FROM _keys
+          WHERE w = 0), 0) ELSE 1 END AS "_f0"
+      FROM _keys AS _k CROSS JOIN "rooms" AS _t INDEXED BY "rooms(owner_id)"
+      WHERE _k.w = 1 AND _t."owner_id" = +_k.k
+      LIMIT CASE WHEN (SELECT count(*)
+        FROM "_l0") <= 100000 THEN (100000 - (SELECT count(*)
+          FROM "_l0")) + 1 ELSE 0 END)
     LIMIT CASE WHEN (SELECT count(*)
-      FROM "_l100") <= 100000 THEN (100000 - (SELECT count(*)
-        FROM "_l100")) + 1 ELSE 0 END) AS _w
+      FROM "_l0") <= 100000 THEN (100000 - (SELECT count(*)
+        FROM "_l0")) + 1 ELSE 0 END) AS _w
   GROUP BY 1, _w."owner_id"), _page AS MATERIALIZED (SELECT *
   FROM _g
   WHERE _ok
@@ -125,7 +125,7 @@ SELECT _size.found AS found, CASE WHEN _size.bytes <= 33554432 THEN (SELECT json
   FROM _g) AS examined, (SELECT count(*)
   FROM _g
   WHERE _ok) AS total, '[]' AS misfits, (SELECT count(*)
-  FROM "_l100") AS links, 0 AS gate_visits, NULL AS searched
+  FROM "_l0") AS links, 0 AS gate_visits, NULL AS searched
 FROM (SELECT sum((ifnull(octet_length(_page."_a0"), 0) + 0 + 0)) AS bytes, count(*) AS found
   FROM _page) AS _size;
 --   CO-ROUTINE _size
@@ -139,37 +139,36 @@ FROM (SELECT sum((ifnull(octet_length(_page."_a0"), 0) + 0 + 0)) AS bytes, count
 --                   COMPOUND QUERY
 --                     LEFT-MOST SUBQUERY
 --                       CO-ROUTINE (subquery-2)
---                         SCAN CONSTANT ROW
+--                         MATERIALIZE _l0
+--                           SEARCH _x_0_0_m USING INDEX room_members(user_id) (user_id=?)
+--                         SCAN _l0
+--                         USE TEMP B-TREE FOR DISTINCT
 --                       SCAN (subquery-2)
 --                     UNION ALL
---                       CO-ROUTINE (subquery-4)
---                         MATERIALIZE _l100
---                           SEARCH _x_1_0_m USING INDEX room_members(user_id) (user_id=?)
---                         SCAN _l100
---                         USE TEMP B-TREE FOR DISTINCT
---                       SCAN (subquery-4)
+--                       CO-ROUTINE (subquery-5)
+--                         SCAN CONSTANT ROW
+--                       SCAN (subquery-5)
 --                 SCALAR SUBQUERY 8
---                   SCAN _l100
+--                   SCAN _l0
 --                 SCALAR SUBQUERY 9
---                   SCAN _l100
+--                   SCAN _l0
 --                 SCAN _k
---                 SEARCH _t USING INDEX rooms(owner_id) (owner_id=?)
+--                 SEARCH _t USING INTEGER PRIMARY KEY (rowid=?)
 --                 LIST SUBQUERY 7
---                   BLOOM FILTER ON _keys (w=?)
---                   SEARCH _keys USING AUTOMATIC PARTIAL COVERING INDEX (w=?)
+--                   SCAN _keys
 --               SCALAR SUBQUERY 16
---                 SCAN _l100
+--                 SCAN _l0
 --               SCALAR SUBQUERY 17
---                 SCAN _l100
+--                 SCAN _l0
 --               SCAN (subquery-10)
 --             UNION ALL
 --               CO-ROUTINE (subquery-15)
 --                 SCALAR SUBQUERY 13
---                   SCAN _l100
+--                   SCAN _l0
 --                 SCALAR SUBQUERY 14
---                   SCAN _l100
+--                   SCAN _l0
 --                 SCAN _k
---                 SEARCH _t USING INTEGER PRIMARY KEY (rowid=?)
+--                 SEARCH _t USING INDEX rooms(owner_id) (owner_id=?)
 --                 LIST SUBQUERY 12
 --                   BLOOM FILTER ON _keys (w=?)
 --                   SEARCH _keys USING AUTOMATIC PARTIAL COVERING INDEX (w=?)
@@ -190,7 +189,7 @@ FROM (SELECT sum((ifnull(octet_length(_page."_a0"), 0) + 0 + 0)) AS bytes, count
 --   SCALAR SUBQUERY 24
 --     SCAN _g
 --   SCALAR SUBQUERY 25
---     SCAN _l100
+--     SCAN _l0
 
 -- GET /api/messages/_svc/aggregate?count=*&where[room_id]=1 → 200
 WITH _gates AS MATERIALIZED (SELECT *, ("_g0" IS 2) AS open
