@@ -27,8 +27,8 @@ import { noNames, predicate, type SqlNames } from "./predicate.js";
 export interface CandidateSource {
   /** The gate of the list's statement. */
   readonly gate: Gate;
-  /** A SELECT of candidates with these columns, in no order. `limit` is a number. */
-  inAnyOrder(columns: readonly Sql[], more: readonly Sql[], limit: Sql): Sql;
+  /** A SELECT of candidates with these columns, in no order. `limit` is a number; null for all of them. */
+  inAnyOrder(columns: readonly Sql[], more: readonly Sql[], limit: Sql | null): Sql;
   /**
    * A SELECT of candidates with these columns in the list's order, those of the window alone. `limitClause` has LIMIT, and
    * maybe OFFSET. `until` is a place in the order behind which no row is wanted; some may come all the same.
@@ -60,7 +60,7 @@ export function searchSource(plan: ListPlan, gate: Gate): CandidateSource {
   return {
     gate,
     inAnyOrder: (columns, more, limit) =>
-      sql`${selectFrom(plan, columns, more)} WHERE ${servedSql(path.served)} LIMIT ${limit}`,
+      sql`${selectFrom(plan, columns, more)} WHERE ${servedSql(path.served)}${limitOf(limit)}`,
     inOrder: (columns, more, limitClause, until) => {
       const stop = until === null ? null : stopAt(path.order, columnsOfAlias(sql`_t`), until);
       return armed(plan, selectFrom(plan, columns, more), limitClause, stop);
@@ -153,6 +153,11 @@ function armed(plan: ListPlan, select: Sql, limitClause: Sql, stop: Sql | null):
   return concatenated(selects, limitClause);
 }
 
+/** LIMIT with a number, after a space; empty for none. */
+export function limitOf(limit: Sql | null): Sql {
+  return limit === null ? empty : sql` LIMIT ${limit}`;
+}
+
 /** How many SELECTs D1 allows in a compound SELECT. */
 const compoundTermsMax = 5;
 
@@ -171,7 +176,7 @@ export function concatenated(selects: readonly Sql[], limitClause: Sql): Sql {
         concatenated(selects.slice(compoundTermsMax - 1), limitClause),
       ];
   const wrapped = terms.map((term) => sql`SELECT * FROM (${term})`);
-  return sql`${join(wrapped, sql` UNION ALL `)} ${limitClause}`;
+  return sql`${join(wrapped, sql` UNION ALL `)}${limitClause.text === "" ? empty : sql` ${limitClause}`}`;
 }
 
 /** The conditions that the list's index serves, as SQL over the table's alias `_t`. */

@@ -5,11 +5,12 @@ import { rowKeyOf, type WalkedWay } from "../list/access-path.js";
 import type { ListPlan } from "../list/list-plan.js";
 import type { Hop } from "../list/ways.js";
 import type { Seek } from "../plan-check.js";
-import { type CandidateSource, concatenated, distinct, shownColumn } from "./candidates.js";
+import { type CandidateSource, concatenated, distinct, limitOf, shownColumn } from "./candidates.js";
 import {
   aliasName,
   and,
   commaList,
+  empty,
   integer,
   internalName,
   join,
@@ -42,7 +43,7 @@ export function waysSource(plan: ListPlan, ways: readonly WalkedWay[], gate: Gat
   const few = sql`${links} <= ${integer(plan.scanLimit)}`;
   const ctes = [
     ...all.map(({ cte, rows }) => sql`${cte} AS MATERIALIZED (${rows})`),
-    sql`_keys AS MATERIALIZED (${concatenated(keys, sql`LIMIT -1`)})`,
+    sql`_keys AS MATERIALIZED (${concatenated(keys, empty)})`,
   ];
   return {
     gate: {
@@ -60,9 +61,9 @@ export function waysSource(plan: ListPlan, ways: readonly WalkedWay[], gate: Gat
       const list = shown(plan, columns, more);
       const selects = ways.map(
         (way, w) =>
-          sql`SELECT ${list} FROM _keys AS _k CROSS JOIN ${searched(plan, way.index, sql`_t`)} WHERE _k.w = ${integer(w)} AND ${isReached(way, sql`_t`, sql`_k`)} LIMIT ${limit}`,
+          sql`SELECT ${list} FROM _keys AS _k CROSS JOIN ${searched(plan, way.index, sql`_t`)} WHERE _k.w = ${integer(w)} AND ${isReached(way, sql`_t`, sql`_k`)}${limitOf(limit)}`,
       );
-      return concatenated(selects, sql`LIMIT ${limit}`);
+      return concatenated(selects, limitOf(limit));
     },
     inOrder: (columns, more, limitClause, until) => {
       const [rowKey] = rowKeyOf(plan.table, plan.catalog.tables.get(plan.table.name))!;

@@ -87,8 +87,7 @@ WITH "_l0" AS MATERIALIZED (SELECT "_x_0_0_m"."room_id" AS k, 1 AS ok
       WHERE ok AND k IS NOT NULL))
   UNION ALL
   SELECT *
-  FROM (SELECT 1 AS w, ? AS k)
-  LIMIT -1), _g AS MATERIALIZED (SELECT ((_w."_f0" AND 1)) IS TRUE AS _ok, count(*) AS _n, 0 AS _probed, _w."owner_id" AS "_a0", sum(CAST(_w."size" AS REAL)) AS "_a2", count(DISTINCT _w."name") AS "_a4"
+  FROM (SELECT 1 AS w, ? AS k)), _g AS MATERIALIZED (SELECT ((_w."_f0" AND 1)) IS TRUE AS _ok, count(*) AS _n, 0 AS _probed, _w."owner_id" AS "_a0", sum(CAST(_w."size" AS REAL)) AS "_a2", count(DISTINCT _w."name") AS "_a4"
   FROM (SELECT *
     FROM (SELECT _t."owner_id" AS "owner_id", _t."size" AS "size", _t."name" AS "name", CASE _k.w WHEN 1 THEN NOT ifnull(_t."id" IN (SELECT k
           FROM _keys
@@ -107,7 +106,7 @@ WITH "_l0" AS MATERIALIZED (SELECT "_x_0_0_m"."room_id" AS k, 1 AS ok
       WHERE _k.w = 1 AND _t."owner_id" = +_k.k
       LIMIT CASE WHEN (SELECT count(*)
         FROM "_l0") <= 100000 THEN (100000 - (SELECT count(*)
-          FROM "_l0")) + 1 ELSE 0 END)
+          FROM "_l0")) + 1 ELSE 0 END) 
     LIMIT CASE WHEN (SELECT count(*)
       FROM "_l0") <= 100000 THEN (100000 - (SELECT count(*)
         FROM "_l0")) + 1 ELSE 0 END) AS _w

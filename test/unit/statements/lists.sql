@@ -528,8 +528,7 @@ WITH "_l0" AS MATERIALIZED (SELECT "_x_0_0_m"."room_id" AS k, 1 AS ok
       WHERE ok AND k IS NOT NULL))
   UNION ALL
   SELECT *
-  FROM (SELECT 1 AS w, ? AS k)
-  LIMIT -1), _counted AS MATERIALIZED (SELECT (SELECT json_array(count(*), count(*) FILTER (WHERE (_w."_f0" AND 1)), 0, count(*) <= (100000 - (SELECT count(*)
+  FROM (SELECT 1 AS w, ? AS k)), _counted AS MATERIALIZED (SELECT (SELECT json_array(count(*), count(*) FILTER (WHERE (_w."_f0" AND 1)), 0, count(*) <= (100000 - (SELECT count(*)
           FROM "_l0")))
     FROM (SELECT *
       FROM (SELECT CASE _k.w WHEN 1 THEN NOT ifnull(_t."id" IN (SELECT k
@@ -549,7 +548,7 @@ WITH "_l0" AS MATERIALIZED (SELECT "_x_0_0_m"."room_id" AS k, 1 AS ok
         WHERE _k.w = 1 AND _t."owner_id" = +_k.k
         LIMIT CASE WHEN (SELECT count(*)
           FROM "_l0") <= 100000 THEN (100000 - (SELECT count(*)
-            FROM "_l0")) + 1 ELSE 0 END)
+            FROM "_l0")) + 1 ELSE 0 END) 
       LIMIT CASE WHEN (SELECT count(*)
         FROM "_l0") <= 100000 THEN (100000 - (SELECT count(*)
           FROM "_l0")) + 1 ELSE 0 END) AS _w) AS counted), _peeked AS (SELECT *
@@ -929,8 +928,7 @@ WITH "_l0" AS MATERIALIZED (SELECT "_x_0_0_m"."room_id" AS k, 1 AS ok
       WHERE ok AND k IS NOT NULL))
   UNION ALL
   SELECT *
-  FROM (SELECT 1 AS w, ? AS k)
-  LIMIT -1), _counted AS MATERIALIZED (SELECT (SELECT json_array(count(*), count(*) FILTER (WHERE (_w."_f0" AND _w."size" IN (SELECT value
+  FROM (SELECT 1 AS w, ? AS k)), _counted AS MATERIALIZED (SELECT (SELECT json_array(count(*), count(*) FILTER (WHERE (_w."_f0" AND _w."size" IN (SELECT value
             FROM json_each(?)))), 0)
     FROM (SELECT *
       FROM (SELECT _t."size" AS "size", _t."name" AS "name", _t."id" AS "id", CASE _k.w WHEN 1 THEN NOT ifnull(_t."id" IN (SELECT k
@@ -950,7 +948,7 @@ WITH "_l0" AS MATERIALIZED (SELECT "_x_0_0_m"."room_id" AS k, 1 AS ok
         WHERE _k.w = 1 AND _t."owner_id" = +_k.k
         LIMIT CASE WHEN (SELECT count(*)
           FROM "_l0") <= 100000 THEN (100000 - (SELECT count(*)
-            FROM "_l0")) + 1 ELSE 0 END)
+            FROM "_l0")) + 1 ELSE 0 END) 
       LIMIT CASE WHEN (SELECT count(*)
         FROM "_l0") <= 100000 THEN (100000 - (SELECT count(*)
           FROM "_l0")) + 1 ELSE 0 END) AS _w) AS counted), _sorted AS MATERIALIZED (SELECT _w."name", _w."size", _w."id"
@@ -974,7 +972,7 @@ WITH "_l0" AS MATERIALIZED (SELECT "_x_0_0_m"."room_id" AS k, 1 AS ok
       LIMIT CASE WHEN (SELECT count(*)
         FROM "_l0") <= 100000 THEN CASE WHEN (SELECT counted ->> 0
         FROM _counted) <= (100000 - (SELECT count(*)
-          FROM "_l0")) THEN -1 ELSE 0 END ELSE 0 END)
+          FROM "_l0")) THEN -1 ELSE 0 END ELSE 0 END) 
     LIMIT CASE WHEN (SELECT count(*)
       FROM "_l0") <= 100000 THEN CASE WHEN (SELECT counted ->> 0
       FROM _counted) <= (100000 - (SELECT count(*)
@@ -1779,8 +1777,7 @@ WITH "_l0" AS MATERIALIZED (SELECT "_x_0_0_m"."room_id" AS k, 1 AS ok
       WHERE ok AND k IS NOT NULL))
   UNION ALL
   SELECT *
-  FROM (SELECT 1 AS w, ? AS k)
-  LIMIT -1), _counted AS MATERIALIZED (SELECT (SELECT json_array(count(*), count(*) FILTER (WHERE (((_w."name" = ? AND _w."size" IS NULL AND _w."id" > ?) OR _w."name" > ?) AND (_w."_f0" AND 1))), 0)
+  FROM (SELECT 1 AS w, ? AS k)), _counted AS MATERIALIZED (SELECT (SELECT json_array(count(*), count(*) FILTER (WHERE (((_w."name" = ? AND _w."size" IS NULL AND _w."id" > ?) OR _w."name" > ?) AND (_w."_f0" AND 1))), 0)
     FROM (SELECT *
       FROM (SELECT _t."name" AS "name", _t."size" AS "size", _t."id" AS "id", CASE _k.w WHEN 1 THEN NOT ifnull(_t."id" IN (SELECT k
             FROM _keys
@@ -1799,7 +1796,7 @@ WITH "_l0" AS MATERIALIZED (SELECT "_x_0_0_m"."room_id" AS k, 1 AS ok
         WHERE _k.w = 1 AND _t."owner_id" = +_k.k
         LIMIT CASE WHEN (SELECT count(*)
           FROM "_l0") <= 100000 THEN (100000 - (SELECT count(*)
-            FROM "_l0")) + 1 ELSE 0 END)
+            FROM "_l0")) + 1 ELSE 0 END) 
       LIMIT CASE WHEN (SELECT count(*)
         FROM "_l0") <= 100000 THEN (100000 - (SELECT count(*)
           FROM "_l0")) + 1 ELSE 0 END) AS _w) AS counted), _sorted AS MATERIALIZED (SELECT _w."name", _w."size", _w."id"
@@ -1823,7 +1820,7 @@ WITH "_l0" AS MATERIALIZED (SELECT "_x_0_0_m"."room_id" AS k, 1 AS ok
       LIMIT CASE WHEN (SELECT count(*)
         FROM "_l0") <= 100000 THEN CASE WHEN (SELECT counted ->> 0
         FROM _counted) <= (100000 - (SELECT count(*)
-          FROM "_l0")) THEN -1 ELSE 0 END ELSE 0 END)
+          FROM "_l0")) THEN -1 ELSE 0 END ELSE 0 END) 
     LIMIT CASE WHEN (SELECT count(*)
       FROM "_l0") <= 100000 THEN CASE WHEN (SELECT counted ->> 0
       FROM _counted) <= (100000 - (SELECT count(*)
