@@ -1,5 +1,6 @@
 import { type Caller, longWorkFor, principalOf } from "../auth/principal.js";
-import type { Refusal } from "../http/refusal.js";
+import { parseQueryString } from "../http/query-string.js";
+import { isRefusal, type Refusal } from "../http/refusal.js";
 import { Tally } from "../metering/tally.js";
 import { Memo } from "../platform/memo.js";
 import type { Column } from "../project/model.js";
@@ -55,12 +56,14 @@ function columnOf(name: string, type: ColumnType): Column {
 const nothingPrepared = new Memo<PreparedList | Refusal | null>(0);
 
 /** Answers a request for a list that `systemList` has made. It is not metered. */
-export function listSystemRows(
+export async function listSystemRows(
   request: Request,
   access: ListAccess,
   { platform, config, cursors }: AdminServices,
   caller: Caller,
 ): Promise<Response | Refusal> {
+  const parameters = parseQueryString(request.url);
+  if (isRefusal(parameters)) return parameters;
   const { database, clock } = platform;
   const source = {
     access,
@@ -79,5 +82,5 @@ export function listSystemRows(
     longWork: () => longWorkFor(caller, config.api),
   };
   const binding = { principal: principalOf(caller), table: access.table.name, schemaVersion: 0 };
-  return listResponse(request, source, execution, { ...cursors, binding }, async () => "");
+  return listResponse(parameters, source, execution, { ...cursors, binding }, async () => "");
 }

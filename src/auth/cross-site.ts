@@ -3,7 +3,11 @@ import { judgeOrigin, type OriginPolicy, type OriginVerdict } from "../http/orig
 import { Refusal } from "../http/refusal.js";
 import { hasSessionCookie } from "./cookies.js";
 
-const safeMethods: ReadonlySet<string> = new Set(["GET", "HEAD", "OPTIONS"]);
+/**
+ * QUERY reads, as GET does, and is safer against foreign pages: a browser sends it for them only after a preflight that
+ * names their origin.
+ */
+const safeMethods: ReadonlySet<string> = new Set(["GET", "HEAD", "OPTIONS", "QUERY"]);
 
 /**
  * Paths that this guard leaves alone: Apple posts its callback from its own origin and without cookies of this

@@ -39,7 +39,7 @@ function preflight(headers: Readonly<Record<string, string>>, requested: string 
   const answer = new Headers({ ...everyAnswer, Vary: "Origin, Access-Control-Request-Headers" });
   if (Object.keys(headers).length > 0) {
     for (const [name, value] of Object.entries(headers)) answer.set(name, value);
-    answer.set("Access-Control-Allow-Methods", "GET, POST, PATCH, DELETE");
+    answer.set("Access-Control-Allow-Methods", "GET, POST, PATCH, DELETE, QUERY");
     if (requested !== null) answer.set("Access-Control-Allow-Headers", requested);
     answer.set("Access-Control-Max-Age", preflightSeconds);
   }

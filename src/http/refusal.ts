@@ -1,5 +1,5 @@
 import { type AnswerFacts, tell } from "./answer-facts.js";
-import { type HeadersRecord, json } from "./respond.js";
+import { acceptsQuery, type HeadersRecord, json } from "./respond.js";
 
 /** Every error code of the HTTP interface and its status. `docs/reference/errors.md#codes` */
 export const statuses = {
@@ -66,9 +66,12 @@ export function responseOf(answer: Response | Refusal): Response {
   return isRefusal(answer) ? answer.toResponse() : answer;
 }
 
-/** A 405, which names the methods that the path has in the header `Allow` (RFC 9110, section 15.5.6). */
+/**
+ * A 405, which names the methods that the path has in the header `Allow` (RFC 9110, section 15.5.6), and where QUERY is
+ * one of them, what it takes.
+ */
 export function methodNotAllowed(...allowed: readonly string[]): Refusal {
-  const headers = { Allow: allowed.join(", ") };
+  const headers = { Allow: allowed.join(", "), ...(allowed.includes("QUERY") && acceptsQuery) };
   return new Refusal("method_not_allowed", "no such method here: see the header Allow", { headers });
 }
 

@@ -18,6 +18,9 @@ export function addHeader(response: Response, [name, value]: readonly [name: str
   response.headers.set(name, value);
 }
 
+/** What tells that the path takes the method QUERY with a body of JSON (RFC 10008, section 3). */
+export const acceptsQuery = { "Accept-Query": "application/json" } as const;
+
 /** Header values by name. */
 export type HeadersRecord = Readonly<Record<string, string>>;
 

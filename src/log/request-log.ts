@@ -26,7 +26,16 @@ export interface RequestLogOptions {
 /** Logs a request and its answer, which took `ms` milliseconds. `env` is what the runtime passed beside the request. */
 export type RequestLog = (request: Request, env: unknown, answer: Response, ms: number) => void;
 
-const methods: ReadonlySet<string> = new Set(["GET", "HEAD", "POST", "PATCH", "PUT", "DELETE", "OPTIONS"]);
+const methods: ReadonlySet<string> = new Set([
+  "GET",
+  "HEAD",
+  "QUERY",
+  "POST",
+  "PATCH",
+  "PUT",
+  "DELETE",
+  "OPTIONS",
+]);
 const noColumns: ReadonlyMap<string, unknown> = new Map();
 const addressesBytesMax = 65_536;
 

@@ -29,7 +29,7 @@ function areaOf(url: string): string {
   return areas.find((_, i) => url.startsWith(prefixes[i]!, path)) ?? other;
 }
 
-const methods = new Set(["GET", "HEAD", "POST", "PATCH", "PUT", "DELETE", "OPTIONS"]);
+const methods = new Set(["GET", "HEAD", "QUERY", "POST", "PATCH", "PUT", "DELETE", "OPTIONS"]);
 
 /**
  * The numbers of `GET /metrics`, since the start of the process or of the Worker's isolate. They are kept in memory

@@ -113,6 +113,23 @@ export function filterSchemas(): JsonSchema {
   return Object.fromEntries(entries);
 }
 
+/**
+ * The schemas `svc.condition.<type>`: the operators for columns of each type in a JSON body
+ * (`docs/reference/http.md#lists-as-json`).
+ */
+export function conditionSchemas(): JsonSchema {
+  const listed = (type: string, values: JsonSchema) => {
+    const items = { type: "array", items: values, minItems: 1, maxItems: 1000 };
+    return type === "json" || type === "blob" ? {} : { in: items, not_in: items };
+  };
+  const entries = Object.entries(typeSchemas).map(([type, schema]) => {
+    const { properties, ...others } = filterSchemas()[`svc.filter.${type}`] as { properties: object };
+    const typed = { ...others, properties: { ...properties, ...listed(type, schema) }, minProperties: 1 };
+    return [`svc.condition.${type}`, typed];
+  });
+  return Object.fromEntries(entries);
+}
+
 const comparisons = ["eq", "ne", "lt", "lte", "gt", "gte"];
 const listedValues = {
   type: "string",

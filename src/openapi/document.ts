@@ -6,7 +6,7 @@ import type { Catalog } from "../schema/catalog.js";
 import { isReadOnly, type LiveProject } from "../schema/live-project.js";
 import { adminPaths } from "./admin-paths.js";
 import { authPaths } from "./auth-paths.js";
-import { filterSchemas, integerSchema, type JsonSchema } from "./column-schema.js";
+import { conditionSchemas, filterSchemas, integerSchema, type JsonSchema } from "./column-schema.js";
 import { count, errorResponses, flag, nullOr, object, role, securitySchemes, text } from "./operation.js";
 import { tablePaths, tableSchemas } from "./table-paths.js";
 
@@ -106,5 +106,6 @@ function sharedSchemas(metered: boolean, tokensInBody: boolean): JsonSchema {
     ...(metered && { "svc.metering": object(counts) }),
     "svc.integer": integerSchema(),
     ...filterSchemas(),
+    ...conditionSchemas(),
   };
 }

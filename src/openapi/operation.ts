@@ -6,6 +6,7 @@ export interface OperationSource {
   readonly id: string;
   readonly tag: string;
   readonly summary: string;
+  readonly description?: string;
   /** The credentials by which the operation can be called. One of them is enough. */
   readonly callers: readonly (keyof typeof securitySchemes | "anybody")[];
   readonly parameters?: readonly JsonSchema[];
@@ -26,7 +27,18 @@ export const ref = (name: string): JsonSchema => ({ $ref: `#/components/schemas/
 
 /** Makes an operation object. `cookies`: whether cookie mode is on; else nothing can be called by a cookie. */
 export function operation(source: OperationSource, cookies: boolean): JsonSchema {
-  const { id, tag, summary, callers, parameters, body, bodyIsOptional = false, answers, errors } = source;
+  const {
+    id,
+    tag,
+    summary,
+    description,
+    callers,
+    parameters,
+    body,
+    bodyIsOptional = false,
+    answers,
+    errors,
+  } = source;
   const answered = Object.entries(answers).map(([key, answer]) => {
     const status = Number(key) as ErrorStatus;
     const content = { ...contentOf(answer), ...(errors.includes(status) && contentOf(errorSchema(status))) };
@@ -39,6 +51,7 @@ export function operation(source: OperationSource, cookies: boolean): JsonSchema
     operationId: id,
     tags: [tag],
     summary,
+    ...(description !== undefined && { description }),
     security: callers
       .filter((caller) => cookies || caller !== "cookie")
       .map((caller) => (caller === "anybody" ? {} : { [caller]: [] })),

@@ -4,6 +4,7 @@ import type { RuleAction, TableRules } from "../rules/ast.js";
 import { admitsAnonymous } from "../rules/specialise.js";
 import type { CatalogTable } from "../schema/catalog.js";
 import { acceptedSchema, type JsonSchema, storedSchema, textSchema } from "./column-schema.js";
+import { listBodySchemas } from "./list-body.js";
 import { data, jsonContent, list, type OperationSource, object, operation, ref } from "./operation.js";
 
 /** The paths of one table (`docs/reference/http.md#endpoints`). */
@@ -26,6 +27,7 @@ export function tablePaths(
   const all = {
     get: documented({
       ...source("read", "list", `Lists rows of ${name}`),
+      description: `Filters come in groups, too: filter[$or][0][<column>][<operator>], filter[$and][0][…] and filter[$not][…], up to 5 in one another. The method QUERY takes the same list as JSON: see /api/${name}/_svc/query.`,
       parameters: listParameters(table),
       answers: { 200: object({ data: list(row), meta: ref("svc.list") }) },
       errors: [400, 401, 403, 500, 503],
@@ -47,7 +49,20 @@ export function tablePaths(
       errors: [400, 401, 403, 500, 503],
     }),
   };
-  const ofTable = { [`/api/${name}`]: all, [`/api/${name}/_svc/aggregate`]: aggregate };
+  const queried = {
+    post: documented({
+      ...source("read", "query", `Lists rows of ${name}, by a request in JSON`),
+      description: `The same as QUERY /api/${name} (RFC 10008), a method that OpenAPI 3.1 has no place for.`,
+      body: jsonContent(ref(`${name}.query`)),
+      answers: { 200: object({ data: list(row), meta: ref("svc.list") }) },
+      errors: [400, 401, 403, 413, 415, 500, 503],
+    }),
+  };
+  const ofTable = {
+    [`/api/${name}`]: all,
+    [`/api/${name}/_svc/query`]: queried,
+    [`/api/${name}/_svc/aggregate`]: aggregate,
+  };
   if (primaryKey.length === 0) return ofTable;
   const key = primaryKey.map((column) => table.columns.get(column)!);
   const one = (suffix: string, parameters: readonly JsonSchema[]) => {
@@ -103,7 +118,8 @@ function callersOf(rules: TableRules, action: RuleAction): OperationSource["call
 
 /**
  * The schemas of one table: `name` for a row that is read, `name.part` for a row without some of its columns (by
- * `select`, or after a write), `name.new` and `name.changes` for bodies, and `name.key` for the primary key.
+ * `select`, or after a write), `name.new` and `name.changes` for bodies, `name.key` for the primary key, and `name.query`
+ * and `name.filter` for lists as JSON.
  */
 export function tableSchemas(
   table: Table,
@@ -127,6 +143,7 @@ export function tableSchemas(
   return {
     [name]: object(properties(columns, stored), ...names(mayBeHidden)),
     [`${name}.part`]: object(properties(columns, stored), ...names(columns)),
+    ...listBodySchemas(table),
     ...(!table.virtual && {
       [`${name}.new`]: object(properties(columns, accepted), ...names(written)),
     }),

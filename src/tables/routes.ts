@@ -6,7 +6,7 @@ import { readAhead, readJsonObject } from "../http/body.js";
 import { byMethod } from "../http/by-method.js";
 import { decode, parseQueryString } from "../http/query-string.js";
 import { badRequest, isRefusal, methodNotAllowed, Refusal, responseOf } from "../http/refusal.js";
-import { jsonText } from "../http/respond.js";
+import { acceptsQuery, type HeadersRecord, jsonText } from "../http/respond.js";
 import { router } from "../http/router.js";
 import type { Attempt, Meter, Subject } from "../metering/attempt.js";
 import { type AtOnce, whenThere } from "../platform/at-once.js";
@@ -21,6 +21,7 @@ import type { ProjectSource } from "../schema/project-source.js";
 import { type Access, accessOf } from "./access.js";
 import { aggregateResponse } from "./aggregate/aggregate-response.js";
 import type { Execution } from "./execution.js";
+import type { ListParameters } from "./list/list-request.js";
 import { type BoundCursors, type Cursors, listResponse } from "./list/list-response.js";
 import { noPlanChecks } from "./plan-check.js";
 import { type Remembered, rememberedOf } from "./remembered.js";
@@ -49,7 +50,7 @@ export interface TableServices {
   readonly isLogged: boolean;
 }
 
-/** The nine endpoints of a table (`docs/reference/http.md#endpoints`). */
+/** The eleven endpoints of a table (`docs/reference/http.md#endpoints`). */
 export function tableRoutes(services: TableServices) {
   const routes = router();
   const answering = (act: (request: TableRequest) => TableAnswer) => (c: Context) =>
@@ -70,12 +71,17 @@ export function tableRoutes(services: TableServices) {
       other,
     );
   const composite = rows(queryKey);
-  routes.all("/:table", byMethod({ GET: permitted("list", list), POST: permitted("create", create) }, other));
+  const queried = permitted("list", query);
+  routes.all(
+    "/:table",
+    byMethod({ GET: permitted("list", list), POST: permitted("create", create), QUERY: queried }, other),
+  );
   routes.all("/:table/:id", rows(pathKey));
   // RegExpRouter supports no route such as `/:table/_svc/key` beside `/:table/:id`, so `_svc` is matched as an `:id`.
   const ofService = (answer: ReturnType<typeof byMethod>) => (c: Context) =>
     c.req.param("id") === "_svc" ? answer(c) : c.notFound();
   routes.all("/:table/:id/key", ofService(composite));
+  routes.all("/:table/:id/query", ofService(byMethod({ POST: queried }, other)));
   routes.all("/:table/:id/aggregate", ofService(byMethod({ GET: permitted("list", aggregate) }, other)));
   return routes;
 }
@@ -149,15 +155,18 @@ type KeyHandler = (permitted: PermittedRequest, key: RowValues) => TableAnswer;
 type Action = Subject["action"];
 
 const noSuchTable = new Refusal("not_found", "no such table");
-const readOnly = new Refusal("method_not_allowed", "this table can only be read", {
-  headers: { Allow: "GET" },
-});
+const onlyRead = (headers: HeadersRecord) =>
+  new Refusal("method_not_allowed", "this table can only be read", { headers });
+/** A table that can only be read, and one of its rows, refuse to be written. */
+const readOnly = onlyRead({ Allow: "GET, QUERY", ...acceptsQuery });
+const readOnlyRow = onlyRead({ Allow: "GET" });
 
 function permittedRequest(asked: TableRequest, action: Action): PermittedRequest | Refusal {
   const { attempt, caller, project, table, database } = asked;
   const { config, platform } = asked.services;
   const ruleAction: RuleAction = action === "list" || action === "get" ? "read" : action;
-  if (ruleAction !== "read" && isReadOnly(project, table)) return readOnly;
+  if (ruleAction !== "read" && isReadOnly(project, table))
+    return action === "create" ? readOnly : readOnlyRow;
   const beganMs = platform.clock.elapsed();
   const nowMs = platform.clock.now();
   const nowSeconds = Math.floor(nowMs / 1000);
@@ -206,13 +215,32 @@ function callerValues(caller: Caller, nowSeconds: number): SlotValues {
   return { get };
 }
 
-function list({ asked, access, execution, remembered }: PermittedRequest): TableAnswer {
-  const { services, request, attempt } = asked;
+function list(permitted: PermittedRequest): TableAnswer {
+  const parameters = parseQueryString(permitted.asked.request.url);
+  return isRefusal(parameters) ? parameters : listOf(parameters, permitted);
+}
+
+/** A list whose request is in its body (RFC 10008). */
+async function query(permitted: PermittedRequest): Promise<Response | Refusal> {
+  const { asked } = permitted;
+  // RFC 10008, section 2, tells a body whose type is missing (400) from one of a type that is not taken (415).
+  if (!asked.request.headers.has("Content-Type")) return withoutContentType;
+  const body = withoutParameters(asked.request) ?? (await bodyOf(asked));
+  return isRefusal(body) ? body : listOf(body, permitted);
+}
+
+const withoutContentType = badRequest("expected Content-Type: application/json");
+
+function listOf(
+  parameters: ListParameters,
+  { asked, access, execution, remembered }: PermittedRequest,
+): Promise<Response | Refusal> {
+  const { services, attempt } = asked;
   const { config } = services;
   const scanLimit = config.api.scan_limit;
   const { lists: prepared, briefTries } = remembered;
   const source = { access, scanLimit, metered: isMetered(config), prepared, briefTries };
-  return listResponse(request, source, execution, cursorsOf(asked), attempt.succeed);
+  return listResponse(parameters, source, execution, cursorsOf(asked), attempt.succeed, acceptsQuery);
 }
 
 function aggregate({ asked, access, execution, remembered }: PermittedRequest): TableAnswer {

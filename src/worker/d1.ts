@@ -167,6 +167,17 @@ const reported =
   /^(?:D1_ERROR: )?(?<message>[\s\S]*?)(?:: (?<code>SQLITE_[A-Z]+)(?: \(extended: SQLITE_(?:CONSTRAINT_(?<constraint>[A-Z]+)|[A-Z_]+)\))?)?$/;
 
 /**
+ * The codes by which SQLite refuses a statement as such. SQLITE_NOMEM is what it says of a statement that compiles into
+ * more instructions than D1 allows (https://sqlite.org/limits.html, SQLITE_LIMIT_VDBE_OP).
+ */
+const mistaken: ReadonlySet<string> = new Set([
+  "SQLITE_ERROR",
+  "SQLITE_AUTH",
+  "SQLITE_TOOBIG",
+  "SQLITE_NOMEM",
+]);
+
+/**
  * Turns an error of D1 into one of the errors of platform/database.ts. An error without a code of SQLite is trouble of
  * D1 itself.
  */
@@ -181,8 +192,7 @@ function translated(error: unknown): unknown {
     const kind = named === "trigger" ? (constraintKinds[constraint ?? ""] ?? named) : named;
     return constraintError(kind, message);
   }
-  const mistaken = code === "SQLITE_ERROR" || code === "SQLITE_AUTH" || code === "SQLITE_TOOBIG";
-  return mistaken
+  return code !== undefined && mistaken.has(code)
     ? new StatementError(message, { cause: error })
     : new UnavailableError(message, { cause: error });
 }

@@ -29,6 +29,8 @@ const limits: Readonly<Record<string, number>> = {
   "groups of an aggregate": constant("tables/", "groupColumnsMax"),
   "results of an aggregate": constant("tables/", "resultsMax"),
   "filters of a list": constant("tables/", "filtersMax"),
+  "filters of a [list as JSON](http.md#lists-as-json)": constant("tables/", "bodyFiltersMax"),
+  "depth of groups of filters": constant("tables/", "groupsMax"),
   "`offset` and `limit` together, in an order that no index yields": constant("tables/", "sortedPlacesMax"),
   "characters of a cursor": constant("tables/", "cursorLengthMax"),
   "seconds that a cursor lives": constant("tables/", "cursorLifetimeMs") / 1000,

@@ -86,6 +86,9 @@ describe("the table of round trips", () => {
     await ok("GET /api/:table", () => backend.get("/api/rooms?sort=-name"));
     const aggregate = "/api/rooms/_svc/aggregate?count=*&group=owner";
     await ok("GET /api/:table/_svc/aggregate", () => ada.get(aggregate));
+    const asked = { headers: { "Content-Type": "application/json" }, body: '{"where":{"owner":"ada"}}' };
+    await ok("QUERY /api/:table", () => ada.send("QUERY", "/api/rooms", asked));
+    await ok("QUERY /api/:table", () => backend.post("/api/rooms/_svc/query", { sort: ["-name"] }));
     await ok("GET /api/:table/:id", () => ada.get("/api/rooms/1"));
     await ok("GET /api/:table/_svc/key", () => backend.get("/api/members/_svc/key?room=1&user=ada"));
     await ok("PATCH /api/:table/:id", () => ada.patch("/api/rooms/1", { name: "two" }));

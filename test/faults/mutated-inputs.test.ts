@@ -11,7 +11,7 @@ import { parseSchema } from "../../src/project/parse-schema.js";
 import { ruleScope } from "../../src/project/rule-scope.js";
 import { parseRule } from "../../src/rules/parse-rule.js";
 import { openCursor, sealCursor } from "../../src/tables/list/cursor.js";
-import { parseListRequest } from "../../src/tables/list/list-request.js";
+import { type ListBody, parseListRequest } from "../../src/tables/list/list-request.js";
 import { Random } from "../property/support/random.js";
 import { figure } from "../support/figures.js";
 
@@ -89,6 +89,12 @@ const lists = [
   "?cursor=abcdefghijklmnopqrstuvwxyz",
 ];
 
+const listBodies = [
+  '{"filter":{"$or":[{"room_id":{"eq":"a"}},{"created_at":{"gt":3,"in":[1,2]}}],"$not":{"body":{"is_null":true}}},"where":{"id":1}}',
+  '{"select":["id","body"],"sort":["-created_at","id"],"limit":10,"offset":3,"total":"none"}',
+  '{"cursor":"abcdefghijklmnopqrstuvwxyz"}',
+];
+
 const bodies = [
   '{"room_id":"a","author_id":"b","body":"\\u00e9\\n","created_at":1700000000,"more":[1,2.5,{"a":{"b":[null,true]}}]}',
 ];
@@ -134,6 +140,15 @@ const readers: readonly Reader[] = [
     read: (text) => {
       const parameters = parseQueryString(`http://127.0.0.1/api/messages${text}`);
       return isRefusal(parameters) ? parameters : parseListRequest(parameters, messages.columns, new Map());
+    },
+  },
+  {
+    name: "lists as JSON",
+    seeds: () => listBodies,
+    read: (text) => {
+      const parsed = parseStrictJson(text);
+      const isBody = !isRefusal(parsed) && parsed.value?.constructor === Object;
+      return isBody ? parseListRequest(parsed.value as ListBody, messages.columns, new Map()) : parsed;
     },
   },
   { name: "JSON bodies", seeds: () => bodies, read: parseStrictJson },

@@ -2,7 +2,7 @@ import { expect, test, vi } from "vitest";
 import { evaluateQuery } from "./lists/naive.js";
 import { type Case, followPages, type Outcome } from "./lists/pages.js";
 import { applySchema, type ListProject, type RuleSource, serveLists } from "./lists/project.js";
-import { randomQuery, spell } from "./lists/query.js";
+import { asBody, randomQuery, spell } from "./lists/query.js";
 import { lookups, type TableSpec, tables } from "./lists/tables.js";
 import { print } from "./support/print.js";
 import { Random } from "./support/random.js";
@@ -29,7 +29,8 @@ function randomCase(project: ListProject, random: Random): Case {
   const fitting = pageLimits.filter((limit) => (expected.length - offset) / limit <= pagesMax);
   const limit = random.chance(0.1) && expected.length / 50 <= pagesMax ? null : random.pick(fitting);
   const text = spell(random, table, query, { limit, offset });
-  return { table, caller, query, text, limit: limit ?? 50, offset, expected };
+  const body = random.chance(0.4) ? asBody(table, query, { limit, offset }) : null;
+  return { table, caller, query, text, body, limit: limit ?? 50, offset, expected };
 }
 
 /** A failure says all that is needed to look at it alone. */
@@ -39,7 +40,7 @@ async function checked(project: ListProject, one: Case, index: number): Promise<
   } catch (error) {
     const rule = print(project.rules.get(one.table.name)!);
     throw new Error(
-      `SEED=${seed}, query ${index}: GET /api/${one.table.name}${decodeURIComponent(one.text)} as ${one.caller.name}, scan limit ${project.scanLimit}, rule ${rule}`,
+      `SEED=${seed}, query ${index}: GET /api/${one.table.name}${decodeURIComponent(one.text)} as ${one.caller.name}, by ${JSON.stringify(one.body)}, scan limit ${project.scanLimit}, rule ${rule}`,
       { cause: error },
     );
   }

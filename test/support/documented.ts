@@ -37,7 +37,7 @@ export function documentedAnswers(config: Config, database: Database): AnswerChe
     const document = await current().catch(unlessUnavailable);
     if (document === null) return;
     const method = init.method ?? "GET";
-    const operation = operationOf(document, method === "HEAD" ? "get" : method.toLowerCase(), path);
+    const operation = describedBy(document, method, path);
     const answers: Json = operation?.responses ?? undescribed(document);
     const problem =
       (await answerProblem(document, answers, method, response)) ??
@@ -102,6 +102,12 @@ function operationOf(document: Json, method: string, path: string): Json | undef
   return found?.[1][method];
 }
 
+/** What describes a request: HEAD is GET, and QUERY has a path of its own there, as OpenAPI 3.1 does not know it. */
+function describedBy(document: Json, method: string, path: string): Json | undefined {
+  if (method === "QUERY") return operationOf(document, "post", `${path.replace(/\?.*$/, "")}/_svc/query`);
+  return operationOf(document, method === "HEAD" ? "get" : method.toLowerCase(), path);
+}
+
 /** Of a path or a method that there is not: a refusal. */
 function undescribed({ components }: Json): Json {
   const { responses } = components!;
@@ -120,12 +126,16 @@ function referred(document: Json, part: Json): Json {
     .reduce((at, key) => at[key]!, document);
 }
 
-/** With every reference in its place: the documents have no circles. */
-function resolved(document: Json, part: Json): Json {
-  if (typeof part !== "object" || part === null) return part;
-  if (Array.isArray(part)) return part.map((item) => resolved(document, item)) as unknown as Json;
-  if (part.$ref !== undefined) return resolved(document, referred(document, part));
-  return Object.fromEntries(Object.entries(part).map(([key, value]) => [key, resolved(document, value)]));
+/** The schemas of the document that a part refers to, and those that these refer to. */
+function schemasOf(document: Json, part: Json, found: Record<string, Json> = {}): Record<string, Json> {
+  if (typeof part !== "object" || part === null) return found;
+  const [, name] = /^#\/components\/schemas\/(.+)$/.exec(String(part.$ref)) ?? [];
+  if (name !== undefined && found[name] === undefined) {
+    found[name] = document.components!.schemas![name]!;
+    schemasOf(document, found[name], found);
+  }
+  for (const inner of Object.values(part)) schemasOf(document, inner, found);
+  return found;
 }
 
 const ajv = new Ajv2020({ strict: false, validateFormats: false });
@@ -137,7 +147,7 @@ const validatorsOfParts = new WeakMap<Json, ValidateFunction>();
 function validator(document: Json, part: Json): ValidateFunction {
   const known = validatorsOfParts.get(part);
   if (known !== undefined) return known;
-  const schema = resolved(document, part);
+  const schema = { allOf: [part], components: { schemas: schemasOf(document, part) } };
   const text = JSON.stringify(schema);
   const made = validators.get(text) ?? ajv.compile(schema);
   validators.set(text, made);

@@ -1,4 +1,4 @@
-import { parseQueryString } from "../../http/query-string.js";
+import { parseQueryString, type QueryParameter } from "../../http/query-string.js";
 import { isRefusal, Refusal } from "../../http/refusal.js";
 import { jsonText } from "../../http/respond.js";
 import type { Attempt } from "../../metering/attempt.js";
@@ -73,6 +73,8 @@ async function aggregateAsked(
   const state = cursor === undefined ? first : await openCursor(cipher, cursor[1], binding, nowMs);
   if (isRefusal(state)) return state;
   const incomparable = catalog.unsupported.columns.get(table.name) ?? new Map<string, string>();
-  const aggregate = parseAggregateRequest(state.parameters, readable, incomparable);
+  // An aggregate, which takes no body, has sealed this cursor.
+  const asked = state.parameters as readonly QueryParameter[];
+  const aggregate = parseAggregateRequest(asked, readable, incomparable);
   return isRefusal(aggregate) ? aggregate : { aggregate, state };
 }

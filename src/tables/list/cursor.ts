@@ -1,11 +1,11 @@
-import type { QueryParameter } from "../../http/query-string.js";
 import { Refusal } from "../../http/refusal.js";
 import type { Cipher } from "../../platform/platform.js";
 import type { PathChoice } from "./list-plan.js";
+import type { ListParameters } from "./list-request.js";
 
-/** What a cursor holds: the parameters of the first request, and how far the pages have come. */
+/** What a cursor holds: what the first request asked for, and how far the pages have come. */
 export interface CursorState {
-  readonly parameters: readonly QueryParameter[];
+  readonly parameters: ListParameters;
   readonly window: WireWindow;
   /** How many rows of the list come before the page that the cursor leads to. */
   readonly offset: number;

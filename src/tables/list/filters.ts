@@ -1,11 +1,10 @@
-import { type QueryParameter, quoted } from "../../http/query-string.js";
+import { quoted } from "../../http/query-string.js";
 import { badRequest, isRefusal, type Refusal } from "../../http/refusal.js";
-import { parseStrictJson } from "../../http/strict-json.js";
 import type { SqlValue } from "../../platform/database.js";
 import { isPlainReal, realText } from "../../platform/real-scale.js";
 import type { Column } from "../../project/model.js";
 import type { ColumnReference, CompareOperator, Expression, Given, TextMatch } from "../../rules/ast.js";
-import { fromJson, fromText } from "../values.js";
+import type { Sent } from "./sent.js";
 
 /** The filters of a list request. */
 export interface ParsedFilters {
@@ -18,24 +17,79 @@ export interface ParsedFilters {
 }
 
 const inValuesMax = 1000;
-/** How many comparisons a request has in all its groups. An `in` is one, however many values it has. */
-const filtersMax = 50;
 /** How deep groups of filters (`$or`, `$and`, `$not`) may nest in one another. */
 const groupsMax = 5;
 
-/**
- * Parses `filter[…]` and `where[…]`, in which `$or`, `$and` and `$not` make groups (`docs/reference/http.md#groups`).
- * Columns that the caller may not read are not in `readable`.
- */
-export function parseFilters(
-  parameters: readonly QueryParameter[],
-  readable: ReadonlyMap<string, Column>,
-): ParsedFilters | Refusal {
-  const root = newGroup();
-  for (const [parameter, text] of parameters) {
-    const refusal = place(root, parameter, text, readable);
-    if (refusal !== null) return refusal;
+/** Comparisons and groups of which all have to hold. The readers of query strings and of bodies fill it. */
+export interface Group {
+  /** In how many other groups this one is. */
+  readonly depth: number;
+  /** The comparisons of the group, by column and operator, as each of these may occur once in a group. */
+  readonly filters: Map<string, Filter>;
+  /** The groups of `$or`, by their index in the request. At least one has to hold. */
+  readonly or: Map<number, Group>;
+  /** The groups of `$and`, by their index in the request. All have to hold. */
+  readonly and: Map<number, Group>;
+  /** The group of `$not`, which must not hold; null where there is none. */
+  not: Group | null;
+}
+
+/** An empty group. */
+export const newGroup = (depth = 0): Group => ({
+  depth,
+  filters: new Map(),
+  or: new Map(),
+  and: new Map(),
+  not: null,
+});
+
+/** The words that make a group. `$or` and `$and` take an index, `$not` takes none. */
+export type GroupWord = "$or" | "$and" | "$not";
+
+/** Tells the words that make a group from other names. */
+export function isGroupWord(word: string): word is GroupWord {
+  return word === "$or" || word === "$and" || word === "$not";
+}
+
+/** The group of a word inside of another group, which is made where it is missing. A refusal where it would be too deep. */
+export function groupInside(group: Group, word: GroupWord, index: number): Group | Refusal {
+  if (group.depth === groupsMax) return badRequest(`filters nest ${groupsMax} deep at most`);
+  if (word === "$not") {
+    group.not ??= newGroup(group.depth + 1);
+    return group.not;
   }
+  const groups = word === "$or" ? group.or : group.and;
+  const inner = groups.get(index) ?? newGroup(group.depth + 1);
+  groups.set(index, inner);
+  return inner;
+}
+
+/**
+ * Adds a comparison to a group. Returns a refusal where the column or the operator is unknown, what was sent is no value
+ * of theirs, or the group compares the column by this operator already. Columns that the caller may not read are not in
+ * `readable`.
+ */
+export function addFilter(
+  group: Group,
+  name: string,
+  operator: string,
+  sent: Sent,
+  readable: ReadonlyMap<string, Column>,
+): Refusal | null {
+  const filter = parseFilter(name, operator, sent, readable);
+  if (isRefusal(filter)) return filter;
+  const key = `${name} ${operator}`;
+  if (group.filters.has(key)) return badRequest(`two filters of ${name} by ${operator}`);
+  group.filters.set(key, filter);
+  return null;
+}
+
+/**
+ * The filters that a reader has put into a group and those inside of it (`docs/reference/http.md#groups`). Refuses
+ * groups without comparisons, indexes that leave one out, and more than `filtersMax` comparisons in all, of which an `in`
+ * is one, however many values it has.
+ */
+export function filtersOf(root: Group, filtersMax: number): ParsedFilters | Refusal {
   const refusal = gapIn(root);
   if (refusal !== null) return refusal;
   const all = filtersIn(root);
@@ -62,80 +116,6 @@ interface Filter {
   readonly condition: (column: ColumnReference, value: Given) => Expression;
 }
 
-/** Comparisons and groups of which all have to hold. */
-interface Group {
-  /** The comparisons of the group, by column and operator, as each of these may occur once in a group. */
-  readonly filters: Map<string, Filter>;
-  /** The groups of `$or`, by their index in the request. At least one has to hold. */
-  readonly or: Map<number, Group>;
-  /** The groups of `$and`, by their index in the request. All have to hold. */
-  readonly and: Map<number, Group>;
-  /** The group of `$not`, which must not hold; null where there is none. */
-  not: Group | null;
-}
-
-const newGroup = (): Group => ({ filters: new Map(), or: new Map(), and: new Map(), not: null });
-
-/** Puts a parameter into its group. Returns a refusal where it is none of a list's, or says the same as another one. */
-function place(
-  root: Group,
-  parameter: string,
-  text: string,
-  readable: ReadonlyMap<string, Column>,
-): Refusal | null {
-  const segments = segmentsOf(parameter);
-  if (segments === null) return badRequest(`unknown parameter ${quoted(parameter)}`);
-  const found = groupAt(root, segments, parameter);
-  if (isRefusal(found)) return found;
-  const { group, left } = found;
-  const [name, operator, ...others] = left;
-  if (name === undefined) return badRequest(`${quoted(parameter)}: a group needs comparisons`);
-  if (operator === undefined || others.length > 0)
-    return badRequest(`unknown parameter ${quoted(parameter)}`);
-  const filter = parseFilter(name, operator, text, readable);
-  if (isRefusal(filter)) return filter;
-  const key = `${name} ${operator}`;
-  if (group.filters.has(key)) return badRequest(`two filters of ${name} by ${operator}`);
-  group.filters.set(key, filter);
-  return null;
-}
-
-/** What stands in the brackets of a filter: `where[c]` is `filter[c][eq]`. Null for other parameters. */
-function segmentsOf(parameter: string): readonly string[] | null {
-  const where = /^where\[([^[\]]*)\]$/.exec(parameter);
-  if (where !== null) return [where[1]!, "eq"];
-  const filter = /^filter((?:\[[^[\]]*\])+)$/.exec(parameter);
-  return filter === null ? null : filter[1]!.slice(1, -1).split("][");
-}
-
-/** The group that the first segments lead to, which is made where it is missing, and the segments that are left. */
-function groupAt(
-  root: Group,
-  segments: readonly string[],
-  parameter: string,
-): { readonly group: Group; readonly left: readonly string[] } | Refusal {
-  let group = root;
-  let at = 0;
-  for (let depth = 1; segments[at]?.startsWith("$"); depth++) {
-    const word = segments[at]!;
-    if (depth > groupsMax) return badRequest(`filters nest ${groupsMax} deep at most`);
-    if (word === "$not") {
-      group.not ??= newGroup();
-      group = group.not;
-      at++;
-    } else if (word === "$or" || word === "$and") {
-      const index = segments[at + 1] ?? "";
-      if (!/^(0|[1-9]\d?)$/.test(index))
-        return badRequest(`${quoted(parameter)}: ${word} takes an index, as in filter[${word}][0][…]`);
-      const groups = word === "$or" ? group.or : group.and;
-      group = groups.get(Number(index)) ?? newGroup();
-      groups.set(Number(index), group);
-      at += 2;
-    } else return badRequest(`unknown parameter ${quoted(parameter)}`);
-  }
-  return { group, left: segments.slice(at) };
-}
-
 /** The groups directly inside of a group, in the order of their indexes. */
 function groupsIn({ or, and, not }: Group): readonly Group[] {
   return [...inOrder(or), ...inOrder(and), ...(not === null ? [] : [not])];
@@ -144,8 +124,14 @@ function groupsIn({ or, and, not }: Group): readonly Group[] {
 const inOrder = (groups: ReadonlyMap<number, Group>) =>
   [...groups].sort(([a], [b]) => a - b).map(([, group]) => group);
 
-/** A refusal where indexes do not count from 0 on: a group that was left out would change what the others mean. */
+/**
+ * A refusal where indexes do not count from 0 on, as a group that was left out would change what the others mean, and
+ * where an inner group is empty.
+ */
 function gapIn(group: Group): Refusal | null {
+  const inner = groupsIn(group);
+  if (group.depth > 0 && group.filters.size + inner.length === 0)
+    return badRequest("a group needs comparisons");
   for (const [word, groups] of [
     ["$or", group.or],
     ["$and", group.and],
@@ -153,11 +139,7 @@ function gapIn(group: Group): Refusal | null {
     for (let i = 0; i < groups.size; i++)
       if (!groups.has(i))
         return badRequest(`${word}: there is no group ${i}, and indexes count from 0 without gaps`);
-  return (
-    groupsIn(group)
-      .map(gapIn)
-      .find((refusal) => refusal !== null) ?? null
-  );
+  return inner.map(gapIn).find((refusal) => refusal !== null) ?? null;
 }
 
 function filtersIn(group: Group): readonly Filter[] {
@@ -199,7 +181,7 @@ const comparesNothing: ReadonlySet<string> = new Set(["is_null", "contains", "ic
 function parseFilter(
   name: string,
   operator: string,
-  text: string,
+  sent: Sent,
   readable: ReadonlyMap<string, Column>,
 ): Filter | Refusal {
   const column = columnOf(name, readable);
@@ -208,45 +190,43 @@ function parseFilter(
   if (parser === undefined) return badRequest(`${column.name}: unknown operator ${quoted(operator)}`);
   if (column.type === "json" && parser !== isNull)
     return badRequest(`${column.name}: a json column can be filtered by is_null alone`);
-  return parser(column, text);
+  return parser(column, sent);
 }
 
-type FilterParser = (column: Column, text: string) => Filter | Refusal;
+type FilterParser = (column: Column, sent: Sent) => Filter | Refusal;
 
 function comparison(name: string, operator: CompareOperator): FilterParser {
-  return (column, text) => {
-    const value = typed(column, text);
+  return (column, sent) => {
+    const value = typed(name, column, sent);
     if (isRefusal(value)) return value;
     const condition: Filter["condition"] = (left, right) => ({ kind: "compare", operator, left, right });
     return { operator: name, column, value, condition };
   };
 }
 
-function typed(column: Column, text: string): NonNullable<SqlValue> | Refusal {
-  const parsed = fromText(column, text);
-  return parsed.ok
-    ? parsed.value!
-    : badRequest(`${column.name}: expected ${parsed.expected}, got ${quoted(text)}`);
+function typed(operator: string, column: Column, sent: Sent): NonNullable<SqlValue> | Refusal {
+  const parsed = sent.value(column);
+  if (!parsed.ok) return badRequest(`${column.name}: expected ${parsed.expected}, got ${sent.shown()}`);
+  return parsed.value ?? badRequest(`${column.name}: ${operator} takes no null, see is_null`);
 }
 
-function isNull(column: Column, text: string): Filter | Refusal {
-  if (text !== "true" && text !== "false")
-    return badRequest(`${column.name}: is_null takes true or false, got ${quoted(text)}`);
-  const negated = text === "false";
+function isNull(column: Column, sent: Sent): Filter | Refusal {
+  const asked = sent.flag();
+  if (asked === null) return badRequest(`${column.name}: is_null takes true or false, got ${sent.shown()}`);
   return {
     operator: "is_null",
     column,
     value: null,
-    condition: (value) => ({ kind: "is_null", value, negated }),
+    condition: (value) => ({ kind: "is_null", value, negated: !asked }),
   };
 }
 
-function oneOf(column: Column, text: string): Filter | Refusal {
-  return membership("in", column, text);
+function oneOf(column: Column, sent: Sent): Filter | Refusal {
+  return membership("in", column, sent);
 }
 
-function noneOf(column: Column, text: string): Filter | Refusal {
-  const filter = membership("not_in", column, text);
+function noneOf(column: Column, sent: Sent): Filter | Refusal {
+  const filter = membership("not_in", column, sent);
   if (isRefusal(filter)) return filter;
   return {
     ...filter,
@@ -254,17 +234,16 @@ function noneOf(column: Column, text: string): Filter | Refusal {
   };
 }
 
-function membership(operator: "in" | "not_in", column: Column, text: string): Filter | Refusal {
+function membership(operator: "in" | "not_in", column: Column, sent: Sent): Filter | Refusal {
   if (column.type === "blob")
     return badRequest(`${column.name}: a blob column cannot be filtered by ${operator}`);
-  const items = text.startsWith("[") ? jsonItems(text) : text.split(",");
+  const items = sent.values(column);
   if (items === null)
-    return badRequest(`${column.name}: ${operator} takes a comma-separated list or a JSON array`);
+    return badRequest(`${column.name}: ${operator} takes a list of values, got ${sent.shown()}`);
   if (items.length < 1 || items.length > inValuesMax)
     return badRequest(`${column.name}: ${operator} takes 1 to ${inValuesMax} values`);
   const values: NonNullable<SqlValue>[] = [];
-  for (const item of items) {
-    const parsed = typeof item === "string" ? fromText(column, item) : fromJson(column, item);
+  for (const parsed of items) {
     if (!parsed.ok) return badRequest(`${column.name}: expected ${parsed.expected} in the list`);
     if (parsed.value === null) return badRequest(`${column.name}: ${operator} takes no null, see is_null`);
     values.push(parsed.value);
@@ -280,16 +259,14 @@ function itemText(value: SqlValue): string {
   return typeof value === "number" ? realText(value) : JSON.stringify(value);
 }
 
-function jsonItems(text: string): readonly unknown[] | null {
-  const parsed = parseStrictJson(text);
-  return !isRefusal(parsed) && Array.isArray(parsed.value) ? parsed.value : null;
-}
-
 function textMatch(kind: TextMatch["kind"]): FilterParser {
-  return (column, text) =>
-    column.type === "text"
-      ? { operator: kind, column, value: text, condition: (value, text) => ({ kind, value, text }) }
-      : badRequest(`${column.name}: ${kind} is for text columns`);
+  return (column, sent) => {
+    if (column.type !== "text") return badRequest(`${column.name}: ${kind} is for text columns`);
+    const value = sent.text();
+    return value === null
+      ? badRequest(`${column.name}: expected a string, got ${sent.shown()}`)
+      : { operator: kind, column, value, condition: (value, text) => ({ kind, value, text }) };
+  };
 }
 
 const operators: ReadonlyMap<string, FilterParser> = new Map<string, FilterParser>([

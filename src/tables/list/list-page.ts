@@ -1,4 +1,3 @@
-import type { QueryParameter } from "../../http/query-string.js";
 import { badRequest, isRefusal, Refusal } from "../../http/refusal.js";
 import type { Result } from "../../platform/database.js";
 import { countedRead, type Duration, type Execution, read } from "../execution.js";
@@ -8,7 +7,7 @@ import { rowSeparator, windowEndStatement } from "../sql/list.js";
 import { constantColumn, isUnjudged } from "./access-path.js";
 import type { CursorState, WireWindow } from "./cursor.js";
 import type { ListPlan, PathChoice } from "./list-plan.js";
-import type { ListRequest } from "./list-request.js";
+import type { ListParameters, ListRequest } from "./list-request.js";
 import {
   type BoundList,
   judgedMax,
@@ -94,7 +93,7 @@ export interface ListPage {
 }
 
 /** The state in which the first page of a list begins. */
-export function firstState(parameters: readonly QueryParameter[], request: ListRequest): CursorState {
+export function firstState(parameters: ListParameters, request: ListRequest): CursorState {
   return {
     parameters,
     // Where the request has an offset, rows are counted even if `meta.total` is not asked for: only then is it known

@@ -3,7 +3,16 @@ import { badRequest, isRefusal, type Refusal } from "../../http/refusal.js";
 import type { SqlValue } from "../../platform/database.js";
 import type { Column } from "../../project/model.js";
 import type { Expression } from "../../rules/ast.js";
-import { columnOf, parseFilters } from "./filters.js";
+import { addBodyFilters } from "./body-filters.js";
+import { columnOf, filtersOf, type Group, newGroup } from "./filters.js";
+import { addQueryFilter } from "./query-filters.js";
+import { type Sent, SentJson, SentText } from "./sent.js";
+
+/** What describes a list: the parameters of a query string, or a JSON body that says the same. */
+export type ListParameters = readonly QueryParameter[] | ListBody;
+
+/** The JSON body of a list (`docs/reference/http.md#lists-as-json`). */
+export type ListBody = Readonly<Record<string, unknown>>;
 
 /** What a list request asks for, with columns instead of names and typed values (`docs/reference/http.md#lists`). */
 export interface ListRequest {
@@ -28,28 +37,72 @@ export interface SortTerm {
 
 const limitDefault = 50;
 const limitMax = 1000;
+/** How many comparisons a query string has in all its groups. An `in` is one, however many values it has. */
+const filtersMax = 50;
+/** How many a JSON body has. */
+const bodyFiltersMax = 200;
 
 /**
- * Parses the parameters of a list. Columns that the caller may not read are not in `readable` and are refused in the
- * same words as columns that do not exist.
+ * Parses what describes a list. Columns that the caller may not read are not in `readable` and are refused in the same
+ * words as columns that do not exist.
  */
 export function parseListRequest(
-  parameters: readonly QueryParameter[],
+  parameters: ListParameters,
   readable: ReadonlyMap<string, Column>,
   incomparable: Incomparable,
 ): ListRequest | Refusal {
+  return isQueryString(parameters)
+    ? parsed(parameters, queryString, readable, incomparable)
+    : parsed(Object.entries(parameters), body, readable, incomparable);
+}
+
+/** Tells the parameters of a query string from a body. */
+function isQueryString(parameters: ListParameters): parameters is readonly QueryParameter[] {
+  return Array.isArray(parameters);
+}
+
+/** One of the two forms of a list. `Raw` is what it gives under a name: text, or a JSON value. */
+interface Form<Raw> {
+  readonly sent: (raw: Raw) => Sent;
+  /** Puts what is none of `parsers` into the group, if it is a filter; a refusal if it is none that can be taken. */
+  readonly addFilters: (
+    root: Group,
+    name: string,
+    raw: Raw,
+    readable: ReadonlyMap<string, Column>,
+  ) => Refusal | null;
+  readonly filtersMax: number;
+}
+
+const queryString: Form<string> = {
+  sent: (text) => new SentText(text),
+  addFilters: addQueryFilter,
+  filtersMax,
+};
+const body: Form<unknown> = {
+  sent: (value) => new SentJson(value),
+  addFilters: addBodyFilters,
+  filtersMax: bodyFiltersMax,
+};
+
+function parsed<Raw>(
+  parameters: readonly (readonly [name: string, raw: Raw])[],
+  form: Form<Raw>,
+  readable: ReadonlyMap<string, Column>,
+  incomparable: Incomparable,
+): ListRequest | Refusal {
+  const root = newGroup();
   let request: ListParts = { select: null, sort: [], limit: limitDefault, offset: 0, counts: true };
-  const others: QueryParameter[] = [];
-  for (const parameter of parameters) {
-    const [name, text] = parameter;
-    const part = parsers.get(name)?.(text, readable);
+  for (const [name, raw] of parameters) {
+    const parser = parsers.get(name);
+    const part =
+      parser === undefined ? form.addFilters(root, name, raw, readable) : parser(form.sent(raw), readable);
     if (isRefusal(part)) return part;
-    if (part === undefined) others.push(parameter);
-    else request = { ...request, ...part };
+    request = { ...request, ...part };
   }
-  const parsed = parseFilters(others, readable);
-  if (isRefusal(parsed)) return parsed;
-  const { filters, filterValues, compared } = parsed;
+  const found = filtersOf(root, form.filtersMax);
+  if (isRefusal(found)) return found;
+  const { filters, filterValues, compared } = found;
   const sorted = request.sort.map(({ column }) => column);
   const refusal = notComparable([...compared, ...sorted], incomparable);
   return refusal ?? { ...request, filters, filterValues };
@@ -67,7 +120,7 @@ function notComparable(columns: readonly Column[], incomparable: Incomparable): 
     : badRequest(`${column}: neither sorted nor filtered by, as the server lacks its collation`);
 }
 
-type Parser = (text: string, readable: ReadonlyMap<string, Column>) => Partial<ListParts> | Refusal;
+type Parser = (sent: Sent, readable: ReadonlyMap<string, Column>) => Partial<ListParts> | Refusal;
 
 const parsers: ReadonlyMap<string, Parser> = new Map<string, Parser>([
   ["limit", parseLimit],
@@ -77,36 +130,37 @@ const parsers: ReadonlyMap<string, Parser> = new Map<string, Parser>([
   ["total", parseTotal],
 ]);
 
-function parseLimit(text: string): Partial<ListParts> | Refusal {
-  const limit = wholeNumber(text, 1, limitMax);
-  return limit === null ? badRequest(`limit: expected an integer from 1 to ${limitMax}`) : { limit };
+function parseLimit(sent: Sent): Partial<ListParts> | Refusal {
+  const limit = sent.count();
+  return limit === null || limit < 1 || limit > limitMax
+    ? badRequest(`limit: expected an integer from 1 to ${limitMax}`)
+    : { limit };
 }
 
-function parseOffset(text: string): Partial<ListParts> | Refusal {
-  const offset = wholeNumber(text, 0, Number.MAX_SAFE_INTEGER);
+function parseOffset(sent: Sent): Partial<ListParts> | Refusal {
+  const offset = sent.count();
   return offset === null ? badRequest("offset: expected an integer, 0 or more") : { offset };
 }
 
-function wholeNumber(text: string, minimum: number, maximum: number): number | null {
-  if (!/^(0|[1-9]\d{0,15})$/.test(text)) return null;
-  const value = Number(text);
-  return value >= minimum && value <= maximum ? value : null;
-}
-
-function parseSelect(text: string, readable: ReadonlyMap<string, Column>): Partial<ListParts> | Refusal {
+function parseSelect(sent: Sent, readable: ReadonlyMap<string, Column>): Partial<ListParts> | Refusal {
+  const names = sent.names();
+  if (names === null) return badRequest("select: expected an array of columns");
   const columns: Column[] = [];
-  for (const part of text.split(",")) {
+  for (const part of names) {
     const column = columnOf(part, readable);
     if (isRefusal(column)) return column;
     if (columns.includes(column)) return badRequest(`select: ${part} is named twice`);
     columns.push(column);
   }
-  return { select: columns };
+  // A body can say that it selects nothing in particular: `[]`.
+  return columns.length === 0 ? {} : { select: columns };
 }
 
-function parseSort(text: string, readable: ReadonlyMap<string, Column>): Partial<ListParts> | Refusal {
+function parseSort(sent: Sent, readable: ReadonlyMap<string, Column>): Partial<ListParts> | Refusal {
+  const names = sent.names();
+  if (names === null) return badRequest("sort: expected an array of columns");
   const terms: SortTerm[] = [];
-  for (const part of text.split(",")) {
+  for (const part of names) {
     const descending = part.startsWith("-");
     const column = columnOf(descending ? part.slice(1) : part, readable);
     if (isRefusal(column)) return column;
@@ -118,7 +172,8 @@ function parseSort(text: string, readable: ReadonlyMap<string, Column>): Partial
   return { sort: terms };
 }
 
-function parseTotal(text: string): Partial<ListParts> | Refusal {
+function parseTotal(sent: Sent): Partial<ListParts> | Refusal {
+  const text = sent.text();
   if (text !== "exact" && text !== "none") return badRequest("total: expected exact or none");
   return { counts: text === "exact" };
 }

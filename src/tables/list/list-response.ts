@@ -1,12 +1,17 @@
-import { parseQueryString } from "../../http/query-string.js";
 import { badRequest, isRefusal, Refusal } from "../../http/refusal.js";
-import { jsonText } from "../../http/respond.js";
+import { type HeadersRecord, jsonText } from "../../http/respond.js";
 import type { Attempt } from "../../metering/attempt.js";
+import { StatementError } from "../../platform/database.js";
 import type { Cipher, Random } from "../../platform/platform.js";
 import type { Execution } from "../execution.js";
 import { type CursorBinding, type CursorState, openCursor, sealCursor } from "./cursor.js";
 import { firstState, listPage } from "./list-page.js";
-import { type Incomparable, type ListRequest, parseListRequest } from "./list-request.js";
+import {
+  type Incomparable,
+  type ListParameters,
+  type ListRequest,
+  parseListRequest,
+} from "./list-request.js";
 import type { ListAccess, ListSource } from "./prepare-list.js";
 
 /** What it takes to seal (encrypt) and open cursors. */
@@ -22,19 +27,20 @@ export interface BoundCursors extends Cursors {
 
 /**
  * Answers a list request with `{ data, meta: { limit, offset, total, next_cursor?, truncated?, … } }`. `succeed`
- * records the receipt and returns the members that metering adds to `meta`.
+ * records the receipt and returns the members that metering adds to `meta`. `headers` are added to those of a success.
  */
 export async function listResponse(
-  request: Request,
+  parameters: ListParameters,
   source: ListSource,
   execution: Execution,
   cursors: BoundCursors,
   succeed: Attempt["succeed"],
+  headers: HeadersRecord = {},
 ): Promise<Response | Refusal> {
   const { nowMs } = execution;
-  const asked = await listAsked(request, source.access, cursors, nowMs);
+  const asked = await listAsked(parameters, source.access, cursors, nowMs);
   if (isRefusal(asked)) return asked;
-  const page = await listPage(asked.list, asked.state, source, execution);
+  const page = await listPage(asked.list, asked.state, source, execution).catch(refusalOf);
   if (isRefusal(page)) return page;
   const { data, limit, offset, total, truncated, next, rowsReturned } = page;
   const cursor =
@@ -47,8 +53,23 @@ export async function listResponse(
     truncated && `"truncated":true`,
     metered,
   ];
-  return jsonText(`{"data":${data},"meta":{${members.filter(Boolean).join()}}}`);
+  return jsonText(`{"data":${data},"meta":{${members.filter(Boolean).join()}}}`, 200, headers);
 }
+
+/** The refusal of a list for which the database takes no statement that large; throws other errors again. */
+function refusalOf(error: unknown): Refusal {
+  if (error instanceof StatementError && isTooLarge.test(error.message)) return tooLarge;
+  throw error;
+}
+
+/**
+ * How D1 says that a statement is over its limits: for the length of its text, the depth of its expressions, and the
+ * number of its instructions.
+ */
+const isTooLarge = /statement too long|Expression tree is too large|out of memory/;
+const tooLarge = badRequest(
+  "the list takes a larger statement than the database allows: fewer or shorter filters would help",
+);
 
 /**
  * The longest cursor, in characters. It comes back in the URL, so it has to fit into a request's header with room for
@@ -69,26 +90,28 @@ interface Asked {
 const none: Incomparable = new Map();
 
 /**
- * The list that a request asks for, and where its page begins: what the parameter `cursor` holds, which then has to be
- * the only parameter, or else what the parameters describe.
+ * The list that a request asks for, and where its page begins: what `cursor` holds, which then has to be the only
+ * parameter or member, or else what the parameters or members describe. A cursor holds either.
  */
 async function listAsked(
-  request: Request,
+  parameters: ListParameters,
   { readable, catalog, table }: ListAccess,
   { cipher, binding }: BoundCursors,
   nowMs: number,
 ): Promise<Asked | Refusal> {
-  const parameters = parseQueryString(request.url);
-  if (isRefusal(parameters)) return parameters;
   const incomparable = catalog.unsupported.columns.get(table.name) ?? none;
-  const cursor = parameters.find(([name]) => name === "cursor");
+  const entries: readonly (readonly [name: string, value: unknown])[] = Array.isArray(parameters)
+    ? parameters
+    : Object.entries(parameters);
+  const cursor = entries.find(([name]) => name === "cursor")?.[1];
   if (cursor === undefined) {
     const list = parseListRequest(parameters, readable, incomparable);
     return isRefusal(list) ? list : { list, state: firstState(parameters, list) };
   }
-  if (parameters.length > 1)
+  if (entries.length > 1)
     return new Refusal("invalid_cursor", "a cursor comes alone, without other parameters");
-  const state = await openCursor(cipher, cursor[1], binding, nowMs);
+  if (typeof cursor !== "string") return badRequest("cursor: expected a string");
+  const state = await openCursor(cipher, cursor, binding, nowMs);
   if (isRefusal(state)) return state;
   const list = parseListRequest(state.parameters, readable, incomparable);
   return isRefusal(list) ? list : { list, state };

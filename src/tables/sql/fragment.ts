@@ -128,7 +128,7 @@ export function sum(terms: readonly Sql[]): Sql {
 }
 
 /** Up to how many terms `chain` puts side by side into one pair of parentheses. */
-const chainMax = 16;
+const chainMax = 4;
 
 /**
  * One or more terms joined by an associative operator. Many become a balanced tree, because D1 allows a depth of 100

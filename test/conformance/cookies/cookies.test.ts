@@ -243,6 +243,21 @@ describe("a request from elsewhere", () => {
     },
   );
 
+  it.each(foreign)(
+    "with cookies can read by QUERY as by GET, which changes nothing: %s",
+    async (_, headers) => {
+      const { server, cookie } = await signedIn();
+      const sent = client(server, { Cookie: cookie, ...headers });
+      const json = { headers: { "Content-Type": "application/json" }, body: "{}" };
+      const read = [await sent.get("/api/notes"), await sent.send("QUERY", "/api/notes", json)];
+      for (const { status, headers } of read)
+        expect([status, headers.get("Access-Control-Allow-Origin")]).toEqual([200, null]);
+      expectRefusal(await sent.send("POST", "/api/notes/_svc/query", json), 403, "forbidden");
+      for (const path of ["/auth/login", "/auth/refresh", "/auth/logout"])
+        expectRefusal(await sent.send("QUERY", path, json), 405, "method_not_allowed");
+    },
+  );
+
   it.each(foreign)("cannot sign a browser in: %s", async (_, headers) => {
     const { server } = await signedIn();
     const answer = await post(server, "/auth/login", headers, credentials);
@@ -288,7 +303,7 @@ describe("CORS", () => {
     expect(Object.fromEntries(answer.headers)).toMatchObject({
       "access-control-allow-origin": page,
       "access-control-allow-credentials": "true",
-      "access-control-allow-methods": "GET, POST, PATCH, DELETE",
+      "access-control-allow-methods": "GET, POST, PATCH, DELETE, QUERY",
       "access-control-allow-headers": "content-type",
     });
     const read = await client(server, { Origin: page }).get("/api/notes");

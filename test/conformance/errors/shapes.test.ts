@@ -12,7 +12,7 @@ pairs: { primary_key: [a, b], columns: { a: { type: integer }, b: { type: intege
 };
 
 describe("a method that a route does not have is 405, and Allow says which it has", () => {
-  const lists = "GET, POST";
+  const lists = "GET, POST, QUERY";
   const rows = "GET, PATCH, DELETE";
   it.each([
     ["PUT", "/api/notes", lists],
@@ -20,6 +20,7 @@ describe("a method that a route does not have is 405, and Allow says which it ha
     ["DELETE", "/api/notes", lists],
     ["PROPFIND", "/api/notes", lists],
     ["PUT", "/api/notes/1", rows],
+    ["GET", "/api/notes/_svc/query", "POST"],
     ["POST", "/api/notes/1", rows],
     ["POST", "/api/pairs/_svc/key?a=1&b=1", rows],
     ["PUT", "/api/pairs/_svc/key?a=1&b=1", rows],
@@ -29,7 +30,7 @@ describe("a method that a route does not have is 405, and Allow says which it ha
     ["GET", "/auth/refresh", "POST"],
     ["PATCH", "/auth/logout", "POST"],
     ["POST", "/auth/me", "GET"],
-    ["PUT", "/auth/pages/password-reset", lists],
+    ["PUT", "/auth/pages/password-reset", "GET, POST"],
     ["POST", "/auth/oauth/providers", "GET"],
     ["POST", "/health", "GET"],
     ["DELETE", "/health", "GET"],

@@ -70,13 +70,16 @@ describe("the OpenAPI document", () => {
     const ofTables = Object.keys(paths).filter((path) => path.startsWith("/api/"));
     expect(ofTables).toEqual([
       "/api/rooms",
+      "/api/rooms/_svc/query",
       "/api/rooms/_svc/aggregate",
       "/api/rooms/{id}",
       "/api/rooms/_svc/key",
       "/api/members",
+      "/api/members/_svc/query",
       "/api/members/_svc/aggregate",
       "/api/members/_svc/key",
       "/api/Error",
+      "/api/Error/_svc/query",
       "/api/Error/_svc/aggregate",
       "/api/Error/{id}",
       "/api/Error/_svc/key",

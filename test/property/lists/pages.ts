@@ -13,6 +13,8 @@ export interface Case {
   readonly query: Query;
   /** The query string. */
   readonly text: string;
+  /** The same list as a JSON body, by which it is asked for then; null where it is by the query string. */
+  readonly body: object | null;
   readonly limit: number;
   readonly offset: number;
   /** All rows that the query selects, those before `offset` included. */
@@ -38,7 +40,9 @@ export type Outcome =
 
 /** Sends the request and follows its cursors to the end. Throws where an answer is not what it must be. */
 export async function followPages(project: ListProject, one: Case): Promise<Outcome> {
-  const first = await request(project, one, one.text);
+  const first = await (one.body === null
+    ? request(project, one, one.text)
+    : requestAsBody(project, one, one.body));
   const status = project.status(one.table, one.caller);
   if (status !== 200) {
     must(first.status === status, `status ${status}`, first);
@@ -57,7 +61,10 @@ export async function followPages(project: ListProject, one: Case): Promise<Outc
     progress.truncated ||= body.meta.truncated === true;
     must(progress.pages <= pagesMax(project, one), "an end of the pages", body.meta);
     if (body.meta.next_cursor === undefined) break;
-    answer = await request(project, one, `?cursor=${body.meta.next_cursor}`);
+    const cursor = body.meta.next_cursor;
+    answer = await (progress.pages % 2 === 0
+      ? requestAsBody(project, one, { cursor })
+      : request(project, one, `?cursor=${cursor}`));
   }
   return { kind: "pages", pages: progress.pages, truncated: progress.truncated };
 }
@@ -111,6 +118,19 @@ interface Answer {
 
 async function request({ server }: ListProject, { table, caller }: Case, text: string): Promise<Answer> {
   const response = await server.request(`/api/${table.name}${text}`, { headers: caller.headers });
+  return { status: response.status, body: await response.json() };
+}
+
+async function requestAsBody(
+  { server }: ListProject,
+  { table, caller }: Case,
+  body: object,
+): Promise<Answer> {
+  const response = await server.request(`/api/${table.name}`, {
+    method: "QUERY",
+    headers: { ...caller.headers, "Content-Type": "application/json" },
+    body: JSON.stringify(body),
+  });
   return { status: response.status, body: await response.json() };
 }
 

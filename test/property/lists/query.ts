@@ -1,7 +1,7 @@
 import type { ColumnType } from "../../../src/sqlite/column-type.js";
 import type { Filter, Group, SortTerm } from "../support/evaluate.js";
 import type { Random } from "../support/random.js";
-import { isSafe, type Row, toText, type Value } from "../support/values.js";
+import { isSafe, type Row, toText, toWire, type Value } from "../support/values.js";
 import type { TableSpec } from "./tables.js";
 
 /** What a list request asks for, before it is spelled. */
@@ -155,6 +155,42 @@ export function spell(
     .shuffled(parameters)
     .map((pair) => pair.map((part) => encode(random, part)).join("="));
   return encoded.length === 0 ? "" : `?${encoded.join("&")}`;
+}
+
+/** The same list as a JSON body. */
+export function asBody(
+  spec: TableSpec,
+  { filters, groups, sort, select }: Query,
+  page: { readonly limit: number | null; readonly offset: number },
+): object {
+  const own = groups ?? { filters: [], or: [], and: [], not: null };
+  return {
+    filter: groupBody(spec, { ...own, filters: [...filters, ...own.filters] }),
+    ...(sort.length > 0 && {
+      sort: sort.map(({ column, descending }) => `${descending ? "-" : ""}${column}`),
+    }),
+    ...(select !== null && { select }),
+    ...(page.limit !== null && { limit: page.limit }),
+    offset: page.offset,
+  };
+}
+
+function groupBody(spec: TableSpec, { filters, or, and, not }: Group): object {
+  const body: Record<string, Record<string, unknown>> = {};
+  for (const filter of filters) {
+    const { type } = spec.columns[filter.column]!;
+    // The value of is_null is no value of the column.
+    const wire = (value: Value) => (typeof value === "boolean" ? value : toWire(type, value));
+    const operand = "values" in filter ? filter.values.map(wire) : wire(filter.value);
+    body[filter.column] = { ...body[filter.column], [filter.operator]: operand };
+  }
+  const inner = (groups: readonly Group[]) => groups.map((group) => groupBody(spec, group));
+  return {
+    ...body,
+    ...(or.length > 0 && { $or: inner(or) }),
+    ...(and.length > 0 && { $and: inner(and) }),
+    ...(not !== null && { $not: groupBody(spec, not) }),
+  };
 }
 
 function encode(random: Random, part: string): string {

@@ -58,6 +58,7 @@ test("a route is matched as the application matches it", () => {
     "/api/:table/:id",
     "/api/:table/:id/key",
     "/api/:table/:id/aggregate",
+    "/api/:table/:id/query",
   ]);
   const of = (path: string) => routeOf(new Request(`http://127.0.0.1${path}`));
   expect(
@@ -67,6 +68,7 @@ test("a route is matched as the application matches it", () => {
       "/api/a",
       "/api/a/b",
       "/api/a/_svc/key",
+      "/api/a/_svc/query",
       "/api/a/b/key",
       "/api/a/_svc/aggregate",
       "/api/a/b/aggregate",
@@ -80,6 +82,7 @@ test("a route is matched as the application matches it", () => {
     "/api/:table",
     "/api/:table/:id",
     "/api/:table/_svc/key",
+    "/api/:table/_svc/query",
     "-",
     "/api/:table/_svc/aggregate",
     "-",

@@ -54,7 +54,7 @@ SELECT _size.found AS found, CASE WHEN _size.bytes <= 33554432 THEN (SELECT json
   FROM _g) AS examined, (SELECT count(*)
   FROM _g
   WHERE _ok) AS total, '[]' AS misfits, 0 AS links, 0 AS gate_visits, NULL AS searched
-FROM (SELECT sum((ifnull(octet_length(_page."_a0"), 0) + 0 + ifnull(octet_length(_page."_a4"), 0) + 0 + 0)) AS bytes, count(*) AS found
+FROM (SELECT sum(((ifnull(octet_length(_page."_a0"), 0) + 0) + (ifnull(octet_length(_page."_a4"), 0) + 0 + 0))) AS bytes, count(*) AS found
   FROM _page) AS _size;
 --   CO-ROUTINE _size
 --     MATERIALIZE _page

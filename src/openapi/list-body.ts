@@ -1,0 +1,40 @@
+import type { Column, Table } from "../project/model.js";
+import { type JsonSchema, textSchema } from "./column-schema.js";
+import { list, object, ref, text } from "./operation.js";
+
+/**
+ * The schemas of a list as JSON (`docs/reference/http.md#lists-as-json`): `name.query` for the body, `name.filter` for a
+ * group of filters in it.
+ */
+export function listBodySchemas({ name, columns }: Table): JsonSchema {
+  const all = [...columns.values()];
+  const compared = all.filter(({ type }) => type !== "json");
+  const each = (some: readonly Column[], schemaOf: (column: Column) => JsonSchema) =>
+    Object.fromEntries(some.map((column) => [column.name, schemaOf(column)]));
+  const some = (names: readonly string[]) => ({ ...list({ enum: names }), uniqueItems: true });
+  const group = { ...ref(`${name}.filter`), minProperties: 1 };
+  const groups = { ...list(group), minItems: 1 };
+  const members = {
+    where: allOptional(each(compared, textSchema)),
+    filter: ref(`${name}.filter`),
+    select: some(all.map((column) => column.name)),
+    sort: some(compared.flatMap((column) => [column.name, `-${column.name}`])),
+    limit: { type: "integer", minimum: 1, maximum: 1000, default: 50 },
+    offset: { type: "integer", minimum: 0, default: 0 },
+    total: { enum: ["exact", "none"], default: "exact" },
+  };
+  return {
+    [`${name}.query`]: {
+      anyOf: [allOptional(members), object({ cursor: { ...text, description: "meta.next_cursor, alone" } })],
+    },
+    [`${name}.filter`]: allOptional({
+      ...each(all, ({ type }) => ref(`svc.condition.${type}`)),
+      $or: groups,
+      $and: groups,
+      $not: group,
+    }),
+  };
+}
+
+const allOptional = (properties: Readonly<Record<string, JsonSchema>>): JsonSchema =>
+  object(properties, ...Object.keys(properties));

@@ -1,0 +1,68 @@
+import { quoted } from "../../http/query-string.js";
+import { badRequest, isRefusal, type Refusal } from "../../http/refusal.js";
+import type { Column } from "../../project/model.js";
+import { addFilter, type Group, type GroupWord, groupInside, isGroupWord } from "./filters.js";
+import { SentJson } from "./sent.js";
+
+type Readable = ReadonlyMap<string, Column>;
+
+/**
+ * Puts the members `filter` and `where` of a JSON body into their groups (`docs/reference/http.md#lists-as-json`).
+ * Returns a refusal where the member is neither of them, or says the same as the other one.
+ */
+export function addBodyFilters(
+  root: Group,
+  member: string,
+  value: unknown,
+  readable: Readable,
+): Refusal | null {
+  if (member === "filter") return addGroup(root, "filter", value, readable);
+  if (member !== "where") return badRequest(`unknown member ${quoted(member)}`);
+  return eachMember("where", value, (name, equal) =>
+    addFilter(root, name, "eq", new SentJson(equal), readable),
+  );
+}
+
+function addGroup(group: Group, place: string, value: unknown, readable: Readable): Refusal | null {
+  return eachMember(place, value, (name, inner) => {
+    if (isGroupWord(name)) return addInner(group, name, inner, readable);
+    if (name.startsWith("$")) return badRequest(`unknown group ${quoted(name)}`);
+    return addComparisons(group, name, inner, readable);
+  });
+}
+
+/** Adds the groups of a word: `$not` has one, the others have an array of them. */
+function addInner(group: Group, word: GroupWord, value: unknown, readable: Readable): Refusal | null {
+  const all: readonly unknown[] | null = word === "$not" ? [value] : Array.isArray(value) ? value : null;
+  if (all === null || all.length === 0) return badRequest(`${word}: expected an array of groups`);
+  for (const [i, each] of all.entries()) {
+    const inner = groupInside(group, word, i);
+    const refusal = isRefusal(inner) ? inner : addGroup(inner, word, each, readable);
+    if (refusal !== null) return refusal;
+  }
+  return null;
+}
+
+function addComparisons(group: Group, name: string, value: unknown, readable: Readable): Refusal | null {
+  let isEmpty = true;
+  const refusal = eachMember(name, value, (operator, operand) => {
+    isEmpty = false;
+    return addFilter(group, name, operator, new SentJson(operand), readable);
+  });
+  return refusal ?? (isEmpty ? badRequest(`${quoted(name)}: expected an operator`) : null);
+}
+
+/** Calls `add` with each member of an object until it refuses one. A refusal where the value is no object. */
+function eachMember(
+  place: string,
+  value: unknown,
+  add: (name: string, value: unknown) => Refusal | null,
+): Refusal | null {
+  if (typeof value !== "object" || value === null || Array.isArray(value))
+    return badRequest(`${quoted(place)}: expected an object`);
+  for (const [name, inner] of Object.entries(value)) {
+    const refusal = add(name, inner);
+    if (refusal !== null) return refusal;
+  }
+  return null;
+}

@@ -1,0 +1,56 @@
+import { quoted } from "../../http/query-string.js";
+import { badRequest, isRefusal, type Refusal } from "../../http/refusal.js";
+import type { Column } from "../../project/model.js";
+import { addFilter, type Group, groupInside, isGroupWord } from "./filters.js";
+import { SentText } from "./sent.js";
+
+/**
+ * Puts `filter[…]` or `where[…]` of a query string into its group (`docs/reference/http.md#groups`). Returns a refusal
+ * where the parameter is neither of them, or says the same as another one.
+ */
+export function addQueryFilter(
+  root: Group,
+  parameter: string,
+  text: string,
+  readable: ReadonlyMap<string, Column>,
+): Refusal | null {
+  const segments = segmentsOf(parameter);
+  if (segments === null) return badRequest(`unknown parameter ${quoted(parameter)}`);
+  const found = groupAt(root, segments, parameter);
+  if (isRefusal(found)) return found;
+  const { group, left } = found;
+  const [name, operator, ...others] = left;
+  if (name === undefined) return badRequest(`${quoted(parameter)}: a group needs comparisons`);
+  if (operator === undefined || others.length > 0)
+    return badRequest(`unknown parameter ${quoted(parameter)}`);
+  return addFilter(group, name, operator, new SentText(text), readable);
+}
+
+/** What stands in the brackets of a filter: `where[c]` is `filter[c][eq]`. Null for other parameters. */
+function segmentsOf(parameter: string): readonly string[] | null {
+  const where = /^where\[([^[\]]*)\]$/.exec(parameter);
+  if (where !== null) return [where[1]!, "eq"];
+  const filter = /^filter((?:\[[^[\]]*\])+)$/.exec(parameter);
+  return filter === null ? null : filter[1]!.slice(1, -1).split("][");
+}
+
+/** The group that the first segments lead to, which is made where it is missing, and the segments that are left. */
+function groupAt(
+  root: Group,
+  segments: readonly string[],
+  parameter: string,
+): { readonly group: Group; readonly left: readonly string[] } | Refusal {
+  let group = root;
+  let at = 0;
+  for (let word = segments[0]; word?.startsWith("$"); word = segments[at]) {
+    if (!isGroupWord(word)) return badRequest(`unknown parameter ${quoted(parameter)}`);
+    const index = word === "$not" ? "0" : (segments[++at] ?? "");
+    if (!/^(0|[1-9]\d?)$/.test(index))
+      return badRequest(`${quoted(parameter)}: ${word} takes an index, as in filter[${word}][0][…]`);
+    const inner = groupInside(group, word, Number(index));
+    if (isRefusal(inner)) return inner;
+    group = inner;
+    at++;
+  }
+  return { group, left: segments.slice(at) };
+}

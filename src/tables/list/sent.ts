@@ -1,0 +1,108 @@
+import { quoted } from "../../http/query-string.js";
+import { isRefusal } from "../../http/refusal.js";
+import { parseStrictJson } from "../../http/strict-json.js";
+import type { Column } from "../../project/model.js";
+import { fromJson, fromText, type ParsedValue } from "../values.js";
+
+/**
+ * Something that a list request says: text of a query string, or a value of a JSON body. The parsers of lists read both
+ * through this, so that one check of what was meant holds for both. Each method returns null where what was sent is
+ * nothing of its kind.
+ */
+export interface Sent {
+  /** A value of a column. */
+  value(column: Column): ParsedValue;
+  /** One or more values of a column, of which `in` finds one. */
+  values(column: Column): readonly ParsedValue[] | null;
+  /** An integer from 0 on. Null beyond 2^53−1, too. */
+  count(): number | null;
+  flag(): boolean | null;
+  text(): string | null;
+  /** Names of columns, each perhaps behind a minus. */
+  names(): readonly string[] | null;
+  /** What was sent, for a message. */
+  shown(): string;
+}
+
+/** The text of a parameter in a query string. */
+export class SentText implements Sent {
+  readonly #text: string;
+
+  constructor(text: string) {
+    this.#text = text;
+  }
+
+  value(column: Column): ParsedValue {
+    return fromText(column, this.#text);
+  }
+
+  /** The values have commas between them, or are a JSON array. */
+  values(column: Column): readonly ParsedValue[] | null {
+    if (!this.#text.startsWith("[")) return this.names().map((item) => fromText(column, item));
+    const parsed = parseStrictJson(this.#text);
+    if (isRefusal(parsed) || !Array.isArray(parsed.value)) return null;
+    return parsed.value.map((item: unknown) =>
+      typeof item === "string" ? fromText(column, item) : fromJson(column, item),
+    );
+  }
+
+  count(): number | null {
+    const count = /^(0|[1-9]\d{0,15})$/.test(this.#text) ? Number(this.#text) : null;
+    return Number.isSafeInteger(count) ? count : null;
+  }
+
+  flag(): boolean | null {
+    return this.#text === "true" || this.#text === "false" ? this.#text === "true" : null;
+  }
+
+  text(): string {
+    return this.#text;
+  }
+
+  names(): readonly string[] {
+    return this.#text.split(",");
+  }
+
+  shown(): string {
+    return quoted(this.#text);
+  }
+}
+
+/** A value of a JSON body, which `parseStrictJson` has parsed. */
+export class SentJson implements Sent {
+  readonly #value: unknown;
+
+  constructor(value: unknown) {
+    this.#value = value;
+  }
+
+  value(column: Column): ParsedValue {
+    return fromJson(column, this.#value);
+  }
+
+  values(column: Column): readonly ParsedValue[] | null {
+    return Array.isArray(this.#value) ? this.#value.map((item) => fromJson(column, item)) : null;
+  }
+
+  count(): number | null {
+    return Number.isSafeInteger(this.#value) && (this.#value as number) >= 0 ? (this.#value as number) : null;
+  }
+
+  flag(): boolean | null {
+    return typeof this.#value === "boolean" ? this.#value : null;
+  }
+
+  text(): string | null {
+    return typeof this.#value === "string" ? this.#value : null;
+  }
+
+  names(): readonly string[] | null {
+    const isNames = Array.isArray(this.#value) && this.#value.every((item) => typeof item === "string");
+    return isNames ? (this.#value as readonly string[]) : null;
+  }
+
+  shown(): string {
+    const text = JSON.stringify(this.#value);
+    return text.length > 80 ? `${text.slice(0, 80)}…` : text;
+  }
+}
