@@ -1,4 +1,5 @@
 import { badCall } from "./error.js";
+import type { Call } from "./transport.js";
 
 /** The parameters of a list (`docs/reference/http.md#lists`). `K` is the union of the columns in `select`. */
 export interface ListQuery<Row, K extends keyof Row = keyof Row> {
@@ -121,11 +122,64 @@ export function aggregateParameters<Row>(query: AggregateQuery<Row>): string {
 
 const aggregateParts = "group count count_distinct sum avg min max sort".split(" ");
 
+/** The longest query string that is sent, in characters: much longer ones are cut off by some proxies. */
+const queryStringLengthMax = 4000;
+
+/**
+ * The call for the first page of a list. One that is too long for a query string is sent as JSON
+ * (`docs/reference/http.md#lists-as-json`). Throws SvcError `bad_call` as `listParameters` does.
+ */
+export function listCall<Row, K extends keyof Row>(path: string, query: ListQuery<Row, K>): Call {
+  return callOf(path, listParameters(query), () => listBody(query));
+}
+
+/** The call for the page of a list that a cursor leads to. A cursor may be long, too. */
+export function cursorCall(path: string, cursor: string): Call {
+  return callOf(path, new URLSearchParams({ cursor }).toString(), () => ({ cursor }));
+}
+
+function callOf(path: string, parameters: string, body: () => object): Call {
+  if (parameters.length <= queryStringLengthMax) return getCall(path, parameters);
+  return { method: "POST", path: `${path}/_svc/query`, body: body() };
+}
+
+/** The call of a GET with a query string, which may be empty. */
+export function getCall(path: string, parameters: string): Call {
+  return { method: "GET", path: parameters === "" ? path : `${path}?${parameters}` };
+}
+
+/** A query, which `listParameters` has accepted, as the body of a list. */
+function listBody<Row, K extends keyof Row>(query: ListQuery<Row, K>): object {
+  const { where = {}, filter, sort = [], ...others } = query;
+  const equals = Object.entries(where);
+  const nulls = equals
+    .filter(([, value]) => value === null)
+    .map(([column]) => ({ [column]: { is_null: true } }));
+  return {
+    ...others,
+    where: Object.fromEntries(equals.filter(([, value]) => value !== null)),
+    filter: withoutEmpty({ ...filter, $and: [...(filter?.$and ?? []), ...nulls] }),
+    sort: [sort].flat(),
+  };
+}
+
+/** A group without columns that have no comparison, which a query string leaves out, too. */
+function withoutEmpty(group: object): object {
+  return Object.fromEntries(
+    Object.entries(group)
+      .map(([key, value]) => {
+        if (key === "$not") return [key, withoutEmpty(value)] as const;
+        return [key, Array.isArray(value) ? value.map(withoutEmpty) : value] as const;
+      })
+      .filter(([, value]) => Object.keys(value ?? {}).length > 0),
+  );
+}
+
 /**
  * The query string of a list, without the question mark. Throws SvcError `bad_call` for a value that is undefined or
  * null: a filter that was left out would return rows that it was meant to exclude.
  */
-export function listParameters<Row, K extends keyof Row>(query: ListQuery<Row, K>): string {
+function listParameters<Row, K extends keyof Row>(query: ListQuery<Row, K>): string {
   const { where = {}, filter = {}, select = [], sort = [], limit, offset, total, ...others } = query;
   const [unknown] = Object.keys(others);
   if (unknown !== undefined) throw badCall(`${unknown}: no such part of a list query`);

@@ -4,8 +4,10 @@ import {
   type AggregateRow,
   type AggregateSort,
   aggregateParameters,
+  cursorCall,
+  getCall,
   type ListQuery,
-  listParameters,
+  listCall,
 } from "./query.js";
 import type { Call, Send } from "./transport.js";
 
@@ -101,7 +103,7 @@ export class Table<T extends TableTypes> {
     query: ListQuery<T["row"], K> = {},
     options: CallOptions = {},
   ): Promise<Page<Pick<T["row"], K>>> {
-    return this.#page(listParameters(query), options);
+    return this.#page(listCall(this.#path, query), options);
   }
 
   /** Another name of `select`. */
@@ -117,7 +119,8 @@ export class Table<T extends TableTypes> {
     query: ListQuery<T["row"], K> = {},
     options: CallOptions = {},
   ): AsyncGenerator<Page<Pick<T["row"], K>>, void> {
-    yield* this.#pages<Pick<T["row"], K>>(listParameters(query), options);
+    const next = (cursor: string) => cursorCall(this.#path, cursor);
+    yield* this.#pages<Pick<T["row"], K>>(listCall(this.#path, query), next, options);
   }
 
   /**
@@ -128,7 +131,7 @@ export class Table<T extends TableTypes> {
     query: Q & AggregateSort<T["row"], Q>,
     options: CallOptions = {},
   ): Promise<Page<AggregateRow<T["row"], Q>>> {
-    return this.#page(aggregateParameters<T["row"]>(query), options, aggregatePath);
+    return this.#page(getCall(this.#path + aggregatePath, aggregateParameters<T["row"]>(query)), options);
   }
 
   /** Yields all pages of an aggregate one after the other, each by the cursor of the page before. */
@@ -136,7 +139,9 @@ export class Table<T extends TableTypes> {
     query: Q & AggregateSort<T["row"], Q>,
     options: CallOptions = {},
   ): AsyncGenerator<Page<AggregateRow<T["row"], Q>>, void> {
-    return this.#pages(aggregateParameters<T["row"]>(query), options, aggregatePath);
+    const path = this.#path + aggregatePath;
+    const next = (cursor: string) => getCall(path, new URLSearchParams({ cursor }).toString());
+    return this.#pages(getCall(path, aggregateParameters<T["row"]>(query)), next, options);
   }
 
   get(key: T["key"], options: Asked): Promise<WithMeta<T["row"]>>;
@@ -166,19 +171,22 @@ export class Table<T extends TableTypes> {
     return one(this.#write, { method: "DELETE", path: this.#pathOf(key) }, options);
   }
 
-  async *#pages<Row>(first: string, options: CallOptions, below?: string): AsyncGenerator<Page<Row>, void> {
-    let parameters: string | null = first;
-    while (parameters !== null) {
-      const page: Page<Row> = await this.#page(parameters, options, below);
+  async *#pages<Row>(
+    first: Call,
+    next: (cursor: string) => Call,
+    options: CallOptions,
+  ): AsyncGenerator<Page<Row>, void> {
+    let call: Call | null = first;
+    while (call !== null) {
+      const page: Page<Row> = await this.#page(call, options);
       yield page;
       const { next_cursor: cursor } = page.meta;
-      parameters = cursor === undefined ? null : new URLSearchParams({ cursor }).toString();
+      call = cursor === undefined ? null : next(cursor);
     }
   }
 
-  async #page<Row>(parameters: string, { signal }: CallOptions, below = ""): Promise<Page<Row>> {
-    const path = `${this.#path}${below}${parameters === "" ? "" : `?${parameters}`}`;
-    return (await this.#read({ method: "GET", path, signal })) as Page<Row>;
+  async #page<Row>(call: Call, { signal }: CallOptions): Promise<Page<Row>> {
+    return (await this.#read({ ...call, signal })) as Page<Row>;
   }
 
   #pathOf(key: unknown): string {

@@ -133,6 +133,37 @@ describe("a table of the client", () => {
     });
   });
 
+  it("sends lists as JSON that are too long for a query string, which then say the same", async () => {
+    const { browser, notes } = await signedIn();
+    const many = Array.from({ length: 500 }, (_, i) => `number ${i}`);
+    for (const [i, body] of ["number 7", "number 8", "number 9", "another"].entries())
+      await notes.create({ body, ...(i !== 1 && { stars: i }) });
+    const found = async (query: Parameters<typeof notes.list>[0]) => {
+      const sent = browser.requests.length;
+      const rows: number[] = [];
+      for await (const { data } of notes.pages({ ...query, limit: 1 }))
+        rows.push(...data.map(({ id }) => id));
+      return [browser.requests[sent], rows];
+    };
+    const asJson = "POST /api/notes/_svc/query";
+    const body = { in: many };
+    expect(await found({ filter: { body: { in: many.slice(0, 10) } } })).toEqual([
+      "GET /api/notes",
+      [1, 2, 3],
+    ]);
+    expect(await found({ filter: { body } })).toEqual([asJson, [1, 2, 3]]);
+    expect(await found({ where: { stars: null as never }, filter: { body, id: {} } })).toEqual([asJson, [2]]);
+    const $and = [{ $or: [{ body }, { id: { gt: 3 } }], $and: [] }];
+    const more = { where: { stars: 3 }, sort: "-id", total: "none", select: ["id"] } as const;
+    expect(await found({ filter: { $and } })).toEqual([asJson, [1, 2, 3, 4]]);
+    expect(await found({ ...more, filter: { $and } })).toEqual([asJson, [4]]);
+    await expect(notes.list({ filter: { body, $not: {} } })).rejects.toMatchObject({ code: "bad_call" });
+    await expect(notes.list({ filter: { body: { in: Array(1001).fill("x") } } })).rejects.toMatchObject({
+      status: 400,
+      message: "body: in takes 1 to 1000 values",
+    });
+  });
+
   it("lists the first rows, even if pages without any come before them", async () => {
     const { browser, notes, server } = await signedIn();
     const insert = `INSERT INTO notes (id, body) WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 250)
