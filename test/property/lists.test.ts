@@ -1,6 +1,7 @@
 import { expect, test, vi } from "vitest";
+import { expectHiddenRowsToBeWithoutTrace } from "./lists/hidden-rows.js";
 import { evaluateQuery } from "./lists/naive.js";
-import { type Case, followPages, type Outcome } from "./lists/pages.js";
+import { type Case, followPages, type Outcome, request } from "./lists/pages.js";
 import { applySchema, type ListProject, type RuleSource, serveLists } from "./lists/project.js";
 import { asBody, randomQuery, spell } from "./lists/query.js";
 import { lookups, type TableSpec, tables } from "./lists/tables.js";
@@ -19,9 +20,12 @@ const pageLimits = [1, 2, 3, 7, 10, 50, 100, 1000];
 /** Keeps a run short; one query in a hundred goes through as many pages as its rows take. */
 const pagesUsual = 4;
 
-function randomCase(project: ListProject, random: Random): Case {
-  const table = random.pick(project.tables);
-  const caller = random.pick(project.callers);
+function randomCase(
+  project: ListProject,
+  random: Random,
+  table = random.pick(project.tables),
+  caller = random.pick(project.callers),
+): Case {
   const query = randomQuery(random, table, project.rows.get(table.name)!);
   const expected = evaluateQuery(table, query, project.admitted(table, caller));
   const offset = random.chance(0.25) ? random.int(0, expected.length + 3) : 0;
@@ -107,6 +111,34 @@ test.each<Share>([
   const outcomes = (await run(share)).map(({ outcome }) => outcome);
   const whole = outcomes.filter((outcome) => outcome.kind === "pages" && !outcome.truncated);
   expect(whole.length).toBeGreaterThan(outcomes.length * 0.1);
+});
+
+test.each<Share>([
+  { scanLimit: 100_000, rules: "written", share: 0.1 },
+  { scanLimit: 100_000, rules: "random", share: 0.1 },
+  { scanLimit: 100_000, rules: "ways", share: 0.1 },
+])("rows that the caller may not read change no list, $rules rules", async (share) => {
+  const random = new Random(seed).fork(-saltOf(share));
+  const project = await serveLists(random, share);
+  const perTable = Math.ceil((queries * share.share) / tables.length);
+  const hidden = await expectHiddenRowsToBeWithoutTrace(project, random, (table, caller) => {
+    const cases = random.times(perTable, () => randomCase(project, random, table, caller));
+    return async () => {
+      const answers: unknown[] = [];
+      for (const one of cases) {
+        const { status, body } = await request(project, one, one.text);
+        const { data, meta, error } = body as {
+          data?: unknown;
+          meta?: { total: number; next_cursor?: string; truncated?: boolean };
+          error?: unknown;
+        };
+        const { total, next_cursor, truncated } = meta ?? {};
+        answers.push([status, data, error, total, next_cursor === undefined, truncated]);
+      }
+      return answers;
+    };
+  });
+  expect(hidden, `SEED=${seed}`).toBeGreaterThan(0);
 });
 
 const suggestionsMax = Math.ceil(queries * 0.03);

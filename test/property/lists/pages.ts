@@ -116,7 +116,12 @@ interface Answer {
   readonly body: unknown;
 }
 
-async function request({ server }: ListProject, { table, caller }: Case, text: string): Promise<Answer> {
+/** Sends a query string. */
+export async function request(
+  { server }: ListProject,
+  { table, caller }: Case,
+  text: string,
+): Promise<Answer> {
   const response = await server.request(`/api/${table.name}${text}`, { headers: caller.headers });
   return { status: response.status, body: await response.json() };
 }
