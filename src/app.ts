@@ -112,7 +112,7 @@ export interface Upkeep {
 export async function createApp(options: AppOptions) {
   const { config, platform, secrets, loopbackOnly, readSchemaFile, publicBaseUrl } = options;
   const { database, clock, log } = platform;
-  const projects = createProjectSource(config.rules, database, log);
+  const projects = createProjectSource(config, database, log);
   const keysFor = (purpose: KeyPurpose) => mapKeyring(secrets, (secret) => deriveBytes(secret, purpose));
   const cipher = keyringCipher(await mapKeyring(await keysFor("cursor"), platform.cipher));
   const cursors: Cursors = { cipher, random: platform.random };

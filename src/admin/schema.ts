@@ -42,7 +42,7 @@ export async function applySchema({ request, services, caller }: AdminRequest): 
   const outcome = await applyChange(databaseFor(caller, services), text, {
     allowDestructive: allow === "true",
     now: platform.clock.now(),
-    fits: (schema) => parseRules(config.rules, schema).problems,
+    fits: (schema) => parseRules(config, schema).problems,
     ...(base === undefined ? {} : { base }),
   });
   return outcomeAnswer(outcome);

@@ -13,7 +13,7 @@ export interface RowTypesOptions {
  * TypeScript source of the types of a project's tables, for `createClient<Tables>`
  * (`docs/guides/tables.md#types-for-your-program`).
  */
-export function rowTypes(schema: Schema, rules: RulesSource, options: RowTypesOptions): string {
+export function rowTypes(schema: Schema, rules: RulesSource["rules"], options: RowTypesOptions): string {
   const tables = [...schema.tables.values()];
   const usesJson = tables.some(({ columns }) => [...columns.values()].some(({ type }) => type === "json"));
   return [
@@ -34,7 +34,7 @@ const notStrict =
 
 const jsonType = "export type Json = null | boolean | number | string | Json[] | { [key: string]: Json };";
 
-function tableLines(table: Table, rules: RulesSource, options: RowTypesOptions): readonly string[] {
+function tableLines(table: Table, rules: RulesSource["rules"], options: RowTypesOptions): readonly string[] {
   const { name, virtual, primaryKey } = table;
   const columns = [...table.columns.values()];
   const hidden = rules.get(name)?.columns;

@@ -47,7 +47,8 @@ export function readProject(directory: string, home = directory): ProjectDirecto
   problems.push(...(parsedConfig?.problems ?? []), ...parsedSchema.problems);
   const config = parsedConfig?.config;
   const known = parsedSchema.schema ?? parsedSchema.draft;
-  if (parsedConfig?.rules && known) problems.push(...parseRules(parsedConfig.rules, known).problems);
+  if (parsedConfig?.rules && known)
+    for (const problem of parseRules(parsedConfig.rules, known).problems) problems.push(problem);
   if (!config || configText === null || schemaText === null || problems.length > 0)
     throw new ProblemsError(withLines(problems, texts));
   return { directory: root, config, configText, schemaText };

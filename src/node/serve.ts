@@ -235,7 +235,7 @@ async function bringUpSchema(
   log: Log,
 ): Promise<Schema | null> {
   const { config, schemaText } = project;
-  const fits = (schema: Parameters<typeof parseRules>[1]) => parseRules(config.rules, schema).problems;
+  const fits = (schema: Parameters<typeof parseRules>[1]) => parseRules(config, schema).problems;
   const outcome = config.schema.auto_apply
     ? await applySafe(database, schemaText, { now: systemClock.now(), fits })
     : null;
@@ -247,7 +247,7 @@ async function bringUpSchema(
     log.warn("no schema has been applied yet, so every request answers 503: see `svc schema apply`");
     return null;
   }
-  const { rules, problems } = fitRules(config.rules, inForce);
+  const { rules, problems } = fitRules(config, inForce);
   if (problems.length > 0) throw new ProblemsError(withConfigLines(project, problems));
   const warnings = [...comparisonWarnings(rules), ...unservedExists(rules, inForce.catalog)];
   for (const warning of withConfigLines(project, warnings)) log.warn(formatProblem(warning));

@@ -239,6 +239,8 @@ export const configSchema = mapWith({
     /** Whether lines have the client's address: `prefix` the /24 of it, or the /64 of an IPv6 address, `off` nothing of it. */
     addresses: v.optional(v.picklist(["prefix", "off"]), "prefix"),
   }),
+  /** Conditions that rules use by name: docs/reference/rules.md#named-conditions. */
+  conditions: v.optional(mapOf(v.string()), {}),
   /** Who may do what: docs/reference/rules.md. */
   rules: v.optional(mapOf(tableRules), {}),
 });

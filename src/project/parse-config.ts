@@ -6,6 +6,7 @@ import type { Problem } from "../problems/problem.js";
 import { type Config, configSchema } from "./config.js";
 import { type Inconsistency, inconsistenciesOf } from "./config-inconsistencies.js";
 import { configFile as file } from "./file-names.js";
+import type { RulesSource } from "./parse-rules.js";
 import { soundPart } from "./sound-part.js";
 import { isPlainObject, problemsOf } from "./valibot-problems.js";
 
@@ -13,8 +14,11 @@ import { isPlainObject, problemsOf } from "./valibot-problems.js";
 export interface ParsedConfig {
   /** Null where there are problems. */
   readonly config: Config | null;
-  /** The texts of the rules that could be read, also where the file has problems. Null where the file is not TOML. */
-  readonly rules: Config["rules"] | null;
+  /**
+   * The texts of the rules and named conditions that could be read, also where the file has problems. Null where the file
+   * is not TOML.
+   */
+  readonly rules: RulesSource | null;
   readonly problems: readonly Problem[];
 }
 
@@ -40,7 +44,14 @@ export function parseConfig(
   const found = [...inconsistenciesOf(sound), ...more(sound)];
   for (const { path, others, message } of found)
     if (![path, ...others].some(isInDoubt)) problems.push({ file, path, message });
-  return { config: problems.length === 0 ? sound : null, rules: sound.rules, problems };
+  const rules = { rules: sound.rules, conditions: withUnread(sound.conditions, raw.conditions) };
+  return { config: problems.length === 0 ? sound : null, rules, problems };
+}
+
+/** The conditions, and null for those that could not be read, so that no rule is told that there are none of that name. */
+function withUnread(read: Config["conditions"], raw: unknown): RulesSource["conditions"] {
+  if (!isPlainObject(raw)) return read;
+  return new Map(Object.keys(raw).map((key) => [key, read.get(key) ?? null]));
 }
 
 function syntaxProblem(text: string, error: TomlError): Problem {
@@ -61,7 +72,7 @@ export const remedies = new Map([
   ["control characters are not allowed in strings", ': the text has no closing " in its line'],
   ["unfinished string", ": the text has no closing quotes"],
   ["unrecognised escape sequence", ": write \\\\ for a \\, or put the text in single quotes"],
-  ["illegal character in key", keyNeeded],
+  ["illegal character in key", `${keyNeeded}. A key such as "member(room)" is in quotes`],
   ["unexpected end of key", keyNeeded],
   ["incomplete key-value: cannot find end of key", keyNeeded],
   ["expected comma or end of structure", bracketNeeded],

@@ -2,32 +2,48 @@ import { meantOrKnown } from "../problems/did-you-mean.js";
 import { dottedPath } from "../problems/dotted-path.js";
 import { type Problem, shown } from "../problems/problem.js";
 import type { ColumnRules, Expression, RuleAction, TableRules } from "../rules/ast.js";
+import { defineConditions } from "../rules/define-conditions.js";
+import { conditionPath } from "../rules/expand.js";
 import { neverTrue } from "../rules/fold.js";
+import type { Conditions } from "../rules/named-condition.js";
 import { parseRule } from "../rules/parse-rule.js";
-import { formatRuleProblem } from "../rules/position.js";
+import type { RuleProblem } from "../rules/position.js";
 import type { RuleKind } from "../rules/scope.js";
 import type { ColumnName, TableName } from "../sqlite/names.js";
 import { configFile } from "./file-names.js";
 import type { Schema, Table } from "./model.js";
-import { ruleScope } from "./rule-scope.js";
+import { type PlacedText, placedProblems } from "./placed-problems.js";
+import { rowShapes, ruleScope } from "./rule-scope.js";
 import { columnNames, isWhollyRead, mayHaveColumn, mayHaveTable, unreadTable } from "./unread.js";
 
 /**
- * Parses every rule of svc.toml against the schema (docs/reference/rules.md). The result has rules for every table of
- * the schema. A rule that is absent or has problems becomes `deny`; absent column rules leave reading open to
- * everybody and do not restrict writing.
+ * Parses every rule and every named condition of svc.toml against the schema (docs/reference/rules.md). The result has
+ * rules for every table of the schema, in which named conditions are written out. A rule that is absent or has problems
+ * becomes `deny`; absent column rules leave reading open to everybody and do not restrict writing.
  */
 export function parseRules(source: RulesSource, schema: Schema): ParsedRules {
-  const problems: Problem[] = [];
+  // By place and message, because a rule that uses a condition twice has the problems of its text twice.
+  const problems = new Map<string, Problem>();
   const report: Report = (path, message) => {
-    problems.push({ file: configFile, path, message });
+    problems.set(`${path}: ${message}`, { file: configFile, path, message });
   };
-  for (const name of source.keys()) {
+  const reportIn: ReportIn = (text, problem) => {
+    for (const { path, message } of placedProblems(text, problem, source.conditions)) report(path, message);
+  };
+  const { conditions, problems: found } = defineConditions(source.conditions, rowShapes(schema));
+  for (const { key, at, message } of found) {
+    const path = key === null ? "conditions" : conditionPath(key);
+    const text = source.conditions.get(key ?? "") ?? "";
+    if (at === null) report(path, message);
+    else reportIn({ path, kind: "condition", text }, { at, message });
+  }
+  const shared = { schema, conditions, report, reportIn };
+  for (const name of source.rules.keys()) {
     if (schema.tables.has(name)) continue;
     // The table is in the schema file but could not be read. Mistakes in its rules that do not depend on its columns
     // are reported all the same.
     if (mayHaveTable(schema, name))
-      tableRules(source.get(name)!, { schema, table: unreadTable(name), report });
+      tableRules(source.rules.get(name)!, { ...shared, table: unreadTable(name) });
     else
       report(
         dottedPath(["rules", name]),
@@ -36,13 +52,18 @@ export function parseRules(source: RulesSource, schema: Schema): ParsedRules {
   }
   const rules = new Map<TableName, TableRules>();
   for (const table of schema.tables.values()) {
-    rules.set(table.name, tableRules(source.get(table.name) ?? {}, { schema, table, report }));
+    rules.set(table.name, tableRules(source.rules.get(table.name) ?? {}, { ...shared, table }));
   }
-  return { rules, problems };
+  return { rules, problems: [...problems.values()] };
 }
 
-/** `[rules]` of svc.toml by table: the keys are known and the values strings, but no rule is parsed yet. */
-export type RulesSource = ReadonlyMap<string, TableRulesSource>;
+/** What svc.toml says of who may do what, as it is written: no rule and no condition is parsed yet. */
+export interface RulesSource {
+  /** `[rules]`, by table. */
+  readonly rules: ReadonlyMap<string, TableRulesSource>;
+  /** `[conditions]`: the texts by their keys, such as `member(room)`. Null for a text that could not be read. */
+  readonly conditions: ReadonlyMap<string, string | null>;
+}
 
 /** The rules of one table as they are written. */
 export interface TableRulesSource {
@@ -66,11 +87,14 @@ export interface ParsedRules {
 }
 
 type Report = (path: string, message: string) => void;
+type ReportIn = (text: PlacedText, problem: RuleProblem) => void;
 
 interface Context {
   readonly schema: Schema;
   readonly table: Table;
+  readonly conditions: Conditions;
   readonly report: Report;
+  readonly reportIn: ReportIn;
 }
 
 function tableRules(source: TableRulesSource, context: Context): TableRules {
@@ -132,9 +156,9 @@ function readRule(
   path: string,
   kind: RuleKind,
   text: string,
-  { schema, table, report }: Context,
+  { schema, table, conditions, reportIn }: Context,
 ): Expression {
-  const { expression, problems } = parseRule(text, ruleScope(schema, table, kind));
-  for (const problem of problems) report(path, formatRuleProblem(text, problem));
+  const { expression, problems } = parseRule(text, ruleScope(schema, table, kind, conditions));
+  for (const problem of problems) reportIn({ path, kind: "rule", text }, problem);
   return expression;
 }

@@ -1,17 +1,27 @@
-import { type RowShape, type RuleKind, type Scope, scopeOfRule } from "../rules/scope.js";
+import { type Conditions, noConditions } from "../rules/named-condition.js";
+import { type RowShape, type RowShapes, type RuleKind, type Scope, scopeOfRule } from "../rules/scope.js";
 import type { Schema, Table } from "./model.js";
 import { mayHaveTable, unreadColumns, unreadTable } from "./unread.js";
 
-/** What names may mean in a rule of the table: its columns, and the tables of the schema. */
-export function ruleScope(schema: Schema, table: Table, kind: RuleKind): Scope {
-  const tables = {
+/** What names may mean in a rule of the table: its columns, the tables of the schema, and the named conditions. */
+export function ruleScope(
+  schema: Schema,
+  table: Table,
+  kind: RuleKind,
+  conditions: Conditions = noConditions,
+): Scope {
+  return scopeOfRule(shapeOf(schema, table), rowShapes(schema), kind, conditions);
+}
+
+/** The tables of the schema, as an `exists` may name them. */
+export function rowShapes(schema: Schema): RowShapes {
+  return {
     names: () => schema.tables.keys(),
     shapeOf: (name: string) => {
       const found = schema.tables.get(name) ?? (mayHaveTable(schema, name) ? unreadTable(name) : undefined);
       return found === undefined ? null : shapeOf(schema, found);
     },
   };
-  return scopeOfRule(shapeOf(schema, table), tables, kind);
 }
 
 function shapeOf(schema: Schema, { name, columns }: Table): RowShape {

@@ -3,9 +3,10 @@ import type { AuthReference, CompareOperator, Expression, Operand } from "./ast.
 import { FALSE, TRUE } from "./fold.js";
 import { literalText } from "./literal-text.js";
 import { comparisonProblem, type OperandType, typeOfLiteral } from "./operand-type.js";
-import type { Position, RuleProblem } from "./position.js";
+import type { Place, RuleProblem } from "./position.js";
 import { aliasProblem, isRowName, type RowShape, type Scope, tableShape, withAlias } from "./scope.js";
 import type {
+  CallSyntax,
   CompareSyntax,
   ExistsSyntax,
   InSyntax,
@@ -34,7 +35,7 @@ export interface Checked {
   readonly problems: readonly RuleProblem[];
 }
 
-type ReportProblem = (at: Position, message: string) => void;
+type ReportProblem = (at: Place, message: string) => void;
 
 interface TypedOperand {
   readonly operand: Operand;
@@ -47,6 +48,7 @@ function condition(syntax: Syntax, scope: Scope, report: ReportProblem): Express
   switch (syntax.kind) {
     case "literal":
     case "reference":
+    case "parameter":
     case "now":
       return operandAsCondition(syntax, scope, report);
     case "shorthand":
@@ -66,7 +68,18 @@ function condition(syntax: Syntax, scope: Scope, report: ReportProblem): Express
       return { kind: "not", term: condition(syntax.term, scope, report) };
     case "exists":
       return exists(syntax, scope, report);
+    case "call":
+      return call(syntax, scope, report);
   }
+}
+
+/**
+ * A named condition is checked with its arguments in the place of its parameters. Where an argument has a problem, that
+ * is the only one that is reported.
+ */
+function call({ arguments: values, body }: CallSyntax, scope: Scope, report: ReportProblem): Expression {
+  const isSound = values.map((value) => operand(value, scope, report)).every((typed) => typed !== null);
+  return isSound && body !== undefined ? condition(body, scope, report) : FALSE;
 }
 
 function shorthand({ name }: ShorthandSyntax): Expression {
@@ -115,7 +128,7 @@ function membership(syntax: InSyntax, scope: Scope, report: ReportProblem): Expr
 }
 
 function reportMismatch(
-  at: Position,
+  at: Place,
   left: TypedOperand,
   operator: CompareOperator,
   right: TypedOperand,
@@ -138,12 +151,22 @@ function operand(syntax: Syntax, scope: Scope, report: ReportProblem): TypedOper
       return literal(syntax);
     case "now":
       return { operand: { kind: "now" }, type: "integer", text: "now()" };
+    case "parameter":
+      // Only where a condition is used does a parameter have a type. Until then it is a value that fits everywhere.
+      return { operand: { kind: "literal", value: null }, type: "null", text: syntax.name };
     case "reference":
       return syntax.source === "auth" ? authField(syntax, report) : column(syntax, scope, report);
+    case "call":
+      if (syntax.body === undefined) return null;
+      return refuseCondition(syntax, report);
     default:
-      report(syntax.at, "expected a value, found a condition");
-      return null;
+      return refuseCondition(syntax, report);
   }
+}
+
+function refuseCondition({ at }: Syntax, report: ReportProblem): null {
+  report(at, "expected a value, found a condition");
+  return null;
 }
 
 function literal({ value }: LiteralSyntax): TypedOperand {
@@ -189,6 +212,7 @@ function column(
 
 function unknownSource(source: string, { kind, rows }: Scope): string {
   if (!isRowName(source)) return `unknown name ${source}${meantOrKnown(source, rows.keys(), ["auth"])}`;
+  if (kind === "condition") return `a condition has no ${source}: what it asks of a row is a parameter`;
   if (kind === "column") return `a column rule knows auth alone, not ${source}`;
   return kind === "create"
     ? `there is no ${source} in a create rule: new is the row as it would be`

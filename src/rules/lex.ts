@@ -95,8 +95,8 @@ function match(pattern: RegExp, text: string, offset: number): string | null {
   return pattern.exec(text)?.[0] ?? null;
 }
 
-/** Keywords are matched without regard to case, names with regard to it. */
-function keywordOf(word: string): Keyword | null {
+/** The keyword that a word is, null for a name. Keywords are matched without regard to case, names with regard to it. */
+export function keywordOf(word: string): Keyword | null {
   const lower = word.toLowerCase();
   return keywords.find((keyword) => keyword === lower) ?? null;
 }

@@ -2,20 +2,27 @@ import { didYouMean } from "../problems/did-you-mean.js";
 import type { CompareOperator } from "./ast.js";
 import { lex, type RuleToken } from "./lex.js";
 import { type RuleProblem, startOfText } from "./position.js";
-import type { Syntax } from "./syntax.js";
-import { SyntaxRefusal, TokenReader } from "./token-reader.js";
+import type { CallSyntax, ReferenceSyntax, Syntax } from "./syntax.js";
+import { type Names, SyntaxRefusal, TokenReader } from "./token-reader.js";
 
-const textLengthMax = 10_000;
+/** How many characters a rule may have, with the named conditions that it uses written out. */
+export const textLengthMax = 10_000;
 
-/** Parses a rule's text (`docs/reference/rules.md#grammar`) into a tree whose names and types are not checked yet. */
-export function parse(text: string): ParsedSyntax {
-  if (text.length > textLengthMax) {
-    return { problem: { at: startOfText, message: `longer than ${textLengthMax} characters` } };
-  }
-  const reader = new TokenReader(lex(text));
+/** The message where a rule is longer than `textLengthMax`. */
+export const tooLong = `longer than ${textLengthMax} characters`;
+
+/**
+ * Parses the text of a rule or of a named condition (`docs/reference/rules.md#grammar`) into a tree whose names and
+ * types are not checked yet.
+ */
+export function parse(text: string, names: Names): Parsed {
+  if (text.length > textLengthMax) return { problem: { at: startOfText, message: tooLong } };
+  const tokens = lex(text);
+  const reader = new TokenReader(tokens, names);
   try {
     const syntax = disjunction(reader);
-    return reader.current.kind === "end" ? { syntax } : reader.refuse("expected and, or or the end");
+    if (reader.current.kind !== "end") reader.refuse("expected and, or or the end");
+    return { syntax, length: text.length, depth: reader.deepest, called: calledIn(tokens) };
   } catch (error) {
     if (error instanceof SyntaxRefusal) return { problem: error.problem };
     throw error;
@@ -23,9 +30,28 @@ export function parse(text: string): ParsedSyntax {
 }
 
 /** The tree, or the first mistake. No others are reported, because what follows a mistake may only seem to be wrong. */
-export type ParsedSyntax =
-  | { readonly syntax: Syntax; readonly problem?: never }
+export type Parsed =
+  | (ParsedText & { readonly problem?: never })
   | { readonly problem: RuleProblem; readonly syntax?: never };
+
+/** A text that could be parsed. */
+export interface ParsedText {
+  readonly syntax: Syntax;
+  /** The text's characters. */
+  readonly length: number;
+  /** How deep parentheses, `not` and `exists` are nested in it. */
+  readonly depth: number;
+  /** The names of the conditions that it uses. */
+  readonly called: ReadonlySet<string>;
+}
+
+/** In a text without mistakes of grammar, each word that is no keyword and has a parenthesis behind it is a use. */
+function calledIn(tokens: readonly RuleToken[]): ReadonlySet<string> {
+  const called = tokens.filter(
+    (token, at) => token.kind === "word" && token.keyword === null && tokens[at + 1]?.text === "(",
+  );
+  return new Set(called.map(({ text }) => text));
+}
 
 function disjunction(reader: TokenReader): Syntax {
   return chain(reader, "or", conjunction);
@@ -102,7 +128,7 @@ function primary(reader: TokenReader): Syntax {
     reader.advance();
     return { kind: "literal", value: token.value, at: token.at };
   }
-  if (token.kind === "word") return token.keyword === null ? reference(reader) : keywordPrimary(reader);
+  if (token.kind === "word") return token.keyword === null ? named(reader) : keywordPrimary(reader);
   if (reader.takeSymbol("(")) return parenthesised(reader, token);
   return reader.refuse("expected a condition or a value");
 }
@@ -113,8 +139,32 @@ function parenthesised(reader: TokenReader, open: RuleToken): Syntax {
   return inner;
 }
 
-function reference(reader: TokenReader): Syntax {
-  const source = reader.advance();
+function named(reader: TokenReader): Syntax {
+  const { nesting, names } = reader;
+  const word = reader.advance();
+  const { text, at } = word;
+  const isCall = reader.current.kind === "symbol" && reader.current.text === "(";
+  // `exist(…` is a misspelt `exists`, unless there is a condition of that name.
+  if (isCall && (names.conditions.has(text) || didYouMean(text, ["exists"]) === ""))
+    return { kind: "call", name: text, arguments: argumentsOf(reader, at), depth: nesting, at };
+  if (!names.parameters?.includes(text)) return reference(reader, word);
+  return reader.takeSymbol(".")
+    ? reader.refuseAt(at, `${text} is a parameter: it is a value and has no columns`)
+    : { kind: "parameter", name: text, at };
+}
+
+function argumentsOf(reader: TokenReader, at: Syntax["at"]): CallSyntax["arguments"] {
+  reader.expectSymbol("(");
+  if (reader.takeSymbol(")")) return [];
+  return reader.nested(at, () => {
+    const values = [primary(reader)];
+    while (reader.takeSymbol(",")) values.push(primary(reader));
+    reader.expectSymbol(")");
+    return values;
+  });
+}
+
+function reference(reader: TokenReader, source: RuleToken): ReferenceSyntax {
   if (!reader.takeSymbol(".")) refuseWord(reader, source);
   const name = reader.expectWord(`a name after ${source.text}.`);
   return { kind: "reference", source: source.text, name: name.text, at: source.at };
@@ -125,9 +175,14 @@ function reference(reader: TokenReader): Syntax {
  * `row.`.
  */
 function refuseWord(reader: TokenReader, { text, at }: RuleToken): never {
+  const { conditions, parameters } = reader.names;
+  if (conditions.has(text))
+    reader.refuseAt(at, `${text} is a condition: write its arguments behind it, or ${text}()`);
   const compared = startsComparison(reader.current);
-  const meant = compared ? "" : (otherWords.get(text.toLowerCase()) ?? didYouMean(text, shorthands));
-  if (meant !== "") reader.refuseAt(at, `unknown word ${text}${meant}`);
+  const words = [...(parameters ?? []), ...(compared ? [] : shorthands)];
+  const other = compared ? undefined : otherWords.get(text.toLowerCase());
+  const meant = other ?? didYouMean(text, words);
+  if (meant !== "" || parameters !== null) reader.refuseAt(at, `unknown word ${text}${meant}`);
   const example = /^(row|new|auth)$/.test(text) ? `${text}.id` : `row.${text}`;
   return reader.refuse(`expected . after ${text}, as in ${example}`);
 }
@@ -166,6 +221,8 @@ function exists(reader: TokenReader, at: Syntax["at"]): Syntax {
   const anAlias = `an alias, as in exists(${table.text} ${table.text.replace("$", "")[0]} where …)`;
   if (reader.current.kind === "word" && reader.current.keyword !== null) reader.refuse(`expected ${anAlias}`);
   const alias = reader.expectWord(anAlias);
+  if (reader.names.parameters?.includes(alias.text))
+    reader.refuseAt(alias.at, `${alias.text} is a parameter: give the alias another name`);
   reader.expectKeyword("where");
   const where = reader.nested(at, () => disjunction(reader));
   reader.expectSymbol(")");

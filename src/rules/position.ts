@@ -6,9 +6,20 @@ export interface Position {
   readonly column: number;
 }
 
+/** A place in a rule. Where the rule uses a named condition there, `written` is the place in the condition's own text. */
+export interface Place extends Position {
+  readonly written?: WrittenIn;
+}
+
+/** A place in the text of a named condition. `key` is the condition's key in `[conditions]`, such as `member(room)`. */
+export interface WrittenIn {
+  readonly key: string;
+  readonly at: Position;
+}
+
 /** A mistake in one rule. It does not say in which rule; `parseRules` adds that. */
 export interface RuleProblem {
-  readonly at: Position;
+  readonly at: Place;
   readonly message: string;
 }
 
@@ -26,8 +37,17 @@ export function advance(from: Position, consumed: string): Position {
 
 /**
  * A problem for a person: the message, the line of the rule, and a caret below the place. Positions count within the
- * rule.
+ * text, which is that of a rule or of a named condition.
  */
-export function formatRuleProblem(rule: string, { at, message }: RuleProblem): string {
-  return `line ${at.line}, column ${at.column} of the rule: ${message}\n${pointAt(rule, at)}`;
+export function formatRuleProblem(
+  text: string,
+  { at, message }: RuleProblem,
+  of: "rule" | "condition" = "rule",
+): string {
+  return `${placeIn(at, `the ${of}`)}: ${message}\n${pointAt(text, at)}`;
+}
+
+/** A position in words: `line 1, column 5 of the rule`. */
+export function placeIn({ line, column }: Position, text: string): string {
+  return `line ${line}, column ${column} of ${text}`;
 }

@@ -1,11 +1,15 @@
 import type { ColumnType } from "../sqlite/column-type.js";
 import { type ColumnName, columnName, type TableName } from "../sqlite/names.js";
 import type { RowName, RuleAction } from "./ast.js";
+import type { Conditions } from "./named-condition.js";
 
 /** The names that a rule may use at one place, and what they mean. */
 export interface Scope {
   readonly tables: RowShapes;
-  readonly kind: RuleKind;
+  /** The named conditions that it may use. */
+  readonly conditions: Conditions;
+  /** `condition` for a named condition by itself. */
+  readonly kind: RuleKind | "condition";
   /** `row`, `old` and `new`, where the kind of rule has them, and the aliases of the enclosing `exists`. */
   readonly rows: ReadonlyMap<string, RowShape>;
 }
@@ -35,8 +39,18 @@ export interface RowShapes {
  * The scope of a rule outside of any `exists`. `row` is in read, update and delete rules, `new` in create and update
  * rules, `old` in update rules; column rules have no row.
  */
-export function scopeOfRule(shape: RowShape, tables: RowShapes, kind: RuleKind): Scope {
-  return { tables, kind, rows: new Map(sourcesOf[kind].map((source) => [source, shape])) };
+export function scopeOfRule(
+  shape: RowShape,
+  tables: RowShapes,
+  kind: RuleKind,
+  conditions: Conditions,
+): Scope {
+  return { tables, kind, conditions, rows: new Map(sourcesOf[kind].map((source) => [source, shape])) };
+}
+
+/** The scope of a named condition by itself, which has no row. */
+export function scopeOfCondition(tables: RowShapes, conditions: Conditions): Scope {
+  return { tables, kind: "condition", conditions, rows: new Map() };
 }
 
 const sourcesOf: Readonly<Record<RuleKind, readonly RowName[]>> = {
@@ -48,6 +62,11 @@ const sourcesOf: Readonly<Record<RuleKind, readonly RowName[]>> = {
 };
 
 const rowNames: readonly RowName[] = ["row", "old", "new"];
+
+/** Whether a name means a row or the caller in every rule, whatever its case. */
+export function isRowOrCaller(name: string): boolean {
+  return [...rowNames, "auth", "$users"].includes(name.toLowerCase());
+}
 
 /** Whether a name is `row`, `old` or `new`, and not an alias. */
 export function isRowName(name: string): name is RowName {
@@ -70,7 +89,7 @@ export function withAlias(scope: Scope, alias: string, shape: RowShape): Scope {
  */
 export function aliasProblem(scope: Scope, alias: string): string | null {
   const lower = alias.toLowerCase();
-  if ([...rowNames, "auth", "$users"].includes(lower)) return `${alias} cannot be an alias`;
+  if (isRowOrCaller(alias)) return `${alias} cannot be an alias`;
   const taken = [...scope.rows.keys()].some((name) => name.toLowerCase() === lower);
   return taken ? `the alias ${alias} is taken by an enclosing exists` : null;
 }

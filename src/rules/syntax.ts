@@ -1,10 +1,14 @@
 import type { CompareOperator, Literal } from "./ast.js";
-import type { Position } from "./position.js";
+import type { Place } from "./position.js";
 
-/** A rule after parsing. Its names are not resolved yet, and a comparison may still have conditions as its sides. */
+/**
+ * A rule after parsing. Its names are not resolved yet, and a comparison may still have conditions as its sides. Only
+ * named conditions have parameters; `expand` puts values in their places where a rule uses them.
+ */
 export type Syntax =
   | LiteralSyntax
   | ReferenceSyntax
+  | ParameterSyntax
   | (Placed & { readonly kind: "now" })
   | ShorthandSyntax
   | CompareSyntax
@@ -12,11 +16,12 @@ export type Syntax =
   | IsNullSyntax
   | (Placed & { readonly kind: "and" | "or"; readonly terms: readonly Syntax[] })
   | (Placed & { readonly kind: "not"; readonly term: Syntax })
-  | ExistsSyntax;
+  | ExistsSyntax
+  | CallSyntax;
 
 /** `at` is the position for messages: of a comparison or a `not in` its operator, of everything else its beginning. */
 export interface Placed {
-  readonly at: Position;
+  readonly at: Place;
 }
 
 /** A constant: `'text'`, `12`, `1.5`, `true`, `false` or `null`. */
@@ -30,6 +35,26 @@ export interface ReferenceSyntax extends Placed {
   readonly kind: "reference";
   readonly source: string;
   readonly name: string;
+}
+
+/** A parameter of a named condition, in the condition's text. */
+export interface ParameterSyntax extends Placed {
+  readonly kind: "parameter";
+  readonly name: string;
+}
+
+/** `name(arguments)`: the use of a named condition. */
+export interface CallSyntax extends Placed {
+  readonly kind: "call";
+  readonly name: string;
+  readonly arguments: readonly Syntax[];
+  /** In how many parentheses, `not` and `exists` of its text it stands. */
+  readonly depth: number;
+  /**
+   * The condition written out, with the arguments in the place of its parameters. `expand` adds it; where it is absent
+   * after that, `expand` has reported why.
+   */
+  readonly body?: Syntax;
 }
 
 /** A whole condition in one word, such as `public`, `authenticated` or `deny`. */

@@ -2,10 +2,16 @@ import type { Keyword, RuleToken } from "./lex.js";
 import type { Position, RuleProblem } from "./position.js";
 
 /**
- * How deep parentheses, `not` and `exists` may be nested. This also limits the depth of every later recursion over
- * the rule.
+ * How deep parentheses, `not` and `exists` may be nested, those of the named conditions that a rule uses included. This
+ * also limits the depth of every later recursion over the rule.
  */
-const nestingMax = 64;
+export const nestingMax = 64;
+
+/** The names without a dot that a text may use: of named conditions, and in the text of one its parameters (null in a rule). */
+export interface Names {
+  readonly conditions: { has(name: string): boolean };
+  readonly parameters: readonly string[] | null;
+}
 
 /**
  * Walks over the tokens of one rule. `expect…` methods throw a `SyntaxRefusal`, which `parse` catches, where the
@@ -14,8 +20,22 @@ const nestingMax = 64;
 export class TokenReader {
   #next = 0;
   #nesting = 0;
+  #deepest = 0;
 
-  constructor(private readonly tokens: readonly RuleToken[]) {}
+  constructor(
+    private readonly tokens: readonly RuleToken[],
+    readonly names: Names,
+  ) {}
+
+  /** How deep the current token is nested. */
+  get nesting(): number {
+    return this.#nesting;
+  }
+
+  /** How deep the most nested token so far was. */
+  get deepest(): number {
+    return this.#deepest;
+  }
 
   get current(): RuleToken {
     return this.tokens[this.#next]!;
@@ -53,6 +73,7 @@ export class TokenReader {
   nested<T>(at: Position, read: () => T): T {
     if (this.#nesting === nestingMax) throw new SyntaxRefusal({ at, message: tooDeep });
     this.#nesting += 1;
+    this.#deepest = Math.max(this.#deepest, this.#nesting);
     const result = read();
     this.#nesting -= 1;
     return result;
@@ -78,7 +99,8 @@ export class SyntaxRefusal extends Error {
   }
 }
 
-const tooDeep = `nested more than ${nestingMax} levels deep`;
+/** The message where something is nested deeper than `nestingMax`. */
+export const tooDeep = `nested more than ${nestingMax} levels deep`;
 
 function describe({ kind, text }: RuleToken): string {
   if (kind === "end") return "the end of the rule";

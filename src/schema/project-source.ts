@@ -29,14 +29,14 @@ const rulesDoNotFit = new Refusal("unavailable", "the rules do not fit the schem
  * Creates the source. When it loads a version of the schema, it logs an error if the rules do not fit the schema, and
  * a warning for everything that cannot be done with its tables (`limitsOf`).
  */
-export function createProjectSource(rules: RulesSource, database: Database, log: Log): ProjectSource {
+export function createProjectSource(source: RulesSource, database: Database, log: Log): ProjectSource {
   // Holds the project and not a promise of it: on a Worker, the request that began to load the project may be
   // cancelled, and its promise would never be fulfilled.
   let current: { readonly version: number; readonly project: LiveProject | Refusal } | null = null;
   const load = async (asked: number): Promise<LiveProject | Refusal> => {
     const inForce = await loadSchemaInForce(database);
     if (inForce === null) return noSchema;
-    const parsed = fitRules(rules, inForce);
+    const parsed = fitRules(source, inForce);
     const project = parsed.problems.length === 0 ? { ...inForce, rules: parsed.rules } : rulesDoNotFit;
     if (project === rulesDoNotFit)
       log.error(

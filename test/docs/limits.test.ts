@@ -54,6 +54,7 @@ const limits: Readonly<Record<string, number>> = {
   "characters of a check, a default or an index's condition": constant("/fragment.ts", "lengthMax"),
   "characters of a rule": constant("rules/", "textLengthMax"),
   "depth of parentheses, `not` and `exists` in a rule": constant("rules/", "nestingMax"),
+  "named conditions": constant("rules/", "conditionsMax"),
   "bytes of a password": constant("passwords.ts", "passwordBytesMax"),
   "bytes of an address": constant("email.ts", "emailBytesMax"),
   "users of an import": constant("import-users.ts", "usersMax"),

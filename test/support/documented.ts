@@ -24,7 +24,7 @@ export function documentedAnswers(config: Config, database: Database): AnswerChe
     const version = Number(found!.rows[0]![0]);
     if (documented?.version === version) return documented.document;
     const inForce = await loadSchemaInForce(database);
-    const parsed = inForce && fitRules(config.rules, inForce);
+    const parsed = inForce && fitRules(config, inForce);
     // Without a project that works, every answer is 503.
     if (parsed === null || parsed.problems.length > 0) return null;
     const project = { ...inForce!, rules: parsed.rules, config, baseUrl: "http://127.0.0.1:8787" };

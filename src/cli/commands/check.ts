@@ -113,7 +113,7 @@ async function findingsOf(
 ): Promise<Pick<Found, "warnings" | "lists">> {
   const { config } = project;
   const schema = parseSchema(project.schemaText).schema!;
-  const { rules } = parseRules(config.rules, schema);
+  const { rules } = parseRules(config, schema);
   const catalog = await catalogOf(project, schema, environment);
   const warnings = [
     ...surroundingWarnings(project, environment),

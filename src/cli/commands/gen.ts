@@ -41,7 +41,7 @@ const genOpenApi: Command = {
   run: async (invocation) => {
     const { config, schemaText } = readProject(invocation.directory);
     const { schema } = parseSchema(schemaText);
-    const { rules } = parseRules(config.rules, schema!);
+    const { rules } = parseRules(config, schema!);
     const { host, port, tls_cert } = config.server;
     const configured = configuredBaseUrl(config, invocation.environment);
     const baseUrl = configured ?? listenUrl(host, port, tls_cert !== "");

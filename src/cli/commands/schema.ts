@@ -62,7 +62,7 @@ const schemaApply: Command = {
       applyChange(database, project.schemaText, {
         allowDestructive,
         now: systemClock.now(),
-        fits: (schema) => parseRules(project.config.rules, schema).problems,
+        fits: (schema) => parseRules(project.config, schema).problems,
         ...(base === undefined ? {} : { base }),
       }),
     );

@@ -13,7 +13,7 @@ function read(written: Written, of = schema) {
     ([name, { columns, ...rules }]) =>
       [name, { ...rules, columns: new Map(Object.entries(columns ?? {})) }] as const,
   );
-  return parseRules(new Map(source), of);
+  return parseRules({ rules: new Map(source), conditions: new Map() }, of);
 }
 
 function problemsIn(source: Written, of = schema): readonly string[] {

@@ -25,7 +25,10 @@ beforeAll(async () => {
 });
 
 function warnings(read: string): readonly string[] {
-  const { rules, problems } = parseRules(new Map([["notes", { read }]]), schema!);
+  const { rules, problems } = parseRules(
+    { rules: new Map([["notes", { read }]]), conditions: new Map() },
+    schema!,
+  );
   expect(problems).toEqual([]);
   return unservedExists(rules, catalog).map(({ path, message }) => `${path}: ${message}`);
 }
@@ -71,7 +74,10 @@ test("so is a user that is looked for by role", () => {
 
 describe("comparisons that decide nothing", () => {
   const compared = (read: string) => {
-    const { rules, problems } = parseRules(new Map([["notes", { read }]]), schema!);
+    const { rules, problems } = parseRules(
+      { rules: new Map([["notes", { read }]]), conditions: new Map() },
+      schema!,
+    );
     expect(problems).toEqual([]);
     return comparisonWarnings(rules).map(({ path, message }) => `${path}: ${message}`);
   };
@@ -106,7 +112,10 @@ describe("comparisons that decide nothing", () => {
 
   test("in rules of columns too", () => {
     const columns = new Map([["team", { write: "auth.role = 'editor'" }]]);
-    const { rules } = parseRules(new Map([["notes", { columns }]]), schema!);
+    const { rules } = parseRules(
+      { rules: new Map([["notes", { columns }]]), conditions: new Map() },
+      schema!,
+    );
     expect(comparisonWarnings(rules).map(({ path }) => path)).toEqual(["rules.notes.columns.team.write"]);
   });
 });

@@ -1,0 +1,35 @@
+import { conditionPath } from "../rules/expand.js";
+import { formatRuleProblem, placeIn, type RuleProblem } from "../rules/position.js";
+
+/** A message and the path in svc.toml that it is about. */
+export interface PlacedProblem {
+  readonly path: string;
+  readonly message: string;
+}
+
+/** A rule or a named condition in svc.toml. */
+export interface PlacedText {
+  readonly path: string;
+  readonly kind: "rule" | "condition";
+  readonly text: string;
+}
+
+/**
+ * A problem of a text as messages: one at the text, and where the text uses a named condition there, another one at that
+ * condition, which says who uses it. `conditions` holds the texts of the named conditions by their keys.
+ */
+export function placedProblems(
+  { path, kind, text }: PlacedText,
+  { at, message }: RuleProblem,
+  conditions: ReadonlyMap<string, string | null>,
+): readonly PlacedProblem[] {
+  const { written } = at;
+  if (written === undefined) return [{ path, message: formatRuleProblem(text, { at, message }, kind) }];
+  const place = conditionPath(written.key);
+  const used = `${message} (${placeIn(written.at, place)})`;
+  const inCondition = { at: written.at, message: `${message} (used by ${path})` };
+  return [
+    { path, message: formatRuleProblem(text, { at, message: used }, kind) },
+    { path: place, message: formatRuleProblem(conditions.get(written.key) ?? "", inCondition, "condition") },
+  ];
+}

@@ -1,0 +1,27 @@
+import { type Checked, check } from "./check.js";
+import { expand } from "./expand.js";
+import type { ParsedText } from "./parse.js";
+import type { RuleProblem } from "./position.js";
+import type { Scope } from "./scope.js";
+
+/**
+ * Checks the text of a rule or of a named condition, with the named conditions that it uses written out. Of problems
+ * inside of these only the first `insideMax` are reported. With problems, the expression must not be used.
+ */
+export function checkText(text: ParsedText, scope: Scope): Checked {
+  const expanded = expand(text, scope.conditions);
+  const { expression, problems } = check(expanded.syntax, scope);
+  return { expression, problems: withoutExcess([...expanded.problems, ...problems]) };
+}
+
+/**
+ * A wrong argument can be a problem at thousands of places of a condition, and that in every rule, although the file is
+ * short.
+ */
+const insideMax = 20;
+
+function withoutExcess(problems: readonly RuleProblem[]): readonly RuleProblem[] {
+  const inside = problems.filter(({ at }) => at.written !== undefined);
+  const excess = new Set(inside.slice(insideMax));
+  return problems.filter((problem) => !excess.has(problem));
+}

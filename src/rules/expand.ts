@@ -1,0 +1,193 @@
+import { meantOrKnown } from "../problems/did-you-mean.js";
+import { dottedPath } from "../problems/dotted-path.js";
+import { literalText } from "./literal-text.js";
+import type { Conditions, NamedCondition } from "./named-condition.js";
+import { type ParsedText, textLengthMax, tooLong } from "./parse.js";
+import type { Place, Position, RuleProblem, WrittenIn } from "./position.js";
+import type { CallSyntax, ExistsSyntax, NameSyntax, ParameterSyntax, Syntax } from "./syntax.js";
+import { nestingMax, tooDeep } from "./token-reader.js";
+
+/**
+ * Writes out the named conditions that a text uses: each use gets the condition as its `body`, with the arguments in the
+ * place of the parameters. An alias of the condition that an enclosing `exists` has too is renamed, so that an argument
+ * goes on meaning what it means where it is written. A use that cannot be written out is reported and has no body.
+ *
+ * What is written out has at most `textLengthMax` characters and is nested at most `nestingMax` deep, as if somebody
+ * had written it so. It takes no longer than that, whatever the conditions use.
+ */
+export function expand({ syntax, length }: ParsedText, conditions: Conditions): Expanded {
+  const run: Run = { conditions, problems: [], broken: new Set(), left: textLengthMax - length };
+  const around = { use: null, values: new Map(), aliases: new Map(), taken: new Set<string>(), depth: 0 };
+  return { syntax: writtenOut(syntax, around, run), problems: run.problems };
+}
+
+/** What `expand` returns. */
+export interface Expanded {
+  readonly syntax: Syntax;
+  readonly problems: readonly RuleProblem[];
+}
+
+/** One run of `expand`. */
+interface Run {
+  readonly conditions: Conditions;
+  readonly problems: RuleProblem[];
+  /** The conditions with problems of their own that were reported. Further uses of them are not. */
+  readonly broken: Set<string>;
+  /** How many characters may still be written out. */
+  left: number;
+}
+
+/** What is known at one place of a text. */
+interface Around {
+  /** Where the text that was given uses the condition whose text this is; null in the text that was given. */
+  readonly use: { readonly at: Position; readonly key: string } | null;
+  /** The arguments by the names of the parameters. */
+  readonly values: ReadonlyMap<string, Syntax>;
+  /** What the aliases of this text are called after renaming. */
+  readonly aliases: ReadonlyMap<string, string>;
+  /** The aliases of all enclosing `exists` after renaming, in lower case. */
+  readonly taken: ReadonlySet<string>;
+  /** How deep the text itself is nested. */
+  readonly depth: number;
+}
+
+function writtenOut(syntax: Syntax, around: Around, run: Run): Syntax {
+  const again = (part: Syntax) => writtenOut(part, around, run);
+  const at = placeOf(syntax.at, around);
+  switch (syntax.kind) {
+    case "literal":
+    case "shorthand":
+    case "now":
+      return { ...syntax, at };
+    case "reference":
+      return { ...syntax, source: around.aliases.get(syntax.source) ?? syntax.source, at };
+    case "parameter":
+      return argument({ ...syntax, at }, around, run);
+    case "compare":
+      return { ...syntax, left: again(syntax.left), right: again(syntax.right), at };
+    case "in":
+      return { ...syntax, value: again(syntax.value), list: syntax.list.map(again), at };
+    case "is_null":
+      return { ...syntax, value: again(syntax.value), at };
+    case "and":
+    case "or":
+      return { ...syntax, terms: syntax.terms.map(again), at };
+    case "not":
+      return { ...syntax, term: again(syntax.term), at };
+    case "exists":
+      return exists({ ...syntax, at }, around, run);
+    case "call":
+      return call({ ...syntax, arguments: syntax.arguments.map(again), at }, around, run);
+  }
+}
+
+function placeOf(at: Place, { use }: Around): Place {
+  return use === null ? at : { ...use.at, written: { key: use.key, at } };
+}
+
+/** A parameter that has no argument stays: the condition is then checked by itself. */
+function argument(parameter: ParameterSyntax, { values }: Around, run: Run): Syntax {
+  const value = values.get(parameter.name);
+  if (value === undefined) return parameter;
+  spend(lengthOf(value), parameter.at, run);
+  return { ...value, at: parameter.at };
+}
+
+function lengthOf(value: Syntax): number {
+  if (value.kind === "literal") return literalText(value.value).length;
+  return value.kind === "reference" ? value.source.length + 1 + value.name.length : 0;
+}
+
+function exists(syntax: ExistsSyntax, around: Around, run: Run): ExistsSyntax {
+  const { text } = syntax.alias;
+  const alias = around.use === null ? text : free(text, around.taken);
+  const inner = {
+    ...around,
+    aliases: new Map([...around.aliases, [text, alias]]),
+    taken: new Set([...around.taken, alias.toLowerCase()]),
+  };
+  const placed = (name: NameSyntax): NameSyntax => ({ ...name, at: placeOf(name.at, around) });
+  return {
+    ...syntax,
+    table: placed(syntax.table),
+    alias: { ...placed(syntax.alias), text: alias },
+    where: writtenOut(syntax.where, inner, run),
+  };
+}
+
+/** The alias, or the first of `alias_2`, `alias_3` and so on that no enclosing `exists` has. */
+function free(alias: string, taken: ReadonlySet<string>): string {
+  const isTaken = (name: string) => taken.has(name.toLowerCase());
+  if (!isTaken(alias)) return alias;
+  let number = 2;
+  while (isTaken(`${alias}_${number}`)) number += 1;
+  return `${alias}_${number}`;
+}
+
+function call(syntax: CallSyntax, around: Around, run: Run): CallSyntax {
+  const condition = run.conditions.get(syntax.name);
+  const problem = callProblem(syntax, condition, run.conditions);
+  const text = condition?.text;
+  if (problem !== null && !run.broken.has(syntax.name))
+    run.problems.push({ at: syntax.at, message: problem });
+  if (text === "broken") run.broken.add(syntax.name);
+  if (problem !== null || condition === undefined || typeof text !== "object") return syntax;
+  const depth = around.depth + syntax.depth + 1;
+  if (depth + text.depth > nestingMax) {
+    run.problems.push({ at: outermost(syntax.at), message: `${tooDeep}, ${withConditions}` });
+    return syntax;
+  }
+  if (!spend(text.length, syntax.at, run)) return syntax;
+  const inner = {
+    use: { at: outermost(syntax.at), key: condition.key },
+    values: new Map(condition.parameters.map((name, index) => [name, syntax.arguments[index]!])),
+    aliases: new Map(),
+    taken: around.taken,
+    depth,
+  };
+  return { ...syntax, body: writtenOut(text.syntax, inner, run) };
+}
+
+/** Why a use cannot be written out, as a message; null where it can. */
+function callProblem(
+  { name, arguments: values }: CallSyntax,
+  condition: NamedCondition | undefined,
+  conditions: Conditions,
+): string | null {
+  if (condition === undefined)
+    return `unknown condition ${name}${meantOrKnown(name, conditions.keys()) || "; [conditions] has none"}`;
+  const { key, parameters, text } = condition;
+  const place = conditionPath(key);
+  if (text === "under way") return `a condition cannot use itself: ${circle(name, conditions)}`;
+  if (text === "broken") return `${name} has problems of its own, at ${place}`;
+  if (parameters.length === values.length) return null;
+  const takes = parameters.length === 1 ? "one argument" : `${parameters.length || "no"} arguments`;
+  return `${name} takes ${takes}, not ${values.length || "none"}, as written at ${place}`;
+}
+
+/** The conditions under way, of which each uses the next, from `name` on to itself. They are in the order of their uses. */
+function circle(name: string, conditions: Conditions): string {
+  const underWay = [...conditions.values()].flatMap((each) => (each.text === "under way" ? [each.name] : []));
+  return [...underWay.slice(underWay.indexOf(name)), name].join(" → ");
+}
+
+/** The place of a condition in svc.toml, as problems name it. */
+export function conditionPath(key: WrittenIn["key"]): string {
+  return dottedPath(["conditions", key]);
+}
+
+/** Whether so many more characters may be written out. The first time that they may not, that is reported. */
+function spend(characters: number, at: Place, run: Run): boolean {
+  const had = run.left;
+  run.left -= characters;
+  if (had >= 0 && run.left < 0)
+    run.problems.push({ at: outermost(at), message: `${tooLong}, ${withConditions}` });
+  return run.left >= 0;
+}
+
+const withConditions = "with its conditions written out";
+
+/** The place in the text that was given. No condition by itself is at fault where all together are too much. */
+function outermost({ line, column }: Place): Position {
+  return { line, column };
+}
