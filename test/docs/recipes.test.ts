@@ -91,6 +91,28 @@ const recipes: Readonly<Record<string, (people: People) => Promise<void>>> = {
     expect(await status(ben.patch("/api/visits/1", { patient_id: 2 }))).toBe(403);
     expect(await status(ada.delete("/api/visits/1"))).toBe(200);
   },
+  "One membership for several tables": async ({ ada, ben }) => {
+    const { id } = await created(ada, "boards", { owner_id: "ada", name: "house" });
+    const other = await created(ben, "boards", { owner_id: "ben", name: "boat" });
+    await created(ada, "lists", { board_id: id, title: "roof" });
+    await created(ada, "files", { board_id: id, url: "https://example.com/plan" });
+    for (const path of [`/api/boards/${id}`, "/api/lists/1", "/api/files/1"])
+      expect(await status(ben.get(path))).toBe(403);
+    expect(await status(ben.post("/api/board_members", { board_id: id, user_id: "ben" }))).toBe(403);
+    await created(ada, "board_members", { board_id: id, user_id: "ben" });
+    for (const path of [`/api/boards/${id}`, "/api/lists/1", "/api/files/1"])
+      expect(await status(ben.get(path))).toBe(200);
+    expect(await status(ben.patch("/api/lists/1", { title: "door" }))).toBe(403);
+    expect(await status(ben.delete("/api/files/1"))).toBe(403);
+    const key = `/api/board_members/_svc/key?board_id=${id}&user_id=ben`;
+    expect(await status(ben.patch(key, { may_edit: true }))).toBe(403);
+    expect(await status(ada.patch(key, { may_edit: true }))).toBe(200);
+    expect(await status(ben.patch("/api/lists/1", { title: "door" }))).toBe(200);
+    expect(await status(ben.patch("/api/lists/1", { board_id: other.id }))).toBe(403);
+    await created(ben, "files", { board_id: id, url: "https://example.com/door" });
+    expect(await status(ben.delete("/api/files/1"))).toBe(200);
+    expect(await status(ben.delete(`/api/boards/${id}`))).toBe(403);
+  },
   Roles: async ({ ada, ben }) => {
     const { id } = await created(ada, "projects", { created_by: "ada", name: "roof" });
     await created(ada, "project_members", { project_id: id, user_id: "ada", role: "manager" });

@@ -8,7 +8,8 @@ import { parseStrictJson } from "../../src/http/strict-json.js";
 import { nodeCipher } from "../../src/node/cipher.js";
 import { parseConfig } from "../../src/project/parse-config.js";
 import { parseSchema } from "../../src/project/parse-schema.js";
-import { ruleScope } from "../../src/project/rule-scope.js";
+import { rowShapes, ruleScope } from "../../src/project/rule-scope.js";
+import { defineConditions } from "../../src/rules/define-conditions.js";
 import { parseRule } from "../../src/rules/parse-rule.js";
 import { openCursor, sealCursor } from "../../src/tables/list/cursor.js";
 import { type ListBody, parseListRequest } from "../../src/tables/list/list-request.js";
@@ -133,6 +134,20 @@ const readers: readonly Reader[] = [
     name: "rules",
     seeds: () => rules,
     read: (text) => parseRule(text, ruleScope(schema!, messages, "update")),
+  },
+  {
+    name: "named conditions",
+    seeds: () => ["a(x, y) = exists(room_members m where m.room_id = x and (b(y) or b(m.user_id)))"],
+    read: (text) => {
+      const [key = "", ...body] = text.split(" = ");
+      return defineConditions(
+        new Map([
+          ["b(z)", "z = auth.id"],
+          [key, body.join(" = ")],
+        ]),
+        rowShapes(schema!),
+      );
+    },
   },
   {
     name: "list parameters",
