@@ -64,6 +64,7 @@ describe("svc check --json", () => {
     expect(JSON.parse(stdout)).toEqual({
       problems: [{ file: "svc.toml", line: 3, path: "server.port", message: "must not be under 0, got -1" }],
       warnings: [],
+      lists: [],
     });
   });
 
@@ -81,6 +82,7 @@ describe("svc check --json", () => {
           message: expect.stringContaining("the environment variable SVC_JWT_SECRET is not set"),
         },
       ],
+      lists: [{ table: "notes", by: "all", ways: [], missing: [] }],
     });
   });
 
@@ -89,9 +91,43 @@ describe("svc check --json", () => {
     const environment = { SVC_JWT_SECRET: "a secret of the test suite, 32 bytes and more" };
     expect(svc(directory, ["check", "--json"], environment)).toEqual({
       status: 0,
-      stdout: '{"problems":[],"warnings":[]}\n',
+      stdout: '{"problems":[],"warnings":[],"lists":[{"table":"notes","by":"all","ways":[],"missing":[]}]}\n',
       stderr: "",
     });
+  });
+});
+
+describe("svc check of lists", () => {
+  const schema = `
+members:
+  primary_key: [room, user]
+  columns: { room: { type: integer }, user: { type: text } }
+notes:
+  columns: { id: { type: integer, primary_key: true }, room: { type: integer }, owner: { type: text } }
+  indexes: [{ columns: [owner] }]
+`;
+  const rule = "row.owner = auth.id or exists(members m where m.room = row.room and m.user = auth.id)";
+  const linesOf = (yaml: string, read: string) => {
+    const directory = project({
+      "svc.toml": `[rules.notes]\nread = "${read}"\n[rules.members]\nread = "row.user = auth.id"`,
+      "svc.schema.yaml": yaml,
+    });
+    return svc(directory, ["check"]).stdout.split("\n").slice(2, -1);
+  };
+
+  it("names the indexes with which the rows would be reached from the caller", () => {
+    expect(linesOf(schema, rule)).toEqual([
+      "  members: by asking the rule of each row; with an index on members (user), from the caller",
+      "  notes: by asking the rule of each row; with an index on members (user) and on notes (room), from the caller",
+    ]);
+    const served = schema
+      .replace("{ room: { type: integer }, user: { type: text } }\n", "$&  indexes: [{ columns: [user] }]\n")
+      .replace("[{ columns: [owner] }]", "[{ columns: [owner] }, { columns: [room] }]");
+    expect(linesOf(served, rule)).toEqual([
+      "  members: by members.user",
+      "  notes: by members.user, then notes.room; or by notes.owner",
+    ]);
+    expect(linesOf(served, "row.owner != auth.id")[1]).toBe("  notes: by asking the rule of each row");
   });
 });
 

@@ -69,7 +69,7 @@ describe("the code cache of the built command line", () => {
       encoding: "utf8",
       env: { PATH: process.env.PATH, NODE_PATH: resolve("node_modules") },
     });
-    expect(ran).toMatchObject({ status: 0, stdout: "no problems\n", stderr: "" });
+    expect(ran).toMatchObject({ status: 0, stdout: expect.stringMatching(/^no problems\n/), stderr: "" });
   });
 });
 

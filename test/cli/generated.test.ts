@@ -44,7 +44,12 @@ describe("svc init", () => {
     expect(made).toMatchObject({ status: 0, stderr: "" });
     const shop = join(parent, "shop");
     expect(readdirSync(shop).sort()).toEqual([".gitignore", "svc.schema.yaml", "svc.toml"]);
-    expect(svc(["check", "--dir", shop])).toEqual({ status: 0, stdout: "no problems\n", stderr: "" });
+    expect(svc(["check", "--dir", shop])).toEqual({
+      status: 0,
+      stdout:
+        "no problems\nlists find the rows that a user may read:\n  products: every row\n  orders: by orders.user_id\n",
+      stderr: "",
+    });
     expect(readFileSync(join(shop, "svc.toml"), "utf8")).toMatch(/^cookie_tokens_in_body = false$/m);
     const { url, end } = await spawnServer(shop);
     const answer = await fetch(`${url}/api/products`);

@@ -15,8 +15,8 @@ async function oldProject(): Promise<{ directory: string; file: string }> {
   const directory = mkdtempSync(join(tmpdir(), "svc-upgrade-"));
   onTestFinished(() => rmSync(directory, { recursive: true, force: true }));
   cpSync("svc.schema.yaml", join(directory, "svc.schema.yaml"));
-  // Rules of the example would not fit the tables that are there.
-  const settings = readFileSync("svc.toml", "utf8").replace(/^\[rules[\s\S]*/m, "");
+  // Conditions and rules of the example would not fit the tables that are there.
+  const settings = readFileSync("svc.toml", "utf8").replace(/^\[(conditions|rules)[\s\S]*/m, "");
   writeFileSync(join(directory, "svc.toml"), settings);
   mkdirSync(join(directory, ".svc"));
   const file = join(directory, ".svc/data.db");

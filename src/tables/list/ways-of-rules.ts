@@ -1,6 +1,6 @@
 import type { Schema, Table } from "../../project/model.js";
 import type { Expression, TableRules } from "../../rules/ast.js";
-import { alwaysTrue, neverTrue, whenTrue } from "../../rules/fold.js";
+import { alwaysTrue, FALSE, neverTrue, whenTrue } from "../../rules/fold.js";
 import { specialiseForRole } from "../../rules/specialise.js";
 import { conjuncts, mentionsRow } from "../../rules/walk.js";
 import type { Catalog, CatalogTable } from "../../schema/catalog.js";
@@ -27,25 +27,27 @@ export function waysOfRules(
   schema: Schema,
   catalog: Catalog,
 ): ListedBy[] {
-  return [...rules].flatMap(([name, { read }]) => {
-    const table = schema.tables.get(name);
+  return [...schema.tables.values()].flatMap((table) => {
+    const read = rules.get(table.name)?.read ?? FALSE;
     const rule = specialiseForRole(read, "user") ?? whenTrue(read);
-    return table === undefined || neverTrue(rule) ? [] : [listedBy(table, rule, schema, catalog)];
+    return neverTrue(rule) ? [] : [listedBy(table, rule, schema, catalog)];
   });
 }
 
 function listedBy({ name, virtual }: Table, rule: Expression, schema: Schema, catalog: Catalog): ListedBy {
-  const nothing = { table: name, ways: [], missing: [] };
   const terms = conjuncts(rule).filter((term) => mentionsRow(term, "row"));
-  if (terms.length === 0) return { ...nothing, by: alwaysTrue(rule) ? "all" : "once" };
+  if (terms.length === 0)
+    return { table: name, by: alwaysTrue(rule) ? "all" : "once", ways: [], missing: [] };
   const found = virtual ? null : waysTo(name, terms, catalog);
-  if (found !== null) return { ...nothing, by: "ways", ways: found.ways.map((way) => columnsOf(name, way)) };
+  if (found !== null)
+    return { table: name, by: "ways", ways: found.ways.map((way) => columnsOf(name, way)), missing: [] };
   const wished = virtual ? null : waysTo(name, terms, withAllIndexes(schema, catalog));
   const columns = (wished?.ways ?? []).flatMap((way) => searchedBy(name, way));
   const missing = columns.filter(({ table, column }) => !isIndexed(catalog.tables.get(table), column));
   return {
-    ...nothing,
+    table: name,
     by: "table",
+    ways: [],
     missing: [...new Set(missing.map(({ table, column }) => `${table} (${column})`))],
   };
 }
