@@ -35,9 +35,13 @@ const ruleBytes = 2_048;
 /** About how many bytes a list takes for each column that it shows: in its plan, and in two SQL statements. */
 const columnBytes = 512;
 
+/** About how many bytes a list takes for each of its ways: in two SQL statements, each of which has it several times. */
+const wayBytes = 16_384;
+
 function listBytes(shape: string, list: PreparedList | Refusal | null): number {
-  const columns = list === null || isRefusal(list) ? 0 : list.plan.output.length;
-  return shape.length + ruleBytes + columns * columnBytes;
+  if (list === null || isRefusal(list)) return shape.length + ruleBytes;
+  const { output, path } = list.plan;
+  return shape.length + ruleBytes + output.length * columnBytes + (path.ways?.length ?? 0) * wayBytes;
 }
 
 function aggregateBytes(shape: string, aggregate: PreparedAggregate | null): number {
