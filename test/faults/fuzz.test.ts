@@ -33,20 +33,26 @@ const hostile = [
   "null",
 ];
 
+/** The most schemas of the document that a value goes through by name: some of them contain themselves. */
+const maxReferences = 10;
+
 /** A value of a schema, or now and then one that is not quite of it. */
-function valueFor(document: Part, schema: Part, known: readonly string[]): unknown {
+function valueFor(document: Part, schema: Part, known: readonly string[], references = 0): unknown {
+  const part = (inner: Part) => valueFor(document, inner, known, references);
   if (random.chance(0.05)) return random.pick<unknown>([null, {}, [], true, -1, 1.5, 2 ** 53, ...hostile]);
   if (schema.$ref !== undefined) {
+    if (references === maxReferences) return {};
     const path: string[] = schema.$ref.slice(2).split("/");
     return valueFor(
       document,
       path.reduce((at, key) => at[key], document),
       known,
+      references + 1,
     );
   }
   if (schema.const !== undefined) return schema.const;
   if (schema.enum !== undefined) return random.pick(schema.enum);
-  if (schema.anyOf !== undefined) return valueFor(document, random.pick(schema.anyOf), known);
+  if (schema.anyOf !== undefined) return part(random.pick(schema.anyOf));
   const types = [schema.type ?? "string"].flat();
   const type = random.chance(0.9) ? types[0] : random.pick(types);
   switch (type) {
@@ -54,12 +60,12 @@ function valueFor(document: Part, schema: Part, known: readonly string[]): unkno
       const entries = Object.entries(schema.properties ?? {}).filter(
         ([name]) => (schema.required ?? []).includes(name) || random.chance(0.3),
       );
-      const made = entries.map(([name, part]) => [name, valueFor(document, part, known)]);
+      const made = entries.map(([name, property]) => [name, part(property)]);
       if (random.chance(0.03)) made.push([random.pick(["nobody", "__proto__", "constructor"]), 1]);
       return Object.fromEntries(made);
     }
     case "array":
-      return random.times(random.int(0, 3), () => valueFor(document, schema.items ?? {}, known));
+      return random.times(random.int(0, 3), () => part(schema.items ?? {}));
     case "integer":
       return random.pick([1, 2, 3, random.int(-5, 2_000), schema.maximum ?? 7]);
     case "number":
