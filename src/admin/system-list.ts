@@ -53,6 +53,8 @@ function columnOf(name: string, type: ColumnType): Column {
   };
 }
 
+/** Expansions lead nowhere, as these tables have no references. */
+const noTables = { find: () => null };
 const nothingPrepared = new Memo<PreparedList | Refusal | null>(0);
 
 /** Answers a request for a list that `systemList` has made. It is not metered. */
@@ -72,6 +74,7 @@ export async function listSystemRows(
     prepared: nothingPrepared,
     // Nothing is remembered of them either, because the rows are small.
     briefTries: new BriefTries(clock),
+    tables: noTables,
   };
   const execution = {
     database,

@@ -23,7 +23,7 @@ export function rowTypes(schema: Schema, rules: RulesSource["rules"], options: R
     ...(usesJson ? [jsonType, ""] : []),
     `/** For \`createClient<Tables>\`; a row is a \`Tables["${tables[0]?.name}"]["row"]\`, say. */`,
     "export interface Tables {",
-    ...tables.flatMap((table) => tableLines(table, rules, options)),
+    ...tables.flatMap((table) => tableLines(table, tables, rules, options)),
     "}",
     "",
   ].join("\n");
@@ -34,7 +34,12 @@ const notStrict =
 
 const jsonType = "export type Json = null | boolean | number | string | Json[] | { [key: string]: Json };";
 
-function tableLines(table: Table, rules: RulesSource["rules"], options: RowTypesOptions): readonly string[] {
+function tableLines(
+  table: Table,
+  tables: readonly Table[],
+  rules: RulesSource["rules"],
+  options: RowTypesOptions,
+): readonly string[] {
   const { name, virtual, primaryKey } = table;
   const columns = [...table.columns.values()];
   const hidden = rules.get(name)?.columns;
@@ -54,11 +59,28 @@ function tableLines(table: Table, rules: RulesSource["rules"], options: RowTypes
     `  ${name}: {`,
     // Callers who may not read a column get rows without it, so it is optional.
     ...block("row", columns, ({ name: column }) => hidden?.get(column)?.read !== undefined),
+    ...referenceLines(table, tables),
     ...(virtual ? ["    create: never;"] : block("create", columns, (column) => !needsValue(column, table))),
     ...(isFixed || changing.length === 0 ? ["    update: never;"] : block("update", changing, () => true)),
     `    key: ${isFixed ? "never" : keyOf(columns.filter(isKey), options)};`,
     "  };",
   ];
+}
+
+/** The references that `expand` follows from a row of the table: forwards by column, backwards by table and column. */
+function referenceLines({ name, columns }: Table, tables: readonly Table[]): readonly string[] {
+  const forward = [...columns.values()]
+    .filter(({ references }) => tables.some((other) => other.name === references?.table))
+    .map(({ name: column, references }) => `      ${column}: ${JSON.stringify(references!.table)};`);
+  const backward = tables.flatMap((other) =>
+    [...other.columns.values()]
+      .filter(({ references }) => references?.table === name)
+      .map((column) => `      "${other.name}.${column.name}": [${JSON.stringify(other.name)}];`),
+  );
+  const lines = [...forward, ...backward];
+  return lines.length === 0
+    ? ["    references: Record<never, never>;"]
+    : ["    references: {", ...lines, "    };"];
 }
 
 function keyOf(columns: readonly Column[], options: RowTypesOptions): string {

@@ -3,7 +3,8 @@ import { Authorized } from "./authorized.js";
 import { badCall } from "./error.js";
 import { Sessions } from "./session.js";
 import { defaultStorage, type SessionStorage, type Surroundings, tabStorage } from "./surroundings.js";
-import { Table, type TableTypes } from "./table.js";
+import { Table } from "./table.js";
+import type { TableTypes } from "./table-types.js";
 import { repeated, type Send, transport } from "./transport.js";
 
 /** Options of `createClient` (`docs/guides/client.md#options`). */
@@ -47,7 +48,7 @@ type LooseName<Tables, Row> = [Row] extends [never]
 export interface Client<Tables extends { [N in keyof Tables]: TableTypes }> {
   readonly auth: Auth;
   /** A table of `Tables`, or any table with the type of rows that the type argument names. */
-  table<N extends keyof Tables & string>(name: N): Table<Tables[N]>;
+  table<N extends keyof Tables & string>(name: N): Table<Tables[N], Tables>;
   table<Row extends object = never>(
     name: LooseName<Tables, Row>,
   ): Table<Loose<[Row] extends [never] ? Record<string, unknown> : Row>>;

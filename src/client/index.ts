@@ -1,15 +1,17 @@
 import { type Client, type ClientOptions, clientIn } from "./client.js";
 import { surroundings } from "./surroundings.js";
-import type { TableTypes } from "./table.js";
+import type { TableTypes } from "./table-types.js";
 
 export type { Auth, Credentials, User, VerificationRequired } from "./auth.js";
 export type { Client, ClientOptions } from "./client.js";
 export { SvcError } from "./error.js";
+export type { Expand, Expanded, ExpandOptions } from "./expand.js";
 export type { OAuth, OAuthProvider } from "./oauth.js";
 export type { AggregateQuery, AggregateRow, Filter, ListQuery } from "./query.js";
 export type { TokenUser } from "./session.js";
 export { memoryStorage, type SessionStorage } from "./surroundings.js";
-export type { CallOptions, ListMeta, Metering, Page, Table, TableTypes, WithMeta } from "./table.js";
+export type { CallOptions, ListMeta, Metering, Page, Table, WithMeta } from "./table.js";
+export type { TableTypes } from "./table-types.js";
 
 /**
  * Makes a client for one server, for browsers and Node (`docs/guides/client.md`). `Tables` is the type that `svc gen

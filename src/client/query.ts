@@ -1,14 +1,21 @@
 import { badCall } from "./error.js";
+import { expandMember, expandParameters } from "./expand.js";
+import type { Comparable, SortTerm } from "./table-types.js";
 import type { Call } from "./transport.js";
 
-/** The parameters of a list (`docs/reference/http.md#lists`). `K` is the union of the columns in `select`. */
-export interface ListQuery<Row, K extends keyof Row = keyof Row> {
+/**
+ * The parameters of a list (`docs/reference/http.md#lists`). `K` is the union of the columns in `select`, `E` what is
+ * expanded (`Expand`).
+ */
+export interface ListQuery<Row, K extends keyof Row = keyof Row, E = unknown> {
   /** By column, the value that a row has to have there. */
   readonly where?: { readonly [C in keyof Row]?: Comparable<Row[C]> };
   readonly filter?: Filters<Row>;
   readonly select?: readonly K[];
   /** The columns to sort by: `column` sorts ascending, `-column` descending. */
   readonly sort?: SortTerm<Row> | readonly SortTerm<Row>[];
+  /** References to follow: paths, or an object with options for each path. */
+  readonly expand?: E;
   /** The most rows of a page: 1 to 1000; the default is 50. */
   readonly limit?: number;
   readonly offset?: number;
@@ -26,22 +33,6 @@ export type Filters<Row> = {
   /** This must not hold. */
   readonly $not?: Filters<Row>;
 };
-
-type Scalar = string | number | boolean;
-
-/**
- * The type of the values that a filter on a column accepts: never for JSON columns, and any scalar where the column's
- * type is not known.
- */
-type Comparable<Value> = unknown extends Value
-  ? Scalar
-  : NonNullable<Value> extends Scalar
-    ? NonNullable<Value>
-    : never;
-
-type SortTerm<Row> = {
-  [C in keyof Row & string]: Comparable<Row[C]> extends never ? never : C | `-${C}`;
-}[keyof Row & string];
 
 /** Conditions on one column, all of which have to hold (`docs/reference/http.md#filters`). */
 export interface Filter<Value> {
@@ -150,7 +141,7 @@ export function getCall(path: string, parameters: string): Call {
 
 /** A query, which `listParameters` has accepted, as the body of a list. */
 function listBody<Row, K extends keyof Row>(query: ListQuery<Row, K>): object {
-  const { where = {}, filter, sort = [], ...others } = query;
+  const { where = {}, filter, sort = [], expand, ...others } = query;
   const equals = Object.entries(where);
   const nulls = equals
     .filter(([, value]) => value === null)
@@ -160,6 +151,7 @@ function listBody<Row, K extends keyof Row>(query: ListQuery<Row, K>): object {
     where: Object.fromEntries(equals.filter(([, value]) => value !== null)),
     filter: withoutEmpty({ ...filter, $and: [...(filter?.$and ?? []), ...nulls] }),
     sort: [sort].flat(),
+    ...(expand !== undefined && { expand: expandMember(expand as object) }),
   };
 }
 
@@ -180,7 +172,7 @@ function withoutEmpty(group: object): object {
  * null: a filter that was left out would return rows that it was meant to exclude.
  */
 function listParameters<Row, K extends keyof Row>(query: ListQuery<Row, K>): string {
-  const { where = {}, filter = {}, select = [], sort = [], limit, offset, total, ...others } = query;
+  const { where = {}, filter = {}, select = [], sort = [], expand, limit, offset, total, ...others } = query;
   const [unknown] = Object.keys(others);
   if (unknown !== undefined) throw badCall(`${unknown}: no such part of a list query`);
   const parameters = new URLSearchParams();
@@ -195,6 +187,7 @@ function listParameters<Row, K extends keyof Row>(query: ListQuery<Row, K>): str
   const terms = [sort].flat();
   if (select.length > 0) add("select", select.join(","));
   if (terms.length > 0) add("sort", terms.join(","));
+  for (const [name, value] of expandParameters((expand ?? []) as object)) add(name, value);
   if (limit !== undefined) add("limit", limit);
   if (offset !== undefined) add("offset", offset);
   if (total !== undefined) add("total", total);

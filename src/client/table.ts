@@ -1,4 +1,5 @@
 import { badCall } from "./error.js";
+import type { Expand, Expanded } from "./expand.js";
 import {
   type AggregateQuery,
   type AggregateRow,
@@ -9,17 +10,8 @@ import {
   type ListQuery,
   listCall,
 } from "./query.js";
+import type { TableTypes } from "./table-types.js";
 import type { Call, Send } from "./transport.js";
-
-/** The types of a table, as `svc gen types` writes them. */
-export interface TableTypes {
-  row: object;
-  /** The values that a new row takes. */
-  create: object;
-  update: object;
-  /** The value of a key of one column, or an object with the values of all key columns. */
-  key: unknown;
-}
 
 /**
  * The counts of rows that a request has cost (`docs/reference/metering.md`); null where a count is not known. All
@@ -66,14 +58,19 @@ export interface CallOptions {
   readonly signal?: AbortSignal;
 }
 
+/** A row of a list: the columns of `select`, and what was expanded. */
+type Listed<T extends TableTypes, Tables, K extends keyof T["row"], E> = [E] extends [never]
+  ? Pick<T["row"], K>
+  : Expanded<Pick<T["row"], K>, T, Tables, E>;
+
 type Asked = CallOptions & { readonly withMeta: true };
 type Plain = CallOptions & { readonly withMeta?: false };
 
 /**
  * The endpoints of one table under `/api/<table>` (`docs/reference/http.md#endpoints`). A method whose call fails
- * throws SvcError.
+ * throws SvcError. `Tables` are the tables that `expand` may lead to.
  */
-export class Table<T extends TableTypes> {
+export class Table<T extends TableTypes, Tables = Record<never, never>> {
   readonly #read: Send;
   readonly #write: Send;
   readonly #path: string;
@@ -90,37 +87,37 @@ export class Table<T extends TableTypes> {
    * The rows of the first page that has any. Pages before it are empty where the server has examined many rows of which the
    * caller may see none (`docs/reference/http.md#the-scan-limit`); no rows are returned only where the list has none.
    */
-  async list<K extends keyof T["row"] = keyof T["row"]>(
-    query: ListQuery<T["row"], K> = {},
+  async list<K extends keyof T["row"] = keyof T["row"], const E extends Expand<T, Tables> = never>(
+    query: ListQuery<T["row"], K, E> = {},
     options: CallOptions = {},
-  ): Promise<Pick<T["row"], K>[]> {
+  ): Promise<Listed<T, Tables, K, E>[]> {
     for await (const { data } of this.pages(query, options)) if (data.length > 0) return data;
     return [];
   }
 
   /** One page, even if it is empty, with the total and the cursor of the next page. */
-  async select<K extends keyof T["row"] = keyof T["row"]>(
-    query: ListQuery<T["row"], K> = {},
+  async select<K extends keyof T["row"] = keyof T["row"], const E extends Expand<T, Tables> = never>(
+    query: ListQuery<T["row"], K, E> = {},
     options: CallOptions = {},
-  ): Promise<Page<Pick<T["row"], K>>> {
+  ): Promise<Page<Listed<T, Tables, K, E>>> {
     return this.#page(listCall(this.#path, query), options);
   }
 
   /** Another name of `select`. */
-  find<K extends keyof T["row"] = keyof T["row"]>(
-    query: ListQuery<T["row"], K> = {},
+  find<K extends keyof T["row"] = keyof T["row"], const E extends Expand<T, Tables> = never>(
+    query: ListQuery<T["row"], K, E> = {},
     options: CallOptions = {},
-  ): Promise<Page<Pick<T["row"], K>>> {
+  ): Promise<Page<Listed<T, Tables, K, E>>> {
     return this.select(query, options);
   }
 
   /** Yields all pages of a list one after the other, each by the cursor of the page before. */
-  async *pages<K extends keyof T["row"] = keyof T["row"]>(
-    query: ListQuery<T["row"], K> = {},
+  async *pages<K extends keyof T["row"] = keyof T["row"], const E extends Expand<T, Tables> = never>(
+    query: ListQuery<T["row"], K, E> = {},
     options: CallOptions = {},
-  ): AsyncGenerator<Page<Pick<T["row"], K>>, void> {
+  ): AsyncGenerator<Page<Listed<T, Tables, K, E>>, void> {
     const next = (cursor: string) => cursorCall(this.#path, cursor);
-    yield* this.#pages<Pick<T["row"], K>>(listCall(this.#path, query), next, options);
+    yield* this.#pages<Listed<T, Tables, K, E>>(listCall(this.#path, query), next, options);
   }
 
   /**

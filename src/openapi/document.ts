@@ -7,6 +7,7 @@ import { isReadOnly, type LiveProject } from "../schema/live-project.js";
 import { adminPaths } from "./admin-paths.js";
 import { authPaths } from "./auth-paths.js";
 import { conditionSchemas, filterSchemas, integerSchema, type JsonSchema } from "./column-schema.js";
+import { expandedSchema } from "./expand.js";
 import { count, errorResponses, flag, nullOr, object, role, securitySchemes, text } from "./operation.js";
 import { tablePaths, tableSchemas } from "./table-paths.js";
 
@@ -26,7 +27,8 @@ export interface DocumentedProject extends Pick<LiveProject, "schema" | "rules" 
 export function openApiDocument(project: DocumentedProject): JsonSchema {
   const { rules, version, catalog, config, baseUrl } = project;
   const metered = isMetered(config);
-  const tables = servedTables(project).map((table) => [table, rules.get(table.name)!] as const);
+  const served = servedTables(project);
+  const tables = served.map((table) => [table, rules.get(table.name)!] as const);
   const { cookie, ...others } = securitySchemes;
   const { cookie_mode: cookies } = config.auth;
   return {
@@ -34,7 +36,10 @@ export function openApiDocument(project: DocumentedProject): JsonSchema {
     info: { title: "svc", version: String(version) },
     servers: [{ url: baseUrl }],
     paths: {
-      ...Object.assign({}, ...tables.map(([table, its]) => tablePaths(table, its, { metered, cookies }))),
+      ...Object.assign(
+        {},
+        ...tables.map(([table, its]) => tablePaths(table, its, served, { metered, cookies })),
+      ),
       ...authPaths(cookies, config.auth.password_min_length),
       ...adminPaths(cookies, config),
     },
@@ -42,7 +47,7 @@ export function openApiDocument(project: DocumentedProject): JsonSchema {
       schemas: {
         ...Object.assign(
           {},
-          ...tables.map(([table, its]) => tableSchemas(table, its, catalog?.tables.get(table.name))),
+          ...tables.map(([table, its]) => tableSchemas(table, its, served, catalog?.tables.get(table.name))),
         ),
         ...sharedSchemas(metered, hasTokensInBody(config)),
       },
@@ -103,6 +108,7 @@ function sharedSchemas(metered: boolean, tokensInBody: boolean): JsonSchema {
       additionalProperties: { type: ["number", "string", "boolean", "null"] },
       description: "the grouped columns, and results: count, count_<column>, sum_<column>, …",
     },
+    "svc.expanded": expandedSchema,
     ...(metered && { "svc.metering": object(counts) }),
     "svc.integer": integerSchema(),
     ...filterSchemas(),

@@ -1,12 +1,14 @@
 import type { Column, Table } from "../project/model.js";
 import { type JsonSchema, textSchema } from "./column-schema.js";
+import { expandMember } from "./expand.js";
 import { list, object, ref, text } from "./operation.js";
 
 /**
  * The schemas of a list as JSON (`docs/reference/http.md#lists-as-json`): `name.query` for the body, `name.filter` for a
  * group of filters in it.
  */
-export function listBodySchemas({ name, columns }: Table): JsonSchema {
+export function listBodySchemas(table: Table, tables: readonly Table[]): JsonSchema {
+  const { name, columns } = table;
   const all = [...columns.values()];
   const compared = all.filter(({ type }) => type !== "json");
   const each = (some: readonly Column[], schemaOf: (column: Column) => JsonSchema) =>
@@ -19,6 +21,7 @@ export function listBodySchemas({ name, columns }: Table): JsonSchema {
     filter: ref(`${name}.filter`),
     select: some(all.map((column) => column.name)),
     sort: some(compared.flatMap((column) => [column.name, `-${column.name}`])),
+    expand: expandMember(table, tables),
     limit: { type: "integer", minimum: 1, maximum: 1000, default: 50 },
     offset: { type: "integer", minimum: 0, default: 0 },
     total: { enum: ["exact", "none"], default: "exact" },

@@ -4,13 +4,15 @@ import type { RuleAction, TableRules } from "../rules/ast.js";
 import { admitsAnonymous } from "../rules/specialise.js";
 import type { CatalogTable } from "../schema/catalog.js";
 import { acceptedSchema, type JsonSchema, storedSchema, textSchema } from "./column-schema.js";
+import { expandedRowSchema, expandParameters } from "./expand.js";
 import { listBodySchemas } from "./list-body.js";
 import { data, jsonContent, list, type OperationSource, object, operation, ref } from "./operation.js";
 
-/** The paths of one table (`docs/reference/http.md#endpoints`). */
+/** The paths of one table (`docs/reference/http.md#endpoints`). `tables` are all that can be read. */
 export function tablePaths(
   table: Table,
   rules: TableRules,
+  tables: readonly Table[],
   { metered, cookies }: { readonly metered: boolean; readonly cookies: boolean },
 ): JsonSchema {
   const { name, primaryKey } = table;
@@ -22,14 +24,15 @@ export function tablePaths(
     callers: callersOf(rules, action),
   });
   const row = { anyOf: [ref(name), ref(`${name}.part`)] };
+  const listed = { anyOf: [ref(name), ref(`${name}.part`), ref(`${name}.expanded`)] };
   const answer = (schema: JsonSchema) =>
     metered ? object({ data: schema, meta: ref("svc.metering") }) : data(schema);
   const all = {
     get: documented({
       ...source("read", "list", `Lists rows of ${name}`),
       description: `Filters come in groups, too: filter[$or][0][<column>][<operator>], filter[$and][0][…] and filter[$not][…], up to 5 in one another. The method QUERY takes the same list as JSON: see /api/${name}/_svc/query.`,
-      parameters: listParameters(table),
-      answers: { 200: object({ data: list(row), meta: ref("svc.list") }) },
+      parameters: listParameters(table, tables),
+      answers: { 200: object({ data: list(listed), meta: ref("svc.list") }) },
       errors: [400, 401, 403, 500, 503],
     }),
     ...(!table.virtual && {
@@ -54,7 +57,7 @@ export function tablePaths(
       ...source("read", "query", `Lists rows of ${name}, by a request in JSON`),
       description: `The same as QUERY /api/${name} (RFC 10008), a method that OpenAPI 3.1 has no place for.`,
       body: jsonContent(ref(`${name}.query`)),
-      answers: { 200: object({ data: list(row), meta: ref("svc.list") }) },
+      answers: { 200: object({ data: list(listed), meta: ref("svc.list") }) },
       errors: [400, 401, 403, 413, 415, 500, 503],
     }),
   };
@@ -118,12 +121,13 @@ function callersOf(rules: TableRules, action: RuleAction): OperationSource["call
 
 /**
  * The schemas of one table: `name` for a row that is read, `name.part` for a row without some of its columns (by
- * `select`, or after a write), `name.new` and `name.changes` for bodies, `name.key` for the primary key, and `name.query`
+ * `select`, or after a write), `name.expanded` for a row of a list with `expand`, `name.new` and `name.changes` for bodies, `name.key` for the primary key, and `name.query`
  * and `name.filter` for lists as JSON.
  */
 export function tableSchemas(
   table: Table,
   { columns: columnRules }: TableRules,
+  tables: readonly Table[],
   physical: CatalogTable | undefined,
 ): JsonSchema {
   const { name, primaryKey } = table;
@@ -143,7 +147,8 @@ export function tableSchemas(
   return {
     [name]: object(properties(columns, stored), ...names(mayBeHidden)),
     [`${name}.part`]: object(properties(columns, stored), ...names(columns)),
-    ...listBodySchemas(table),
+    [`${name}.expanded`]: expandedRowSchema(table, tables, properties(columns, stored)),
+    ...listBodySchemas(table, tables),
     ...(!table.virtual && {
       [`${name}.new`]: object(properties(columns, accepted), ...names(written)),
     }),
@@ -160,13 +165,14 @@ export function tableSchemas(
   };
 }
 
-function listParameters(table: Table): readonly JsonSchema[] {
+function listParameters(table: Table, tables: readonly Table[]): readonly JsonSchema[] {
   const columns = [...table.columns.values()];
   const sorted = comparable(table).flatMap((name) => [name, `-${name}`]);
   return [
     ...filterParameters(table),
     separated("select", { enum: columns.map(({ name }) => name) }),
     separated("sort", { enum: sorted }),
+    ...expandParameters(table, tables),
     limitParameter,
     query("offset", { type: "integer", minimum: 0, default: 0 }),
     ...pageParameters,

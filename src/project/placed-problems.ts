@@ -1,5 +1,5 @@
-import { conditionPath } from "../rules/expand.js";
 import { formatRuleProblem, placeIn, type RuleProblem } from "../rules/position.js";
+import { conditionPath } from "../rules/write-out.js";
 
 /** A message and the path in svc.toml that it is about. */
 export interface PlacedProblem {

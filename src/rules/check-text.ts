@@ -1,17 +1,17 @@
 import { type Checked, check } from "./check.js";
-import { expand } from "./expand.js";
 import type { ParsedText } from "./parse.js";
 import type { RuleProblem } from "./position.js";
 import type { Scope } from "./scope.js";
+import { writeOut } from "./write-out.js";
 
 /**
  * Checks the text of a rule or of a named condition, with the named conditions that it uses written out. Of problems
  * inside of these only the first `insideMax` are reported. With problems, the expression must not be used.
  */
 export function checkText(text: ParsedText, scope: Scope): Checked {
-  const expanded = expand(text, scope.conditions);
-  const { expression, problems } = check(expanded.syntax, scope);
-  return { expression, problems: withoutExcess([...expanded.problems, ...problems]) };
+  const written = writeOut(text, scope.conditions);
+  const { expression, problems } = check(written.syntax, scope);
+  return { expression, problems: withoutExcess([...written.problems, ...problems]) };
 }
 
 /**

@@ -3,7 +3,7 @@ import type { Place } from "./position.js";
 
 /**
  * A rule after parsing. Its names are not resolved yet, and a comparison may still have conditions as its sides. Only
- * named conditions have parameters; `expand` puts values in their places where a rule uses them.
+ * named conditions have parameters; `writeOut` puts values in their places where a rule uses them.
  */
 export type Syntax =
   | LiteralSyntax
@@ -51,8 +51,8 @@ export interface CallSyntax extends Placed {
   /** In how many parentheses, `not` and `exists` of its text it stands. */
   readonly depth: number;
   /**
-   * The condition written out, with the arguments in the place of its parameters. `expand` adds it; where it is absent
-   * after that, `expand` has reported why.
+   * The condition written out, with the arguments in the place of its parameters. `writeOut` adds it; where it is absent
+   * after that, `writeOut` has reported why.
    */
   readonly body?: Syntax;
 }

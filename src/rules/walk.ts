@@ -138,3 +138,28 @@ export function substitute(
 ): Expression {
   return mapOperands(expression, (operand) => (operand.kind === "column" ? replace(operand) : operand));
 }
+
+/** The expression with each alias of an `exists` replaced by what `rename` returns for it, wherever it is named. */
+export function withAliases(expression: Expression, rename: (alias: string) => string): Expression {
+  const named = substitute(expression, (reference) =>
+    typeof reference.source === "object"
+      ? { ...reference, source: { alias: rename(reference.source.alias) } }
+      : reference,
+  );
+  return renamedExists(named, rename);
+}
+
+function renamedExists(expression: Expression, rename: (alias: string) => string): Expression {
+  const again = (inner: Expression) => renamedExists(inner, rename);
+  switch (expression.kind) {
+    case "and":
+    case "or":
+      return { ...expression, terms: expression.terms.map(again) };
+    case "not":
+      return { ...expression, term: again(expression.term) };
+    case "exists":
+      return { ...expression, alias: rename(expression.alias), where: again(expression.where) };
+    default:
+      return expression;
+  }
+}

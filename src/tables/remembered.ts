@@ -4,6 +4,7 @@ import type { Platform } from "../platform/platform.js";
 import type { LiveProject } from "../schema/live-project.js";
 import type { Access } from "./access.js";
 import type { PreparedAggregate } from "./aggregate/prepare-aggregate.js";
+import { stepsIn } from "./expansion/expansion.js";
 import { BriefTries } from "./list/brief-tries.js";
 import type { PreparedList } from "./list/prepare-list.js";
 import { type Counted, PlanChecks } from "./plan-check.js";
@@ -38,10 +39,19 @@ const columnBytes = 512;
 /** About how many bytes a list takes for each of its ways: in two SQL statements, each of which has it several times. */
 const wayBytes = 16_384;
 
+/** About how many bytes a list takes for each step of its expansions: in two SQL statements. */
+const stepBytes = 16_384;
+
 function listBytes(shape: string, list: PreparedList | Refusal | null): number {
   if (list === null || isRefusal(list)) return shape.length + ruleBytes;
-  const { output, path } = list.plan;
-  return shape.length + ruleBytes + output.length * columnBytes + (path.ways?.length ?? 0) * wayBytes;
+  const { output, path, expansions } = list.plan;
+  const expanded = stepsIn(expansions).reduce(
+    (sum, step) => sum + stepBytes + step.output.length * columnBytes,
+    0,
+  );
+  return (
+    shape.length + ruleBytes + output.length * columnBytes + (path.ways?.length ?? 0) * wayBytes + expanded
+  );
 }
 
 function aggregateBytes(shape: string, aggregate: PreparedAggregate | null): number {

@@ -21,6 +21,7 @@ import type { ProjectSource } from "../schema/project-source.js";
 import { type Access, accessOf } from "./access.js";
 import { aggregateResponse } from "./aggregate/aggregate-response.js";
 import type { Execution } from "./execution.js";
+import type { ReadableTables } from "./expansion/expansion.js";
 import type { ListParameters } from "./list/list-request.js";
 import { type BoundCursors, type Cursors, listResponse } from "./list/list-response.js";
 import { noPlanChecks } from "./plan-check.js";
@@ -231,16 +232,34 @@ async function query(permitted: PermittedRequest): Promise<Response | Refusal> {
 
 const withoutContentType = badRequest("expected Content-Type: application/json");
 
-function listOf(
-  parameters: ListParameters,
-  { asked, access, execution, remembered }: PermittedRequest,
-): Promise<Response | Refusal> {
+function listOf(parameters: ListParameters, permitted: PermittedRequest): Promise<Response | Refusal> {
+  const { asked, access, execution, remembered } = permitted;
   const { services, attempt } = asked;
   const { config } = services;
   const scanLimit = config.api.scan_limit;
   const { lists: prepared, briefTries } = remembered;
-  const source = { access, scanLimit, metered: isMetered(config), prepared, briefTries };
+  const tables = readableTables(permitted);
+  const source = { access, scanLimit, metered: isMetered(config), prepared, briefTries, tables };
   return listResponse(parameters, source, execution, cursorsOf(asked), attempt.succeed, acceptsQuery);
+}
+
+/** The tables of the project as the caller of a request may read them. */
+function readableTables({ asked, execution, remembered }: PermittedRequest): ReadableTables {
+  const { caller, project } = asked;
+  const { catalog } = project;
+  return {
+    find: (name) => {
+      const table = project.schema.tables.get(name);
+      if (table === undefined || catalog.unsupported.reads.has(table.name)) return null;
+      const rules = project.rules.get(table.name)!;
+      const nowSeconds = Math.floor(execution.nowMs / 1000);
+      const access = accessOf(caller, table, rules, "read", catalog, remembered.accesses, nowSeconds);
+      if (!isRefusal(access)) return { access, readable: access.readable };
+      if (caller.kind === "key") return access;
+      const open = [...table.columns].filter(([, column]) => !rules.columns.has(column.name));
+      return { access: null, readable: new Map(open) };
+    },
+  };
 }
 
 function aggregate({ asked, access, execution, remembered }: PermittedRequest): TableAnswer {

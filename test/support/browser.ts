@@ -1,6 +1,6 @@
 import { type Client, type ClientOptions, clientIn } from "../../src/client/client.js";
 import type { Locks, SessionStorage, Surroundings } from "../../src/client/surroundings.js";
-import type { TableTypes } from "../../src/client/table.js";
+import type { TableTypes } from "../../src/client/table-types.js";
 import type { TestServer } from "./server.js";
 
 /**

@@ -41,6 +41,40 @@ export async function rows() {
   // @ts-expect-error: no such column to select
   await notes.list({ select: ["nobody"] });
 
+  type Comment = Tables["comments"]["row"];
+  const comments = client.table("comments");
+  const expanded = await comments.list({
+    select: ["id"],
+    expand: ["note", "answers.note", "comments.answers"],
+  });
+  type Found = { note: Tables["notes"]["row"] | null; "answers.note": Tables["notes"]["row"] | null } & {
+    "comments.answers": Comment[];
+  };
+  same<(typeof expanded)[number]["id"], number>(true);
+  same<keyof (typeof expanded)[number], "id" | "_expand">(true);
+  const inRow = expanded[0]!._expand satisfies Found;
+  same<keyof typeof inRow, keyof Found>(true);
+  same<(typeof inRow)["comments.answers"], Comment[]>(true);
+  same<(typeof inRow)["answers.note"], Tables["notes"]["row"] | null>(true);
+  const page = await notes.select({
+    expand: { "comments.note": { select: ["id", "body"], sort: "-id", limit: 3, count: true } },
+  });
+  const [row] = page.data;
+  same<NonNullable<typeof row>["_expand"]["comments.note"], { id: number; body: string }[]>(true);
+  same<NonNullable<typeof row>["_count"]["comments.note"], number>(true);
+  // @ts-expect-error: no such reference
+  await comments.list({ expand: ["nobody"] });
+  // @ts-expect-error: no such reference behind this one
+  await comments.list({ expand: ["note.answers"] });
+  // @ts-expect-error: no such column
+  await comments.list({ expand: { note: { select: ["nobody"] } } });
+  // @ts-expect-error: there is one row at most
+  await comments.list({ expand: { note: { limit: 1 } } });
+  // @ts-expect-error: nothing refers to it
+  await client.table("pairs").list({ expand: ["comments.note"] });
+  const [loose] = await untypedTable().list({ expand: ["any.thing"] });
+  same<NonNullable<typeof loose>["_expand"]["any.thing"], unknown>(true);
+
   const created = await notes.create({ body: "x", extra: { any: ["thing", 1, null] } });
   same<typeof created, Tables["notes"]["row"]>(true);
   // @ts-expect-error: extra is needed

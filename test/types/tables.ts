@@ -16,6 +16,9 @@ export interface Tables {
       image: string | null;
       secret?: string;
     };
+    references: {
+      "comments.note": ["comments"];
+    };
     create: {
       id?: number;
       body: string;
@@ -41,6 +44,7 @@ export interface Tables {
       since: number;
       constructor: string | null;
     };
+    references: Record<never, never>;
     create: {
       room: string;
       since: number;
@@ -56,6 +60,7 @@ export interface Tables {
       a: string;
       b: string;
     };
+    references: Record<never, never>;
     create: {
       a: string;
       b: string;
@@ -67,6 +72,7 @@ export interface Tables {
     row: {
       line: string | null;
     };
+    references: Record<never, never>;
     create: {
       line?: string | null;
     };
@@ -78,6 +84,7 @@ export interface Tables {
       id: number;
       n: number | null;
     };
+    references: Record<never, never>;
     create: {
       id?: number;
       n?: number | null;
@@ -91,6 +98,7 @@ export interface Tables {
     row: {
       code: string | null;
     };
+    references: Record<never, never>;
     create: {
       code: string;
     };
@@ -101,8 +109,34 @@ export interface Tables {
     row: {
       word: string | null;
     };
+    references: Record<never, never>;
     create: never;
     update: never;
     key: never;
+  };
+  comments: {
+    row: {
+      id: number;
+      note: number;
+      answers: number | null;
+      body: string;
+    };
+    references: {
+      note: "notes";
+      answers: "comments";
+      "comments.answers": ["comments"];
+    };
+    create: {
+      id?: number;
+      note: number;
+      answers?: number | null;
+      body: string;
+    };
+    update: {
+      note?: number;
+      answers?: number | null;
+      body?: string;
+    };
+    key: number | { id: number };
   };
 }

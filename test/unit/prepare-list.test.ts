@@ -37,6 +37,7 @@ const source = (): ListSource => ({
   metered: true,
   prepared: new Memo(100_000),
   briefTries: new BriefTries(new ManualClock()),
+  tables: { find: () => null },
 });
 
 function prepared(from: ListSource, parameters: [string, string][], cursor: Partial<CursorState> = {}) {
@@ -44,7 +45,7 @@ function prepared(from: ListSource, parameters: [string, string][], cursor: Part
   if (isRefusal(request)) throw new Error(request.message);
   const window = { after: null, upTo: null, counted: false, skip: 0, ...cursor.window };
   const state = { parameters, offset: 0, total: 0, choice: "best" as const, order: [], ...cursor, window };
-  return prepareList(request, state, from, new Map());
+  return prepareList({ ...request, expansions: [] }, state, from, new Map());
 }
 
 const textOf = (list: ReturnType<typeof prepared>) =>

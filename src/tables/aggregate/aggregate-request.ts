@@ -2,6 +2,7 @@ import { type QueryParameter, quoted } from "../../http/query-string.js";
 import { badRequest, isRefusal, type Refusal } from "../../http/refusal.js";
 import type { Column } from "../../project/model.js";
 import type { ColumnType } from "../../sqlite/column-type.js";
+import { isExpansion } from "../expansion/asked.js";
 import { columnOf } from "../list/filters.js";
 import { type Incomparable, type ListRequest, parseListRequest } from "../list/list-request.js";
 
@@ -39,6 +40,9 @@ const resultsMax = 16;
 const comparable: readonly ColumnType[] = ["integer", "real", "text", "boolean", "blob"];
 const numeric: readonly ColumnType[] = ["integer", "real"];
 
+/** Tells the parameters of lists that groups have no use for. */
+const isOfRows = (name: string) => name === "select" || name === "offset" || isExpansion(name);
+
 /** The types of the columns that each function takes. */
 const takes: Readonly<Record<AggregateFunction, readonly ColumnType[]>> = {
   count: [...comparable, "json"],
@@ -75,7 +79,7 @@ export function parseAggregateRequest(
       if (isRefusal(parsed)) return parsed;
       groups = parsed;
     } else if (name === "sort") sort = text;
-    else if (name === "select" || name === "offset") return badRequest(`unknown parameter ${quoted(name)}`);
+    else if (isOfRows(name)) return badRequest(`unknown parameter ${quoted(name)}`);
     else others.push(parameter);
   }
   if (groups.length + results.length === 0)

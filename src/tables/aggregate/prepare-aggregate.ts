@@ -21,7 +21,7 @@ import { predicate } from "../sql/predicate.js";
 import type { AggregateRequest } from "./aggregate-request.js";
 
 /** What aggregates of one caller and one table have in common, as `ListSource` for lists. */
-export type AggregateSource = Omit<ListSource, "prepared" | "metered"> & {
+export type AggregateSource = Omit<ListSource, "prepared" | "metered" | "tables"> & {
   readonly prepared: Memo<PreparedAggregate | null>;
 };
 
@@ -69,6 +69,7 @@ export function prepareAggregate(
           metered: true,
           choice,
           output: [],
+          expansions: [],
           window: { after: null, upTo: null, counted: false },
         }),
       ),

@@ -1,15 +1,19 @@
 import { badRequest, isRefusal, Refusal } from "../../http/refusal.js";
 import type { Result } from "../../platform/database.js";
 import { countedRead, type Duration, type Execution, read } from "../execution.js";
+import { type ExpandedStep, expandedRows, expandedSteps } from "../expansion/expanded-rows.js";
+import { stepsIn } from "../expansion/expansion.js";
+import { rowSeparator } from "../sql/expansions.js";
 import { finishRows } from "../sql/finish-rows.js";
 import { bind } from "../sql/fragment.js";
-import { rowSeparator, windowEndStatement } from "../sql/list.js";
+import { windowEndStatement } from "../sql/list.js";
 import { constantColumn, isUnjudged } from "./access-path.js";
 import type { CursorState, WireWindow } from "./cursor.js";
 import type { ListPlan, PathChoice } from "./list-plan.js";
 import type { ListParameters, ListRequest } from "./list-request.js";
 import {
   type BoundList,
+  type ExpandedRequest,
   judgedMax,
   type ListAccess,
   type ListSource,
@@ -30,7 +34,7 @@ import {
  * If none of them serves the page, the request is refused.
  */
 export async function listPage(
-  request: ListRequest,
+  request: ExpandedRequest,
   state: CursorState,
   source: ListSource,
   execution: Execution,
@@ -134,7 +138,7 @@ const sortedPlacesMax = 10_000;
  */
 async function readPage(
   { list, values }: BoundList,
-  request: ListRequest,
+  request: ExpandedRequest,
   state: CursorState,
   { briefTries }: ListSource,
   execution: Execution,
@@ -162,6 +166,8 @@ async function readPage(
   if (rowsExamined(report) < judgedMax) list.isLong = false;
   if (report.searched?.fits === false) return tooMuchToSearch(plan);
   if (why !== null) return why;
+  const tooFar = tooManyExpanded(plan, report);
+  if (tooFar !== null) return tooFar;
   const end = mayEndInTable(plan, request.limit, report) ? await endOfWindow(plan, values, execution) : null;
   return answerOf(report, plan, request, state, end);
 }
@@ -188,7 +194,7 @@ function mayBeBrief(
 function isCutOff(brief: ListPlan, whole: ListPlan, { limit }: ListRequest, report: PageReport): boolean {
   const { rows, found, counted, examined } = report;
   if (rows === null && found > 0) return true;
-  if (tooMany(brief, report) !== null) return true;
+  if (tooMany(brief, report) !== null || tooManyExpanded(brief, report) !== null) return true;
   if (!brief.path.ordered) return false;
   const countMax = counted?.toTheEnd ? whole.scanLimit : brief.scanLimit;
   if (counted !== null && counted.candidates >= countMax) return true;
@@ -227,7 +233,7 @@ async function readReport(
 function answerOf(
   report: PageReport,
   plan: ListPlan,
-  request: ListRequest,
+  request: ExpandedRequest,
   state: CursorState,
   end: string | null,
 ): ListPage | Refusal {
@@ -242,7 +248,7 @@ function answerOf(
 function pageOf(
   report: PageReport,
   plan: ListPlan,
-  request: ListRequest,
+  request: ExpandedRequest,
   state: CursorState,
   upTo: string | null,
 ): ListPage {
@@ -251,7 +257,7 @@ function pageOf(
   const next = windowAfter(state.window, plan, request, report, upTo);
   const total = state.total + (report.counted?.authorized ?? 0);
   return {
-    data: finishRows(`[${pageRows(report, limit)}]`, plan.output),
+    data: dataOf(pageRows(report, limit), report, plan, request),
     rowsReturned: returned,
     limit,
     offset: state.offset,
@@ -283,6 +289,31 @@ function pageRows({ rows, found }: PageReport, limit: number): string {
   return rows.slice(0, rows.lastIndexOf(rowSeparator));
 }
 
+/** The rows as a JSON array, each with its expansions. */
+function dataOf(
+  rows: string,
+  { expanded }: PageReport,
+  { output }: ListPlan,
+  { expansions }: ExpandedRequest,
+): string {
+  return expansions.length === 0
+    ? finishRows(`[${rows}]`, output)
+    : `[${expandedRows(rows, output, expansions, expanded)}]`;
+}
+
+/**
+ * Refuses a page for whose expansions more rows would have to be examined than the scan limit; null where there are no
+ * more.
+ */
+function tooManyExpanded({ expansions, scanLimit }: ListPlan, { expanded }: PageReport): Refusal | null {
+  const step = stepsIn(expansions).find((_, i) => expanded[i]!.candidates > scanLimit);
+  if (step === undefined) return null;
+  const { access, to } = step;
+  return badRequest(
+    `expand: more than ${scanLimit} rows of ${access.table.name} would have to be examined by ${to.name}: a smaller limit or an index that yields the order would help`,
+  );
+}
+
 const tooLarge = badRequest("the page is too large: a smaller limit or fewer columns would help");
 
 /** Refuses `contains` filters that would search more than the budget allows. */
@@ -312,6 +343,8 @@ interface PageReport {
   readonly links: number;
   /** The candidates whose text was measured, and whether it may be searched; null where nothing was measured. */
   readonly searched: { readonly candidates: number; readonly fits: boolean } | null;
+  /** What was found for each step of the expansions, in the order of `stepsIn`. */
+  readonly expanded: readonly ExpandedStep[];
 }
 
 function reportOf(
@@ -320,7 +353,7 @@ function reportOf(
   limit: number,
   skip: number,
 ): PageReport {
-  const [found, rows, lastKey, counted, examined, gateVisits, searched] = row as PageReportRow;
+  const [found, rows, lastKey, counted, examined, gateVisits, searched, ...expanded] = row as PageReportRow;
   const [candidates, authorized = candidates, probed = 0, toTheEnd] = numbers(counted);
   // Where every candidate is in the list, the page examined those up to the row after it, or else all that were
   // counted.
@@ -340,6 +373,7 @@ function reportOf(
     gateVisits: visits,
     links,
     searched: measured === undefined ? null : { candidates: measured, fits: fits === 1 },
+    expanded: expandedSteps(expanded),
   };
 }
 
@@ -352,6 +386,7 @@ type PageReportRow = readonly [
   examined: string | null,
   gateVisits: number | string,
   searched: string | null,
+  ...expanded: readonly (string | null)[],
 ];
 
 /** The numbers in a column of the report, which is a number, a JSON array of numbers, or NULL for none. */
@@ -405,7 +440,8 @@ function rowsRead(plan: ListPlan, report: PageReport, isTooMany: boolean): numbe
   const { counted, examined, searched, gateVisits, links } = report;
   const pass = (part: { candidates: number; probed: number } | null) =>
     part === null ? 0 : part.candidates + part.probed;
-  const once = gateVisits + links + (searched?.candidates ?? 0);
+  const expanded = report.expanded.reduce((sum, step) => sum + step.candidates + step.probed, 0);
+  const once = gateVisits + links + (searched?.candidates ?? 0) + expanded;
   if (isTooMany) return pass(plan.path.ordered ? counted : examined) + once;
   // Where candidates have to be sorted, every page first counts all of them and then reads them again.
   if (!plan.path.ordered) return 2 * pass(examined) + once;

@@ -8,6 +8,7 @@ import type { Catalog, CatalogIndex, CatalogTable } from "../../schema/catalog.j
 import type { ColumnName } from "../../sqlite/names.js";
 import type { Access } from "../access.js";
 import { asShown } from "../as-shown.js";
+import type { ExpansionStep } from "../expansion/expansion.js";
 import { readsAsNumber } from "../numeric-text.js";
 import type { SlotValues } from "../sql/fragment.js";
 import {
@@ -44,6 +45,8 @@ export interface ListPlan {
   readonly choice: PathChoice;
   /** How to count candidates in groups; null where they are counted one by one. */
   readonly grouping: Grouping | null;
+  /** The steps that the expansions of each row begin with. */
+  readonly expansions: readonly ExpansionStep[];
   /** The `contains` and `icontains` filters: how much text they search is measured first. */
   readonly searches: readonly TextSearch[];
 }
@@ -93,7 +96,7 @@ export function planList(
   sort: readonly SortTerm[] | null,
   context: Pick<
     ListPlan,
-    "catalog" | "scanLimit" | "briefTableMax" | "metered" | "output" | "window" | "choice"
+    "catalog" | "scanLimit" | "briefTableMax" | "metered" | "output" | "window" | "choice" | "expansions"
   >,
 ): ListPlan {
   const physical = context.catalog.tables.get(table.name);

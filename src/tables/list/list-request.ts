@@ -3,6 +3,12 @@ import { badRequest, isRefusal, type Refusal } from "../../http/refusal.js";
 import type { SqlValue } from "../../platform/database.js";
 import type { Column } from "../../project/model.js";
 import type { Expression } from "../../rules/ast.js";
+import {
+  type AskedExpansions,
+  addBodyExpansions,
+  addQueryExpansion,
+  isExpansion,
+} from "../expansion/asked.js";
 import { addBodyFilters } from "./body-filters.js";
 import { columnOf, filtersOf, type Group, newGroup } from "./filters.js";
 import { addQueryFilter } from "./query-filters.js";
@@ -23,6 +29,7 @@ export interface ListRequest {
   /** The columns that the answer has; null for every column that the caller may read. */
   readonly select: readonly Column[] | null;
   readonly sort: readonly SortTerm[];
+  readonly expand: AskedExpansions;
   readonly limit: number;
   readonly offset: number;
   /** Whether all rows of the list are counted, for `meta.total`. */
@@ -71,17 +78,21 @@ interface Form<Raw> {
     raw: Raw,
     readable: ReadonlyMap<string, Column>,
   ) => Refusal | null;
+  /** Adds what says something of `expand`. */
+  readonly addExpansion: (asked: AskedExpansions, name: string, raw: Raw) => Refusal | null;
   readonly filtersMax: number;
 }
 
 const queryString: Form<string> = {
   sent: (text) => new SentText(text),
   addFilters: addQueryFilter,
+  addExpansion: addQueryExpansion,
   filtersMax,
 };
 const body: Form<unknown> = {
   sent: (value) => new SentJson(value),
   addFilters: addBodyFilters,
+  addExpansion: addBodyExpansions,
   filtersMax: bodyFiltersMax,
 };
 
@@ -92,11 +103,16 @@ function parsed<Raw>(
   incomparable: Incomparable,
 ): ListRequest | Refusal {
   const root = newGroup();
+  const expand: AskedExpansions = new Map();
   let request: ListParts = { select: null, sort: [], limit: limitDefault, offset: 0, counts: true };
   for (const [name, raw] of parameters) {
     const parser = parsers.get(name);
     const part =
-      parser === undefined ? form.addFilters(root, name, raw, readable) : parser(form.sent(raw), readable);
+      parser !== undefined
+        ? parser(form.sent(raw), readable)
+        : isExpansion(name)
+          ? form.addExpansion(expand, name, raw)
+          : form.addFilters(root, name, raw, readable);
     if (isRefusal(part)) return part;
     request = { ...request, ...part };
   }
@@ -105,16 +121,20 @@ function parsed<Raw>(
   const { filters, filterValues, compared } = found;
   const sorted = request.sort.map(({ column }) => column);
   const refusal = notComparable([...compared, ...sorted], incomparable);
-  return refusal ?? { ...request, filters, filterValues };
+  return refusal ?? { ...request, filters, filterValues, expand };
 }
 
-type ListParts = Omit<ListRequest, "filters" | "filterValues">;
+type ListParts = Omit<ListRequest, "filters" | "filterValues" | "expand">;
 
 /** Columns that this database cannot compare, because it lacks their collation, by name with the reason. */
 export type Incomparable = ReadonlyMap<string, string>;
 
-function notComparable(columns: readonly Column[], incomparable: Incomparable): Refusal | null {
-  const column = columns.map(({ name }) => name).find((name) => incomparable.has(name));
+/** A refusal where one of the columns cannot be compared; null where all can. */
+export function notComparable(
+  columns: readonly Column[],
+  incomparable: Incomparable | undefined,
+): Refusal | null {
+  const column = columns.map(({ name }) => name).find((name) => incomparable?.has(name));
   return column === undefined
     ? null
     : badRequest(`${column}: neither sorted nor filtered by, as the server lacks its collation`);
@@ -142,7 +162,11 @@ function parseOffset(sent: Sent): Partial<ListParts> | Refusal {
   return offset === null ? badRequest("offset: expected an integer, 0 or more") : { offset };
 }
 
-function parseSelect(sent: Sent, readable: ReadonlyMap<string, Column>): Partial<ListParts> | Refusal {
+/** The columns of `select`; null for none in particular. Columns that are not `readable` are refused. */
+export function parseSelect(
+  sent: Sent,
+  readable: ReadonlyMap<string, Column>,
+): Pick<Partial<ListRequest>, "select"> | Refusal {
   const names = sent.names();
   if (names === null) return badRequest("select: expected an array of columns");
   const columns: Column[] = [];
@@ -156,7 +180,11 @@ function parseSelect(sent: Sent, readable: ReadonlyMap<string, Column>): Partial
   return columns.length === 0 ? {} : { select: columns };
 }
 
-function parseSort(sent: Sent, readable: ReadonlyMap<string, Column>): Partial<ListParts> | Refusal {
+/** The terms of `sort`, in their order. Columns that are not `readable` are refused. */
+export function parseSort(
+  sent: Sent,
+  readable: ReadonlyMap<string, Column>,
+): Pick<ListRequest, "sort"> | Refusal {
   const names = sent.names();
   if (names === null) return badRequest("sort: expected an array of columns");
   const terms: SortTerm[] = [];

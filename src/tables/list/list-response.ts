@@ -4,6 +4,7 @@ import type { Attempt } from "../../metering/attempt.js";
 import { StatementError } from "../../platform/database.js";
 import type { Cipher, Random } from "../../platform/platform.js";
 import type { Execution } from "../execution.js";
+import { resolveExpansions } from "../expansion/resolve.js";
 import { type CursorBinding, type CursorState, openCursor, sealCursor } from "./cursor.js";
 import { firstState, listPage } from "./list-page.js";
 import {
@@ -40,7 +41,10 @@ export async function listResponse(
   const { nowMs } = execution;
   const asked = await listAsked(parameters, source.access, cursors, nowMs);
   if (isRefusal(asked)) return asked;
-  const page = await listPage(asked.list, asked.state, source, execution).catch(refusalOf);
+  const { list, state } = asked;
+  const expansions = resolveExpansions(list.expand, source.access, source.tables, list.limit);
+  if (isRefusal(expansions)) return expansions;
+  const page = await listPage({ ...list, expansions }, state, source, execution).catch(refusalOf);
   if (isRefusal(page)) return page;
   const { data, limit, offset, total, truncated, next, rowsReturned } = page;
   const cursor =

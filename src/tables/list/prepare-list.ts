@@ -4,6 +4,13 @@ import type { Memo } from "../../platform/memo.js";
 import type { Expression } from "../../rules/ast.js";
 import type { Access } from "../access.js";
 import { asShown } from "../as-shown.js";
+import {
+  type Expansion,
+  type ExpansionStep,
+  firstSteps,
+  type ReadableTables,
+  stepsIn,
+} from "../expansion/expansion.js";
 import type { Counted } from "../plan-check.js";
 import { name, Slot, type SlotValues, type Sql } from "../sql/fragment.js";
 import { listStatement, pageValues } from "../sql/list.js";
@@ -27,6 +34,13 @@ export interface ListSource {
   /** Prepared lists by the shape of the request; null where requests of that shape cannot share one. */
   readonly prepared: Memo<PreparedList | Refusal | null>;
   readonly briefTries: BriefTries;
+  /** The tables that expansions may lead to. */
+  readonly tables: ReadableTables;
+}
+
+/** A list request whose expansions were found. */
+export interface ExpandedRequest extends ListRequest {
+  readonly expansions: readonly Expansion[];
 }
 
 /** The parts of an `Access` that lists use. */
@@ -62,7 +76,7 @@ export interface BoundList {
  * decide a part of the rule. `callerValues` are `auth.id`, `auth.email` and `now()`.
  */
 export function prepareList(
-  request: ListRequest,
+  request: ExpandedRequest,
   state: CursorState,
   source: ListSource,
   callerValues: SlotValues,
@@ -74,7 +88,10 @@ export function prepareList(
   const keys = { after: keyOf(state.window.after), upTo: keyOf(state.window.upTo) };
   const filters = request.filters.map((filter) => asShown(filter, table.name, catalog, request.filterValues));
   const make = (rule: Expression) => preparedBy(rule, { ...request, filters }, state, keys, source);
-  const shape = access.key && `${access.key}\n${shapeOf(filters, request, state, keys)}`;
+  const expanded = shapeOfSteps(firstSteps(request.expansions));
+  const shape =
+    access.key &&
+    (expanded === null ? null : `${access.key}\n${shapeOf(filters, request, state, keys)}\n${expanded}`);
   const shared = prepared.get(shape, () => {
     const rule = openRuleBeside(request, access);
     return rule && make(rule);
@@ -98,7 +115,7 @@ interface WindowKeys {
 
 function preparedBy(
   rule: Expression,
-  { filters, select, sort }: ListRequest,
+  { filters, select, sort, expansions }: ExpandedRequest,
   { window, order, choice }: CursorState,
   { after, upTo }: WindowKeys,
   { access, scanLimit, metered }: ListSource,
@@ -111,6 +128,7 @@ function preparedBy(
     metered,
     choice,
     output: select ?? [...access.readable.values()],
+    expansions: firstSteps(expansions),
     window: { after: slotsOf("after", after), upTo: slotsOf("upTo", upTo), counted: window.counted },
   });
   // The columns of a key depend on the path, and the path on the rules, which may have changed since the cursor was
@@ -143,8 +161,13 @@ function briefOf(plan: ListPlan): PlannedPage | null {
   return brief.page.exact ? brief : null;
 }
 
-function briefScanLimit({ path }: ListPlan): number {
-  if (path.rest.length > 0 || !path.ordered) return judgedMax;
+/** Whether any number of rows may have to be examined for a step or for one inside of it. */
+function leadsBackward({ rows, inner }: ExpansionStep): boolean {
+  return rows !== null || inner.some(leadsBackward);
+}
+
+function briefScanLimit({ path, expansions }: ListPlan): number {
+  if (path.rest.length > 0 || !path.ordered || expansions.some(leadsBackward)) return judgedMax;
   return path.ways === null ? unjudgedMax : soughtMax;
 }
 
@@ -178,6 +201,20 @@ function shapeOf(
     order.join(),
     ...filters.map((filter) => predicate(filter, columnNames).text),
   ].join("\n");
+}
+
+/**
+ * As `shapeOf`, for expansions. Null where their rules hold values of this request, so that nothing can be shared.
+ */
+function shapeOfSteps(steps: readonly ExpansionStep[]): string | null {
+  if (steps.length === 0) return "";
+  const texts = stepsIn(steps).map(({ from, to, access, output, rows, inner }) => {
+    const order = rows?.order.map(({ column, descending }) => `${column.name} ${descending}`);
+    const shown = output.map(({ name }) => name).join();
+    const inside = `${inner.length} ${rows?.limit} ${rows?.counts} ${order}`;
+    return access.key && `${access.key}: ${from.name} ${to.name} (${shown}) ${inside}`;
+  });
+  return texts.includes(null) ? null : texts.join("\n");
 }
 
 /** For the text of a shape: writes columns without their table, which is enough to tell filters apart. */

@@ -36,8 +36,14 @@ export const openGate: Gate = {
   exists: () => null,
 };
 
-/** The gate of a list. Where nothing can be decided without a row, it is always open and adds nothing to the SQL. */
-export function gateOf(plan: ListPlan): Gate {
+/** The conditions of a rule on the rows of one table, some of which depend on no row. */
+export type Gated = Pick<ListPlan, "gates" | "catalog"> & { readonly path: Pick<ListPlan["path"], "rest"> };
+
+/**
+ * The gate of a list. Where nothing can be decided without a row, it is always open and adds nothing to the SQL.
+ * `gates` is the name of its common table expression.
+ */
+export function gateOf(plan: Gated, gates: Sql = sql`_gates`): Gate {
   const nodes = gateProbes(plan);
   if (nodes.length === 0 && plan.gates.length === 0) return openGate;
   const probes = nodes.map((node) => probe(node, rowlessNames, plan.catalog));
@@ -46,14 +52,16 @@ export function gateOf(plan: ListPlan): Gate {
   const values = probes.map(({ value }, i) => sql`${value} AS ${gateName(i)}`);
   const row = values.length === 0 ? open : sql`*, ${open} FROM (SELECT ${commaList(values)})`;
   return {
-    ctes: [sql`_gates AS MATERIALIZED (SELECT ${row})`],
-    limited: (limit) => sql`CASE WHEN (SELECT open FROM _gates) THEN ${limit} ELSE 0 END`,
-    counted: (count) => sql`CASE WHEN (SELECT open FROM _gates) THEN (${count}) ELSE 0 END`,
-    visits: sum(probes.map((_, i) => sql`(SELECT ${gateName(i)} IS NOT NULL FROM _gates)`)),
+    ctes: [sql`${gates} AS MATERIALIZED (SELECT ${row})`],
+    limited: (limit) => sql`CASE WHEN (SELECT open FROM ${gates}) THEN ${limit} ELSE 0 END`,
+    counted: (count) => sql`CASE WHEN (SELECT open FROM ${gates}) THEN (${count}) ELSE 0 END`,
+    visits: sum(probes.map((_, i) => sql`(SELECT ${gateName(i)} IS NOT NULL FROM ${gates})`)),
     exact: areExact(probes),
     seeks: seeksOf(probes),
     exists: (node) =>
-      nodes.includes(node) ? probeMatched(sql`(SELECT ${gateName(nodes.indexOf(node))} FROM _gates)`) : null,
+      nodes.includes(node)
+        ? probeMatched(sql`(SELECT ${gateName(nodes.indexOf(node))} FROM ${gates})`)
+        : null,
   };
 }
 
@@ -61,7 +69,7 @@ export function gateOf(plan: ListPlan): Gate {
  * Every `exists` that names no column of the listed row and is not inside another one: in the terms of the rule that
  * depend on no row, and in the conditions that rows are tested by.
  */
-function gateProbes(plan: ListPlan): readonly Exists[] {
+function gateProbes(plan: Gated): readonly Exists[] {
   return [...plan.gates, ...plan.path.rest].flatMap(outermostExists).filter(isRowless);
 }
 

@@ -3,7 +3,7 @@ import { outermostExists } from "../../rules/walk.js";
 import { columnsJudged, type ListPlan } from "../list/list-plan.js";
 import type { Seek } from "../plan-check.js";
 import { and, name, type Sql, sql, sum } from "./fragment.js";
-import { type Gate, isRowless } from "./gate.js";
+import { type Gate, type Gated, isRowless } from "./gate.js";
 import { namesOf, noNames, predicate, type SqlNames } from "./predicate.js";
 import { areExact, probe, probeMatched, probeName, seeksOf } from "./probe.js";
 
@@ -30,10 +30,15 @@ export interface Judge {
 }
 
 /**
- * The tests of a list's rows. `alsoFirst` are further conditions over the listed table, `_t`: for a row that fails one
- * of them no `exists` is evaluated. `passes` does not hold them; whoever calls this function adds them.
+ * The tests of the rows of a table, whose alias is `row`. `alsoFirst` are further conditions over it: for a row that
+ * fails one of them no `exists` is evaluated. `passes` does not hold them; whoever calls this function adds them.
  */
-export function judgeOf(plan: ListPlan, gate: Gate, alsoFirst: readonly Sql[]): Judge {
+export function judgeOf(
+  plan: Gated & Pick<ListPlan, "table">,
+  gate: Gate,
+  alsoFirst: readonly Sql[],
+  row: Sql = sql`_t`,
+): Judge {
   const { rest } = plan.path;
   const nodes = rest.flatMap(outermostExists).filter((node) => !isRowless(node));
   const namesOver = (alias: Sql): SqlNames => ({
@@ -44,10 +49,10 @@ export function judgeOf(plan: ListPlan, gate: Gate, alsoFirst: readonly Sql[]): 
   const isCheap = (condition: Expression) => outermostExists(condition).every(isRowless);
   const cheap = [
     ...alsoFirst,
-    ...rest.filter(isCheap).map((condition) => predicate(condition, namesOver(sql`_t`))),
+    ...rest.filter(isCheap).map((condition) => predicate(condition, namesOver(row))),
   ];
   const probes = nodes.map((node) =>
-    probe(node, { ...namesOver(sql`_t`), exists: noNames.exists }, plan.catalog),
+    probe(node, { ...namesOver(row), exists: noNames.exists }, plan.catalog),
   );
   const column = ({ value }: { value: Sql }, i: number) =>
     cheap.length === 0

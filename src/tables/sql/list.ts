@@ -11,11 +11,14 @@ import {
   tableSource,
   type WaysSource,
 } from "./candidates.js";
+import { expansionsSql, rowAndKeys, separator } from "./expansions.js";
 import {
   and,
   commaList,
+  empty,
   integer,
   internalName,
+  join,
   name,
   param,
   physicalName,
@@ -54,7 +57,7 @@ export function pageValues(limit: number, skip: number): SlotValues {
  * up for an `exists`.
  *
  * - `found`: how many rows in the list were found, at most `limit + 1`;
- * - `rows`: these rows as JSON with `rowSeparator` between them; NULL where there are none, or more bytes than an
+ * - `rows`: these rows as `rowAndKeys` writes them, with `rowSeparator` between them; NULL where there are none, or more bytes than an
  *   answer can hold;
  * - `last_key`: the key of the page's last row as a JSON array; NULL where no row was found beyond the page;
  * - `counted`: the number of candidates in the window where all of them are in the list, else a JSON array
@@ -65,7 +68,8 @@ export function pageValues(limit: number, skip: number): SlotValues {
  *   a row was found beyond the page of a list in the index's order;
  * - `gate_visits`: the number of rows that were looked up for what is decided before any row of the table is read
  *   (`Gate`);
- * - `searched`: what `SearchBudget.measured` says. Where the budget does not allow the search, no row is read.
+ * - `searched`: what `SearchBudget.measured` says. Where the budget does not allow the search, no row is read;
+ * - the columns of its expansions (`ExpansionsSql`).
  *
  * `exact` is false where the number of rows that an `exists` looks up cannot be known.
  */
@@ -78,27 +82,30 @@ export function listStatement(plan: ListPlan): Counted<Sql> {
   const partsOf = isUnjudged(plan.path) ? unjudgedParts : ordered ? judgedParts : sortedParts;
   const parts = partsOf(plan, source, judge);
   const visits = source.ways === null ? gate.visits : sql`json_array(${gate.visits}, ${source.ways.links})`;
-  const ctes = [...gate.ctes, ...parts.ctes, sql`_page AS MATERIALIZED (${parts.page})`];
+  const expansions = expansionsSql(plan, sql`(SELECT * FROM _page LIMIT ${page.limit})`);
+  const ctes = [...gate.ctes, ...parts.ctes, sql`_page AS MATERIALIZED (${parts.page})`, ...expansions.ctes];
   const physical = plan.catalog.tables.get(plan.table.name);
   const keys = order.map((term) => keyValue(term, sql`_page.${name(term.column.name)}`, physical));
   const row = jsonObject(plan.output, ({ name: column }) => sql`_page.${name(column)}`, physical);
+  const rowWithKeys = rowAndKeys(row, [], plan.expansions, sql`_page`, physical);
   const bytes = storedBytes(plan.output, ({ name: column }) => sql`_page.${name(column)}`);
-  const rows = sql`SELECT group_concat(${row}, ${separator}) FROM _page`;
+  const rows = sql`SELECT group_concat(${rowWithKeys}, ${separator}) FROM _page`;
   const lastKey = sql`SELECT ${jsonArray(keys)} FROM _page LIMIT 1 OFFSET ${page.limit} - 1`;
   const fits = sql`_size.bytes <= ${integer(plan.catalog.answerBytesMax)}`;
   const counted = plan.window.counted ? sql`NULL` : parts.counted;
-  const statement = sql`WITH ${commaList(ctes)} SELECT _size.found AS found, CASE WHEN ${fits} THEN (${rows}) END AS rows, CASE WHEN ${isPeeked} THEN (${lastKey}) END AS last_key, ${counted} AS counted, ${parts.examined} AS examined, ${visits} AS gate_visits, ${measured} AS searched FROM (SELECT sum(${bytes}) AS bytes, count(*) AS found FROM _page) AS _size`;
+  const alsoBytes = plan.expansions.length === 0 ? empty : sql` + ${expansions.bytes}`;
+  const expanded = join(
+    expansions.columns(fits).map((column) => sql`, ${column}`),
+    empty,
+  );
+  const statement = sql`WITH ${commaList(ctes)} SELECT _size.found AS found, CASE WHEN ${fits} THEN (${rows}) END AS rows, CASE WHEN ${isPeeked} THEN (${lastKey}) END AS last_key, ${counted} AS counted, ${parts.examined} AS examined, ${visits} AS gate_visits, ${measured} AS searched${expanded} FROM (SELECT sum(${bytes})${alsoBytes} AS bytes, count(*) AS found FROM _page) AS _size`;
   return {
     statement,
     asked: statement,
-    exact: gate.exact && source.exact && judge.exact,
-    seeks: [...source.seeks, ...gate.seeks, ...judge.seeks, ...parts.seeks],
+    exact: gate.exact && source.exact && judge.exact && expansions.exact,
+    seeks: [...source.seeks, ...gate.seeks, ...judge.seeks, ...parts.seeks, ...expansions.seeks],
   };
 }
-
-/** Separates the rows of a page. SQLite writes no other line breaks into JSON, because it escapes those in texts. */
-export const rowSeparator = ",\n";
-const separator: Sql = { text: `'${rowSeparator}'`, params: [] };
 
 /** Where the candidates of a list come from: its ways, or else an index or the table. */
 export function sourceOf(plan: ListPlan, gate: Gate): CandidateSource {
@@ -415,7 +422,8 @@ function keyColumns(order: readonly OrderTerm[]): readonly Sql[] {
   return order.map(({ column }) => name(column.name));
 }
 
-/** The columns that a page needs: those of the answer, those of the key, and `more`. */
-function pageColumns({ output, path }: ListPlan, more: readonly Sql[] = []): readonly Sql[] {
-  return distinct([...output.map((column) => name(column.name)), ...keyColumns(path.order), ...more]);
+/** The columns that a page needs: those of the answer, those that expansions begin with, those of the key, and `more`. */
+function pageColumns({ output, path, expansions }: ListPlan, more: readonly Sql[] = []): readonly Sql[] {
+  const shown = [...output, ...expansions.map(({ from }) => from)];
+  return distinct([...shown.map((column) => name(column.name)), ...keyColumns(path.order), ...more]);
 }

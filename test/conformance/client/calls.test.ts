@@ -115,6 +115,33 @@ describe("a table of the client", () => {
       await expect(notes.aggregate(bad as never)).rejects.toMatchObject({ code: "bad_call" });
   });
 
+  it("expands references in both directions, in the URL and as JSON", async () => {
+    const { client, notes } = await signedIn();
+    const comments = client.table("comments");
+    const { id } = await notes.create({ body: "a" });
+    const written = [await comments.create({ note: id }), await comments.create({ note: id })];
+    const expanded = await comments.list({ expand: ["note"], limit: 1 });
+    expect(expanded).toEqual([{ ...written[0], _expand: { note: { id, body: "a", stars: null } } }]);
+    const query = {
+      select: ["id"],
+      expand: { "comments.note": { select: ["id"], sort: "-id", limit: 1, count: true } },
+    } as const;
+    const found = {
+      id,
+      _expand: { "comments.note": [{ id: written[1]!.id }] },
+      _count: { "comments.note": 2 },
+    };
+    expect(await notes.list(query)).toEqual([found]);
+    expect(await notes.list({ ...query, filter: { body: { ne: "x".repeat(5_000) } } })).toEqual([found]);
+    expect(await notes.list({ select: ["id"], expand: [] })).toEqual([{ id }]);
+    for (const bad of [
+      { expand: [undefined] },
+      { expand: ["a,b"] },
+      { expand: { "comments.note": { limit: null } } },
+    ])
+      await expect(notes.list(bad as never)).rejects.toMatchObject({ code: "bad_call" });
+  });
+
   it("filters by groups, and counts nothing where it is told so", async () => {
     const { notes } = await signedIn();
     for (const [i, body] of ["one", "Two", "three", "four"].entries()) await notes.create({ body, stars: i });

@@ -23,6 +23,14 @@ export interface Tables {
     create: { id?: number; body: string; stars?: number | null };
     update: { body?: string; stars?: number | null };
     key: number | { id: number };
+    references: { "comments.note": ["comments"] };
+  };
+  comments: {
+    row: { readonly id: number; readonly note: number | null };
+    create: { id?: number; note?: number | null };
+    update: { note?: number | null };
+    key: number | { id: number };
+    references: { note: "notes" };
   };
   members: {
     row: Member;
@@ -44,6 +52,11 @@ members:
     room:  { type: text, not_null: true }
     user:  { type: text, not_null: true }
     since: { type: integer, not_null: true }
+comments:
+  columns:
+    id:   { type: integer, primary_key: true }
+    note: { type: integer, references: { table: notes } }
+  indexes: [{ columns: [note] }]
 `;
 
 const all = ["read", "create", "update", "delete"].map((action) => `${action} = "authenticated"`).join("\n");
@@ -59,6 +72,8 @@ allowed_origins = ["https://app.example.com"]
 [rules.notes]
 ${all}
 [rules.members]
+${all}
+[rules.comments]
 ${all}
 `;
 

@@ -170,6 +170,18 @@ it("lists", async () => {
   await expect(`${texts.join("\n\n")}\n`).toMatchFileSnapshot("lists.sql");
 });
 
+it("expansions", async () => {
+  const show = await recorded();
+  const texts: string[] = [];
+  for (const path of [
+    "/api/messages?where[room_id]=1&select=id&expand=room_id&expand[room_id][select]=name",
+    "/api/rooms?where[id]=1&select=id&expand[messages.room_id][sort]=-created_at,-id&expand[messages.room_id][select]=body",
+    "/api/rooms?where[id]=1&select=id&expand[messages.room_id][count]=true&expand[messages.room_id][sort]=author_id",
+  ])
+    texts.push((await show("GET", path)).text);
+  await expect(`${texts.join("\n\n")}\n`).toMatchFileSnapshot("expansions.sql");
+});
+
 it("aggregates", async () => {
   const show = await recorded();
   const texts: string[] = [];

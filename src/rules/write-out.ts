@@ -15,19 +15,19 @@ import { nestingMax, tooDeep } from "./token-reader.js";
  * What is written out has at most `textLengthMax` characters and is nested at most `nestingMax` deep, as if somebody
  * had written it so. It takes no longer than that, whatever the conditions use.
  */
-export function expand({ syntax, length }: ParsedText, conditions: Conditions): Expanded {
+export function writeOut({ syntax, length }: ParsedText, conditions: Conditions): WrittenOut {
   const run: Run = { conditions, problems: [], broken: new Set(), left: textLengthMax - length };
   const around = { use: null, values: new Map(), aliases: new Map(), taken: new Set<string>(), depth: 0 };
   return { syntax: writtenOut(syntax, around, run), problems: run.problems };
 }
 
-/** What `expand` returns. */
-export interface Expanded {
+/** What `writeOut` returns. */
+export interface WrittenOut {
   readonly syntax: Syntax;
   readonly problems: readonly RuleProblem[];
 }
 
-/** One run of `expand`. */
+/** One run of `writeOut`. */
 interface Run {
   readonly conditions: Conditions;
   readonly problems: RuleProblem[];

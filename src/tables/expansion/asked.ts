@@ -1,0 +1,60 @@
+import { quoted } from "../../http/query-string.js";
+import { badRequest, type Refusal } from "../../http/refusal.js";
+import { type Sent, SentJson, SentText } from "../list/sent.js";
+
+/**
+ * What a list request says of `expand` (`docs/reference/http.md#expand`): the options of each path, by the path and by
+ * the option's name. Which tables and columns are meant is found out later.
+ */
+export type AskedExpansions = Map<string, Map<string, Sent>>;
+
+const options: readonly string[] = ["limit", "sort", "select", "count"];
+
+/** Tells what says something of `expand` by the name of a parameter or a member. */
+export function isExpansion(name: string): boolean {
+  return name === "expand" || name.startsWith("expand[");
+}
+
+/** Adds `expand=…` or `expand[…][…]` of a query string. A refusal where it is neither, or names a path twice. */
+export function addQueryExpansion(asked: AskedExpansions, parameter: string, text: string): Refusal | null {
+  if (parameter === "expand") return addPaths(asked, text.split(","));
+  const [, path, option] = /^expand\[([^[\]]*)\]\[([^[\]]*)\]$/.exec(parameter) ?? [];
+  if (path === undefined || !options.includes(option!))
+    return badRequest(`unknown parameter ${quoted(parameter)}`);
+  optionsOf(asked, path).set(option!, new SentText(text));
+  return null;
+}
+
+function addPaths(asked: AskedExpansions, paths: readonly string[]): Refusal | null {
+  for (const [i, path] of paths.entries()) {
+    if (paths.indexOf(path) < i) return badRequest(`expand: ${quoted(path)} is named twice`);
+    optionsOf(asked, path);
+  }
+  return null;
+}
+
+/** Adds the member `expand` of a JSON body: an object with an object of options for each path. */
+export function addBodyExpansions(asked: AskedExpansions, _member: string, value: unknown): Refusal | null {
+  if (!isObject(value)) return badRequest("expand: expected an object");
+  for (const [path, given] of Object.entries(value)) {
+    if (!isObject(given)) return badRequest(`expand: ${quoted(path)}: expected an object`);
+    const into = optionsOf(asked, path);
+    for (const [option, operand] of Object.entries(given)) {
+      if (!options.includes(option)) return badRequest(`expand: unknown option ${quoted(option)}`);
+      into.set(option, new SentJson(operand));
+    }
+  }
+  return null;
+}
+
+function optionsOf(asked: AskedExpansions, path: string): Map<string, Sent> {
+  const known = asked.get(path);
+  if (known !== undefined) return known;
+  const made = new Map<string, Sent>();
+  asked.set(path, made);
+  return made;
+}
+
+function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}

@@ -1,0 +1,124 @@
+import type { Column } from "../../project/model.js";
+import { rowSeparator } from "../sql/expansions.js";
+import { finishRows } from "../sql/finish-rows.js";
+import { type Expansion, type ExpansionStep, firstSteps, stepsIn } from "./expansion.js";
+
+/** What a list's statement has found for one step (`ExpansionsSql`). */
+export interface ExpandedStep {
+  /** The rows, with the keys of each; empty for none. */
+  readonly rows: string;
+  /** How many rows were examined. */
+  readonly candidates: number;
+  /** How many rows were looked up for an `exists`. */
+  readonly probed: number;
+  /** A JSON array of arrays `[value, number of rows]`; empty where they were not counted. */
+  readonly counted: string;
+}
+
+/** Reads the columns of a list's statement that are about expansions: three for each step. */
+export function expandedSteps(columns: readonly (string | null)[]): readonly ExpandedStep[] {
+  const steps: ExpandedStep[] = [];
+  for (let i = 0; i < columns.length; i += 3) {
+    const [rows, examined, counted] = columns.slice(i, i + 3);
+    const [candidates, probed, once] = JSON.parse(examined!);
+    steps.push({ rows: rows ?? "", candidates, probed: probed + once, counted: counted ?? "[]" });
+  }
+  return steps;
+}
+
+/**
+ * The rows of a page with `_expand` and `_count`, in JSON with commas between them. `rows` are the rows with their keys;
+ * `found` has what was found for each of their steps, in the order of `stepsIn`. The text of
+ * each row is taken as it is, so that numbers in JSON columns keep their digits.
+ */
+export function expandedRows(
+  rows: string,
+  output: readonly Column[],
+  expansions: readonly Expansion[],
+  found: readonly ExpandedStep[],
+): string {
+  const steps = firstSteps(expansions);
+  const byStep = new Map(stepsIn(steps).map((step, i) => [step, foundOf(step, found[i]!)]));
+  return parsedRows(rows, output)
+    .map((row) => {
+      const results = expansions.map((expansion) => resultOf(expansion, row, steps, byStep));
+      const expand = expansions.map(
+        ({ path, isBackward }, i) => `${JSON.stringify(path)}:${shown(results[i]!.rows, isBackward)}`,
+      );
+      const count = expansions.flatMap(({ path, counts }, i) =>
+        counts ? [`${JSON.stringify(path)}:${results[i]!.count}`] : [],
+      );
+      const counted = count.length === 0 ? "" : `,"_count":{${count.join()}}`;
+      return `${row.text.slice(0, -1)},"_expand":{${expand.join()}}${counted}}`;
+    })
+    .join();
+}
+
+function shown(rows: readonly ParsedRow[], isBackward: boolean): string {
+  return isBackward ? `[${rows.map(({ text }) => text).join()}]` : (rows[0]?.text ?? "null");
+}
+
+/** A row in JSON and the keys behind it (`rowAndKeys`), each as JSON text; null for a key that is NULL. */
+interface ParsedRow {
+  readonly text: string;
+  readonly keys: readonly (string | null)[];
+}
+
+function parsedRows(rows: string, output: readonly Column[]): readonly ParsedRow[] {
+  if (rows === "") return [];
+  return rows.split(rowSeparator).map((line) => {
+    const [text, keys = "[]"] = line.split("\n");
+    return { text: finishRows(text!, output), keys: (JSON.parse(keys) as unknown[]).map(keyText) };
+  });
+}
+
+function keyText(key: unknown): string | null {
+  return key === null ? null : JSON.stringify(key);
+}
+
+/** What was found for a step, by the key that leads there. The keys of a row are those of the steps inside. */
+interface FoundRows {
+  readonly rows: ReadonlyMap<string, readonly ParsedRow[]>;
+  readonly counts: ReadonlyMap<string, number>;
+}
+
+function foundOf({ output }: ExpansionStep, { rows, counted }: ExpandedStep): FoundRows {
+  const byKey = new Map<string, ParsedRow[]>();
+  for (const { text, keys } of parsedRows(rows, output)) {
+    const [key, ...inner] = keys;
+    const others = byKey.get(key!);
+    const row = { text, keys: inner };
+    if (others === undefined) byKey.set(key!, [row]);
+    else others.push(row);
+  }
+  const counts = (JSON.parse(counted) as [unknown, number][]).map(
+    ([key, count]) => [keyText(key)!, count] as const,
+  );
+  return { rows: byKey, counts: new Map(counts) };
+}
+
+interface Result {
+  readonly rows: readonly ParsedRow[];
+  readonly count: number;
+}
+
+const nothing: Result = { rows: [], count: 0 };
+
+/** Follows the steps of one expansion from a row. */
+function resultOf(
+  { steps }: Expansion,
+  row: ParsedRow,
+  first: readonly ExpansionStep[],
+  byStep: ReadonlyMap<ExpansionStep, FoundRows>,
+): Result {
+  let result: Result = { rows: [row], count: 0 };
+  let siblings = first;
+  for (const step of steps ?? []) {
+    const key = result.rows[0]?.keys[siblings.indexOf(step)] ?? null;
+    if (key === null) return nothing;
+    const { rows, counts } = byStep.get(step)!;
+    result = { rows: rows.get(key) ?? [], count: counts.get(key) ?? 0 };
+    siblings = step.inner;
+  }
+  return steps === null ? nothing : result;
+}

@@ -1,0 +1,302 @@
+import type { Column } from "../../project/model.js";
+import type { Expression } from "../../rules/ast.js";
+import { alwaysTrue } from "../../rules/fold.js";
+import { conjuncts, mentionsRow, withAliases } from "../../rules/walk.js";
+import type { CatalogIndex, CatalogTable } from "../../schema/catalog.js";
+import { type BackwardRows, type ExpansionStep, type ReadAccess, stepsIn } from "../expansion/expansion.js";
+import type { ListPlan } from "../list/list-plan.js";
+import type { Seek } from "../plan-check.js";
+import { distinct, shownColumn } from "./candidates.js";
+import {
+  aliasName,
+  and,
+  commaList,
+  empty,
+  integer,
+  internalName,
+  name,
+  physicalName,
+  type Sql,
+  sql,
+  sum,
+} from "./fragment.js";
+import { type Gate, type Gated, gateOf } from "./gate.js";
+import { type Judge, judgeOf } from "./judge.js";
+import { armsAfter, columnsOfAlias, orderBy } from "./place.js";
+import { jsonArray, jsonObject, keyValue, storedBytes } from "./wire.js";
+
+/** The part of a list's statement that finds the rows of its expansions (`docs/reference/http.md#expand`). */
+export interface ExpansionsSql {
+  /** Common table expressions, after that of the page's rows. */
+  readonly ctes: readonly Sql[];
+  /** How many bytes of stored values the expansions hold. */
+  readonly bytes: Sql;
+  /**
+   * Three columns of the statement for each step, in the order of `stepsIn`. `fits` tells whether the rows may be written
+   * out.
+   *
+   * - the rows as `rowAndKeys` writes them, with `rowSeparator` between them, those of one row in their order; NULL where
+   *   there are none. The first of the keys is the value that leads to the row;
+   * - a JSON array: how many rows were examined, how many were looked up for an `exists` of theirs, and for one that no
+   *   row matters to;
+   * - for a step that counts, a JSON array of arrays `[value, number]`: how many rows each value leads to. Else NULL.
+   */
+  columns(fits: Sql): readonly Sql[];
+  readonly exact: boolean;
+  readonly seeks: readonly Seek[];
+}
+
+/** Separates the rows of a page. SQLite writes no other line breaks into JSON, because it escapes those in texts. */
+export const rowSeparator = ",\n";
+/** `rowSeparator` as SQL. */
+export const separator: Sql = { text: `'${rowSeparator}'`, params: [] };
+
+/**
+ * A row in JSON and, where expansions begin with it, after a line break a JSON array: the `keys` before, and the values
+ * that lead from the row to those of each step.
+ */
+export function rowAndKeys(
+  row: Sql,
+  keys: readonly Sql[],
+  steps: readonly ExpansionStep[],
+  alias: Sql,
+  physical: CatalogTable | undefined,
+): Sql {
+  const values = [
+    ...keys,
+    ...steps.map(({ from }) => keyOf(from, sql`${alias}.${name(from.name)}`, physical)),
+  ];
+  return values.length === 0 ? row : sql`${row} || char(10) || ${jsonArray(values)}`;
+}
+
+const keyOf = (column: Column, ref: Sql, physical: CatalogTable | undefined) =>
+  keyValue({ column, nullable: true, descending: false }, ref, physical);
+
+/**
+ * Finds the rows of all expansions of a page. `page` is a table in a FROM with the rows of the page and the columns that
+ * expansions begin with.
+ */
+export function expansionsSql(plan: ListPlan, page: Sql): ExpansionsSql {
+  const all = stepsIn(plan.expansions);
+  const parts = partsOf(plan.expansions, page, plan, plan, all);
+  return {
+    ctes: parts.flatMap(({ ctes }) => ctes),
+    bytes: sum(parts.map(({ bytes }) => bytes)),
+    columns: (fits) =>
+      parts.flatMap(({ rows, examined, counted }, i) => [
+        sql`CASE WHEN ${fits} THEN (${rows}) END AS ${internalName("e", 3 * i)}`,
+        sql`(${examined}) AS ${internalName("e", 3 * i + 1)}`,
+        sql`${counted} AS ${internalName("e", 3 * i + 2)}`,
+      ]),
+    exact: parts.every(({ exact }) => exact),
+    seeks: parts.flatMap(({ seeks }) => seeks),
+  };
+}
+
+/** The SQL of one step. */
+interface StepSql extends Pick<ExpansionsSql, "ctes" | "bytes" | "exact" | "seeks"> {
+  readonly rows: Sql;
+  readonly examined: Sql;
+  readonly counted: Sql;
+}
+
+function partsOf(
+  steps: readonly ExpansionStep[],
+  source: Sql,
+  before: Pick<ReadAccess, "table" | "catalog">,
+  plan: ListPlan,
+  all: readonly ExpansionStep[],
+): readonly StepSql[] {
+  return steps.flatMap((step) => {
+    const i = all.indexOf(step);
+    const part = stepSql(step, i, source, before, plan);
+    return [part, ...partsOf(step.inner, part.found, step.access, plan, all)];
+  });
+}
+
+/** A step with all that its SQL is made of. */
+interface Walked {
+  readonly step: ExpansionStep;
+  /** A SELECT of the values `k` that lead to rows. */
+  readonly from: Sql;
+  /** The alias of the table whose rows are found. */
+  readonly row: Sql;
+  readonly gate: Gate;
+  readonly judge: Judge;
+  readonly scanLimit: number;
+}
+
+function stepSql(
+  step: ExpansionStep,
+  i: number,
+  source: Sql,
+  before: Pick<ReadAccess, "table" | "catalog">,
+  plan: ListPlan,
+): StepSql & { readonly found: Sql } {
+  const { from, access, output, rows, inner } = step;
+  const physicalBefore = before.catalog.tables.get(before.table.name);
+  const physical = access.catalog.tables.get(access.table.name);
+  const row = alias(i, "e");
+  const gated = gatedBy(access, i);
+  const gate = gateOf(gated, internalName("b", i));
+  const judge = judgeOf(gated, gate, [], row);
+  const value = name(from.name);
+  // Equal values can differ, as 'a' and 'A' do where the collation is NOCASE. Each of these is looked up by itself.
+  const unique = rows !== null || physicalBefore?.exactColumns.has(from.name) ? sql`DISTINCT ` : empty;
+  const values = sql`SELECT ${unique}_s.${value} AS k FROM ${source} AS _s WHERE _s.${value} IS NOT NULL`;
+  const walked: Walked = { step, from: values, row, gate, judge, scanLimit: plan.scanLimit };
+  const needed = [...output, ...inner.map(({ from }) => from)].map(({ name: column }) => name(column));
+  const found = rows === null ? forward(walked, i, needed) : backward(walked, rows, i, needed);
+  const shown = jsonObject(output, ({ name: column }) => sql`_r.${name(column)}`, physical);
+  const text = rowAndKeys(shown, [keyOf(from, sql`_r._k`, physicalBefore)], inner, sql`_r`, physical);
+  const bytes = storedBytes(output, ({ name: column }) => sql`_r.${name(column)}`);
+  const counts = sql`SELECT _w._k AS _k, count(*) AS _n FROM ${found.examined} AS _w WHERE ${judge.passes} GROUP BY _w._k`;
+  return {
+    ctes: [...gate.ctes, ...found.ctes],
+    found: found.rows,
+    rows: sql`SELECT group_concat(${text}, ${separator}) FROM ${found.rows} AS _r`,
+    bytes: bytes.text === "0" ? bytes : sql`ifnull((SELECT sum(${bytes}) FROM ${found.rows} AS _r), 0)`,
+    examined: sql`SELECT json_array(count(*), ${judge.probed}, ${gate.visits}) FROM ${found.examined} AS _w`,
+    counted: rows?.counts
+      ? sql`(SELECT json_group_array(json_array(${keyOf(from, sql`_k`, physicalBefore)}, _n)) FROM (${counts}))`
+      : sql`NULL`,
+    exact: gate.exact && judge.exact,
+    seeks: [...gate.seeks, ...judge.seeks, ...found.seeks],
+  };
+}
+
+/** The conditions of the read rule, as a list's plan has them. Other steps may have the same aliases in theirs. */
+function gatedBy({ table, catalog, rule }: ReadAccess, i: number): Gated & Pick<ListPlan, "table"> {
+  const named = withAliases(rule, (alias) => `${i}_${alias}`);
+  const terms = conjuncts(named).filter((term) => !alwaysTrue(term));
+  const isOfRow = (term: Expression) => mentionsRow(term, "row");
+  return {
+    table,
+    catalog,
+    gates: terms.filter((term) => !isOfRow(term)),
+    path: { rest: terms.filter(isOfRow) },
+  };
+}
+
+/** Aliases of rules begin with a letter, so these are not taken. */
+const alias = (i: number, kind: "e" | "n" | "r") => aliasName(`${i}${kind}`);
+
+/** The rows that a step finds. */
+interface Found {
+  readonly ctes: readonly Sql[];
+  /** A table in a FROM: all rows that were examined, with the columns that `judge` reads. */
+  readonly examined: Sql;
+  /** A table in a FROM: the rows that the caller may read, and for each in `_k` the value that has led to it. */
+  readonly rows: Sql;
+  readonly seeks: readonly Seek[];
+}
+
+function forward({ step, from, row, gate, judge }: Walked, i: number, needed: readonly Sql[]): Found {
+  const { to, access, index } = step;
+  const cte = internalName("e", i);
+  const columns = shownColumns(access, row, [...needed, ...judge.columns]);
+  const select = sql`SELECT ${commaList([sql`_p.k AS _k`, ...columns, ...judge.probes])} FROM (${from}) AS _p CROSS JOIN ${searched(access, index, row)} WHERE ${row}.${name(to.name)} = +_p.k LIMIT ${gate.limited(sql`-1`)}`;
+  return {
+    ctes: [sql`${cte} AS MATERIALIZED (${select})`],
+    examined: cte,
+    rows: sql`(SELECT * FROM ${cte} AS _w WHERE ${judge.passes})`,
+    seeks: [{ alias: seekAlias(row), columns: [to.name] }],
+  };
+}
+
+function backward(walked: Walked, rows: BackwardRows, i: number, needed: readonly Sql[]): Found {
+  const { step, judge } = walked;
+  const { access } = step;
+  const examined = internalName("c", i);
+  const cte = internalName("e", i);
+  const again = alias(i, "r");
+  const columns = shownColumns(
+    access,
+    walked.row,
+    distinct([
+      ...rows.rowKey.map(name),
+      ...rows.order.map(({ column }) => name(column.name)),
+      ...judge.columns,
+    ]),
+  );
+  const { select, seeks } = rows.isLazy ? untilEnough(walked, rows, i, columns) : whole(walked, columns);
+  const passing = sql`${examined} AS _w WHERE ${judge.passes}`;
+  const chosen = rows.isLazy
+    ? sql`SELECT * FROM ${passing}`
+    : sql`SELECT * FROM (SELECT _w.*, row_number() OVER (PARTITION BY _w._k${orderBy(rows.order, columnsOfAlias(sql`_w`))}) AS _n FROM ${passing}) WHERE _n <= ${integer(rows.limit)}`;
+  const list = [sql`_c._k AS _k`, ...shownColumns(access, again, needed)];
+  const isRow = and(rows.rowKey.map((column) => sql`${again}.${name(column)} = _c.${name(column)}`));
+  // CROSS JOIN makes SQLite go through the chosen rows and look up one after the other, which keeps their order.
+  const read = sql`SELECT ${commaList(list)} FROM (${chosen}) AS _c CROSS JOIN ${name(access.table.name)} AS ${again} NOT INDEXED WHERE ${isRow}`;
+  return {
+    ctes: [sql`${examined} AS MATERIALIZED (${select})`, sql`${cte} AS MATERIALIZED (${read})`],
+    examined,
+    rows: cte,
+    seeks: [...seeks, { alias: seekAlias(again), columns: rows.rowKey }],
+  };
+}
+
+interface Examination {
+  readonly select: Sql;
+  readonly seeks: readonly Seek[];
+}
+
+/** All rows that the values lead to, in no order, or one more than the scan limit. */
+function whole({ step, from, row, gate, judge, scanLimit }: Walked, columns: readonly Sql[]): Examination {
+  const { to, access, index } = step;
+  const list = commaList([sql`_p.k AS _k`, ...columns, ...judge.probes]);
+  const limit = gate.limited(integer(scanLimit + 1));
+  return {
+    select: sql`SELECT ${list} FROM (${from}) AS _p CROSS JOIN ${searched(access, index, row)} WHERE ${row}.${name(to.name)} = +_p.k LIMIT ${limit}`,
+    seeks: [{ alias: seekAlias(row), columns: [to.name] }],
+  };
+}
+
+/**
+ * The rows that each value leads to, in the order of the index, until enough are found that the caller may read, or one
+ * more than the scan limit in all. A recursive query whose queue holds for each value the row that was examined last, and
+ * in `_f` how many of the rows before that may be read.
+ */
+function untilEnough(
+  { step, from, row, gate, judge, scanLimit }: Walked,
+  { order, rowKey, limit }: BackwardRows,
+  i: number,
+  columns: readonly Sql[],
+): Examination {
+  const { to, access, index } = step;
+  const next = alias(i, "n");
+  const key = name(rowKey[0]!);
+  const n = columnsOfAlias(next);
+  const seek = (value: Sql, arm: readonly Sql[]) =>
+    sql`(SELECT ${next}.${key} FROM ${searched(access, index, next)} WHERE ${and([sql`${next}.${name(to.name)} = +${value}`, ...arm])}${orderBy(order, n)} LIMIT 1)`;
+  const select = (value: Sql, found: Sql, source: Sql, conditions: readonly Sql[]) =>
+    sql`SELECT ${commaList([sql`${value} AS _k`, sql`${found} AS _f`, ...columns, ...judge.probes])} FROM ${source} CROSS JOIN ${name(access.table.name)} AS ${row} NOT INDEXED WHERE ${and(conditions)}`;
+  const arms = armsAfter(order, n, columnsOfAlias(sql`_w`)).map((arm) => seek(sql`_w._k`, [arm]));
+  const after = arms.length === 1 ? arms[0]! : sql`coalesce(${commaList(arms)})`;
+  const soFar = sql`(_w._f + ((${judge.passes}) IS TRUE))`;
+  const first = select(sql`_p.k`, sql`0`, sql`(${from}) AS _p`, [
+    sql`${row}.${key} = ${seek(sql`_p.k`, [])}`,
+  ]);
+  const rest = select(sql`_w._k`, soFar, sql`${internalName("c", i)} AS _w`, [
+    sql`${soFar} < ${integer(limit)}`,
+    sql`${row}.${key} = ${after}`,
+  ]);
+  return {
+    select: sql`${first} UNION ALL ${rest} LIMIT ${gate.limited(integer(scanLimit + 1))}`,
+    seeks: [
+      { alias: seekAlias(row), columns: rowKey },
+      { alias: seekAlias(next), columns: [to.name] },
+    ],
+  };
+}
+
+function searched({ table }: ReadAccess, index: CatalogIndex | null, alias: Sql): Sql {
+  const hint = index === null ? sql`NOT INDEXED` : sql`INDEXED BY ${physicalName(index.name)}`;
+  return sql`${name(table.name)} AS ${alias} ${hint}`;
+}
+
+function shownColumns({ catalog, table }: ReadAccess, alias: Sql, columns: readonly Sql[]): readonly Sql[] {
+  return distinct(columns).map((column) => shownColumn(catalog, table, alias, column));
+}
+
+const seekAlias = (alias: Sql) => alias.text.replaceAll('"', "");
