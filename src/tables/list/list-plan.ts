@@ -124,10 +124,30 @@ function pathOf(
   const path = chooseAccessPath(table, catalog, conditions, order, choice === "ordered");
   if (choice === "search" || choice === "ordered") return path;
   const physical = catalog.tables.get(table.name);
-  const ways = table.virtual ? null : waysTo(table.name, conditions.rule, catalog);
-  if (physical === undefined || ways === null || isAlone(ways)) return path;
+  if (physical === undefined || table.virtual) return path;
   if (choice === "best" && seeksByRequest(path, conditions)) return path;
-  return pathByWays(table, physical, conditions, ways, order);
+  const ways = waysTo(table.name, conditions.rule, catalog);
+  if (ways !== null && !isAlone(ways)) return pathByWays(table, physical, conditions, ways, order);
+  return pathByFilters(table, physical, conditions, catalog, order) ?? path;
+}
+
+/** The most ways that filters may make. */
+const filterWaysMax = 10;
+
+/** The path by ways that begin with the values of the caller's filters, where these are joined by `or`; null for none. */
+function pathByFilters(
+  table: Table,
+  physical: CatalogTable,
+  { filters, rule }: Conditions,
+  catalog: Catalog,
+  order: readonly OrderTerm[],
+): AccessPath | null {
+  const joined = filters.filter(({ kind }) => kind === "or");
+  const found = waysTo(table.name, joined, catalog);
+  if (found === null || found.ways.length > filterWaysMax) return null;
+  const others = { filters: filters.filter((filter) => !joined.includes(filter)), rule };
+  const ways = { ways: found.ways, rest: [...found.rest, ...rule] };
+  return pathByWays(table, physical, others, ways, order);
 }
 
 /** Whether the only way is a column of the row that equals a value: an index serves that as well. */

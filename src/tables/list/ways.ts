@@ -1,4 +1,4 @@
-import type { ColumnReference, Exists, Expression, Operand } from "../../rules/ast.js";
+import type { ColumnReference, Exists, Expression, InGiven, Operand } from "../../rules/ast.js";
 import { columnReferences, conjuncts, existsIn } from "../../rules/walk.js";
 import type { Catalog, CatalogIndex, CatalogTable } from "../../schema/catalog.js";
 import { sameName } from "../../schema/physical.js";
@@ -10,8 +10,8 @@ import type { ColumnName, TableName } from "../../sqlite/names.js";
  * value to rows of other tables by indexes, and from these to the listed table (docs/reference/http.md#ways).
  */
 export interface Way {
-  /** The value that the way begins with. */
-  readonly from: Operand;
+  /** The value that the way begins with; an `in` of a filter for each of the values in its list. */
+  readonly from: Operand | InGiven;
   /** The tables in between, from the value on. None where the listed table has a column that equals the value. */
   readonly hops: readonly Hop[];
   /** The column of the listed table whose value the way leads to. */
@@ -140,11 +140,19 @@ function reachThrough(
 
 /** The value that a condition says a column of the target equals, if an index begins with the column. */
 function equalValue(condition: Expression, target: Target): Pick<Way, "from" | "column"> | null {
+  if (condition.kind === "in_given") return listedValues(condition, target);
   if (condition.kind !== "compare" || condition.operator !== "=") return null;
   const { left, right } = condition;
   const [own, from] = isColumnOf(left, target) ? [left, right] : [right, left];
   if (!isColumnOf(own, target) || !isKnown(from) || !isSought(own.column, target.physical)) return null;
   return { from, column: own.column };
+}
+
+/** As `equalValue`, for a list of values, no two of which may find the same row. */
+function listedValues(condition: InGiven, target: Target): Pick<Way, "from" | "column"> | null {
+  const { value } = condition;
+  const isOwn = isColumnOf(value, target) && target.physical.exactColumns.has(value.column);
+  return isOwn && isSought(value.column, target.physical) ? { from: condition, column: value.column } : null;
 }
 
 function isKnown(operand: Operand): boolean {

@@ -1,5 +1,5 @@
 import { unscaledSql } from "../../platform/real-scale.js";
-import type { ColumnReference, Exists, Expression, Operand } from "../../rules/ast.js";
+import type { ColumnReference, Exists, Expression, InGiven, Operand } from "../../rules/ast.js";
 import type { CatalogTable } from "../../schema/catalog.js";
 import { type ColumnName, sqlTableName } from "../../sqlite/names.js";
 import type { Outside } from "../exists-path.js";
@@ -63,10 +63,8 @@ export function predicate(expression: Expression, names: SqlNames): Sql {
       return expression.negated
         ? sql`${operand(expression.value, names)} IS NOT NULL`
         : sql`${operand(expression.value, names)} IS NULL`;
-    case "in_given": {
-      const list = listed(param(new Slot(expression.list.name)), expression.arePlain);
-      return sql`${operand(expression.value, names)} IN (${list})`;
-    }
+    case "in_given":
+      return sql`${operand(expression.value, names)} IN (${listed(expression)})`;
     case "contains":
       return sql`instr(${operand(expression.value, names)}, ${operand(expression.text, names)}) > 0`;
     case "icontains":
@@ -132,11 +130,12 @@ export function existsSql({ table, alias, where }: Exists, names: SqlNames): Sql
 }
 
 /**
- * The items of a list as a subquery. The list is one parameter, a JSON array, because D1 allows 100 parameters at
- * most.
+ * A SELECT of the items of a list, each as `item`. The list is one parameter, a JSON array, because D1 allows 100
+ * parameters at most.
  */
-function listed(items: Sql, arePlain: boolean): Sql {
-  if (arePlain) return sql`SELECT value FROM json_each(${items})`;
+export function listed({ list, arePlain }: Pick<InGiven, "list" | "arePlain">): Sql {
+  const items = param(new Slot(list.name));
+  if (arePlain) return sql`SELECT value AS item FROM json_each(${items})`;
   const real: Sql = { text: unscaledSql("(value ->> 0)", "(value ->> 1)"), params: [] };
-  return sql`SELECT CASE type WHEN 'array' THEN ${real} ELSE value END FROM json_each(${items})`;
+  return sql`SELECT CASE type WHEN 'array' THEN ${real} ELSE value END AS item FROM json_each(${items})`;
 }

@@ -23,7 +23,7 @@ import {
 } from "./fragment.js";
 import type { Gate } from "./gate.js";
 import { armsAfter, columnsOfAlias, notBehind, orderBy, placeOf, type Refer } from "./place.js";
-import { existsSql, noNames, predicate, type SqlNames } from "./predicate.js";
+import { existsSql, listed, noNames, predicate, type SqlNames } from "./predicate.js";
 
 /**
  * The candidates of a list whose rows are found by ways (docs/reference/http.md#ways). Common table expressions hold what
@@ -35,9 +35,10 @@ export function waysSource(plan: ListPlan, ways: readonly WalkedWay[], gate: Gat
   const all = hops.flat();
   const keys = ways.map((way, w) => {
     const last = hops[w]!.at(-1);
-    return last === undefined
-      ? sql`SELECT ${integer(w)} AS w, ${predicate(way.from, noNames)} AS k`
-      : sql`SELECT ${integer(w)} AS w, k FROM (${keysOf(last.cte)})`;
+    if (last !== undefined) return sql`SELECT ${integer(w)} AS w, k FROM (${keysOf(last.cte)})`;
+    return way.from.kind === "in_given"
+      ? sql`SELECT DISTINCT ${integer(w)} AS w, item AS k FROM (${listed(way.from)})`
+      : sql`SELECT ${integer(w)} AS w, ${predicate(way.from, noNames)} AS k`;
   });
   const links = sum(all.map(({ cte }) => sql`(SELECT count(*) FROM ${cte})`));
   const few = sql`${links} <= ${integer(plan.scanLimit)}`;

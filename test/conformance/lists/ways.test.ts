@@ -212,6 +212,41 @@ describe("a key", () => {
   });
 });
 
+describe("filters joined by or", () => {
+  it("lead to their rows where each side has an index, each row once, in every order", async () => {
+    const { server } = await chat(membership);
+    const key = { server, ada: client(server, await apiKey(server, "project:backend")) };
+    const either = "filter[$or][0][author][eq]=ada&filter[$or][1][room][in]=1,2,1";
+    // Ada wrote 100, 200, 300, 400, and two without a room; 400 is in room 2 as well.
+    const found = [...own, 100, 200, 300, 401, 402].sort((a, b) => a - b);
+    // Six by the author and seven by the rooms, for the total and for the page.
+    await expectWhole(key, `/api/messages?${either}`, found, 26);
+    await expectWhole(key, `/api/messages?${either}&sort=-id`, found.toReversed(), 26);
+    await expectWhole(
+      key,
+      `/api/messages?${either}&sort=-likes,id`,
+      found.toSorted((a, b) => likesOf(b) - likesOf(a) || a - b),
+      26,
+    );
+    const both = `filter[$or][0][author][eq]=ada&filter[$or][0][id][gt]=250&filter[$or][1][room][eq]=2`;
+    await expectWhole(key, `/api/messages?${both}`, [40, 160, 280, 300, 400, 401, 402], 20);
+    const pages = await pagesOf(key.ada, `/api/messages?${either}&limit=5`);
+    expect(pages.flatMap(({ data }) => ids(data))).toEqual(found);
+    // A side without an index: the table is read, in windows.
+    const { meta } = await listed(
+      key,
+      "/api/messages?filter[$or][0][author][eq]=ada&filter[$or][1][likes][eq]=9",
+    );
+    expect(meta.truncated).toBe(true);
+    // The rule's ways come first: two memberships, and the seven rows of these rooms.
+    const members = await chat(membership);
+    await expectWhole(members, `/api/messages?${either}`, own, 17);
+  });
+});
+
+/** Null, which comes last in descending order, for those without. */
+const likesOf = (id: number) => (id > 400 ? -1 : id % 3);
+
 async function listedByKey(server: TestServer) {
   const key = client(server, await apiKey(server, "project:backend"));
   return { meta: metaOf(await key.get("/api/messages")) };

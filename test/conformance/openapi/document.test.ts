@@ -113,6 +113,7 @@ describe("the OpenAPI document", () => {
       ...Object.keys(rooms.properties).map((name) => `filter[${name}]`),
       "select",
       "sort",
+      "expand",
       "limit",
       "offset",
       "total",

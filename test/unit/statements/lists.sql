@@ -190,12 +190,12 @@ FROM (SELECT sum((ifnull(octet_length(_page."label"), 0) + ifnull(octet_length(_
 WITH _counted AS MATERIALIZED (SELECT (SELECT json_array(count(*), count(*) FILTER (WHERE 1), 0)
     FROM (SELECT _t."id" AS "id"
       FROM "tags" AS _t NOT INDEXED
-      WHERE _t."id" IN (SELECT value
+      WHERE _t."id" IN (SELECT value AS item
         FROM json_each(?))
       LIMIT 100001) AS _w) AS counted), _sorted AS MATERIALIZED (SELECT _w."id"
   FROM (SELECT _t."id" AS "id"
     FROM "tags" AS _t NOT INDEXED
-    WHERE _t."id" IN (SELECT value
+    WHERE _t."id" IN (SELECT value AS item
       FROM json_each(?))
     LIMIT CASE WHEN (SELECT counted ->> 0
       FROM _counted) <= 100000 THEN -1 ELSE 0 END) AS _w
@@ -928,7 +928,7 @@ WITH "_l0" AS MATERIALIZED (SELECT "_x_0_0_m"."room_id" AS k, 1 AS ok
       WHERE ok AND k IS NOT NULL))
   UNION ALL
   SELECT *
-  FROM (SELECT 1 AS w, ? AS k)), _counted AS MATERIALIZED (SELECT (SELECT json_array(count(*), count(*) FILTER (WHERE (_w."_f0" AND _w."size" IN (SELECT value
+  FROM (SELECT 1 AS w, ? AS k)), _counted AS MATERIALIZED (SELECT (SELECT json_array(count(*), count(*) FILTER (WHERE (_w."_f0" AND _w."size" IN (SELECT value AS item
             FROM json_each(?)))), 0)
     FROM (SELECT *
       FROM (SELECT _t."size" AS "size", _t."name" AS "name", _t."id" AS "id", CASE _k.w WHEN 1 THEN NOT ifnull(_t."id" IN (SELECT k
@@ -977,7 +977,7 @@ WITH "_l0" AS MATERIALIZED (SELECT "_x_0_0_m"."room_id" AS k, 1 AS ok
       FROM "_l0") <= 100000 THEN CASE WHEN (SELECT counted ->> 0
       FROM _counted) <= (100000 - (SELECT count(*)
         FROM "_l0")) THEN -1 ELSE 0 END ELSE 0 END) AS _w
-  WHERE (_w."_f0" AND _w."size" IN (SELECT value
+  WHERE (_w."_f0" AND _w."size" IN (SELECT value AS item
       FROM json_each(?)))
   ORDER BY _w."name", _w."size" DESC, _w."id"
   LIMIT ? + 1 OFFSET ?), _page AS MATERIALIZED (SELECT _sorted."id", _r."owner_id" AS "owner_id", _sorted."name", _r."archived_at" AS "archived_at", _sorted."size"
@@ -1470,7 +1470,7 @@ WITH _counted AS MATERIALIZED (SELECT (SELECT json_array(count(*), count(*) FILT
         WHERE ("_x_m"."room_id" = _t."room_id" AND "_x_m"."user_id" = ?)
         LIMIT 1) END AS "_p0"
       FROM "messages" AS _t INDEXED BY "messages(author_id)"
-      WHERE _t."author_id" IN (SELECT value
+      WHERE _t."author_id" IN (SELECT value AS item
         FROM json_each(?))
       LIMIT 100001) AS _w) AS counted), _sorted AS MATERIALIZED (SELECT _w."id"
   FROM (SELECT _t."id" AS "id", _t."created_at" AS "created_at", _t."room_id" AS "room_id", CASE WHEN _t."created_at" > ? THEN (SELECT 2
@@ -1478,7 +1478,7 @@ WITH _counted AS MATERIALIZED (SELECT (SELECT json_array(count(*), count(*) FILT
       WHERE ("_x_m"."room_id" = _t."room_id" AND "_x_m"."user_id" = ?)
       LIMIT 1) END AS "_p0"
     FROM "messages" AS _t INDEXED BY "messages(author_id)"
-    WHERE _t."author_id" IN (SELECT value
+    WHERE _t."author_id" IN (SELECT value AS item
       FROM json_each(?))
     LIMIT CASE WHEN (SELECT counted ->> 0
       FROM _counted) <= 100000 THEN -1 ELSE 0 END) AS _w
