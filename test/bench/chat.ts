@@ -2,6 +2,7 @@ import { cpSync, mkdirSync, mkdtempSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { openLibsql } from "../../src/node/libsql.js";
+import type { Statement } from "../../src/platform/database.js";
 import { svc } from "../support/project-directory.js";
 import { builtCommand } from "../support/spawned-server.js";
 
@@ -62,8 +63,30 @@ export interface Chat {
 
 /** A project with 100,000 messages in 100 rooms of twenty members each, and as many drafts. */
 export async function makeChat(more = "", command = builtCommand): Promise<Chat> {
+  const insert = (text: string, ...params: string[]) => ({ sql: text, params });
+  const fill = (userId: string) => [
+    insert(`${numbers(rooms)} INSERT INTO rooms SELECT i, 'room ' || i FROM n`),
+    insert(`${numbers(rooms)} INSERT INTO members SELECT i, ? FROM n`, userId),
+    insert(
+      `${numbers(rooms * (usersPerRoom - 1))} INSERT INTO members SELECT i % ${rooms}, 'user ' || i FROM n`,
+    ),
+    insert(messagesText(rows), userId),
+    insert(
+      `${numbers(rows)} INSERT INTO drafts (owner_id, body) SELECT ?, 'this is draft number ' || i FROM n`,
+      userId,
+    ),
+  ];
+  return makeProject({ schema, config: config(more) }, fill, command);
+}
+
+/** A project in a directory of its own, with a user, and filled by statements that are made of the user's id. */
+export async function makeProject(
+  { schema, config }: { readonly schema: string; readonly config: string },
+  fill: (userId: string) => readonly Statement[],
+  command = builtCommand,
+): Promise<Chat> {
   const directory = mkdtempSync(join(tmpdir(), "svc-bench-"));
-  writeFileSync(join(directory, "svc.toml"), config(more));
+  writeFileSync(join(directory, "svc.toml"), config);
   writeFileSync(join(directory, "svc.schema.yaml"), schema);
   const run = (args: readonly string[], input = "") => svc(directory, args, input, command);
   run(["schema", "apply"]);
@@ -73,19 +96,7 @@ export async function makeChat(more = "", command = builtCommand): Promise<Chat>
   }[];
   const file = join(directory, ".svc/data.db");
   const database = openLibsql({ path: file, synchronous: "normal", commandLine: true });
-  const insert = (text: string, ...params: string[]) => ({ sql: text, params });
-  await database.batch([
-    insert(`${numbers(rooms)} INSERT INTO rooms SELECT i, 'room ' || i FROM n`),
-    insert(`${numbers(rooms)} INSERT INTO members SELECT i, ? FROM n`, user!.id),
-    insert(
-      `${numbers(rooms * (usersPerRoom - 1))} INSERT INTO members SELECT i % ${rooms}, 'user ' || i FROM n`,
-    ),
-    insert(messagesText(rows), user!.id),
-    insert(
-      `${numbers(rows)} INSERT INTO drafts (owner_id, body) SELECT ?, 'this is draft number ' || i FROM n`,
-      user!.id,
-    ),
-  ]);
+  await database.batch(fill(user!.id));
   await database.close();
   return { directory, file, userId: user!.id };
 }

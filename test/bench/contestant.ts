@@ -24,6 +24,11 @@ export interface Contestant {
   end(): Promise<unknown>;
 }
 
+/** What it takes to ask a contestant for one kind of work. */
+export interface Asked<W extends Work> extends Pick<Contestant, "url" | "headers" | "prepare"> {
+  readonly requests: Pick<Contestant["requests"], W>;
+}
+
 const random = (below: number) => Math.floor(Math.random() * below);
 /** Of a row that is neither created nor deleted meanwhile. */
 export const anyId = () => 1 + random(rows / 2);
@@ -125,9 +130,9 @@ export async function startBare(file: string, userId: string): Promise<Contestan
 }
 
 /** What autocannon says of a run; every answer has to be a success. */
-export async function load(
-  { url, headers, requests }: Contestant,
-  work: Work,
+export async function load<W extends Work>(
+  { url, headers, requests }: Asked<W>,
+  work: W,
   options: Partial<autocannon.Options>,
 ): Promise<autocannon.Result> {
   const setupRequest = (request: autocannon.Request) => {
@@ -141,7 +146,11 @@ export async function load(
 }
 
 /** Requests a second that it answers. */
-export async function rate(contestant: Contestant, work: Work, options: Partial<autocannon.Options>) {
+export async function rate<W extends Work>(
+  contestant: Asked<W>,
+  work: W,
+  options: Partial<autocannon.Options>,
+) {
   const result = await load(contestant, work, options);
   return result["2xx"] / result.duration;
 }

@@ -75,8 +75,8 @@ function collections(roomsId: string) {
   ];
 }
 
-/** PocketBase with its defaults on a fresh directory, filled with the same as chat.ts, and its user signed in. */
-export async function startPocketbase(binary: string): Promise<Contestant> {
+/** PocketBase with its defaults on a fresh directory, filled by a function, and its user signed in. */
+async function started(binary: string, fillFile: (file: string, userId: string) => Promise<void>) {
   const directory = mkdtempSync(join(tmpdir(), "pocketbase-bench-"));
   const data = join(directory, "pb_data");
   const run = (...args: string[]) => execFileSync(binary, [...args, "--dir", data], { encoding: "utf8" });
@@ -84,22 +84,38 @@ export async function startPocketbase(binary: string): Promise<Contestant> {
   const empty = await serve(binary, data);
   const userId = await makeCollections(empty.url);
   await empty.end();
-  await fill(join(data, "data.db"), userId);
+  await fillFile(join(data, "data.db"), userId);
   const { url, end } = await serve(binary, data);
   const { token } = await signIn(url, "users", person);
-  const records = (table: string) => `/api/collections/${table}/records`;
+  return {
+    url,
+    headers: { Authorization: token },
+    file: join(data, "data.db"),
+    userId,
+    end: async () => {
+      await end();
+      rmSync(directory, { recursive: true, force: true });
+    },
+  };
+}
+
+const records = (table: string) => `/api/collections/${table}/records`;
+
+/** PocketBase, filled with the same as chat.ts. */
+export async function startPocketbase(binary: string): Promise<Contestant> {
+  const { url, headers, file, userId, end } = await started(binary, fill);
   const list = (filter: string) => `${records("messages")}?perPage=50&sort=id${filter}`;
   const message = (id: number) => `${records("messages")}/${idOf(id)}`;
   let made = rows;
   const removal = removals(message, async (howMany) => {
     const first = made + 1;
-    await insertAll(join(data, "data.db"), [messagesFrom(first, howMany, userId)]);
+    await insertAll(file, [messagesFrom(first, howMany, userId)]);
     made += howMany;
     return first;
   });
   return {
     url,
-    headers: { Authorization: token },
+    headers,
     requests: {
       point: get(() => `${records("drafts")}/${idOf(anyId())}`),
       room: get(() => list(`&filter=${encodeURIComponent(`room_id='${idOf(anyRoom())}'`)}`)),
@@ -109,11 +125,35 @@ export async function startPocketbase(binary: string): Promise<Contestant> {
       delete: removal.requests,
     },
     prepare: removal.prepare,
-    end: async () => {
-      await end();
-      rmSync(directory, { recursive: true, force: true });
-    },
+    end,
   };
+}
+
+/**
+ * PocketBase with messages, of which its user may list those of the own rooms. `all` and `own` are SELECTs of
+ * the number of each `room`, and of each that the user is a member of; `messages` of the `id` and the `room` of each
+ * message.
+ */
+export async function startMember(
+  binary: string,
+  { all, own, messages }: { readonly all: string; readonly own: string; readonly messages: string },
+): Promise<Pick<Contestant, "url" | "headers" | "end"> & { readonly list: string }> {
+  const { url, headers, end } = await started(binary, (file, userId) =>
+    insertAll(file, [
+      { sql: `INSERT INTO rooms (id, name) SELECT ${sqlId("room")}, 'room' FROM (${all})`, params: [] },
+      {
+        sql: `INSERT INTO members (room_id, user_id) SELECT ${sqlId("room")}, ? FROM (${own})`,
+        params: [userId],
+      },
+      {
+        sql: `INSERT INTO messages (id, room_id, author_id, body, created_at)
+          SELECT ${sqlId("id")}, ${sqlId("room")}, 'somebody', 'body ' || id, '2026-01-01 00:00:00.000Z' FROM (${messages})`,
+        params: [],
+      },
+      { sql: "ANALYZE", params: [] },
+    ]),
+  );
+  return { url, headers, end, list: `${records("messages")}?perPage=50&sort=id&skipTotal=1` };
 }
 
 async function serve(binary: string, data: string) {

@@ -1,5 +1,5 @@
 import { median } from "../support/figures.js";
-import { type Contestant, connections, rate, type Work } from "./contestant.js";
+import { type Asked, type Contestant, connections, rate, type Work } from "./contestant.js";
 
 /** So many short turns that a noisy machine is as noisy for all; `ROUNDS` and `SECONDS` prolong it. */
 const rounds = Number(process.env.ROUNDS ?? 21);
@@ -19,7 +19,10 @@ export interface Compared {
   readonly ratio: number;
 }
 
-export async function compare(contestants: readonly Contestant[], work: Work): Promise<readonly Compared[]> {
+export async function compare<W extends Work>(
+  contestants: readonly Asked<W>[],
+  work: W,
+): Promise<readonly Compared[]> {
   const rates: number[][] = [];
   for (const contestant of contestants) rates.push([await warmUp(contestant, work)]);
   for (let round = 0; round < rounds; round++)
@@ -67,7 +70,7 @@ export async function inPairs<T>(
 }
 
 /** Twice as many requests each time, until they take two seconds: by then what is hot has been compiled. */
-async function warmUp(contestant: Contestant, work: Work): Promise<number> {
+async function warmUp<W extends Work>(contestant: Asked<W>, work: W): Promise<number> {
   for (let amount = connections; ; amount *= 2) {
     const measured = await rateOf(contestant, work, amount);
     if (amount / measured > 2) return measured;
@@ -75,7 +78,7 @@ async function warmUp(contestant: Contestant, work: Work): Promise<number> {
 }
 
 /** Of so many requests, all of which are answered: what a slow server still works on would be noise for the next one. */
-async function rateOf(contestant: Contestant, work: Work, requests: number): Promise<number> {
+async function rateOf<W extends Work>(contestant: Asked<W>, work: W, requests: number): Promise<number> {
   const amount = connections * Math.max(1, Math.round(requests / connections));
   await contestant.prepare(work, amount);
   // The end is looked for every ten milliseconds; sixteen slow lists at once may take longer than the default of ten seconds.

@@ -190,12 +190,28 @@ function merged(
             sql` `,
           )} END`;
     const values = order.map(({ column }, i) => sql`${h(column)} AS ${places[i]!}`);
-    return sql`SELECT ${source}.w AS w, ${source}.k AS k, _h.${row} AS p, ${commaList(values)} FROM ${source} CROSS JOIN ${name(plan.table.name)} AS _h NOT INDEXED WHERE ${and([sql`_h.${row} = ${next}`, ...within])}`;
+    const found = keysInIndex(plan, ways, row)
+      ? { table: searched(plan, ways[0]!.index, sql`_h`), also: [isReached(ways[0]!, sql`_h`, source)] }
+      : { table: sql`${name(plan.table.name)} AS _h NOT INDEXED`, also: [] };
+    return sql`SELECT ${source}.w AS w, ${source}.k AS k, _h.${row} AS p, ${commaList(values)} FROM ${source} CROSS JOIN ${found.table} WHERE ${and([...found.also, sql`_h.${row} = ${next}`, ...within])}`;
   };
   const first = step(sql`_keys`, after === null ? null : placeOf(order, after));
   const terms = order.map(({ descending }, i) => sql`${places[i]!}${descending ? sql` DESC` : sql``}`);
   const columns = commaList([sql`w`, sql`k`, sql`p`, ...places]);
   return sql`WITH _q(${columns}) AS (${first} UNION ALL ${step(sql`_q`, place)} ORDER BY ${commaList(terms)} ${limitClause}) SELECT * FROM _q`;
+}
+
+/**
+ * Whether the order is that of the rows' own key, and the index of the only way holds nothing else but what the way seeks:
+ * then all that the queue needs of a row is found in this index, at the place where its key was just found.
+ */
+function keysInIndex(
+  { path: { order } }: ListPlan,
+  [way, ...others]: readonly WalkedWay[],
+  row: Sql,
+): boolean {
+  if (others.length > 0 || order.length !== 1 || name(order[0]!.column.name).text !== row.text) return false;
+  return way?.index?.columns.length === 1 + way!.served.length;
 }
 
 /** The alias of the listed table where the next row of a way's key is looked up. */
