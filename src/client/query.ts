@@ -14,6 +14,8 @@ export interface ListQuery<Row, K extends keyof Row = keyof Row, E = unknown> {
   readonly select?: readonly K[];
   /** The columns to sort by: `column` sorts ascending, `-column` descending. */
   readonly sort?: SortTerm<Row> | readonly SortTerm<Row>[];
+  /** Words that a row has to hold, the last as a beginning, phrases in double quotes; for tables with a search index. */
+  readonly search?: string;
   /** References to follow: paths, or an object with options for each path. */
   readonly expand?: E;
   /** The most rows of a page: 1 to 1000; the default is 50. */
@@ -172,7 +174,18 @@ function withoutEmpty(group: object): object {
  * null: a filter that was left out would return rows that it was meant to exclude.
  */
 function listParameters<Row, K extends keyof Row>(query: ListQuery<Row, K>): string {
-  const { where = {}, filter = {}, select = [], sort = [], expand, limit, offset, total, ...others } = query;
+  const {
+    where = {},
+    filter = {},
+    select = [],
+    sort = [],
+    search,
+    expand,
+    limit,
+    offset,
+    total,
+    ...others
+  } = query;
   const [unknown] = Object.keys(others);
   if (unknown !== undefined) throw badCall(`${unknown}: no such part of a list query`);
   const parameters = new URLSearchParams();
@@ -187,6 +200,7 @@ function listParameters<Row, K extends keyof Row>(query: ListQuery<Row, K>): str
   const terms = [sort].flat();
   if (select.length > 0) add("select", select.join(","));
   if (terms.length > 0) add("sort", terms.join(","));
+  if (search !== undefined) add("search", search);
   for (const [name, value] of expandParameters((expand ?? []) as object)) add(name, value);
   if (limit !== undefined) add("limit", limit);
   if (offset !== undefined) add("offset", offset);

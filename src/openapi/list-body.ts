@@ -8,7 +8,7 @@ import { list, object, ref, text } from "./operation.js";
  * group of filters in it.
  */
 export function listBodySchemas(table: Table, tables: readonly Table[]): JsonSchema {
-  const { name, columns } = table;
+  const { name, columns, search } = table;
   const all = [...columns.values()];
   const compared = all.filter(({ type }) => type !== "json");
   const each = (some: readonly Column[], schemaOf: (column: Column) => JsonSchema) =>
@@ -21,6 +21,7 @@ export function listBodySchemas(table: Table, tables: readonly Table[]): JsonSch
     filter: ref(`${name}.filter`),
     select: some(all.map((column) => column.name)),
     sort: some(compared.flatMap((column) => [column.name, `-${column.name}`])),
+    ...(search.length > 0 && { search: { ...text, maxLength: 1000 } }),
     expand: expandMember(table, tables),
     limit: { type: "integer", minimum: 1, maximum: 1000, default: 50 },
     offset: { type: "integer", minimum: 0, default: 0 },

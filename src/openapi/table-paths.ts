@@ -172,6 +172,7 @@ function listParameters(table: Table, tables: readonly Table[]): readonly JsonSc
     ...filterParameters(table),
     separated("select", { enum: columns.map(({ name }) => name) }),
     separated("sort", { enum: sorted }),
+    ...(table.search.length > 0 ? [query("search", { type: "string", maxLength: 1000 })] : []),
     ...expandParameters(table, tables),
     limitParameter,
     query("offset", { type: "integer", minimum: 0, default: 0 }),

@@ -38,6 +38,8 @@ export interface Table {
   /** The columns of every `unique`, whether a column or the table declares it. */
   readonly unique: readonly (readonly ColumnName[])[];
   readonly indexes: readonly Index[];
+  /** The columns that the table's full-text index covers, in the order that ranks what is found; empty without one. */
+  readonly search: readonly ColumnName[];
   /**
    * Whether the table is STRICT. `svc schema pull` writes `strict: false` for tables of other programs that are not.
    */

@@ -13,6 +13,7 @@ export function plainTable(
     primaryKey,
     unique: [],
     indexes: [],
+    search: [],
     strict: true,
     virtual: false,
     renamedFrom: null,

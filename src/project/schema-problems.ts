@@ -59,10 +59,27 @@ function tableProblems(table: Table, schema: Schema): Problem[] {
       );
   return [
     ...problems,
+    ...searchProblems(table, schema).map((message) => problem(`${table.name}.search`, message)),
     ...columns.flatMap((column) =>
       columnProblems(column, schema).map((message) => problem(`${at}.${column.name}`, message)),
     ),
   ];
+}
+
+/** The most columns that a table's full-text index may have: a search asks for each of them by itself. */
+const searchColumnsMax = 16;
+
+function searchProblems(table: Table, schema: Schema): string[] {
+  const { columns, primaryKey, search, virtual } = table;
+  if (search.length === 0) return [];
+  const problems = search
+    .filter((name) => columns.get(name)!.type !== "text")
+    .map((name) => `${name} is ${columns.get(name)!.type}: only text is searched`);
+  if (search.length > searchColumnsMax) problems.push(`more than ${searchColumnsMax} columns`);
+  if (virtual) problems.push("a virtual table cannot be searched");
+  else if (primaryKey.length === 0 && isWhollyRead(schema, table.name))
+    problems.push("only a table with a primary key can be searched");
+  return problems;
 }
 
 function columnProblems(column: Column, schema: Schema): string[] {

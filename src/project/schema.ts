@@ -49,6 +49,7 @@ export const tableSchema = mapWith({
   primary_key: v.optional(names),
   unique: v.optional(v.array(names), []),
   indexes: v.optional(v.array(mapWith({ columns: names, unique: flag, where: v.optional(v.string()) })), []),
+  search: v.optional(names),
   renamed_from: v.optional(v.string()),
   strict: v.optional(v.boolean(), true),
   virtual: flag,

@@ -20,6 +20,7 @@ export function tableFromSource(name: string, source: TableSource): Table {
     primaryKey,
     unique: [...inlineUnique, ...source.unique.map((list) => list.map(columnName))],
     indexes: source.indexes.map(indexOf),
+    search: (source.search ?? []).map(columnName),
     strict: source.strict,
     virtual: source.virtual,
     renamedFrom: source.renamed_from ?? null,

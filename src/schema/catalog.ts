@@ -21,6 +21,7 @@ import {
   rowidName,
   sameName,
 } from "./physical.js";
+import { type SearchedBy, searchedByOf } from "./search-index.js";
 import { noTriggers, triggersReached, type WriteTriggers } from "./triggers-reached.js";
 import { findUnsupported, type Unsupported } from "./unsupported.js";
 
@@ -75,6 +76,11 @@ export interface CatalogTable {
    */
   readonly hasOwnersSql: boolean;
   readonly checks: readonly CatalogCheck[];
+  /**
+   * What the documents of the table's full-text index are numbered by: its rowid, or the numbers of a table of keys. Null
+   * without an index.
+   */
+  readonly searchedBy: SearchedBy | null;
   /** The columns of each foreign key, in the order of the CREATE statement. */
   readonly foreignKeys: readonly (readonly string[])[];
 }
@@ -90,6 +96,7 @@ export function plainCatalogTable({ primaryKey }: Table): CatalogTable {
     hasOwnersSql: false,
     checks: [],
     foreignKeys: [],
+    searchedBy: null,
     collations: new Map(),
     indexes: [{ name: "", columns, unique: true, isTable: true }],
     triggers: { insert: noTriggers, update: noTriggers, delete: noTriggers },
@@ -156,6 +163,7 @@ function catalogTableOf(
     triggers: triggersReached(physical, ownTriggers, table),
     hasOwnersSql: ownersSql.isThere,
     checks: checksOf(table),
+    searchedBy: searchedByOf(physical, table.name),
     // SQLite's pragma_foreign_key_list returns the last foreign key of a table first.
     foreignKeys: table.foreignKeys.map((key) => key.columns.map(({ from }) => from)).reverse(),
   };

@@ -94,6 +94,7 @@ export function tableModel(source: PhysicalTable, physical: Physical, typeOf: Ty
     columns: new Map(columns.map((column) => [column.name, column])),
     primaryKey: keyIsNamed ? key.map(columnName) : [],
     ...indexesAndUnique(shapes, names),
+    search: [],
     strict: source.strict,
     virtual: source.kind === "virtual",
     renamedFrom: null,

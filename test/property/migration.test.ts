@@ -128,6 +128,7 @@ function table(name: string, shape: TableShape, all: Record<string, TableShape>)
       unique: of.index === "unique partial",
       where: of.index.endsWith("partial") ? `${each} is not null` : null,
     })),
+    search: [],
     strict: true,
     virtual: false,
     renamedFrom: shape.renamedFrom === name ? null : shape.renamedFrom,

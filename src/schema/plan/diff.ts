@@ -13,6 +13,7 @@ import type { RowsOf } from "./column-hazards.js";
 import { imageAfter } from "./image-after.js";
 import { needsRebuild } from "./needs-rebuild.js";
 import { findRenames, inOldNames, type Renames, renameProblems } from "./renames.js";
+import { searchSteps } from "./search-steps.js";
 import type { Step } from "./steps.js";
 import { type TableChange, tableChange } from "./table-change.js";
 import { compareTables, type TableComparison } from "./table-comparison.js";
@@ -61,9 +62,10 @@ export function diff(
   const changes = comparisons.map((each) =>
     tableChange(each, needing.includes(each) || takesColumnsAtOnce(each, together)),
   );
+  const search = searchSteps(proposed, changes, physical, options.ownTriggers ?? []);
   const creation = created.flatMap((table) => createTableSteps(table, physical));
   const steps = besideOwnTriggers(
-    options.ownTriggers ?? [],
+    search.staying,
     gone,
     [
       ...stepsOfChanges(changes, together, gone, creation, physical, rowsIn(before, changes, physical)),
@@ -72,7 +74,11 @@ export function diff(
     renameSteps(renames, proposed, physical),
   );
   const adoption = adopted.map((table) => adoptStep(table, physicalTable(physical, table.name)!, physical));
-  return { steps: [...steps, ...adoption], adopted, problems: [] };
+  return {
+    steps: [...search.dropped, ...steps, ...adoption, ...search.created],
+    adopted,
+    problems: [],
+  };
 }
 
 /** The schema in force without tables that are missing in the database, because somebody dropped them there. */

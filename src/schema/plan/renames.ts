@@ -114,6 +114,7 @@ function tableInOldNames(table: Table, renames: Renames): Table {
     primaryKey: table.primaryKey.map(old),
     unique: table.unique.map((columns) => columns.map(old)),
     indexes: table.indexes.map(indexInOldNames),
+    search: table.search.map(old),
   };
 }
 

@@ -14,6 +14,7 @@ import { isName } from "../../sqlite/names.js";
 import { loadPhysical } from "../load-physical.js";
 import { ownersSqlOf } from "../owners-sql.js";
 import { type Physical, type PhysicalColumn, type PhysicalTable, physicalTable } from "../physical.js";
+import { isSearchTable } from "../search-index.js";
 import { type TableModel, tableModel } from "../table-model.js";
 import { findUnsupported, limitsOf, type Unsupported } from "../unsupported.js";
 import { countInvalidTexts, schemaIsUtf8, storesUtf8 } from "../utf8.js";
@@ -51,7 +52,7 @@ export async function introspect(database: Database): Promise<Introspection> {
   const narrowed: string[] = [];
   const models: TableModel[] = [];
   for (const table of physical.tables.values()) {
-    if (table.kind === "shadow" || /^libsql_/i.test(table.name)) continue;
+    if (table.kind === "shadow" || /^libsql_/i.test(table.name) || isSearchTable(table.name)) continue;
     const unread = unreadable(table, physical, unsupported);
     const read = unread === null ? await introspectTable(database, table, physical, utf8) : without(unread);
     if (read.outcome === "left_out") leftOut.push(`table ${table.name}: ${read.reason}`);

@@ -26,6 +26,7 @@ function tableText(table: Table, schema: Schema): string {
         ? `\n${table.indexes.map((index) => `    - ${indexText(index)}`).join("\n")}`
         : null,
     ],
+    ["search", table.search.length > 0 ? list(table.search.map(scalar)) : null],
     ["renamed_from", table.renamedFrom],
   ];
   const lines = keys.flatMap(([key, value]) =>

@@ -41,7 +41,7 @@ const comparable: readonly ColumnType[] = ["integer", "real", "text", "boolean",
 const numeric: readonly ColumnType[] = ["integer", "real"];
 
 /** Tells the parameters of lists that groups have no use for. */
-const isOfRows = (name: string) => name === "select" || name === "offset" || isExpansion(name);
+const isOfRows = (name: string) => ["select", "offset", "search"].includes(name) || isExpansion(name);
 
 /** The types of the columns that each function takes. */
 const takes: Readonly<Record<AggregateFunction, readonly ColumnType[]>> = {

@@ -68,6 +68,7 @@ export function prepareAggregate(
           briefTableMax: null,
           metered: true,
           choice,
+          match: null,
           output: [],
           expansions: [],
           window: { after: null, upTo: null, counted: false },

@@ -410,7 +410,17 @@ const moreThanBefore = new Refusal(
  * Refuses a list that would have to sort more candidates than the scan limit, or for a page that begins too deep. The
  * message names an index that would help.
  */
-function unservedSort({ path, scanLimit }: ListPlan, { readable }: ListAccess, why: Unserved): Refusal {
+function unservedSort(
+  { path, scanLimit, match }: ListPlan,
+  { readable }: ListAccess,
+  why: Unserved,
+): Refusal {
+  if (match !== null)
+    return badRequest(
+      why === "too_many_to_sort"
+        ? `search: more than ${scanLimit} rows match, which are too many to sort: more words, or longer ones, would help`
+        : `what a search finds is sorted, so offset and limit together are ${sortedPlacesMax} at most: a cursor would help`,
+    );
   const held = path.served.flatMap((condition) => constantColumn(condition) ?? []);
   const columns = [
     ...held.map((name) => ({ name, descending: false })),

@@ -19,6 +19,7 @@ import {
   seeksByRequest,
 } from "./access-path.js";
 import type { ListRequest, SortTerm } from "./list-request.js";
+import { type Match, matchedPath, rankTerms } from "./match.js";
 import { type Key, type OrderTerm, totalOrder } from "./order.js";
 import { type Ways, waysTo } from "./ways.js";
 
@@ -49,6 +50,8 @@ export interface ListPlan {
   readonly expansions: readonly ExpansionStep[];
   /** The `contains` and `icontains` filters: how much text they search is measured first. */
   readonly searches: readonly TextSearch[];
+  /** The full-text search that candidates come from; null where they come from an index, the table or ways. */
+  readonly match: Match | null;
 }
 
 /**
@@ -96,14 +99,25 @@ export function planList(
   sort: readonly SortTerm[] | null,
   context: Pick<
     ListPlan,
-    "catalog" | "scanLimit" | "briefTableMax" | "metered" | "output" | "window" | "choice" | "expansions"
+    | "catalog"
+    | "scanLimit"
+    | "briefTableMax"
+    | "metered"
+    | "output"
+    | "window"
+    | "choice"
+    | "expansions"
+    | "match"
   >,
 ): ListPlan {
   const physical = context.catalog.tables.get(table.name);
   const terms = conjuncts(rule).filter((term) => !alwaysTrue(term));
   const conditions = { filters, rule: terms.filter((term) => mentionsRow(term, "row")) };
   const order = sort === null ? [] : totalOrder(table, sort, physical);
-  const path = pathOf(table, context.catalog, conditions, order, context.choice);
+  const path =
+    context.match === null
+      ? pathOf(table, context.catalog, conditions, order, context.choice)
+      : matchedPath(conditions, [...rankTerms(context.match), ...order]);
   return {
     ...context,
     table,

@@ -11,6 +11,7 @@ import {
 } from "../expansion/asked.js";
 import { addBodyFilters } from "./body-filters.js";
 import { columnOf, filtersOf, type Group, newGroup } from "./filters.js";
+import { parseSearch } from "./parse-search.js";
 import { addQueryFilter } from "./query-filters.js";
 import { type Sent, SentJson, SentText } from "./sent.js";
 
@@ -34,6 +35,8 @@ export interface ListRequest {
   readonly offset: number;
   /** Whether all rows of the list are counted, for `meta.total`. */
   readonly counts: boolean;
+  /** What `parseSearch` returned; null where no words are searched for. */
+  readonly search: string | null;
 }
 
 /** A column of `sort`. */
@@ -104,7 +107,14 @@ function parsed<Raw>(
 ): ListRequest | Refusal {
   const root = newGroup();
   const expand: AskedExpansions = new Map();
-  let request: ListParts = { select: null, sort: [], limit: limitDefault, offset: 0, counts: true };
+  let request: ListParts = {
+    select: null,
+    sort: [],
+    limit: limitDefault,
+    offset: 0,
+    counts: true,
+    search: null,
+  };
   for (const [name, raw] of parameters) {
     const parser = parsers.get(name);
     const part =
@@ -145,6 +155,7 @@ type Parser = (sent: Sent, readable: ReadonlyMap<string, Column>) => Partial<Lis
 const parsers: ReadonlyMap<string, Parser> = new Map<string, Parser>([
   ["limit", parseLimit],
   ["offset", parseOffset],
+  ["search", parseSearch],
   ["select", parseSelect],
   ["sort", parseSort],
   ["total", parseTotal],

@@ -1,6 +1,6 @@
 import type { Column, Table } from "../../project/model.js";
 import type { CatalogTable } from "../../schema/catalog.js";
-import type { ColumnName } from "../../sqlite/names.js";
+import { type ColumnName, systemColumnName } from "../../sqlite/names.js";
 import type { Param } from "../sql/fragment.js";
 import type { SortTerm } from "./list-request.js";
 
@@ -14,6 +14,9 @@ export interface OrderTerm {
 
 /** The column that rows are ordered by: one of the table's, or its rowid. */
 export type OrderColumn = Pick<Column, "name" | "type">;
+
+/** By which column rows are ordered that a search has found, best first (`Match.ranks`). No column of a table is called so. */
+export const rank = systemColumnName("_rank");
 
 /**
  * A place in the order: a value for each term. A value other than NULL may be a slot that is filled when the

@@ -20,7 +20,8 @@ import type { BriefTries } from "./brief-tries.js";
 import type { CursorState } from "./cursor.js";
 import { type ListPlan, openRuleBeside, planList, ruleBeside } from "./list-plan.js";
 import type { ListRequest } from "./list-request.js";
-import type { Key, OrderTerm } from "./order.js";
+import { type Match, matchOf, matchValues } from "./match.js";
+import { type Key, type OrderTerm, rank } from "./order.js";
 
 /**
  * What lists of one caller and one table have in common: what the caller may see, and how many rows a request may
@@ -84,10 +85,13 @@ export function prepareList(
   const { access, prepared } = source;
   const { table, catalog } = access;
   const rowid = catalog.tables.get(table.name)?.rowid;
-  if (!state.order.every((column) => table.columns.has(column) || column === rowid)) return outOfDate;
+  const isOrdering = (column: string) => table.columns.has(column) || column === rowid || column === rank;
+  if (!state.order.every(isOrdering)) return outOfDate;
+  const match = matchOf(request, access);
+  if (isRefusal(match)) return match;
   const keys = { after: keyOf(state.window.after), upTo: keyOf(state.window.upTo) };
   const filters = request.filters.map((filter) => asShown(filter, table.name, catalog, request.filterValues));
-  const make = (rule: Expression) => preparedBy(rule, { ...request, filters }, state, keys, source);
+  const make = (rule: Expression) => preparedBy(rule, { ...request, filters }, match, state, keys, source);
   const expanded = shapeOfSteps(firstSteps(request.expansions));
   const shape =
     access.key &&
@@ -104,6 +108,7 @@ export function prepareList(
     pageValues(request.limit, state.window.skip),
     keyValues("after", keys.after),
     keyValues("upTo", keys.upTo),
+    ...(match === null ? [] : [matchValues(match, request.search!)]),
   ];
   return { list, values };
 }
@@ -116,6 +121,7 @@ interface WindowKeys {
 function preparedBy(
   rule: Expression,
   { filters, select, sort, expansions }: ExpandedRequest,
+  match: Match | null,
   { window, order, choice }: CursorState,
   { after, upTo }: WindowKeys,
   { access, scanLimit, metered }: ListSource,
@@ -127,6 +133,7 @@ function preparedBy(
     briefTableMax: null,
     metered,
     choice,
+    match,
     output: select ?? [...access.readable.values()],
     expansions: firstSteps(expansions),
     window: { after: slotsOf("after", after), upTo: slotsOf("upTo", upTo), counted: window.counted },
@@ -152,7 +159,8 @@ const soughtMax = 2_000;
 export const briefBytesMax = 1_048_576;
 
 function briefOf(plan: ListPlan): PlannedPage | null {
-  if (plan.searches.length > 0) return null;
+  // How long FTS5 takes does not hang on how many rows it finds.
+  if (plan.searches.length > 0 || plan.match !== null) return null;
   const scanLimit = Math.min(plan.scanLimit, briefScanLimit(plan));
   const briefTableMax = Math.min(plan.scanLimit, countsInIndex(plan) ? unlimitedMax : unjudgedMax);
   const answerBytesMax = Math.min(plan.catalog.answerBytesMax, briefBytesMax);
@@ -190,7 +198,7 @@ function once<T>(make: () => T): () => T {
  */
 function shapeOf(
   filters: readonly Expression[],
-  { select, sort }: ListRequest,
+  { select, sort, search }: ListRequest,
   { window, order, choice }: CursorState,
   keys: WindowKeys,
 ): string {
@@ -199,6 +207,7 @@ function shapeOf(
     select === null ? "*" : select.map(({ name }) => name).join(),
     sort.map(({ column, descending }) => `${column.name} ${descending}`).join(),
     order.join(),
+    search === null ? "" : "search",
     ...filters.map((filter) => predicate(filter, columnNames).text),
   ].join("\n");
 }

@@ -36,6 +36,8 @@ export interface CandidateSource {
   inOrder(columns: readonly Sql[], more: readonly Sql[], limitClause: Sql, until: Refer | null): Sql;
   /** Only where the list has ways. */
   readonly ways: WaysSource | null;
+  /** The SQL of a column of the order beside the candidate of `_t`. */
+  readonly refer: Refer;
   readonly exact: boolean;
   /** How SQLite is expected to find the candidates. */
   readonly seeks: readonly Seek[];
@@ -66,6 +68,7 @@ export function searchSource(plan: ListPlan, gate: Gate): CandidateSource {
       return armed(plan, selectFrom(plan, columns, more), limitClause, stop);
     },
     ways: null,
+    refer: columnsOfAlias(sql`_t`),
     exact: true,
     seeks: ownSeek(plan),
   };

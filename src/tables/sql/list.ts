@@ -29,6 +29,7 @@ import {
 } from "./fragment.js";
 import { type Gate, gateOf, openGate } from "./gate.js";
 import { type Judge, judgeOf } from "./judge.js";
+import { matchSource } from "./matches.js";
 import { behind, columnsOfAlias, notBehind, orderBy, type Refer } from "./place.js";
 import { searchBudget } from "./search-budget.js";
 import { waysSource } from "./ways.js";
@@ -107,15 +108,16 @@ export function listStatement(plan: ListPlan): Counted<Sql> {
   };
 }
 
-/** Where the candidates of a list come from: its ways, or else an index or the table. */
+/** Where the candidates of a list come from: a search, its ways, or else an index or the table. */
 export function sourceOf(plan: ListPlan, gate: Gate): CandidateSource {
   const { ways } = plan.path;
+  if (plan.match !== null) return matchSource(plan, plan.match, gate);
   return ways === null ? searchSource(plan, gate) : waysSource(plan, ways, gate);
 }
 
 /** The tests of candidates; where several ways lead to them, also that each of them is in the list once. */
-export function judgeOfSource(plan: ListPlan, { gate, ways }: CandidateSource): Judge {
-  const behind = behindPage(plan, columnsOfAlias(sql`_t`));
+export function judgeOfSource(plan: ListPlan, { gate, ways, refer }: CandidateSource): Judge {
+  const behind = behindPage(plan, refer);
   const isFirst = ways?.isFirst ?? null;
   if (isFirst === null) return judgeOf(plan, gate, behind);
   const judge = judgeOf(plan, gate, [...behind, isFirst]);

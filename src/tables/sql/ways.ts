@@ -71,6 +71,7 @@ export function waysSource(plan: ListPlan, ways: readonly WalkedWay[], gate: Gat
       const row = name(rowKey!);
       return sql`SELECT ${shown(plan, columns, more)} FROM (${merged(plan, ways, row, limitClause, until)}) AS _k CROSS JOIN ${name(plan.table.name)} AS _t NOT INDEXED WHERE _t.${row} = _k.p`;
     },
+    refer: columnsOfAlias(sql`_t`),
     exact: all.every(({ exact }) => exact),
     seeks: [
       ...all.map(({ seek }) => seek),

@@ -46,6 +46,7 @@ export function table(name: string, types: Readonly<Record<string, ColumnType>>)
     primaryKey: columns.slice(0, 1).map((column) => column.name),
     unique: [],
     indexes: [],
+    search: [],
     strict: true,
     virtual: false,
     renamedFrom: null,

@@ -1,0 +1,134 @@
+import type { Schema, Table } from "../../project/model.js";
+import { type Affinity, affinity } from "../../sqlite/column-type.js";
+import {
+  collationsOf,
+  type Physical,
+  type PhysicalTable,
+  type PhysicalTrigger,
+  physicalTable,
+  rowidAlias,
+} from "../physical.js";
+import {
+  isSearchTrigger,
+  type Searched,
+  type SearchIndex,
+  type SearchKey,
+  searchedTable,
+  searchIndex,
+} from "../search-index.js";
+import { dropTable, dropTrigger, inlineKey, type Keepsakes, nothingKept, storageTypes } from "./ddl.js";
+import { keepsakes } from "./keepsakes.js";
+import type { Step } from "./steps.js";
+import type { TableChange } from "./table-change.js";
+
+/** The steps for full-text indexes, and the server's own triggers that they leave in place. */
+export interface SearchSteps {
+  /** They come before all others: neither columns nor tables are changed under an index. */
+  readonly dropped: readonly Step[];
+  /** They come after all others, renames too, and fill the indexes from the rows as these are then. */
+  readonly created: readonly Step[];
+  readonly staying: readonly PhysicalTrigger[];
+}
+
+/**
+ * The steps that bring the full-text indexes of the database to what the proposal says. An index whose statements would
+ * be other ones, or whose table is rebuilt, is dropped and made anew. `changes` are those of the tables that stay.
+ */
+export function searchSteps(
+  proposed: Schema,
+  changes: readonly TableChange[],
+  physical: Physical,
+  ownTriggers: readonly PhysicalTrigger[],
+): SearchSteps {
+  const wanted = [...proposed.tables.values()]
+    .filter(({ search }) => search.length > 0)
+    .map((table) => {
+      const change = changes.find(({ named }) => named === table);
+      const index = searchIndex(searchedOf(table, change, physical));
+      return { table, index, isKept: !change?.rebuild && isThere(index, physical, ownTriggers) };
+    });
+  const kept = new Set(
+    wanted
+      .filter(({ isKept }) => isKept)
+      .flatMap(({ index }) => [...index.tables.keys(), ...index.triggers.keys()]),
+  );
+  const old = ownTriggers.filter((trigger) => isSearchTrigger(trigger) && !kept.has(trigger.name));
+  const tables = [...physical.tables.values()].filter(
+    ({ name, kind }) => kind !== "shadow" && searchedTable(name) !== null && !kept.has(name),
+  );
+  const of = new Set([...old.map(({ on }) => on), ...tables.map(({ name }) => searchedTable(name)!)]);
+  return {
+    dropped: [...of].map((table) => ({
+      kind: "drop_search",
+      description: `drop the search index of ${table}`,
+      statements: [
+        ...old.filter(({ on }) => on === table).map(({ name }) => dropTrigger(name)),
+        ...tables.filter(({ name }) => searchedTable(name) === table).map(({ name }) => dropTable(name)),
+      ],
+      hazards: [],
+    })),
+    created: wanted
+      .filter(({ isKept }) => !isKept)
+      .map(({ table, index }) => ({
+        kind: "create_search",
+        description: `create the search index of ${table.name} (${table.search.join(", ")})`,
+        statements: [...index.tables.values(), ...index.fill, ...index.triggers.values()],
+        hazards: [],
+      })),
+    staying: ownTriggers.filter((trigger) => !old.includes(trigger)),
+  };
+}
+
+/** Whether the database has an index with just these statements. */
+function isThere(
+  { tables, triggers }: SearchIndex,
+  physical: Physical,
+  ownTriggers: readonly PhysicalTrigger[],
+): boolean {
+  return (
+    [...tables].every(([name, sql]) => physicalTable(physical, name)?.sql === sql) &&
+    [...triggers].every(([name, sql]) =>
+      ownTriggers.some((trigger) => trigger.name === name && trigger.sql === sql),
+    )
+  );
+}
+
+/** The index of a table, by the key that its table will have after the plan. `change` is undefined where it is new. */
+function searchedOf(table: Table, change: TableChange | undefined, physical: Physical): Searched {
+  const { name, search: columns, primaryKey } = table;
+  const source = change?.physical ?? physicalTable(physical, name);
+  const made = (from: Table, kept: Keepsakes): Searched => ({
+    table: name,
+    columns,
+    key: from.primaryKey.map(
+      (column, i): SearchKey => ({
+        name: primaryKey[i]!,
+        affinity: affinity(kept.declaredTypes.get(column) ?? storageTypes[from.columns.get(column)!.type]),
+        isCollated: kept.collations.has(column),
+      }),
+    ),
+    by: inlineKey(from, kept) === null || kept.withoutRowid ? "keys" : "rowid",
+  });
+  if (change?.rebuild) return made(change.target, keepsakes(change));
+  if (source === undefined) return made(table, nothingKept);
+  const collations = collationsOf(source);
+  const old = change?.target.primaryKey ?? primaryKey;
+  return {
+    table: name,
+    columns,
+    key: old.map(
+      (column, i): SearchKey => ({
+        name: primaryKey[i]!,
+        affinity: affinityOf(source, column),
+        isCollated: collations.has(column),
+      }),
+    ),
+    by: rowidAlias(source) === null ? "keys" : "rowid",
+  };
+}
+
+/** ANY in a STRICT table converts no values, as BLOB affinity does elsewhere. */
+function affinityOf({ columns, strict }: PhysicalTable, column: string): Affinity {
+  const declared = columns.find(({ name }) => name === column)?.declaredType ?? "";
+  return strict && declared.toUpperCase() === "ANY" ? "blob" : affinity(declared);
+}

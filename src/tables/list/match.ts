@@ -1,0 +1,66 @@
+import { badRequest, type Refusal } from "../../http/refusal.js";
+import type { SearchedBy } from "../../schema/search-index.js";
+import type { Access } from "../access.js";
+import type { SlotValues } from "../sql/fragment.js";
+import type { AccessPath, Conditions } from "./access-path.js";
+import { type OrderTerm, rank } from "./order.js";
+
+/** A full-text search by which the rows of a list are found (docs/reference/http.md#search). */
+export interface Match {
+  /** The columns that are searched, those that the caller may read, by their positions in the index. */
+  readonly columns: readonly number[];
+  readonly by: SearchedBy;
+  /**
+   * Whether rows are ordered by what holds the words: first those with all words in the first column, and so on, last those
+   * with the words in several. False where the request sorts, and where there is one column.
+   */
+  readonly ranks: boolean;
+}
+
+/**
+ * The search of a request, null without one. Refuses the parameter as an unknown one where the table has no index, or none
+ * of its columns may be read.
+ */
+export function matchOf(
+  { search, sort }: { readonly search: string | null; readonly sort: readonly unknown[] },
+  { table, catalog, readable }: Pick<Access, "table" | "catalog" | "readable">,
+): Match | null | Refusal {
+  if (search === null) return null;
+  const by = catalog.tables.get(table.name)?.searchedBy ?? null;
+  const columns = table.search.flatMap((name, i) => (readable.has(name) ? [i] : []));
+  if (by === null || columns.length === 0) return badRequest('unknown parameter "search"');
+  return { columns, by, ranks: sort.length === 0 && columns.length > 1 };
+}
+
+/** The path of a list whose rows a search finds: all of them are tested and sorted. */
+export function matchedPath({ filters, rule }: Conditions, order: readonly OrderTerm[]): AccessPath {
+  return {
+    ways: null,
+    index: null,
+    steered: false,
+    served: [],
+    rest: [...filters, ...rule],
+    ordered: false,
+    order,
+  };
+}
+
+/** What comes first in the order of a search's rows. */
+export function rankTerms({ ranks }: Match): readonly OrderTerm[] {
+  return ranks ? [{ column: { name: rank, type: "integer" }, descending: false, nullable: false }] : [];
+}
+
+/** The slot of an FTS5 query: of all searched columns together, or of the one at that position of the index. */
+export function matchSlot(column: number | "all"): string {
+  return `search.${column}`;
+}
+
+/** The values for the slots of `matchSlot`. `search` is what `parseSearch` returned. */
+export function matchValues({ columns }: Match, search: string): SlotValues {
+  const within = (positions: readonly number[]) =>
+    `{${positions.map((position) => `c${position}`).join(" ")}} : (${search})`;
+  return new Map([
+    [matchSlot("all"), within(columns)],
+    ...columns.map((column) => [matchSlot(column), within([column])] as const),
+  ]);
+}

@@ -1,0 +1,39 @@
+import { badRequest, type Refusal } from "../../http/refusal.js";
+import type { Sent } from "./sent.js";
+
+/** How many words a search has, those in phrases counted too, and how many characters. */
+const searchWordsMax = 32;
+const searchCharactersMax = 1000;
+
+/**
+ * Parses the parameter `search` into an expression of FTS5 that finds what holds every word: the last one as a beginning,
+ * and those between double quotes as a phrase. All of them become strings of FTS5, in which nothing is syntax.
+ */
+export function parseSearch(sent: Sent): { readonly search: string } | Refusal {
+  const text = sent.text();
+  if (text === null) return badRequest("search: expected a text");
+  if (text.includes("\0")) return badRequest("search: a text without the character NUL is expected");
+  if (text.length > searchCharactersMax)
+    return badRequest(`search: at most ${searchCharactersMax} characters`);
+  const words = [...text.matchAll(/"([^"]*)"|\S+?(?=\s|$|"[^"]*")/g)];
+  if (words.length === 0) return badRequest("search: expected words");
+  const inAll = words.reduce((sum, [word]) => sum + Math.max(1, tokensIn(word)), 0);
+  if (inAll > searchWordsMax) return badRequest(`search: at most ${searchWordsMax} words`);
+  const terms = words.map(([word, phrase], i) => {
+    const isBeginning = phrase === undefined && i === words.length - 1;
+    return `${quoted(phrase ?? word)}${isBeginning ? "*" : ""}`;
+  });
+  return { search: terms.join(" AND ") };
+}
+
+/**
+ * How many words FTS5 might make of a text: of letters and digits that follow each other one, and it takes some other
+ * characters that are not ASCII, such as newer emoji, for letters.
+ */
+function tokensIn(text: string): number {
+  return text.match(/[\p{L}\p{M}\p{N}\p{Co}]+|[^\p{ASCII}\p{P}\p{Z}]/gu)?.length ?? 0;
+}
+
+function quoted(text: string): string {
+  return `"${text.replaceAll('"', '""')}"`;
+}
