@@ -67,12 +67,16 @@ const otherChoices = ["ways", "search", "ordered"] as const;
 type OtherChoice = (typeof otherChoices)[number];
 
 /** Whether another path is to be tried after the answer that a plan has given. */
-function isWanted(choice: OtherChoice, { path }: ListPlan, answer: ListPage | Refusal | Unserved): boolean {
+function isWanted(
+  choice: OtherChoice,
+  { path, among }: ListPlan,
+  answer: ListPage | Refusal | Unserved,
+): boolean {
   switch (choice) {
     case "ways":
       return path.ways === null && (isUnserved(answer) || (!isRefusal(answer) && answer.truncated));
     case "search":
-      return path.ways !== null && isUnserved(answer);
+      return (path.ways !== null || among !== null) && isUnserved(answer);
     case "ordered":
       return isUnserved(answer);
   }
@@ -202,7 +206,11 @@ function isCutOff(brief: ListPlan, whole: ListPlan, { limit }: ListRequest, repo
 }
 
 /** Whether a plan offers more candidates than it may, so that it has read no page; null where it does not. */
-function tooMany({ path, scanLimit }: ListPlan, { links, counted, examined }: PageReport): Unserved | null {
+function tooMany(
+  { path, scanLimit, among }: ListPlan,
+  { links, counted, examined }: PageReport,
+): Unserved | null {
+  if (among !== null && links > scanLimit) return "too_many_by_ways";
   const sorted = path.ordered ? 0 : examined!.candidates;
   if (path.ways === null) return sorted > scanLimit ? "too_many_to_sort" : null;
   const reached = Math.max(sorted, counted?.toTheEnd === false ? counted.candidates : 0);
@@ -278,9 +286,9 @@ function pageOf(
  * The paths that the next page may take. Its key has the columns of this page's order, which hangs on the path, so it takes
  * one of the same kind.
  */
-function choiceAfter({ choice }: CursorState, { path }: ListPlan): PathChoice {
+function choiceAfter({ choice }: CursorState, { path, among }: ListPlan): PathChoice {
   if (choice !== "best") return choice;
-  return path.ways === null ? "search" : "ways";
+  return path.ways === null && among === null ? "search" : "ways";
 }
 
 /** The rows of the page, without the row after it that was read to learn whether there is one. */

@@ -52,6 +52,11 @@ export interface ListPlan {
   readonly searches: readonly TextSearch[];
   /** The full-text search that candidates come from; null where they come from an index, the table or ways. */
   readonly match: Match | null;
+  /**
+   * The rows among which the search finds its own where many rows match: those that an index or ways lead to. Null where
+   * these would be all rows.
+   */
+  readonly among: ListPlan | null;
 }
 
 /**
@@ -114,18 +119,24 @@ export function planList(
   const terms = conjuncts(rule).filter((term) => !alwaysTrue(term));
   const conditions = { filters, rule: terms.filter((term) => mentionsRow(term, "row")) };
   const order = sort === null ? [] : totalOrder(table, sort, physical);
+  const { match, catalog, choice, window } = context;
   const path =
-    context.match === null
-      ? pathOf(table, context.catalog, conditions, order, context.choice)
-      : matchedPath(conditions, [...rankTerms(context.match), ...order]);
-  return {
+    match === null
+      ? pathOf(table, catalog, conditions, order, choice)
+      : matchedPath(conditions, [...rankTerms(match), ...order]);
+  const plan: ListPlan = {
     ...context,
     table,
     path,
-    grouping: groupingOf(path, context.window, physical),
+    among: null,
+    grouping: groupingOf(path, window, physical),
     searches: filters.flatMap(walk).flatMap(searchOf),
     gates: terms.filter((term) => !mentionsRow(term, "row")),
   };
+  if (match === null || choice === "search") return plan;
+  const narrowed = pathOf(table, catalog, conditions, [], choice);
+  const isWhole = narrowed.ways === null && narrowed.served.length === 0;
+  return isWhole ? plan : { ...plan, among: { ...plan, match: null, path: narrowed } };
 }
 
 function pathOf(

@@ -111,7 +111,8 @@ export function listStatement(plan: ListPlan): Counted<Sql> {
 /** Where the candidates of a list come from: a search, its ways, or else an index or the table. */
 export function sourceOf(plan: ListPlan, gate: Gate): CandidateSource {
   const { ways } = plan.path;
-  if (plan.match !== null) return matchSource(plan, plan.match, gate);
+  if (plan.match !== null)
+    return matchSource(plan, plan.match, gate, plan.among && sourceOf(plan.among, gate));
   return ways === null ? searchSource(plan, gate) : waysSource(plan, ways, gate);
 }
 

@@ -308,3 +308,77 @@ it("is an unknown parameter where there is nothing to search", async () => {
   const bob = client(hidden, (await member(hidden, "bob")).bearer);
   await refused(bob, "/api/by_number?search=x");
 });
+
+const shared = `
+members:
+  primary_key: [room, user]
+  columns: { room: { type: integer, not_null: true }, user: { type: text, not_null: true } }
+  indexes: [{ columns: [user] }]
+${["notes", "papers"]
+  .map(
+    (table) => `${table}:
+  columns:
+    id: { type: ${table === "notes" ? "integer" : "text"}, primary_key: true }
+    room: { type: integer }
+    author: { type: text }
+    title: { type: text }
+    body: { type: text }
+  search: [title, body]
+  indexes: [{ columns: [room] }, { columns: [author] }]
+`,
+  )
+  .join("")}`;
+const ofMembers = ["notes", "papers"].map(
+  (table) => `[rules.${table}]
+read = "row.author = auth.id or exists(members m where m.room = row.room and m.user = auth.id)"
+`,
+);
+
+describe.each(["notes", "papers"])("a search of %s, of which the caller may read few", (table) => {
+  /** Ada wrote 7 and 14, and is a member of room 1, which has 20, 40, …, 200. Everything has "red" in it, and 10, 20, … a title. */
+  async function shelves() {
+    const server = await serve({ schema: shared, config: `[api]\nscan_limit = 40\n${ofMembers.join("")}` });
+    await run(server, "INSERT INTO members VALUES (1, 'ada')");
+    await run(
+      server,
+      `WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 200)
+        INSERT INTO ${table} (id, room, author, title, body)
+        SELECT i, iif(i % 20 = 0, 1, 2), iif(i IN (7, 14), 'ada', 'bob'), iif(i % 10 = 0, 'A red shoe', 'Another'), 'red ' || i FROM n`,
+    );
+    return { server, ada: client(server, (await member(server, "ada")).bearer) };
+  }
+  const ofRoom = [20, 40, 60, 80, 100, 120, 140, 160, 180, 200];
+  const idsOf = (answer: Answer) => dataOf<{ id: unknown }[]>(answer).map(({ id }) => Number(id));
+  const asTexts = (ids: readonly number[]) =>
+    table === "notes" ? [...ids] : ids.toSorted((a, b) => (String(a) < String(b) ? -1 : 1));
+
+  it("costs what these cost, however many rows of others match", async () => {
+    const { server, ada } = await shelves();
+    const all = await ada.get(`/api/${table}?search=re`);
+    // By the title those of the room; 7 and 14 by the body.
+    expect(idsOf(all)).toEqual([...asTexts(ofRoom), ...asTexts([7, 14])]);
+    // One membership; twelve rows that the ways lead to; the twelve that match, and for those of the room its membership,
+    // twice, as they are sorted.
+    expect(metaOf(all)).toMatchObject({ total: 12, rows_read: 1 + 12 + 2 * (12 + 10) });
+    const sorted = await ada.get(`/api/${table}?search=red&sort=-body&limit=3`);
+    expect(idsOf(sorted)).toEqual([80, 7, 60]);
+    const pages = await pagesOf(ada, `/api/${table}?search=red+sho&limit=4`);
+    expect(pages.map(({ data }) => data.length)).toEqual([4, 4, 2]);
+    expect(pages.flatMap(({ data }) => data).map(({ id }) => Number(id))).toEqual(asTexts(ofRoom));
+    // What hidden rows hold changes nothing of it.
+    await run(server, `DELETE FROM ${table} WHERE room = 2 AND author = 'bob'`);
+    expect(idsOf(await ada.get(`/api/${table}?search=re`))).toEqual(idsOf(all));
+  });
+
+  it("is met with a filter that an index serves", async () => {
+    const { server } = await shelves();
+    const key = client(server, await apiKey(server, "project:backend"));
+    expect(idsOf(await key.get(`/api/${table}?search=red&where[author]=ada`))).toEqual(asTexts([7, 14]));
+    expect(idsOf(await key.get(`/api/${table}?search=shoe&where[room]=1&filter[body][ne]=red 20`))).toEqual(
+      asTexts(ofRoom.slice(1)),
+    );
+    // Neither is small.
+    const refused = await key.get(`/api/${table}?search=red&where[room]=2`);
+    expect(expectRefusal(refused, 400, "bad_request")).toContain("more than 40 rows match");
+  });
+});
