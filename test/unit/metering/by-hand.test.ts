@@ -49,6 +49,10 @@ logged: { columns: { id: { type: integer, primary_key: true }, task: { type: int
 counted: { columns: { id: { type: integer, primary_key: true }, size: { type: integer } } }
 pages: { columns: { id: { type: integer, primary_key: true }, body: { type: text } } }
 papers: { columns: { id: { type: integer, primary_key: true }, doc: { type: text, check: "json_array_length(doc) > 0" } } }
+books:
+  columns: { id: { type: integer, primary_key: true }, owner: { type: text }, title: { type: text } }
+  search: [title]
+  indexes: [{ columns: [owner] }]
 profiles: { columns: { id: { type: integer, primary_key: true }, person: { type: text }, bio: { type: text } } }
 `;
 
@@ -72,6 +76,8 @@ read = "exists(staff s where s.user = auth.id)"
 create = "authenticated"
 [rules.notices]
 read = "exists(rooms r where r.name = row.place)"
+[rules.books]
+read = "row.owner = auth.id"
 [rules.profiles]
 read = "exists($users u where u.id = row.person and u.role = 'admin')"
 `;
@@ -90,6 +96,7 @@ const rows = [
   "INSERT INTO staff (user) VALUES ('ada')",
   "INSERT INTO reports (id, body) VALUES (1, 'a'), (2, 'b'), (3, 'c')",
   "INSERT INTO notices (id, place) VALUES (1, 'hall'), (2, 'yard')",
+  "INSERT INTO books (id, owner, title) VALUES (1, 'ada', 'red fox'), (2, 'bob', 'red hen'), (3, 'bob', 'blue hen'), (4, 'bob', 'reddish')",
   "INSERT INTO tasks (id, state) VALUES (1, 'open'), (2, 'done')",
   "INSERT INTO counted (id, size) VALUES (1, 0), (2, 0)",
   "INSERT INTO profiles (id, person) VALUES (1, 'ada'), (2, 'zoe')",
@@ -452,6 +459,45 @@ key GET /api/messages/_svc/aggregate?median=likes
   400  - - -  refused before any row is looked at
 `;
 
+const expansions = `
+key GET /api/messages?where[id]=1&expand=room
+  200  3 0 1  the row, twice; its room
+key GET /api/messages?expand=room
+  200  27 0 12  12, twice; the 3 rooms that they are in, each once
+key GET /api/messages?limit=2&expand=room
+  200  16 0 2  12 for total; 2 and 1 more; the room of the 2
+key GET /api/messages?where[id]=12&expand=room
+  200  2 0 1  the row, twice; it is in no room
+ada GET /api/messages?limit=1&expand=room
+  200  14 0 1  her 2 memberships, 8 for total, 1 and 1 more; the room, and her membership that its rule looks up
+ada GET /api/messages?where[id]=5&expand=room
+  200  6 0 1  the row and her membership, twice; the room and her membership for its own rule
+key GET /api/messages?where[id]=1&expand=room.messages.room
+  200  6 0 1  the row, twice; its room; the 3 messages of that
+key GET /api/rooms?where[id]=2&expand=messages.room
+  200  7 0 1  the room, twice; its 5 messages through the index
+key GET /api/rooms?where[id]=2&expand[messages.room][limit]=2
+  200  4 0 1  the room, twice; 2 messages in the order of the index
+key GET /api/rooms?where[id]=2&expand[messages.room][limit]=2&expand[messages.room][sort]=body
+  200  7 0 1  the room, twice; all 5 messages, to sort them
+key GET /api/rooms?where[id]=2&expand[messages.room][limit]=1&expand[messages.room][count]=true
+  200  7 0 1  the room, twice; all 5 messages, to count them
+ada GET /api/rooms?expand[messages.room][limit]=1
+  200  16 0 2  4 rooms and her 2 memberships, twice; of each of the 2 rooms the first message and her membership
+bob GET /api/rooms?where[id]=1&expand=messages.room
+  200  2 0 0  the room, twice, which he may not see: no message of it is looked at
+eve GET /api/rooms?expand=messages.room
+  200  8 0 0  4 rooms, twice, none of which is hers
+key GET /api/rooms?expand=drafts.room
+  400  - - -  no index leads to drafts by room: refused before any row is looked at
+key GET /api/messages?filter[$or][0][room][eq]=1&filter[$or][1][author][eq]=eve
+  200  8 0 4  the room's 3 and eve's 1, each through an index, twice
+key GET /api/books?search=red
+  200  6 0 3  3 have a word that begins so, twice, as they are sorted
+ada GET /api/books?search=red
+  200  6 0 1  the same 3, twice, of which one is hers: few match, so that all are looked up
+`;
+
 /** Under a scan limit of 5. */
 const windows = `
 key GET /api/messages?limit=2
@@ -570,6 +616,7 @@ describe.each([
   ["a single row", single, ""],
   ["a list", lists, ""],
   ["an aggregate", aggregates, ""],
+  ["what is expanded or searched", expansions, ""],
   ["a write", writes, ""],
   ["what meets the scan limit", windows, "[api]\nscan_limit = 5\n"],
 ])("%s", (_, cases, settings) => {

@@ -35,6 +35,10 @@ reports:
 tags:
   columns: { id: { type: integer, primary_key: true }, label: { type: text, not_null: true }, color: { type: text } }
   indexes: [{ columns: [label] }]
+letters:
+  columns: { id: { type: text, primary_key: true }, author_id: { type: text }, title: { type: text }, body: { type: text } }
+  search: [title, body]
+  indexes: [{ columns: [author_id] }]
 `;
 
 const inRoom = (row: string) =>
@@ -61,6 +65,8 @@ read = "exists($users u where u.id = row.author_id and u.role = 'user') or exist
 read = "public"
 create = "authenticated"
 delete = "authenticated"
+[rules.letters]
+read = "row.author_id = auth.id"
 `;
 
 /** What a request makes the server send to the tables, as text; asked by a member of the first of two rooms, which she owns. */
@@ -78,7 +84,7 @@ async function recorded() {
     ].map((sql) => ({ sql, params: [ada.id] })),
   );
   const isOfTables = ({ sql }: Statement) =>
-    !sql.startsWith("EXPLAIN") && /"(rooms|room_members|messages|reports|tags)"/.test(sql);
+    !sql.startsWith("EXPLAIN") && /"(rooms|room_members|messages|reports|tags|letters)"/.test(sql);
   const withPlan = async ({ sql, params }: Statement) => {
     const [plan] = await server.database.query([{ sql: `EXPLAIN QUERY PLAN ${sql}`, params }]);
     const depths = new Map<unknown, number>();
@@ -180,6 +186,17 @@ it("expansions", async () => {
   ])
     texts.push((await show("GET", path)).text);
   await expect(`${texts.join("\n\n")}\n`).toMatchFileSnapshot("expansions.sql");
+});
+
+it("searches", async () => {
+  const show = await recorded();
+  const texts: string[] = [];
+  for (const path of [
+    "/api/letters?search=red+sho&sort=id&select=id",
+    '/api/letters?search="red+shoe"&filter[author_id][ne]=bob',
+  ])
+    texts.push((await show("GET", path)).text);
+  await expect(`${texts.join("\n\n")}\n`).toMatchFileSnapshot("searches.sql");
 });
 
 it("aggregates", async () => {
