@@ -11,11 +11,13 @@ import { router } from "../http/router.js";
 import type { Attempt, Meter, Subject } from "../metering/attempt.js";
 import { type AtOnce, whenThere } from "../platform/at-once.js";
 import type { SqlValue, Statements } from "../platform/database.js";
+import { Memo } from "../platform/memo.js";
 import type { Platform } from "../platform/platform.js";
 import type { Config } from "../project/config.js";
 import { isMetered } from "../project/is-metered.js";
 import type { Table } from "../project/model.js";
-import type { RuleAction } from "../rules/ast.js";
+import type { RuleAction, TableRules } from "../rules/ast.js";
+import { TRUE } from "../rules/fold.js";
 import { isReadOnly, type LiveProject } from "../schema/live-project.js";
 import type { ProjectSource } from "../schema/project-source.js";
 import { type Access, accessOf } from "./access.js";
@@ -253,11 +255,13 @@ function readableTables({ asked, execution, remembered }: PermittedRequest): Rea
       if (table === undefined || catalog.unsupported.reads.has(table.name)) return null;
       const rules = project.rules.get(table.name)!;
       const nowSeconds = Math.floor(execution.nowMs / 1000);
-      const access = accessOf(caller, table, rules, "read", catalog, remembered.accesses, nowSeconds);
+      const accessBy = (its: TableRules, known: typeof remembered.accesses) =>
+        accessOf(caller, table, its, "read", catalog, known, nowSeconds);
+      const access = accessBy(rules, remembered.accesses);
       if (!isRefusal(access)) return { access, readable: access.readable };
       if (caller.kind === "key") return access;
-      const open = [...table.columns].filter(([, column]) => !rules.columns.has(column.name));
-      return { access: null, readable: new Map(open) };
+      const open = accessBy({ ...rules, read: TRUE }, new Memo(0));
+      return isRefusal(open) ? open : { access: null, readable: open.readable };
     },
   };
 }
