@@ -52,6 +52,9 @@ letters:
     room:  { type: integer, not_null: true }
     label: { type: text, not_null: true }
   indexes: [{ columns: [room] }]
+papers:
+  columns: { id: { type: text, primary_key: true }, title: { type: text }, body: { type: text } }
+  search: [title, body]
 `;
 
 const config = `
@@ -66,6 +69,10 @@ read = "public"
 read = "exists(narrow n where n.label = row.label)"
 [rules.letters]
 read = "exists(seats s where s.room = row.room and s.user = auth.id)"
+[rules.children]
+read = "exists(seats s where s.room = row.id and s.user = auth.id)"
+[rules.papers]
+read = "public"
 [rules.parents]
 read = "public"
 delete = "authenticated"
@@ -84,6 +91,7 @@ const rows = [
   // The user has a seat in so many rooms that these and their letters are just within what a list may examine.
   `${numbers(Math.min(49_000, narrowRows))} INSERT INTO seats SELECT i, u.id FROM n, _users u`,
   `${numbers(narrowRows)} INSERT INTO letters SELECT i, 1 + (i * 7919) % ${narrowRows}, hex(randomblob(8)) FROM n`,
+  `${numbers(wideRows)} INSERT INTO papers SELECT 'paper ' || i, 'common ' || i, 'text ' || hex(randomblob(16)) FROM n`,
 ];
 
 interface Probed {
@@ -175,6 +183,24 @@ const cases: readonly Case[] = [
     who: "user",
     path: (i) => `/api/letters?sort=label&offset=${i}`,
     may: read,
+  },
+  {
+    name: "rows expanded backwards and counted, past the scan limit",
+    who: "user",
+    path: (i) => `/api/parents?expand[children.parent_id][count]=true&offset=${i % 2}`,
+    may: [...read, "400 bad_request"],
+  },
+  {
+    name: "the newest of each, none of which the caller may see",
+    who: "user",
+    path: (i) => `/api/parents?expand[children.parent_id][sort]=-id&limit=${21 + (i % 10)}`,
+    may: [...read, "400 bad_request"],
+  },
+  {
+    name: "a search that all rows match, sorted",
+    who: "anonymous",
+    path: (i) => `/api/papers?search=${i % 2 === 0 ? "c" : "com"}&limit=1000&select=id`,
+    may: [...read, "400 bad_request"],
   },
   { name: "a deep offset", who: "anonymous", path: (i) => `/api/narrow?offset=${90_000 + i}`, may: read },
   { name: "pages of 1,000 wide rows", who: "key", path: () => "/api/wide?limit=1000", may: read },
