@@ -10,8 +10,8 @@ import { member, rowsOf } from "../support/people.js";
 import { apiKey, type TestServer, testSecret } from "../support/server.js";
 
 const tables = `
-rooms: { columns: { id: { type: integer, primary_key: true }, owner: { type: text }, name: { type: text } }, indexes: [{ columns: [owner] }] }
-members: { columns: { room: { type: integer }, user: { type: text } }, primary_key: [room, user] }
+rooms: { columns: { id: { type: integer, primary_key: true }, owner: { type: text }, name: { type: text } }, indexes: [{ columns: [owner] }], search: [name] }
+members: { columns: { room: { type: integer, references: { table: rooms, on_delete: cascade } }, user: { type: text } }, primary_key: [room, user] }
 `;
 
 const config = `
@@ -84,6 +84,9 @@ describe("the table of round trips", () => {
     await ok("POST /api/:table", () => ada.post("/api/members", { room: 1, user: "ada" }));
     await ok("GET /api/:table", () => ada.get("/api/rooms?where[owner]=ada"));
     await ok("GET /api/:table", () => backend.get("/api/rooms?sort=-name"));
+    const expanded = "expand[members.room][count]=true";
+    await ok("GET /api/:table", () => ada.get(`/api/rooms?search=one&${expanded}`));
+    await ok("GET /api/:table", () => backend.get("/api/members?expand=room"));
     const aggregate = "/api/rooms/_svc/aggregate?count=*&group=owner";
     await ok("GET /api/:table/_svc/aggregate", () => ada.get(aggregate));
     const asked = { headers: { "Content-Type": "application/json" }, body: '{"where":{"owner":"ada"}}' };
