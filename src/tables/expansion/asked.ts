@@ -34,7 +34,8 @@ function addPaths(asked: AskedExpansions, paths: readonly string[]): Refusal | n
 }
 
 /** Adds the member `expand` of a JSON body: an object with an object of options for each path. */
-export function addBodyExpansions(asked: AskedExpansions, _member: string, value: unknown): Refusal | null {
+export function addBodyExpansions(asked: AskedExpansions, member: string, value: unknown): Refusal | null {
+  if (member !== "expand") return badRequest(`unknown member ${quoted(member)}`);
   if (!isObject(value)) return badRequest("expand: expected an object");
   for (const [path, given] of Object.entries(value)) {
     if (!isObject(given)) return badRequest(`expand: ${quoted(path)}: expected an object`);

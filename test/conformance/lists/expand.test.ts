@@ -19,6 +19,7 @@ members:
   indexes: [{ columns: [user_id] }]
 rooms:
   columns: { id: { type: integer, primary_key: true }, name: { type: text }, owner_id: { type: text, references: { table: profiles, column: id } } }
+  indexes: [{ columns: [owner_id] }]
 messages:
   columns:
     id: { type: integer, primary_key: true }
@@ -280,6 +281,32 @@ describe("expand", () => {
     expect(dataOf(posted)).toEqual(dataOf(asked));
   });
 
+  it("takes ten paths at once", async () => {
+    const here = await chat();
+    const paths = [
+      "room_id",
+      "author_id",
+      "author_id.team_id",
+      "room_id.owner_id",
+      "room_id.owner_id.team_id",
+      "lines.message_id",
+      "room_id.messages.room_id",
+      "room_id.members.room_id",
+      "room_id.owner_id.rooms.owner_id",
+      "author_id.messages.author_id",
+    ];
+    const counted = ["room_id.messages.room_id", "room_id.members.room_id", "author_id.messages.author_id"];
+    const query = `expand=${paths.join(",")}&${counted.map((path) => `expand[${path}][count]=true`).join("&")}`;
+    const [row] = await expanded(here, `/api/messages?sort=id&limit=1&${query}`);
+    expect(Object.keys(row!._expand)).toHaveLength(10);
+    expect(row!._count).toEqual({
+      "room_id.messages.room_id": 8,
+      "room_id.members.room_id": 1,
+      "author_id.messages.author_id": 4,
+    });
+    expect(idsOf(row!._expand["room_id.owner_id.rooms.owner_id"])).toEqual([2]);
+  });
+
   it("of an empty list is an empty list", async () => {
     const { ada } = await chat();
     const answer = await ada.get("/api/rooms?where[id]=99&expand=owner_id,messages.room_id");
@@ -328,6 +355,8 @@ describe("expand", () => {
     expect(expectRefusal(aggregated, 400, "bad_request")).toContain("unknown parameter");
     for (const expand of ["owner_id", ["owner_id"], null, { owner_id: null }, { owner_id: { nobody: 1 } }])
       expectRefusal(await ada.post("/api/rooms/_svc/query", { expand }), 400, "bad_request");
+    const bracketed = await ada.post("/api/rooms/_svc/query", { "expand[owner_id]": {} });
+    expect(expectRefusal(bracketed, 400, "bad_request")).toContain("unknown member");
   });
 
   it("is refused where more rows would have to be examined than the scan limit", async () => {
