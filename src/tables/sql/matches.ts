@@ -40,110 +40,127 @@ export function matchSource(
   among: CandidateSource | null,
 ): CandidateSource {
   const { table, catalog, scanLimit } = plan;
-  const { words, keys } = searchNames(table.name);
-  const few = Math.min(fewMatches, scanLimit) + 1;
-  const key = table.primaryKey.map((_, i) => internalName("k", i));
-  const collations = catalog.tables.get(table.name)?.collations;
-  const isRow = (alias: Sql, of: readonly Sql[]) =>
-    and(
-      table.primaryKey.flatMap((column, i) => {
-        const equal = sql`${alias}.${name(column)} = ${of[i]!}`;
-        // The first of two is for an index in the column's collation.
-        return collations?.has(column) ? [equal, sql`${equal} COLLATE BINARY`] : [equal];
-      }),
-    );
-  const ofKeys = key.map((_, i) => ({ text: `_d.k${i}`, params: [] }));
-  const [from, found] =
-    match.by === "rowid"
-      ? [sql``, [sql`_f.rowid`]]
-      : [sql` CROSS JOIN ${physicalName(keys)} AS _d NOT INDEXED`, ofKeys];
-  const hint = match.by === "rowid" ? sql` NOT INDEXED` : sql``;
-  const linked = match.by === "rowid" ? [] : [sql`_d.doc = _f.rowid`];
-  const matches = (column: number | "all") =>
-    sql`_f.${physicalName(words)} MATCH ${param(new Slot(matchSlot(column)))}`;
-  const oneMore = integer(scanLimit + 1);
-  const isFew = sql`(SELECT few FROM _few)`;
-  const limit = gate.limited(among === null ? oneMore : sql`CASE WHEN ${isFew} THEN ${oneMore} ELSE 0 END`);
-  const shownAs = (at: number) =>
-    commaList([
-      ...found.map((value, i) => sql`${value} AS ${key[i]!}`),
-      sql`${integer(at)} AS ${name(rank)}`,
-    ]);
-  // Of a row that was replaced without a trigger the index may still have words: it is joined, so as not to be counted.
-  const matching = (column: number | "all", at: number) =>
-    sql`SELECT ${shownAs(at)} FROM ${physicalName(words)} AS _f${from} CROSS JOIN ${name(table.name)} AS _s${hint} WHERE ${and([matches(column), ...linked, isRow(sql`_s`, found)])} LIMIT ${limit}`;
-  // The plus keeps FTS5 from looking its matches up once for each document, which takes long for a beginning of a word.
-  const matchingOwn = (column: number | "all", at: number) =>
-    sql`SELECT ${shownAs(at)} FROM ${physicalName(words)} AS _f${from} WHERE ${and([matches(column), sql`+_f.rowid IN (SELECT doc FROM _docs)`, ...linked])} LIMIT ${among!.gate.limited(manyOnly)}`;
-  const manyOnly = sql`CASE WHEN ${isFew} THEN 0 ELSE ${oneMore} END`;
-  const columns = match.ranks ? match.columns : [];
-  const all = [...columns, "all" as const].flatMap((column, at) =>
-    among === null ? [matching(column, at)] : [matching(column, at), matchingOwn(column, at)],
-  );
-  const best = match.ranks
-    ? sql`SELECT ${commaList(key)}, min(${name(rank)}) AS ${name(rank)} FROM (${concatenated(all, sql`LIMIT -1`)}) GROUP BY ${commaList(key)}`
-    : concatenated(all, empty);
+  const isRow = rowIs(plan);
   const m = columnsOfAlias(sql`_m`);
   const t = columnsOfAlias(sql`_t`);
-  const candidates = (columns: readonly Sql[], more: readonly Sql[], limit: Sql | null) => {
-    const shown = distinct(columns).map((column) =>
-      column.text === name(rank).text
-        ? sql`_m.${column} AS ${column}`
-        : shownColumn(catalog, table, sql`_t`, column),
-    );
-    const list = [...shown, ...more];
-    return sql`SELECT ${list.length === 0 ? sql`1` : commaList(list)} FROM _matches AS _m CROSS JOIN ${name(table.name)} AS _t${hint} WHERE ${isRow(
-      sql`_t`,
-      key.map((column) => sql`_m.${column}`),
-    )}${limitOf(limit)}`;
-  };
-  const own =
-    among === null
-      ? []
-      : [
-          sql`_few AS MATERIALIZED (SELECT count(*) < ${integer(few)} AS few FROM (SELECT 1 FROM ${physicalName(words)} AS _f WHERE ${matches("all")} LIMIT ${gate.limited(integer(few))}))`,
-          sql`_own AS MATERIALIZED (${among.inAnyOrder(table.primaryKey.map(name), [], among.gate.limited(manyOnly))})`,
-          sql`_docs AS MATERIALIZED (${docsOf(table, match, keys)})`,
-        ];
-  const links =
-    among === null
-      ? null
-      : sum([sql`(SELECT count(*) FROM _own)`, ...(among.ways === null ? [] : [among.ways.links])]);
+  const shown = (column: Sql) =>
+    column.text === name(rank).text
+      ? sql`_m.${column} AS ${column}`
+      : shownColumn(catalog, table, sql`_t`, column);
+  const keys = keysOf(table).map((column) => sql`_m.${column}`);
   return {
     gate: {
       ...gate,
-      ctes: [...(among ?? { gate }).gate.ctes, ...own, sql`_matches AS MATERIALIZED (${best})`],
+      ctes: [
+        ...(among?.gate ?? gate).ctes,
+        ...(among === null ? [] : ownRows(plan, match, gate, among)),
+        sql`_matches AS MATERIALIZED (${matches(plan, match, gate, among)})`,
+      ],
     },
-    inAnyOrder: candidates,
+    inAnyOrder: (columns, more, limit) => {
+      const list = [...distinct(columns).map(shown), ...more];
+      return sql`SELECT ${list.length === 0 ? sql`1` : commaList(list)} FROM _matches AS _m CROSS JOIN ${name(table.name)} AS _t${tableHint(match)} WHERE ${isRow(sql`_t`, keys)}${limitOf(limit)}`;
+    },
     inOrder: () => {
       throw new Error("what a search finds has no order of its own");
     },
-    ways: links && { links, left: integer(scanLimit), isFirst: null },
+    ways: among && {
+      links: sum([sql`(SELECT count(*) FROM _own)`, ...(among.ways === null ? [] : [among.ways.links])]),
+      left: integer(scanLimit),
+      isFirst: null,
+    },
     refer: (column) => (column.name === rank ? m(column) : t(column)),
     exact: among?.exact ?? true,
     seeks: [
       ...(among?.seeks ?? []).filter(({ alias }) => alias !== "_t"),
-      // The alias stands for the table in two places, and only in one of them its rows are found by their keys.
+      // With `among`, the alias stands for the table in two places, and only in one its rows are found by their keys.
       { alias: "_t", columns: among === null ? table.primaryKey : [] },
-      { alias: "_o", columns: [] },
-      {
-        alias: "_dk",
-        columns:
-          match.by === "keys" && among !== null
-            ? table.primaryKey.map((_, i) => systemColumnName(`k${i}`))
-            : [],
-      },
       { alias: "_s", columns: table.primaryKey },
       { alias: "_d", columns: ["doc"] },
+      { alias: "_dk", columns: table.primaryKey.map((_, i) => keyColumn(i)) },
     ],
   };
 }
 
-/** A SELECT of the documents of the rows in `_own`. */
-function docsOf({ primaryKey }: Table, { by }: Match, keys: string): Sql {
-  if (by === "rowid") return sql`SELECT ${name(primaryKey[0]!)} AS doc FROM _own`;
-  const isIt = and(
-    primaryKey.map((column, i) => sql`_dk.${name(systemColumnName(`k${i}`))} = _o.${name(column)}`),
+/** The key of a row as columns of `_matches`. */
+const keysOf = ({ primaryKey }: Table) => primaryKey.map((_, i) => internalName("k", i));
+/** A column of the table of keys (`SearchNames`). */
+const keyColumn = (i: number) => systemColumnName(`k${i}`);
+const tableHint = ({ by }: Match) => (by === "rowid" ? sql` NOT INDEXED` : empty);
+
+/** Gives the condition that a row of an alias has the values of a key. */
+function rowIs({ table, catalog }: ListPlan): (alias: Sql, key: readonly Sql[]) => Sql {
+  const collations = catalog.tables.get(table.name)?.collations;
+  return (alias, key) =>
+    and(
+      table.primaryKey.flatMap((column, i) => {
+        const equal = sql`${alias}.${name(column)} = ${key[i]!}`;
+        // The first of two is for an index in the column's collation.
+        return collations?.has(column) ? [equal, sql`${equal} COLLATE BINARY`] : [equal];
+      }),
+    );
+}
+
+/** The condition that a document of the index of words, `_f`, matches in a column, or in all of them together. */
+function isMatch({ table }: ListPlan, column: number | "all"): Sql {
+  return sql`_f.${physicalName(searchNames(table.name).words)} MATCH ${param(new Slot(matchSlot(column)))}`;
+}
+
+const isFew = sql`(SELECT few FROM _few)`;
+const fewOf = ({ scanLimit }: ListPlan) => Math.min(fewMatches, scanLimit);
+/** A number for LIMIT of what is read where many rows match. */
+const whereMany = ({ scanLimit }: ListPlan) =>
+  sql`CASE WHEN ${isFew} THEN 0 ELSE ${integer(scanLimit + 1)} END`;
+
+/**
+ * The common table expressions by which a search is met with other rows: whether few rows match (`_few`), else the keys of
+ * the other rows (`_own`), and their documents (`_docs`).
+ */
+function ownRows(plan: ListPlan, { by }: Match, gate: Gate, among: CandidateSource): readonly Sql[] {
+  const { table } = plan;
+  const { words, keys } = searchNames(table.name);
+  const few = integer(fewOf(plan) + 1);
+  const found = sql`SELECT 1 FROM ${physicalName(words)} AS _f WHERE ${isMatch(plan, "all")} LIMIT ${gate.limited(few)}`;
+  const own = among.inAnyOrder(table.primaryKey.map(name), [], among.gate.limited(whereMany(plan)));
+  const isIt = and(table.primaryKey.map((column, i) => sql`_dk.${name(keyColumn(i))} = _o.${name(column)}`));
+  const docs =
+    by === "rowid"
+      ? sql`SELECT ${name(table.primaryKey[0]!)} AS doc FROM _own`
+      : sql`SELECT _dk.doc AS doc FROM _own AS _o CROSS JOIN ${physicalName(keys)} AS _dk WHERE ${isIt}`;
+  return [
+    sql`_few AS MATERIALIZED (SELECT count(*) < ${few} AS few FROM (${found}))`,
+    sql`_own AS MATERIALIZED (${own})`,
+    sql`_docs AS MATERIALIZED (${docs})`,
+  ];
+}
+
+/** A SELECT of the keys of the rows that match, each once, with its rank. */
+function matches(plan: ListPlan, match: Match, gate: Gate, among: CandidateSource | null): Sql {
+  const { table, scanLimit } = plan;
+  const { words, keys } = searchNames(table.name);
+  const key = keysOf(table);
+  const isByRowid = match.by === "rowid";
+  const found = isByRowid ? [sql`_f.rowid`] : key.map((_, i) => sql`_d.${name(keyColumn(i))}`);
+  const linked = isByRowid ? [] : [sql`_d.doc = _f.rowid`];
+  const from = sql`${physicalName(words)} AS _f${isByRowid ? empty : sql` CROSS JOIN ${physicalName(keys)} AS _d NOT INDEXED`}`;
+  const ranked = (at: number) =>
+    commaList([
+      ...found.map((value, i) => sql`${value} AS ${key[i]!}`),
+      sql`${integer(at)} AS ${name(rank)}`,
+    ]);
+  const oneMore = integer(scanLimit + 1);
+  const limit = among === null ? oneMore : sql`CASE WHEN ${isFew} THEN ${oneMore} ELSE 0 END`;
+  // Of a row that was replaced without a trigger the index may still have words: the row is joined, so as not to be counted.
+  const anywhere = (column: number | "all", at: number) =>
+    sql`SELECT ${ranked(at)} FROM ${from} CROSS JOIN ${name(table.name)} AS _s${tableHint(match)} WHERE ${and([isMatch(plan, column), ...linked, rowIs(plan)(sql`_s`, found)])} LIMIT ${gate.limited(limit)}`;
+  // The plus keeps FTS5 from looking its matches up once for each document, which takes long for a beginning of a word.
+  const amongOwn = (column: number | "all", at: number) =>
+    sql`SELECT ${ranked(at)} FROM ${from} WHERE ${and([isMatch(plan, column), sql`+_f.rowid IN (SELECT doc FROM _docs)`, ...linked])} LIMIT ${gate.limited(whereMany(plan))}`;
+  const searched = match.ranks ? [...match.columns, "all" as const] : ["all" as const];
+  const selects = searched.flatMap((column, at) =>
+    among === null ? [anywhere(column, at)] : [anywhere(column, at), amongOwn(column, at)],
   );
-  return sql`SELECT _dk.doc AS doc FROM _own AS _o CROSS JOIN ${physicalName(keys)} AS _dk WHERE ${isIt}`;
+  return match.ranks
+    ? sql`SELECT ${commaList(key)}, min(${name(rank)}) AS ${name(rank)} FROM (${concatenated(selects, sql`LIMIT -1`)}) GROUP BY ${commaList(key)}`
+    : concatenated(selects, empty);
 }

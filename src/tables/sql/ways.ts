@@ -172,47 +172,41 @@ function merged(
 ): Sql {
   const { order } = plan.path;
   const { after, upTo } = plan.window;
-  const places = order.map((_, i) => internalName("o", i));
+  // Where rows are ordered by the key alone, the index has all that the queue needs of them.
+  const isByKey = order.length === 1 && name(order[0]!.column.name).text === row.text;
+  const places = isByKey ? [sql`p`] : order.map((_, i) => internalName("o", i));
   const place: Refer = (column) => sql`_q.${places[order.findIndex((term) => term.column === column)]!}`;
-  const h = columnsOfAlias(sql`_h`);
-  const within = [
-    ...(upTo === null ? [] : [notBehind(order, h, placeOf(order, upTo))]),
-    ...(until === null ? [] : [notBehind(order, h, until)]),
+  const within = (refer: Refer) => [
+    ...(upTo === null ? [] : [notBehind(order, refer, placeOf(order, upTo))]),
+    ...(until === null ? [] : [notBehind(order, refer, until)]),
   ];
   const step = (source: Sql, begin: Refer | null) => {
-    const nexts = ways.map((way, w) =>
-      nextOf(plan, way, { text: nextAlias(w), params: [] }, row, source, begin),
-    );
-    const next =
-      nexts.length === 1
-        ? nexts[0]!
-        : sql`CASE ${source}.w ${join(
-            nexts.map((sought, w) => sql`WHEN ${integer(w)} THEN ${sought}`),
-            sql` `,
-          )} END`;
+    const next = nextOfWays(plan, ways, row, source, begin);
+    if (isByKey)
+      return sql`SELECT ${source}.w AS w, ${source}.k AS k, ${next} AS p FROM ${source} WHERE ${and([sql`${next} IS NOT NULL`, ...within(() => next)])}`;
+    const h = columnsOfAlias(sql`_h`);
     const values = order.map(({ column }, i) => sql`${h(column)} AS ${places[i]!}`);
-    const found = keysInIndex(plan, ways, row)
-      ? { table: searched(plan, ways[0]!.index, sql`_h`), also: [isReached(ways[0]!, sql`_h`, source)] }
-      : { table: sql`${name(plan.table.name)} AS _h NOT INDEXED`, also: [] };
-    return sql`SELECT ${source}.w AS w, ${source}.k AS k, _h.${row} AS p, ${commaList(values)} FROM ${source} CROSS JOIN ${found.table} WHERE ${and([...found.also, sql`_h.${row} = ${next}`, ...within])}`;
+    return sql`SELECT ${source}.w AS w, ${source}.k AS k, _h.${row} AS p, ${commaList(values)} FROM ${source} CROSS JOIN ${name(plan.table.name)} AS _h NOT INDEXED WHERE ${and([sql`_h.${row} = ${next}`, ...within(h)])}`;
   };
   const first = step(sql`_keys`, after === null ? null : placeOf(order, after));
   const terms = order.map(({ descending }, i) => sql`${places[i]!}${descending ? sql` DESC` : sql``}`);
-  const columns = commaList([sql`w`, sql`k`, sql`p`, ...places]);
+  const columns = commaList([sql`w`, sql`k`, sql`p`, ...(isByKey ? [] : places)]);
   return sql`WITH _q(${columns}) AS (${first} UNION ALL ${step(sql`_q`, place)} ORDER BY ${commaList(terms)} ${limitClause}) SELECT * FROM _q`;
 }
 
-/**
- * Whether the order is that of the rows' own key, and the index of the only way holds nothing else but what the way seeks:
- * then all that the queue needs of a row is found in this index, at the place where its key was just found.
- */
-function keysInIndex(
-  { path: { order } }: ListPlan,
-  [way, ...others]: readonly WalkedWay[],
+/** The key of the next row, by the way whose number `source` has. */
+function nextOfWays(
+  plan: ListPlan,
+  ways: readonly WalkedWay[],
   row: Sql,
-): boolean {
-  if (others.length > 0 || order.length !== 1 || name(order[0]!.column.name).text !== row.text) return false;
-  return way?.index?.columns.length === 1 + way!.served.length;
+  source: Sql,
+  begin: Refer | null,
+): Sql {
+  const nexts = ways.map((way, w) =>
+    nextOf(plan, way, { text: nextAlias(w), params: [] }, row, source, begin),
+  );
+  const cases = nexts.map((next, w) => sql`WHEN ${integer(w)} THEN ${next}`);
+  return nexts.length === 1 ? nexts[0]! : sql`CASE ${source}.w ${join(cases, sql` `)} END`;
 }
 
 /** The alias of the listed table where the next row of a way's key is looked up. */
