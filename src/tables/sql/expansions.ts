@@ -143,19 +143,19 @@ function stepSql(
   const value = name(from.name);
   // Equal values can differ, as 'a' and 'A' do where the collation is NOCASE. Each of these is looked up by itself.
   const unique = rows !== null || physicalBefore?.exactColumns.has(from.name) ? sql`DISTINCT ` : empty;
-  const values = sql`SELECT ${unique}_s.${value} AS k FROM ${source} AS _s WHERE _s.${value} IS NOT NULL`;
+  const values = sql`SELECT ${unique}_before.${value} AS k FROM ${source} AS _before WHERE _before.${value} IS NOT NULL`;
   const walked: Walked = { step, from: values, row, gate, judge, scanLimit: plan.scanLimit };
   const needed = [...output, ...inner.map(({ from }) => from)].map(({ name: column }) => name(column));
   const found = rows === null ? forward(walked, i, needed) : backward(walked, rows, i, needed);
-  const shown = jsonObject(output, ({ name: column }) => sql`_r.${name(column)}`, physical);
-  const text = rowAndKeys(shown, [keyOf(from, sql`_r._k`, physicalBefore)], inner, sql`_r`, physical);
-  const bytes = storedBytes(output, ({ name: column }) => sql`_r.${name(column)}`);
+  const shown = jsonObject(output, ({ name: column }) => sql`_found.${name(column)}`, physical);
+  const text = rowAndKeys(shown, [keyOf(from, sql`_found._k`, physicalBefore)], inner, sql`_found`, physical);
+  const bytes = storedBytes(output, ({ name: column }) => sql`_found.${name(column)}`);
   const counts = sql`SELECT _w._k AS _k, count(*) AS _n FROM ${found.examined} AS _w WHERE ${judge.passes} GROUP BY _w._k`;
   return {
     ctes: [...gate.ctes, ...found.ctes],
     found: found.rows,
-    rows: sql`SELECT group_concat(${text}, ${separator}) FROM ${found.rows} AS _r`,
-    bytes: bytes.text === "0" ? bytes : sql`ifnull((SELECT sum(${bytes}) FROM ${found.rows} AS _r), 0)`,
+    rows: sql`SELECT group_concat(${text}, ${separator}) FROM ${found.rows} AS _found`,
+    bytes: bytes.text === "0" ? bytes : sql`ifnull((SELECT sum(${bytes}) FROM ${found.rows} AS _found), 0)`,
     examined: sql`SELECT json_array(count(*), ${judge.probed}, ${gate.visits}) FROM ${found.examined} AS _w`,
     counted: rows?.counts
       ? sql`(SELECT json_group_array(json_array(${keyOf(from, sql`_k`, physicalBefore)}, _n)) FROM (${counts}))`

@@ -100,7 +100,10 @@ interface Row {
 }
 
 async function expanded({ ada }: Chat, path: string): Promise<readonly Row[]> {
-  return dataOf<Row[]>(await ada.get(path));
+  const answer = await ada.get(path);
+  const rows = dataOf<Row[]>(answer);
+  expect(metaOf(answer).rows_read, path).not.toBeNull();
+  return rows;
 }
 const idsOf = (rows: unknown) => (rows as { id: unknown }[]).map(({ id }) => id);
 

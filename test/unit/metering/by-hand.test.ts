@@ -49,10 +49,15 @@ logged: { columns: { id: { type: integer, primary_key: true }, task: { type: int
 counted: { columns: { id: { type: integer, primary_key: true }, size: { type: integer } } }
 pages: { columns: { id: { type: integer, primary_key: true }, body: { type: text } } }
 papers: { columns: { id: { type: integer, primary_key: true }, doc: { type: text, check: "json_array_length(doc) > 0" } } }
+shelves: { columns: { id: { type: text, primary_key: true }, place: { type: text }, label: { type: text } } }
 books:
-  columns: { id: { type: integer, primary_key: true }, owner: { type: text }, title: { type: text } }
+  columns:
+    id: { type: integer, primary_key: true }
+    owner: { type: text }
+    title: { type: text }
+    shelf: { type: text, references: { table: shelves } }
   search: [title]
-  indexes: [{ columns: [owner] }]
+  indexes: [{ columns: [owner] }, { columns: [shelf] }]
 profiles: { columns: { id: { type: integer, primary_key: true }, person: { type: text }, bio: { type: text } } }
 `;
 
@@ -96,7 +101,8 @@ const rows = [
   "INSERT INTO staff (user) VALUES ('ada')",
   "INSERT INTO reports (id, body) VALUES (1, 'a'), (2, 'b'), (3, 'c')",
   "INSERT INTO notices (id, place) VALUES (1, 'hall'), (2, 'yard')",
-  "INSERT INTO books (id, owner, title) VALUES (1, 'ada', 'red fox'), (2, 'bob', 'red hen'), (3, 'bob', 'blue hen'), (4, 'bob', 'reddish')",
+  "INSERT INTO shelves VALUES ('a', 'hall', NULL), ('b', 'attic', NULL)",
+  "INSERT INTO books VALUES (1, 'ada', 'red fox', NULL), (2, 'bob', 'red hen', 'a'), (3, 'bob', 'blue hen', 'b'), (4, 'bob', 'reddish', 'a')",
   "INSERT INTO tasks (id, state) VALUES (1, 'open'), (2, 'done')",
   "INSERT INTO counted (id, size) VALUES (1, 0), (2, 0)",
   "INSERT INTO profiles (id, person) VALUES (1, 'ada'), (2, 'zoe')",
@@ -492,6 +498,10 @@ key GET /api/rooms?expand=drafts.room
   400  - - -  no index leads to drafts by room: refused before any row is looked at
 key GET /api/messages?filter[$or][0][room][eq]=1&filter[$or][1][author][eq]=eve
   200  8 0 4  the room's 3 and eve's 1, each through an index, twice
+key GET /api/shelves?sort=place&expand=books.shelf
+  200  7 0 2  2 shelves, twice, to sort them; the 3 books that are on them, through the index
+key GET /api/books?search=hen&expand=shelf
+  200  6 0 2  2 match, twice; their 2 shelves
 key GET /api/books?search=red
   200  6 0 3  3 have a word that begins so, twice, as they are sorted
 ada GET /api/books?search=red

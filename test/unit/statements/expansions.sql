@@ -23,11 +23,11 @@ WITH _gates AS MATERIALIZED (SELECT *, ("_g0" IS 2) AS open
     FROM "room_members" AS "_x_0_m" INDEXED BY "sqlite_autoindex_room_members_1"
     WHERE ("_x_0_m"."room_id" = "_x_0e"."id" AND "_x_0_m"."user_id" = ?)
     LIMIT 1) AS "_p0"
-  FROM (SELECT DISTINCT _s."room_id" AS k
+  FROM (SELECT DISTINCT _before."room_id" AS k
     FROM (SELECT *
       FROM _page
-      LIMIT ?) AS _s
-    WHERE _s."room_id" IS NOT NULL) AS _p CROSS JOIN "rooms" AS "_x_0e" NOT INDEXED
+      LIMIT ?) AS _before
+    WHERE _before."room_id" IS NOT NULL) AS _p CROSS JOIN "rooms" AS "_x_0e" NOT INDEXED
   WHERE "_x_0e"."id" = +_p.k
   LIMIT -1)
 SELECT _size.found AS found, CASE WHEN _size.bytes <= 33554432 THEN (SELECT group_concat(json_object('id', CASE WHEN _page."id" BETWEEN -9007199254740991 AND 9007199254740991 THEN _page."id" ELSE CAST(_page."id" AS TEXT) END) || char(10) || json_array(CASE WHEN _page."room_id" IS NOT NULL THEN json_array('i', CAST(_page."room_id" AS TEXT)) END), ',\n')
@@ -36,15 +36,15 @@ SELECT _size.found AS found, CASE WHEN _size.bytes <= 33554432 THEN (SELECT grou
   LIMIT 1 OFFSET ? - 1) END AS last_key, (SELECT counted
   FROM _counted) AS counted, (SELECT json_array(counted ->> 0, counted ->> 2)
   FROM _counted) AS examined, (SELECT "_g0" IS NOT NULL
-  FROM _gates) AS gate_visits, NULL AS searched, CASE WHEN _size.bytes <= 33554432 THEN (SELECT group_concat(json_object('name', _r."name") || char(10) || json_array(CASE WHEN _r._k IS NOT NULL THEN json_array('i', CAST(_r._k AS TEXT)) END), ',\n')
+  FROM _gates) AS gate_visits, NULL AS searched, CASE WHEN _size.bytes <= 33554432 THEN (SELECT group_concat(json_object('name', _found."name") || char(10) || json_array(CASE WHEN _found._k IS NOT NULL THEN json_array('i', CAST(_found._k AS TEXT)) END), ',\n')
   FROM (SELECT *
     FROM "_e0" AS _w
-    WHERE (_w."owner_id" = ? OR (_w."_p0" IS 2))) AS _r) END AS "_e0", (SELECT json_array(count(*), count(_w."_p0"), 0)
+    WHERE (_w."owner_id" = ? OR (_w."_p0" IS 2))) AS _found) END AS "_e0", (SELECT json_array(count(*), count(_w."_p0"), 0)
   FROM "_e0" AS _w) AS "_e1", NULL AS "_e2"
-FROM (SELECT sum(0) + ifnull((SELECT sum(ifnull(octet_length(_r."name"), 0))
+FROM (SELECT sum(0) + ifnull((SELECT sum(ifnull(octet_length(_found."name"), 0))
       FROM (SELECT *
         FROM "_e0" AS _w
-        WHERE (_w."owner_id" = ? OR (_w."_p0" IS 2))) AS _r), 0) AS bytes, count(*) AS found
+        WHERE (_w."owner_id" = ? OR (_w."_p0" IS 2))) AS _found), 0) AS bytes, count(*) AS found
   FROM _page) AS _size;
 --   CO-ROUTINE _size
 --     MATERIALIZE _page
@@ -77,9 +77,9 @@ FROM (SELECT sum(0) + ifnull((SELECT sum(ifnull(octet_length(_r."name"), 0))
 --     SCALAR SUBQUERY 26
 --       MATERIALIZE _e0
 --         CO-ROUTINE _p
---           CO-ROUTINE _s
+--           CO-ROUTINE _before
 --             SCAN _page
---           SCAN _s
+--           SCAN _before
 --           USE TEMP B-TREE FOR DISTINCT
 --         SCAN _p
 --         SEARCH _x_0e USING INTEGER PRIMARY KEY (rowid=?)
@@ -127,11 +127,11 @@ WITH _gates AS MATERIALIZED (SELECT *, 1 AS open
     FROM "room_members" AS "_x_0_m" INDEXED BY "sqlite_autoindex_room_members_1"
     WHERE ("_x_0_m"."room_id" = "_x_0e"."room_id" AND "_x_0_m"."user_id" = ?)
     LIMIT 1) AS "_p0"
-  FROM (SELECT DISTINCT _s."id" AS k
+  FROM (SELECT DISTINCT _before."id" AS k
     FROM (SELECT *
       FROM _page
-      LIMIT ?) AS _s
-    WHERE _s."id" IS NOT NULL) AS _p CROSS JOIN "messages" AS "_x_0e" NOT INDEXED
+      LIMIT ?) AS _before
+    WHERE _before."id" IS NOT NULL) AS _p CROSS JOIN "messages" AS "_x_0e" NOT INDEXED
   WHERE "_x_0e"."id" = (SELECT "_x_0n"."id"
     FROM "messages" AS "_x_0n" INDEXED BY "messages(room_id,created_at)"
     WHERE "_x_0n"."room_id" = +_p.k
@@ -169,11 +169,11 @@ SELECT _size.found AS found, CASE WHEN _size.bytes <= 33554432 THEN (SELECT grou
       FROM _gates) THEN 100000 ELSE 0 END) AS _w
   WHERE 1) ELSE (SELECT json_array(min(counted ->> 0, 100000), ifnull(counted ->> 4, counted ->> 2))
   FROM _counted) END AS examined, (SELECT "_g0" IS NOT NULL
-  FROM _gates) AS gate_visits, NULL AS searched, CASE WHEN _size.bytes <= 33554432 THEN (SELECT group_concat(json_object('body', _r."body") || char(10) || json_array(CASE WHEN _r._k IS NOT NULL THEN json_array('i', CAST(_r._k AS TEXT)) END), ',\n')
-  FROM "_e0" AS _r) END AS "_e0", (SELECT json_array(count(*), count(_w."_p0"), 0)
+  FROM _gates) AS gate_visits, NULL AS searched, CASE WHEN _size.bytes <= 33554432 THEN (SELECT group_concat(json_object('body', _found."body") || char(10) || json_array(CASE WHEN _found._k IS NOT NULL THEN json_array('i', CAST(_found._k AS TEXT)) END), ',\n')
+  FROM "_e0" AS _found) END AS "_e0", (SELECT json_array(count(*), count(_w."_p0"), 0)
   FROM "_c0" AS _w) AS "_e1", NULL AS "_e2"
-FROM (SELECT sum(0) + ifnull((SELECT sum(ifnull(octet_length(_r."body"), 0))
-      FROM "_e0" AS _r), 0) AS bytes, count(*) AS found
+FROM (SELECT sum(0) + ifnull((SELECT sum(ifnull(octet_length(_found."body"), 0))
+      FROM "_e0" AS _found), 0) AS bytes, count(*) AS found
   FROM _page) AS _size;
 --   CO-ROUTINE _size
 --     MATERIALIZE _page
@@ -196,9 +196,9 @@ FROM (SELECT sum(0) + ifnull((SELECT sum(ifnull(octet_length(_r."body"), 0))
 --         MATERIALIZE _c0
 --           SETUP
 --             CO-ROUTINE _p
---               CO-ROUTINE _s
+--               CO-ROUTINE _before
 --                 SCAN _page
---               SCAN _s
+--               SCAN _before
 --               USE TEMP B-TREE FOR DISTINCT
 --             SCAN _p
 --             SEARCH _x_0e USING INTEGER PRIMARY KEY (rowid=?)
@@ -217,7 +217,7 @@ FROM (SELECT sum(0) + ifnull((SELECT sum(ifnull(octet_length(_r."body"), 0))
 --               SEARCH _x_0_m USING COVERING INDEX sqlite_autoindex_room_members_1 (room_id=? AND user_id=?)
 --         SCAN _w
 --         SEARCH _x_0r USING INTEGER PRIMARY KEY (rowid=?)
---       SCAN _r
+--       SCAN _found
 --   SCAN _size
 --   SCALAR SUBQUERY 25
 --     SCAN _page
@@ -246,7 +246,7 @@ FROM (SELECT sum(0) + ifnull((SELECT sum(ifnull(octet_length(_r."body"), 0))
 --   SCALAR SUBQUERY 32
 --     SCAN _gates
 --   SCALAR SUBQUERY 33
---     SCAN _r
+--     SCAN _found
 --   SCALAR SUBQUERY 34
 --     SCAN _w
 
@@ -275,11 +275,11 @@ WITH _gates AS MATERIALIZED (SELECT *, 1 AS open
     FROM "room_members" AS "_x_0_m" INDEXED BY "sqlite_autoindex_room_members_1"
     WHERE ("_x_0_m"."room_id" = "_x_0e"."room_id" AND "_x_0_m"."user_id" = ?)
     LIMIT 1) AS "_p0"
-  FROM (SELECT DISTINCT _s."id" AS k
+  FROM (SELECT DISTINCT _before."id" AS k
     FROM (SELECT *
       FROM _page
-      LIMIT ?) AS _s
-    WHERE _s."id" IS NOT NULL) AS _p CROSS JOIN "messages" AS "_x_0e" INDEXED BY "messages(room_id,created_at)"
+      LIMIT ?) AS _before
+    WHERE _before."id" IS NOT NULL) AS _p CROSS JOIN "messages" AS "_x_0e" INDEXED BY "messages(room_id,created_at)"
   WHERE "_x_0e"."room_id" = +_p.k
   LIMIT 100001), "_e0" AS MATERIALIZED (SELECT _c._k AS _k, "_x_0r"."id" AS "id", "_x_0r"."room_id" AS "room_id", "_x_0r"."author_id" AS "author_id", "_x_0r"."body" AS "body", "_x_0r"."created_at" AS "created_at", "_x_0r"."attachment" AS "attachment"
   FROM (SELECT *
@@ -301,15 +301,15 @@ SELECT _size.found AS found, CASE WHEN _size.bytes <= 33554432 THEN (SELECT grou
       FROM _gates) THEN 100000 ELSE 0 END) AS _w
   WHERE 1) ELSE (SELECT json_array(min(counted ->> 0, 100000), ifnull(counted ->> 4, counted ->> 2))
   FROM _counted) END AS examined, (SELECT "_g0" IS NOT NULL
-  FROM _gates) AS gate_visits, NULL AS searched, CASE WHEN _size.bytes <= 33554432 THEN (SELECT group_concat(json_object('id', CASE WHEN _r."id" BETWEEN -9007199254740991 AND 9007199254740991 THEN _r."id" ELSE CAST(_r."id" AS TEXT) END, 'room_id', CASE WHEN _r."room_id" BETWEEN -9007199254740991 AND 9007199254740991 THEN _r."room_id" ELSE CAST(_r."room_id" AS TEXT) END, 'author_id', _r."author_id", 'body', _r."body", 'created_at', CASE WHEN _r."created_at" BETWEEN -9007199254740991 AND 9007199254740991 THEN _r."created_at" ELSE CAST(_r."created_at" AS TEXT) END, 'attachment', CASE WHEN _r."attachment" IS NOT NULL THEN hex(_r."attachment") END) || char(10) || json_array(CASE WHEN _r._k IS NOT NULL THEN json_array('i', CAST(_r._k AS TEXT)) END), ',\n')
-  FROM "_e0" AS _r) END AS "_e0", (SELECT json_array(count(*), count(_w."_p0"), 0)
+  FROM _gates) AS gate_visits, NULL AS searched, CASE WHEN _size.bytes <= 33554432 THEN (SELECT group_concat(json_object('id', CASE WHEN _found."id" BETWEEN -9007199254740991 AND 9007199254740991 THEN _found."id" ELSE CAST(_found."id" AS TEXT) END, 'room_id', CASE WHEN _found."room_id" BETWEEN -9007199254740991 AND 9007199254740991 THEN _found."room_id" ELSE CAST(_found."room_id" AS TEXT) END, 'author_id', _found."author_id", 'body', _found."body", 'created_at', CASE WHEN _found."created_at" BETWEEN -9007199254740991 AND 9007199254740991 THEN _found."created_at" ELSE CAST(_found."created_at" AS TEXT) END, 'attachment', CASE WHEN _found."attachment" IS NOT NULL THEN hex(_found."attachment") END) || char(10) || json_array(CASE WHEN _found._k IS NOT NULL THEN json_array('i', CAST(_found._k AS TEXT)) END), ',\n')
+  FROM "_e0" AS _found) END AS "_e0", (SELECT json_array(count(*), count(_w."_p0"), 0)
   FROM "_c0" AS _w) AS "_e1", (SELECT json_group_array(json_array(CASE WHEN _k IS NOT NULL THEN json_array('i', CAST(_k AS TEXT)) END, _n))
   FROM (SELECT _w._k AS _k, count(*) AS _n
     FROM "_c0" AS _w
     WHERE (_w."_p0" IS 2)
     GROUP BY _w._k)) AS "_e2"
-FROM (SELECT sum(0) + ifnull((SELECT sum((ifnull(octet_length(_r."author_id"), 0) + ifnull(octet_length(_r."body"), 0) + ifnull(octet_length(_r."attachment"), 0)))
-      FROM "_e0" AS _r), 0) AS bytes, count(*) AS found
+FROM (SELECT sum(0) + ifnull((SELECT sum((ifnull(octet_length(_found."author_id"), 0) + ifnull(octet_length(_found."body"), 0) + ifnull(octet_length(_found."attachment"), 0)))
+      FROM "_e0" AS _found), 0) AS bytes, count(*) AS found
   FROM _page) AS _size;
 --   CO-ROUTINE _size
 --     MATERIALIZE _page
@@ -333,9 +333,9 @@ FROM (SELECT sum(0) + ifnull((SELECT sum((ifnull(octet_length(_r."author_id"), 0
 --           CO-ROUTINE (subquery-36)
 --             MATERIALIZE _c0
 --               CO-ROUTINE _p
---                 CO-ROUTINE _s
+--                 CO-ROUTINE _before
 --                   SCAN _page
---                 SCAN _s
+--                 SCAN _before
 --                 USE TEMP B-TREE FOR DISTINCT
 --               SCAN _p
 --               SEARCH _x_0e USING INDEX messages(room_id,created_at) (room_id=?)
@@ -346,7 +346,7 @@ FROM (SELECT sum(0) + ifnull((SELECT sum((ifnull(octet_length(_r."author_id"), 0
 --           SCAN (subquery-36)
 --         SCAN (subquery-18)
 --         SEARCH _x_0r USING INTEGER PRIMARY KEY (rowid=?)
---       SCAN _r
+--       SCAN _found
 --   SCAN _size
 --   SCALAR SUBQUERY 21
 --     SCAN _page
@@ -375,7 +375,7 @@ FROM (SELECT sum(0) + ifnull((SELECT sum((ifnull(octet_length(_r."author_id"), 0
 --   SCALAR SUBQUERY 28
 --     SCAN _gates
 --   SCALAR SUBQUERY 29
---     SCAN _r
+--     SCAN _found
 --   SCALAR SUBQUERY 30
 --     SCAN _w
 --   SCALAR SUBQUERY 32

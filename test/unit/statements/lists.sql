@@ -557,9 +557,7 @@ WITH "_l0" AS MATERIALIZED (SELECT "_x_0_0_m"."room_id" AS k, 1 AS ok
   FROM (SELECT _t."id" AS "id", _t."owner_id" AS "owner_id", _t."name" AS "name", _t."archived_at" AS "archived_at", _t."size" AS "size", CASE _k.w WHEN 1 THEN NOT ifnull(_t."id" IN (SELECT k
         FROM _keys
         WHERE w = 0), 0) ELSE 1 END AS "_f0"
-    FROM (WITH _q(w, k, p, "_o0") AS (SELECT _keys.w AS w, _keys.k AS k, _h."id" AS p, _h."id" AS "_o0"
-        FROM _keys CROSS JOIN "rooms" AS _h NOT INDEXED
-        WHERE _h."id" = CASE _keys.w WHEN 0 THEN (SELECT _y0."id"
+    FROM (WITH _q(w, k, p) AS (SELECT _keys.w AS w, _keys.k AS k, CASE _keys.w WHEN 0 THEN (SELECT _y0."id"
           FROM "rooms" AS _y0 NOT INDEXED
           WHERE _y0."id" = +_keys.k
           ORDER BY _y0."id"
@@ -567,20 +565,38 @@ WITH "_l0" AS MATERIALIZED (SELECT "_x_0_0_m"."room_id" AS k, 1 AS ok
           FROM "rooms" AS _y1 INDEXED BY "rooms(owner_id)"
           WHERE _y1."owner_id" = +_keys.k
           ORDER BY _y1."id"
-          LIMIT 1) END
-        UNION ALL
-        SELECT _q.w AS w, _q.k AS k, _h."id" AS p, _h."id" AS "_o0"
-        FROM _q CROSS JOIN "rooms" AS _h NOT INDEXED
-        WHERE _h."id" = CASE _q.w WHEN 0 THEN (SELECT _y0."id"
+          LIMIT 1) END AS p
+        FROM _keys
+        WHERE CASE _keys.w WHEN 0 THEN (SELECT _y0."id"
           FROM "rooms" AS _y0 NOT INDEXED
-          WHERE (_y0."id" = +_q.k AND _y0."id" > _q."_o0")
+          WHERE _y0."id" = +_keys.k
           ORDER BY _y0."id"
           LIMIT 1) WHEN 1 THEN (SELECT _y1."id"
           FROM "rooms" AS _y1 INDEXED BY "rooms(owner_id)"
-          WHERE (_y1."owner_id" = +_q.k AND _y1."id" > _q."_o0")
+          WHERE _y1."owner_id" = +_keys.k
           ORDER BY _y1."id"
-          LIMIT 1) END
-        ORDER BY "_o0"
+          LIMIT 1) END IS NOT NULL
+        UNION ALL
+        SELECT _q.w AS w, _q.k AS k, CASE _q.w WHEN 0 THEN (SELECT _y0."id"
+          FROM "rooms" AS _y0 NOT INDEXED
+          WHERE (_y0."id" = +_q.k AND _y0."id" > _q.p)
+          ORDER BY _y0."id"
+          LIMIT 1) WHEN 1 THEN (SELECT _y1."id"
+          FROM "rooms" AS _y1 INDEXED BY "rooms(owner_id)"
+          WHERE (_y1."owner_id" = +_q.k AND _y1."id" > _q.p)
+          ORDER BY _y1."id"
+          LIMIT 1) END AS p
+        FROM _q
+        WHERE CASE _q.w WHEN 0 THEN (SELECT _y0."id"
+          FROM "rooms" AS _y0 NOT INDEXED
+          WHERE (_y0."id" = +_q.k AND _y0."id" > _q.p)
+          ORDER BY _y0."id"
+          LIMIT 1) WHEN 1 THEN (SELECT _y1."id"
+          FROM "rooms" AS _y1 INDEXED BY "rooms(owner_id)"
+          WHERE (_y1."owner_id" = +_q.k AND _y1."id" > _q.p)
+          ORDER BY _y1."id"
+          LIMIT 1) END IS NOT NULL
+        ORDER BY p
         LIMIT CASE WHEN (SELECT count(*)
           FROM "_l0") <= 100000 THEN CASE WHEN (SELECT counted ->> 3
           FROM _counted) THEN 100000 ELSE 0 END ELSE 0 END)
@@ -599,9 +615,17 @@ SELECT _size.found AS found, CASE WHEN _size.bytes <= 33554432 THEN (SELECT grou
   FROM (SELECT _t."id" AS "id", CASE _k.w WHEN 1 THEN NOT ifnull(_t."id" IN (SELECT k
         FROM _keys
         WHERE w = 0), 0) ELSE 1 END AS "_f0"
-    FROM (WITH _q(w, k, p, "_o0") AS (SELECT _keys.w AS w, _keys.k AS k, _h."id" AS p, _h."id" AS "_o0"
-        FROM _keys CROSS JOIN "rooms" AS _h NOT INDEXED
-        WHERE (_h."id" = CASE _keys.w WHEN 0 THEN (SELECT _y0."id"
+    FROM (WITH _q(w, k, p) AS (SELECT _keys.w AS w, _keys.k AS k, CASE _keys.w WHEN 0 THEN (SELECT _y0."id"
+          FROM "rooms" AS _y0 NOT INDEXED
+          WHERE _y0."id" = +_keys.k
+          ORDER BY _y0."id"
+          LIMIT 1) WHEN 1 THEN (SELECT _y1."id"
+          FROM "rooms" AS _y1 INDEXED BY "rooms(owner_id)"
+          WHERE _y1."owner_id" = +_keys.k
+          ORDER BY _y1."id"
+          LIMIT 1) END AS p
+        FROM _keys
+        WHERE (CASE _keys.w WHEN 0 THEN (SELECT _y0."id"
             FROM "rooms" AS _y0 NOT INDEXED
             WHERE _y0."id" = +_keys.k
             ORDER BY _y0."id"
@@ -609,22 +633,46 @@ SELECT _size.found AS found, CASE WHEN _size.bytes <= 33554432 THEN (SELECT grou
             FROM "rooms" AS _y1 INDEXED BY "rooms(owner_id)"
             WHERE _y1."owner_id" = +_keys.k
             ORDER BY _y1."id"
-            LIMIT 1) END AND _h."id" <= (SELECT "id"
-            FROM _peeked))
-        UNION ALL
-        SELECT _q.w AS w, _q.k AS k, _h."id" AS p, _h."id" AS "_o0"
-        FROM _q CROSS JOIN "rooms" AS _h NOT INDEXED
-        WHERE (_h."id" = CASE _q.w WHEN 0 THEN (SELECT _y0."id"
+            LIMIT 1) END IS NOT NULL AND CASE _keys.w WHEN 0 THEN (SELECT _y0."id"
             FROM "rooms" AS _y0 NOT INDEXED
-            WHERE (_y0."id" = +_q.k AND _y0."id" > _q."_o0")
+            WHERE _y0."id" = +_keys.k
             ORDER BY _y0."id"
             LIMIT 1) WHEN 1 THEN (SELECT _y1."id"
             FROM "rooms" AS _y1 INDEXED BY "rooms(owner_id)"
-            WHERE (_y1."owner_id" = +_q.k AND _y1."id" > _q."_o0")
+            WHERE _y1."owner_id" = +_keys.k
             ORDER BY _y1."id"
-            LIMIT 1) END AND _h."id" <= (SELECT "id"
+            LIMIT 1) END <= (SELECT "id"
             FROM _peeked))
-        ORDER BY "_o0"
+        UNION ALL
+        SELECT _q.w AS w, _q.k AS k, CASE _q.w WHEN 0 THEN (SELECT _y0."id"
+          FROM "rooms" AS _y0 NOT INDEXED
+          WHERE (_y0."id" = +_q.k AND _y0."id" > _q.p)
+          ORDER BY _y0."id"
+          LIMIT 1) WHEN 1 THEN (SELECT _y1."id"
+          FROM "rooms" AS _y1 INDEXED BY "rooms(owner_id)"
+          WHERE (_y1."owner_id" = +_q.k AND _y1."id" > _q.p)
+          ORDER BY _y1."id"
+          LIMIT 1) END AS p
+        FROM _q
+        WHERE (CASE _q.w WHEN 0 THEN (SELECT _y0."id"
+            FROM "rooms" AS _y0 NOT INDEXED
+            WHERE (_y0."id" = +_q.k AND _y0."id" > _q.p)
+            ORDER BY _y0."id"
+            LIMIT 1) WHEN 1 THEN (SELECT _y1."id"
+            FROM "rooms" AS _y1 INDEXED BY "rooms(owner_id)"
+            WHERE (_y1."owner_id" = +_q.k AND _y1."id" > _q.p)
+            ORDER BY _y1."id"
+            LIMIT 1) END IS NOT NULL AND CASE _q.w WHEN 0 THEN (SELECT _y0."id"
+            FROM "rooms" AS _y0 NOT INDEXED
+            WHERE (_y0."id" = +_q.k AND _y0."id" > _q.p)
+            ORDER BY _y0."id"
+            LIMIT 1) WHEN 1 THEN (SELECT _y1."id"
+            FROM "rooms" AS _y1 INDEXED BY "rooms(owner_id)"
+            WHERE (_y1."owner_id" = +_q.k AND _y1."id" > _q.p)
+            ORDER BY _y1."id"
+            LIMIT 1) END <= (SELECT "id"
+            FROM _peeked))
+        ORDER BY p
         LIMIT CASE WHEN (SELECT count(*)
           FROM "_l0") <= 100000 THEN CASE WHEN (SELECT counted ->> 3
           FROM _counted) THEN 100000 ELSE 0 END ELSE 0 END)
@@ -640,11 +688,11 @@ FROM (SELECT sum((ifnull(octet_length(_page."owner_id"), 0) + ifnull(octet_lengt
 --   CO-ROUTINE _size
 --     MATERIALIZE _page
 --       CO-ROUTINE _q
---         SCALAR SUBQUERY 29
+--         SCALAR SUBQUERY 33
 --           MATERIALIZE _l0
 --             SEARCH _x_0_0_m USING INDEX room_members(user_id) (user_id=?)
 --           SCAN _l0
---         SCALAR SUBQUERY 30
+--         SCALAR SUBQUERY 34
 --           MATERIALIZE _counted
 --             SCAN CONSTANT ROW
 --             SCALAR SUBQUERY 20
@@ -695,17 +743,23 @@ FROM (SELECT sum((ifnull(octet_length(_page."owner_id"), 0) + ifnull(octet_lengt
 --           SCAN _counted
 --         SETUP
 --           SCAN _keys
---           SEARCH _h USING INTEGER PRIMARY KEY (rowid=?)
+--           CORRELATED SCALAR SUBQUERY 26
+--             SEARCH _y0 USING INTEGER PRIMARY KEY (rowid=?)
+--           CORRELATED SCALAR SUBQUERY 27
+--             SEARCH _y1 USING COVERING INDEX rooms(owner_id) (owner_id=?)
 --           CORRELATED SCALAR SUBQUERY 24
 --             SEARCH _y0 USING INTEGER PRIMARY KEY (rowid=?)
 --           CORRELATED SCALAR SUBQUERY 25
 --             SEARCH _y1 USING COVERING INDEX rooms(owner_id) (owner_id=?)
 --         RECURSIVE STEP
 --           SCAN _q
---           SEARCH _h USING INTEGER PRIMARY KEY (rowid=?)
---           CORRELATED SCALAR SUBQUERY 27
+--           CORRELATED SCALAR SUBQUERY 31
 --             SEARCH _y0 USING INTEGER PRIMARY KEY (rowid=?)
---           CORRELATED SCALAR SUBQUERY 28
+--           CORRELATED SCALAR SUBQUERY 32
+--             SEARCH _y1 USING COVERING INDEX rooms(owner_id) (owner_id=? AND rowid>?)
+--           CORRELATED SCALAR SUBQUERY 29
+--             SEARCH _y0 USING INTEGER PRIMARY KEY (rowid=?)
+--           CORRELATED SCALAR SUBQUERY 30
 --             SEARCH _y1 USING COVERING INDEX rooms(owner_id) (owner_id=? AND rowid>?)
 --       SCAN _q
 --       SEARCH _t USING INTEGER PRIMARY KEY (rowid=?)
@@ -714,45 +768,59 @@ FROM (SELECT sum((ifnull(octet_length(_page."owner_id"), 0) + ifnull(octet_lengt
 --         SEARCH _keys USING AUTOMATIC PARTIAL COVERING INDEX (w=?)
 --     SCAN _page
 --   SCAN _size
---   SCALAR SUBQUERY 35
+--   SCALAR SUBQUERY 39
 --     SCAN _page
---   SCALAR SUBQUERY 36
+--   SCALAR SUBQUERY 40
 --     SCAN _page
---   SCALAR SUBQUERY 37
+--   SCALAR SUBQUERY 41
 --     SCAN _counted
---   SCALAR SUBQUERY 52
+--   SCALAR SUBQUERY 64
 --     CO-ROUTINE _q
---       SCALAR SUBQUERY 46
+--       SCALAR SUBQUERY 58
 --         SCAN _l0
---       SCALAR SUBQUERY 47
+--       SCALAR SUBQUERY 59
 --         SCAN _counted
 --       SETUP
 --         SCAN _keys
---         SEARCH _h USING INTEGER PRIMARY KEY (rowid=?)
---         CORRELATED SCALAR SUBQUERY 39
+--         CORRELATED SCALAR SUBQUERY 45
 --           SEARCH _y0 USING INTEGER PRIMARY KEY (rowid=?)
---         CORRELATED SCALAR SUBQUERY 40
+--         CORRELATED SCALAR SUBQUERY 46
 --           SEARCH _y1 USING COVERING INDEX rooms(owner_id) (owner_id=?)
---         SCALAR SUBQUERY 41
+--         CORRELATED SCALAR SUBQUERY 47
+--           SEARCH _y0 USING INTEGER PRIMARY KEY (rowid=?)
+--         CORRELATED SCALAR SUBQUERY 48
+--           SEARCH _y1 USING COVERING INDEX rooms(owner_id) (owner_id=?)
+--         SCALAR SUBQUERY 49
 --           MATERIALIZE _peeked
 --             SCAN _page
 --           SCAN _peeked
---       RECURSIVE STEP
---         SCAN _q
---         SEARCH _h USING INTEGER PRIMARY KEY (rowid=?)
 --         CORRELATED SCALAR SUBQUERY 43
 --           SEARCH _y0 USING INTEGER PRIMARY KEY (rowid=?)
 --         CORRELATED SCALAR SUBQUERY 44
+--           SEARCH _y1 USING COVERING INDEX rooms(owner_id) (owner_id=?)
+--       RECURSIVE STEP
+--         SCAN _q
+--         CORRELATED SCALAR SUBQUERY 53
+--           SEARCH _y0 USING INTEGER PRIMARY KEY (rowid=?)
+--         CORRELATED SCALAR SUBQUERY 54
 --           SEARCH _y1 USING COVERING INDEX rooms(owner_id) (owner_id=? AND rowid>?)
---         SCALAR SUBQUERY 45
+--         CORRELATED SCALAR SUBQUERY 55
+--           SEARCH _y0 USING INTEGER PRIMARY KEY (rowid=?)
+--         CORRELATED SCALAR SUBQUERY 56
+--           SEARCH _y1 USING COVERING INDEX rooms(owner_id) (owner_id=? AND rowid>?)
+--         SCALAR SUBQUERY 57
 --           SCAN _peeked
+--         CORRELATED SCALAR SUBQUERY 51
+--           SEARCH _y0 USING INTEGER PRIMARY KEY (rowid=?)
+--         CORRELATED SCALAR SUBQUERY 52
+--           SEARCH _y1 USING COVERING INDEX rooms(owner_id) (owner_id=? AND rowid>?)
 --     SCAN _q
 --     SEARCH _t USING INTEGER PRIMARY KEY (rowid=?)
---     SCALAR SUBQUERY 51
+--     SCALAR SUBQUERY 63
 --       SCAN _peeked
---   SCALAR SUBQUERY 53
+--   SCALAR SUBQUERY 65
 --     SCAN _counted
---   SCALAR SUBQUERY 54
+--   SCALAR SUBQUERY 66
 --     SCAN _l0
 
 -- GET /api/rooms?filter[archived_at][is_null]=true → 200

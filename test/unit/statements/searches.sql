@@ -10,14 +10,14 @@ WITH _few AS MATERIALIZED (SELECT count(*) < 1001 AS few
     FROM _few) THEN 0 ELSE 100001 END), _docs AS MATERIALIZED (SELECT _dk.doc AS doc
   FROM _own AS _o CROSS JOIN "_search_letters_keys" AS _dk
   WHERE _dk."k0" = _o."id"), _matches AS MATERIALIZED (SELECT *
-  FROM (SELECT _d.k0 AS "_k0", 0 AS "_rank"
+  FROM (SELECT _d."k0" AS "_k0", 0 AS "_rank"
     FROM "_search_letters_words" AS _f CROSS JOIN "_search_letters_keys" AS _d NOT INDEXED CROSS JOIN "letters" AS _s
-    WHERE (_f."_search_letters_words" MATCH ? AND _d.doc = _f.rowid AND _s."id" = _d.k0)
+    WHERE (_f."_search_letters_words" MATCH ? AND _d.doc = _f.rowid AND _s."id" = _d."k0")
     LIMIT CASE WHEN (SELECT few
       FROM _few) THEN 100001 ELSE 0 END)
   UNION ALL
   SELECT *
-  FROM (SELECT _d.k0 AS "_k0", 0 AS "_rank"
+  FROM (SELECT _d."k0" AS "_k0", 0 AS "_rank"
     FROM "_search_letters_words" AS _f CROSS JOIN "_search_letters_keys" AS _d NOT INDEXED
     WHERE (_f."_search_letters_words" MATCH ? AND +_f.rowid IN (SELECT doc
         FROM _docs) AND _d.doc = _f.rowid)
@@ -116,14 +116,14 @@ WITH _few AS MATERIALIZED (SELECT count(*) < 1001 AS few
   FROM _own AS _o CROSS JOIN "_search_letters_keys" AS _dk
   WHERE _dk."k0" = _o."id"), _matches AS MATERIALIZED (SELECT "_k0", min("_rank") AS "_rank"
   FROM (SELECT *
-    FROM (SELECT _d.k0 AS "_k0", 0 AS "_rank"
+    FROM (SELECT _d."k0" AS "_k0", 0 AS "_rank"
       FROM "_search_letters_words" AS _f CROSS JOIN "_search_letters_keys" AS _d NOT INDEXED CROSS JOIN "letters" AS _s
-      WHERE (_f."_search_letters_words" MATCH ? AND _d.doc = _f.rowid AND _s."id" = _d.k0)
+      WHERE (_f."_search_letters_words" MATCH ? AND _d.doc = _f.rowid AND _s."id" = _d."k0")
       LIMIT CASE WHEN (SELECT few
         FROM _few) THEN 100001 ELSE 0 END)
     UNION ALL
     SELECT *
-    FROM (SELECT _d.k0 AS "_k0", 0 AS "_rank"
+    FROM (SELECT _d."k0" AS "_k0", 0 AS "_rank"
       FROM "_search_letters_words" AS _f CROSS JOIN "_search_letters_keys" AS _d NOT INDEXED
       WHERE (_f."_search_letters_words" MATCH ? AND +_f.rowid IN (SELECT doc
           FROM _docs) AND _d.doc = _f.rowid)
@@ -131,14 +131,14 @@ WITH _few AS MATERIALIZED (SELECT count(*) < 1001 AS few
         FROM _few) THEN 0 ELSE 100001 END)
     UNION ALL
     SELECT *
-    FROM (SELECT _d.k0 AS "_k0", 1 AS "_rank"
+    FROM (SELECT _d."k0" AS "_k0", 1 AS "_rank"
       FROM "_search_letters_words" AS _f CROSS JOIN "_search_letters_keys" AS _d NOT INDEXED CROSS JOIN "letters" AS _s
-      WHERE (_f."_search_letters_words" MATCH ? AND _d.doc = _f.rowid AND _s."id" = _d.k0)
+      WHERE (_f."_search_letters_words" MATCH ? AND _d.doc = _f.rowid AND _s."id" = _d."k0")
       LIMIT CASE WHEN (SELECT few
         FROM _few) THEN 100001 ELSE 0 END)
     UNION ALL
     SELECT *
-    FROM (SELECT _d.k0 AS "_k0", 1 AS "_rank"
+    FROM (SELECT _d."k0" AS "_k0", 1 AS "_rank"
       FROM "_search_letters_words" AS _f CROSS JOIN "_search_letters_keys" AS _d NOT INDEXED
       WHERE (_f."_search_letters_words" MATCH ? AND +_f.rowid IN (SELECT doc
           FROM _docs) AND _d.doc = _f.rowid)
@@ -147,14 +147,14 @@ WITH _few AS MATERIALIZED (SELECT count(*) < 1001 AS few
     UNION ALL
     SELECT *
     FROM (SELECT *
-      FROM (SELECT _d.k0 AS "_k0", 2 AS "_rank"
+      FROM (SELECT _d."k0" AS "_k0", 2 AS "_rank"
         FROM "_search_letters_words" AS _f CROSS JOIN "_search_letters_keys" AS _d NOT INDEXED CROSS JOIN "letters" AS _s
-        WHERE (_f."_search_letters_words" MATCH ? AND _d.doc = _f.rowid AND _s."id" = _d.k0)
+        WHERE (_f."_search_letters_words" MATCH ? AND _d.doc = _f.rowid AND _s."id" = _d."k0")
         LIMIT CASE WHEN (SELECT few
           FROM _few) THEN 100001 ELSE 0 END)
       UNION ALL
       SELECT *
-      FROM (SELECT _d.k0 AS "_k0", 2 AS "_rank"
+      FROM (SELECT _d."k0" AS "_k0", 2 AS "_rank"
         FROM "_search_letters_words" AS _f CROSS JOIN "_search_letters_keys" AS _d NOT INDEXED
         WHERE (_f."_search_letters_words" MATCH ? AND +_f.rowid IN (SELECT doc
             FROM _docs) AND _d.doc = _f.rowid)
