@@ -733,7 +733,9 @@ describe("a person who waits", () => {
     expect(exporting).toMatch(/^(\rsnapshot: {7}0\.0 MB .{3} %)+\n(\rarchive: {7}0\.0 MB .{3} %)+\n$/);
     expect(exporting).toMatch(/100 %\n\rarchive[^\n]*\r[^\n]*100 %\n$/);
     const copy = join(directory, "..", "copy");
-    expect(await shown(() => run("import", archive, "--dir", copy))).toMatch(/^\runpack[^\n]*\r[^\n]*100 %\n$/);
+    expect(await shown(() => run("import", archive, "--dir", copy))).toMatch(
+      /^\runpack[^\n]*\r[^\n]*100 %\n$/,
+    );
   });
 
   it("has a line of their own for what went wrong", async () => {
