@@ -248,10 +248,10 @@ const questions: readonly Question[] = [
   },
   {
     title: "which orders are of one customer, or were taken by one employee?",
-    sql: "SELECT id FROM orders WHERE customer_id = 'C05' OR employee_id = 4 ORDER BY id DESC",
+    sql: "SELECT id FROM orders WHERE customer_id = 'C05' OR employee_id = 2 ORDER BY id DESC",
     ask: async (list) =>
       values("id")(
-        await list("orders?filter[$or][0][customer_id][eq]=C05&filter[$or][1][employee_id][eq]=4&sort=-id"),
+        await list("orders?filter[$or][0][customer_id][eq]=C05&filter[$or][1][employee_id][eq]=2&sort=-id"),
       ),
   },
   {
