@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { type Client, client, dataOf, metaOf, pagesOf } from "../../support/client.js";
+import { type Answer, type Client, client, dataOf, metaOf, pagesOf } from "../../support/client.js";
 import { rowsOf, run } from "../../support/people.js";
 import { apiKey, serve } from "../../support/server.js";
 
@@ -248,10 +248,10 @@ const questions: readonly Question[] = [
   },
   {
     title: "which orders are of one customer, or were taken by one employee?",
-    sql: "SELECT id FROM orders WHERE customer_id = 'C05' OR employee_id = 4 ORDER BY id DESC",
+    sql: "SELECT id FROM orders WHERE customer_id = 'C05' OR employee_id = 2 ORDER BY id DESC",
     ask: async (list) =>
       values("id")(
-        await list("orders?filter[$or][0][customer_id][eq]=C05&filter[$or][1][employee_id][eq]=4&sort=-id"),
+        await list("orders?filter[$or][0][customer_id][eq]=C05&filter[$or][1][employee_id][eq]=2&sort=-id"),
       ),
   },
   {
@@ -281,6 +281,99 @@ const questions: readonly Question[] = [
     ask: async (_, as) => {
       const pages = await pagesOf(as, "/api/orders?sort=customer_id,ordered_at&limit=20");
       return pages.flatMap(({ data }) => values("customer_id", "ordered_at", "id")(data));
+    },
+  },
+  {
+    title: "how many orders are not shipped, and how many are there in all?",
+    sql: "SELECT sum(shipped_at IS NULL), count(*) FROM orders",
+    ask: async (_, as) => {
+      const totalOf = async (filter: string) => metaOf(await as.get(`/api/orders?limit=1${filter}`)).total;
+      return [[await totalOf("&filter[shipped_at][is_null]=true"), await totalOf("")]];
+    },
+  },
+  {
+    title: "how often has each employee sold to each customer, the best pairs first, page after page?",
+    sql: "SELECT employee_id, customer_id, count(*) FROM orders GROUP BY employee_id, customer_id ORDER BY count(*) DESC, employee_id, customer_id",
+    ask: async (_, as) => {
+      const pairs = "/api/orders/_svc/aggregate?group=employee_id,customer_id&count=*&sort=-count&limit=20";
+      return (await pagesOf(as, pairs)).flatMap(({ data }) =>
+        values("employee_id", "customer_id", "count")(data),
+      );
+    },
+  },
+  {
+    title:
+      "what do the lines of each order come to, of those that sell five pieces or more, the dearest ten first?",
+    sql: "SELECT order_id, count(*), sum(quantity), max(cents) FROM order_details WHERE quantity >= 5 GROUP BY order_id ORDER BY max(cents) DESC, order_id LIMIT 10",
+    ask: async (list) =>
+      values(
+        "order_id",
+        "count",
+        "sum_quantity",
+        "max_cents",
+      )(
+        await list(
+          "order_details/_svc/aggregate?group=order_id&count=*&sum=quantity&max=cents&filter[quantity][gte]=5&sort=-max_cents&limit=10",
+        ),
+      ),
+  },
+  {
+    title: "as JSON: which orders of two customers, or of one employee's dear ones, are shipped?",
+    sql: "SELECT id, freight FROM orders WHERE shipped_at IS NOT NULL AND (customer_id IN ('C03', 'C07') OR (employee_id = 2 AND freight > 4)) ORDER BY freight DESC, id",
+    ask: async (_, as) => {
+      const headers = { "Content-Type": "application/json" };
+      const body = JSON.stringify({
+        filter: {
+          shipped_at: { is_null: false },
+          $or: [
+            { customer_id: { in: ["C03", "C07"] } },
+            { $and: [{ employee_id: { eq: 2 } }, { freight: { gt: 4 } }] },
+          ],
+        },
+        sort: ["-freight", "id"],
+        select: ["id", "freight"],
+        limit: 100,
+      });
+      return values("id", "freight")(dataOf(await as.send("QUERY", "/api/orders", { headers, body })));
+    },
+  },
+  {
+    title: "as JSON: what has been sold that is not a tea, product by product, page after page?",
+    sql: "SELECT d.product_id, d.order_id, d.quantity FROM order_details d WHERE d.product_id NOT IN (SELECT id FROM products WHERE name LIKE '%tea%') ORDER BY d.product_id, d.quantity DESC, d.order_id",
+    ask: async (_, as) => {
+      const query = (table: string, body: unknown) => as.post(`/api/${table}/_svc/query`, body);
+      const teas = dataOf<readonly Row[]>(
+        await query("products", { filter: { name: { icontains: "tea" } }, select: ["id"], limit: 100 }),
+      );
+      const found: unknown[][] = [];
+      let next: unknown = {
+        filter: { product_id: { not_in: teas.map(({ id }) => id) } },
+        sort: ["product_id", "-quantity", "order_id"],
+        limit: 30,
+      };
+      while (next !== undefined) {
+        const answer: Answer = await query("order_details", next);
+        found.push(...values("product_id", "order_id", "quantity")(dataOf(answer)));
+        const cursor: string | undefined = metaOf(answer).next_cursor;
+        next = cursor === undefined ? undefined : { cursor };
+      }
+      return found;
+    },
+  },
+  {
+    title: "as JSON: what were the last five orders of those in France, and which products were in them?",
+    sql: "SELECT o.id, d.product_id, d.quantity FROM (SELECT * FROM orders WHERE customer_id IN (SELECT id FROM customers WHERE country = 'France') ORDER BY ordered_at DESC, id LIMIT 5) o JOIN order_details d ON d.order_id = o.id ORDER BY o.ordered_at DESC, o.id, d.product_id",
+    ask: async (list, as) => {
+      const customers = await list("customers?where[country]=France&select=id");
+      const answer = await as.post("/api/orders/_svc/query", {
+        filter: { customer_id: { in: customers.map(({ id }) => id) } },
+        sort: ["-ordered_at", "id"],
+        expand: { "order_details.order_id": { sort: ["product_id"] } },
+        limit: 5,
+      });
+      return dataOf<readonly Expanded[]>(answer).flatMap((order) =>
+        many(order, "order_details.order_id").map((line) => [order.id, line.product_id, line.quantity]),
+      );
     },
   },
 ];
