@@ -52,6 +52,7 @@ const tableShape = fc.record({
     fc.record({ table: fc.constantFrom(...tableNames), action: fc.constantFrom(...actions) }),
   ),
   uniqueTogether: fc.boolean(),
+  searched: fc.boolean(),
   renamedFrom: fc.option(fc.constantFrom(...tableNames)),
 });
 
@@ -128,7 +129,7 @@ function table(name: string, shape: TableShape, all: Record<string, TableShape>)
       unique: of.index === "unique partial",
       where: of.index.endsWith("partial") ? `${each} is not null` : null,
     })),
-    search: [],
+    search: shape.searched ? columns.filter(({ type }) => type === "text").map((each) => each.name) : [],
     strict: true,
     virtual: false,
     renamedFrom: shape.renamedFrom === name ? null : shape.renamedFrom,

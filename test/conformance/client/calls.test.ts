@@ -13,6 +13,8 @@ async function signedIn() {
   return { server, browser, client, notes: client.table("notes"), members: client.table("members") };
 }
 
+const bodiesOf = (rows: readonly { readonly body: string }[]) => rows.map(({ body }) => body);
+
 describe("a table of the client", () => {
   it("creates, gets, updates and deletes rows, by themselves and with what they cost", async () => {
     const { notes } = await signedIn();
@@ -47,7 +49,6 @@ describe("a table of the client", () => {
     const { notes } = await signedIn();
     const bodies = ["100%", "a,b", "it's", "[x]", "é", "plain", "plain two"];
     for (const [i, body] of bodies.entries()) await notes.create({ body, ...(i % 2 === 0 && { stars: i }) });
-    const bodiesOf = (rows: readonly { readonly body: string }[]) => rows.map(({ body }) => body);
     expect(bodiesOf(await notes.list({ where: { body: "it's" } }))).toEqual(["it's"]);
     expect(bodiesOf(await notes.list({ filter: { body: { contains: "%" } } }))).toEqual(["100%"]);
     expect(bodiesOf(await notes.list({ filter: { body: { in: ["a,b", "[x]"] } } }))).toEqual(["a,b", "[x]"]);
@@ -113,6 +114,17 @@ describe("a table of the client", () => {
       { having: 1 },
     ])
       await expect(notes.aggregate(bad as never)).rejects.toMatchObject({ code: "bad_call" });
+  });
+
+  it("searches, in the URL and as JSON", async () => {
+    const { notes } = await signedIn();
+    for (const body of ["Red shoes", "a red hat", "shoehorn"]) await notes.create({ body });
+    const found = ["Red shoes"];
+    expect(bodiesOf(await notes.list({ search: "red sho" }))).toEqual(found);
+    const long = { search: "red sho", filter: { body: { ne: "x".repeat(5_000) } } };
+    expect(bodiesOf(await notes.list(long))).toEqual(found);
+    expect(bodiesOf(await notes.list({ search: "sho", sort: "-id" }))).toEqual(["shoehorn", "Red shoes"]);
+    await expect(notes.list({ search: null as never })).rejects.toMatchObject({ code: "bad_call" });
   });
 
   it("expands references in both directions, in the URL and as JSON", async () => {

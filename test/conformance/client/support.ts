@@ -46,6 +46,7 @@ notes:
     id:    { type: integer, primary_key: true }
     body:  { type: text, not_null: true }
     stars: { type: integer }
+  search: [body]
 members:
   primary_key: [room, user]
   columns:
