@@ -19,11 +19,13 @@ const mayImport: Record<string, readonly string[]> = {
   project: ["encoding/base64.ts", "http/loopback.ts", "problems", "rules", "sqlite"],
   platform: ["encoding"],
   metering: ["encoding", "platform"],
-  schema: ["http", "platform", "problems", "project", "rules", "sqlite"],
+  changes: ["platform", "sqlite"],
+  schema: ["changes", "http", "platform", "problems", "project", "rules", "sqlite"],
   auth: ["encoding", "http", "platform", "problems", "project", "rules/ast.ts", "sqlite/names.ts"],
   tables: [
     "auth/callers.ts",
     "auth/principal.ts",
+    "changes",
     "encoding",
     "http",
     "metering",
@@ -36,6 +38,7 @@ const mayImport: Record<string, readonly string[]> = {
   ],
   admin: [
     "auth",
+    "changes",
     "encoding",
     "http",
     "metering",
@@ -197,6 +200,7 @@ describe("SQL", () => {
   /** Built for the owner's tables; built as DDL; fixed texts. */
   const homes = [
     "metering/store.ts",
+    "changes/",
     "tables/sql/",
     "project/fragment-problems.ts",
     "schema/",

@@ -1,9 +1,10 @@
 import { createUser } from "../auth/administration.js";
-import { type Caller, longWorkFor, principalOf } from "../auth/principal.js";
+import { type Caller, idOf, longWorkFor, principalOf } from "../auth/principal.js";
 import { deleteCodes, deleteEveryCode } from "../auth/store/oauth.js";
 import { revokeEverySession, revokeSessions } from "../auth/store/sessions.js";
 import { changeUser, deleteUser, userById } from "../auth/store/users.js";
 import { userOf } from "../auth/user-of.js";
+import { closeTransaction, openTransaction } from "../changes/transactions.js";
 import { tell } from "../http/answer-facts.js";
 import { readJsonObject } from "../http/body.js";
 import { badRequest, isRefusal, Refusal } from "../http/refusal.js";
@@ -96,7 +97,15 @@ function changeOf(disabled: boolean | null, role: "user" | "admin" | null): Secu
 export async function removeUser({ services, id, caller }: AdminRequest): Promise<Response | Refusal> {
   const { platform, config } = services;
   try {
-    const [deleted] = await platform.database.batch([deleteUser(id)], longWorkFor(caller, config.api));
+    const by = {
+      at: platform.clock.now(),
+      principalKind: caller.kind,
+      principalId: idOf(caller),
+      attemptId: null,
+    };
+    // Rows that refer to the user are changed with it.
+    const statements = [openTransaction(by), deleteUser(id), ...closeTransaction];
+    const [, deleted] = await platform.database.batch(statements, longWorkFor(caller, config.api));
     if (deleted!.rows.length === 0) return missingOrLast(services, id);
     return tell(json({ data: { id } }), { target: id });
   } catch (error) {

@@ -26,6 +26,11 @@ export function principalOf(caller: Caller): string {
   return caller.kind === "anonymous" ? caller.kind : `${caller.kind}:${caller.id}`;
 }
 
+/** The id of the user or of the API key; null for an anonymous caller. */
+export function idOf(caller: Caller): string | null {
+  return caller.kind === "anonymous" ? null : caller.id;
+}
+
 /**
  * What the database is told for statements that may take long: who the caller is, and the milliseconds left before the
  * work is stopped (`docs/reference/limits.md#long-work`). `takenMs` is how long the request has taken already.

@@ -32,6 +32,8 @@ export interface Attempt {
   end(status: number): Promise<unknown> | undefined;
   /** The receipt of this request; null until there is one. */
   receipt(): Receipt | null;
+  /** The id that its receipt has or will have; null where requests are not metered. */
+  id(): string | null;
 }
 
 /** Makes the `Attempt` that meters one request, given the request's HTTP method. */
@@ -42,6 +44,7 @@ const unmetered: Attempt = {
   succeed: async () => "",
   end: () => undefined,
   receipt: () => null,
+  id: () => null,
 };
 
 /** What metering works with. `counted` is called with each receipt before it is recorded. */
@@ -61,12 +64,17 @@ export function createMeter(services: MeterServices | null): Meter {
     let subject: Subject | null = null;
     let tally = new Tally();
     let settled: Receipt | null = null;
+    let attemptId: string | null = null;
+    const id = () => {
+      attemptId ??= uuidV7(clock.now(), random.bytes(10));
+      return attemptId;
+    };
     const settle = (status: number, rowsReturned: number): Receipt => {
       const atMs = clock.now();
       const { rowsRead, rowsWritten } = tally;
       const { principalKind, principalId, table, action } = subject!;
       const receipt: Receipt = {
-        attemptId: uuidV7(atMs, random.bytes(10)),
+        attemptId: id(),
         atMs,
         principalKind,
         principalId,
@@ -100,6 +108,7 @@ export function createMeter(services: MeterServices | null): Meter {
           ? undefined
           : recorder.record(settle(status, 0)),
       receipt: () => settled,
+      id,
     };
   };
 }

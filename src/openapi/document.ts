@@ -8,7 +8,18 @@ import { adminPaths } from "./admin-paths.js";
 import { authPaths } from "./auth-paths.js";
 import { conditionSchemas, filterSchemas, integerSchema, type JsonSchema } from "./column-schema.js";
 import { expandedSchema } from "./expand.js";
-import { count, errorResponses, flag, nullOr, object, role, securitySchemes, text } from "./operation.js";
+import { pastMeta } from "./history-paths.js";
+import {
+  count,
+  errorResponses,
+  flag,
+  meteringMembers,
+  nullOr,
+  object,
+  role,
+  securitySchemes,
+  text,
+} from "./operation.js";
 import { tablePaths, tableSchemas } from "./table-paths.js";
 
 /** The parts of a project that its OpenAPI document is made of. */
@@ -50,6 +61,7 @@ export function openApiDocument(project: DocumentedProject): JsonSchema {
           ...tables.map(([table, its]) => tableSchemas(table, its, served, catalog?.tables.get(table.name))),
         ),
         ...sharedSchemas(metered, hasTokensInBody(config)),
+        ...(served.some(({ historyDays }) => historyDays !== null) && pastMeta(metered)),
       },
       responses: errorResponses(),
       securitySchemes: cookies ? securitySchemes : others,
@@ -79,16 +91,6 @@ function sharedSchemas(metered: boolean, tokensInBody: boolean): JsonSchema {
     next_cursor: text,
     truncated: { const: true },
   };
-  const counts = {
-    rows_read: nullOr(count),
-    rows_written: nullOr(count),
-    rows_returned: nullOr(count),
-    metering: object({
-      version: { const: 1 },
-      attempt_id: text,
-      status: { enum: ["recorded", "summed", "unrecorded"] },
-    }),
-  };
   return {
     "svc.user": object(user),
     "svc.someUser": object({ ...user, created_by: nullOr(text) }, ...Object.keys(user), "created_by"),
@@ -102,14 +104,14 @@ function sharedSchemas(metered: boolean, tokensInBody: boolean): JsonSchema {
       }),
     }),
     "svc.systemList": object(page, "next_cursor", "truncated"),
-    "svc.list": object({ ...page, ...(metered && counts) }, "next_cursor", "truncated"),
+    "svc.list": object({ ...page, ...(metered && meteringMembers) }, "next_cursor", "truncated"),
     "svc.group": {
       type: "object",
       additionalProperties: { type: ["number", "string", "boolean", "null"] },
       description: "the grouped columns, and results: count, count_<column>, sum_<column>, …",
     },
     "svc.expanded": expandedSchema,
-    ...(metered && { "svc.metering": object(counts) }),
+    ...(metered && { "svc.metering": object(meteringMembers) }),
     "svc.integer": integerSchema(),
     ...filterSchemas(),
     ...conditionSchemas(),

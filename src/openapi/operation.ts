@@ -114,6 +114,18 @@ export const flag: JsonSchema = { type: "boolean" };
 /** The schema of a count: an integer from 0. */
 export const count: JsonSchema = { type: "integer", minimum: 0 };
 
+/** The members that metering adds to the `meta` of an answer. */
+export const meteringMembers: Readonly<Record<string, JsonSchema>> = {
+  rows_read: nullOr(count),
+  rows_written: nullOr(count),
+  rows_returned: nullOr(count),
+  metering: object({
+    version: { const: 1 },
+    attempt_id: text,
+    status: { enum: ["recorded", "summed", "unrecorded"] },
+  }),
+};
+
 /** The responses `svc.<status>`: errors with the codes that each status can have (`docs/reference/errors.md#codes`). */
 export function errorResponses(): JsonSchema {
   return Object.fromEntries(

@@ -5,6 +5,7 @@ import { admitsAnonymous } from "../rules/specialise.js";
 import type { CatalogTable } from "../schema/catalog.js";
 import { acceptedSchema, type JsonSchema, storedSchema, textSchema } from "./column-schema.js";
 import { expandedRowSchema, expandParameters } from "./expand.js";
+import { atParameter, pastRows, pastSchemas } from "./history-paths.js";
 import { listBodySchemas } from "./list-body.js";
 import { data, jsonContent, list, type OperationSource, object, operation, ref } from "./operation.js";
 
@@ -61,8 +62,23 @@ export function tablePaths(
       errors: [400, 401, 403, 413, 415, 500, 503],
     }),
   };
+  const state = {
+    get: documented({
+      ...source("history", "state", `Lists rows of ${name} as they were`),
+      parameters: [
+        atParameter,
+        ...filterParameters(table),
+        separated("select", { enum: [...table.columns.keys()] }),
+        limitParameter,
+        cursorParameter,
+      ],
+      answers: { 200: pastRows(name) },
+      errors: [400, 401, 403, 404, 410, 500, 503],
+    }),
+  };
   const ofTable = {
     [`/api/${name}`]: all,
+    ...(table.historyDays !== null && { [`/api/${name}/_svc/state`]: state }),
     [`/api/${name}/_svc/query`]: queried,
     [`/api/${name}/_svc/aggregate`]: aggregate,
   };
@@ -149,6 +165,8 @@ export function tableSchemas(
     [`${name}.part`]: object(properties(columns, stored), ...names(columns)),
     [`${name}.expanded`]: expandedRowSchema(table, tables, properties(columns, stored)),
     ...listBodySchemas(table, tables),
+    ...(table.historyDays !== null &&
+      pastSchemas(table, (column) => physical?.affinities.has(column) ?? !table.strict)),
     ...(!table.virtual && {
       [`${name}.new`]: object(properties(columns, accepted), ...names(written)),
     }),
@@ -225,9 +243,10 @@ const separated = (name: string, items: JsonSchema, more: JsonSchema = {}) =>
   query(name, { ...list(items), minItems: 1, uniqueItems: true, ...more }, { style: "form", explode: false });
 
 const limitParameter = query("limit", { type: "integer", minimum: 1, maximum: 1000, default: 50 });
+const cursorParameter = query("cursor", { type: "string", description: "meta.next_cursor, alone" });
 const pageParameters: readonly JsonSchema[] = [
   query("total", { enum: ["exact", "none"], default: "exact" }),
-  query("cursor", { type: "string", description: "meta.next_cursor, alone" }),
+  cursorParameter,
 ];
 
 /** The names of the columns that can be compared with others of their type. */

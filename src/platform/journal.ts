@@ -9,7 +9,7 @@ export interface Receipt {
   /** The HTTP method. */
   readonly method: string;
   readonly table: string;
-  readonly action: "list" | "get" | "create" | "update" | "delete";
+  readonly action: "list" | "get" | "create" | "update" | "delete" | "history" | "state" | "restore";
   /** The HTTP status. */
   readonly status: number;
   readonly rowsRead: number | null;

@@ -68,6 +68,7 @@ const tableRules = mapWith({
   create: ruleText,
   update: ruleText,
   delete: ruleText,
+  history: ruleText,
   columns: v.optional(mapOf(mapWith({ read: ruleText, write: ruleText }))),
 });
 

@@ -40,6 +40,8 @@ export interface Table {
   readonly indexes: readonly Index[];
   /** The columns that the table's full-text index covers, in the order that ranks what is found; empty without one. */
   readonly search: readonly ColumnName[];
+  /** For how many days changes of the table are kept: Infinity for ever, null where none are. */
+  readonly historyDays: number | null;
   /**
    * Whether the table is STRICT. `svc schema pull` writes `strict: false` for tables of other programs that are not.
    */

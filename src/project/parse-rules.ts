@@ -71,6 +71,7 @@ export interface TableRulesSource {
   readonly create?: string | undefined;
   readonly update?: string | undefined;
   readonly delete?: string | undefined;
+  readonly history?: string | undefined;
   readonly columns?: ReadonlyMap<string, ColumnRulesSource> | undefined;
 }
 
@@ -103,6 +104,7 @@ function tableRules(source: TableRulesSource, context: Context): TableRules {
     create: actionRule("create", source.create, context),
     update: actionRule("update", source.update, context),
     delete: actionRule("delete", source.delete, context),
+    history: actionRule("history", source.history, context),
     columns: columnRules(source.columns ?? new Map(), context),
   };
 }
@@ -119,7 +121,9 @@ function actionRule(action: RuleAction, text: string | undefined, context: Conte
  * Why the table's kind does not allow an action; null where it does. Only pulled tables have such limits
  * (docs/guides/existing-database.md).
  */
-function limitOf(action: RuleAction, { name, virtual, primaryKey }: Table): string | null {
+function limitOf(action: RuleAction, { name, virtual, primaryKey, historyDays }: Table): string | null {
+  if (action === "history" && historyDays === null)
+    return `table ${name} keeps no history: say how long in svc.schema.yaml, as in history: 30d, or remove this rule`;
   if (virtual && action !== "read")
     return `table ${name} is virtual: it can only be read, so remove this rule`;
   const needsKey = action === "update" || action === "delete";

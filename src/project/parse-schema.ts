@@ -9,7 +9,7 @@ import { readSchemaYaml } from "./read-schema-yaml.js";
 import { type AuthSource, settingsSchema, type TableSource, tableSchema } from "./schema.js";
 import { schemaProblems } from "./schema-problems.js";
 import { soundPart } from "./sound-part.js";
-import { markedKey, tableFromSource, withoutDirection } from "./table-from-source.js";
+import { daysOf, markedKey, tableFromSource, withoutDirection } from "./table-from-source.js";
 import { problemsOf } from "./valibot-problems.js";
 
 /** The result of `parseSchema`. */
@@ -38,7 +38,7 @@ export function parseSchema(text: string): ParsedSchema {
     if (problems.length > before) unread.set(name, { columns: missingIn(table, value) });
   }
   const schema = {
-    tables: withResolvedReferences(tables),
+    tables: withHistory(withResolvedReferences(tables), source.tables, daysOf(settings.$history)),
     auth: authSettings(settings.$auth),
     origins: settings.$origins,
   };
@@ -143,6 +143,23 @@ function withResolvedReferences(tables: ReadonlyMap<string, Table>): ReadonlyMap
       const columns = new Map([...table.columns].map(([key, column]) => [key, resolved(column)]));
       return [name, { ...table, columns }];
     }),
+  );
+}
+
+/** The tables with `$history`, for those that can keep history and say nothing of it themselves. */
+function withHistory(
+  tables: ReadonlyMap<string, Table>,
+  sources: readonly (readonly [name: string, value: unknown])[],
+  historyDays: number | null,
+): ReadonlyMap<string, Table> {
+  if (historyDays === null) return tables;
+  const own = new Set(
+    sources.flatMap(([name, value]) => ((value as TableSource | null)?.history === undefined ? [] : [name])),
+  );
+  const takesIt = ({ name, primaryKey, virtual }: Table) =>
+    !own.has(name) && primaryKey.length > 0 && !virtual;
+  return new Map(
+    [...tables].map(([name, table]) => [name, takesIt(table) ? { ...table, historyDays } : table]),
   );
 }
 

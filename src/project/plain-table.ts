@@ -14,6 +14,7 @@ export function plainTable(
     unique: [],
     indexes: [],
     search: [],
+    historyDays: null,
     strict: true,
     virtual: false,
     renamedFrom: null,

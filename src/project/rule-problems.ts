@@ -9,8 +9,8 @@ export function ruleProblems(
   rules: ReadonlyMap<TableName, TableRules>,
   messagesOf: (rule: Expression, table: TableName, action: RuleAction) => readonly string[],
 ): Problem[] {
-  return [...rules].flatMap(([table, { read, create, update, delete: remove }]) =>
-    Object.entries({ read, create, update, delete: remove }).flatMap(([action, rule]) =>
+  return [...rules].flatMap(([table, { read, create, update, delete: remove, history }]) =>
+    Object.entries({ read, create, update, delete: remove, history }).flatMap(([action, rule]) =>
       problemsAt(["rules", table, action], messagesOf(rule, table, action as RuleAction)),
     ),
   );

@@ -60,6 +60,7 @@ function tableProblems(table: Table, schema: Schema): Problem[] {
   return [
     ...problems,
     ...searchProblems(table, schema).map((message) => problem(`${table.name}.search`, message)),
+    ...historyProblems(table, schema).map((message) => problem(`${table.name}.history`, message)),
     ...columns.flatMap((column) =>
       columnProblems(column, schema).map((message) => problem(`${at}.${column.name}`, message)),
     ),
@@ -80,6 +81,14 @@ function searchProblems(table: Table, schema: Schema): string[] {
   else if (primaryKey.length === 0 && isWhollyRead(schema, table.name))
     problems.push("only a table with a primary key can be searched");
   return problems;
+}
+
+function historyProblems(table: Table, schema: Schema): string[] {
+  const { name, primaryKey, historyDays, virtual } = table;
+  if (historyDays === null) return [];
+  if (virtual) return ["a virtual table keeps no history"];
+  const hasNoKey = primaryKey.length === 0 && isWhollyRead(schema, name);
+  return hasNoKey ? ["only a table with a primary key can keep history"] : [];
 }
 
 function columnProblems(column: Column, schema: Schema): string[] {

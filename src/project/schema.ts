@@ -5,6 +5,13 @@ const text = (fallback: string) => v.optional(v.string(), fallback);
 const flag = v.optional(v.boolean(), false);
 const names = v.array(v.string());
 
+const history = v.optional(
+  v.pipe(
+    v.string("expected 30d, forever or none"),
+    v.regex(/^(none|forever|[1-9]\d{0,4}d)$/, "expected days such as 30d, forever or none"),
+  ),
+);
+
 /** The schema of the keys of svc.schema.yaml that begin with `$`. */
 export const settingsSchema = mapWith({
   $auth: v.optional(
@@ -19,6 +26,7 @@ export const settingsSchema = mapWith({
     {},
   ),
   $origins: v.optional(v.array(v.string()), []),
+  $history: history,
 });
 
 const literal = v.union([v.string(), v.number(), v.bigint(), v.boolean()]);
@@ -50,6 +58,7 @@ export const tableSchema = mapWith({
   unique: v.optional(v.array(names), []),
   indexes: v.optional(v.array(mapWith({ columns: names, unique: flag, where: v.optional(v.string()) })), []),
   search: v.optional(names),
+  history,
   renamed_from: v.optional(v.string()),
   strict: v.optional(v.boolean(), true),
   virtual: flag,

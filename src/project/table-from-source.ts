@@ -21,6 +21,7 @@ export function tableFromSource(name: string, source: TableSource): Table {
     unique: [...inlineUnique, ...source.unique.map((list) => list.map(columnName))],
     indexes: source.indexes.map(indexOf),
     search: (source.search ?? []).map(columnName),
+    historyDays: daysOf(source.history),
     strict: source.strict,
     virtual: source.virtual,
     renamedFrom: source.renamed_from ?? null,
@@ -71,6 +72,12 @@ function indexOf(source: TableSource["indexes"][number]): Index {
     unique: source.unique,
     where: source.where ?? null,
   };
+}
+
+/** For how many days `history:` says that changes are kept: Infinity for `forever`, null for `none` or without it. */
+export function daysOf(history: TableSource["history"]): number | null {
+  if (history === undefined || history === "none") return null;
+  return history === "forever" ? Number.POSITIVE_INFINITY : Number.parseInt(history, 10);
 }
 
 /** The columns that are marked `primary_key: true`. */

@@ -105,8 +105,10 @@ export interface Exists {
 /** The comparison operators, as rules write them. */
 export type CompareOperator = "=" | "!=" | "<" | "<=" | ">" | ">=";
 
-/** What a rule of a table allows. Lists and single rows are both `read`. */
-export type RuleAction = "read" | "create" | "update" | "delete";
+/**
+ * What a rule of a table allows. Lists and single rows are both `read`; `history` is what the table was, beside `read`.
+ */
+export type RuleAction = "read" | "create" | "update" | "delete" | "history";
 
 /**
  * The rules of one table. An action without a rule is `deny`. A column without rules may be read and written, unless
@@ -117,6 +119,7 @@ export interface TableRules {
   readonly create: Expression;
   readonly update: Expression;
   readonly delete: Expression;
+  readonly history: Expression;
   readonly columns: ReadonlyMap<ColumnName, ColumnRules>;
 }
 

@@ -36,7 +36,7 @@ export interface RowShapes {
 }
 
 /**
- * The scope of a rule outside of any `exists`. `row` is in read, update and delete rules, `new` in create and update
+ * The scope of a rule outside of any `exists`. `row` is in read, update, delete and history rules, `new` in create and update
  * rules, `old` in update rules; column rules have no row.
  */
 export function scopeOfRule(
@@ -58,6 +58,7 @@ const sourcesOf: Readonly<Record<RuleKind, readonly RowName[]>> = {
   create: ["new"],
   update: ["row", "old", "new"],
   delete: ["row"],
+  history: ["row"],
   column: [],
 };
 

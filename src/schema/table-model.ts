@@ -95,6 +95,7 @@ export function tableModel(source: PhysicalTable, physical: Physical, typeOf: Ty
     primaryKey: keyIsNamed ? key.map(columnName) : [],
     ...indexesAndUnique(shapes, names),
     search: [],
+    historyDays: null,
     strict: source.strict,
     virtual: source.kind === "virtual",
     renamedFrom: null,

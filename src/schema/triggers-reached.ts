@@ -1,3 +1,4 @@
+import { isLogTrigger } from "../changes/log-triggers.js";
 import { isKeyword, type Token } from "../sqlite/sql-tokens.js";
 import { parseTrigger, type Trigger, type Write, writeOf } from "./parse-trigger.js";
 import {
@@ -28,8 +29,13 @@ export interface TriggersReached {
    * may or may not be written is not in `rowsWritten`.
    */
   readonly virtualRows: "none" | "counted" | "one_more";
-  /** Whether one of the server's own triggers may run. What it writes is not metered, but SQLite counts it. */
+  /**
+   * Whether one of the server's own triggers may run, other than those of the log. What it writes is not metered, but
+   * SQLite counts it.
+   */
   readonly own: boolean;
+  /** Whether the log of changes is written. SQLite counts its entries, too. */
+  readonly logged: boolean;
   /**
    * Whether the write may lead to any number of other rows: by an owner's trigger that reads or writes other rows than
    * the one it is given, or because rows refer to the table.
@@ -46,16 +52,23 @@ export function triggersReached(
   ownTriggers: readonly PhysicalTrigger[],
   table: PhysicalTable,
 ): WriteTriggers {
-  const own = ownTriggers.map(({ on, sql }) => writeKey(parseTrigger(sql).event, on));
-  const context: TriggerContext = { physical, ownWrites: new Set(own) };
+  const writesOf = (triggers: readonly PhysicalTrigger[]) =>
+    new Set(triggers.map(({ on, sql }) => writeKey(parseTrigger(sql).event, on)));
+  const context: TriggerContext = {
+    physical,
+    ownWrites: writesOf(ownTriggers.filter((trigger) => !isLogTrigger(trigger))),
+    loggedWrites: writesOf(ownTriggers.filter(isLogTrigger)),
+  };
   const of = (write: Write) => reached(context, table.name, write, new Set());
   return { insert: of("insert"), update: of("update"), delete: of("delete") };
 }
 
 interface TriggerContext {
   readonly physical: Physical;
-  /** The writes on which one of the server's own triggers runs, by `writeKey`. */
+  /** The writes on which one of the server's own triggers runs, other than those of the log, by `writeKey`. */
   readonly ownWrites: ReadonlySet<string>;
+  /** The writes that are logged, by `writeKey`. */
+  readonly loggedWrites: ReadonlySet<string>;
 }
 
 function writeKey(write: Write | undefined, table: string): string {
@@ -70,6 +83,7 @@ export const noTriggers: TriggersReached = {
   rowsWritten: 0,
   virtualRows: "none",
   own: false,
+  logged: false,
   elsewhere: false,
 };
 
@@ -83,7 +97,7 @@ function reached(
   write: Write,
   within: ReadonlySet<string>,
 ): TriggersReached {
-  const { physical, ownWrites } = context;
+  const { physical, ownWrites, loggedWrites } = context;
   const key = writeKey(write, table);
   if (within.has(key)) return { ...noTriggers, rowsWritten: null, elsewhere: true };
   const visited = new Set([...within, key]);
@@ -97,7 +111,8 @@ function reached(
     // An action writes one row for each row that refers to the written one, and how many refer to it is not known here.
     rowsWritten: null,
   }));
-  const own = { ...noTriggers, own: ownWrites.has(key), elsewhere: leadsToReferring(physical, table, write) };
+  const [isOwn, logged] = [ownWrites.has(key), loggedWrites.has(key)];
+  const own = { ...noTriggers, own: isOwn, logged, elsewhere: leadsToReferring(physical, table, write) };
   return [...fired, ...elsewhere].reduce(together, own);
 }
 
@@ -111,6 +126,7 @@ function together(a: TriggersReached, b: TriggersReached): TriggersReached {
     rowsWritten: isKnown ? a.rowsWritten + b.rowsWritten : null,
     virtualRows,
     own: a.own || b.own,
+    logged: a.logged || b.logged,
     elsewhere: a.elsewhere || b.elsewhere,
   };
 }
@@ -156,6 +172,7 @@ function statementEffect(
       rowsWritten: null,
       virtualRows: "counted",
       own: context.ownWrites.size > 0,
+      logged: context.loggedWrites.size > 0,
       elsewhere: true,
     };
   if (target.kind === "virtual") {

@@ -89,7 +89,7 @@ function judge(
   catalog: Catalog,
 ): Access | Refusal | null {
   // If the rule admits no caller whatsoever, the message says so instead of asking to sign in.
-  const nobody = neverTrue(rules[action]) ? `the rules of this table let nobody ${action} rows` : null;
+  const nobody = neverTrue(rules[action]) ? `the rules of this table let nobody ${verbs[action]}` : null;
   if (caller.kind === "anonymous" && !admitsAnonymous(rules[action]))
     return new Refusal("unauthorized", nobody ?? "sign in to do this", byRule(table, action));
   if (nobody !== null) return new Refusal("forbidden", nobody, byRule(table, action));
@@ -142,7 +142,7 @@ function keyAccess(
   action: RuleAction,
   catalog: Catalog,
 ): Access | Refusal {
-  const needed = action === "read" ? "read" : "write";
+  const needed = action === "read" || action === "history" ? "read" : "write";
   if (!permits(scopes, table.name, needed)) {
     const scope = `resource:${table.name}:${needed}`;
     return new Refusal("forbidden", `the key lacks the scope ${scope}`, { facts: { rule: scope } });
@@ -159,6 +159,15 @@ function keyAccess(
     writeOnlyKey: !mayRead,
   };
 }
+
+/** What an action does, for a message. */
+const verbs: Record<RuleAction, string> = {
+  read: "read rows",
+  create: "create rows",
+  update: "update rows",
+  delete: "delete rows",
+  history: "read its history",
+};
 
 const always: Expression = { kind: "literal", value: true };
 const never: Expression = { kind: "literal", value: false };

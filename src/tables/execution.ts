@@ -1,3 +1,4 @@
+import type { TransactionBy } from "../changes/transactions.js";
 import type { Tally } from "../metering/tally.js";
 import type { LongWork, Result, Statement, Statements } from "../platform/database.js";
 import { bindCounted, type Counted, type PlanChecks } from "./plan-check.js";
@@ -17,6 +18,12 @@ export interface Execution {
    * statement is sent.
    */
   readonly longWork: () => LongWork;
+}
+
+/** What it takes to run a request that may write. */
+export interface WriteExecution extends Execution {
+  /** Who changes rows, for the log of changes. */
+  readonly changedBy: () => TransactionBy;
 }
 
 /**

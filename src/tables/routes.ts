@@ -1,6 +1,6 @@
 import type { Context } from "hono";
 import type { Callers } from "../auth/callers.js";
-import { authValues, type Caller, longWorkFor, principalOf } from "../auth/principal.js";
+import { authValues, type Caller, idOf, longWorkFor, principalOf } from "../auth/principal.js";
 import { tellOf } from "../http/answer-facts.js";
 import { readAhead, readJsonObject } from "../http/body.js";
 import { byMethod } from "../http/by-method.js";
@@ -22,8 +22,10 @@ import { isReadOnly, type LiveProject } from "../schema/live-project.js";
 import type { ProjectSource } from "../schema/project-source.js";
 import { type Access, accessOf } from "./access.js";
 import { aggregateResponse } from "./aggregate/aggregate-response.js";
-import type { Execution } from "./execution.js";
+import type { WriteExecution } from "./execution.js";
 import type { ReadableTables } from "./expansion/expansion.js";
+import { momentsOf } from "./history/moments.js";
+import { stateResponse } from "./history/state-response.js";
 import type { ListParameters } from "./list/list-request.js";
 import { type BoundCursors, type Cursors, listResponse } from "./list/list-response.js";
 import { noPlanChecks } from "./plan-check.js";
@@ -86,6 +88,7 @@ export function tableRoutes(services: TableServices) {
   routes.all("/:table/:id/key", ofService(composite));
   routes.all("/:table/:id/query", ofService(byMethod({ POST: queried }, other)));
   routes.all("/:table/:id/aggregate", ofService(byMethod({ GET: permitted("list", aggregate) }, other)));
+  routes.all("/:table/:id/state", ofService(byMethod({ GET: permitted("state", state) }, other)));
   return routes;
 }
 
@@ -147,7 +150,7 @@ interface TableRequest {
 interface PermittedRequest {
   readonly asked: TableRequest;
   readonly access: Access;
-  readonly execution: Execution;
+  readonly execution: WriteExecution;
   readonly remembered: Remembered;
 }
 
@@ -158,31 +161,47 @@ type KeyHandler = (permitted: PermittedRequest, key: RowValues) => TableAnswer;
 type Action = Subject["action"];
 
 const noSuchTable = new Refusal("not_found", "no such table");
+const noHistory = new Refusal("not_found", "this table keeps no history");
 const onlyRead = (headers: HeadersRecord) =>
   new Refusal("method_not_allowed", "this table can only be read", { headers });
 /** A table that can only be read, and one of its rows, refuse to be written. */
 const readOnly = onlyRead({ Allow: "GET, QUERY", ...acceptsQuery });
 const readOnlyRow = onlyRead({ Allow: "GET" });
 
+/** The rule that decides about an action. */
+const ruleActions: Record<Action, RuleAction> = {
+  list: "read",
+  get: "read",
+  create: "create",
+  update: "update",
+  delete: "delete",
+  history: "history",
+  state: "history",
+  restore: "history",
+};
+
 function permittedRequest(asked: TableRequest, action: Action): PermittedRequest | Refusal {
   const { attempt, caller, project, table, database } = asked;
   const { config, platform } = asked.services;
-  const ruleAction: RuleAction = action === "list" || action === "get" ? "read" : action;
-  if (ruleAction !== "read" && isReadOnly(project, table))
+  const ruleAction = ruleActions[action];
+  if (ruleAction !== "read" && ruleAction !== "history" && isReadOnly(project, table))
     return action === "create" ? readOnly : readOnlyRow;
   const beganMs = platform.clock.elapsed();
   const nowMs = platform.clock.now();
   const nowSeconds = Math.floor(nowMs / 1000);
   const remembered = rememberedOf(project, platform);
   const rules = project.rules.get(table.name)!;
-  const access = accessOf(caller, table, rules, ruleAction, project.catalog, remembered.accesses, nowSeconds);
+  const accessFor = (of: RuleAction) =>
+    accessOf(caller, table, rules, of, project.catalog, remembered.accesses, nowSeconds);
+  if (ruleAction === "history") {
+    if (table.historyDays === null) return noHistory;
+    const mayRead = accessFor("read");
+    if (isRefusal(mayRead)) return mayRead;
+  }
+  const access = accessFor(ruleAction);
   if (isRefusal(access)) return access;
-  const tally = attempt.begin({
-    principalKind: caller.kind,
-    principalId: caller.kind === "anonymous" ? null : caller.id,
-    table: table.name,
-    action,
-  });
+  const principal = { principalKind: caller.kind, principalId: idOf(caller) };
+  const tally = attempt.begin({ ...principal, table: table.name, action });
   const plans = isMetered(config) ? remembered.plans : noPlanChecks;
   const execution = {
     database,
@@ -190,6 +209,7 @@ function permittedRequest(asked: TableRequest, action: Action): PermittedRequest
     plans,
     values: callerValues(caller, nowSeconds),
     nowMs,
+    changedBy: () => ({ ...principal, at: nowMs, attemptId: attempt.id() }),
     longWork: () => longWorkFor(caller, config.api, platform.clock.elapsed() - beganMs),
   };
   return { asked, access, execution, remembered };
@@ -272,6 +292,16 @@ function aggregate({ asked, access, execution, remembered }: PermittedRequest): 
   const { aggregates: prepared, briefTries } = remembered;
   const source = { access, scanLimit, prepared, briefTries };
   return aggregateResponse(request, source, execution, cursorsOf(asked), attempt.succeed);
+}
+
+function state(permitted: PermittedRequest): TableAnswer {
+  const { asked, access, execution } = permitted;
+  const { services, request, attempt, caller } = asked;
+  const parameters = parseQueryString(request.url);
+  if (isRefusal(parameters)) return parameters;
+  const moments = momentsOf(caller, services.cursors);
+  const scanLimit = services.config.api.scan_limit;
+  return stateResponse(parameters, access, scanLimit, moments, execution, cursorsOf(asked), attempt.succeed);
 }
 
 function cursorsOf({ services, caller, table, project }: TableRequest): BoundCursors {

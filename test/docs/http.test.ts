@@ -14,7 +14,7 @@ things:
     boolean: { type: boolean }
     json: { type: json }
     blob: { type: blob }
-pairs: { primary_key: [a, b], columns: { a: { type: integer }, b: { type: text } } }
+pairs: { history: 30d, primary_key: [a, b], columns: { a: { type: integer }, b: { type: text } } }
 `;
 
 async function backend() {

@@ -53,6 +53,7 @@ const tableShape = fc.record({
   ),
   uniqueTogether: fc.boolean(),
   searched: fc.boolean(),
+  historyDays: fc.constantFrom(null, 30, Number.POSITIVE_INFINITY),
   renamedFrom: fc.option(fc.constantFrom(...tableNames)),
 });
 
@@ -130,6 +131,7 @@ function table(name: string, shape: TableShape, all: Record<string, TableShape>)
       where: of.index.endsWith("partial") ? `${each} is not null` : null,
     })),
     search: shape.searched ? columns.filter(({ type }) => type === "text").map((each) => each.name) : [],
+    historyDays: shape.historyDays,
     strict: true,
     virtual: false,
     renamedFrom: shape.renamedFrom === name ? null : shape.renamedFrom,
@@ -165,6 +167,11 @@ async function structure(database: Database): Promise<unknown> {
       };
     })
     .sort((a, b) => a.name.localeCompare(b.name));
+}
+
+/** The triggers of the server's own, which keep full-text indexes and the log of changes. */
+function ownTriggers(database: Database): Promise<unknown> {
+  return rows(database, "SELECT name, sql FROM sqlite_master WHERE type = 'trigger' ORDER BY name");
 }
 
 /** Three rows for each table, as far as its constraints take them. */
@@ -263,6 +270,7 @@ describe("from any schema to any other", () => {
             }
             await applied(fresh, text(to));
             expect(await structure(database)).toEqual(await structure(fresh));
+            expect(await ownTriggers(database)).toEqual(await ownTriggers(fresh));
             for (const [name, shape] of Object.entries(to)) {
               const old = shape.renamedFrom ?? name;
               if (from[name] !== undefined)

@@ -194,7 +194,7 @@ async function catalogOfNew(schema: Schema): Promise<Catalog> {
 }
 
 function unreachableTables({ rules }: Config, schema: Schema): Problem[] {
-  const actions = ["read", "create", "update", "delete"] as const;
+  const actions = ["read", "create", "update", "delete", "history"] as const;
   return [...schema.tables.keys()]
     .filter((name) => actions.every((action) => rules.get(name)?.[action] === undefined))
     .map((name) => ({

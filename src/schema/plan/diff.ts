@@ -10,6 +10,7 @@ import { adoptStep } from "./adopt-step.js";
 import { besideOwnTriggers } from "./beside-own-triggers.js";
 import { changeSteps, dropIndexSteps, rebuildTogetherSteps } from "./change-steps.js";
 import type { RowsOf } from "./column-hazards.js";
+import { historySteps } from "./history-steps.js";
 import { imageAfter } from "./image-after.js";
 import { needsRebuild } from "./needs-rebuild.js";
 import { findRenames, inOldNames, type Renames, renameProblems } from "./renames.js";
@@ -63,9 +64,10 @@ export function diff(
     tableChange(each, needing.includes(each) || takesColumnsAtOnce(each, together)),
   );
   const search = searchSteps(proposed, changes, physical, options.ownTriggers ?? []);
+  const history = historySteps(before, proposed, renames, changes, physical, search.staying);
   const creation = created.flatMap((table) => createTableSteps(table, physical));
   const steps = besideOwnTriggers(
-    search.staying,
+    history.staying,
     gone,
     [
       ...stepsOfChanges(changes, together, gone, creation, physical, rowsIn(before, changes, physical)),
@@ -75,7 +77,14 @@ export function diff(
   );
   const adoption = adopted.map((table) => adoptStep(table, physicalTable(physical, table.name)!, physical));
   return {
-    steps: [...search.dropped, ...steps, ...adoption, ...search.created],
+    steps: [
+      ...search.dropped,
+      ...history.dropped,
+      ...steps,
+      ...adoption,
+      ...search.created,
+      ...history.created,
+    ],
     adopted,
     problems: [],
   };

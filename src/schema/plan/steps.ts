@@ -23,6 +23,8 @@ export type StepKind =
   | "rebuild_table"
   | "create_index"
   | "drop_index"
+  | "create_history"
+  | "drop_history"
   | "create_search"
   | "drop_search"
   | "create_trigger"

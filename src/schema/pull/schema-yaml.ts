@@ -27,12 +27,18 @@ function tableText(table: Table, schema: Schema): string {
         : null,
     ],
     ["search", table.search.length > 0 ? list(table.search.map(scalar)) : null],
+    ["history", historyText(table.historyDays)],
     ["renamed_from", table.renamedFrom],
   ];
   const lines = keys.flatMap(([key, value]) =>
     value === null ? [] : [`  ${key}:${value.startsWith("\n") ? "" : " "}${value}`],
   );
   return `${scalar(table.name)}:\n${lines.join("\n")}\n`;
+}
+
+function historyText(days: number | null): string | null {
+  if (days === null) return null;
+  return days === Number.POSITIVE_INFINITY ? "forever" : `${days}d`;
 }
 
 function columnsText(table: Table, schema: Schema): string {

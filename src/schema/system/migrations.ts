@@ -1,4 +1,5 @@
 import { boundedSessions } from "./bounded-sessions.js";
+import { changeLog } from "./change-log.js";
 import { countersThatEnd } from "./counters-that-end.js";
 import { firstTables } from "./first-tables.js";
 
@@ -20,4 +21,5 @@ export const systemMigrations: readonly SystemMigration[] = [
   { release: "0.1.0", statements: firstTables },
   { release: "0.2.0", statements: boundedSessions },
   { release: "0.2.0", statements: countersThatEnd },
+  { release: "0.2.0", statements: changeLog },
 ];

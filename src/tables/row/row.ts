@@ -1,9 +1,17 @@
+import { closeTransaction, entriesIn, openTransaction } from "../../changes/transactions.js";
 import { badRequest, type Refusal } from "../../http/refusal.js";
 import { ConstraintError, type Statement, StatementError, type Statements } from "../../platform/database.js";
 import type { Memo } from "../../platform/memo.js";
 import type { TriggersReached } from "../../schema/triggers-reached.js";
 import { type Access, deniedBy } from "../access.js";
-import { countedRead, type Duration, type Execution, longWorkOf, read } from "../execution.js";
+import {
+  countedRead,
+  type Duration,
+  type Execution,
+  longWorkOf,
+  read,
+  type WriteExecution,
+} from "../execution.js";
 import { bindCounted, type Counted } from "../plan-check.js";
 import { finishRows } from "../sql/finish-rows.js";
 import { bind, bindSingle, Slot, type Sql } from "../sql/fragment.js";
@@ -85,7 +93,7 @@ export async function getRow(
 /** Creates a row. Returns it as JSON text with the columns that the caller may see, or why it was not created. */
 export async function createRow(
   { access, writes }: RowTarget,
-  execution: Execution,
+  execution: WriteExecution,
   values: RowValues,
 ): Promise<string | Refusal> {
   const { table, catalog, rule } = access;
@@ -98,7 +106,7 @@ export async function createRow(
 /** Changes a row. Returns it as JSON text with the columns that the caller may see, or why it was not changed. */
 export async function updateRow(
   { access, writes }: RowTarget,
-  execution: Execution,
+  execution: WriteExecution,
   key: RowValues,
   patch: RowValues,
 ): Promise<string | Refusal> {
@@ -113,7 +121,7 @@ export async function updateRow(
 /** Deletes a row. Returns its primary key as JSON text, or why it was not deleted. */
 export async function deleteRow(
   { access, writes }: RowTarget,
-  execution: Execution,
+  execution: WriteExecution,
   key: RowValues,
 ): Promise<string | Refusal> {
   const { table, catalog, rule } = access;
@@ -121,7 +129,11 @@ export async function deleteRow(
   return rowAfter({ kind: "delete", statement, values: [key] }, access, execution);
 }
 
-async function rowAfter(write: RowWrite, access: Access, execution: Execution): Promise<string | Refusal> {
+async function rowAfter(
+  write: RowWrite,
+  access: Access,
+  execution: WriteExecution,
+): Promise<string | Refusal> {
   const outcome = await carryOut(write, access, execution);
   switch (outcome.outcome) {
     case "written":
@@ -154,7 +166,11 @@ type RowWriteOutcome =
 
 const refused = (refusal: Refusal): RowWriteOutcome => ({ outcome: "refused", refusal });
 
-async function carryOut(write: RowWrite, access: Access, execution: Execution): Promise<RowWriteOutcome> {
+async function carryOut(
+  write: RowWrite,
+  access: Access,
+  execution: WriteExecution,
+): Promise<RowWriteOutcome> {
   const { kind, statement } = write;
   const { database, tally, plans, nowMs } = execution;
   const { table, catalog } = access;
@@ -168,12 +184,16 @@ async function carryOut(write: RowWrite, access: Access, execution: Execution): 
   try {
     const before = probes === null ? [] : [bindSingle(probes, values)];
     const question = plans.questionOf(bound, nowMs);
-    const statements = [...before, bound.statement, ...question.statements];
+    const [open, close] = triggers.logged
+      ? [[openTransaction(execution.changedBy())], closeTransaction]
+      : [[], []];
+    const statements = [...before, ...open, bound.statement, ...close, ...question.statements];
     const duration = triggers.elsewhere ? "long" : durationOf(statement);
     const results = await tally.during(database.batch(statements, longWorkOf(execution, duration)));
     const exact = question.isExact(results);
     const probed = probes === null ? undefined : (results[0]!.rows[0]?.[0] as number | undefined);
-    const { rows, rowsWritten } = results[before.length]!;
+    const { rows, rowsWritten } = results[before.length + open.length]!;
+    const entries = triggers.logged ? entriesIn(results[before.length + close.length + 1]!) : 0;
     if (rows.length === 0 && triggers.ignore) {
       const [admitted] = await read(execution, [bind(statement.admitted, values)], durationOf(statement));
       if (admitted!.rows.length > 0) {
@@ -189,7 +209,10 @@ async function carryOut(write: RowWrite, access: Access, execution: Execution): 
     const returned = returnedRow(rows[0]![0] as string);
     // How many rows a trigger of the project's owner reads cannot be known.
     const isKnown = exact && !triggers.read;
-    tally.add(isKnown ? own + (probed ?? 0) + returned.probed : null, logicalRows(triggers, rowsWritten));
+    tally.add(
+      isKnown ? own + (probed ?? 0) + returned.probed : null,
+      logicalRows(triggers, rowsWritten - entries),
+    );
     return { outcome: "written", json: finishRows(returned.json, [...table.columns.values()]) };
   } catch (error) {
     if (error instanceof StatementError && error.message.includes("too many levels of trigger recursion")) {

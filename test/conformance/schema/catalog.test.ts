@@ -195,6 +195,7 @@ it.each([
       rowsWritten,
       virtualRows,
       own: false,
+      logged: false,
       elsewhere: expect.any(Boolean),
     });
   },

@@ -27,7 +27,7 @@ seen:
 /** What the server might keep beside the rows: each change writes two rows of a table of its own, and reads some. */
 const log = "CREATE TABLE _log (id INTEGER PRIMARY KEY, what TEXT, n INTEGER)";
 const ownTrigger = (table: string, event: "INSERT" | "UPDATE" | "DELETE", row: "new" | "old") =>
-  `CREATE TRIGGER _svc_log_${table}_${event.toLowerCase()} AFTER ${event} ON ${table} BEGIN
+  `CREATE TRIGGER _svc_note_${table}_${event.toLowerCase()} AFTER ${event} ON ${table} BEGIN
     INSERT INTO _log (what, n) SELECT '${event} ${table} ' || ${row}.id, count(*) FROM _log;
     INSERT INTO _log (what, n) SELECT what, -1 FROM _log ORDER BY id DESC LIMIT 1; END`;
 
@@ -47,7 +47,7 @@ async function watched() {
 }
 
 const ownNames = ["comments", "notes"].flatMap((table) =>
-  ["delete", "insert", "update"].map((event) => `_svc_log_${table}_${event}`),
+  ["delete", "insert", "update"].map((event) => `_svc_note_${table}_${event}`),
 );
 
 describe("the server's own triggers", () => {

@@ -32,10 +32,11 @@ test("every table has its rules, and what is not written is denied", () => {
         create: deny,
         update: deny,
         delete: deny,
+        history: deny,
         columns: new Map(),
       },
     ],
-    ["members", { read: deny, create: deny, update: deny, delete: deny, columns: new Map() }],
+    ["members", { read: deny, create: deny, update: deny, delete: deny, history: deny, columns: new Map() }],
   ]);
 });
 
@@ -57,6 +58,7 @@ test("rules are typed by the action that they guard", () => {
     create: rule("new.owner_id = auth.id"),
     update: rule("old.owner_id = auth.id and new.owner_id = row.owner_id"),
     delete: rule("row.owner_id = auth.id"),
+    history: { kind: "literal", value: false },
     columns: new Map(),
   });
 });

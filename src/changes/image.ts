@@ -1,0 +1,108 @@
+import { isPlainSql, scaledSql, unscaledSql } from "../platform/real-scale.js";
+import type { ColumnType } from "../sqlite/column-type.js";
+import type { ColumnName, TableName } from "../sqlite/names.js";
+import { quoteName, quoteText } from "../sqlite/sql-tokens.js";
+
+/**
+ * What the log has to know of a column to write its value into an image and to read it back. `plain`: texts and integers
+ * alone, which JSON holds as they are. `real` and `blob`: values of that type alone. `any`: a column that may hold all.
+ */
+export interface LoggedColumn {
+  readonly name: ColumnName;
+  readonly holds: "plain" | "real" | "blob" | "any";
+  /** The column's collation, null for BINARY. */
+  readonly collation: string | null;
+}
+
+/** A table as the log knows it. `key` are the columns of its primary key. */
+export interface LoggedTable {
+  readonly table: TableName;
+  readonly columns: readonly LoggedColumn[];
+  readonly key: readonly LoggedColumn[];
+}
+
+/** How many arguments a function may have on every backend is 32 (D1), so a call takes this many names with values. */
+const pairsMax = 15;
+
+/**
+ * The image of a row in SQL: a JSON object of its columns. A BLOB is `{"$b": "00ff"}`, because JSON functions take some
+ * BLOBs for JSON in SQLite's own format (https://sqlite.org/json1.html#jsonb). A real has 17 digits, as SQLite itself
+ * would write 15, and one of an extreme size is `[number, exponent]` (`platform/real-scale.ts`).
+ */
+export function imageSql(columns: readonly LoggedColumn[], of: string): string {
+  const chunks = Array.from({ length: Math.ceil(columns.length / pairsMax) }, (_, i) =>
+    columns.slice(i * pairsMax, (i + 1) * pairsMax),
+  );
+  return chunks.reduce((image, chunk, i) => {
+    const name = (column: string) => (i === 0 ? quoteText(column) : pathOf(column));
+    const pairs = chunk.map((column) => `${name(column.name)}, ${written(column, of)}`).join(", ");
+    return i === 0 ? `json_object(${pairs})` : `json_set(${image}, ${pairs})`;
+  }, "");
+}
+
+/** The key of a row in SQL, as a JSON array with the values as in an image. Equal texts mean the same key. */
+export function keySql(key: readonly LoggedColumn[], of: string): string {
+  return `json_array(${key.map((column) => written(column, of)).join(", ")})`;
+}
+
+function written({ name, holds }: LoggedColumn, of: string): string {
+  const ref = `${of}.${quoteName(name)}`;
+  const blob = `json_object('$b', hex(${ref}))`;
+  switch (holds) {
+    case "plain":
+      return ref;
+    case "real":
+      return `CASE WHEN ${ref} IS NOT NULL THEN ${realOf(ref)} END`;
+    case "blob":
+      return `CASE WHEN ${ref} IS NOT NULL THEN ${blob} END`;
+    case "any":
+      return `CASE typeof(${ref}) WHEN 'blob' THEN ${blob} WHEN 'real' THEN ${realOf(ref)} ELSE ${ref} END`;
+  }
+}
+
+function realOf(ref: string): string {
+  const { number, exponent } = scaledSql(ref);
+  const digits = (value: string) => `json(printf('%!.17g', ${value}))`;
+  return `CASE WHEN ${isPlainSql(ref)} THEN ${digits(ref)} WHEN abs(${ref}) = 9e999 THEN json_array(sign(${ref}), 1024) ELSE json_array(${digits(number)}, ${exponent}) END`;
+}
+
+/**
+ * The value of a column in SQL, read from an image. It has no affinity: the values of an image have the types that they
+ * had in the table.
+ */
+export function fromImage({ name, holds }: Omit<LoggedColumn, "collation">, image: string): string {
+  return read(holds, image, pathOf(name).slice(1, -1));
+}
+
+/** The value in SQL of the column at this place of a primary key, read from the key's text as `keySql` writes it. */
+export function fromKey({ holds }: Pick<LoggedColumn, "holds">, key: string, at: number): string {
+  return read(holds, key, `$[${at}]`);
+}
+
+function read(holds: LoggedColumn["holds"], json: string, path: string): string {
+  const at = (inner = "") => `(${json} ->> '${path}${inner}')`;
+  const blob = `unhex(${at('."$b"')})`;
+  const real = `CASE ${at("[1]")} WHEN 1024 THEN ${at("[0]")} * 9e999 ELSE ${unscaledSql(at("[0]"), at("[1]"))} END`;
+  const type = `json_type(${json}, '${path}')`;
+  switch (holds) {
+    case "plain":
+      return at();
+    case "blob":
+      return blob;
+    case "real":
+      return `CASE ${type} WHEN 'array' THEN ${real} ELSE ${at()} END`;
+    case "any":
+      return `CASE ${type} WHEN 'object' THEN ${blob} WHEN 'array' THEN ${real} ELSE ${at()} END`;
+  }
+}
+
+/** The path of a column in an image, as a text of SQL. Names of columns hold no quote. */
+export function pathOf(column: string): string {
+  return quoteText(`$."${column}"`);
+}
+
+/** What a column of this type in the schema holds. `isAny`: whether the database lets it hold values of any type. */
+export function holdsOf(type: ColumnType, isAny: boolean): LoggedColumn["holds"] {
+  if (isAny) return "any";
+  return type === "real" || type === "blob" ? type : "plain";
+}

@@ -1,0 +1,63 @@
+import { quoteName, quoteText } from "../sqlite/sql-tokens.js";
+import { imageSql, keySql, type LoggedColumn, type LoggedTable } from "./image.js";
+
+const triggerPrefix = "_svc_log_";
+
+/** Whether a trigger writes the log of changes. */
+export function isLogTrigger({ name }: { readonly name: string }): boolean {
+  return name.toLowerCase().startsWith(triggerPrefix);
+}
+
+/**
+ * The transaction that a change belongs to: the newest one, if it is still open. None where another program makes the
+ * change: then the entry has the time instead (docs/change-log.md).
+ */
+const openTransaction = "(SELECT iif(seq IS NULL, id, NULL) FROM _transactions ORDER BY id DESC LIMIT 1)";
+const atOthers = `iif(${openTransaction} IS NULL, CAST(unixepoch('subsec') * 1000 AS INTEGER), NULL)`;
+
+/**
+ * The CREATE statements, by their names, of the triggers that log the changes of a table. An entry has the row as it was
+ * before the change (`docs/change-log.md`).
+ */
+export function logTriggers({ table, columns, key }: LoggedTable): ReadonlyMap<string, string> {
+  const entry = (op: string, row: "old" | "new", image: string) =>
+    `  INSERT INTO _changes (witness, tx, at, tbl, pk, op, old) VALUES (random(), ${openTransaction}, ${atOthers}, ${quoteText(table)}, ${keySql(key, row)}, '${op}', ${image});\n`;
+  const old = imageSql(columns, "old");
+  const inserted = entry("insert", "new", "NULL");
+  const deleted = entry("delete", "old", old);
+  const isMoved = `${keySql(key, "old")} <> ${keySql(key, "new")}`;
+  const trigger = (event: string, on: string, body: string, when = "") => {
+    const name = `${triggerPrefix}${table}_${event}`;
+    return [
+      name,
+      `CREATE TRIGGER ${quoteName(name)} AFTER ${on} ON ${quoteName(table)}${when} BEGIN\n${body}END`,
+    ] as const;
+  };
+  return new Map([
+    trigger("insert", "INSERT", inserted),
+    trigger("delete", "DELETE", deleted),
+    trigger("move", "UPDATE", deleted + inserted, ` WHEN ${isMoved}`),
+    trigger(
+      "update",
+      "UPDATE",
+      entry("update", "old", old),
+      ` WHEN NOT (${isMoved}) AND ${isChanged(columns)}`,
+    ),
+  ]);
+}
+
+/** Whether an update changes a value. By BINARY, and by the type too: to a column that may hold any, 1 and 1.0 differ. */
+function isChanged(columns: readonly LoggedColumn[]): string {
+  const values = (row: string) =>
+    columns.flatMap(({ name, holds, collation }) => {
+      const ref = `${row}.${quoteName(name)}`;
+      return [
+        collation === null ? ref : `${ref} COLLATE BINARY`,
+        ...(holds === "any" ? [`typeof(${ref})`] : []),
+      ];
+    });
+  const [before, after] = [values("old"), values("new")];
+  return before.length === 1
+    ? `${before[0]} IS NOT ${after[0]}`
+    : `(${before.join(", ")}) IS NOT (${after.join(", ")})`;
+}

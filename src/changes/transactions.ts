@@ -1,0 +1,47 @@
+import { type Result, type Statement, statement } from "../platform/database.js";
+
+/** Who makes the changes of a transaction, and when. */
+export interface TransactionBy {
+  /** Milliseconds since the epoch. */
+  readonly at: number;
+  readonly principalKind: "anonymous" | "user" | "key";
+  readonly principalId: string | null;
+  /** The metered request that makes the changes, null for none. */
+  readonly attemptId: string | null;
+}
+
+/**
+ * The statement that begins a transaction of the log: entries that are written after it in the same transaction of the
+ * database belong to it. `closeTransaction` has to end it there.
+ */
+export function openTransaction({ at, principalKind, principalId, attemptId }: TransactionBy): Statement {
+  return statement(
+    "INSERT INTO _transactions (at, principal_kind, principal_id, attempt_id) VALUES (?, ?, ?, ?)",
+    BigInt(at),
+    principalKind,
+    principalId,
+    attemptId,
+  );
+}
+
+const newest = "(SELECT max(id) FROM _transactions)";
+const before =
+  "(SELECT p.seq FROM _transactions AS p WHERE p.id < _transactions.id ORDER BY p.id DESC LIMIT 1)";
+
+/**
+ * The statements that end a transaction of the log: one without entries goes, another one gets the number of its newest
+ * entry. The last statement returns how many entries it has, or no row where it has none.
+ */
+export const closeTransaction: readonly Statement[] = [
+  statement(
+    `DELETE FROM _transactions WHERE id = ${newest} AND id IS NOT (SELECT tx FROM _changes ORDER BY seq DESC LIMIT 1)`,
+  ),
+  statement(
+    `UPDATE _transactions SET seq = (SELECT max(seq) FROM _changes) WHERE id = ${newest} AND seq IS NULL RETURNING (SELECT count(*) FROM _changes WHERE seq > ifnull(${before}, 0) AND tx = _transactions.id) AS entries`,
+  ),
+];
+
+/** How many entries a transaction has, from the result of the last statement of `closeTransaction`. */
+export function entriesIn({ rows }: Result): number {
+  return rows.length === 0 ? 0 : (rows[0]![0] as number);
+}

@@ -1,0 +1,51 @@
+import type { Table } from "../project/model.js";
+import { type JsonSchema, storedSchema } from "./column-schema.js";
+import { count, list, meteringMembers, nullOr, object, ref, text } from "./operation.js";
+
+/** The schema of `meta` in answers about the history of tables: `svc.past`. */
+export function pastMeta(metered: boolean): JsonSchema {
+  const members = { limit: count, seq: moment, floor: moment, next_cursor: text };
+  return { "svc.past": object({ ...members, ...(metered && meteringMembers) }, "seq", "next_cursor") };
+}
+
+/** The number of an entry in the log, sealed for users. */
+const moment: JsonSchema = {
+  anyOf: [{ type: "integer", minimum: 0 }, text],
+  description: "the number of an entry in the log of changes, sealed for users",
+};
+
+/** `name.past`: a row as it was. A column that came later is null. */
+export function pastSchemas(table: Table, isLoose: (column: string) => boolean): JsonSchema {
+  const columns = [...table.columns.values()];
+  const properties = columns.map((column): [string, JsonSchema] => [
+    column.name,
+    storedSchema({ ...column, notNull: false }, isLoose(column.name)),
+  ]);
+  return { [`${table.name}.past`]: object(Object.fromEntries(properties), ...table.columns.keys()) };
+}
+
+/** An answer with rows as they were. */
+export const pastRows = (table: string): JsonSchema =>
+  object({ data: list(ref(`${table}.past`)), meta: ref("svc.past") });
+
+/** A version of a row, as `GET /api/:table/_svc/history` lists it. */
+export function versionsOf(table: string): JsonSchema {
+  const version = object({
+    seq: moment,
+    at: nullOr({ ...text, format: "date-time" }),
+    key: ref(`${table}.key`),
+    op: { enum: ["insert", "update", "delete"] },
+    by: nullOr(object({ kind: { enum: ["anonymous", "user", "key"] }, id: nullOr(text) })),
+    changed: nullOr(list(text)),
+    row: nullOr(ref(`${table}.past`)),
+  });
+  return object({ data: list(version), meta: ref("svc.past") });
+}
+
+/** The parameter `at`. */
+export const atParameter: JsonSchema = {
+  name: "at",
+  in: "query",
+  schema: text,
+  description: "a time in ISO 8601, or the number of an entry in the log of changes",
+};

@@ -1,0 +1,164 @@
+import { holdsOf, type LoggedColumn, type LoggedTable } from "../../changes/image.js";
+import { isLogTrigger, logTriggers } from "../../changes/log-triggers.js";
+import type { Schema, Table } from "../../project/model.js";
+import { quoteText } from "../../sqlite/sql-tokens.js";
+import { collationsOf, isLoose, type Physical, type PhysicalTrigger, physicalTable } from "../physical.js";
+import { dropTrigger, type Keepsakes, nothingKept } from "./ddl.js";
+import { keepsakes } from "./keepsakes.js";
+import type { Renames } from "./renames.js";
+import { destructiveIfAny, type Step } from "./steps.js";
+import type { TableChange } from "./table-change.js";
+
+/** The steps for the log of changes, and the triggers of the server's own that they leave in place. */
+export interface HistorySteps {
+  /** They come before all others. */
+  readonly dropped: readonly Step[];
+  /** They come after all others, renames too: SQLite runs the trigger that was created last first. */
+  readonly created: readonly Step[];
+  readonly staying: readonly PhysicalTrigger[];
+}
+
+/**
+ * The steps that bring the log's triggers to what the proposal says. Triggers whose statements would be other ones, or
+ * whose table is rebuilt, are made anew. Entries stay, under the new names, where a table keeps its history and its key.
+ */
+export function historySteps(
+  before: Schema,
+  proposed: Schema,
+  renames: Renames,
+  changes: readonly TableChange[],
+  physical: Physical,
+  ownTriggers: readonly PhysicalTrigger[],
+): HistorySteps {
+  const wanted = [...proposed.tables.values()]
+    .filter(({ historyDays }) => historyDays !== null)
+    .map((table) => {
+      const change = changes.find(({ named }) => named === table);
+      const triggers = logTriggers(loggedOf(table, change, physical));
+      const isThere = [...triggers].every(([name, sql]) =>
+        ownTriggers.some((trigger) => trigger.name === name && trigger.sql === sql),
+      );
+      return { table, change, triggers, isKept: isThere && !change?.rebuild };
+    });
+  const kept = new Set(wanted.filter(({ isKept }) => isKept).flatMap(({ triggers }) => [...triggers.keys()]));
+  const old = ownTriggers.filter((trigger) => isLogTrigger(trigger) && !kept.has(trigger.name));
+  const follows = (name: string) =>
+    wanted.find(({ table }) => (renames.tables.get(table.name) ?? table.name) === name);
+  const ended = [...before.tables.values()].filter(
+    ({ name, historyDays }) => historyDays !== null && follows(name) === undefined,
+  );
+  const stays = (name: string) => changes.some(({ current }) => current.name === name);
+  return {
+    dropped: [
+      ...[...new Set(old.map(({ on }) => on))].map(
+        (table): Step => ({
+          kind: "drop_trigger",
+          description: `drop the triggers that log changes of ${table}`,
+          statements: old.filter(({ on }) => on === table).map(({ name }) => dropTrigger(name)),
+          hazards: [],
+        }),
+      ),
+      ...ended.map(
+        ({ name }): Step => ({
+          kind: "drop_history",
+          description: `drop the history of ${name}`,
+          statements: [...forgotten(name), `DELETE FROM _history WHERE tbl = ${quoteText(name)}`],
+          // The step that drops a table says that its rows are lost.
+          hazards: stays(name)
+            ? [destructiveIfAny(`the history of ${name} is dropped`, countEntries(name))]
+            : [],
+        }),
+      ),
+    ],
+    created: wanted
+      .filter(({ isKept }) => !isKept)
+      .map(({ table, change, triggers }): Step => {
+        const current = change?.current;
+        const isNew = current === undefined || current.historyDays === null;
+        return {
+          kind: "create_history",
+          description: isNew ? `keep history of ${table.name}` : `keep history of ${table.name} as it is now`,
+          statements: [
+            ...(isNew ? [] : carriedOver(table, change!, renames)),
+            isNew || change!.keyChanged ? begun(table.name) : touched(table.name),
+            ...triggers.values(),
+          ],
+          hazards:
+            !isNew && change!.keyChanged
+              ? [
+                  destructiveIfAny(
+                    `the history of ${current.name} is dropped with its key`,
+                    countEntries(current.name),
+                  ),
+                ]
+              : [],
+        };
+      }),
+    staying: ownTriggers.filter((trigger) => !old.includes(trigger)),
+  };
+}
+
+const forgotten = (table: string) => [`DELETE FROM _changes WHERE tbl = ${quoteText(table)}`];
+
+const countEntries = (table: string) =>
+  `SELECT count(*) AS entries FROM _changes WHERE tbl = ${quoteText(table)}`;
+
+/** The version of the schema that is being applied: its row is inserted before the steps. */
+const appliedVersion = "(SELECT max(version) FROM _schema)";
+const appliedAt = "(SELECT applied_at FROM _schema ORDER BY version DESC LIMIT 1)";
+
+/** From here on the log of the table is whole. */
+function begun(table: string): string {
+  const newest = "ifnull((SELECT seq FROM sqlite_sequence WHERE name = '_changes'), 0)";
+  return `INSERT OR REPLACE INTO _history (tbl, generation, floor, floor_at) VALUES (${quoteText(table)}, ${appliedVersion}, ${newest}, ${appliedAt})`;
+}
+
+/** Whoever has rows of the table from before this change has to fetch them anew. */
+function touched(table: string): string {
+  return `UPDATE _history SET generation = ${appliedVersion} WHERE tbl = ${quoteText(table)}`;
+}
+
+/** Brings the entries of a table to the names that the table and its columns have from now on. */
+function carriedOver(
+  table: Table,
+  { current, dropped, keyChanged }: TableChange,
+  renames: Renames,
+): readonly string[] {
+  if (keyChanged) return forgotten(current.name);
+  const renamed = current.name === table.name ? [] : [...moved("_changes"), ...moved("_history")];
+  function moved(log: string): readonly string[] {
+    return [`UPDATE ${log} SET tbl = ${quoteText(table.name)} WHERE tbl = ${quoteText(current.name)}`];
+  }
+  const images = (value: string) =>
+    `UPDATE _changes SET old = ${value} WHERE tbl = ${quoteText(table.name)} AND old IS NOT NULL`;
+  const path = (column: string) => quoteText(`$."${column}"`);
+  return [
+    ...renamed,
+    ...dropped.map(({ name }) => images(`json_remove(old, ${path(name)})`)),
+    ...[...(renames.columns.get(table.name) ?? [])].map(([name, from]) =>
+      // The operator gives the value's own text, so that no digit of a number is lost.
+      images(`json_remove(json_set(old, ${path(name)}, old -> ${path(from)}), ${path(from)})`),
+    ),
+  ];
+}
+
+/** The table as the log will know it after the plan. `change` is undefined where it is new or adopted. */
+function loggedOf(table: Table, change: TableChange | undefined, physical: Physical): LoggedTable {
+  const source = change?.physical ?? physicalTable(physical, table.name);
+  const isMade = change?.rebuild || source === undefined;
+  const kept: Keepsakes = change?.rebuild ? keepsakes(change) : nothingKept;
+  const collations = isMade ? kept.collations : collationsOf(source);
+  const target = [...(change?.target ?? table).columns.keys()];
+  const columns = [...table.columns.values()].map(({ name, type }, i): LoggedColumn => {
+    const old = target[i]!;
+    const physicalColumn = source?.columns.find((column) => column.name === old);
+    const declared = isMade || physicalColumn === undefined ? kept.declaredTypes.get(old) : undefined;
+    const isAny =
+      isMade || physicalColumn === undefined
+        ? !table.strict || declared?.toUpperCase() === "ANY"
+        : isLoose(source, physicalColumn);
+    return { name, holds: holdsOf(type, isAny), collation: collations.get(old) ?? null };
+  });
+  const key = table.primaryKey.map((name) => columns.find((column) => column.name === name)!);
+  return { table: table.name, columns, key };
+}

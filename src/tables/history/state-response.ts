@@ -1,0 +1,136 @@
+import { type QueryParameter, quoted } from "../../http/query-string.js";
+import { badRequest, isRefusal, Refusal } from "../../http/refusal.js";
+import { jsonText } from "../../http/respond.js";
+import type { Attempt } from "../../metering/attempt.js";
+import type { SqlValue } from "../../platform/database.js";
+import type { Expression } from "../../rules/ast.js";
+import { whenTrue } from "../../rules/fold.js";
+import { outermostExists } from "../../rules/walk.js";
+import type { Access } from "../access.js";
+import { type Execution, read } from "../execution.js";
+import { type ListRequest, parseListRequest } from "../list/list-request.js";
+import type { BoundCursors } from "../list/list-response.js";
+import { finishRows } from "../sql/finish-rows.js";
+import { bind, param, Slot } from "../sql/fragment.js";
+import { loggedTable } from "../sql/logged.js";
+import { stateStatement } from "../sql/past.js";
+import { askLogState, entryAt, gone, logState, type Moments } from "./moments.js";
+import { openPlace, sealPlace } from "./place.js";
+
+/** What is asked of a table as it was. */
+interface Asked {
+  readonly parameters: readonly QueryParameter[];
+  /** The entry of the log, and the text of the key that was examined last; null on the first page. */
+  readonly place: { readonly seq: number; readonly after: string } | null;
+}
+
+/**
+ * Answers `GET /api/:table/_svc/state`: the rows as they were at a moment, in the order of their key
+ * (`docs/reference/http.md#state`).
+ */
+export async function stateResponse(
+  parameters: readonly QueryParameter[],
+  access: Access,
+  scanLimit: number,
+  moments: Moments,
+  execution: Execution,
+  cursors: BoundCursors,
+  succeed: Attempt["succeed"],
+): Promise<Response | Refusal> {
+  const { nowMs, tally } = execution;
+  const { table, catalog } = access;
+  const asked = await stateAsked(parameters, cursors, nowMs);
+  if (isRefusal(asked)) return asked;
+  const at = asked.parameters.filter(([name]) => name === "at").map(([, value]) => value);
+  const list = listOf(
+    asked.parameters.filter(([name]) => name !== "at"),
+    access,
+  );
+  if (isRefusal(list)) return list;
+  if (at.length !== 1)
+    return badRequest("at: expected a time such as 2026-03-01T12:00:00Z, or a number of an entry");
+  const moment = await moments.read(at[0]!);
+  if (moment === null) return badRequest(`at: ${quoted(at[0]!)} is neither a time nor a number of an entry`);
+  const atMs = moment.kind === "time" ? moment.atMs : 0;
+  const question = askLogState(table.name, atMs);
+  let seq = asked.place?.seq;
+  if (seq === undefined) {
+    const [found] = await read(execution, [question], "short");
+    const entry = entryAt(moment, logState(found!), nowMs);
+    if (isRefusal(entry)) return entry;
+    seq = entry;
+  }
+  const physical = catalog.tables.get(table.name)!;
+  const rule = ruleOfPast(access);
+  const statement = stateStatement(
+    {
+      access,
+      logged: loggedTable(table, physical),
+      rule,
+      filters: list.filters,
+      output: [...(list.select ?? access.readable.values())],
+      limit: list.limit,
+      scanLimit,
+    },
+    param(new Slot("moment")),
+    asked.place && new Slot("after"),
+  );
+  const place = new Map<string, SqlValue>([
+    ["moment", BigInt(seq)],
+    ["after", asked.place?.after ?? ""],
+  ]);
+  // The state of the log comes last: what was still known then was known to the statement before.
+  const values = [place, execution.values, list.filterValues];
+  const [page, state] = await read(execution, [bind(statement, values), question], "long");
+  if (seq < logState(state!).floor) return gone;
+  const shown = page!.rows.filter(([, , examined]) => examined === null);
+  if (shown.some(([, row]) => row === null)) return tooLarge;
+  const [last, , examined, passed] = page!.rows.find(([, , examined]) => examined !== null) ?? nothing;
+  tally.add(outermostExists(rule).length === 0 ? (examined as number) : null);
+  const isCut = (passed as number) > shown.length;
+  const after = isCut ? shown.at(-1)![0] : (examined as number) >= scanLimit ? last : null;
+  const next =
+    after === null ? null : { parameters: asked.parameters, place: { seq, after: after as string } };
+  const cursor = next && (await sealPlace(cursors, "state", next, nowMs));
+  const data = finishRows(`[${shown.map(([, row]) => row).join()}]`, [...table.columns.values()]);
+  const floor = await moments.written(logState(state!).floor);
+  const metered = await succeed(200, shown.length);
+  const members = [
+    `"limit":${list.limit},"seq":${await moments.written(seq)},"floor":${floor}`,
+    cursor && `"next_cursor":"${cursor}"`,
+    metered,
+  ];
+  return jsonText(`{"data":${data},"meta":{${members.filter(Boolean).join()}}}`);
+}
+
+const nothing: readonly (number | null)[] = [null, null, 0, 0];
+const tooLarge = badRequest("a row is too large for an answer: select fewer columns");
+
+/** What has to be TRUE of a version of a row: both of the rules for the history and for reading. */
+function ruleOfPast({ rule, readRule }: Access): Expression {
+  return whenTrue({ kind: "and", terms: [rule, readRule] });
+}
+
+/** What a request asks for: what its cursor holds, which then has to come alone, or its parameters. */
+async function stateAsked(
+  parameters: readonly QueryParameter[],
+  cursors: BoundCursors,
+  nowMs: number,
+): Promise<Asked | Refusal> {
+  const cursor = parameters.find(([name]) => name === "cursor");
+  if (cursor === undefined) return { parameters, place: null };
+  if (parameters.length > 1)
+    return new Refusal("invalid_cursor", "a cursor comes alone, without other parameters");
+  return openPlace<Asked>(cursors, "state", cursor[1], nowMs);
+}
+
+type PartOfList = Pick<ListRequest, "filters" | "filterValues" | "select" | "limit">;
+
+/** Filters, `select` and `limit`, which mean here what they mean in lists. Other parameters of lists are refused. */
+function listOf(parameters: readonly QueryParameter[], access: Access): PartOfList | Refusal {
+  const { readable, catalog, table } = access;
+  const other = parameters.find(([name]) => !/^(where|filter)\[|^(select|limit)$/.test(name));
+  if (other !== undefined) return badRequest(`unknown parameter ${quoted(other[0])}`);
+  const incomparable = catalog.unsupported.columns.get(table.name) ?? new Map<string, string>();
+  return parseListRequest(parameters, readable, incomparable);
+}

@@ -1,0 +1,123 @@
+import {
+  fromImage,
+  fromKey,
+  imageSql,
+  keySql,
+  type LoggedColumn,
+  type LoggedTable,
+} from "../../changes/image.js";
+import type { Exists, Expression } from "../../rules/ast.js";
+import { substitute } from "../../rules/walk.js";
+import type { Catalog, CatalogTable } from "../../schema/catalog.js";
+import { sqlTableName } from "../../sqlite/names.js";
+import { quoteText } from "../../sqlite/sql-tokens.js";
+import { aliasName, and, commaList, name, physicalName, type Sql, sql } from "./fragment.js";
+import { predicate, type SqlNames } from "./predicate.js";
+
+/** The tables of a project as they were at one moment, which is the number of an entry of the log (docs/change-log.md). */
+export interface AsOf {
+  /** Common table expressions that the others need. */
+  readonly ctes: readonly Sql[];
+  /** A table in a FROM: `tbl` and `pk` of each row that was changed after the moment, and `seq`, its first entry since. */
+  readonly changed: Sql;
+  /**
+   * A table in a FROM: `_pk` and the columns of the rows, as they were, that were changed after the moment.
+   */
+  images(table: string): Sql;
+  /** Whether the row of this alias is as it was. */
+  isUnchanged(table: string, alias: Sql): Sql;
+  /** An `exists` over its table as it was. The `exists` in it are so, too. */
+  exists(node: Exists, names: SqlNames): Sql;
+}
+
+/** `at` is the moment, and `label` tells what is made for one moment from that for another one in the same statement. */
+export function asOf(at: Sql, label: "c" | "h", tables: readonly LoggedTable[], catalog: Catalog): AsOf {
+  const changed = internal(`first_${label}`);
+  const images = new Map(tables.map(({ table }, i) => [table.toLowerCase(), internal(`as_${label}${i}`)]));
+  const logged = (table: string) => tables.find((each) => each.table.toLowerCase() === table.toLowerCase())!;
+  const imagesOf = (table: string) => images.get(table.toLowerCase())!;
+  const isUnchanged: AsOf["isUnchanged"] = (table, alias) =>
+    sql`NOT EXISTS (SELECT 1 FROM _changes AS _l WHERE _l.tbl = ${text(table)} AND _l.pk = ${key(logged(table), alias)} AND _l.seq > ${at})`;
+  const exists: AsOf["exists"] = ({ table, alias, where }, names) => {
+    const from = sqlTableName(table);
+    const inner: SqlNames = { ...names, exists: (nested) => exists(nested, inner) };
+    const row = aliasName(alias);
+    const shown = asShownOf(where, { alias }, catalog.tables.get(from));
+    return sql`(EXISTS (SELECT 1 FROM ${name(from)} AS ${row} WHERE ${predicate(where, inner)} AND ${isUnchanged(from, row)}) OR EXISTS (SELECT 1 FROM ${imagesOf(from)} AS ${row} WHERE ${predicate(shown, inner)}))`;
+  };
+  return {
+    changed,
+    images: imagesOf,
+    isUnchanged,
+    exists,
+    ctes: [
+      // NOT INDEXED leaves the order of the entries, so that none before the moment is read.
+      sql`${changed} AS MATERIALIZED (SELECT tbl, pk, min(seq) AS seq FROM _changes NOT INDEXED WHERE seq > ${at} GROUP BY tbl, pk)`,
+      ...tables.map(
+        (table) =>
+          sql`${imagesOf(table.table)} AS MATERIALIZED (SELECT _l.pk AS _pk, ${imageColumns(table.columns, sql`_l.old`)} FROM ${changed} AS _f CROSS JOIN _changes AS _l ON _l.seq = _f.seq WHERE _f.tbl = ${text(table.table)} AND _l.old IS NOT NULL)`,
+      ),
+    ],
+  };
+}
+
+/** The columns of a row, read from its image, under their names. */
+export function imageColumns(columns: readonly LoggedColumn[], image: Sql): Sql {
+  return commaList(
+    columns.map(
+      (column) =>
+        sql`${collated({ text: fromImage(column, image.text), params: [] }, column)} AS ${name(column.name)}`,
+    ),
+  );
+}
+
+/** The value of a column of the primary key, read from a key's text. */
+export function keyColumn({ key }: LoggedTable, i: number, pk: Sql): Sql {
+  return collated({ text: fromKey(key[i]!, pk.text, i), params: [] }, key[i]!);
+}
+
+/** Whether the row of an alias has the key whose text is `pk`. An index of the primary key serves it. */
+export function hasKey(table: LoggedTable, alias: Sql, pk: Sql): Sql {
+  return and(table.key.map((column, i) => sql`${alias}.${name(column.name)} = ${keyColumn(table, i, pk)}`));
+}
+
+/** The image of the row of an alias, as the log writes it. */
+export function image({ columns }: LoggedTable, alias: Sql): Sql {
+  return { text: imageSql(columns, alias.text), params: [] };
+}
+
+/** The text of the key of the row of an alias, as the log writes it. */
+export function key(table: LoggedTable, alias: Sql): Sql {
+  return { text: keySql(table.key, alias.text), params: [] };
+}
+
+/** The name of a table as a text. */
+export function text(table: string): Sql {
+  return { text: quoteText(table), params: [] };
+}
+
+/**
+ * A condition on a row that was read from an image. Its columns have no affinity, so those that may hold a text as a
+ * number are compared as they are shown.
+ */
+export function asShownOf(
+  expression: Expression,
+  source: "row" | { readonly alias: string },
+  physical: CatalogTable | undefined,
+): Expression {
+  const mixed = physical?.mixedTexts;
+  if (mixed === undefined || mixed.size === 0) return expression;
+  const isIts = (of: unknown) =>
+    typeof source === "string"
+      ? of === source
+      : typeof of === "object" && (of as typeof source).alias === source.alias;
+  return substitute(expression, (reference) =>
+    isIts(reference.source) && mixed.has(reference.column) ? { ...reference, asShown: true } : reference,
+  );
+}
+
+function collated(value: Sql, { collation }: LoggedColumn): Sql {
+  return collation === null ? value : sql`${value} COLLATE ${physicalName(collation)}`;
+}
+
+const internal = (label: string): Sql => ({ text: `"_${label}"`, params: [] });
