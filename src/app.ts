@@ -50,6 +50,8 @@ import { HasherBusyError, type Platform } from "./platform/platform.js";
 import type { Config } from "./project/config.js";
 import { isMetered } from "./project/is-metered.js";
 import { createProjectSource } from "./schema/project-source.js";
+import { syncEndpoints } from "./sync/routes.js";
+import type { ApiServices } from "./tables/api-request.js";
 import type { Cursors } from "./tables/list/list-response.js";
 import { tableRoutes } from "./tables/routes.js";
 
@@ -205,7 +207,8 @@ export async function createApp(options: AppOptions) {
     return new Refusal("internal", "something went wrong");
   };
   const isLogged = config.log.format !== "off";
-  app.route("/api", tableRoutes({ platform, config, callers, projects, cursors, meter, failed, isLogged }));
+  const api: ApiServices = { platform, config, callers, projects, cursors, meter, failed, isLogged };
+  app.route("/api", tableRoutes(api, syncEndpoints(api)));
   app.notFound(() => new Refusal("not_found", "no such resource").toResponse());
   app.onError((error) => failed(error).toResponse());
   const requestLog = createRequestLog({

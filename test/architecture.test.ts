@@ -36,6 +36,7 @@ const mayImport: Record<string, readonly string[]> = {
     "schema",
     "sqlite",
   ],
+  sync: ["auth/principal.ts", "http", "platform", "project", "rules", "schema", "sqlite", "tables"],
   admin: [
     "auth",
     "changes",
@@ -76,6 +77,7 @@ const mayImport: Record<string, readonly string[]> = {
     "platform",
     "project",
     "schema",
+    "sync",
     "tables",
   ],
   node: ["encoding", "http/refusal.ts", "log/message-line.ts", "platform"],

@@ -20,6 +20,7 @@ import {
   securitySchemes,
   text,
 } from "./operation.js";
+import { syncPaths } from "./sync-paths.js";
 import { tablePaths, tableSchemas } from "./table-paths.js";
 
 /** The parts of a project that its OpenAPI document is made of. */
@@ -51,6 +52,7 @@ export function openApiDocument(project: DocumentedProject): JsonSchema {
         {},
         ...tables.map(([table, its]) => tablePaths(table, its, served, { metered, cookies })),
       ),
+      ...syncPaths(served, { metered, cookies }),
       ...authPaths(cookies, config.auth.password_min_length),
       ...adminPaths(cookies, config),
     },

@@ -9,7 +9,7 @@ export interface Receipt {
   /** The HTTP method. */
   readonly method: string;
   readonly table: string;
-  readonly action: "list" | "get" | "create" | "update" | "delete" | "history" | "state" | "restore";
+  readonly action: "list" | "get" | "create" | "update" | "delete" | "history" | "state" | "restore" | "sync";
   /** The HTTP status. */
   readonly status: number;
   readonly rowsRead: number | null;

@@ -45,6 +45,16 @@ export function outermostExists(expression: Expression): readonly Exists[] {
   return expression.kind === "exists" ? [expression] : partsOf(expression).flatMap(outermostExists);
 }
 
+/** Every `exists` of an expression with those that it is inside of, from the outermost to itself. */
+export function existsChains(
+  expression: Expression,
+  around: readonly Exists[] = [],
+): readonly (readonly Exists[])[] {
+  if (expression.kind !== "exists") return partsOf(expression).flatMap((part) => existsChains(part, around));
+  const chain = [...around, expression];
+  return [chain, ...existsChains(expression.where, chain)];
+}
+
 /**
  * The conditions that all have to be TRUE for an expression to be TRUE: the terms of a top-level `and`, else the
  * expression alone.

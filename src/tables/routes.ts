@@ -1,34 +1,28 @@
 import type { Context } from "hono";
-import type { Callers } from "../auth/callers.js";
-import { authValues, type Caller, idOf, longWorkFor, principalOf } from "../auth/principal.js";
-import { tellOf } from "../http/answer-facts.js";
-import { readAhead, readJsonObject } from "../http/body.js";
+import { principalOf } from "../auth/principal.js";
+import { readJsonObject } from "../http/body.js";
 import { byMethod } from "../http/by-method.js";
 import { decode, parseQueryString } from "../http/query-string.js";
-import { badRequest, isRefusal, methodNotAllowed, Refusal, responseOf } from "../http/refusal.js";
+import { badRequest, isRefusal, methodNotAllowed, Refusal } from "../http/refusal.js";
 import { acceptsQuery, type HeadersRecord, jsonText } from "../http/respond.js";
 import { router } from "../http/router.js";
-import type { Attempt, Meter, Subject } from "../metering/attempt.js";
-import { type AtOnce, whenThere } from "../platform/at-once.js";
-import type { SqlValue, Statements } from "../platform/database.js";
+import type { Subject } from "../metering/attempt.js";
+import type { AtOnce } from "../platform/at-once.js";
 import { Memo } from "../platform/memo.js";
-import type { Platform } from "../platform/platform.js";
-import type { Config } from "../project/config.js";
 import { isMetered } from "../project/is-metered.js";
 import type { Table } from "../project/model.js";
 import type { RuleAction, TableRules } from "../rules/ast.js";
 import { TRUE } from "../rules/fold.js";
-import { isReadOnly, type LiveProject } from "../schema/live-project.js";
-import type { ProjectSource } from "../schema/project-source.js";
+import { isReadOnly } from "../schema/live-project.js";
 import { type Access, accessOf } from "./access.js";
 import { aggregateResponse } from "./aggregate/aggregate-response.js";
+import { type ApiRequest, type ApiServices, accessTo, answered, executionOf } from "./api-request.js";
 import type { WriteExecution } from "./execution.js";
 import type { ReadableTables } from "./expansion/expansion.js";
 import { momentsOf } from "./history/moments.js";
 import { stateResponse } from "./history/state-response.js";
 import type { ListParameters } from "./list/list-request.js";
-import { type BoundCursors, type Cursors, listResponse } from "./list/list-response.js";
-import { noPlanChecks } from "./plan-check.js";
+import { type BoundCursors, listResponse } from "./list/list-response.js";
 import { type Remembered, rememberedOf } from "./remembered.js";
 import { createRow, deleteRow, getRow, type RowTarget, updateRow } from "./row/row.js";
 import {
@@ -39,27 +33,24 @@ import {
   type RowValues,
   singleKey,
 } from "./row/row-request.js";
-import type { SlotValues } from "./sql/fragment.js";
 
-/** The services that the table endpoints use. */
-export interface TableServices {
-  readonly platform: Platform;
-  readonly config: Config;
-  readonly callers: Callers;
-  readonly projects: ProjectSource;
-  readonly cursors: Cursors;
-  readonly meter: Meter;
-  /** The answer to an exception, which is also logged where it was not expected. */
-  readonly failed: (error: unknown) => Refusal;
-  /** Whether requests are logged, so that the log has to be told what it cannot see by itself. */
-  readonly isLogged: boolean;
-}
+/** Endpoints under `/api/_svc`, by the last segment of their path. */
+export type ServiceEndpoints = ReadonlyMap<string, ReturnType<typeof byMethod>>;
 
-/** The eleven endpoints of a table (`docs/reference/http.md#endpoints`). */
-export function tableRoutes(services: TableServices) {
+/**
+ * The twelve endpoints of a table (`docs/reference/http.md#endpoints`), and `endpoints`, which are of no single table.
+ */
+export function tableRoutes(services: ApiServices, endpoints: ServiceEndpoints) {
   const routes = router();
   const answering = (act: (request: TableRequest) => TableAnswer) => (c: Context) =>
-    answered(services, c.req.raw, c.req.param("table") ?? "", act);
+    answered(services, c.req.raw, (asked, tells) => {
+      const { schema, catalog } = asked.project;
+      const table = schema.tables.get(c.req.param("table") ?? "");
+      tells(table?.columns);
+      return table === undefined || catalog.unsupported.reads.has(table.name)
+        ? noSuchTable
+        : act({ ...asked, table });
+    });
   const permitted = (action: Action, handle: TableHandler) =>
     answering((request) => {
       const judged = permittedRequest(request, action);
@@ -81,8 +72,12 @@ export function tableRoutes(services: TableServices) {
     "/:table",
     byMethod({ GET: permitted("list", list), POST: permitted("create", create), QUERY: queried }, other),
   );
-  routes.all("/:table/:id", rows(pathKey));
-  // RegExpRouter supports no route such as `/:table/_svc/key` beside `/:table/:id`, so `_svc` is matched as an `:id`.
+  // RegExpRouter supports no route such as `/_svc/pull` or `/:table/_svc/key` beside `/:table/:id`, so `_svc` is matched
+  // as a `:table` and as an `:id`.
+  const byId = rows(pathKey);
+  routes.all("/:table/:id", (c) =>
+    c.req.param("table") === "_svc" ? (endpoints.get(c.req.param("id")) ?? c.notFound)(c) : byId(c),
+  );
   const ofService = (answer: ReturnType<typeof byMethod>) => (c: Context) =>
     c.req.param("id") === "_svc" ? answer(c) : c.notFound();
   routes.all("/:table/:id/key", ofService(composite));
@@ -92,57 +87,8 @@ export function tableRoutes(services: TableServices) {
   return routes;
 }
 
-/**
- * Answers a request to a table: authenticates the caller, looks the table up, calls `act`, and records the receipt
- * (what the request cost), also where the answer is an error.
- */
-async function answered(
-  services: TableServices,
-  request: Request,
-  name: string,
-  act: (request: TableRequest) => TableAnswer,
-): Promise<Response> {
-  const attempt = services.meter(request.method);
-  let answer: Response | Refusal;
-  let by: Caller | undefined;
-  let of: Table | undefined;
-  try {
-    const body = readAhead(request, services.config.api.max_body_bytes);
-    if (body !== undefined) await body;
-    answer = await services.callers.run(request.headers, ({ caller, schemaVersion }, database) => {
-      by = caller;
-      return whenThere(services.projects.current(schemaVersion), (project) => {
-        if (isRefusal(project)) return project;
-        const table = project.schema.tables.get(name);
-        of = table;
-        return table === undefined || project.catalog.unsupported.reads.has(table.name)
-          ? noSuchTable
-          : act({ services, request, attempt, caller, project, database, table });
-      });
-    });
-    // `caller` is who the credentials name. It is passed on before the database has checked them, and where the check
-    // fails, the log must not name that caller.
-    if (isRefusal(answer) && answer.code === "unauthorized" && by?.kind !== "anonymous") by = undefined;
-  } catch (error) {
-    answer = services.failed(error);
-  }
-  const response = responseOf(answer);
-  const ended = attempt.end(response.status);
-  if (ended !== undefined) await ended;
-  if (services.isLogged)
-    tellOf(request, response, { principal: by, columns: of?.columns, receipt: attempt.receipt() });
-  return response;
-}
-
 /** One request to one table, with all that is needed to answer it. */
-interface TableRequest {
-  readonly services: TableServices;
-  readonly request: Request;
-  readonly attempt: Attempt;
-  readonly caller: Caller;
-  readonly project: LiveProject;
-  /** The database for this request. It adds the check of the caller's credentials to its first round trip. */
-  readonly database: Statements;
+interface TableRequest extends ApiRequest {
   readonly table: Table;
 }
 
@@ -158,7 +104,7 @@ type TableAnswer = AtOnce<Response | Refusal>;
 type TableHandler = (permitted: PermittedRequest) => TableAnswer;
 type KeyOf = (permitted: PermittedRequest) => RowValues | Refusal;
 type KeyHandler = (permitted: PermittedRequest, key: RowValues) => TableAnswer;
-type Action = Subject["action"];
+type Action = Exclude<Subject["action"], "sync">;
 
 const noSuchTable = new Refusal("not_found", "no such table");
 const noHistory = new Refusal("not_found", "this table keeps no history");
@@ -181,18 +127,12 @@ const ruleActions: Record<Action, RuleAction> = {
 };
 
 function permittedRequest(asked: TableRequest, action: Action): PermittedRequest | Refusal {
-  const { attempt, caller, project, table, database } = asked;
-  const { config, platform } = asked.services;
+  const { project, table } = asked;
   const ruleAction = ruleActions[action];
   if (ruleAction !== "read" && ruleAction !== "history" && isReadOnly(project, table))
     return action === "create" ? readOnly : readOnlyRow;
-  const beganMs = platform.clock.elapsed();
-  const nowMs = platform.clock.now();
-  const nowSeconds = Math.floor(nowMs / 1000);
-  const remembered = rememberedOf(project, platform);
-  const rules = project.rules.get(table.name)!;
-  const accessFor = (of: RuleAction) =>
-    accessOf(caller, table, rules, of, project.catalog, remembered.accesses, nowSeconds);
+  const nowMs = asked.services.platform.clock.now();
+  const accessFor = (of: RuleAction) => accessTo(asked, table, of, nowMs);
   if (ruleAction === "history") {
     if (table.historyDays === null) return noHistory;
     const mayRead = accessFor("read");
@@ -200,42 +140,9 @@ function permittedRequest(asked: TableRequest, action: Action): PermittedRequest
   }
   const access = accessFor(ruleAction);
   if (isRefusal(access)) return access;
-  const principal = { principalKind: caller.kind, principalId: idOf(caller) };
-  const tally = attempt.begin({ ...principal, table: table.name, action });
-  const plans = isMetered(config) ? remembered.plans : noPlanChecks;
-  const execution = {
-    database,
-    tally,
-    plans,
-    values: callerValues(caller, nowSeconds),
-    nowMs,
-    changedBy: () => ({ ...principal, at: nowMs, attemptId: attempt.id() }),
-    longWork: () => longWorkFor(caller, config.api, platform.clock.elapsed() - beganMs),
-  };
+  const execution = executionOf(asked, table.name, action, nowMs);
+  const remembered = rememberedOf(project, asked.services.platform);
   return { asked, access, execution, remembered };
-}
-
-/**
- * The values of `auth.id`, `auth.email`, `auth.email_verified` and `now()`, which a rule's SQL has placeholders for.
- * `auth.role` needs none: the SQL is made for the caller's role.
- */
-function callerValues(caller: Caller, nowSeconds: number): SlotValues {
-  const { id, email, email_verified } = authValues(caller);
-  const get = (name: string): SqlValue | undefined => {
-    switch (name) {
-      case "auth.id":
-        return id;
-      case "auth.email":
-        return email;
-      case "auth.email_verified":
-        return email_verified === null ? null : BigInt(email_verified);
-      case "now()":
-        return BigInt(nowSeconds);
-      default:
-        return undefined;
-    }
-  };
-  return { get };
 }
 
 function list(permitted: PermittedRequest): TableAnswer {

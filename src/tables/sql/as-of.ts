@@ -76,9 +76,16 @@ export function keyColumn({ key }: LoggedTable, i: number, pk: Sql): Sql {
   return collated({ text: fromKey(key[i]!, pk.text, i), params: [] }, key[i]!);
 }
 
-/** Whether the row of an alias has the key whose text is `pk`. An index of the primary key serves it. */
+/**
+ * Whether the row of an alias has the key whose text is `pk`. An index of the primary key serves it. Keys that are equal
+ * are not always the same one, as 'a' and 'A' are not where the collation is NOCASE.
+ */
 export function hasKey(table: LoggedTable, alias: Sql, pk: Sql): Sql {
-  return and(table.key.map((column, i) => sql`${alias}.${name(column.name)} = ${keyColumn(table, i, pk)}`));
+  const isExact = table.key.every(({ collation, holds }) => collation === null && holds !== "any");
+  return and([
+    ...table.key.map((column, i) => sql`${alias}.${name(column.name)} = ${keyColumn(table, i, pk)}`),
+    ...(isExact ? [] : [sql`${key(table, alias)} = ${pk}`]),
+  ]);
 }
 
 /** The image of the row of an alias, as the log writes it. */

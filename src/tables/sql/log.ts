@@ -20,3 +20,33 @@ export function momentStatement(table: TableName, atMs: number): Statement {
     params: [at, at, table],
   };
 }
+
+/** What is asked of the log before a client is told anything (see `logHead`). */
+export interface HeadQuestion {
+  readonly tables: readonly TableName[];
+  /** The moments that a client's checkpoint names; null for none. */
+  readonly from: number | null;
+  readonly to: number | null;
+  /** Up to one more than how many entries after `from` are counted. */
+  readonly entriesMax: number;
+}
+
+/**
+ * One row: the newest entry and its witness, the witnesses at `from` and `to`, the highest floor of the tables, how many
+ * entries came after `from`, and whether one of them is of these tables. The table's generations come last, as JSON.
+ */
+export function headStatement({ tables, from, to, entriesMax }: HeadQuestion): Statement {
+  const since = from === null ? null : BigInt(from);
+  const witness = (seq: string) => `(SELECT CAST(witness AS TEXT) FROM _changes WHERE seq = ${seq})`;
+  const names = "(SELECT value FROM json_each(?))";
+  const list = JSON.stringify(tables);
+  return {
+    sql: `SELECT n.seq AS newest, ${witness("n.seq")} AS newest_witness, ${witness("?")} AS witness_from, ${witness("?")} AS witness_to,
+  (SELECT max(floor) FROM _history WHERE tbl IN ${names}) AS floor,
+  (SELECT count(*) FROM (SELECT 1 FROM _changes WHERE seq > ? LIMIT ?)) AS entries,
+  EXISTS (SELECT 1 FROM _changes WHERE seq > ? AND tbl IN ${names}) AS concerned,
+  (SELECT json_group_array(json_array(tbl, generation)) FROM (SELECT tbl, generation FROM _history WHERE tbl IN ${names} ORDER BY tbl)) AS generations
+  FROM (SELECT ${newest} AS seq) AS n`,
+    params: [since, to === null ? null : BigInt(to), list, since, BigInt(entriesMax + 1), since, list, list],
+  };
+}

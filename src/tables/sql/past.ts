@@ -4,7 +4,7 @@ import type { Expression } from "../../rules/ast.js";
 import { alwaysTrue } from "../../rules/fold.js";
 import type { Access } from "../access.js";
 import { type AsOf, asOf, asShownOf, hasKey, imageColumns, key, keyColumn, text } from "./as-of.js";
-import { and, commaList, integer, name, param, type Slot, type Sql, sql } from "./fragment.js";
+import { and, commaList, empty, integer, name, param, type Slot, type Sql, sql } from "./fragment.js";
 import { existsSql, namesOf, predicate, type SqlNames } from "./predicate.js";
 import { jsonWithin, storedBytes } from "./wire.js";
 
@@ -30,13 +30,14 @@ export function rowsAsOf(at: AsOf, table: LoggedTable, after: Slot | null, limit
   const columns = (alias: Sql) =>
     commaList(table.columns.map((column) => sql`${alias}.${name(column.name)}`));
   const keyOf = (alias: Sql) => commaList(table.key.map((column) => sql`${alias}.${name(column.name)}`));
-  const place = commaList(table.key.map((_, i) => keyColumn(table, i, param(after ?? ""))));
+  const place = commaList(table.key.map((_, i) => keyColumn(table, i, sql`_s.pk`)));
   const behind = (alias: Sql) => (after === null ? [] : [sql`(${keyOf(alias)}) > (${place})`]);
+  const begin = after === null ? empty : sql`(SELECT ${param(after)} AS pk) AS _s CROSS JOIN `;
   const t = sql`_t`;
   const i = sql`_i`;
   const most = integer(limit);
   const ordered = (pk: Sql, alias: Sql, from: Sql, where: Sql) =>
-    sql`SELECT * FROM (SELECT ${pk} AS _pk, ${columns(alias)} FROM ${from} AS ${alias} WHERE ${where} ORDER BY ${keyOf(alias)} LIMIT ${most})`;
+    sql`SELECT * FROM (SELECT ${pk} AS _pk, ${columns(alias)} FROM ${begin}${from} AS ${alias} WHERE ${where} ORDER BY ${keyOf(alias)} LIMIT ${most})`;
   const unchanged = and([...behind(t), at.isUnchanged(table.table, t)]);
   const changed = and(behind(i));
   return sql`SELECT * FROM (${ordered(key(table, t), t, name(table.table), unchanged)} UNION ALL ${ordered(sql`_i._pk`, i, at.images(table.table), changed)}) AS _u ORDER BY ${keyOf(sql`_u`)} LIMIT ${most}`;

@@ -1,0 +1,175 @@
+import { badRequest, isRefusal, type Refusal } from "../http/refusal.js";
+import { type Result, type ResultValue, type SqlValue, UnavailableError } from "../platform/database.js";
+import { sha256Hex } from "../schema/plan/plan.js";
+import { type Execution, read } from "../tables/execution.js";
+import type { Cursors } from "../tables/list/list-response.js";
+import { candidatesMax, deltaStatement, wholeStatement } from "../tables/sql/delta.js";
+import { finishRows } from "../tables/sql/finish-rows.js";
+import { bind, Slot } from "../tables/sql/fragment.js";
+import { headStatement } from "../tables/sql/log.js";
+import { type Checkpoint, openCheckpoint, sealCheckpoint } from "./checkpoint.js";
+import {
+  anew,
+  type Course,
+  entriesMax,
+  judgeCheckpoint,
+  type LogHead,
+  type ResetReason,
+} from "./judge-checkpoint.js";
+import type { FollowedTable, View } from "./view.js";
+
+/** A page of what a client is told. */
+export interface PulledPage {
+  /** A JSON array of `{table, op, key, row?}`. */
+  readonly changes: string;
+  readonly count: number;
+  /** Sealed. */
+  readonly checkpoint: string;
+  /** Whether more pages of the same moment follow. */
+  readonly more: boolean;
+  readonly reset: ResetReason | null;
+  /** Whether no row was looked at, because no table of the view has changed. */
+  readonly isQuiet: boolean;
+}
+
+/**
+ * What has changed for a caller since a checkpoint, at most `limit` changes of it (docs/sync.md). All pages of a round are
+ * of one moment: the newest one when its first page is asked for. Nothing is kept for a client; where it is stands in its
+ * checkpoint alone.
+ */
+export async function pullPage(
+  view: View,
+  given: string | null,
+  limit: number,
+  scanLimit: number,
+  execution: Execution,
+  cursors: Cursors,
+): Promise<PulledPage | Refusal> {
+  const known = given === null ? null : await openCheckpoint(cursors.cipher, given);
+  if (given !== null && known === null) return notOurs;
+  const question = headStatement({
+    tables: view.logs,
+    from: known?.from?.seq ?? null,
+    to: known?.round?.to.seq ?? null,
+    entriesMax,
+  });
+  const [asked] = await read(execution, [question], "short");
+  const { head, generations } = logHead(asked!);
+  const hashed = { who: await sha256Hex(view.who), view: await sha256Hex(`${view.text} ${generations}`) };
+  let course = judgeCheckpoint(known, hashed, head);
+  const isQuiet = course.from !== null && known?.round === null && !head.isConcerned;
+  let told = isQuiet ? quiet(view) : await tell(view, course, limit, scanLimit, execution);
+  if (told === "gone" || told === "too many") {
+    course = anew(head.newest, told === "gone" ? "retention" : "budget");
+    told = await tell(view, course, limit, scanLimit, execution);
+  }
+  // What is told anew is of now, and so within what the log knows, unless that is cut faster than it is read.
+  if (told === "gone" || told === "too many") throw new UnavailableError("the log is cut while it is read");
+  if (isRefusal(told)) return told;
+  const { from, reset } = course;
+  const { to } = course.round;
+  const more = told.table < view.tables.length;
+  const next: Checkpoint = more
+    ? { ...hashed, from, round: { to, table: told.table, after: told.after } }
+    : { ...hashed, from: to, round: null };
+  return {
+    changes: `[${told.changes.join()}]`,
+    count: told.changes.length,
+    checkpoint: await sealCheckpoint(cursors.cipher, next, cursors.random),
+    more,
+    reset,
+    isQuiet,
+  };
+}
+
+const notOurs = badRequest("checkpoint: this is none of this server's");
+const tooLarge = badRequest("a row is too large for an answer: select fewer columns");
+
+/** What a page tells, and where the next one begins. */
+interface Told {
+  readonly changes: readonly string[];
+  readonly table: number;
+  readonly after: string | null;
+}
+
+const quiet = ({ tables }: View): Told => ({ changes: [], table: tables.length, after: null });
+
+/**
+ * Goes through the tables of a view, from where the page before ended. `gone`: the log does not reach back to the
+ * beginning any more; `too many`: more rows may be concerned than are looked at.
+ */
+async function tell(
+  view: View,
+  { from, round }: Course,
+  limit: number,
+  scanLimit: number,
+  execution: Execution,
+): Promise<Told | Refusal | "gone" | "too many"> {
+  const changes: string[] = [];
+  let { table, after } = round;
+  let left = scanLimit;
+  while (table < view.tables.length && changes.length < limit && left > 0) {
+    const followed = view.tables[table]!;
+    const page = {
+      to: new Slot("to"),
+      after: after === null ? null : new Slot("after"),
+      limit: limit - changes.length,
+      window: left,
+    };
+    const sql =
+      from === null
+        ? wholeStatement(followed, page)
+        : deltaStatement(followed, { ...page, from: new Slot("from") });
+    const moments = new Map<string, SqlValue>([
+      ["from", BigInt(from?.seq ?? 0)],
+      ["to", BigInt(round.to.seq)],
+      ["after", after],
+    ]);
+    const values = [moments, execution.values, followed.values];
+    const floors = headStatement({ tables: view.logs, from: null, to: null, entriesMax: 0 });
+    // The floors come last: what the log still knew then, it knew for the statement before.
+    const [found, state] = await read(execution, [bind(sql, values), floors], "long");
+    if (logHead(state!).head.floor > (from ?? round.to).seq) return "gone";
+    const rows = found!.rows.filter((row) => row[4] === null);
+    const [last, , , , examined, passed, candidates] = found!.rows.find((row) => row[4] !== null) ?? nothing;
+    if (from !== null && (candidates as number) > candidatesMax) return "too many";
+    if (rows.some(([, , row]) => row === "too large")) return tooLarge;
+    for (const row of rows) changes.push(changeOf(followed, row));
+    left -= examined as number;
+    if ((passed as number) > rows.length) return { changes, table, after: rows.at(-1)![0] as string };
+    if (left <= 0) return { changes, table, after: last as string };
+    table += 1;
+    after = null;
+  }
+  return { changes, table, after };
+}
+
+const nothing: readonly (number | null)[] = [null, null, null, null, 0, 0, 0];
+
+function changeOf({ name, output, access }: FollowedTable, row: readonly ResultValue[]): string {
+  const [, key, shown, had] = row as readonly [unknown, string, string | null, number];
+  const keyText = finishRows(
+    key,
+    [...access.table.columns.values()].filter((column) => access.table.primaryKey.includes(column.name)),
+  );
+  const op = shown === null ? "remove" : had === 1 ? "update" : "insert";
+  const members = [
+    `"table":${JSON.stringify(name)},"op":"${op}","key":${keyText}`,
+    shown !== null && `"row":${finishRows(shown, output)}`,
+  ];
+  return `{${members.filter(Boolean).join()}}`;
+}
+
+/** What `headStatement` found. `generations` tells one schema of the tables from another. */
+function logHead({ rows }: Result): { readonly head: LogHead; readonly generations: string } {
+  const [newest, witness, witnessAtFrom, witnessAtTo, floor, entries, concerned, generations] = rows[0]!;
+  const head: LogHead = {
+    newest: { seq: newest as number, witness: witness as string | null },
+    witnessAtFrom: witnessAtFrom as string | null,
+    witnessAtTo: witnessAtTo as string | null,
+    floor: (floor ?? 0) as number,
+    entries: entries as number,
+    isConcerned: concerned === 1,
+  };
+  return { head, generations: generations as string };
+}

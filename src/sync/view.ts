@@ -1,0 +1,145 @@
+import type { Caller } from "../auth/principal.js";
+import { authValues, principalOf } from "../auth/principal.js";
+import { badRequest, isRefusal, Refusal } from "../http/refusal.js";
+import type { Expression } from "../rules/ast.js";
+import { whenTrue } from "../rules/fold.js";
+import { existsIn, leavesOf, operandsOf } from "../rules/walk.js";
+import type { LiveProject } from "../schema/live-project.js";
+import { sqlTableName, type TableName } from "../sqlite/names.js";
+import type { Access } from "../tables/access.js";
+import { parseListRequest } from "../tables/list/list-request.js";
+import type { Followed } from "../tables/sql/delta.js";
+import type { SlotValues } from "../tables/sql/fragment.js";
+import { loggedTable } from "../tables/sql/logged.js";
+import { notFollowable } from "./followable.js";
+
+/** What a caller is told of one table, and the values that its filters compare with. */
+export interface FollowedTable extends Followed {
+  readonly name: TableName;
+  readonly values: SlotValues;
+}
+
+/** The rows that a caller follows. */
+export interface View {
+  readonly tables: readonly FollowedTable[];
+  /** All tables whose log matters: those that are told, and those that their rules look into. */
+  readonly logs: readonly TableName[];
+  /** What a checkpoint is compared by (`Checkpoint.view`), before it is hashed. */
+  readonly text: string;
+  /** What a checkpoint is compared by (`Checkpoint.who`), before it is hashed. */
+  readonly who: string;
+}
+
+/**
+ * The view that `tables` of a request asks for. Refused where a table is unknown, where the caller may not read it, where
+ * its rule cannot be followed, or where a filter is none.
+ */
+export function viewOf(
+  asked: unknown,
+  caller: Caller,
+  project: LiveProject,
+  accessTo: (table: FollowedTable["access"]["table"]) => Access | Refusal,
+): View | Refusal {
+  const { schema, catalog, rules } = project;
+  if (typeof asked !== "object" || asked === null || Array.isArray(asked))
+    return badRequest("tables: expected an object with a member for each table");
+  const entries = Object.entries(asked);
+  if (entries.length === 0 || entries.length > tablesMax)
+    return badRequest(`tables: expected 1 to ${tablesMax} tables`);
+  const tables: FollowedTable[] = [];
+  const read: Expression[] = [];
+  for (const [name, terms] of entries) {
+    const table = schema.tables.get(name);
+    if (table === undefined || catalog.unsupported.reads.has(table.name))
+      return new Refusal("not_found", `tables: no such table ${JSON.stringify(name)}`);
+    const access = accessTo(table);
+    if (isRefusal(access)) return access;
+    const rule = rules.get(table.name)!.read;
+    // To a key the rule does not matter.
+    const problem = notFollowable(table, caller.kind === "key" ? always : rule, schema, catalog);
+    if (problem !== null) return badRequest(`${name} cannot be synced: ${problem}`);
+    const asksFor = requestFor(name, terms, access);
+    if (isRefusal(asksFor)) return asksFor;
+    const missing = table.primaryKey.find((column) => !access.readable.has(column));
+    if (missing !== undefined)
+      return new Refusal("forbidden", `${name} cannot be synced: its key is hidden from you`);
+    read.push(rule);
+    const whole = whenTrue({ kind: "and", terms: [access.rule, ...asksFor.filters] });
+    const related = new Set(existsIn(whole).map((node) => sqlTableName(node.table)));
+    tables.push({
+      name: table.name,
+      access: { table, catalog },
+      rule: whole,
+      output: asksFor.output,
+      logged: loggedTable(table, catalog.tables.get(table.name)!),
+      related: [...related].map((other) =>
+        loggedTable(schema.tables.get(other)!, catalog.tables.get(other as TableName)!),
+      ),
+      values: asksFor.values,
+    });
+  }
+  return {
+    tables,
+    logs: [...new Set(tables.flatMap(({ name, related }) => [name, ...related.map((each) => each.table)]))],
+    text: JSON.stringify(
+      tables.map(({ name, rule, output, values }) => [
+        name,
+        rule,
+        output.map((each) => each.name),
+        valuesIn(rule, values),
+      ]),
+      (_, value: unknown) => (typeof value === "bigint" ? `${value}n` : value),
+    ),
+    who: JSON.stringify([principalOf(caller), ...whatRulesRead(read, caller)]),
+  };
+}
+
+const tablesMax = 20;
+const always: Expression = { kind: "literal", value: true };
+
+/** The values of the caller that rules read, beside the id. */
+function whatRulesRead(rules: readonly Expression[], caller: Caller): readonly unknown[] {
+  const values = authValues(caller);
+  const fields = rules
+    .flatMap(leavesOf)
+    .flatMap(operandsOf)
+    .flatMap((operand) => (operand.kind === "auth" ? [operand.field] : []));
+  return [...new Set(fields)].sort().map((field) => [field, values[field]]);
+}
+
+/** The values that filters compare with, by the names that stand for them. */
+function valuesIn(rule: Expression, values: SlotValues): readonly unknown[] {
+  const names = leavesOf(rule)
+    .flatMap(operandsOf)
+    .flatMap((operand) => (operand.kind === "given" ? [operand.name] : []));
+  return [...new Set(names)].map((name) => {
+    const value = values.get(name);
+    return [name, value instanceof Uint8Array ? [...value] : value];
+  });
+}
+
+interface AskedTable {
+  readonly filters: readonly Expression[];
+  readonly values: SlotValues;
+  readonly output: Followed["output"];
+}
+
+/** What a request asks for of one table: `{ where?, filter?, select? }`, as in a list as JSON. */
+function requestFor(name: string, terms: unknown, access: Access): AskedTable | Refusal {
+  if (typeof terms !== "object" || terms === null || Array.isArray(terms))
+    return badRequest(`tables.${name}: expected an object`);
+  const other = Object.keys(terms).find((key) => !["where", "filter", "select"].includes(key));
+  if (other !== undefined)
+    return badRequest(
+      `tables.${name}: unknown member ${JSON.stringify(other)}; expected where, filter or select`,
+    );
+  const { readable, catalog, table } = access;
+  const incomparable = catalog.unsupported.columns.get(table.name) ?? new Map<string, string>();
+  const list = parseListRequest(terms as Readonly<Record<string, unknown>>, readable, incomparable);
+  if (isRefusal(list)) return list;
+  return {
+    filters: list.filters,
+    values: list.filterValues,
+    output: list.select ?? [...readable.values()],
+  };
+}
