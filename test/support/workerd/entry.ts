@@ -201,13 +201,15 @@ async function start(id: number, asked: Start, bindings: Bindings): Promise<Proj
 async function wipe(database: Database): Promise<void> {
   const [found] = await database.query([
     {
-      sql: `SELECT type, name FROM pragma_table_list WHERE schema = 'main' AND type IN ('table', 'view', 'virtual')
+      // Triggers first: dropping a table fires those of the tables that refer to it.
+      sql: `SELECT type, name FROM sqlite_master WHERE type = 'trigger'
+        UNION ALL SELECT type, name FROM pragma_table_list WHERE schema = 'main' AND type IN ('table', 'view', 'virtual')
         AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\' AND name NOT LIKE '\\_cf\\_%' ESCAPE '\\'`,
       params: [],
     },
   ]);
   const drops = found!.rows.map(([type, name]) => ({
-    sql: `DROP ${type === "view" ? "VIEW" : "TABLE"} "${String(name).replaceAll('"', '""')}"`,
+    sql: `DROP ${type === "view" || type === "trigger" ? type : "table"} "${String(name).replaceAll('"', '""')}"`,
     params: [],
   }));
   await database.batch([{ sql: "PRAGMA defer_foreign_keys=on", params: [] }, ...drops]);

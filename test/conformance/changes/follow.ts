@@ -1,0 +1,246 @@
+import { expect } from "vitest";
+import type { Random } from "../../property/support/random.js";
+import { type Client, client, dataOf } from "../../support/client.js";
+import { member } from "../../support/people.js";
+import { apiKey, serve, type TestProject, type TestServer } from "../../support/server.js";
+
+const schema = `
+$history: forever
+rooms:
+  columns:
+    id: { type: integer, primary_key: true }
+    owner: { type: text }
+    open: { type: boolean, not_null: true, default: false }
+  indexes: [{ columns: [owner] }]
+members:
+  primary_key: [room_id, user_id]
+  columns:
+    room_id: { type: integer, references: { table: rooms, on_delete: cascade } }
+    user_id: { type: text }
+  indexes: [{ columns: [user_id] }]
+bans:
+  columns:
+    id: { type: integer, primary_key: true }
+    room_id: { type: integer, references: { table: rooms, on_delete: set_null } }
+    user_id: { type: text }
+  indexes: [{ columns: [room_id, user_id] }]
+messages:
+  columns:
+    id: { type: text, primary_key: true }
+    room_id: { type: integer, references: { table: rooms, on_delete: cascade } }
+    author: { type: text }
+    body: { type: text }
+    secret: { type: integer }
+  indexes: [{ columns: [room_id] }]
+reactions:
+  columns:
+    id: { type: integer, primary_key: true }
+    message_id: { type: text, references: { table: messages, on_delete: cascade } }
+    at: { type: real }
+  indexes: [{ columns: [message_id] }]
+staff: { columns: { user_id: { type: text, primary_key: true }, note: { type: text } } }
+notes: { columns: { id: { type: integer, primary_key: true }, owner: { type: text }, b: { type: blob } } }
+`;
+
+const isMember = "exists(members m where m.room_id = row.room_id and m.user_id = auth.id)";
+const config = (scanLimit: number) => `
+usage.enabled = false
+api.scan_limit = ${scanLimit}
+[rules.rooms]
+read = "row.open or row.owner = auth.id or exists(members m where m.room_id = row.id and m.user_id = auth.id)"
+[rules.members]
+read = "row.user_id = auth.id"
+[rules.messages]
+read = "row.author = auth.id or (${isMember} and not exists(bans b where b.room_id = row.room_id and b.user_id = auth.id))"
+[rules.messages.columns.secret]
+read = "auth.role = 'admin'"
+[rules.reactions]
+read = "exists(messages x where x.id = row.message_id and (x.author = auth.id or x.body = 'to all') and exists(members m where m.room_id = x.room_id and m.user_id = auth.id))"
+[rules.notes]
+read = "row.owner = auth.id or exists(staff s where s.user_id = auth.id)"
+`;
+
+const told = ["rooms", "members", "messages", "reactions", "notes"] as const;
+const people = ["ann", "ben"];
+const someone = (random: Random) => random.pick(["'ann'", "'ben'", "'cid'", "NULL"]);
+
+function randomWrite(random: Random): string {
+  const room = () => random.int(1, 4);
+  const message = () => `'m${random.int(1, 9)}'`;
+  return random.pick([
+    () =>
+      `INSERT OR IGNORE INTO rooms (id, owner, open) VALUES (${room()}, ${someone(random)}, ${random.int(0, 1)})`,
+    () => `UPDATE rooms SET open = 1 - open WHERE id = ${room()}`,
+    () => `UPDATE rooms SET owner = ${someone(random)} WHERE id = ${room()}`,
+    () => `DELETE FROM rooms WHERE id = ${room()}`,
+    () =>
+      `INSERT OR IGNORE INTO members SELECT id, ${random.pick(["'ann'", "'ben'"])} FROM rooms WHERE id = ${room()}`,
+    () => `DELETE FROM members WHERE room_id = ${room()} AND user_id = ${random.pick(["'ann'", "'ben'"])}`,
+    () => `UPDATE OR IGNORE members SET room_id = (SELECT max(id) FROM rooms) WHERE room_id = ${room()}`,
+    () =>
+      `INSERT OR IGNORE INTO bans (id, room_id, user_id) SELECT ${random.int(1, 5)}, id, ${random.pick(["'ann'", "'ben'"])} FROM rooms WHERE id = ${room()}`,
+    () => `DELETE FROM bans WHERE id = ${random.int(1, 5)}`,
+    () =>
+      `INSERT OR IGNORE INTO messages SELECT ${message()}, id, ${someone(random)}, ${random.pick(["'a'", "'to all'"])}, 1 FROM rooms WHERE id = ${room()}`,
+    () =>
+      `INSERT OR IGNORE INTO messages SELECT 'm' || value, (SELECT min(id) FROM rooms), ${someone(random)}, 'many', value FROM json_each('[1,2,3,4,5,6]')`,
+    () => `UPDATE messages SET body = ${random.pick(["'b'", "'to all'", "NULL"])} WHERE id = ${message()}`,
+    () =>
+      `UPDATE messages SET room_id = (SELECT id FROM rooms ORDER BY id LIMIT 1 OFFSET ${random.int(0, 2)}) WHERE id = ${message()}`,
+    () => `UPDATE messages SET secret = secret + 1 WHERE id > ${message()}`,
+    () =>
+      `UPDATE OR IGNORE messages SET id = ${message()} WHERE id = ${message()} AND NOT EXISTS (SELECT 1 FROM reactions WHERE message_id = messages.id)`,
+    () => `DELETE FROM messages WHERE id = ${message()}`,
+    () =>
+      `INSERT OR IGNORE INTO reactions SELECT ${random.int(1, 9)}, id, 1.0 / 3 FROM messages WHERE id = ${message()}`,
+    () =>
+      `UPDATE reactions SET at = ${random.pick(["0.1 + 0.2", "NULL", "1e300"])} WHERE id = ${random.int(1, 9)}`,
+    () => `INSERT OR IGNORE INTO staff VALUES (${random.pick(["'ann'", "'ben'"])}, NULL)`,
+    () => `DELETE FROM staff WHERE user_id = ${random.pick(["'ann'", "'ben'"])}`,
+    () => `INSERT OR IGNORE INTO notes VALUES (${random.int(1, 6)}, ${someone(random)}, x'1761')`,
+    () => `UPDATE notes SET b = ${random.pick(["x''", "x'00ff'", "NULL"])} WHERE id = ${random.int(1, 6)}`,
+    () => `DELETE FROM notes WHERE id = ${random.int(1, 6)}`,
+  ])();
+}
+
+async function write(server: TestServer, key: Client, random: Random): Promise<void> {
+  if (random.chance(0.2)) {
+    const id = `m${random.int(1, 9)}`;
+    await (random.chance(0.5)
+      ? key.patch(`/api/messages/${id}`, { body: random.pick(["by a request", "to all"]) })
+      : key.delete(`/api/messages/${id}`));
+    return;
+  }
+  const statements = random.times(random.int(1, 3), () => ({ sql: randomWrite(random), params: [] }));
+  // It fails, and the whole batch is rolled back.
+  if (random.chance(0.1)) statements.push({ sql: "INSERT INTO rooms (id) VALUES ('no number')", params: [] });
+  await server.database.batch(statements).catch(() => undefined);
+}
+
+type Rows = Map<string, unknown>;
+interface Change {
+  readonly table: (typeof told)[number];
+  readonly op: "insert" | "update" | "remove";
+  readonly key: object;
+  readonly row?: object;
+}
+interface Pulled {
+  readonly checkpoint: string;
+  readonly more: boolean;
+  readonly reset: string | null;
+  readonly changes: readonly Change[];
+}
+
+/** The rows that lists show to a caller, by table and key. */
+async function shown(caller: Client, asked: Record<string, { readonly filter?: object }>): Promise<Rows> {
+  const rows: Rows = new Map();
+  for (const [table, terms] of Object.entries(asked)) {
+    let body: object = { ...terms, limit: 1000, total: "none" };
+    for (;;) {
+      const answer = await caller.post(`/api/${table}/_svc/query`, body);
+      for (const row of dataOf(answer) as Record<string, unknown>[])
+        rows.set(idOf(table, keyOf(table, row)), row);
+      const { next_cursor: cursor } = (answer.body as { meta: { next_cursor?: string } }).meta;
+      if (cursor === undefined) break;
+      body = { cursor };
+    }
+  }
+  return rows;
+}
+
+const keyOf = (table: string, row: Record<string, unknown>): object =>
+  table === "members" ? { room_id: row.room_id, user_id: row.user_id } : { id: row.id };
+const idOf = (table: string, key: object) => `${table} ${JSON.stringify(key)}`;
+
+/** Does what a page says to the rows that a client has; the first thing that cannot be done, or null. */
+function apply(rows: Rows, changes: readonly Change[]): string | null {
+  for (const { table, op, key, row } of changes) {
+    const id = idOf(table, key);
+    const had = rows.get(id);
+    if (op === "insert" ? had !== undefined : had === undefined) return `${op} of ${id}`;
+    if (op === "remove") rows.delete(id);
+    else if (JSON.stringify(row) === JSON.stringify(had)) return `${op} of ${id} changes nothing`;
+    else rows.set(id, row);
+  }
+  return null;
+}
+
+const sorted = (rows: Rows) => [...rows].map(([id, row]) => `${id} ${JSON.stringify(row)}`).sort();
+
+/** How long a run is, and how the server is changed for it. */
+export interface Run {
+  readonly histories: number;
+  readonly pulls: number;
+  readonly scanLimit: number;
+  readonly project?: Partial<TestProject>;
+  readonly before?: (server: TestServer) => Promise<void>;
+}
+
+/** A client was told something wrong. */
+export class NotFollowedError extends Error {}
+
+/** How many pages were pulled, and what they told. */
+export interface Followed {
+  pages: number;
+  insert: number;
+  update: number;
+  remove: number;
+}
+
+/**
+ * Lets clients pull in pages of any size while others write between the pages. Fails where a client that has pulled a whole
+ * round does not hold exactly what lists showed when the round began, where it is told what it has, or of a removal of what
+ * it has not.
+ */
+export async function follow(
+  random: Random,
+  { histories, pulls, scanLimit, project, before }: Run,
+): Promise<Followed> {
+  const server = await serve({ schema, config: config(scanLimit), ...project });
+  await before?.(server);
+  const key = client(server, await apiKey(server, "project:backend"));
+  const callers = await Promise.all(
+    people.map(async (id) => client(server, (await member(server, id)).bearer)),
+  );
+  const counts: Followed = { pages: 0, insert: 0, update: 0, remove: 0 };
+  for (let history = 0; history < histories; history++) {
+    const caller = random.pick([...callers, ...callers, key]);
+    const rows: Rows = new Map();
+    let checkpoint: string | null = null;
+    const tables = Object.fromEntries(
+      told
+        .filter((table) => table === "messages" || random.chance(0.8))
+        .map((table) => [
+          table,
+          table === "messages" && random.chance(0.3) ? { filter: { body: { ne: "b" } } } : {},
+        ]),
+    );
+    for (let pull = 0; pull < pulls; pull++) {
+      const at = { history, pull };
+      const expected = await shown(caller, tables);
+      for (;;) {
+        const limit = random.pick([1, 2, 3, 7, 500]);
+        const answer = await caller.post("/api/_svc/pull", { tables, checkpoint, limit });
+        const page = dataOf(answer) as unknown as Pulled;
+        expect({ ...at, reset: page.reset }).toEqual({ ...at, reset: null });
+        expect(page.changes.length).toBeLessThanOrEqual(limit);
+        const wrong = apply(rows, page.changes);
+        if (wrong !== null) throw new NotFollowedError(`${JSON.stringify(at)}: ${wrong}`);
+        counts.pages++;
+        for (const { op } of page.changes) counts[op]++;
+        checkpoint = page.checkpoint;
+        if (!page.more) break;
+        if (random.chance(0.4)) await write(server, key, random);
+      }
+      const [has, sees] = [sorted(rows), sorted(expected)];
+      const only = (of: readonly string[], not: readonly string[]) =>
+        of.filter((row) => !not.includes(row)).join("\n");
+      if (has.join("\n") !== sees.join("\n"))
+        throw new NotFollowedError(
+          `${JSON.stringify(at)}: has\n${only(has, sees)}\nand lists show\n${only(sees, has)}`,
+        );
+      for (let writes = random.int(0, 8); writes > 0; writes--) await write(server, key, random);
+    }
+  }
+  return counts;
+}

@@ -1,0 +1,98 @@
+import { expect, test, vi } from "vitest";
+import type { Database, Statement } from "../../src/platform/database.js";
+import { follow, NotFollowedError, type Run } from "../conformance/changes/follow.js";
+import { rowsOf, run } from "../support/people.js";
+import type { TestProject, TestServer } from "../support/server.js";
+import { Random } from "./support/random.js";
+
+/**
+ * Faults that a server could have when it tells what has changed, put into its statements or triggers. Following random
+ * histories has to find each of them. `SEED=…` repeats a run.
+ */
+const histories = Number(process.env.HISTORIES ?? 40);
+vi.setConfig({ testTimeout: 60_000 + histories * 10_000 });
+
+/** Rewrites the statements that tell what has changed: those between the two names, or all where they are not there. */
+function rewritten(rewrite: (sql: string) => string): Partial<TestProject> {
+  const each = (statement: Statement) =>
+    statement.sql.includes("_p AS MATERIALIZED") ? { ...statement, sql: rewrite(statement.sql) } : statement;
+  return {
+    wrap: (database): Database => ({
+      ...database,
+      foreignKeysStayOn: database.foreignKeysStayOn,
+      answerBytesMax: database.answerBytesMax,
+      query: (statements, long) => database.query(statements.map(each), long),
+      batch: (statements, long) => database.batch(statements, long),
+      migrate: (statements, long) => database.migrate(statements, long),
+      close: () => database.close(),
+    }),
+  };
+}
+
+/** Applies `change` to the part of a statement from the beginning of one common table expression to that of another. */
+function within(sql: string, from: string, to: string, change: (part: string) => string): string {
+  const [begin, end] = [sql.indexOf(`${from} AS MATERIALIZED`), sql.indexOf(`${to} AS MATERIALIZED`)];
+  if (begin === -1) return sql;
+  return sql.slice(0, begin) + change(sql.slice(begin, end)) + sql.slice(end);
+}
+
+/** Makes the triggers of a table's log anew, with another text. */
+const retriggered = (event: string, change: (sql: string) => string) => async (server: TestServer) => {
+  const name = `_svc_log_messages_${event}`;
+  const [[sql]] = (await rowsOf(server, "SELECT sql FROM sqlite_master WHERE name = ?", name)) as [[string]];
+  expect(change(sql)).not.toBe(sql);
+  await run(server, `DROP TRIGGER "${name}"`);
+  await run(server, change(sql));
+};
+
+const faults: Record<string, Pick<Run, "project" | "before">> = {
+  "rows are told as they are, and no removals": {
+    project: rewritten((sql) => sql.replace("_a.row IS NOT _b.row", "_b.row IS NOT NULL")),
+  },
+  "removals alone are told": {
+    project: rewritten((sql) => sql.replace("_a.row IS NOT _b.row", "_b.row IS NULL AND _a.row IS NOT NULL")),
+  },
+  "later pages are of now": {
+    project: rewritten((sql) =>
+      within(
+        within(sql, '"_first_h"', '"_as_h0"', (part) => part.replace("seq > ?", "seq > ? + 1000000")),
+        sql.includes("_b AS MATERIALIZED") ? "_b" : "_p",
+        "_d",
+        (part) => part.replaceAll("_l.seq > ?", "_l.seq > ? + 1000000"),
+      ),
+    ),
+  },
+  "the relations of before are those of now": {
+    project: rewritten((sql) =>
+      within(sql, "_a", "_b", (part) =>
+        part.replaceAll(
+          /OR EXISTS \(SELECT 1 FROM ("_as_c\d+") AS/g,
+          "OR EXISTS (SELECT 1 FROM (SELECT * FROM $1 WHERE 0) AS",
+        ),
+      ),
+    ),
+  },
+  "what changed in a relation leads to no rows": {
+    project: rewritten((sql) =>
+      within(sql, "_k", "_p", (part) => part.replaceAll(" AS _t WHERE ", " AS _t WHERE 0 AND ")),
+    ),
+  },
+  "a row that was changed after the moment is left out": {
+    project: rewritten((sql) =>
+      within(sql, '"_as_h0"', "_k", (part) => part.replace("_l.old IS NOT NULL", "0")),
+    ),
+  },
+  "a changed key is no deletion": {
+    before: retriggered("move", (sql) => sql.replace(/ {2}INSERT INTO _changes [^;]*'delete'[^;]*;\n/, "")),
+  },
+  "a change from NULL is no change": {
+    before: retriggered("update", (sql) => sql.replace(") IS NOT (", ") <> (")),
+  },
+};
+
+test.each(Object.keys(faults))("is found: %s", async (fault) => {
+  const seed = Random.seedOfRun();
+  const random = new Random(seed);
+  const found = follow(random, { ...faults[fault]!, histories, pulls: 12, scanLimit: 100_000 });
+  await expect(found).rejects.toBeInstanceOf(NotFollowedError);
+});
