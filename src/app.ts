@@ -15,6 +15,7 @@ import { RequestAllowance } from "./auth/request-allowance.js";
 import { authRoutes } from "./auth/routes/routes.js";
 import { schemaVersionCheck } from "./auth/store/checks.js";
 import { PasswordThrottle } from "./auth/throttle.js";
+import { retireChanges } from "./changes/retention.js";
 import { toHex } from "./encoding/hex.js";
 import { type Keyring, mapKeyring } from "./encoding/keyring.js";
 import { deriveBytes, type KeyPurpose } from "./encoding/secret-keys.js";
@@ -94,8 +95,8 @@ export interface Upkeep {
   /** Every few seconds: sends mails that are due. */
   deliverMail(): Promise<void>;
   /**
-   * Every minute or so: deletes what has expired, and receipts (records of what requests have cost) after their
-   * retention period.
+   * Every minute or so: deletes what has expired, and receipts (records of what requests have cost) and entries of the
+   * log of changes after their retention periods.
    */
   purge(): Promise<void>;
   /**
@@ -219,6 +220,15 @@ export async function createApp(options: AppOptions) {
     routeOf: createRouteOf(app.routes.map(({ path }) => path)),
     clientAddress: options.clientAddress,
   });
+  /** The tables of the schema in force that keep history. */
+  const keptLogs = async () => {
+    const [version] = (await database.query([schemaVersionCheck()]))[0]!.rows[0]!;
+    const project = await projects.current(version as number | null);
+    if (isRefusal(project)) return [];
+    return [...project.schema.tables.values()].flatMap(({ name, historyDays }) =>
+      historyDays === null ? [] : [{ table: name, days: historyDays }],
+    );
+  };
   const upkeep: Upkeep = {
     resumeMail: async () => {
       await outbox().makeAllDue();
@@ -231,6 +241,7 @@ export async function createApp(options: AppOptions) {
       // a duplicate only while its first copy is stored, and retiring may delete that copy.
       await platform.journal.collect();
       await retireReceipts(platform, config.usage.retention_days);
+      await retireChanges(database, await keptLogs(), clock.now());
     },
     collectUsage: async () => {
       if (recorder === null) return;

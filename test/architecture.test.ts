@@ -68,6 +68,7 @@ const mayImport: Record<string, readonly string[]> = {
   "app.ts": [
     "admin",
     "auth",
+    "changes",
     "encoding",
     "http",
     "log",

@@ -4,7 +4,7 @@ import { deleteCodes, deleteEveryCode } from "../auth/store/oauth.js";
 import { revokeEverySession, revokeSessions } from "../auth/store/sessions.js";
 import { changeUser, deleteUser, userById } from "../auth/store/users.js";
 import { userOf } from "../auth/user-of.js";
-import { closeTransaction, openTransaction } from "../changes/transactions.js";
+import { closeTransaction, forgetUser, openTransaction } from "../changes/transactions.js";
 import { tell } from "../http/answer-facts.js";
 import { readJsonObject } from "../http/body.js";
 import { badRequest, isRefusal, Refusal } from "../http/refusal.js";
@@ -104,7 +104,7 @@ export async function removeUser({ services, id, caller }: AdminRequest): Promis
       attemptId: null,
     };
     // Rows that refer to the user are changed with it.
-    const statements = [openTransaction(by), deleteUser(id), ...closeTransaction];
+    const statements = [openTransaction(by), deleteUser(id), ...closeTransaction, forgetUser(id)];
     const [, deleted] = await platform.database.batch(statements, longWorkFor(caller, config.api));
     if (deleted!.rows.length === 0) return missingOrLast(services, id);
     return tell(json({ data: { id } }), { target: id });

@@ -45,3 +45,11 @@ export const closeTransaction: readonly Statement[] = [
 export function entriesIn({ rows }: Result): number {
   return rows.length === 0 ? 0 : (rows[0]![0] as number);
 }
+
+/** Takes the id of a user who is no more out of all transactions. */
+export function forgetUser(id: string): Statement {
+  return statement(
+    "UPDATE _transactions SET principal_id = NULL WHERE principal_kind = 'user' AND principal_id = ? AND NOT EXISTS (SELECT 1 FROM _users WHERE _users.id = principal_id)",
+    id,
+  );
+}

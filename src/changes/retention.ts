@@ -1,0 +1,71 @@
+import { type Database, type Statement, statement } from "../platform/database.js";
+
+/** For how many days the log of a table is kept. */
+export interface Kept {
+  readonly table: string;
+  readonly days: number;
+}
+
+/** How many entries go in one transaction, so that none holds up other writes. */
+const entriesAtOnce = 500;
+/** How many times that one call goes through a table. */
+const roundsMax = 200;
+const dayMs = 86_400_000;
+
+/**
+ * Deletes entries of the log that are older than their table keeps them. The newest entry of all stays, so that a
+ * checkpoint at it can still be told from one of another database.
+ */
+export async function retireChanges(database: Database, kept: readonly Kept[], nowMs: number): Promise<void> {
+  for (const { table, days } of kept) {
+    if (!Number.isFinite(days)) continue;
+    const [state] = await database.query([statement("SELECT floor FROM _history WHERE tbl = ?", table)]);
+    let floor = state!.rows[0]?.[0] as number | undefined;
+    for (let round = 0; round < roundsMax && floor !== undefined; round++) {
+      const [raised, deleted] = await database.batch(retirement(table, floor, nowMs - days * dayMs));
+      const transactions = [...new Set(deleted!.rows.map(([tx]) => tx))].filter((tx) => tx !== null);
+      if (transactions.length > 0) await database.batch([unused(JSON.stringify(transactions))]);
+      floor = raised!.rows[0]?.[0] as number | undefined;
+    }
+  }
+}
+
+/** The time of the entry `_l`. */
+const atOf = "ifnull((SELECT t.at FROM _transactions AS t WHERE t.id = _l.tx), _l.at)";
+
+/**
+ * Raises the floor of a table, if it still is this one, to the last of the next entries that goes now, and deletes up to
+ * there. The new floor comes back. A reader that finds the floor below the moment that it reads has found all entries
+ * after it.
+ */
+function retirement(table: string, floor: number, beforeMs: number): readonly Statement[] {
+  const next = `SELECT _l.seq AS seq, ${atOf} AS at FROM v CROSS JOIN _changes AS _l NOT INDEXED
+    WHERE _l.seq > v.floor AND _l.tbl = v.tbl AND _l.seq < (SELECT max(seq) FROM _changes) ORDER BY _l.seq LIMIT ${entriesAtOnce}`;
+  const last = "SELECT seq, at FROM next WHERE at < (SELECT before FROM v) ORDER BY seq DESC LIMIT 1";
+  return [
+    statement(
+      `WITH v AS (SELECT ? AS floor, ? AS tbl, ? AS before), next AS (${next}), last AS (${last})
+      UPDATE _history SET (floor, floor_at) = (SELECT seq, at FROM last)
+      WHERE tbl = (SELECT tbl FROM v) AND floor = (SELECT floor FROM v) AND EXISTS (SELECT 1 FROM last) RETURNING floor`,
+      BigInt(floor),
+      table,
+      BigInt(beforeMs),
+    ),
+    statement(
+      "DELETE FROM _changes WHERE seq > ? AND tbl = ? AND seq <= (SELECT floor FROM _history AS h WHERE h.tbl = _changes.tbl) RETURNING tx",
+      BigInt(floor),
+      table,
+    ),
+  ];
+}
+
+/** Deletes those of the transactions, a JSON array of their ids, that no entry belongs to any more. */
+function unused(transactions: string): Statement {
+  const before =
+    "ifnull((SELECT p.seq FROM _transactions AS p WHERE p.id < _transactions.id ORDER BY p.id DESC LIMIT 1), 0)";
+  return statement(
+    `DELETE FROM _transactions WHERE id IN (SELECT value FROM json_each(?)) AND id < (SELECT max(id) FROM _transactions)
+      AND NOT EXISTS (SELECT 1 FROM _changes AS _l WHERE _l.seq > ${before} AND _l.seq <= _transactions.seq AND _l.tx = _transactions.id)`,
+    transactions,
+  );
+}
