@@ -5,9 +5,9 @@ import { admitsAnonymous } from "../rules/specialise.js";
 import type { CatalogTable } from "../schema/catalog.js";
 import { acceptedSchema, type JsonSchema, storedSchema, textSchema } from "./column-schema.js";
 import { expandedRowSchema, expandParameters } from "./expand.js";
-import { atParameter, pastRows, pastSchemas } from "./history-paths.js";
+import { atParameter, pastRows, pastSchemas, versionsOf } from "./history-paths.js";
 import { listBodySchemas } from "./list-body.js";
-import { data, jsonContent, list, type OperationSource, object, operation, ref } from "./operation.js";
+import { data, jsonContent, list, type OperationSource, object, operation, ref, text } from "./operation.js";
 
 /** The paths of one table (`docs/reference/http.md#endpoints`). `tables` are all that can be read. */
 export function tablePaths(
@@ -76,9 +76,26 @@ export function tablePaths(
       errors: [400, 401, 403, 404, 410, 500, 503],
     }),
   };
+  const history = {
+    get: documented({
+      ...source("history", "history", `Lists versions of rows of ${name}, the newest first`),
+      parameters: [
+        query("where", object(keyOfText(table)), { style: "deepObject", explode: true, required: false }),
+        query("since", text),
+        query("until", text),
+        limitParameter,
+        cursorParameter,
+      ],
+      answers: { 200: versionsOf(name) },
+      errors: [400, 401, 403, 404, 500, 503],
+    }),
+  };
   const ofTable = {
     [`/api/${name}`]: all,
-    ...(table.historyDays !== null && { [`/api/${name}/_svc/state`]: state }),
+    ...(table.historyDays !== null && {
+      [`/api/${name}/_svc/history`]: history,
+      [`/api/${name}/_svc/state`]: state,
+    }),
     [`/api/${name}/_svc/query`]: queried,
     [`/api/${name}/_svc/aggregate`]: aggregate,
   };
@@ -120,6 +137,11 @@ export function tablePaths(
     ...(key.length === 1 && { [`/api/${name}/{id}`]: one("", [parameter("id", "path", key[0]!)]) }),
     [`/api/${name}/_svc/key`]: one(key.length === 1 ? "_by_key" : "", named),
   };
+}
+
+/** The schemas of the columns of the primary key, as a query string has them. */
+function keyOfText({ primaryKey, columns }: Table): Record<string, JsonSchema> {
+  return Object.fromEntries(primaryKey.map((name) => [name, textSchema(columns.get(name)!)]));
 }
 
 /** The columns that an update can change: all but those of the primary key. */

@@ -19,6 +19,7 @@ import { aggregateResponse } from "./aggregate/aggregate-response.js";
 import { type ApiRequest, type ApiServices, accessTo, answered, executionOf } from "./api-request.js";
 import type { WriteExecution } from "./execution.js";
 import type { ReadableTables } from "./expansion/expansion.js";
+import { historyResponse } from "./history/history-response.js";
 import { momentsOf } from "./history/moments.js";
 import { stateResponse } from "./history/state-response.js";
 import type { ListParameters } from "./list/list-request.js";
@@ -38,7 +39,7 @@ import {
 export type ServiceEndpoints = ReadonlyMap<string, ReturnType<typeof byMethod>>;
 
 /**
- * The twelve endpoints of a table (`docs/reference/http.md#endpoints`), and `endpoints`, which are of no single table.
+ * The thirteen endpoints of a table (`docs/reference/http.md#endpoints`), and `endpoints`, which are of no single table.
  */
 export function tableRoutes(services: ApiServices, endpoints: ServiceEndpoints) {
   const routes = router();
@@ -83,6 +84,7 @@ export function tableRoutes(services: ApiServices, endpoints: ServiceEndpoints) 
   routes.all("/:table/:id/key", ofService(composite));
   routes.all("/:table/:id/query", ofService(byMethod({ POST: queried }, other)));
   routes.all("/:table/:id/aggregate", ofService(byMethod({ GET: permitted("list", aggregate) }, other)));
+  routes.all("/:table/:id/history", ofService(byMethod({ GET: permitted("history", history) }, other)));
   routes.all("/:table/:id/state", ofService(byMethod({ GET: permitted("state", state) }, other)));
   return routes;
 }
@@ -199,6 +201,17 @@ function aggregate({ asked, access, execution, remembered }: PermittedRequest): 
   const { aggregates: prepared, briefTries } = remembered;
   const source = { access, scanLimit, prepared, briefTries };
   return aggregateResponse(request, source, execution, cursorsOf(asked), attempt.succeed);
+}
+
+function history(permitted: PermittedRequest): TableAnswer {
+  const { asked, access, execution } = permitted;
+  const { services, request, attempt, caller } = asked;
+  const parameters = parseQueryString(request.url);
+  if (isRefusal(parameters)) return parameters;
+  const moments = momentsOf(caller, services.cursors);
+  const scanLimit = services.config.api.scan_limit;
+  const cursors = cursorsOf(asked);
+  return historyResponse(parameters, access, caller, scanLimit, moments, execution, cursors, attempt.succeed);
 }
 
 function state(permitted: PermittedRequest): TableAnswer {

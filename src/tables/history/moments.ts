@@ -33,12 +33,15 @@ export function momentsOf(caller: Caller, { cipher, random }: Cursors): Moments 
   const associated = `moment of ${principalOf(caller)}`;
   return {
     written: async (seq) =>
-      isOpen ? String(seq) : JSON.stringify(await cipher.seal(String(seq), associated, random.bytes(12))),
+      isOpen
+        ? String(seq)
+        : // Always as long, so that its length tells nothing of the number.
+          JSON.stringify(await cipher.seal(String(seq).padStart(16, "0"), associated, random.bytes(12))),
     read: async (text) => {
       const atMs = parseInstant(text);
       if (atMs !== null) return { kind: "time", atMs };
       const plain = isOpen ? text : await cipher.open(text, associated);
-      return plain !== null && /^(0|[1-9]\d{0,15})$/.test(plain) ? { kind: "seq", seq: Number(plain) } : null;
+      return plain !== null && /^\d{1,16}$/.test(plain) ? { kind: "seq", seq: Number(plain) } : null;
     },
   };
 }

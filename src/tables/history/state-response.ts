@@ -3,8 +3,6 @@ import { badRequest, isRefusal, Refusal } from "../../http/refusal.js";
 import { jsonText } from "../../http/respond.js";
 import type { Attempt } from "../../metering/attempt.js";
 import type { SqlValue } from "../../platform/database.js";
-import type { Expression } from "../../rules/ast.js";
-import { whenTrue } from "../../rules/fold.js";
 import { outermostExists } from "../../rules/walk.js";
 import type { Access } from "../access.js";
 import { type Execution, read } from "../execution.js";
@@ -16,6 +14,7 @@ import { loggedTable } from "../sql/logged.js";
 import { stateStatement } from "../sql/past.js";
 import { askLogState, entryAt, gone, logState, type Moments } from "./moments.js";
 import { openPlace, sealPlace } from "./place.js";
+import { ruleOfPast } from "./rule-of-past.js";
 
 /** What is asked of a table as it was. */
 interface Asked {
@@ -105,11 +104,6 @@ export async function stateResponse(
 
 const nothing: readonly (number | null)[] = [null, null, 0, 0];
 const tooLarge = badRequest("a row is too large for an answer: select fewer columns");
-
-/** What has to be TRUE of a version of a row: both of the rules for the history and for reading. */
-function ruleOfPast({ rule, readRule }: Access): Expression {
-  return whenTrue({ kind: "and", terms: [rule, readRule] });
-}
 
 /** What a request asks for: what its cursor holds, which then has to come alone, or its parameters. */
 async function stateAsked(

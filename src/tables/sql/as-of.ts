@@ -63,12 +63,12 @@ export function asOf(at: Sql, label: "c" | "h", tables: readonly LoggedTable[], 
 
 /** The columns of a row, read from its image, under their names. */
 export function imageColumns(columns: readonly LoggedColumn[], image: Sql): Sql {
-  return commaList(
-    columns.map(
-      (column) =>
-        sql`${collated({ text: fromImage(column, image.text), params: [] }, column)} AS ${name(column.name)}`,
-    ),
-  );
+  return commaList(columns.map((column) => sql`${imageColumn(column, image)} AS ${name(column.name)}`));
+}
+
+/** The value of a column, read from an image. */
+export function imageColumn(column: LoggedColumn, image: Sql): Sql {
+  return collated({ text: fromImage(column, image.text), params: [] }, column);
 }
 
 /** The value of a column of the primary key, read from a key's text. */

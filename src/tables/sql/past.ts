@@ -3,10 +3,21 @@ import type { Column } from "../../project/model.js";
 import type { Expression } from "../../rules/ast.js";
 import { alwaysTrue } from "../../rules/fold.js";
 import type { Access } from "../access.js";
-import { type AsOf, asOf, asShownOf, hasKey, imageColumns, key, keyColumn, text } from "./as-of.js";
+import {
+  type AsOf,
+  asOf,
+  asShownOf,
+  hasKey,
+  image,
+  imageColumn,
+  imageColumns,
+  key,
+  keyColumn,
+  text,
+} from "./as-of.js";
 import { and, commaList, empty, integer, name, param, type Slot, type Sql, sql } from "./fragment.js";
 import { existsSql, namesOf, predicate, type SqlNames } from "./predicate.js";
-import { jsonWithin, storedBytes } from "./wire.js";
+import { jsonObject, jsonWithin, storedBytes } from "./wire.js";
 
 /** What a statement about rows of the past shows, and of which rows. */
 export interface Past {
@@ -88,4 +99,61 @@ function shownVersion({ access, logged, rule, filters }: Past): Sql {
   const image = sql`SELECT old FROM _changes WHERE tbl = ${text(table.name)} AND pk = _r._pk AND old IS NOT NULL ORDER BY seq DESC LIMIT 1`;
   const lastly = sql`SELECT (${ofImage(rule, sql`_n`)}) IS TRUE FROM (SELECT ${imageColumns(logged.columns, sql`_l.old`)} FROM (${image}) AS _l) AS _n`;
   return and([...asked, ofImage(rule, sql`_r`), sql`coalesce((${now}), (${lastly}), 0)`]);
+}
+
+/** Which entries of a table's log are listed: those with these numbers, the newest first. */
+export interface Versions {
+  /** Slots for numbers of entries: only those after `since`, and before `before`. */
+  readonly since: Slot;
+  readonly before: Slot;
+  /** Slots for the columns of the only key whose entries are listed, null for those of all keys. */
+  readonly key: readonly Slot[] | null;
+}
+
+/**
+ * A page of the versions of rows: `[seq, at, kind, id, key, op, before, row]`. `at` is in milliseconds, `kind` and `id`
+ * are of who made the change, NULL where another program did, `key` is the key in JSON, `before` and `row` are the row
+ * before and after the change in JSON, as far as the caller may see it, `row` NULL after a deletion. The last one has the
+ * number of the entry that was examined last, in the place of `at` how many entries were examined, and at its end how many
+ * may be shown, up to one more than the limit; there is none where none was examined.
+ */
+export function versionsStatement(past: Past, { since, before, key: of }: Versions): Sql {
+  const { access, logged, output, limit, scanLimit } = past;
+  const { table, catalog } = access;
+  const physical = catalog.tables.get(table.name);
+  const isTable = sql`tbl = ${text(table.name)}`;
+  const range = sql`seq > ${param(since)} AND seq < ${param(before)}`;
+  const newest = sql`ORDER BY seq DESC LIMIT ${integer(scanLimit)}`;
+  const columns = sql`seq, tx, at, tbl, pk, op, old`;
+  // Of all keys, entries are examined in their order, whichever tables they are of.
+  const keyColumns = logged.key.map((column, i) => sql`${param(of?.[i] ?? null)} AS ${name(column.name)}`);
+  const pk = sql`(SELECT ${key(logged, sql`_k`)} FROM (SELECT ${commaList(keyColumns)}) AS _k)`;
+  const examined =
+    of === null
+      ? sql`SELECT ${columns} FROM _changes NOT INDEXED WHERE ${range} ${newest}`
+      : sql`SELECT ${columns} FROM _changes WHERE ${isTable} AND pk = ${pk} AND ${range} ${newest}`;
+  const imageNow = sql`(SELECT ${image(logged, sql`_t`)} FROM ${name(table.name)} AS _t WHERE ${hasKey(logged, sql`_t`, sql`_l.pk`)})`;
+  const next = sql`(SELECT _n.old FROM _changes AS _n WHERE _n.tbl = _l.tbl AND _n.pk = _l.pk AND _n.seq > _l.seq ORDER BY _n.seq LIMIT 1)`;
+  const after = sql`CASE _l.op WHEN 'delete' THEN NULL ELSE coalesce(${next}, ${imageNow}) END`;
+  const decoded = sql`SELECT _v._seq, _v._tx, _v._at, _v._pk, _v._op, _v._old, _v._after, ${imageColumns(logged.columns, sql`coalesce(_v._after, _v._old)`)} FROM _v WHERE coalesce(_v._after, _v._old) IS NOT NULL`;
+  const referTo = (of: Sql) => (column: Column) =>
+    imageColumn(logged.columns.find(({ name: its }) => its === column.name)!, of);
+  const shownOf = (of: Sql) =>
+    sql`CASE WHEN ${of} IS NOT NULL THEN ${jsonObject(output, referTo(of), physical)} END`;
+  const keys = logged.key.map((column) => table.columns.get(column.name)!);
+  const keyJson = jsonObject(
+    keys,
+    (column) => keyColumn(logged, keys.indexOf(column), sql`_r._pk`),
+    physical,
+  );
+  const by = (column: Sql) => sql`(SELECT ${column} FROM _transactions AS _b WHERE _b.id = _r._tx)`;
+  const ctes = [
+    sql`_e AS MATERIALIZED (${examined})`,
+    sql`_v AS MATERIALIZED (SELECT _l.seq AS _seq, _l.tx AS _tx, _l.at AS _at, _l.pk AS _pk, _l.op AS _op, _l.old AS _old, ${after} AS _after FROM _e AS _l WHERE ${isTable})`,
+    sql`_s AS MATERIALIZED (SELECT _r._seq AS seq, ifnull(${by(sql`_b.at`)}, _r._at) AS at, ${by(sql`_b.principal_kind`)} AS kind, ${by(sql`_b.principal_id`)} AS id, ${keyJson} AS key, _r._op AS op, ${shownOf(sql`_r._old`)} AS before, ${shownOf(sql`_r._after`)} AS row FROM (${decoded}) AS _r WHERE ${shownVersion(past)})`,
+  ];
+  // An update of hidden columns alone changes nothing that the caller may see.
+  const told = sql`SELECT *, sum(ifnull(length(before), 0) + ifnull(length(row), 0)) OVER (ORDER BY seq DESC ROWS UNBOUNDED PRECEDING) AS bytes, row_number() OVER (ORDER BY seq DESC) AS n FROM _s WHERE before IS NOT row ORDER BY seq DESC LIMIT ${integer(limit + 1)}`;
+  const members = sql`seq, at, kind, id, key, op, before, row`;
+  return sql`WITH ${commaList([...ctes, sql`_d AS MATERIALIZED (${told})`])} SELECT ${members}, NULL AS told FROM _d WHERE n <= ${integer(limit)} AND (n = 1 OR bytes <= ${integer(catalog.answerBytesMax)}) UNION ALL SELECT * FROM (SELECT min(seq), count(*), NULL, NULL, NULL, NULL, NULL, NULL, (SELECT count(*) FROM _d) FROM _e HAVING count(*) > 0)`;
 }

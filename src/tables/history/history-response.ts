@@ -1,0 +1,186 @@
+import type { Caller } from "../../auth/principal.js";
+import { type QueryParameter, quoted } from "../../http/query-string.js";
+import { badRequest, isRefusal, type Refusal } from "../../http/refusal.js";
+import { jsonText } from "../../http/respond.js";
+import type { Attempt } from "../../metering/attempt.js";
+import type { ResultValue, SqlValue } from "../../platform/database.js";
+import type { Access } from "../access.js";
+import { type Execution, read } from "../execution.js";
+import type { BoundCursors } from "../list/list-response.js";
+import { compositeKey, type RowValues } from "../row/row-request.js";
+import { finishRows } from "../sql/finish-rows.js";
+import { bind, Slot } from "../sql/fragment.js";
+import { loggedTable } from "../sql/logged.js";
+import { versionsStatement } from "../sql/past.js";
+import { type AskedMoment, askLogState, type LogState, logState, type Moments, seesLog } from "./moments.js";
+import { openPlace, sealPlace } from "./place.js";
+import { ruleOfPast } from "./rule-of-past.js";
+
+/** The entries of the log that a request asks for. */
+interface Asked {
+  readonly parameters: readonly QueryParameter[];
+  /** Entries before this one are next; null on the first page. */
+  readonly before: number | null;
+}
+
+/**
+ * Answers `GET /api/:table/_svc/history`: versions of a row, or of all rows of the table, the newest first
+ * (`docs/reference/http.md#history`).
+ */
+export async function historyResponse(
+  parameters: readonly QueryParameter[],
+  access: Access,
+  caller: Caller,
+  scanLimit: number,
+  moments: Moments,
+  execution: Execution,
+  cursors: BoundCursors,
+  succeed: Attempt["succeed"],
+): Promise<Response | Refusal> {
+  const { nowMs, tally } = execution;
+  const { table, catalog } = access;
+  const cursor = parameters.find(([name]) => name === "cursor");
+  if (cursor !== undefined && parameters.length > 1)
+    return badRequest("a cursor comes alone, without other parameters");
+  const place =
+    cursor === undefined
+      ? { parameters, before: null }
+      : await openPlace<Asked>(cursors, "history", cursor[1], nowMs);
+  if (isRefusal(place)) return place;
+  const asked = await versionsAsked(place.parameters, access, moments);
+  if (isRefusal(asked)) return asked;
+  const { key, limit, since, until } = asked;
+  const between = await entriesBetween(since, until, access, execution);
+  const output = [...access.readable.values()];
+  const statement = versionsStatement(
+    {
+      access,
+      logged: loggedTable(table, catalog.tables.get(table.name)!),
+      rule: ruleOfPast(access),
+      filters: [],
+      output,
+      limit,
+      scanLimit,
+    },
+    {
+      since: new Slot("since"),
+      before: new Slot("before"),
+      key: key && table.primaryKey.map((column) => new Slot(column)),
+    },
+  );
+  const range = new Map<string, SqlValue>([
+    ["since", BigInt(between.since)],
+    ["before", BigInt(place.before ?? between.before)],
+  ]);
+  const values = [range, ...(key === null ? [] : [key]), execution.values];
+  const [page, state] = await read(execution, [bind(statement, values), askLogState(table.name, 0)], "long");
+  tally.add(null);
+  const { floor } = logState(state!);
+  const shown = page!.rows.filter((row) => row[8] === null);
+  const last = page!.rows.find((row) => row[8] !== null);
+  const [lastSeq, examined, passed] = [last?.[0], last?.[1] ?? 0, last?.[8] ?? 0] as [number, number, number];
+  const isCut = passed > shown.length;
+  const before = isCut ? (shown.at(-1)![0] as number) : examined >= scanLimit ? lastSeq : null;
+  const next =
+    before !== null && (await sealPlace(cursors, "history", { parameters: place.parameters, before }, nowMs));
+  const versions = await Promise.all(shown.map((row) => versionOf(row, access, caller, moments)));
+  const metered = await succeed(200, versions.length);
+  const members = [
+    `"limit":${limit},"floor":${await moments.written(floor)}`,
+    next && `"next_cursor":"${next}"`,
+    metered,
+  ];
+  return jsonText(`{"data":[${versions.join()}],"meta":{${members.filter(Boolean).join()}}}`);
+}
+
+/** A version as JSON text. */
+async function versionOf(
+  [seq, at, kind, id, key, op, before, row]: readonly ResultValue[],
+  { table, readable }: Access,
+  caller: Caller,
+  moments: Moments,
+): Promise<string> {
+  const columns = [...readable.values()];
+  const finished = (text: ResultValue | undefined) => text && finishRows(text as string, columns);
+  const keys = table.primaryKey.map((column) => table.columns.get(column)!);
+  const isOwn = caller.kind === "user" && kind === "user" && id === caller.id;
+  const by = kind !== null && (seesLog(caller) || isOwn) ? { kind, id } : null;
+  const changed = op === "update" ? changedColumns(before as string, row as string) : null;
+  const members = [
+    `"seq":${await moments.written(seq as number)}`,
+    `"at":${at === null ? null : JSON.stringify(new Date(at as number).toISOString())}`,
+    `"key":${finishRows(key as string, keys)},"op":"${op}","by":${JSON.stringify(by)}`,
+    `"changed":${JSON.stringify(changed)},"row":${finished(row) ?? null}`,
+  ];
+  return `{${members.join()}}`;
+}
+
+/** The columns in which two rows as JSON differ. */
+function changedColumns(before: string, after: string): readonly string[] {
+  const [old, now]: [Record<string, unknown>, Record<string, unknown>] = [
+    JSON.parse(before),
+    JSON.parse(after),
+  ];
+  return Object.keys(now).filter((column) => JSON.stringify(old[column]) !== JSON.stringify(now[column]));
+}
+
+interface AskedVersions {
+  readonly key: RowValues | null;
+  readonly limit: number;
+  readonly since: AskedMoment | null;
+  readonly until: AskedMoment | null;
+}
+
+async function versionsAsked(
+  parameters: readonly QueryParameter[],
+  access: Access,
+  moments: Moments,
+): Promise<AskedVersions | Refusal> {
+  const where = parameters.flatMap(([name, value]) => {
+    const column = /^where\[([^[\]]*)\]$/.exec(name)?.[1];
+    return column === undefined ? [] : [[column, value] as const];
+  });
+  const others = new Map<string, string>();
+  for (const [name, value] of parameters) {
+    if (name.startsWith("where[")) continue;
+    if (!["limit", "since", "until"].includes(name)) return badRequest(`unknown parameter ${quoted(name)}`);
+    if (others.has(name)) return badRequest(`${name} is given twice`);
+    others.set(name, value);
+  }
+  const key = where.length === 0 ? null : compositeKey(access, where);
+  if (isRefusal(key)) return key;
+  const limitText = others.get("limit") ?? "50";
+  const limit = /^\d{1,4}$/.test(limitText) ? Number(limitText) : 0;
+  if (limit < 1 || limit > 1000) return badRequest("limit: expected an integer from 1 to 1000");
+  const bounds: (AskedMoment | null)[] = [];
+  for (const name of ["since", "until"]) {
+    const text = others.get(name);
+    const moment = text === undefined ? null : await moments.read(text);
+    if (text !== undefined && moment === null)
+      return badRequest(`${name}: ${quoted(text)} is neither a time nor a number of an entry`);
+    bounds.push(moment);
+  }
+  return { key, limit, since: bounds[0]!, until: bounds[1]! };
+}
+
+/** The numbers of entries after and before which the entries of a request are. Times are looked up. */
+async function entriesBetween(
+  since: AskedMoment | null,
+  until: AskedMoment | null,
+  { table }: Access,
+  execution: Execution,
+): Promise<{ readonly since: number; readonly before: number }> {
+  const times = [since, until].map((moment) => (moment?.kind === "time" ? moment.atMs : null));
+  const asked = times.map((atMs) => askLogState(table.name, atMs ?? 0));
+  const found: readonly LogState[] = times.every((atMs) => atMs === null)
+    ? []
+    : (await read(execution, asked, "short")).map(logState);
+  const entry = (moment: AskedMoment | null, i: number): number | null =>
+    moment === null ? null : moment.kind === "seq" ? moment.seq : found[i]!.found;
+  const first = entry(since, 0);
+  return {
+    // `since` a number means that entry, too; since a time, what came after it.
+    since: first === null ? 0 : since!.kind === "seq" ? first - 1 : first,
+    before: (entry(until, 1) ?? Number.MAX_SAFE_INTEGER - 1) + 1,
+  };
+}

@@ -1,0 +1,205 @@
+import { expect, test } from "vitest";
+import { type Client, client, dataOf, expectRefusal, metaOf } from "../../support/client.js";
+import { member, run } from "../../support/people.js";
+import { apiKey, serve, signUpAdmin, type TestServer } from "../../support/server.js";
+
+const schema = `
+$history: forever
+rooms: { columns: { id: { type: integer, primary_key: true } } }
+members:
+  primary_key: [room_id, user_id]
+  columns: { room_id: { type: integer }, user_id: { type: text } }
+messages:
+  columns:
+    id: { type: integer, primary_key: true }
+    room_id: { type: integer, not_null: true, references: { table: rooms, on_delete: cascade } }
+    author: { type: text }
+    body: { type: text }
+    secret: { type: text }
+    size: { type: real }
+    file: { type: blob }
+plain: { history: none, columns: { id: { type: integer, primary_key: true } } }
+`;
+const config = `
+[rules.messages]
+read = "exists(members m where m.room_id = row.room_id and m.user_id = auth.id)"
+create = "authenticated"
+update = "row.author = auth.id"
+history = "row.author = auth.id or auth.role = 'admin'"
+[rules.messages.columns.id]
+write = "authenticated"
+[rules.messages.columns.secret]
+read = "auth.role = 'admin'"
+[rules.rooms]
+read = "public"
+[rules.plain]
+read = "public"
+`;
+
+interface World {
+  readonly server: TestServer;
+  readonly key: Client;
+  readonly ann: Client;
+  readonly ben: Client;
+}
+
+async function world(): Promise<World> {
+  const server = await serve({ schema, config });
+  const key = client(server, await apiKey(server, "project:backend"));
+  const [ann, ben] = await Promise.all(
+    ["ann", "ben"].map(async (id) => client(server, (await member(server, id)).bearer)),
+  );
+  for (const id of [1, 2]) await key.post("/api/rooms", { id });
+  for (const user_id of ["ann", "ben"]) await key.post("/api/members", { room_id: 1, user_id });
+  return { server, key, ann: ann!, ben: ben! };
+}
+
+const versions = async (caller: Client, query = "") =>
+  dataOf(await caller.get(`/api/messages/_svc/history${query}`)) as unknown as Record<string, unknown>[];
+
+test("a row's versions say what, when and by whom, the newest first", async () => {
+  const { server, key, ann } = await world();
+  const began = server.clock.now();
+  const message = { id: 7, room_id: 1, author: "ann", body: "a", size: 1 / 3, file: "AP8=" };
+  expect((await ann.post("/api/messages", message)).status).toBe(201);
+  server.clock.advance(1000);
+  await ann.patch("/api/messages/7", { body: "b" });
+  await run(server, "UPDATE messages SET secret = 's' WHERE id = 7");
+  await run(server, "UPDATE messages SET body = 'b' WHERE id = 7");
+  server.clock.advance(1000);
+  await key.delete("/api/messages/7");
+  const at = (ms: number) => new Date(began + ms).toISOString();
+  const row = { ...message, secret: null };
+  expect(await versions(key, "?where[id]=7")).toEqual([
+    {
+      seq: 8,
+      at: at(2000),
+      key: { id: 7 },
+      op: "delete",
+      by: { kind: "key", id: expect.any(String) },
+      changed: null,
+      row: null,
+    },
+    {
+      seq: 7,
+      at: expect.any(String),
+      key: { id: 7 },
+      op: "update",
+      by: null,
+      changed: ["secret"],
+      row: { ...row, body: "b", secret: "s" },
+    },
+    {
+      seq: 6,
+      at: at(1000),
+      key: { id: 7 },
+      op: "update",
+      by: { kind: "user", id: "ann" },
+      changed: ["body"],
+      row: { ...row, body: "b" },
+    },
+    { seq: 5, at: at(0), key: { id: 7 }, op: "insert", by: { kind: "user", id: "ann" }, changed: null, row },
+  ]);
+  const pages: unknown[] = [];
+  let query = "?limit=1";
+  for (;;) {
+    const answer = await key.get(`/api/messages/_svc/history${query}`);
+    pages.push(...(dataOf(answer) as unknown as { seq: number }[]).map(({ seq }) => seq));
+    const cursor = metaOf(answer).next_cursor as string | undefined;
+    if (cursor === undefined) break;
+    query = `?cursor=${cursor}`;
+  }
+  expect(pages).toEqual([8, 7, 6, 5]);
+  const seqs = async (bounds: string) =>
+    (await versions(key, `?where[id]=7&${bounds}`)).map(({ seq }) => seq);
+  expect(await seqs("since=6&until=7")).toEqual([7, 6]);
+  expect(await seqs(`until=${at(999)}`)).toEqual([5]);
+  expect(await seqs(`since=${at(1000)}&until=${at(2000)}`)).toEqual([8, 7]);
+  expect(await versions(key, "?where[id]=8")).toEqual([]);
+});
+
+test("users see versions that the rules admit, now too, and their own name alone", async () => {
+  const { server, key, ann, ben } = await world();
+  await ann.post("/api/messages", { id: 1, room_id: 1, author: "ann", body: "by ann" });
+  await key.patch("/api/messages/1", { secret: "x" });
+  await key.patch("/api/messages/1", { body: "by a key" });
+  const seen = await versions(ann);
+  expect(seen).toMatchObject([
+    { op: "update", by: null, changed: ["body"], row: { body: "by a key" } },
+    { op: "insert", by: { kind: "user", id: "ann" }, row: { body: "by ann" } },
+  ]);
+  expect(JSON.stringify(seen)).not.toContain("secret");
+  // Numbers would tell how much happens elsewhere. What stands for them is taken back.
+  const { seq } = seen[1] as { seq: string };
+  expect(seq).toEqual(expect.stringMatching(/^[\w-]{40,}$/));
+  expect(await versions(ann, `?until=${seq}`)).toHaveLength(1);
+  expectRefusal(await ben.get(`/api/messages/_svc/history?until=${seq}`), 400, "bad_request");
+  expectRefusal(await ann.get("/api/messages/_svc/history?until=5"), 400, "bad_request");
+  // Ben may read the message and is not its author.
+  expect(await versions(ben)).toEqual([]);
+  // A version that another one wrote stays hidden, also from who has the row now.
+  await key.patch("/api/messages/1", { author: "ben" });
+  expect(await versions(ann)).toEqual([]);
+  expect(await versions(ben)).toMatchObject([{ op: "update", changed: ["author"] }]);
+  await key.patch("/api/messages/1", { author: "ann" });
+  await key.delete("/api/members/_svc/key?room_id=1&user_id=ann");
+  expect(await versions(ann)).toEqual([]);
+  await key.post("/api/members", { room_id: 1, user_id: "ann" });
+  await key.delete("/api/messages/1");
+  expect((await versions(ann)).map(({ op }) => op)).toEqual(["delete", "update", "update", "insert"]);
+  const admin = client(server, (await signUpAdmin(server, "admin@example.com")).bearer);
+  expect(await versions(admin)).toEqual([]);
+});
+
+test("a deleted user's name is in no version", async () => {
+  const { key, ann } = await world();
+  await ann.post("/api/messages", { id: 1, room_id: 1, author: "ann", body: "a" });
+  await key.delete("/admin/api/users/ann");
+  expect(await versions(key)).toMatchObject([{ op: "insert", by: { kind: "user", id: null } }]);
+});
+
+test("a table as it was, under the same rules, with filters and pages", async () => {
+  const { server, key, ann } = await world();
+  for (const id of [1, 2, 3])
+    await key.post("/api/messages", { id, room_id: 1, author: "ann", body: `a${id}`, secret: "s" });
+  const moment = new Date(server.clock.now()).toISOString();
+  server.clock.advance(1000);
+  await key.patch("/api/messages/1", { body: "b" });
+  await key.patch("/api/messages/2", { author: "ben" });
+  await key.delete("/api/messages/3");
+  const state = (query: string) => ann.get(`/api/messages/_svc/state?${query}`);
+  const rows = async (query: string) => dataOf(await state(query));
+  const was = (id: number) => ({ id, room_id: 1, author: "ann", body: `a${id}`, size: null, file: null });
+  expect(await rows(`at=${moment}`)).toEqual([was(1), was(3)]);
+  expect(await rows(`at=${moment}&where[body]=a3&select=id`)).toEqual([{ id: 3 }]);
+  const first = await state(`at=${moment}&limit=1`);
+  expect(dataOf(first)).toEqual([was(1)]);
+  expect(await rows(`cursor=${metaOf(first).next_cursor}`)).toEqual([was(3)]);
+  expect(await rows(`at=${(metaOf(first) as unknown as { seq: string }).seq}`)).toEqual([was(1), was(3)]);
+  expectRefusal(await state(`at=${moment}&where[secret]=s`), 400, "bad_request");
+  expectRefusal(await state(`at=${moment}&sort=id`), 400, "bad_request");
+  expectRefusal(await state("at=yesterday"), 400, "bad_request");
+  expectRefusal(await state(""), 400, "bad_request");
+  expectRefusal(await state("at=2199-01-01"), 400, "bad_request");
+  expectRefusal(await state("at=1999-01-01"), 410, "gone");
+  expectRefusal(await state(`cursor=${metaOf(first).next_cursor}&limit=2`), 400, "invalid_cursor");
+});
+
+test("who may not, and what there is not", async () => {
+  const { server, key, ann } = await world();
+  const anonymous = client(server);
+  for (const what of ["history", "state?at=0"]) {
+    expectRefusal(await anonymous.get(`/api/messages/_svc/${what}`), 401, "unauthorized");
+    // `rooms` can be read, and has no rule for its history.
+    expectRefusal(await ann.get(`/api/rooms/_svc/${what}`), 403, "forbidden");
+    expectRefusal(await ann.get(`/api/members/_svc/${what}`), 403, "forbidden");
+    expect((await key.get(`/api/plain/_svc/${what}`)).status).toBe(404);
+    const writer = client(server, await apiKey(server, "resource:messages:write"));
+    expectRefusal(await writer.get(`/api/messages/_svc/${what}`), 403, "forbidden");
+    expectRefusal(await key.post(`/api/messages/_svc/${what}`, {}), 405, "method_not_allowed");
+  }
+  expectRefusal(await key.get("/api/members/_svc/history?where[room_id]=1"), 400, "bad_request");
+  expectRefusal(await key.get("/api/messages/_svc/history?where[body]=a"), 400, "bad_request");
+  expectRefusal(await key.get("/api/messages/_svc/history?limit=0"), 400, "bad_request");
+  expectRefusal(await key.get("/api/messages/_svc/history?sort=id"), 400, "bad_request");
+});
