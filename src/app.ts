@@ -1,4 +1,4 @@
-import type { MiddlewareHandler } from "hono";
+import type { Context, MiddlewareHandler } from "hono";
 import { adminRefusal } from "./admin/authorize.js";
 import { adminRoutes } from "./admin/routes.js";
 import { createAccessTokens } from "./auth/access-token.js";
@@ -52,6 +52,7 @@ import type { Config } from "./project/config.js";
 import { isMetered } from "./project/is-metered.js";
 import { createProjectSource } from "./schema/project-source.js";
 import { syncEndpoints } from "./sync/routes.js";
+import { Streams } from "./sync/streams.js";
 import type { ApiServices } from "./tables/api-request.js";
 import type { Cursors } from "./tables/list/list-response.js";
 import { tableRoutes } from "./tables/routes.js";
@@ -208,8 +209,10 @@ export async function createApp(options: AppOptions) {
     return new Refusal("internal", "something went wrong");
   };
   const isLogged = config.log.format !== "off";
+  const streams = new Streams();
+  const clientOf = (c: Context) => addressUnit(options.clientAddress(c.req.raw, c.env));
   const api: ApiServices = { platform, config, callers, projects, cursors, meter, failed, isLogged };
-  app.route("/api", tableRoutes(api, syncEndpoints(api)));
+  app.route("/api", tableRoutes(api, syncEndpoints({ ...api, streams, clientOf })));
   app.notFound(() => new Refusal("not_found", "no such resource").toResponse());
   app.onError((error) => failed(error).toResponse());
   const requestLog = createRequestLog({
@@ -265,7 +268,7 @@ export async function createApp(options: AppOptions) {
     requestLog?.(request, rest[0], response, ms);
     return response;
   };
-  return { fetch, upkeep };
+  return { fetch, upkeep, endStreams: () => streams.end() };
 }
 
 const deadlineExceeded = new Refusal(

@@ -30,10 +30,10 @@ export interface Callers {
    * Where the check finds something else, nothing that `act` did has taken effect, and `act` is run again with what was
    * found.
    */
-  run(
+  run<T = Response>(
     headers: Headers,
-    act: (identity: IdentifiedCaller, database: Statements) => AtOnce<Response | Refusal>,
-  ): Promise<Response | Refusal>;
+    act: (identity: IdentifiedCaller, database: Statements) => AtOnce<T | Refusal>,
+  ): Promise<T | Refusal>;
 }
 
 /**

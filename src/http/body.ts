@@ -35,6 +35,7 @@ const texts = new WeakMap<Request, string | Refusal>();
  */
 export function readAhead(request: Request, bodyBytesMax: number): Promise<void> | undefined {
   if (request.method === "GET" || request.method === "HEAD" || request.method === "DELETE") return undefined;
+  if (texts.has(request)) return undefined;
   return readNow(request, bodyBytesMax).then((text) => {
     texts.set(request, text);
   });

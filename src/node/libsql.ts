@@ -1,5 +1,6 @@
 import { realpathSync, statSync } from "node:fs";
 import { setTimeout as delay } from "node:timers/promises";
+import type { Commits } from "../platform/commits.js";
 import {
   type Database,
   DeadlineError,
@@ -10,6 +11,7 @@ import {
 } from "../platform/database.js";
 import { danglingKeys, refuseMoreDanglingKeys } from "../platform/foreign-key-check.js";
 import { backoffMs } from "./backoff.js";
+import { CommitWatch } from "./commit-watch.js";
 import { type Connection, type LibsqlOptions, openConnection } from "./libsql-connection.js";
 import { isBusy, translated } from "./libsql-errors.js";
 import { LongWorkThread } from "./libsql-long-work.js";
@@ -27,6 +29,7 @@ export interface EmbeddedDatabase extends Database {
   startCheckpoints(): void;
   /** Interrupts the long reads and writes, of which no more are taken. Short ones go on. */
   endLongWork(): Promise<void>;
+  readonly commits: Commits;
 }
 
 /** How long a write, or a read that finds the database locked, waits for another process, in milliseconds. */
@@ -53,6 +56,10 @@ class LibsqlDatabase implements EmbeddedDatabase {
   #checkpoints: boolean;
   readonly #writes: WriteQueue;
   readonly #longWrites = new LongWrites();
+  readonly commits = new CommitWatch(() => {
+    this.#assertOpen();
+    return this.#reader.read({ sql: "PRAGMA data_version", params: [] }).rows[0]![0] as number;
+  });
   #closing: Promise<void> | undefined;
 
   constructor(options: LibsqlOptions) {
@@ -134,19 +141,21 @@ class LibsqlDatabase implements EmbeddedDatabase {
     return statements.map((statement) => answers.get(statement) ?? results.next().value!);
   }
 
-  async batch(statements: readonly Statement[], long?: LongWork): Promise<readonly Result[]> {
-    return await this.#write("batch", statements, long);
+  batch(statements: readonly Statement[], long?: LongWork): Promise<readonly Result[]> {
+    return this.#write("batch", statements, long);
   }
 
   async migrate(statements: readonly Statement[], long?: LongWork): Promise<void> {
     await this.#write("migration", statements, long);
   }
 
-  #write(kind: WriteKind, statements: readonly Statement[], long: LongWork | undefined) {
+  async #write(kind: WriteKind, statements: readonly Statement[], long: LongWork | undefined) {
     this.#assertOpen();
-    return this.#thread === null || long === undefined
+    const results = await (this.#thread === null || long === undefined
       ? this.#writes.add(kind, statements, null)
-      : this.#longWrites.run(long, (endsAtMs) => this.#writes.add(kind, statements, endsAtMs));
+      : this.#longWrites.run(long, (endsAtMs) => this.#writes.add(kind, statements, endsAtMs)));
+    this.commits.committed();
+    return results;
   }
 
   async #writeBeside(kind: WriteKind, statements: readonly Statement[], endsAtMs: number) {

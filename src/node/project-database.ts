@@ -1,7 +1,9 @@
 import { realpathSync } from "node:fs";
+import type { Commits } from "../platform/commits.js";
 import { type Database, UnavailableError } from "../platform/database.js";
 import type { Log } from "../platform/platform.js";
 import { ProblemsError } from "../problems/problem.js";
+import { polledCommits } from "../remote/polled-commits.js";
 import { bringUpSystemTables } from "../schema/system/bring-up.js";
 import { databaseFile, lockOfDatabase } from "./database-file.js";
 import { type FileLock, lockFile } from "./file-lock.js";
@@ -38,6 +40,7 @@ async function openServer({ config }: ProjectDirectory, environment: NodeJS.Proc
 /** A server's database, and what it holds beside it until it is closed. */
 export interface ServerDatabase {
   readonly database: Database;
+  readonly commits: Commits;
   /** Interrupts the long reads and writes, of which no more are taken, while short ones go on. */
   endLongWork(): Promise<void>;
   /** Closes the database, and then gives its lock up. */
@@ -62,7 +65,7 @@ export async function openServerDatabase(
   const path = databaseFile(config, directory);
   if (path === null) {
     const database = await openServer(project, environment);
-    return { database, endLongWork: async () => {}, close: () => database.close() };
+    return { database, commits: polledCommits, endLongWork: async () => {}, close: () => database.close() };
   }
   let lock = lockDatabase(path);
   if (lock === null && !config.server.second) {
@@ -87,6 +90,7 @@ export async function openServerDatabase(
   waiting?.unref();
   return {
     database,
+    commits: database.commits,
     endLongWork: () => database.endLongWork(),
     close: async () => {
       clearInterval(waiting);

@@ -87,6 +87,7 @@ export async function serve(project: ProjectDirectory, options: ServeOptions): P
       database,
       journal: openedJournal,
       passwordHasher,
+      commits: opened.commits,
       clock: systemClock,
       random: systemRandom,
       cipher: nodeCipher,
@@ -130,6 +131,7 @@ export async function serve(project: ProjectDirectory, options: ServeOptions): P
       url,
       stop: async () => {
         const endsAtMs = performance.now() + drainMs;
+        app?.endStreams();
         await drained(server, opened.endLongWork);
         await upkeep.stop(endsAtMs - performance.now());
         await openedJournal.close();

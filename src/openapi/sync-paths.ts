@@ -6,6 +6,7 @@ import {
   list,
   meteringMembers,
   nullOr,
+  type OperationSource,
   object,
   openObject,
   operation,
@@ -18,6 +19,7 @@ export function syncPaths(
   tables: readonly Table[],
   { metered, cookies }: { readonly metered: boolean; readonly cookies: boolean },
 ): JsonSchema {
+  const callers = ["accessToken", "cookie", "apiKey", "anybody"] as const;
   const followed = tables.filter(({ historyDays }) => historyDays !== null);
   if (followed.length === 0) return {};
   const terms = followed.map(({ name }): [string, JsonSchema] => [
@@ -29,6 +31,18 @@ export function syncPaths(
       "select",
     ),
   ]);
+  const asked = (more: Readonly<Record<string, JsonSchema>>, ...optional: string[]) =>
+    object(
+      {
+        tables: object(Object.fromEntries(terms), ...followed.map(({ name }) => name)),
+        checkpoint: nullOr(text),
+        limit: { type: "integer", minimum: 1, maximum: 1000, default: 500 },
+        ...more,
+      },
+      "checkpoint",
+      "limit",
+      ...optional,
+    );
   const change = object(
     {
       table: { enum: followed.map(({ name }) => name) },
@@ -49,22 +63,39 @@ export function syncPaths(
       id: "pull",
       tag: "sync",
       summary: "Tells what has changed since a checkpoint",
-      callers: ["accessToken", "cookie", "apiKey", "anybody"],
+      callers,
       body: jsonContent(
-        object(
-          {
-            tables: object(Object.fromEntries(terms), ...followed.map(({ name }) => name)),
-            checkpoint: nullOr(text),
-            limit: { type: "integer", minimum: 1, maximum: 1000, default: 500 },
-          },
-          "checkpoint",
-          "limit",
-        ),
+        asked({ wait_ms: { type: "integer", minimum: 0, maximum: 25_000, default: 0 } }, "wait_ms"),
       ),
       answers: { 200: object({ data: answer, meta: object(metered ? meteringMembers : {}) }) },
       errors: [400, 401, 403, 404, 413, 415, 500, 503],
     },
     cookies,
   );
-  return { "/api/_svc/pull": { post: pull } };
+  const lastId = { name: "Last-Event-ID", in: "header", schema: text };
+  const stream = (
+    verb: string,
+    more: Pick<OperationSource, "parameters"> & Partial<Pick<OperationSource, "body">>,
+  ) =>
+    operation(
+      {
+        id: `${verb}_live`,
+        tag: "sync",
+        summary: "Tells what changes, as server-sent events",
+        callers,
+        ...more,
+        answers: { 200: "text/event-stream" },
+        errors: [400, 401, 403, 404, 413, 415, 429, 500, 503],
+      },
+      cookies,
+    );
+  const live = asked({ from: nullOr({ const: "now" }) }, "from");
+  const query = { name: "q", in: "query", required: true, content: jsonContent(live) };
+  return {
+    "/api/_svc/pull": { post: pull },
+    "/api/_svc/live": {
+      get: stream("get", { parameters: [query, lastId] }),
+      post: stream("post", { parameters: [lastId], body: jsonContent(live) }),
+    },
+  };
 }

@@ -1,4 +1,5 @@
 import type { AtOnce } from "./at-once.js";
+import type { Commits } from "./commits.js";
 import type { Database } from "./database.js";
 import type { Journal } from "./journal.js";
 
@@ -9,6 +10,7 @@ import type { Journal } from "./journal.js";
 export interface Platform {
   readonly database: Database;
   readonly passwordHasher: PasswordHasher;
+  readonly commits: Commits;
   readonly clock: Clock;
   readonly random: Random;
   /** Makes a cipher from a key of 32 bytes. */

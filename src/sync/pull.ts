@@ -7,7 +7,7 @@ import { candidatesMax, deltaStatement, wholeStatement } from "../tables/sql/del
 import { finishRows } from "../tables/sql/finish-rows.js";
 import { bind, Slot } from "../tables/sql/fragment.js";
 import { headStatement } from "../tables/sql/log.js";
-import { type Checkpoint, openCheckpoint, sealCheckpoint } from "./checkpoint.js";
+import { type Checkpoint, type Mark, openCheckpoint, sealCheckpoint } from "./checkpoint.js";
 import {
   anew,
   type Course,
@@ -39,9 +39,7 @@ export interface PulledPage {
  */
 export async function pullPage(
   view: View,
-  given: string | null,
-  limit: number,
-  scanLimit: number,
+  { checkpoint: given, limit, fromNow, scanLimit }: Pulling,
   execution: Execution,
   cursors: Cursors,
 ): Promise<PulledPage | Refusal> {
@@ -56,8 +54,8 @@ export async function pullPage(
   const [asked] = await read(execution, [question], "short");
   const { head, generations } = logHead(asked!);
   const hashed = { who: await sha256Hex(view.who), view: await sha256Hex(`${view.text} ${generations}`) };
-  let course = judgeCheckpoint(known, hashed, head);
-  const isQuiet = course.from !== null && known?.round === null && !head.isConcerned;
+  let course = known === null && fromNow ? nothingNew(head.newest) : judgeCheckpoint(known, hashed, head);
+  const isQuiet = course.from !== null && (known === null || (known.round === null && !head.isConcerned));
   let told = isQuiet ? quiet(view) : await tell(view, course, limit, scanLimit, execution);
   if (told === "gone" || told === "too many") {
     course = anew(head.newest, told === "gone" ? "retention" : "budget");
@@ -81,6 +79,22 @@ export async function pullPage(
     isQuiet,
   };
 }
+
+/** What is asked for, beside the view. */
+export interface Pulling {
+  /** Sealed; null without one. */
+  readonly checkpoint: string | null;
+  readonly limit: number;
+  /** Whether a client without a checkpoint is told only what comes from now on. */
+  readonly fromNow: boolean;
+  readonly scanLimit: number;
+}
+
+const nothingNew = (newest: Mark): Course => ({
+  from: newest,
+  round: { to: newest, table: 0, after: null },
+  reset: null,
+});
 
 const notOurs = badRequest("checkpoint: this is none of this server's");
 const tooLarge = badRequest("a row is too large for an answer: select fewer columns");

@@ -1,55 +1,152 @@
 import type { Context } from "hono";
+import type { Caller } from "../auth/principal.js";
 import { readJsonObject } from "../http/body.js";
 import { byMethod } from "../http/by-method.js";
-import { badRequest, isRefusal, type Refusal } from "../http/refusal.js";
-import { jsonText } from "../http/respond.js";
-import { type ApiRequest, type ApiServices, accessTo, answered, executionOf } from "../tables/api-request.js";
+import { badRequest, isRefusal, Refusal } from "../http/refusal.js";
+import { everyAnswer, jsonText } from "../http/respond.js";
+import { parseStrictJson } from "../http/strict-json.js";
+import { whenThere } from "../platform/at-once.js";
+import type { CommitWait } from "../platform/commits.js";
+import { type ApiRequest, type ApiServices, answered } from "../tables/api-request.js";
 import type { ServiceEndpoints } from "../tables/routes.js";
-import { pullPage } from "./pull.js";
-import { viewOf } from "./view.js";
+import { liveEvents } from "./live.js";
+import type { PulledPage } from "./pull.js";
+import { type AskedPull, parsePull, pulledBy } from "./pull-request.js";
+import type { Streams } from "./streams.js";
 
-/** The endpoints that keep a client's copy of rows up to date (docs/sync.md), by the last segment of their path. */
-export function syncEndpoints(services: ApiServices): ServiceEndpoints {
-  const pulled = (c: Context) => answered(services, c.req.raw, pull);
-  return new Map([["pull", byMethod({ POST: pulled, QUERY: pulled })]]);
+/** The services that the endpoints for clients' copies use. */
+export interface SyncServices extends ApiServices {
+  readonly streams: Streams;
+  /** The IP address (or the part of one that counts as one client) that a request comes from. */
+  readonly clientOf: (c: Context) => string;
 }
 
-const limitDefault = 500;
-const limitMax = 1000;
+/** The endpoints that keep a client's copy of rows up to date (docs/sync.md), by the last segment of their path. */
+export function syncEndpoints(services: SyncServices): ServiceEndpoints {
+  const pulled = (c: Context) => pull(services, c.req.raw);
+  const followed = (c: Context) => live(services, c);
+  return new Map([
+    ["pull", byMethod({ POST: pulled, QUERY: pulled })],
+    ["live", byMethod({ GET: followed, POST: followed })],
+  ]);
+}
 
-/** `POST /api/_svc/pull` */
-async function pull(asked: ApiRequest): Promise<Response | Refusal> {
-  const { services, request, attempt, caller, project } = asked;
-  const body = await readJsonObject(request, services.config.api.max_body_bytes);
-  if (isRefusal(body)) return body;
-  const { tables, checkpoint = null, limit = limitDefault, ...others } = body;
-  const [unknown] = Object.keys(others);
-  if (unknown !== undefined) return badRequest(`unknown member ${JSON.stringify(unknown)}`);
-  if (checkpoint !== null && typeof checkpoint !== "string")
-    return badRequest("checkpoint: expected a text or null");
-  if (!isIntegerIn(limit, 1, limitMax)) return badRequest(`limit: expected an integer from 1 to ${limitMax}`);
-  const nowMs = services.platform.clock.now();
-  const view = viewOf(tables, caller, project, (table) => accessTo(asked, table, "read", nowMs));
-  if (isRefusal(view)) return view;
-  const names = view.tables.map(({ name }) => name).sort();
-  const execution = executionOf(asked, names.join(), "sync", nowMs);
-  const page = await pullPage(
-    view,
-    checkpoint,
-    limit,
-    services.config.api.scan_limit,
-    execution,
-    services.cursors,
-  );
-  if (isRefusal(page)) return page;
-  // How many rows were examined to find out what has changed is not known.
-  execution.tally.add(page.isQuiet ? 0 : null);
-  const { changes, count, more, reset } = page;
-  const data = `{"checkpoint":"${page.checkpoint}","more":${more},"reset":${JSON.stringify(reset)},"changes":${changes}}`;
+/** `POST /api/_svc/pull`. With `wait_ms`, an answer without changes waits for one. */
+async function pull(services: SyncServices, request: Request): Promise<Response> {
+  const { commits } = services.platform;
+  let wait: CommitWait | undefined;
+  for (;;) {
+    const known = commits.known();
+    const response = await answered(services, request, async (asked) => {
+      const body = await readJsonObject(request, services.config.api.max_body_bytes);
+      const parsed = isRefusal(body) ? body : parsePull(body, false);
+      if (isRefusal(parsed)) return parsed;
+      const page = await pulledBy(asked, parsed);
+      if (isRefusal(page)) return page;
+      const isEmpty = page.count === 0 && !page.more && page.reset === null;
+      wait ??= commits.within(parsed.checkpoint === null ? 0 : parsed.waitMs);
+      return isEmpty && !wait.isOver && !services.streams.isEnding ? notYet() : pulledResponse(asked, page);
+    });
+    if (wait === undefined || response.status !== notYetStatus) return response;
+    await wait.next(known, AbortSignal.any([request.signal, services.streams.ending]));
+    if (request.signal.aborted) return response;
+  }
+}
+
+/** An answer that is not sent, as the request goes on to wait. */
+const notYetStatus = 204;
+const notYet = () => new Response(null, { status: notYetStatus });
+
+async function pulledResponse({ attempt }: ApiRequest, page: PulledPage): Promise<Response> {
+  const { changes, count, more, reset, checkpoint } = page;
+  const data = `{"checkpoint":"${checkpoint}","more":${more},"reset":${JSON.stringify(reset)},"changes":${changes}}`;
   const metered = await attempt.succeed(200, count);
   return jsonText(`{"data":${data},"meta":{${metered}}}`);
 }
 
-function isIntegerIn(value: unknown, minimum: number, maximum: number): value is number {
-  return typeof value === "number" && Number.isInteger(value) && value >= minimum && value <= maximum;
+/** `GET /api/_svc/live?q=…` and `POST /api/_svc/live`: the same as server-sent events. */
+async function live(services: SyncServices, c: Context): Promise<Response> {
+  const request = c.req.raw;
+  const { platform, streams, config } = services;
+  const { commits } = platform;
+  const known = commits.known();
+  let parsed: AskedPull | undefined;
+  let first: PulledPage | undefined;
+  let caller: Caller | undefined;
+  const begun = await answered(services, request, async (asked) => {
+    const body =
+      request.method === "GET" ? queryOf(c) : await readJsonObject(request, config.api.max_body_bytes);
+    const read = isRefusal(body) ? body : parsePull(body, true);
+    if (isRefusal(read)) return read;
+    const lastId = request.headers.get("Last-Event-ID");
+    parsed = lastId === null || lastId === "" ? read : { ...read, checkpoint: lastId };
+    const page = await pulledBy(asked, parsed);
+    if (isRefusal(page)) return page;
+    first = page;
+    caller = asked.caller;
+    await asked.attempt.succeed(200, page.count);
+    return notYet();
+  });
+  if (begun.status !== notYetStatus) return begun;
+  const asked = parsed!;
+  const stream = streams.take(...placeOf(caller!, services.clientOf(c)));
+  if (stream === null) return tooMany.toResponse();
+  const source = {
+    commits,
+    stream,
+    endsAfterMs: platform.requestsVanish ? streamMsMax : null,
+    look: (checkpoint: string | null) => look(services, request, { ...asked, checkpoint }),
+  };
+  const headers = { ...everyAnswer, "Content-Type": "text/event-stream", "X-Accel-Buffering": "no" };
+  return new Response(liveEvents(first!, known, source), { headers });
+}
+
+/** A runtime that may cancel requests bounds how long one lasts, or how much it asks of other services. */
+const streamMsMax = 240_000;
+const tooMany = new Refusal("rate_limited", "too many streams are open", { headers: { "Retry-After": "5" } });
+
+/** Whom a stream counts for. */
+function placeOf(caller: Caller, address: string): readonly ["session" | "key" | "address", string] {
+  switch (caller.kind) {
+    case "anonymous":
+      return ["address", address];
+    case "user":
+      return ["session", caller.sessionId];
+    case "key":
+      return ["key", caller.id];
+  }
+}
+
+/** The JSON in the parameter `q`. */
+function queryOf(c: Context): Readonly<Record<string, unknown>> | Refusal {
+  const [text, ...more] = c.req.queries("q") ?? [];
+  if (text === undefined || more.length > 0) return badRequest("q: expected the request as JSON");
+  const parsed = parseStrictJson(text);
+  if (isRefusal(parsed)) return parsed;
+  const { value } = parsed;
+  return typeof value === "object" && value !== null && !Array.isArray(value)
+    ? (value as Record<string, unknown>)
+    : badRequest("q: expected a JSON object");
+}
+
+/** Checks the caller of a stream again, and tells what has changed. Nothing is recorded where no row was looked at. */
+async function look(
+  services: SyncServices,
+  request: Request,
+  asked: AskedPull,
+): Promise<PulledPage | Refusal> {
+  const attempt = services.meter(request.method);
+  try {
+    const page = await services.callers.run(request.headers, ({ caller, schemaVersion }, database) =>
+      whenThere(services.projects.current(schemaVersion), (project) =>
+        isRefusal(project)
+          ? project
+          : pulledBy({ services, request, attempt, caller, project, database }, asked),
+      ),
+    );
+    if (!isRefusal(page) && !page.isQuiet) await attempt.succeed(200, page.count);
+    return page;
+  } catch (error) {
+    return services.failed(error);
+  }
 }

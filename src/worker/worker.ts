@@ -18,6 +18,7 @@ import {
 } from "../project/environment.js";
 import { configFile } from "../project/file-names.js";
 import { httpMail } from "../remote/http-mail.js";
+import { polledCommits } from "../remote/polled-commits.js";
 import { broughtUpFirst } from "../schema/system/bring-up.js";
 import { createArgon2 } from "./argon2.js";
 import { config, schemaText } from "./project.js";
@@ -71,6 +72,7 @@ async function makeApp(bindings: Bindings, openDatabase: OpenDatabase): Promise<
     const platform: Platform = {
       database,
       passwordHasher: createArgon2(systemRandom),
+      commits: polledCommits,
       clock: systemClock,
       random: systemRandom,
       cipher: webCipher,

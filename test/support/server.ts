@@ -15,6 +15,7 @@ import { databaseJournal } from "../../src/metering/database-journal.js";
 import { createArgon2 } from "../../src/node/argon2.js";
 import { nodeCipher } from "../../src/node/cipher.js";
 import { createHttpServer } from "../../src/node/http-server.js";
+import type { EmbeddedDatabase } from "../../src/node/libsql.js";
 import { openLibsql } from "../../src/node/libsql.js";
 import { systemRandom } from "../../src/node/system.js";
 import type { Database } from "../../src/platform/database.js";
@@ -29,6 +30,7 @@ import type {
 import { webCipher } from "../../src/platform/web-cipher.js";
 import { parseConfig } from "../../src/project/parse-config.js";
 import { openRemoteLibsql } from "../../src/remote/libsql.js";
+import { polledCommits } from "../../src/remote/polled-commits.js";
 import { applyChange } from "../../src/schema/apply.js";
 import { certificate } from "./certificate.js";
 import { documentedAnswers } from "./documented.js";
@@ -200,6 +202,7 @@ async function serveInWorkerd(project: TestProject, target: string): Promise<Tes
   const platform: Platform = {
     database: worker.database,
     passwordHasher: kept({ ...passwordHasher }),
+    commits: polledCommits,
     clock,
     random: systemRandom,
     cipher: webCipher,
@@ -240,6 +243,7 @@ async function serveHere(project: TestProject, target: string): Promise<TestServ
   const platform: Platform = {
     database,
     passwordHasher: project.passwordHasher ?? passwordHasher,
+    commits: "commits" in opened ? (opened as EmbeddedDatabase).commits : polledCommits,
     clock,
     random: systemRandom,
     cipher: nodeCipher,

@@ -14,6 +14,7 @@ import { applyChange } from "../../../dist/schema/apply.js";
 import { createArgon2 } from "../../../dist/worker/argon2.js";
 import { type D1Binding, openD1 } from "../../../dist/worker/d1.js";
 import { systemFetch, systemRandom } from "../../../dist/worker/system.js";
+import { polledCommits } from "../../../src/remote/polled-commits.js";
 import { thaw } from "../frozen.js";
 import { remembering } from "../remembering-hasher.js";
 import {
@@ -158,6 +159,7 @@ async function start(id: number, asked: Start, bindings: Bindings): Promise<Proj
   const platform: Platform = {
     database,
     passwordHasher,
+    commits: polledCommits,
     clock: { now: () => clock.ms, elapsed: () => clock.ms },
     journal: databaseJournal(database),
     random: systemRandom,

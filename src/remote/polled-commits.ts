@@ -1,0 +1,30 @@
+import type { Commits } from "../platform/commits.js";
+
+const everyMs = 2_000;
+
+/** For databases that do not tell of commits: it is time to look every two seconds. */
+export const polledCommits: Commits = {
+  known: () => 0,
+  within: (ms) => {
+    const endsAtMs = performance.now() + ms;
+    return {
+      get isOver() {
+        return performance.now() >= endsAtMs;
+      },
+      next: (_known, signal) => delay(Math.min(endsAtMs - performance.now(), everyMs), signal),
+    };
+  },
+};
+
+function delay(ms: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const done = () => {
+      clearTimeout(timer);
+      signal.removeEventListener("abort", done);
+      resolve();
+    };
+    const timer = setTimeout(done, Math.max(0, ms));
+    if (signal.aborted) done();
+    else signal.addEventListener("abort", done);
+  });
+}

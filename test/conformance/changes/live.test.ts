@@ -1,0 +1,235 @@
+import { expect, onTestFinished, test } from "vitest";
+import { type Client, client, dataOf, expectRefusal } from "../../support/client.js";
+import { member, run } from "../../support/people.js";
+import { apiKey, serve, type TestServer } from "../../support/server.js";
+
+const schema = `
+$history: forever
+rooms: { columns: { id: { type: integer, primary_key: true }, open: { type: boolean, not_null: true } } }
+members:
+  primary_key: [room_id, user_id]
+  columns: { room_id: { type: integer, references: { table: rooms, on_delete: cascade } }, user_id: { type: text } }
+messages:
+  columns:
+    id: { type: integer, primary_key: true }
+    room_id: { type: integer, references: { table: rooms, on_delete: cascade } }
+    body: { type: text }
+  indexes: [{ columns: [room_id] }]
+`;
+const config = `
+[rules.messages]
+read = "exists(rooms r where r.id = row.room_id and r.open) or exists(members m where m.room_id = row.room_id and m.user_id = auth.id)"
+`;
+const messages = { tables: { messages: {} } };
+
+interface World {
+  readonly server: TestServer;
+  readonly key: Client;
+  readonly ann: { readonly Authorization: string };
+}
+
+async function world(): Promise<World> {
+  const server = await serve({ schema, config });
+  const key = client(server, await apiKey(server, "project:backend"));
+  await key.post("/api/rooms", { id: 1, open: false });
+  await key.post("/api/members", { room_id: 1, user_id: "ann" });
+  await key.post("/api/messages", { id: 1, room_id: 1, body: "first" });
+  return { server, key, ann: (await member(server, "ann")).bearer };
+}
+
+interface Event {
+  readonly event: string;
+  readonly data: Record<string, unknown>;
+  readonly id: string | null;
+}
+
+/** Reads a stream of events as the test asks for them. */
+class Events {
+  readonly #reader: ReadableStreamDefaultReader<Uint8Array>;
+  readonly #decoder = new TextDecoder();
+  #text = "";
+  lastId: string | null = null;
+
+  constructor(response: Response) {
+    expect(response.status).toBe(200);
+    expect(response.headers.get("Content-Type")).toBe("text/event-stream");
+    expect(response.headers.get("Cache-Control")).toBe("no-store");
+    this.#reader = response.body!.getReader();
+    onTestFinished(() => this.#reader.cancel().catch(() => undefined));
+  }
+
+  /** The next event; null at the end of the stream. */
+  async next(): Promise<Event | null> {
+    for (;;) {
+      const end = this.#text.indexOf("\n\n");
+      if (end >= 0) {
+        const lines = this.#text.slice(0, end).split("\n");
+        this.#text = this.#text.slice(end + 2);
+        const field = (name: string) =>
+          lines.find((line) => line.startsWith(`${name}: `))?.slice(name.length + 2);
+        const data = field("data");
+        if (data === undefined) continue;
+        const id = field("id") ?? null;
+        this.lastId = id ?? this.lastId;
+        return { event: field("event")!, data: JSON.parse(data), id };
+      }
+      const { value, done } = await this.#reader.read();
+      if (done) return null;
+      this.#text += this.#decoder.decode(value, { stream: true });
+    }
+  }
+
+  async changes(): Promise<unknown> {
+    const event = await this.next();
+    expect(event).toMatchObject({ event: "change" });
+    return event!.data.changes;
+  }
+
+  cancel(): Promise<void> {
+    return this.#reader.cancel();
+  }
+}
+
+async function stream(
+  server: TestServer,
+  headers: Record<string, string>,
+  asked: object = messages,
+  more: Record<string, string> = {},
+): Promise<Events> {
+  const path = `/api/_svc/live?q=${encodeURIComponent(JSON.stringify(asked))}`;
+  return new Events(await server.request(path, { headers: { ...headers, ...more } }));
+}
+
+const message = (id: number, body: string, room_id = 1) => ({
+  table: "messages",
+  op: "insert",
+  key: { id },
+  row: { id, room_id, body },
+});
+
+test("a stream tells what is there, and then what changes, by request, by another program and by a relation", async () => {
+  const { server, key, ann } = await world();
+  const events = await stream(server, ann);
+  expect(await events.changes()).toEqual([message(1, "first")]);
+  await key.post("/api/messages", { id: 2, room_id: 1, body: "second" });
+  expect(await events.changes()).toEqual([message(2, "second")]);
+  await run(server, "UPDATE messages SET body = 'other' WHERE id = 2");
+  expect(await events.changes()).toEqual([{ ...message(2, "other"), op: "update" }]);
+  await key.delete("/api/members/_svc/key?room_id=1&user_id=ann");
+  const removed = (id: number) => ({ table: "messages", op: "remove", key: { id } });
+  expect(await events.changes()).toEqual([removed(1), removed(2)]);
+  // Nothing comes of what the caller may not see.
+  await key.patch("/api/messages/1", { body: "hidden" });
+  await key.patch("/api/rooms/1", { open: true });
+  expect(await events.changes()).toEqual([message(1, "hidden"), message(2, "other")]);
+});
+
+test("a client that comes back goes on from the last whole state", async () => {
+  const { server, key, ann } = await world();
+  const events = await stream(server, ann);
+  await events.changes();
+  const { lastId } = events;
+  await events.cancel();
+  await key.post("/api/messages", { id: 2, room_id: 1, body: "missed" });
+  const again = await stream(server, ann, messages, { "Last-Event-ID": lastId! });
+  expect(await again.changes()).toEqual([message(2, "missed")]);
+  // The header is of more weight than the body.
+  const other = await stream(
+    server,
+    ann,
+    { ...messages, checkpoint: again.lastId },
+    { "Last-Event-ID": lastId! },
+  );
+  expect(await other.changes()).toEqual([message(2, "missed")]);
+  // Several pages are told, and an id comes with the last.
+  const paged = await stream(server, ann, { ...messages, limit: 1 });
+  const first = await paged.next();
+  expect(first).toMatchObject({ id: null, data: { changes: [message(1, "first")], more: true } });
+  expect(await paged.next()).toMatchObject({
+    id: expect.any(String),
+    data: { changes: [message(2, "missed")] },
+  });
+  // A checkpoint that cannot be gone on from is said to be so.
+  const reset = await stream(
+    server,
+    ann,
+    { tables: { messages: { select: ["id"] } } },
+    { "Last-Event-ID": lastId! },
+  );
+  expect(await reset.next()).toMatchObject({ event: "reset", data: { reason: "rules" } });
+  expect(await reset.changes()).toHaveLength(2);
+});
+
+test("from now on, nothing that is there is told", async () => {
+  const { server, key, ann } = await world();
+  const events = await stream(server, ann, { ...messages, from: "now" });
+  expect(await events.changes()).toEqual([]);
+  await key.post("/api/messages", { id: 2, room_id: 1, body: "new" });
+  expect(await events.changes()).toEqual([message(2, "new")]);
+});
+
+test("nothing more is told to a session that has ended, a disabled user or a revoked key", async () => {
+  const { server, key, ann } = await world();
+  const bye = { event: "bye", data: { reason: "auth_expired" } };
+  const events = await stream(server, ann);
+  await events.changes();
+  await key.post("/admin/api/users/ann/revoke-sessions", {});
+  await key.post("/api/messages", { id: 2, room_id: 1, body: "secret" });
+  expect(await events.next()).toMatchObject(bye);
+  expect(await events.next()).toBeNull();
+
+  const reader = await apiKey(server, "resource:messages:read");
+  const ofKey = await stream(server, reader);
+  await ofKey.changes();
+  await run(server, "UPDATE _service_keys SET revoked_at = 1 WHERE scopes LIKE '%messages%'");
+  await key.post("/api/messages", { id: 3, room_id: 1, body: "secret" });
+  expect(await ofKey.next()).toMatchObject(bye);
+  expect(await ofKey.next()).toBeNull();
+});
+
+test("a pull that waits answers when something changes that the caller may see", async () => {
+  const { server, key, ann } = await world();
+  const caller = client(server, ann);
+  const pull = (body: object) => caller.post("/api/_svc/pull", { ...messages, ...body });
+  const { checkpoint } = dataOf(await pull({})) as unknown as { checkpoint: string };
+  const waiting = pull({ checkpoint, wait_ms: 20_000 });
+  await key.post("/api/rooms", { id: 2, open: false });
+  await key.post("/api/messages", { id: 8, room_id: 2, body: "not for ann" });
+  await key.post("/api/messages", { id: 2, room_id: 1, body: "for ann" });
+  expect(dataOf(await waiting)).toMatchObject({ changes: [message(2, "for ann")] });
+  expect(dataOf(await pull({ checkpoint, wait_ms: 20_000 }))).toMatchObject({
+    changes: [message(2, "for ann")],
+  });
+  const quiet = dataOf(await pull({})) as unknown as { checkpoint: string };
+  expect(dataOf(await pull({ checkpoint: quiet.checkpoint, wait_ms: 1 }))).toMatchObject({ changes: [] });
+  expectRefusal(await pull({ wait_ms: 25_001 }), 400, "bad_request");
+});
+
+test("a session has ten streams at most, and one that ends makes room", async () => {
+  const { server, ann } = await world();
+  const open: Events[] = [];
+  for (let i = 0; i < 10; i++) open.push(await stream(server, ann, { ...messages, from: "now" }));
+  const path = `/api/_svc/live?q=${encodeURIComponent(JSON.stringify(messages))}`;
+  expectRefusal(await client(server, ann).get(path), 429, "rate_limited");
+  await open[0]!.changes();
+  await open[0]!.cancel();
+  expect(await (await stream(server, ann)).changes()).toEqual([message(1, "first")]);
+});
+
+test("what is no stream is refused before it begins", async () => {
+  const { server, ann } = await world();
+  const caller = client(server, ann);
+  const asked = (q: string) => caller.get(`/api/_svc/live?q=${encodeURIComponent(q)}`);
+  expectRefusal(await caller.get("/api/_svc/live"), 400, "bad_request");
+  expectRefusal(await asked("{"), 400, "bad_request");
+  expectRefusal(await asked("[]"), 400, "bad_request");
+  expectRefusal(await asked(JSON.stringify({ ...messages, from: "then" })), 400, "bad_request");
+  expectRefusal(await asked(JSON.stringify({ ...messages, wait_ms: 5 })), 400, "bad_request");
+  expectRefusal(await asked(JSON.stringify({ tables: { nothing: {} } })), 404, "not_found");
+  expectRefusal(await asked(JSON.stringify({ tables: { members: {} } })), 403, "forbidden");
+  expectRefusal(
+    await client(server, { Authorization: "Bearer x" }).get("/api/_svc/live?q={}"),
+    401,
+    "unauthorized",
+  );
+});
