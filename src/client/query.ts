@@ -208,14 +208,21 @@ function listParameters<Row, K extends keyof Row>(query: ListQuery<Row, K>): str
   return parameters.toString();
 }
 
-/** The parameters of a group, each by its name. An empty group inside of another one would be left out, so it throws. */
+/**
+ * The parameters of a group, each by its name. Throws SvcError `bad_call` for what a query string would leave out though it
+ * stands for a condition: an empty group inside of another one, an `$or` of no groups, a value where operators belong.
+ */
 function comparisons(prefix: string, group: object): readonly (readonly [name: string, value: unknown])[] {
-  return Object.entries(group).flatMap(([key, value]) => {
+  return Object.entries(group).flatMap(([key, value = {}]) => {
     const name = `${prefix}[${key}]`;
     if (key === "$not") return inGroup(name, value);
-    if (key === "$or" || key === "$and")
-      return (value as readonly object[]).flatMap((each, i) => inGroup(`${name}[${i}]`, each));
-    return Object.entries((value ?? {}) as object).map(
+    if (key === "$or" || key === "$and") {
+      if (!Array.isArray(value) || (key === "$or" && value.length === 0))
+        throw badCall(`${name}: expected groups`);
+      return value.flatMap((each, i) => inGroup(`${name}[${i}]`, each));
+    }
+    if (Object(value) !== value) throw badCall(`${name}: expected operators such as eq`);
+    return Object.entries(value as object).map(
       ([operator, operand]) => [`${name}[${operator}]`, operand] as const,
     );
   });

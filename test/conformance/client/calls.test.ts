@@ -236,6 +236,16 @@ describe("a table of the client", () => {
     const missing = undefined as never;
     await expect(notes.list({ where: { body: missing } })).rejects.toMatchObject(badCall);
     await expect(notes.list({ filter: { stars: { gt: missing } } })).rejects.toMatchObject(badCall);
+    for (const [filter, message] of [
+      [{ $or: [] }, "filter[$or]: expected groups"],
+      [{ $not: { $or: [] } }, "filter[$not][$or]: expected groups"],
+      [{ $and: { stars: { gt: 1 } } }, "filter[$and]: expected groups"],
+      [{ $not: undefined }, "filter[$not]: the group is empty"],
+      [{ $or: [{ body: "one" }] }, "filter[$or][0][body]: expected operators such as eq"],
+      [{ stars: 7 }, "filter[stars]: expected operators such as eq"],
+      [{ stars: null }, "filter[stars]: expected operators such as eq"],
+    ] as const)
+      await expect(notes.list({ filter: filter as never })).rejects.toMatchObject({ ...badCall, message });
     await expect(notes.delete(missing)).rejects.toMatchObject(badCall);
     await expect(notes.get(null as never)).rejects.toMatchObject(badCall);
     await expect(notes.get(".." as never)).rejects.toMatchObject(badCall);
