@@ -98,8 +98,11 @@ function referencesOf(
     readable: access.readable,
   };
   for (let at = 0; at < names.length; ) {
-    if (found.at(-1)?.isBackward)
-      return badRequest(`expand: nothing follows after rows that refer to a row, as in ${quoted(path)}`);
+    const before = found.at(-1);
+    if (before?.isBackward)
+      return badRequest(
+        `expand: ${quoted(path)}: nothing can follow ${before.path}, which leads to any number of rows`,
+      );
     if (found.length === stepsMax) return badRequest(`expand: ${quoted(path)} is more than ${stepsMax} deep`);
     const reference = row.readable.has(names[at]!)
       ? forwardFrom(row.readable.get(names[at]!)!, tables)
@@ -135,8 +138,12 @@ function backwardTo(
   tables: ReadableTables,
 ): Reached | Refusal {
   const there = tables.find(name);
-  if (there === null || column === undefined) return unknownColumn(name);
+  if (there === null) return unknownColumn(name);
   if (isRefusal(there)) return there;
+  if (column === undefined)
+    return badRequest(
+      `expand: ${quoted(name)}: the column that refers to ${table} has to follow, as in ${name}.<column>`,
+    );
   const to = columnOf(column, there.readable);
   if (isRefusal(to)) return to;
   if (to.references?.table !== table)

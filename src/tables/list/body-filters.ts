@@ -45,21 +45,23 @@ function addInner(group: Group, word: GroupWord, value: unknown, readable: Reada
 
 function addComparisons(group: Group, name: string, value: unknown, readable: Readable): Refusal | null {
   let isEmpty = true;
-  const refusal = eachMember(name, value, (operator, operand) => {
+  const add = (operator: string, operand: unknown) => {
     isEmpty = false;
     return addFilter(group, name, operator, new SentJson(operand), readable);
-  });
+  };
+  const refusal = eachMember(name, value, add, 'an object of operators, as {"eq": …}');
   return refusal ?? (isEmpty ? badRequest(`${quoted(name)}: expected an operator`) : null);
 }
 
-/** Calls `add` with each member of an object until it refuses one. A refusal where the value is no object. */
+/** Calls `add` with each member of an object until it refuses one. A refusal where the value is no object, which names `expected`. */
 function eachMember(
   place: string,
   value: unknown,
   add: (name: string, value: unknown) => Refusal | null,
+  expected = "an object",
 ): Refusal | null {
   if (typeof value !== "object" || value === null || Array.isArray(value))
-    return badRequest(`${quoted(place)}: expected an object`);
+    return badRequest(`${quoted(place)}: expected ${expected}`);
   for (const [name, inner] of Object.entries(value)) {
     const refusal = add(name, inner);
     if (refusal !== null) return refusal;

@@ -15,14 +15,18 @@ export function addQueryFilter(
   readable: ReadonlyMap<string, Column>,
 ): Refusal | null {
   const segments = segmentsOf(parameter);
-  if (segments === null) return badRequest(`unknown parameter ${quoted(parameter)}`);
+  if (segments === null) {
+    const hint = readable.has(parameter) ? `: rows are filtered by where[${parameter}]` : "";
+    return badRequest(`unknown parameter ${quoted(parameter)}${hint}`);
+  }
   const found = groupAt(root, segments, parameter);
   if (isRefusal(found)) return found;
   const { group, left } = found;
   const [name, operator, ...others] = left;
   if (name === undefined) return badRequest(`${quoted(parameter)}: a group needs comparisons`);
-  if (operator === undefined || others.length > 0)
-    return badRequest(`unknown parameter ${quoted(parameter)}`);
+  if (operator === undefined)
+    return badRequest(`${quoted(parameter)}: an operator is missing, as in filter[…][eq]`);
+  if (others.length > 0) return badRequest(`unknown parameter ${quoted(parameter)}`);
   return addFilter(group, name, operator, new SentText(text), readable);
 }
 

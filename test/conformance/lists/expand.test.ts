@@ -333,7 +333,9 @@ describe("expand", () => {
     expect(await refused("expand=nobody")).toBe('unknown column "nobody"');
     expect(await refused("expand=")).toBe('unknown column ""');
     expect(await refused("expand=__proto__")).toBe('unknown column "__proto__"');
-    expect(await refused("expand=messages")).toBe('unknown column "messages"');
+    expect(await refused("expand=messages")).toBe(
+      'expand: "messages": the column that refers to rooms has to follow, as in messages.<column>',
+    );
     expect(await refused("expand=messages.nobody")).toBe('unknown column "nobody"');
     expect(await refused("expand=messages.author_id")).toContain("does not refer to rooms");
     expect(await refused("expand=name")).toContain("name is no reference");
@@ -341,7 +343,9 @@ describe("expand", () => {
     expect(await refused("expand=owner_id.user_id")).toContain("$users");
     expect(await refused("expand=unindexed.room_id")).toContain("no index serves unindexed.room_id");
     expect(await refused("expand=owner_id,owner_id")).toContain("named twice");
-    expect(await refused("expand=messages.room_id.author_id")).toContain("nothing follows");
+    expect(await refused("expand=messages.room_id.author_id")).toBe(
+      'expand: "messages.room_id.author_id": nothing can follow messages.room_id, which leads to any number of rows',
+    );
     expect(await refused("expand[owner_id][limit]=1")).toContain("one row at most");
     expect(await refused("expand[owner_id][where]=1")).toContain("unknown parameter");
     expect(await refused("expand[messages.room_id][limit]=0")).toContain("from 1 to 100");

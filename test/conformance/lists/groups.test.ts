@@ -81,8 +81,9 @@ describe("groups of filters", async () => {
       ["filter[$not]=1", "a group needs comparisons"],
       ["filter[$not][0][id][eq]=1", "unknown parameter"],
       ["filter[$nor][0][id][eq]=1", "unknown parameter"],
-      ["filter[id]=1", "unknown parameter"],
-      ["filter[$or][0][id]=1", "unknown parameter"],
+      ["filter[id]=1", '"filter[id]": an operator is missing, as in filter[…][eq]'],
+      ["filter[$or][0][id]=1", '"filter[$or][0][id]": an operator is missing, as in filter[…][eq]'],
+      ["id=1", 'unknown parameter "id": rows are filtered by where[id]'],
       ["where[$or][0][id]=1", "unknown parameter"],
       ["filter[$not][id][eq]=1&filter[$not][id][eq]=2", "is given twice"],
       ["filter[$not][secret][eq]=1", 'unknown column "secret"'],
@@ -97,6 +98,10 @@ describe("groups of filters", async () => {
       const answer = await caller.get(`/api/tasks?${query}`);
       expectRefusal(answer, 400, "bad_request");
       expect(answer.text, query).toContain(JSON.stringify(message).slice(1, -1));
+    }
+    for (const name of ["secret", "nothing"]) {
+      const message = expectRefusal(await caller.get(`/api/tasks?${name}=1`), 400, "bad_request");
+      expect(message).toBe(`unknown parameter "${name}"`);
     }
   });
 

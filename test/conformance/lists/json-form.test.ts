@@ -141,7 +141,7 @@ describe("what the JSON form does not take is 400, each with what is wrong", () 
     [{ where: { i: 1 }, filter: { i: { eq: 1 } } }, "two filters of i by eq"],
     [{ filter: [] }, '"filter": expected an object'],
     [{ filter: null }, '"filter": expected an object'],
-    [{ filter: { t: "ada" } }, '"t": expected an object'],
+    [{ filter: { t: "ada" } }, '"t": expected an object of operators, as {"eq": …}'],
     [{ filter: { t: {} } }, '"t": expected an operator'],
     [{ filter: { t: { like: "a" } } }, 't: unknown operator "like"'],
     [{ filter: { nothing: { eq: 1 } } }, 'unknown column "nothing"'],
