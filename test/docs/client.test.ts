@@ -9,7 +9,7 @@ import { blocksOf } from "./pages.js";
 
 const page = "docs/guides/client.md";
 
-/** What the example and the table take as given. */
+/** What the examples and the table take as given. */
 const given = `
 declare const email: string, password: string, room_id: string, author_id: string, user_id: string, since: number;
 declare function show(what: unknown): void;
@@ -33,17 +33,17 @@ function accounts(text: string): string {
   return [...types, `true satisfies Same<${names}, ${all}>;`].join("\n");
 }
 
-test("the compiler takes the example and the table of docs/guides/client.md, with the tables of the example project", () => {
+test("the compiler takes the examples and the table of docs/guides/client.md, with the tables of the example project", () => {
   const directory = mkdtempSync(join(tmpdir(), "svc-client-"));
   onTestFinished(() => rmSync(directory, { recursive: true }));
   const { schema } = parseSchema(readFileSync("svc.schema.yaml", "utf8"));
   writeFileSync(join(directory, "tables.ts"), rowTypes(schema!, new Map(), { integers: "number" }));
   writeFileSync(join(directory, "package.json"), '{"type":"module"}');
-  const { text } = blocksOf(page).find(({ language }) => language === "ts")!;
+  const examples = blocksOf(page).filter(({ language }) => language === "ts");
   const example = join(directory, "example.ts");
   writeFileSync(
     example,
-    [text, given, accounts(readFileSync(page, "utf8"))]
+    [...examples.map(({ text }) => text), given, accounts(readFileSync(page, "utf8"))]
       .join("\n")
       .replaceAll('"svc/client"', JSON.stringify(resolve("src/client/index.js"))),
   );
