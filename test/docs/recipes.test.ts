@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { type Answer, type Client, client, dataOf } from "../support/client.js";
-import { member } from "../support/people.js";
+import { member, run } from "../support/people.js";
 import { apiKey, serve, type TestServer } from "../support/server.js";
 import { blocksOf, projectUnder } from "./pages.js";
 
@@ -129,6 +129,41 @@ const recipes: Readonly<Record<string, (people: People) => Promise<void>>> = {
     expect(await status(ben.delete("/api/tasks/1"))).toBe(403);
     expect(await status(ben.post("/api/project_members", ben_("manager")))).toBe(403);
     expect(await status(ada.delete("/api/tasks/1"))).toBe(200);
+  },
+  "Names of teammates, and joining by address": async ({ ada, ben, server }) => {
+    for (const [person, id] of [
+      [ada, "ada"],
+      [ben, "ben"],
+    ] as const)
+      await created(person, "profiles", { id, name: `${id}'s name` });
+    const { id } = await created(ada, "projects", { name: "lobby", manager_id: "ada" });
+    await created(ada, "members", { project_id: id, user_id: "ada" });
+    const join = () => ben.post("/api/members", { project_id: id, user_id: "ben" });
+    const invite = (person: Client, email = "ben@example.com") =>
+      person.post("/api/invitations", { project_id: id, email });
+    expect(await status(invite(ben))).toBe(403);
+    expect(await status(ada.post("/api/members", { project_id: id, user_id: "ben" }))).toBe(403);
+    await run(server, "UPDATE _users SET email_verified = 1 WHERE id = 'ben'");
+    expect(await status(invite(ada, "Ben@example.com"))).toBe(201);
+    expect(await status(join())).toBe(403);
+    expect(await status(invite(ada))).toBe(201);
+    await run(server, "UPDATE _users SET email_verified = 0 WHERE id = 'ben'");
+    expect(await data(ben.get("/api/invitations"))).toEqual([]);
+    expect(await status(join())).toBe(403);
+    await run(server, "UPDATE _users SET email_verified = 1 WHERE id = 'ben'");
+    expect(await data(ben.get("/api/invitations"))).toMatchObject([{ project_id: id }]);
+    expect(await data(ben.get("/api/profiles"))).toMatchObject([{ id: "ben" }]);
+    expect(await status(ben.get(`/api/projects/${id}`))).toBe(403);
+    expect(await status(join())).toBe(201);
+    expect(await data(ben.get("/api/members?expand=user_id&sort=user_id"))).toMatchObject([
+      { _expand: { user_id: { id: "ada", name: "ada's name" } } },
+      { _expand: { user_id: { id: "ben", name: "ben's name" } } },
+    ]);
+    expect(await status(ben.patch("/api/profiles/ada", { name: "x" }))).toBe(403);
+    const key = `/api/members/_svc/key?project_id=${id}&user_id`;
+    expect(await status(ben.delete(`${key}=ada`))).toBe(403);
+    expect(await status(ada.delete(`${key}=ben`))).toBe(200);
+    expect(await status(ben.get("/api/profiles/ada"))).toBe(403);
   },
   "Soft delete": async ({ ada, ben, root }) => {
     await created(ada, "notes", { owner_id: "ada", body: "hello" });
