@@ -316,8 +316,21 @@ describe("the schema", () => {
     expect(svc(directory, ["schema", "apply", "--allow-destructive", "--base", "0".repeat(64)]).status).toBe(
       1,
     );
-    expect(svc(directory, ["schema", "apply", "--allow-destructive"]).status).toBe(0);
+    expect(svc(directory, ["schema", "apply", "--allow-destructive"])).toMatchObject({
+      status: 0,
+      stderr: "",
+    });
     expect((await fetch(`${url}/api/tags?select=color`)).status).toBe(400);
+    edit(directory, "svc.schema.yaml", (text) =>
+      text.replace(
+        "\ntags:\n",
+        "\nsizes:\n  columns: { id: { type: integer, primary_key: true } }\n\ntags:\n",
+      ),
+    );
+    expect(svc(directory, ["schema", "apply"])).toMatchObject({
+      status: 0,
+      stderr: "note: a server that runs reads the rules of new tables when it starts again\n",
+    });
 
     const key = svc(directory, ["admin", "create-service-key", "--name", "ci", "--scope", "project:backend"]);
     const secret = key.stdout.trim().split("\n").at(-1)!;

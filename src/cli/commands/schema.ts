@@ -95,6 +95,9 @@ function printOutcome(outcome: ApplyOutcome): ExitCode {
   if (outcome.outcome === "applied") {
     for (const { description } of outcome.steps) console.log(description);
     console.log(`version ${outcome.version} is in force: ${outcome.hash}`);
+    // With the first version of a schema, no server has started yet that knows rules of other tables.
+    if (outcome.version > 1 && outcome.steps.some(({ kind }) => kind === "create_table"))
+      console.error("note: a server that runs reads the rules of new tables when it starts again");
     return 0;
   }
   throw new RefusedError(refusalText(outcome));
