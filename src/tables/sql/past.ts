@@ -155,5 +155,5 @@ export function versionsStatement(past: Past, { since, before, key: of }: Versio
   // An update of hidden columns alone changes nothing that the caller may see.
   const told = sql`SELECT *, sum(ifnull(length(before), 0) + ifnull(length(row), 0)) OVER (ORDER BY seq DESC ROWS UNBOUNDED PRECEDING) AS bytes, row_number() OVER (ORDER BY seq DESC) AS n FROM _s WHERE before IS NOT row ORDER BY seq DESC LIMIT ${integer(limit + 1)}`;
   const members = sql`seq, at, kind, id, key, op, before, row`;
-  return sql`WITH ${commaList([...ctes, sql`_d AS MATERIALIZED (${told})`])} SELECT ${members}, NULL AS told FROM _d WHERE n <= ${integer(limit)} AND (n = 1 OR bytes <= ${integer(catalog.answerBytesMax)}) UNION ALL SELECT * FROM (SELECT min(seq), count(*), NULL, NULL, NULL, NULL, NULL, NULL, (SELECT count(*) FROM _d) FROM _e HAVING count(*) > 0)`;
+  return sql`WITH ${commaList([...ctes, sql`_d AS MATERIALIZED (${told})`])} SELECT ${members}, NULL AS told FROM _d WHERE n <= ${integer(limit)} AND (n = 1 OR bytes <= ${integer(catalog.answerBytesMax)}) UNION ALL SELECT last, examined, NULL, NULL, NULL, NULL, NULL, NULL, (SELECT count(*) FROM _d) FROM (SELECT min(seq) AS last, count(*) AS examined FROM _e) WHERE examined > 0`;
 }
