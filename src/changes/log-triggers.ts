@@ -25,7 +25,7 @@ export function logTriggers({ table, columns, key }: LoggedTable): ReadonlyMap<s
   const old = imageSql(columns, "old");
   const inserted = entry("insert", "new", "NULL");
   const deleted = entry("delete", "old", old);
-  const isMoved = `${keySql(key, "old")} <> ${keySql(key, "new")}`;
+  const isMoved = isChanged(key);
   const trigger = (event: string, on: string, body: string, when = "") => {
     const name = `${triggerPrefix}${table}_${event}`;
     return [

@@ -14,7 +14,7 @@ import type { Config } from "../../project/config.js";
 import { configFile, schemaFile } from "../../project/file-names.js";
 import { withLines } from "../../project/lines/with-lines.js";
 import type { Schema } from "../../project/model.js";
-import { parseRules } from "../../project/parse-rules.js";
+import { type ParsedRules, parseRules } from "../../project/parse-rules.js";
 import { parseSchema } from "../../project/parse-schema.js";
 import { unconfirmedEmailWarnings } from "../../project/unconfirmed-email-warnings.js";
 import { updateWarnings } from "../../project/update-warnings.js";
@@ -22,6 +22,7 @@ import { applySafe } from "../../schema/apply.js";
 import { type Catalog, loadCatalog } from "../../schema/catalog.js";
 import { loadSchemaInForce } from "../../schema/in-force.js";
 import { schemaYaml } from "../../schema/pull/schema-yaml.js";
+import { notFollowable } from "../../sync/followable.js";
 import { type ListedBy, waysOfRules } from "../../tables/list/ways-of-rules.js";
 import { unservedExists } from "../../tables/unserved-exists.js";
 import type { Command } from "../command.js";
@@ -33,20 +34,25 @@ const check: Command = {
   summary: "Reads svc.toml, svc.schema.yaml and all rules, and prints every problem and warning.",
   options: {},
   help: [
-    "--json       {problems, warnings, lists} on standard output. Problems and warnings have file, line, path",
-    "             and message; lists say how those of each table find the rows that a user may read",
+    "--json       {problems, warnings, lists, syncs} on standard output. Problems and warnings have file, line, path",
+    "             and message; lists say how those of each table find the rows that a user may read,",
+    "             syncs whether clients can keep copies of its rows up to date, and else why not",
   ],
   positionals: [],
   run: async ({ directory, environment, json }) => {
-    const { problems, warnings, lists } = await found(directory, environment);
+    const { problems, warnings, lists, syncs } = await found(directory, environment);
     if (json) {
-      console.log(JSON.stringify({ problems: problems.map(asJson), warnings: warnings.map(asJson), lists }));
+      const said = { problems: problems.map(asJson), warnings: warnings.map(asJson), lists, syncs };
+      console.log(JSON.stringify(said));
     } else {
       for (const problem of problems) console.error(formatProblem(problem));
       for (const warning of warnings) console.error(`warning: ${formatProblem(warning)}`);
       if (problems.length === 0) console.log("no problems");
       if (lists.length > 0)
         console.log(`lists find the rows that a user may read:\n${lists.map(listLine).join("\n")}`);
+      // Where no table keeps history, there is nothing to say of it.
+      if (syncs.some(({ keepsHistory }) => keepsHistory))
+        console.log(`clients can keep copies of rows:\n${syncs.map(syncLine).join("\n")}`);
     }
     return problems.length === 0 ? 0 : 2;
   },
@@ -59,6 +65,26 @@ interface Found {
   readonly problems: readonly Problem[];
   readonly warnings: readonly Problem[];
   readonly lists: readonly ListedBy[];
+  readonly syncs: readonly Synced[];
+}
+
+/** Whether a table can be synced (docs/sync.md#which-tables), and else why not. */
+interface Synced {
+  readonly table: string;
+  readonly keepsHistory: boolean;
+  readonly problem: string | null;
+}
+
+function syncLine({ table, problem }: Synced): string {
+  return `  ${table}: ${problem === null ? "yes" : `no, ${problem}`}`;
+}
+
+function syncsOf(schema: Schema, rules: ParsedRules["rules"], catalog: Catalog): readonly Synced[] {
+  return [...schema.tables.values()].map((table) => ({
+    table: table.name,
+    keepsHistory: table.historyDays !== null,
+    problem: notFollowable(table, rules.get(table.name)!.read, schema, catalog),
+  }));
 }
 
 function listLine({ table, by, ways, missing }: ListedBy): string {
@@ -87,15 +113,15 @@ function wordsOf(by: ListedBy["by"], ways: ListedBy["ways"], missing: readonly s
 async function found(directory: string, environment: NodeJS.ProcessEnv): Promise<Found> {
   try {
     const project = readProject(directory);
-    const { warnings, lists } = await findingsOf(project, environment);
+    const { warnings, lists, syncs } = await findingsOf(project, environment);
     const texts = new Map([
       [configFile, project.configText],
       [schemaFile, project.schemaText],
     ]);
-    return { problems: [], warnings: withLines(warnings, texts), lists };
+    return { problems: [], warnings: withLines(warnings, texts), lists, syncs };
   } catch (error) {
     if (!(error instanceof ProblemsError)) throw error;
-    return { problems: error.problems, warnings: [], lists: [] };
+    return { problems: error.problems, warnings: [], lists: [], syncs: [] };
   }
 }
 
@@ -110,7 +136,7 @@ function asJson({ file, line, path, message }: Problem) {
 async function findingsOf(
   project: ProjectDirectory,
   environment: NodeJS.ProcessEnv,
-): Promise<Pick<Found, "warnings" | "lists">> {
+): Promise<Omit<Found, "problems">> {
   const { config } = project;
   const schema = parseSchema(project.schemaText).schema!;
   const { rules } = parseRules(config, schema);
@@ -125,7 +151,7 @@ async function findingsOf(
     ...unservedExists(rules, catalog),
     ...updateWarnings(rules, schema),
   ];
-  return { warnings, lists: waysOfRules(rules, schema, catalog) };
+  return { warnings, lists: waysOfRules(rules, schema, catalog), syncs: syncsOf(schema, rules, catalog) };
 }
 
 function surroundingWarnings(project: ProjectDirectory, environment: NodeJS.ProcessEnv): readonly Problem[] {

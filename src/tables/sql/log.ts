@@ -44,7 +44,7 @@ export function headStatement({ tables, from, to, entriesMax }: HeadQuestion): S
     sql: `SELECT n.seq AS newest, ${witness("n.seq")} AS newest_witness, ${witness("?")} AS witness_from, ${witness("?")} AS witness_to,
   (SELECT max(floor) FROM _history WHERE tbl IN ${names}) AS floor,
   (SELECT count(*) FROM (SELECT 1 FROM _changes WHERE seq > ? LIMIT ?)) AS entries,
-  EXISTS (SELECT 1 FROM _changes WHERE seq > ? AND tbl IN ${names}) AS concerned,
+  EXISTS (SELECT 1 FROM _changes NOT INDEXED WHERE seq > ? AND tbl IN ${names}) AS concerned,
   (SELECT json_group_array(json_array(tbl, generation)) FROM (SELECT tbl, generation FROM _history WHERE tbl IN ${names} ORDER BY tbl)) AS generations
   FROM (SELECT ${newest} AS seq) AS n`,
     params: [since, to === null ? null : BigInt(to), list, since, BigInt(entriesMax + 1), since, list, list],
