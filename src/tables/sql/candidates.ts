@@ -14,6 +14,7 @@ import {
   columnsOfAlias,
   notBehind,
   orderBy,
+  placeIn,
   placeOf,
   type Refer,
   stopAt,
@@ -31,9 +32,10 @@ export interface CandidateSource {
   inAnyOrder(columns: readonly Sql[], more: readonly Sql[], limit: Sql | null): Sql;
   /**
    * A SELECT of candidates with these columns in the list's order, those of the window alone. `limitClause` has LIMIT, and
-   * maybe OFFSET. `until` is a place in the order behind which no row is wanted; some may come all the same.
+   * maybe OFFSET. `until` is a table in a FROM whose one row is a place in the order, behind which no row is wanted. By
+   * ways none comes then; by an index some may come all the same.
    */
-  inOrder(columns: readonly Sql[], more: readonly Sql[], limitClause: Sql, until: Refer | null): Sql;
+  inOrder(columns: readonly Sql[], more: readonly Sql[], limitClause: Sql, until: Sql | null): Sql;
   /** Only where the list has ways. */
   readonly ways: WaysSource | null;
   /** The SQL of a column of the order beside the candidate of `_t`. */
@@ -64,7 +66,7 @@ export function searchSource(plan: ListPlan, gate: Gate): CandidateSource {
     inAnyOrder: (columns, more, limit) =>
       sql`${selectFrom(plan, columns, more)} WHERE ${servedSql(path.served)}${limitOf(limit)}`,
     inOrder: (columns, more, limitClause, until) => {
-      const stop = until === null ? null : stopAt(path.order, columnsOfAlias(sql`_t`), until);
+      const stop = until === null ? null : stopAt(path.order, columnsOfAlias(sql`_t`), placeIn(until));
       return armed(plan, selectFrom(plan, columns, more), limitClause, stop);
     },
     ways: null,

@@ -242,6 +242,40 @@ describe("filters joined by or", () => {
     const members = await chat(membership);
     await expectWhole(members, `/api/messages?${either}`, own, 17);
   });
+
+  it("may be ten, each of a list of values, in an order that the indexes yield and in another one", async () => {
+    const columns = Array.from({ length: 10 }, (_, i) => `c${i}`);
+    const indexes = columns.map((column) => `{ columns: [${column}, at, rank] }`).join(", ");
+    const ten = `
+things:
+  columns:
+    id: { type: integer, primary_key: true }
+    at: { type: integer, not_null: true }
+    rank: { type: integer, not_null: true }
+    ${columns.map((column) => `${column}: { type: integer }`).join("\n    ")}
+  indexes: [${indexes}]
+`;
+    const server = await serve({ schema: ten, config: '[rules.things]\nread = "public"\n' });
+    // Thing i has the number i in column i % 10, for which the side of that column asks where i is below 20; 1 to 5 have
+    // it in the next column too.
+    for (let i = 1; i <= 30; i++)
+      await run(
+        server,
+        `INSERT INTO things (id, at, rank, c${i % 10}, c${(i + 1) % 10}) VALUES (${i}, ${-i}, 0, ${i}, ${i <= 5 ? i : null})`,
+      );
+    const sides = columns.map((_, i) => `filter[$or][${i}][c${i}][in]=${i},${i + 10},${(i + 9) % 10}`);
+    const found = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19];
+    const anybody = client(server);
+    for (const [sort, expected] of [
+      ["at,rank", found.toReversed()],
+      ["-at,rank", found],
+      ["id", found],
+    ] as const) {
+      const answer = await anybody.get(`/api/things?${sides.join("&")}&sort=${sort}`);
+      expect([answer.status, ids(dataOf(answer))]).toEqual([200, expected]);
+      expect(metaOf(answer)).toMatchObject({ total: 19 });
+    }
+  });
 });
 
 /** Null, which comes last in descending order, for those without. */
