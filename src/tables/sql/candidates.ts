@@ -167,19 +167,16 @@ export function limitOf(limit: Sql | null): Sql {
 const compoundTermsMax = 5;
 
 /**
- * One SELECT of the rows of all `selects`, one after the other. Those beyond D1's limit for a compound SELECT are
- * nested into its last term.
+ * One SELECT of the rows of all `selects`, one after the other. Where there are more than D1 allows in a compound SELECT,
+ * each of its terms is one of some of them, so that they nest no deeper than they must: SQLite's parser has a limit, too.
  */
 export function concatenated(selects: readonly Sql[], limitClause: Sql): Sql {
   const [only, ...others] = selects;
   if (only !== undefined && others.length === 0) return only;
-  const fits = selects.length <= compoundTermsMax;
-  const terms = fits
-    ? selects
-    : [
-        ...selects.slice(0, compoundTermsMax - 1),
-        concatenated(selects.slice(compoundTermsMax - 1), limitClause),
-      ];
+  const size = Math.ceil(selects.length / compoundTermsMax);
+  const terms: Sql[] = [];
+  for (let i = 0; i < selects.length; i += size)
+    terms.push(concatenated(selects.slice(i, i + size), limitClause));
   const wrapped = terms.map((term) => sql`SELECT * FROM (${term})`);
   return sql`${join(wrapped, sql` UNION ALL `)}${limitClause.text === "" ? empty : sql` ${limitClause}`}`;
 }
