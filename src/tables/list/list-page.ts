@@ -289,6 +289,8 @@ function pageOf(
  */
 function choiceAfter({ choice }: CursorState, { path, among }: ListPlan): PathChoice {
   if (choice !== "best") return choice;
+  // A search that is met with an index has the same order by any path, and takes this one again.
+  if (among !== null && among.path.ways === null) return "best";
   return path.ways === null && among === null ? "search" : "ways";
 }
 

@@ -381,6 +381,13 @@ describe.each(["notes", "papers"])("a search of %s, of which the caller may read
     const refused = await key.get(`/api/${table}?search=red&where[room]=2`);
     expect(expectRefusal(refused, 400, "bad_request")).toContain("more than 40 rows match");
   });
+
+  it("goes on with that filter from page to page, where the caller's ways lead to more rows", async () => {
+    const { server, ada } = await shelves();
+    await run(server, "INSERT INTO members VALUES (2, 'ada')");
+    const pages = await pagesOf(ada, `/api/${table}?search=red&filter[author][in]=ada,zoe&limit=1`);
+    expect(pages.flatMap(({ data }) => data).map(({ id }) => Number(id))).toEqual(asTexts([7, 14]));
+  });
 });
 
 it("looks through 16 columns at once, also among rows that ten filters joined by or lead to", async () => {
