@@ -169,14 +169,14 @@ const compoundTermsMax = 5;
 /**
  * One SELECT of the rows of all `selects`, one after the other. Where there are more than D1 allows in a compound SELECT,
  * each of its terms is one of some of them, so that they nest no deeper than they must: SQLite's parser has a limit, too.
+ * `limitClause` limits several of them together, not one alone; empty for none.
  */
 export function concatenated(selects: readonly Sql[], limitClause: Sql): Sql {
   const [only, ...others] = selects;
   if (only !== undefined && others.length === 0) return only;
   const size = Math.ceil(selects.length / compoundTermsMax);
   const terms: Sql[] = [];
-  for (let i = 0; i < selects.length; i += size)
-    terms.push(concatenated(selects.slice(i, i + size), limitClause));
+  for (let i = 0; i < selects.length; i += size) terms.push(concatenated(selects.slice(i, i + size), empty));
   const wrapped = terms.map((term) => sql`SELECT * FROM (${term})`);
   return sql`${join(wrapped, sql` UNION ALL `)}${limitClause.text === "" ? empty : sql` ${limitClause}`}`;
 }

@@ -212,6 +212,41 @@ describe("a key", () => {
   });
 });
 
+it("are at most 16: a rule of more terms joined by or is asked of each row", async () => {
+  const columns = Array.from({ length: 40 }, (_, i) => `c${i}`);
+  const table = (count: number) => `
+of_${count}:
+  columns:
+    id: { type: integer, primary_key: true }
+    ${columns.map((column) => `${column}: { type: integer }`).join("\n    ")}
+  indexes: [${columns.map((column) => `{ columns: [${column}] }`).join(", ")}]`;
+  const rule = (count: number) => `
+[rules.of_${count}]
+read = "${columns
+    .slice(0, count)
+    .map((column) => `exists(members m where m.room = row.${column} and m.user = auth.id)`)
+    .join(" or ")}"`;
+  const counts = [16, 40];
+  const server = await serve({
+    schema: `${schema}${counts.map(table).join("")}`,
+    config: counts.map(rule).join(""),
+  });
+  await run(server, "INSERT INTO members (room, user) VALUES (1, 'ada')");
+  const ada = client(server, (await member(server, "ada")).bearer);
+  for (const count of counts) {
+    // Room 1 is in c0 of 10, in the last column of 20, and in both of 30; 40 has it nowhere.
+    const values = `(10, 1, 2), (20, 2, 1), (30, 1, 1), (40, 2, NULL)`;
+    await run(server, `INSERT INTO of_${count} (id, c0, c${count - 1}) VALUES ${values}`);
+  }
+  const [few, many] = [await ada.get("/api/of_16"), await ada.get("/api/of_40")];
+  expect([ids(dataOf(few)), ids(dataOf(many))]).toEqual([
+    [10, 20, 30],
+    [10, 20, 30],
+  ]);
+  // A membership for each way, and four candidates, one of them by two ways, for the total and for the page.
+  expect(metaOf(few).rows_read).toBe(16 + 4 + 4);
+});
+
 describe("filters joined by or", () => {
   it("lead to their rows where each side has an index, each row once, in every order", async () => {
     const { server } = await chat(membership);
