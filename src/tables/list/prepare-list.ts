@@ -2,6 +2,7 @@ import { isRefusal, Refusal } from "../../http/refusal.js";
 import type { SqlValue } from "../../platform/database.js";
 import type { Memo } from "../../platform/memo.js";
 import type { Expression } from "../../rules/ast.js";
+import { leavesOf } from "../../rules/walk.js";
 import type { Access } from "../access.js";
 import { asShown } from "../as-shown.js";
 import {
@@ -148,8 +149,10 @@ function pageOf(plan: ListPlan): PlannedPage {
   return { plan, page: listStatement(plan) };
 }
 
-/** How many candidates take some milliseconds at most, where each is tested. */
+/** How many candidates take some milliseconds at most, where each is tested by a few comparisons. */
 export const judgedMax = 500;
+/** How many comparisons those are. Each may have to read the whole of a long text. */
+const comparisonsMax = 10;
 /** How many candidates take that long where they are only counted: one by one, or all of an index's at once. */
 const unjudgedMax = 10_000;
 const unlimitedMax = 100_000;
@@ -174,8 +177,15 @@ function leadsBackward({ rows, inner }: ExpansionStep): boolean {
   return rows !== null || inner.some(leadsBackward);
 }
 
+/** How many candidates take that long that all these conditions test. */
+export function briefJudgedMax(conditions: readonly Expression[]): number {
+  const comparisons = conditions.flatMap(leavesOf).length;
+  return Math.floor(judgedMax / Math.max(1, Math.ceil(comparisons / comparisonsMax)));
+}
+
 function briefScanLimit({ path, expansions }: ListPlan): number {
-  if (path.rest.length > 0 || !path.ordered || expansions.some(leadsBackward)) return judgedMax;
+  if (path.rest.length > 0 || !path.ordered || expansions.some(leadsBackward))
+    return briefJudgedMax(path.rest);
   return path.ways === null ? unjudgedMax : soughtMax;
 }
 
