@@ -163,13 +163,21 @@ export const briefBytesMax = 1_048_576;
 
 function briefOf(plan: ListPlan): PlannedPage | null {
   // How long FTS5 takes does not hang on how many rows it finds.
-  if (plan.searches.length > 0 || plan.match !== null) return null;
+  if (plan.searches.length > 0 || plan.match !== null || isLongToPrepare(plan)) return null;
   const scanLimit = Math.min(plan.scanLimit, briefScanLimit(plan));
   const briefTableMax = Math.min(plan.scanLimit, countsInIndex(plan) ? unlimitedMax : unjudgedMax);
   const answerBytesMax = Math.min(plan.catalog.answerBytesMax, briefBytesMax);
   const brief = pageOf({ ...plan, scanLimit, briefTableMax, catalog: { ...plan.catalog, answerBytesMax } });
   // No brief page where an `exists` of the rule may have to read a whole table for each row.
   return brief.page.exact ? brief : null;
+}
+
+/** How many ways, times the steps of expansions, a statement may have that takes some ten milliseconds to prepare. */
+const waysAndStepsMax = 40;
+
+/** Whether SQLite takes long to prepare a list: it goes through the ways to the page's rows for every step anew. */
+function isLongToPrepare({ path, expansions }: ListPlan): boolean {
+  return (path.ways?.length ?? 0) * stepsIn(expansions).length > waysAndStepsMax;
 }
 
 /** Whether any number of rows may have to be examined for a step or for one inside of it. */
