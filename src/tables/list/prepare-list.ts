@@ -146,7 +146,9 @@ function preparedBy(
 }
 
 function pageOf(plan: ListPlan): PlannedPage {
-  return { plan, page: listStatement(plan) };
+  const page = listStatement(plan);
+  // To ask for its plan, SQLite would prepare the statement once more, and in the event loop.
+  return { plan, page: isLongToPrepare(plan) ? { ...page, exact: false } : page };
 }
 
 /** How many candidates take some milliseconds at most, where each is tested by a few comparisons. */
