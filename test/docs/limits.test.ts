@@ -30,6 +30,10 @@ const limits: Readonly<Record<string, number>> = {
   "references that a path of `expand` follows": constant("expansion/resolve.ts", "stepsMax"),
   "rows of one path backwards inside of a row": constant("expansion/resolve.ts", "innerLimitMax"),
   "`limit` times the limits inside of `expand`": constant("expansion/resolve.ts", "innerRowsMax"),
+  "characters of the rows of a page with `expand`": constant(
+    "expansion/expanded-rows.ts",
+    "expandedCharactersMax",
+  ),
   "groups of an aggregate": constant("tables/", "groupColumnsMax"),
   "results of an aggregate": constant("tables/", "resultsMax"),
   "words of a `search`": constant("tables/", "searchWordsMax"),

@@ -110,3 +110,15 @@ it("a cursor of another order is refused, whichever of the two comes first", () 
     expect(codes).toEqual(order.map((cursor) => cursor === stale));
   }
 });
+
+it("fewer rows are tried in the event loop the more comparisons test each of them", () => {
+  const limits = [1, 10, 11, 50].map((count) => {
+    const filters = Array.from({ length: count }, (_, i): [string, string] => [
+      `filter[$or][${i}][label][starts_with]`,
+      "a",
+    ]);
+    const bound = prepared({ ...source(), scanLimit: 100_000 }, filters);
+    return isRefusal(bound) ? bound.code : bound.list.brief()?.plan.scanLimit;
+  });
+  expect(limits).toEqual([500, 500, 250, 100]);
+});

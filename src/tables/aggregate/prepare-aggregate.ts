@@ -5,8 +5,8 @@ import type { CursorState } from "../list/cursor.js";
 import { type ListPlan, openRuleBeside, type PathChoice, planList, ruleBeside } from "../list/list-plan.js";
 import {
   briefBytesMax,
+  briefJudgedMax,
   columnNames,
-  judgedMax,
   keyOf,
   keyValues,
   type ListSource,
@@ -107,7 +107,7 @@ function briefOf(plan: AggregatePlan): PreparedAggregate["brief"] {
     ...plan,
     rows: {
       ...rows,
-      scanLimit: Math.min(rows.scanLimit, judgedMax),
+      scanLimit: Math.min(rows.scanLimit, briefJudgedMax(rows.path.rest)),
       catalog: { ...rows.catalog, answerBytesMax },
     },
   };

@@ -26,9 +26,12 @@ export function expandedSteps(columns: readonly (string | null)[]): readonly Exp
   return steps;
 }
 
+/** How many characters the rows of a page may have with their expansions: a row that many refer to is written for each. */
+const expandedCharactersMax = 33_554_432;
+
 /**
- * The rows of a page with `_expand` and `_count`, in JSON with commas between them. `rows` are the rows with their keys;
- * `found` has what was found for each of their steps, in the order of `stepsIn`. The text of
+ * The rows of a page with `_expand` and `_count`, in JSON with commas between them; null where they are too long. `rows`
+ * are the rows with their keys; `found` has what was found for each of their steps, in the order of `stepsIn`. The text of
  * each row is taken as it is, so that numbers in JSON columns keep their digits.
  */
 export function expandedRows(
@@ -36,22 +39,26 @@ export function expandedRows(
   output: readonly Column[],
   expansions: readonly Expansion[],
   found: readonly ExpandedStep[],
-): string {
+): string | null {
   const steps = firstSteps(expansions);
   const byStep = new Map(stepsIn(steps).map((step, i) => [step, foundOf(step, found[i]!)]));
-  return parsedRows(rows, output)
-    .map((row) => {
-      const results = expansions.map((expansion) => resultOf(expansion, row, steps, byStep));
-      const expand = expansions.map(
-        ({ path, isBackward }, i) => `${JSON.stringify(path)}:${shown(results[i]!.rows, isBackward)}`,
-      );
-      const count = expansions.flatMap(({ path, counts }, i) =>
-        counts ? [`${JSON.stringify(path)}:${results[i]!.count}`] : [],
-      );
-      const counted = count.length === 0 ? "" : `,"_count":{${count.join()}}`;
-      return `${row.text.slice(0, -1)},"_expand":{${expand.join()}}${counted}}`;
-    })
-    .join();
+  const written: string[] = [];
+  let left = expandedCharactersMax;
+  for (const row of parsedRows(rows, output)) {
+    const results = expansions.map((expansion) => resultOf(expansion, row, steps, byStep));
+    const expand = expansions.map(
+      ({ path, isBackward }, i) => `${JSON.stringify(path)}:${shown(results[i]!.rows, isBackward)}`,
+    );
+    const count = expansions.flatMap(({ path, counts }, i) =>
+      counts ? [`${JSON.stringify(path)}:${results[i]!.count}`] : [],
+    );
+    const counted = count.length === 0 ? "" : `,"_count":{${count.join()}}`;
+    const text = `${row.text.slice(0, -1)},"_expand":{${expand.join()}}${counted}}`;
+    left -= text.length;
+    if (left < 0) return null;
+    written.push(text);
+  }
+  return written.join();
 }
 
 function shown(rows: readonly ParsedRow[], isBackward: boolean): string {

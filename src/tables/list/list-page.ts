@@ -245,15 +245,16 @@ function answerOf(
   state: CursorState,
   end: string | null,
 ): ListPage | Refusal {
-  if (report.rows === null && report.found > 0) return tooLarge;
-  return pageOf(report, plan, request, state, state.window.upTo ?? end);
+  const data = report.rows === null && report.found > 0 ? null : dataOf(report, plan, request);
+  return data === null ? tooLarge : pageOf(data, report, plan, request, state, state.window.upTo ?? end);
 }
 
 /**
- * The page that a report describes. `upTo` is the key at which its window ends, null where the window reaches the
+ * The page that a report describes, with the rows in `data`. `upTo` is the key at which its window ends, null where the window reaches the
  * table's end.
  */
 function pageOf(
+  data: string,
   report: PageReport,
   plan: ListPlan,
   request: ExpandedRequest,
@@ -265,7 +266,7 @@ function pageOf(
   const next = windowAfter(state.window, plan, request, report, upTo);
   const total = state.total + (report.counted?.authorized ?? 0);
   return {
-    data: dataOf(pageRows(report, limit), report, plan, request),
+    data,
     rowsReturned: returned,
     limit,
     offset: state.offset,
@@ -288,6 +289,8 @@ function pageOf(
  */
 function choiceAfter({ choice }: CursorState, { path, among }: ListPlan): PathChoice {
   if (choice !== "best") return choice;
+  // A search that is met with an index has the same order by any path, and takes this one again.
+  if (among !== null && among.path.ways === null) return "best";
   return path.ways === null && among === null ? "search" : "ways";
 }
 
@@ -297,16 +300,16 @@ function pageRows({ rows, found }: PageReport, limit: number): string {
   return rows.slice(0, rows.lastIndexOf(rowSeparator));
 }
 
-/** The rows as a JSON array, each with its expansions. */
+/** The rows as a JSON array, each with its expansions; null where these make them too long. */
 function dataOf(
-  rows: string,
-  { expanded }: PageReport,
+  report: PageReport,
   { output }: ListPlan,
-  { expansions }: ExpandedRequest,
-): string {
-  return expansions.length === 0
-    ? finishRows(`[${rows}]`, output)
-    : `[${expandedRows(rows, output, expansions, expanded)}]`;
+  { expansions, limit }: ExpandedRequest,
+): string | null {
+  const rows = pageRows(report, limit);
+  if (expansions.length === 0) return finishRows(`[${rows}]`, output);
+  const expanded = expandedRows(rows, output, expansions, report.expanded);
+  return expanded === null ? null : `[${expanded}]`;
 }
 
 /**

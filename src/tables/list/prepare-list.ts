@@ -2,6 +2,7 @@ import { isRefusal, Refusal } from "../../http/refusal.js";
 import type { SqlValue } from "../../platform/database.js";
 import type { Memo } from "../../platform/memo.js";
 import type { Expression } from "../../rules/ast.js";
+import { leavesOf } from "../../rules/walk.js";
 import type { Access } from "../access.js";
 import { asShown } from "../as-shown.js";
 import {
@@ -145,11 +146,15 @@ function preparedBy(
 }
 
 function pageOf(plan: ListPlan): PlannedPage {
-  return { plan, page: listStatement(plan) };
+  const page = listStatement(plan);
+  // To ask for its plan, SQLite would prepare the statement once more, and in the event loop.
+  return { plan, page: isLongToPrepare(plan) ? { ...page, exact: false } : page };
 }
 
-/** How many candidates take some milliseconds at most, where each is tested. */
+/** How many candidates take some milliseconds at most, where each is tested by a few comparisons. */
 export const judgedMax = 500;
+/** How many comparisons those are. Each may have to read the whole of a long text. */
+const comparisonsMax = 10;
 /** How many candidates take that long where they are only counted: one by one, or all of an index's at once. */
 const unjudgedMax = 10_000;
 const unlimitedMax = 100_000;
@@ -160,7 +165,7 @@ export const briefBytesMax = 1_048_576;
 
 function briefOf(plan: ListPlan): PlannedPage | null {
   // How long FTS5 takes does not hang on how many rows it finds.
-  if (plan.searches.length > 0 || plan.match !== null) return null;
+  if (plan.searches.length > 0 || plan.match !== null || isLongToPrepare(plan)) return null;
   const scanLimit = Math.min(plan.scanLimit, briefScanLimit(plan));
   const briefTableMax = Math.min(plan.scanLimit, countsInIndex(plan) ? unlimitedMax : unjudgedMax);
   const answerBytesMax = Math.min(plan.catalog.answerBytesMax, briefBytesMax);
@@ -169,13 +174,28 @@ function briefOf(plan: ListPlan): PlannedPage | null {
   return brief.page.exact ? brief : null;
 }
 
+/** How many ways, times the steps of expansions, a statement may have that takes some ten milliseconds to prepare. */
+const waysAndStepsMax = 40;
+
+/** Whether SQLite takes long to prepare a list: it goes through the ways to the page's rows for every step anew. */
+function isLongToPrepare({ path, expansions }: ListPlan): boolean {
+  return (path.ways?.length ?? 0) * stepsIn(expansions).length > waysAndStepsMax;
+}
+
 /** Whether any number of rows may have to be examined for a step or for one inside of it. */
 function leadsBackward({ rows, inner }: ExpansionStep): boolean {
   return rows !== null || inner.some(leadsBackward);
 }
 
+/** How many candidates take that long that all these conditions test. */
+export function briefJudgedMax(conditions: readonly Expression[]): number {
+  const comparisons = conditions.flatMap(leavesOf).length;
+  return Math.floor(judgedMax / Math.max(1, Math.ceil(comparisons / comparisonsMax)));
+}
+
 function briefScanLimit({ path, expansions }: ListPlan): number {
-  if (path.rest.length > 0 || !path.ordered || expansions.some(leadsBackward)) return judgedMax;
+  if (path.rest.length > 0 || !path.ordered || expansions.some(leadsBackward))
+    return briefJudgedMax(path.rest);
   return path.ways === null ? unjudgedMax : soughtMax;
 }
 

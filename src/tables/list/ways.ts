@@ -42,7 +42,7 @@ export interface Ways {
 /**
  * The ways to the rows for which all terms of a rule are TRUE; null where there are none that begin with a known value
  * and lead on by indexes. One term that has ways is enough: the others are tests of the rows that it leads to. A term
- * with `or` has them where each of its branches has one.
+ * with `or` has them where each of its branches has one, and these are not too many.
  */
 export function waysTo(table: TableName, terms: readonly Expression[], catalog: Catalog): Ways | null {
   const physical = catalog.tables.get(table);
@@ -51,7 +51,7 @@ export function waysTo(table: TableName, terms: readonly Expression[], catalog: 
     const reached = branches(term).map((branch) =>
       reach(conjuncts(branch), { source: "row", physical }, catalog),
     );
-    if (reached.includes(null)) return [];
+    if (reached.includes(null) || reached.length > waysMax) return [];
     // The rows of each way are tested for whether one before has led to them. Those of the longest are the most, as a rule.
     const each = (reached as readonly Reach[]).toSorted((a, b) => b.way.hops.length - a.way.hops.length);
     const isDecided = each.every(({ left }) => left.length === 0);
@@ -63,6 +63,9 @@ export function waysTo(table: TableName, terms: readonly Expression[], catalog: 
     ? null
     : found.reduce((best, other) => (hopsOf(other) < hopsOf(best) ? other : best));
 }
+
+/** How many ways a list takes at most, because statements grow faster than the number of their ways. */
+const waysMax = 16;
 
 function hopsOf({ ways }: Ways): number {
   return ways.reduce((sum, { hops }) => sum + hops.length, ways.length);

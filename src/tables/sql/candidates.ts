@@ -14,6 +14,7 @@ import {
   columnsOfAlias,
   notBehind,
   orderBy,
+  placeIn,
   placeOf,
   type Refer,
   stopAt,
@@ -31,9 +32,10 @@ export interface CandidateSource {
   inAnyOrder(columns: readonly Sql[], more: readonly Sql[], limit: Sql | null): Sql;
   /**
    * A SELECT of candidates with these columns in the list's order, those of the window alone. `limitClause` has LIMIT, and
-   * maybe OFFSET. `until` is a place in the order behind which no row is wanted; some may come all the same.
+   * maybe OFFSET. `until` is a table in a FROM whose one row is a place in the order, behind which no row is wanted. By
+   * ways none comes then; by an index some may come all the same.
    */
-  inOrder(columns: readonly Sql[], more: readonly Sql[], limitClause: Sql, until: Refer | null): Sql;
+  inOrder(columns: readonly Sql[], more: readonly Sql[], limitClause: Sql, until: Sql | null): Sql;
   /** Only where the list has ways. */
   readonly ways: WaysSource | null;
   /** The SQL of a column of the order beside the candidate of `_t`. */
@@ -64,7 +66,7 @@ export function searchSource(plan: ListPlan, gate: Gate): CandidateSource {
     inAnyOrder: (columns, more, limit) =>
       sql`${selectFrom(plan, columns, more)} WHERE ${servedSql(path.served)}${limitOf(limit)}`,
     inOrder: (columns, more, limitClause, until) => {
-      const stop = until === null ? null : stopAt(path.order, columnsOfAlias(sql`_t`), until);
+      const stop = until === null ? null : stopAt(path.order, columnsOfAlias(sql`_t`), placeIn(until));
       return armed(plan, selectFrom(plan, columns, more), limitClause, stop);
     },
     ways: null,
@@ -165,19 +167,16 @@ export function limitOf(limit: Sql | null): Sql {
 const compoundTermsMax = 5;
 
 /**
- * One SELECT of the rows of all `selects`, one after the other. Those beyond D1's limit for a compound SELECT are
- * nested into its last term.
+ * One SELECT of the rows of all `selects`, one after the other. Where there are more than D1 allows in a compound SELECT,
+ * each of its terms is one of some of them, so that they nest no deeper than they must: SQLite's parser has a limit, too.
+ * `limitClause` limits several of them together, not one alone; empty for none.
  */
 export function concatenated(selects: readonly Sql[], limitClause: Sql): Sql {
   const [only, ...others] = selects;
   if (only !== undefined && others.length === 0) return only;
-  const fits = selects.length <= compoundTermsMax;
-  const terms = fits
-    ? selects
-    : [
-        ...selects.slice(0, compoundTermsMax - 1),
-        concatenated(selects.slice(compoundTermsMax - 1), limitClause),
-      ];
+  const size = Math.ceil(selects.length / compoundTermsMax);
+  const terms: Sql[] = [];
+  for (let i = 0; i < selects.length; i += size) terms.push(concatenated(selects.slice(i, i + size), empty));
   const wrapped = terms.map((term) => sql`SELECT * FROM (${term})`);
   return sql`${join(wrapped, sql` UNION ALL `)}${limitClause.text === "" ? empty : sql` ${limitClause}`}`;
 }

@@ -83,7 +83,7 @@ export function aliasName(alias: string): Sql {
  * expression of the rows that a hop of a way has found (`l`), or of what an expansion is computed with (`b`, `c`, `e`).
  */
 export function internalName(
-  kind: "b" | "c" | "e" | "f" | "g" | "k" | "l" | "o" | "p" | "s",
+  kind: "b" | "c" | "e" | "f" | "g" | "k" | "l" | "o" | "p" | "s" | "w",
   i: number,
 ): Sql {
   return { text: `"_${kind}${i}"`, params: none };

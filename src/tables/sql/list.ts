@@ -30,7 +30,7 @@ import {
 import { type Gate, gateOf, openGate } from "./gate.js";
 import { type Judge, judgeOf } from "./judge.js";
 import { matchSource } from "./matches.js";
-import { behind, columnsOfAlias, notBehind, orderBy, type Refer } from "./place.js";
+import { behind, columnsOfAlias, notBehind, orderBy, placeIn, type Refer } from "./place.js";
 import { searchBudget } from "./search-budget.js";
 import { waysSource } from "./ways.js";
 import { jsonArray, jsonObject, keyValue, storedBytes } from "./wire.js";
@@ -267,10 +267,10 @@ function judgedParts(plan: ListPlan, source: CandidateSource, judge: Judge): Par
   const { order } = plan.path;
   const { window, grouping } = plan;
   const limit = scanLimit(plan, source);
-  const from = (columns: readonly Sql[], until: Refer | null) =>
+  const from = (columns: readonly Sql[], until: Sql | null) =>
     source.inOrder(columns, judge.probes, sql`LIMIT ${limit}`, until);
-  const judged = (until: Refer | null) => from([...judge.columns, ...keyColumns(order)], until);
-  const peek = (column: OrderTerm["column"]) => sql`(SELECT ${name(column.name)} FROM _peeked)`;
+  const judged = (until: Sql | null) => from([...judge.columns, ...keyColumns(order)], until);
+  const peeked = sql`_peeked`;
   const oneByOne = () => countOf(judged(null), judge.passes, judge);
   const byWays = (at: WaysSource) =>
     wayCount(source, at, judge.columns, judge.probes, judge.passes, judge.probed);
@@ -281,12 +281,13 @@ function judgedParts(plan: ListPlan, source: CandidateSource, judge: Judge): Par
       : grouping === null
         ? oneByOne()
         : groupedOr(oneByOne(), plan, grouping, source.gate, judge);
-  const visits = (until: Refer | null, where: Sql) =>
+  const visits = (until: Sql | null, where: Sql) =>
     sql`SELECT json_array(count(*), ${judge.probed}) FROM (${judged(until)}) AS _w WHERE ${where}`;
   const all = window.counted
     ? visits(null, sql`1`)
     : sql`SELECT json_array(min(counted ->> 0, ${integer(plan.scanLimit)}), ifnull(counted ->> 4, counted ->> 2)) FROM _counted`;
-  const upToPeeked = visits(peek, notBehind(order, w, peek));
+  const isReached = source.ways === null ? notBehind(order, w, placeIn(peeked)) : sql`1`;
+  const upToPeeked = visits(peeked, isReached);
   const whenPeeked = plan.metered ? sql`(${upToPeeked})` : sql`NULL`;
   return {
     ctes: [

@@ -128,3 +128,8 @@ export function placeOf(order: readonly OrderTerm[], key: Key): Refer {
 export function columnsOfAlias(alias: Sql): Refer {
   return (column) => sql`${alias}.${name(column.name)}`;
 }
+
+/** Gives the values of a place that is the only row of a table in a FROM. */
+export function placeIn(table: Sql): Refer {
+  return (column) => sql`(SELECT ${name(column.name)} FROM ${table})`;
+}

@@ -40,11 +40,14 @@ export function waysSource(plan: ListPlan, ways: readonly WalkedWay[], gate: Gat
       ? sql`SELECT DISTINCT ${integer(w)} AS w, item AS k FROM (${listed(way.from)})`
       : sql`SELECT ${integer(w)} AS w, ${predicate(way.from, noNames)} AS k`;
   });
+  const ofWays = keys.map((key, w) => sql`${keysName(w)} AS MATERIALIZED (${key})`);
+  const together = keys.map((_, w) => sql`SELECT w, k FROM ${keysName(w)}`);
   const links = sum(all.map(({ cte }) => sql`(SELECT count(*) FROM ${cte})`));
   const few = sql`${links} <= ${integer(plan.scanLimit)}`;
   const ctes = [
     ...all.map(({ cte, rows }) => sql`${cte} AS MATERIALIZED (${rows})`),
-    sql`_keys AS MATERIALIZED (${concatenated(keys, empty)})`,
+    ...ofWays,
+    sql`_keys AS MATERIALIZED (${concatenated(together, empty)})`,
   ];
   return {
     gate: {
@@ -62,9 +65,11 @@ export function waysSource(plan: ListPlan, ways: readonly WalkedWay[], gate: Gat
       const list = shown(plan, columns, more);
       const selects = ways.map(
         (way, w) =>
-          sql`SELECT ${list} FROM _keys AS _k CROSS JOIN ${searched(plan, way.index, sql`_t`)} WHERE _k.w = ${integer(w)} AND ${isReached(way, sql`_t`, sql`_k`)}${limitOf(limit)}`,
+          sql`SELECT ${list} FROM ${keysName(w)} AS _k CROSS JOIN ${searched(plan, way.index, sql`_t`)} WHERE ${isReached(way, sql`_t`, sql`_k`)}`,
       );
-      return concatenated(selects, limitOf(limit));
+      return selects.length === 1
+        ? sql`${selects[0]!}${limitOf(limit)}`
+        : concatenated(selects, limitOf(limit));
     },
     inOrder: (columns, more, limitClause, until) => {
       const [rowKey] = rowKeyOf(plan.table, plan.catalog.tables.get(plan.table.name))!;
@@ -80,6 +85,9 @@ export function waysSource(plan: ListPlan, ways: readonly WalkedWay[], gate: Gat
     ],
   };
 }
+
+/** The values that a way leads to. */
+const keysName = (w: number) => internalName("w", w);
 
 interface HopSql {
   readonly cte: Sql;
@@ -151,11 +159,13 @@ function isReached({ column, served }: WalkedWay, alias: Sql, source: Sql): Sql 
 }
 
 function firstOf(ways: readonly WalkedWay[]): Sql {
-  const isReachedBy = (w: number) =>
-    sql`ifnull(_t.${name(ways[w]!.column)} IN (SELECT k FROM _keys WHERE w = ${integer(w)}), 0)`;
-  const earlier = ways.slice(1).map((_, i) => or(ways.slice(0, i + 1).map((_, w) => isReachedBy(w))));
-  const cases = earlier.map((reached, i) => sql`WHEN ${integer(i + 1)} THEN NOT ${reached}`);
-  return sql`CASE _k.w ${join(cases, sql` `)} ELSE 1 END`;
+  const earlier = ways
+    .slice(0, -1)
+    .map(
+      ({ column }, w) =>
+        sql`(_k.w > ${integer(w)} AND ifnull(_t.${name(column)} IN (SELECT k FROM ${keysName(w)}), 0))`,
+    );
+  return sql`NOT ${or(earlier)}`;
 }
 
 /**
@@ -168,7 +178,7 @@ function merged(
   ways: readonly WalkedWay[],
   row: Sql,
   limitClause: Sql,
-  until: Refer | null,
+  until: Sql | null,
 ): Sql {
   const { order } = plan.path;
   const { after, upTo } = plan.window;
@@ -178,15 +188,17 @@ function merged(
   const place: Refer = (column) => sql`_q.${places[order.findIndex((term) => term.column === column)]!}`;
   const within = (refer: Refer) => [
     ...(upTo === null ? [] : [notBehind(order, refer, placeOf(order, upTo))]),
-    ...(until === null ? [] : [notBehind(order, refer, until)]),
+    ...(until === null ? [] : [notBehind(order, refer, columnsOfAlias(sql`_u`))]),
   ];
+  // As a table of its own, the place is named once, whatever columns it has.
+  const beside = until === null ? empty : sql` CROSS JOIN ${until} AS _u`;
   const step = (source: Sql, begin: Refer | null) => {
     const next = nextOfWays(plan, ways, row, source, begin);
     if (isByKey)
-      return sql`SELECT ${source}.w AS w, ${source}.k AS k, ${next} AS p FROM ${source} WHERE ${and([sql`${next} IS NOT NULL`, ...within(() => next)])}`;
+      return sql`SELECT ${source}.w AS w, ${source}.k AS k, ${next} AS p FROM ${source}${beside} WHERE ${and([sql`${next} IS NOT NULL`, ...within(() => next)])}`;
     const h = columnsOfAlias(sql`_h`);
     const values = order.map(({ column }, i) => sql`${h(column)} AS ${places[i]!}`);
-    return sql`SELECT ${source}.w AS w, ${source}.k AS k, _h.${row} AS p, ${commaList(values)} FROM ${source} CROSS JOIN ${name(plan.table.name)} AS _h NOT INDEXED WHERE ${and([sql`_h.${row} = ${next}`, ...within(h)])}`;
+    return sql`SELECT ${source}.w AS w, ${source}.k AS k, _h.${row} AS p, ${commaList(values)} FROM ${source}${beside} CROSS JOIN ${name(plan.table.name)} AS _h NOT INDEXED WHERE ${and([sql`_h.${row} = ${next}`, ...within(h)])}`;
   };
   const first = step(sql`_keys`, after === null ? null : placeOf(order, after));
   const terms = order.map(({ descending }, i) => sql`${places[i]!}${descending ? sql` DESC` : sql``}`);

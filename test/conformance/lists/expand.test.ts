@@ -382,6 +382,27 @@ describe("expand", () => {
       1120, 1119, 1118, 1117, 1116, 1115, 1114, 1113, 1112, 1111,
     ]);
   });
+
+  it("is refused where one large row would be written too often", async () => {
+    const server = await serve({
+      schema,
+      config: '[rules.rooms]\nread = "public"\n[rules.profiles]\nread = "public"',
+    });
+    await run(
+      server,
+      "INSERT INTO profiles (id, name, is_public) VALUES ('ada', printf('%.40000c', 'a'), 1)",
+    );
+    await run(server, `${numbers(1000)} INSERT INTO rooms (id, owner_id) SELECT i, 'ada' FROM n`);
+    const anybody = client(server);
+    const path = (limit: number) => `/api/rooms?select=id&expand=owner_id&limit=${limit}`;
+    const names = dataOf<{ _expand: { owner_id: { name: string } } }[]>(await anybody.get(path(50))).map(
+      ({ _expand }) => _expand.owner_id.name.length,
+    );
+    expect(names).toEqual(Array.from({ length: 50 }, () => 40_000));
+    // 40 MB.
+    const refused = await anybody.get(path(1000));
+    expect(expectRefusal(refused, 400, "bad_request")).toContain("too large");
+  });
 });
 
 const profile = (id: string, name: string, team_id: number) => ({

@@ -381,4 +381,38 @@ describe.each(["notes", "papers"])("a search of %s, of which the caller may read
     const refused = await key.get(`/api/${table}?search=red&where[room]=2`);
     expect(expectRefusal(refused, 400, "bad_request")).toContain("more than 40 rows match");
   });
+
+  it("goes on with that filter from page to page, where the caller's ways lead to more rows", async () => {
+    const { server, ada } = await shelves();
+    await run(server, "INSERT INTO members VALUES (2, 'ada')");
+    const pages = await pagesOf(ada, `/api/${table}?search=red&filter[author][in]=ada,zoe&limit=1`);
+    expect(pages.flatMap(({ data }) => data).map(({ id }) => Number(id))).toEqual(asTexts([7, 14]));
+  });
+});
+
+it("looks through 16 columns at once, also among rows that ten filters joined by or lead to", async () => {
+  const texts = Array.from({ length: 16 }, (_, i) => `t${i}`);
+  const numbers = Array.from({ length: 10 }, (_, i) => `n${i}`);
+  const server = await serve({
+    schema: `
+wide:
+  columns:
+    id: { type: text, primary_key: true }
+    ${texts.map((column) => `${column}: { type: text }`).join("\n    ")}
+    ${numbers.map((column) => `${column}: { type: integer }`).join("\n    ")}
+  search: [${texts.join(", ")}]
+  indexes: [${numbers.map((column) => `{ columns: [${column}] }`).join(", ")}]
+`,
+    config: '[rules.wide]\nread = "public"\n',
+  });
+  await run(server, "INSERT INTO wide (id, t15, n0) VALUES ('c', 'red shoe', 1)");
+  await run(server, "INSERT INTO wide (id, t0, t1, n9) VALUES ('b', 'red', 'shoe', 1)");
+  await run(server, "INSERT INTO wide (id, t3, n4, n5) VALUES ('a', 'shoe, red', 1, 1)");
+  await run(server, "INSERT INTO wide (id, t3, n4) VALUES ('d', 'red shoe', 2)");
+  const any = numbers.map((column, i) => `filter[$or][${i}][${column}][eq]=1`).join("&");
+  const answer = await client(server).get(`/api/wide?search=red shoe&${any}`);
+  expect([answer.status, dataOf<{ id: string }[]>(answer).map(({ id }) => id)]).toEqual([
+    200,
+    ["a", "c", "b"],
+  ]);
 });

@@ -212,6 +212,41 @@ describe("a key", () => {
   });
 });
 
+it("are at most 16: a rule of more terms joined by or is asked of each row", async () => {
+  const columns = Array.from({ length: 40 }, (_, i) => `c${i}`);
+  const table = (count: number) => `
+of_${count}:
+  columns:
+    id: { type: integer, primary_key: true }
+    ${columns.map((column) => `${column}: { type: integer }`).join("\n    ")}
+  indexes: [${columns.map((column) => `{ columns: [${column}] }`).join(", ")}]`;
+  const rule = (count: number) => `
+[rules.of_${count}]
+read = "${columns
+    .slice(0, count)
+    .map((column) => `exists(members m where m.room = row.${column} and m.user = auth.id)`)
+    .join(" or ")}"`;
+  const counts = [16, 40];
+  const server = await serve({
+    schema: `${schema}${counts.map(table).join("")}`,
+    config: counts.map(rule).join(""),
+  });
+  await run(server, "INSERT INTO members (room, user) VALUES (1, 'ada')");
+  const ada = client(server, (await member(server, "ada")).bearer);
+  for (const count of counts) {
+    // Room 1 is in c0 of 10, in the last column of 20, and in both of 30; 40 has it nowhere.
+    const values = `(10, 1, 2), (20, 2, 1), (30, 1, 1), (40, 2, NULL)`;
+    await run(server, `INSERT INTO of_${count} (id, c0, c${count - 1}) VALUES ${values}`);
+  }
+  const [few, many] = [await ada.get("/api/of_16"), await ada.get("/api/of_40")];
+  expect([ids(dataOf(few)), ids(dataOf(many))]).toEqual([
+    [10, 20, 30],
+    [10, 20, 30],
+  ]);
+  // A membership for each way, and four candidates, one of them by two ways, for the total and for the page.
+  expect(metaOf(few).rows_read).toBe(16 + 4 + 4);
+});
+
 describe("filters joined by or", () => {
   it("lead to their rows where each side has an index, each row once, in every order", async () => {
     const { server } = await chat(membership);
@@ -241,6 +276,40 @@ describe("filters joined by or", () => {
     // The rule's ways come first: two memberships, and the seven rows of these rooms.
     const members = await chat(membership);
     await expectWhole(members, `/api/messages?${either}`, own, 17);
+  });
+
+  it("may be ten, each of a list of values, in an order that the indexes yield and in another one", async () => {
+    const columns = Array.from({ length: 10 }, (_, i) => `c${i}`);
+    const indexes = columns.map((column) => `{ columns: [${column}, at, rank] }`).join(", ");
+    const ten = `
+things:
+  columns:
+    id: { type: integer, primary_key: true }
+    at: { type: integer, not_null: true }
+    rank: { type: integer, not_null: true }
+    ${columns.map((column) => `${column}: { type: integer }`).join("\n    ")}
+  indexes: [${indexes}]
+`;
+    const server = await serve({ schema: ten, config: '[rules.things]\nread = "public"\n' });
+    // Thing i has the number i in column i % 10, for which the side of that column asks where i is below 20; 1 to 5 have
+    // it in the next column too.
+    for (let i = 1; i <= 30; i++)
+      await run(
+        server,
+        `INSERT INTO things (id, at, rank, c${i % 10}, c${(i + 1) % 10}) VALUES (${i}, ${-i}, 0, ${i}, ${i <= 5 ? i : null})`,
+      );
+    const sides = columns.map((_, i) => `filter[$or][${i}][c${i}][in]=${i},${i + 10},${(i + 9) % 10}`);
+    const found = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19];
+    const anybody = client(server);
+    for (const [sort, expected] of [
+      ["at,rank", found.toReversed()],
+      ["-at,rank", found],
+      ["id", found],
+    ] as const) {
+      const answer = await anybody.get(`/api/things?${sides.join("&")}&sort=${sort}`);
+      expect([answer.status, ids(dataOf(answer))]).toEqual([200, expected]);
+      expect(metaOf(answer)).toMatchObject({ total: 19 });
+    }
   });
 });
 

@@ -80,33 +80,27 @@ FROM (SELECT sum(((ifnull(octet_length(_page."_a0"), 0) + 0) + (ifnull(octet_len
 WITH "_l0" AS MATERIALIZED (SELECT "_x_0_0_m"."room_id" AS k, 1 AS ok
   FROM "room_members" AS "_x_0_0_m" INDEXED BY "room_members(user_id)"
   WHERE "_x_0_0_m"."user_id" = ?
-  LIMIT 100001), _keys AS MATERIALIZED (SELECT *
-  FROM (SELECT 0 AS w, k
-    FROM (SELECT DISTINCT k
-      FROM "_l0"
-      WHERE ok AND k IS NOT NULL))
+  LIMIT 100001), "_w0" AS MATERIALIZED (SELECT 0 AS w, k
+  FROM (SELECT DISTINCT k
+    FROM "_l0"
+    WHERE ok AND k IS NOT NULL)), "_w1" AS MATERIALIZED (SELECT 1 AS w, ? AS k), _keys AS MATERIALIZED (SELECT *
+  FROM (SELECT w, k
+    FROM "_w0")
   UNION ALL
   SELECT *
-  FROM (SELECT 1 AS w, ? AS k)), _g AS MATERIALIZED (SELECT ((_w."_f0" AND 1)) IS TRUE AS _ok, count(*) AS _n, 0 AS _probed, _w."owner_id" AS "_a0", sum(CAST(_w."size" AS REAL)) AS "_a2", count(DISTINCT _w."name") AS "_a4"
+  FROM (SELECT w, k
+    FROM "_w1")), _g AS MATERIALIZED (SELECT ((_w."_f0" AND 1)) IS TRUE AS _ok, count(*) AS _n, 0 AS _probed, _w."owner_id" AS "_a0", sum(CAST(_w."size" AS REAL)) AS "_a2", count(DISTINCT _w."name") AS "_a4"
   FROM (SELECT *
-    FROM (SELECT _t."owner_id" AS "owner_id", _t."size" AS "size", _t."name" AS "name", CASE _k.w WHEN 1 THEN NOT ifnull(_t."id" IN (SELECT k
-          FROM _keys
-          WHERE w = 0), 0) ELSE 1 END AS "_f0"
-      FROM _keys AS _k CROSS JOIN "rooms" AS _t NOT INDEXED
-      WHERE _k.w = 0 AND _t."id" = +_k.k
-      LIMIT CASE WHEN (SELECT count(*)
-        FROM "_l0") <= 100000 THEN (100000 - (SELECT count(*)
-          FROM "_l0")) + 1 ELSE 0 END)
+    FROM (SELECT _t."owner_id" AS "owner_id", _t."size" AS "size", _t."name" AS "name", NOT (_k.w > 0 AND ifnull(_t."id" IN (SELECT k
+            FROM "_w0"), 0)) AS "_f0"
+      FROM "_w0" AS _k CROSS JOIN "rooms" AS _t NOT INDEXED
+      WHERE _t."id" = +_k.k)
     UNION ALL
     SELECT *
-    FROM (SELECT _t."owner_id" AS "owner_id", _t."size" AS "size", _t."name" AS "name", CASE _k.w WHEN 1 THEN NOT ifnull(_t."id" IN (SELECT k
-          FROM _keys
-          WHERE w = 0), 0) ELSE 1 END AS "_f0"
-      FROM _keys AS _k CROSS JOIN "rooms" AS _t INDEXED BY "rooms(owner_id)"
-      WHERE _k.w = 1 AND _t."owner_id" = +_k.k
-      LIMIT CASE WHEN (SELECT count(*)
-        FROM "_l0") <= 100000 THEN (100000 - (SELECT count(*)
-          FROM "_l0")) + 1 ELSE 0 END) 
+    FROM (SELECT _t."owner_id" AS "owner_id", _t."size" AS "size", _t."name" AS "name", NOT (_k.w > 0 AND ifnull(_t."id" IN (SELECT k
+            FROM "_w0"), 0)) AS "_f0"
+      FROM "_w1" AS _k CROSS JOIN "rooms" AS _t INDEXED BY "rooms(owner_id)"
+      WHERE _t."owner_id" = +_k.k) 
     LIMIT CASE WHEN (SELECT count(*)
       FROM "_l0") <= 100000 THEN (100000 - (SELECT count(*)
         FROM "_l0")) + 1 ELSE 0 END) AS _w
@@ -133,45 +127,28 @@ FROM (SELECT sum((ifnull(octet_length(_page."_a0"), 0) + 0 + 0)) AS bytes, count
 --         CO-ROUTINE _w
 --           COMPOUND QUERY
 --             LEFT-MOST SUBQUERY
---               CO-ROUTINE (subquery-10)
---                 MATERIALIZE _keys
---                   COMPOUND QUERY
---                     LEFT-MOST SUBQUERY
---                       CO-ROUTINE (subquery-2)
---                         MATERIALIZE _l0
---                           SEARCH _x_0_0_m USING INDEX room_members(user_id) (user_id=?)
---                         SCAN _l0
---                         USE TEMP B-TREE FOR DISTINCT
---                       SCAN (subquery-2)
---                     UNION ALL
---                       CO-ROUTINE (subquery-5)
---                         SCAN CONSTANT ROW
---                       SCAN (subquery-5)
---                 SCALAR SUBQUERY 8
+--               MATERIALIZE _w0
+--                 CO-ROUTINE (subquery-2)
+--                   MATERIALIZE _l0
+--                     SEARCH _x_0_0_m USING INDEX room_members(user_id) (user_id=?)
 --                   SCAN _l0
---                 SCALAR SUBQUERY 9
---                   SCAN _l0
---                 SCAN _k
---                 SEARCH _t USING INTEGER PRIMARY KEY (rowid=?)
---                 LIST SUBQUERY 7
---                   SCAN _keys
---               SCALAR SUBQUERY 16
+--                   USE TEMP B-TREE FOR DISTINCT
+--                 SCAN (subquery-2)
+--               SCALAR SUBQUERY 14
 --                 SCAN _l0
---               SCALAR SUBQUERY 17
+--               SCALAR SUBQUERY 15
 --                 SCAN _l0
---               SCAN (subquery-10)
+--               SCAN _k
+--               SEARCH _t USING INTEGER PRIMARY KEY (rowid=?)
+--               LIST SUBQUERY 9
+--                 SCAN _w0
 --             UNION ALL
---               CO-ROUTINE (subquery-15)
---                 SCALAR SUBQUERY 13
---                   SCAN _l0
---                 SCALAR SUBQUERY 14
---                   SCAN _l0
---                 SCAN _k
---                 SEARCH _t USING INDEX rooms(owner_id) (owner_id=?)
---                 LIST SUBQUERY 12
---                   BLOOM FILTER ON _keys (w=?)
---                   SEARCH _keys USING AUTOMATIC PARTIAL COVERING INDEX (w=?)
---               SCAN (subquery-15)
+--               MATERIALIZE _w1
+--                 SCAN CONSTANT ROW
+--               SCAN _k
+--               SEARCH _t USING INDEX rooms(owner_id) (owner_id=?)
+--               LIST SUBQUERY 12
+--                 SCAN _w0
 --         SCAN _w
 --         USE TEMP B-TREE FOR GROUP BY
 --         USE TEMP B-TREE FOR count(DISTINCT)
@@ -179,15 +156,15 @@ FROM (SELECT sum((ifnull(octet_length(_page."_a0"), 0) + 0 + 0)) AS bytes, count
 --       USE TEMP B-TREE FOR ORDER BY
 --     SCAN _page
 --   SCAN _size
+--   SCALAR SUBQUERY 19
+--     SCAN _page
+--   SCALAR SUBQUERY 20
+--     SCAN _page
 --   SCALAR SUBQUERY 21
---     SCAN _page
+--     SCAN _g
 --   SCALAR SUBQUERY 22
---     SCAN _page
+--     SCAN _g
 --   SCALAR SUBQUERY 23
---     SCAN _g
---   SCALAR SUBQUERY 24
---     SCAN _g
---   SCALAR SUBQUERY 25
 --     SCAN _l0
 
 -- GET /api/messages/_svc/aggregate?count=*&where[room_id]=1 → 200

@@ -521,42 +521,35 @@ FROM (SELECT sum((ifnull(octet_length(_page."label"), 0) + ifnull(octet_length(_
 WITH "_l0" AS MATERIALIZED (SELECT "_x_0_0_m"."room_id" AS k, 1 AS ok
   FROM "room_members" AS "_x_0_0_m" INDEXED BY "room_members(user_id)"
   WHERE "_x_0_0_m"."user_id" = ?
-  LIMIT 100001), _keys AS MATERIALIZED (SELECT *
-  FROM (SELECT 0 AS w, k
-    FROM (SELECT DISTINCT k
-      FROM "_l0"
-      WHERE ok AND k IS NOT NULL))
+  LIMIT 100001), "_w0" AS MATERIALIZED (SELECT 0 AS w, k
+  FROM (SELECT DISTINCT k
+    FROM "_l0"
+    WHERE ok AND k IS NOT NULL)), "_w1" AS MATERIALIZED (SELECT 1 AS w, ? AS k), _keys AS MATERIALIZED (SELECT *
+  FROM (SELECT w, k
+    FROM "_w0")
   UNION ALL
   SELECT *
-  FROM (SELECT 1 AS w, ? AS k)), _counted AS MATERIALIZED (SELECT (SELECT json_array(count(*), count(*) FILTER (WHERE (_w."_f0" AND 1)), 0, count(*) <= (100000 - (SELECT count(*)
+  FROM (SELECT w, k
+    FROM "_w1")), _counted AS MATERIALIZED (SELECT (SELECT json_array(count(*), count(*) FILTER (WHERE (_w."_f0" AND 1)), 0, count(*) <= (100000 - (SELECT count(*)
           FROM "_l0")))
     FROM (SELECT *
-      FROM (SELECT CASE _k.w WHEN 1 THEN NOT ifnull(_t."id" IN (SELECT k
-            FROM _keys
-            WHERE w = 0), 0) ELSE 1 END AS "_f0"
-        FROM _keys AS _k CROSS JOIN "rooms" AS _t NOT INDEXED
-        WHERE _k.w = 0 AND _t."id" = +_k.k
-        LIMIT CASE WHEN (SELECT count(*)
-          FROM "_l0") <= 100000 THEN (100000 - (SELECT count(*)
-            FROM "_l0")) + 1 ELSE 0 END)
+      FROM (SELECT NOT (_k.w > 0 AND ifnull(_t."id" IN (SELECT k
+              FROM "_w0"), 0)) AS "_f0"
+        FROM "_w0" AS _k CROSS JOIN "rooms" AS _t NOT INDEXED
+        WHERE _t."id" = +_k.k)
       UNION ALL
       SELECT *
-      FROM (SELECT CASE _k.w WHEN 1 THEN NOT ifnull(_t."id" IN (SELECT k
-            FROM _keys
-            WHERE w = 0), 0) ELSE 1 END AS "_f0"
-        FROM _keys AS _k CROSS JOIN "rooms" AS _t INDEXED BY "rooms(owner_id)"
-        WHERE _k.w = 1 AND _t."owner_id" = +_k.k
-        LIMIT CASE WHEN (SELECT count(*)
-          FROM "_l0") <= 100000 THEN (100000 - (SELECT count(*)
-            FROM "_l0")) + 1 ELSE 0 END) 
+      FROM (SELECT NOT (_k.w > 0 AND ifnull(_t."id" IN (SELECT k
+              FROM "_w0"), 0)) AS "_f0"
+        FROM "_w1" AS _k CROSS JOIN "rooms" AS _t INDEXED BY "rooms(owner_id)"
+        WHERE _t."owner_id" = +_k.k) 
       LIMIT CASE WHEN (SELECT count(*)
         FROM "_l0") <= 100000 THEN (100000 - (SELECT count(*)
           FROM "_l0")) + 1 ELSE 0 END) AS _w) AS counted), _peeked AS (SELECT *
   FROM _page
   LIMIT 1 OFFSET ?), _page AS MATERIALIZED (SELECT _w."id", _w."owner_id", _w."name", _w."archived_at", _w."size"
-  FROM (SELECT _t."id" AS "id", _t."owner_id" AS "owner_id", _t."name" AS "name", _t."archived_at" AS "archived_at", _t."size" AS "size", CASE _k.w WHEN 1 THEN NOT ifnull(_t."id" IN (SELECT k
-        FROM _keys
-        WHERE w = 0), 0) ELSE 1 END AS "_f0"
+  FROM (SELECT _t."id" AS "id", _t."owner_id" AS "owner_id", _t."name" AS "name", _t."archived_at" AS "archived_at", _t."size" AS "size", NOT (_k.w > 0 AND ifnull(_t."id" IN (SELECT k
+          FROM "_w0"), 0)) AS "_f0"
     FROM (WITH _q(w, k, p) AS (SELECT _keys.w AS w, _keys.k AS k, CASE _keys.w WHEN 0 THEN (SELECT _y0."id"
           FROM "rooms" AS _y0 NOT INDEXED
           WHERE _y0."id" = +_keys.k
@@ -612,9 +605,8 @@ SELECT _size.found AS found, CASE WHEN _size.bytes <= 33554432 THEN (SELECT grou
   FROM _page
   LIMIT 1 OFFSET ? - 1) END AS last_key, (SELECT counted
   FROM _counted) AS counted, CASE WHEN _size.found > ? THEN (SELECT json_array(count(*), 0)
-  FROM (SELECT _t."id" AS "id", CASE _k.w WHEN 1 THEN NOT ifnull(_t."id" IN (SELECT k
-        FROM _keys
-        WHERE w = 0), 0) ELSE 1 END AS "_f0"
+  FROM (SELECT _t."id" AS "id", NOT (_k.w > 0 AND ifnull(_t."id" IN (SELECT k
+          FROM "_w0"), 0)) AS "_f0"
     FROM (WITH _q(w, k, p) AS (SELECT _keys.w AS w, _keys.k AS k, CASE _keys.w WHEN 0 THEN (SELECT _y0."id"
           FROM "rooms" AS _y0 NOT INDEXED
           WHERE _y0."id" = +_keys.k
@@ -624,7 +616,7 @@ SELECT _size.found AS found, CASE WHEN _size.bytes <= 33554432 THEN (SELECT grou
           WHERE _y1."owner_id" = +_keys.k
           ORDER BY _y1."id"
           LIMIT 1) END AS p
-        FROM _keys
+        FROM _keys CROSS JOIN _peeked AS _u
         WHERE (CASE _keys.w WHEN 0 THEN (SELECT _y0."id"
             FROM "rooms" AS _y0 NOT INDEXED
             WHERE _y0."id" = +_keys.k
@@ -641,8 +633,7 @@ SELECT _size.found AS found, CASE WHEN _size.bytes <= 33554432 THEN (SELECT grou
             FROM "rooms" AS _y1 INDEXED BY "rooms(owner_id)"
             WHERE _y1."owner_id" = +_keys.k
             ORDER BY _y1."id"
-            LIMIT 1) END <= (SELECT "id"
-            FROM _peeked))
+            LIMIT 1) END <= _u."id")
         UNION ALL
         SELECT _q.w AS w, _q.k AS k, CASE _q.w WHEN 0 THEN (SELECT _y0."id"
           FROM "rooms" AS _y0 NOT INDEXED
@@ -653,7 +644,7 @@ SELECT _size.found AS found, CASE WHEN _size.bytes <= 33554432 THEN (SELECT grou
           WHERE (_y1."owner_id" = +_q.k AND _y1."id" > _q.p)
           ORDER BY _y1."id"
           LIMIT 1) END AS p
-        FROM _q
+        FROM _q CROSS JOIN _peeked AS _u
         WHERE (CASE _q.w WHEN 0 THEN (SELECT _y0."id"
             FROM "rooms" AS _y0 NOT INDEXED
             WHERE (_y0."id" = +_q.k AND _y0."id" > _q.p)
@@ -670,8 +661,7 @@ SELECT _size.found AS found, CASE WHEN _size.bytes <= 33554432 THEN (SELECT grou
             FROM "rooms" AS _y1 INDEXED BY "rooms(owner_id)"
             WHERE (_y1."owner_id" = +_q.k AND _y1."id" > _q.p)
             ORDER BY _y1."id"
-            LIMIT 1) END <= (SELECT "id"
-            FROM _peeked))
+            LIMIT 1) END <= _u."id")
         ORDER BY p
         LIMIT CASE WHEN (SELECT count(*)
           FROM "_l0") <= 100000 THEN CASE WHEN (SELECT counted ->> 3
@@ -679,8 +669,7 @@ SELECT _size.found AS found, CASE WHEN _size.bytes <= 33554432 THEN (SELECT grou
       SELECT *
       FROM _q) AS _k CROSS JOIN "rooms" AS _t NOT INDEXED
     WHERE _t."id" = _k.p) AS _w
-  WHERE _w."id" <= (SELECT "id"
-    FROM _peeked)) ELSE (SELECT json_array(min(counted ->> 0, 100000), ifnull(counted ->> 4, counted ->> 2))
+  WHERE 1) ELSE (SELECT json_array(min(counted ->> 0, 100000), ifnull(counted ->> 4, counted ->> 2))
   FROM _counted) END AS examined, json_array(0, (SELECT count(*)
     FROM "_l0")) AS gate_visits, NULL AS searched
 FROM (SELECT sum((ifnull(octet_length(_page."owner_id"), 0) + ifnull(octet_length(_page."name"), 0))) AS bytes, count(*) AS found
@@ -688,139 +677,122 @@ FROM (SELECT sum((ifnull(octet_length(_page."owner_id"), 0) + ifnull(octet_lengt
 --   CO-ROUTINE _size
 --     MATERIALIZE _page
 --       CO-ROUTINE _q
---         SCALAR SUBQUERY 33
+--         SCALAR SUBQUERY 31
 --           MATERIALIZE _l0
 --             SEARCH _x_0_0_m USING INDEX room_members(user_id) (user_id=?)
 --           SCAN _l0
---         SCALAR SUBQUERY 34
+--         SCALAR SUBQUERY 32
 --           MATERIALIZE _counted
 --             SCAN CONSTANT ROW
---             SCALAR SUBQUERY 20
+--             SCALAR SUBQUERY 18
 --               CO-ROUTINE _w
 --                 COMPOUND QUERY
 --                   LEFT-MOST SUBQUERY
---                     CO-ROUTINE (subquery-11)
---                       MATERIALIZE _keys
---                         COMPOUND QUERY
---                           LEFT-MOST SUBQUERY
---                             CO-ROUTINE (subquery-2)
---                               SCAN _l0
---                               USE TEMP B-TREE FOR DISTINCT
---                             SCAN (subquery-2)
---                           UNION ALL
---                             CO-ROUTINE (subquery-5)
---                               SCAN CONSTANT ROW
---                             SCAN (subquery-5)
---                       SCALAR SUBQUERY 9
+--                     MATERIALIZE _w0
+--                       CO-ROUTINE (subquery-2)
 --                         SCAN _l0
---                       SCALAR SUBQUERY 10
---                         SCAN _l0
---                       SCAN _k
---                       SEARCH _t USING INTEGER PRIMARY KEY (rowid=?)
---                       LIST SUBQUERY 8
---                         BLOOM FILTER ON _keys (w=?)
---                         SEARCH _keys USING AUTOMATIC PARTIAL COVERING INDEX (w=?)
---                     SCALAR SUBQUERY 17
+--                         USE TEMP B-TREE FOR DISTINCT
+--                       SCAN (subquery-2)
+--                     SCALAR SUBQUERY 15
 --                       SCAN _l0
---                     SCALAR SUBQUERY 18
+--                     SCALAR SUBQUERY 16
 --                       SCAN _l0
---                     SCAN (subquery-11)
+--                     SCAN _k
+--                     SEARCH _t USING INTEGER PRIMARY KEY (rowid=?)
+--                     LIST SUBQUERY 10
+--                       SCAN _w0
 --                   UNION ALL
---                     CO-ROUTINE (subquery-16)
---                       SCALAR SUBQUERY 14
---                         SCAN _l0
---                       SCALAR SUBQUERY 15
---                         SCAN _l0
---                       SCAN _k
---                       SEARCH _t USING COVERING INDEX rooms(owner_id) (owner_id=?)
---                       LIST SUBQUERY 13
---                         BLOOM FILTER ON _keys (w=?)
---                         SEARCH _keys USING AUTOMATIC PARTIAL COVERING INDEX (w=?)
---                     SCAN (subquery-16)
+--                     MATERIALIZE _w1
+--                       SCAN CONSTANT ROW
+--                     SCAN _k
+--                     SEARCH _t USING COVERING INDEX rooms(owner_id) (owner_id=?)
+--                     LIST SUBQUERY 13
+--                       SCAN _w0
 --               SCAN _w
---               SCALAR SUBQUERY 7
+--               SCALAR SUBQUERY 9
 --                 SCAN _l0
 --           SCAN _counted
 --         SETUP
+--           MATERIALIZE _keys
+--             COMPOUND QUERY
+--               LEFT-MOST SUBQUERY
+--                 SCAN _w0
+--               UNION ALL
+--                 SCAN _w1
 --           SCAN _keys
---           CORRELATED SCALAR SUBQUERY 26
---             SEARCH _y0 USING INTEGER PRIMARY KEY (rowid=?)
---           CORRELATED SCALAR SUBQUERY 27
---             SEARCH _y1 USING COVERING INDEX rooms(owner_id) (owner_id=?)
 --           CORRELATED SCALAR SUBQUERY 24
 --             SEARCH _y0 USING INTEGER PRIMARY KEY (rowid=?)
 --           CORRELATED SCALAR SUBQUERY 25
 --             SEARCH _y1 USING COVERING INDEX rooms(owner_id) (owner_id=?)
+--           CORRELATED SCALAR SUBQUERY 22
+--             SEARCH _y0 USING INTEGER PRIMARY KEY (rowid=?)
+--           CORRELATED SCALAR SUBQUERY 23
+--             SEARCH _y1 USING COVERING INDEX rooms(owner_id) (owner_id=?)
 --         RECURSIVE STEP
 --           SCAN _q
---           CORRELATED SCALAR SUBQUERY 31
---             SEARCH _y0 USING INTEGER PRIMARY KEY (rowid=?)
---           CORRELATED SCALAR SUBQUERY 32
---             SEARCH _y1 USING COVERING INDEX rooms(owner_id) (owner_id=? AND rowid>?)
 --           CORRELATED SCALAR SUBQUERY 29
 --             SEARCH _y0 USING INTEGER PRIMARY KEY (rowid=?)
 --           CORRELATED SCALAR SUBQUERY 30
 --             SEARCH _y1 USING COVERING INDEX rooms(owner_id) (owner_id=? AND rowid>?)
+--           CORRELATED SCALAR SUBQUERY 27
+--             SEARCH _y0 USING INTEGER PRIMARY KEY (rowid=?)
+--           CORRELATED SCALAR SUBQUERY 28
+--             SEARCH _y1 USING COVERING INDEX rooms(owner_id) (owner_id=? AND rowid>?)
 --       SCAN _q
 --       SEARCH _t USING INTEGER PRIMARY KEY (rowid=?)
---       LIST SUBQUERY 23
---         BLOOM FILTER ON _keys (w=?)
---         SEARCH _keys USING AUTOMATIC PARTIAL COVERING INDEX (w=?)
+--       LIST SUBQUERY 21
+--         SCAN _w0
 --     SCAN _page
 --   SCAN _size
+--   SCALAR SUBQUERY 37
+--     SCAN _page
+--   SCALAR SUBQUERY 38
+--     SCAN _page
 --   SCALAR SUBQUERY 39
---     SCAN _page
---   SCALAR SUBQUERY 40
---     SCAN _page
---   SCALAR SUBQUERY 41
 --     SCAN _counted
---   SCALAR SUBQUERY 64
+--   SCALAR SUBQUERY 59
 --     CO-ROUTINE _q
---       SCALAR SUBQUERY 58
+--       SCALAR SUBQUERY 54
 --         SCAN _l0
---       SCALAR SUBQUERY 59
+--       SCALAR SUBQUERY 55
 --         SCAN _counted
 --       SETUP
+--         MATERIALIZE _peeked
+--           SCAN _page
 --         SCAN _keys
---         CORRELATED SCALAR SUBQUERY 45
---           SEARCH _y0 USING INTEGER PRIMARY KEY (rowid=?)
---         CORRELATED SCALAR SUBQUERY 46
---           SEARCH _y1 USING COVERING INDEX rooms(owner_id) (owner_id=?)
---         CORRELATED SCALAR SUBQUERY 47
---           SEARCH _y0 USING INTEGER PRIMARY KEY (rowid=?)
---         CORRELATED SCALAR SUBQUERY 48
---           SEARCH _y1 USING COVERING INDEX rooms(owner_id) (owner_id=?)
---         SCALAR SUBQUERY 49
---           MATERIALIZE _peeked
---             SCAN _page
---           SCAN _peeked
 --         CORRELATED SCALAR SUBQUERY 43
 --           SEARCH _y0 USING INTEGER PRIMARY KEY (rowid=?)
 --         CORRELATED SCALAR SUBQUERY 44
 --           SEARCH _y1 USING COVERING INDEX rooms(owner_id) (owner_id=?)
+--         SCAN _u
+--         CORRELATED SCALAR SUBQUERY 45
+--           SEARCH _y0 USING INTEGER PRIMARY KEY (rowid=?)
+--         CORRELATED SCALAR SUBQUERY 46
+--           SEARCH _y1 USING COVERING INDEX rooms(owner_id) (owner_id=?)
+--         CORRELATED SCALAR SUBQUERY 41
+--           SEARCH _y0 USING INTEGER PRIMARY KEY (rowid=?)
+--         CORRELATED SCALAR SUBQUERY 42
+--           SEARCH _y1 USING COVERING INDEX rooms(owner_id) (owner_id=?)
 --       RECURSIVE STEP
 --         SCAN _q
---         CORRELATED SCALAR SUBQUERY 53
+--         CORRELATED SCALAR SUBQUERY 50
 --           SEARCH _y0 USING INTEGER PRIMARY KEY (rowid=?)
---         CORRELATED SCALAR SUBQUERY 54
---           SEARCH _y1 USING COVERING INDEX rooms(owner_id) (owner_id=? AND rowid>?)
---         CORRELATED SCALAR SUBQUERY 55
---           SEARCH _y0 USING INTEGER PRIMARY KEY (rowid=?)
---         CORRELATED SCALAR SUBQUERY 56
---           SEARCH _y1 USING COVERING INDEX rooms(owner_id) (owner_id=? AND rowid>?)
---         SCALAR SUBQUERY 57
---           SCAN _peeked
 --         CORRELATED SCALAR SUBQUERY 51
---           SEARCH _y0 USING INTEGER PRIMARY KEY (rowid=?)
+--           SEARCH _y1 USING COVERING INDEX rooms(owner_id) (owner_id=? AND rowid>?)
+--         SCAN _u
 --         CORRELATED SCALAR SUBQUERY 52
+--           SEARCH _y0 USING INTEGER PRIMARY KEY (rowid=?)
+--         CORRELATED SCALAR SUBQUERY 53
+--           SEARCH _y1 USING COVERING INDEX rooms(owner_id) (owner_id=? AND rowid>?)
+--         CORRELATED SCALAR SUBQUERY 48
+--           SEARCH _y0 USING INTEGER PRIMARY KEY (rowid=?)
+--         CORRELATED SCALAR SUBQUERY 49
 --           SEARCH _y1 USING COVERING INDEX rooms(owner_id) (owner_id=? AND rowid>?)
 --     SCAN _q
 --     SEARCH _t USING INTEGER PRIMARY KEY (rowid=?)
---     SCALAR SUBQUERY 63
---       SCAN _peeked
---   SCALAR SUBQUERY 65
+--   SCALAR SUBQUERY 60
 --     SCAN _counted
---   SCALAR SUBQUERY 66
+--   SCALAR SUBQUERY 61
 --     SCAN _l0
 
 -- GET /api/rooms?filter[archived_at][is_null]=true → 200
@@ -989,58 +961,42 @@ FROM (SELECT sum((ifnull(octet_length(_page."owner_id"), 0) + ifnull(octet_lengt
 WITH "_l0" AS MATERIALIZED (SELECT "_x_0_0_m"."room_id" AS k, 1 AS ok
   FROM "room_members" AS "_x_0_0_m" INDEXED BY "room_members(user_id)"
   WHERE "_x_0_0_m"."user_id" = ?
-  LIMIT 100001), _keys AS MATERIALIZED (SELECT *
-  FROM (SELECT 0 AS w, k
-    FROM (SELECT DISTINCT k
-      FROM "_l0"
-      WHERE ok AND k IS NOT NULL))
+  LIMIT 100001), "_w0" AS MATERIALIZED (SELECT 0 AS w, k
+  FROM (SELECT DISTINCT k
+    FROM "_l0"
+    WHERE ok AND k IS NOT NULL)), "_w1" AS MATERIALIZED (SELECT 1 AS w, ? AS k), _keys AS MATERIALIZED (SELECT *
+  FROM (SELECT w, k
+    FROM "_w0")
   UNION ALL
   SELECT *
-  FROM (SELECT 1 AS w, ? AS k)), _counted AS MATERIALIZED (SELECT (SELECT json_array(count(*), count(*) FILTER (WHERE (_w."_f0" AND _w."size" IN (SELECT value AS item
+  FROM (SELECT w, k
+    FROM "_w1")), _counted AS MATERIALIZED (SELECT (SELECT json_array(count(*), count(*) FILTER (WHERE (_w."_f0" AND _w."size" IN (SELECT value AS item
             FROM json_each(?)))), 0)
     FROM (SELECT *
-      FROM (SELECT _t."size" AS "size", _t."name" AS "name", _t."id" AS "id", CASE _k.w WHEN 1 THEN NOT ifnull(_t."id" IN (SELECT k
-            FROM _keys
-            WHERE w = 0), 0) ELSE 1 END AS "_f0"
-        FROM _keys AS _k CROSS JOIN "rooms" AS _t NOT INDEXED
-        WHERE _k.w = 0 AND _t."id" = +_k.k
-        LIMIT CASE WHEN (SELECT count(*)
-          FROM "_l0") <= 100000 THEN (100000 - (SELECT count(*)
-            FROM "_l0")) + 1 ELSE 0 END)
+      FROM (SELECT _t."size" AS "size", _t."name" AS "name", _t."id" AS "id", NOT (_k.w > 0 AND ifnull(_t."id" IN (SELECT k
+              FROM "_w0"), 0)) AS "_f0"
+        FROM "_w0" AS _k CROSS JOIN "rooms" AS _t NOT INDEXED
+        WHERE _t."id" = +_k.k)
       UNION ALL
       SELECT *
-      FROM (SELECT _t."size" AS "size", _t."name" AS "name", _t."id" AS "id", CASE _k.w WHEN 1 THEN NOT ifnull(_t."id" IN (SELECT k
-            FROM _keys
-            WHERE w = 0), 0) ELSE 1 END AS "_f0"
-        FROM _keys AS _k CROSS JOIN "rooms" AS _t INDEXED BY "rooms(owner_id)"
-        WHERE _k.w = 1 AND _t."owner_id" = +_k.k
-        LIMIT CASE WHEN (SELECT count(*)
-          FROM "_l0") <= 100000 THEN (100000 - (SELECT count(*)
-            FROM "_l0")) + 1 ELSE 0 END) 
+      FROM (SELECT _t."size" AS "size", _t."name" AS "name", _t."id" AS "id", NOT (_k.w > 0 AND ifnull(_t."id" IN (SELECT k
+              FROM "_w0"), 0)) AS "_f0"
+        FROM "_w1" AS _k CROSS JOIN "rooms" AS _t INDEXED BY "rooms(owner_id)"
+        WHERE _t."owner_id" = +_k.k) 
       LIMIT CASE WHEN (SELECT count(*)
         FROM "_l0") <= 100000 THEN (100000 - (SELECT count(*)
           FROM "_l0")) + 1 ELSE 0 END) AS _w) AS counted), _sorted AS MATERIALIZED (SELECT _w."name", _w."size", _w."id"
   FROM (SELECT *
-    FROM (SELECT _t."name" AS "name", _t."size" AS "size", _t."id" AS "id", CASE _k.w WHEN 1 THEN NOT ifnull(_t."id" IN (SELECT k
-          FROM _keys
-          WHERE w = 0), 0) ELSE 1 END AS "_f0"
-      FROM _keys AS _k CROSS JOIN "rooms" AS _t NOT INDEXED
-      WHERE _k.w = 0 AND _t."id" = +_k.k
-      LIMIT CASE WHEN (SELECT count(*)
-        FROM "_l0") <= 100000 THEN CASE WHEN (SELECT counted ->> 0
-        FROM _counted) <= (100000 - (SELECT count(*)
-          FROM "_l0")) THEN -1 ELSE 0 END ELSE 0 END)
+    FROM (SELECT _t."name" AS "name", _t."size" AS "size", _t."id" AS "id", NOT (_k.w > 0 AND ifnull(_t."id" IN (SELECT k
+            FROM "_w0"), 0)) AS "_f0"
+      FROM "_w0" AS _k CROSS JOIN "rooms" AS _t NOT INDEXED
+      WHERE _t."id" = +_k.k)
     UNION ALL
     SELECT *
-    FROM (SELECT _t."name" AS "name", _t."size" AS "size", _t."id" AS "id", CASE _k.w WHEN 1 THEN NOT ifnull(_t."id" IN (SELECT k
-          FROM _keys
-          WHERE w = 0), 0) ELSE 1 END AS "_f0"
-      FROM _keys AS _k CROSS JOIN "rooms" AS _t INDEXED BY "rooms(owner_id)"
-      WHERE _k.w = 1 AND _t."owner_id" = +_k.k
-      LIMIT CASE WHEN (SELECT count(*)
-        FROM "_l0") <= 100000 THEN CASE WHEN (SELECT counted ->> 0
-        FROM _counted) <= (100000 - (SELECT count(*)
-          FROM "_l0")) THEN -1 ELSE 0 END ELSE 0 END) 
+    FROM (SELECT _t."name" AS "name", _t."size" AS "size", _t."id" AS "id", NOT (_k.w > 0 AND ifnull(_t."id" IN (SELECT k
+            FROM "_w0"), 0)) AS "_f0"
+      FROM "_w1" AS _k CROSS JOIN "rooms" AS _t INDEXED BY "rooms(owner_id)"
+      WHERE _t."owner_id" = +_k.k) 
     LIMIT CASE WHEN (SELECT count(*)
       FROM "_l0") <= 100000 THEN CASE WHEN (SELECT counted ->> 0
       FROM _counted) <= (100000 - (SELECT count(*)
@@ -1070,123 +1026,89 @@ FROM (SELECT sum((ifnull(octet_length(_page."owner_id"), 0) + ifnull(octet_lengt
 --         CO-ROUTINE _w
 --           COMPOUND QUERY
 --             LEFT-MOST SUBQUERY
---               CO-ROUTINE (subquery-26)
---                 MATERIALIZE _keys
---                   COMPOUND QUERY
---                     LEFT-MOST SUBQUERY
---                       CO-ROUTINE (subquery-2)
---                         MATERIALIZE _l0
---                           SEARCH _x_0_0_m USING INDEX room_members(user_id) (user_id=?)
---                         SCAN _l0
---                         USE TEMP B-TREE FOR DISTINCT
---                       SCAN (subquery-2)
---                     UNION ALL
---                       CO-ROUTINE (subquery-5)
---                         SCAN CONSTANT ROW
---                       SCAN (subquery-5)
---                 SCALAR SUBQUERY 23
+--               MATERIALIZE _w0
+--                 CO-ROUTINE (subquery-2)
+--                   MATERIALIZE _l0
+--                     SEARCH _x_0_0_m USING INDEX room_members(user_id) (user_id=?)
 --                   SCAN _l0
---                 SCALAR SUBQUERY 24
---                   MATERIALIZE _counted
---                     SCAN CONSTANT ROW
---                     SCALAR SUBQUERY 20
---                       CO-ROUTINE _w
---                         COMPOUND QUERY
---                           LEFT-MOST SUBQUERY
---                             CO-ROUTINE (subquery-11)
---                               SCALAR SUBQUERY 9
---                                 SCAN _l0
---                               SCALAR SUBQUERY 10
---                                 SCAN _l0
---                               SCAN _k
---                               SEARCH _t USING INTEGER PRIMARY KEY (rowid=?)
---                               LIST SUBQUERY 8
---                                 BLOOM FILTER ON _keys (w=?)
---                                 SEARCH _keys USING AUTOMATIC PARTIAL COVERING INDEX (w=?)
---                             SCALAR SUBQUERY 17
---                               SCAN _l0
---                             SCALAR SUBQUERY 18
---                               SCAN _l0
---                             SCAN (subquery-11)
---                           UNION ALL
---                             CO-ROUTINE (subquery-16)
---                               SCALAR SUBQUERY 14
---                                 SCAN _l0
---                               SCALAR SUBQUERY 15
---                                 SCAN _l0
---                               SCAN _k
---                               SEARCH _t USING INDEX rooms(owner_id) (owner_id=?)
---                               LIST SUBQUERY 13
---                                 BLOOM FILTER ON _keys (w=?)
---                                 SEARCH _keys USING AUTOMATIC PARTIAL COVERING INDEX (w=?)
---                             SCAN (subquery-16)
---                       SCAN _w
---                       LIST SUBQUERY 7
---                         SCAN json_each VIRTUAL TABLE INDEX 1:
---                   SCAN _counted
---                 SCALAR SUBQUERY 25
---                   SCAN _l0
---                 SCAN _k
---                 SEARCH _t USING INTEGER PRIMARY KEY (rowid=?)
---                 LIST SUBQUERY 22
---                   SCAN _keys
---               SCALAR SUBQUERY 33
+--                   USE TEMP B-TREE FOR DISTINCT
+--                 SCAN (subquery-2)
+--               SCALAR SUBQUERY 25
 --                 SCAN _l0
---               SCALAR SUBQUERY 34
+--               SCALAR SUBQUERY 26
+--                 MATERIALIZE _counted
+--                   SCAN CONSTANT ROW
+--                   SCALAR SUBQUERY 18
+--                     CO-ROUTINE _w
+--                       COMPOUND QUERY
+--                         LEFT-MOST SUBQUERY
+--                           SCALAR SUBQUERY 15
+--                             SCAN _l0
+--                           SCALAR SUBQUERY 16
+--                             SCAN _l0
+--                           SCAN _k
+--                           SEARCH _t USING INTEGER PRIMARY KEY (rowid=?)
+--                           LIST SUBQUERY 10
+--                             SCAN _w0
+--                         UNION ALL
+--                           MATERIALIZE _w1
+--                             SCAN CONSTANT ROW
+--                           SCAN _k
+--                           SEARCH _t USING INDEX rooms(owner_id) (owner_id=?)
+--                           LIST SUBQUERY 13
+--                             SCAN _w0
+--                     SCAN _w
+--                     LIST SUBQUERY 9
+--                       SCAN json_each VIRTUAL TABLE INDEX 1:
 --                 SCAN _counted
---               SCALAR SUBQUERY 35
+--               SCALAR SUBQUERY 27
 --                 SCAN _l0
---               SCAN (subquery-26)
+--               SCAN _k
+--               SEARCH _t USING INTEGER PRIMARY KEY (rowid=?)
+--               LIST SUBQUERY 20
+--                 SCAN _w0
 --             UNION ALL
---               CO-ROUTINE (subquery-32)
---                 SCALAR SUBQUERY 29
---                   SCAN _l0
---                 SCALAR SUBQUERY 30
---                   SCAN _counted
---                 SCALAR SUBQUERY 31
---                   SCAN _l0
---                 SCAN _k
---                 SEARCH _t USING INDEX rooms(owner_id) (owner_id=?)
---                 LIST SUBQUERY 28
---                   BLOOM FILTER ON _keys (w=?)
---                   SEARCH _keys USING AUTOMATIC PARTIAL COVERING INDEX (w=?)
---               SCAN (subquery-32)
+--               SCAN _k
+--               SEARCH _t USING INDEX rooms(owner_id) (owner_id=?)
+--               LIST SUBQUERY 23
+--                 SCAN _w0
 --         SCAN _w
---         LIST SUBQUERY 37
+--         LIST SUBQUERY 29
 --           SCAN json_each VIRTUAL TABLE INDEX 1:
 --         USE TEMP B-TREE FOR ORDER BY
 --       SCAN _sorted
 --       SEARCH _r USING INTEGER PRIMARY KEY (rowid=?)
 --     SCAN _page
 --   SCAN _size
---   SCALAR SUBQUERY 40
+--   SCALAR SUBQUERY 32
 --     SCAN _page
---   SCALAR SUBQUERY 41
+--   SCALAR SUBQUERY 33
 --     SCAN _page
---   SCALAR SUBQUERY 42
+--   SCALAR SUBQUERY 34
 --     SCAN _counted
---   SCALAR SUBQUERY 43
+--   SCALAR SUBQUERY 35
 --     SCAN _counted
---   SCALAR SUBQUERY 44
+--   SCALAR SUBQUERY 36
 --     SCAN _l0
 
 -- GET /api/messages → 200
 WITH "_l0" AS MATERIALIZED (SELECT "_x_0_0_m"."room_id" AS k, 1 AS ok
   FROM "room_members" AS "_x_0_0_m" INDEXED BY "room_members(user_id)"
   WHERE "_x_0_0_m"."user_id" = ?
-  LIMIT 100001), _keys AS MATERIALIZED (SELECT 0 AS w, k
+  LIMIT 100001), "_w0" AS MATERIALIZED (SELECT 0 AS w, k
   FROM (SELECT DISTINCT k
     FROM "_l0"
-    WHERE ok AND k IS NOT NULL)), _counted AS MATERIALIZED (SELECT (SELECT json_array(count(*), count(*) FILTER (WHERE 1), 0)
+    WHERE ok AND k IS NOT NULL)), _keys AS MATERIALIZED (SELECT w, k
+  FROM "_w0"), _counted AS MATERIALIZED (SELECT (SELECT json_array(count(*), count(*) FILTER (WHERE 1), 0)
     FROM (SELECT _t."id" AS "id"
-      FROM _keys AS _k CROSS JOIN "messages" AS _t INDEXED BY "messages(room_id,created_at)"
-      WHERE _k.w = 0 AND _t."room_id" = +_k.k
+      FROM "_w0" AS _k CROSS JOIN "messages" AS _t INDEXED BY "messages(room_id,created_at)"
+      WHERE _t."room_id" = +_k.k
       LIMIT CASE WHEN (SELECT count(*)
         FROM "_l0") <= 100000 THEN (100000 - (SELECT count(*)
           FROM "_l0")) + 1 ELSE 0 END) AS _w) AS counted), _sorted AS MATERIALIZED (SELECT _w."id"
   FROM (SELECT _t."id" AS "id"
-    FROM _keys AS _k CROSS JOIN "messages" AS _t INDEXED BY "messages(room_id,created_at)"
-    WHERE _k.w = 0 AND _t."room_id" = +_k.k
+    FROM "_w0" AS _k CROSS JOIN "messages" AS _t INDEXED BY "messages(room_id,created_at)"
+    WHERE _t."room_id" = +_k.k
     LIMIT CASE WHEN (SELECT count(*)
       FROM "_l0") <= 100000 THEN CASE WHEN (SELECT counted ->> 0
       FROM _counted) <= (100000 - (SELECT count(*)
@@ -1209,29 +1131,29 @@ FROM (SELECT sum((ifnull(octet_length(_page."author_id"), 0) + ifnull(octet_leng
 --     MATERIALIZE _page
 --       MATERIALIZE _sorted
 --         CO-ROUTINE _w
---           MATERIALIZE _keys
+--           MATERIALIZE _w0
 --             CO-ROUTINE (subquery-2)
 --               MATERIALIZE _l0
 --                 SEARCH _x_0_0_m USING INDEX room_members(user_id) (user_id=?)
 --               SCAN _l0
 --               USE TEMP B-TREE FOR DISTINCT
 --             SCAN (subquery-2)
---           SCALAR SUBQUERY 9
---             SCAN _l0
 --           SCALAR SUBQUERY 10
+--             SCAN _l0
+--           SCALAR SUBQUERY 11
 --             MATERIALIZE _counted
 --               SCAN CONSTANT ROW
---               SCALAR SUBQUERY 7
+--               SCALAR SUBQUERY 8
 --                 CO-ROUTINE _w
---                   SCALAR SUBQUERY 4
---                     SCAN _l0
 --                   SCALAR SUBQUERY 5
+--                     SCAN _l0
+--                   SCALAR SUBQUERY 6
 --                     SCAN _l0
 --                   SCAN _k
 --                   SEARCH _t USING COVERING INDEX messages(room_id,created_at) (room_id=?)
 --                 SCAN _w
 --             SCAN _counted
---           SCALAR SUBQUERY 11
+--           SCALAR SUBQUERY 12
 --             SCAN _l0
 --           SCAN _k
 --           SEARCH _t USING COVERING INDEX messages(room_id,created_at) (room_id=?)
@@ -1241,25 +1163,26 @@ FROM (SELECT sum((ifnull(octet_length(_page."author_id"), 0) + ifnull(octet_leng
 --       SEARCH _r USING INTEGER PRIMARY KEY (rowid=?)
 --     SCAN _page
 --   SCAN _size
---   SCALAR SUBQUERY 15
---     SCAN _page
 --   SCALAR SUBQUERY 16
 --     SCAN _page
 --   SCALAR SUBQUERY 17
---     SCAN _counted
+--     SCAN _page
 --   SCALAR SUBQUERY 18
 --     SCAN _counted
 --   SCALAR SUBQUERY 19
+--     SCAN _counted
+--   SCALAR SUBQUERY 20
 --     SCAN _l0
 
 -- GET /api/messages?sort=created_at&total=none → 200
 WITH "_l0" AS MATERIALIZED (SELECT "_x_0_0_m"."room_id" AS k, 1 AS ok
   FROM "room_members" AS "_x_0_0_m" INDEXED BY "room_members(user_id)"
   WHERE "_x_0_0_m"."user_id" = ?
-  LIMIT 100001), _keys AS MATERIALIZED (SELECT 0 AS w, k
+  LIMIT 100001), "_w0" AS MATERIALIZED (SELECT 0 AS w, k
   FROM (SELECT DISTINCT k
     FROM "_l0"
-    WHERE ok AND k IS NOT NULL)), _page AS MATERIALIZED (SELECT _w."id", _w."room_id", _w."author_id", _w."body", _w."created_at", _w."attachment"
+    WHERE ok AND k IS NOT NULL)), _keys AS MATERIALIZED (SELECT w, k
+  FROM "_w0"), _page AS MATERIALIZED (SELECT _w."id", _w."room_id", _w."author_id", _w."body", _w."created_at", _w."attachment"
   FROM (SELECT _t."id" AS "id", _t."room_id" AS "room_id", _t."author_id" AS "author_id", _t."body" AS "body", _t."created_at" AS "created_at", _t."attachment" AS "attachment"
     FROM (WITH _q(w, k, p, "_o0", "_o1") AS (SELECT _keys.w AS w, _keys.k AS k, _h."id" AS p, _h."created_at" AS "_o0", _h."id" AS "_o1"
         FROM _keys CROSS JOIN "messages" AS _h NOT INDEXED
@@ -1324,54 +1247,56 @@ FROM (SELECT sum((ifnull(octet_length(_page."author_id"), 0) + ifnull(octet_leng
 --   CO-ROUTINE _size
 --     MATERIALIZE _page
 --       CO-ROUTINE _q
---         SCALAR SUBQUERY 8
+--         SCALAR SUBQUERY 9
 --           MATERIALIZE _l0
 --             SEARCH _x_0_0_m USING INDEX room_members(user_id) (user_id=?)
 --           SCAN _l0
 --         SETUP
 --           MATERIALIZE _keys
---             CO-ROUTINE (subquery-2)
---               SCAN _l0
---               USE TEMP B-TREE FOR DISTINCT
---             SCAN (subquery-2)
+--             MATERIALIZE _w0
+--               CO-ROUTINE (subquery-2)
+--                 SCAN _l0
+--                 USE TEMP B-TREE FOR DISTINCT
+--               SCAN (subquery-2)
+--             SCAN _w0
 --           SCAN _keys
 --           SEARCH _h USING INTEGER PRIMARY KEY (rowid=?)
---           CORRELATED SCALAR SUBQUERY 4
+--           CORRELATED SCALAR SUBQUERY 5
 --             SEARCH _y0 USING COVERING INDEX messages(room_id,created_at) (room_id=?)
 --         RECURSIVE STEP
 --           SCAN _q
 --           SEARCH _h USING INTEGER PRIMARY KEY (rowid=?)
---           CORRELATED SCALAR SUBQUERY 6
---             SEARCH _y0 USING COVERING INDEX messages(room_id,created_at) (room_id=? AND created_at=? AND rowid>?)
 --           CORRELATED SCALAR SUBQUERY 7
+--             SEARCH _y0 USING COVERING INDEX messages(room_id,created_at) (room_id=? AND created_at=? AND rowid>?)
+--           CORRELATED SCALAR SUBQUERY 8
 --             SEARCH _y0 USING COVERING INDEX messages(room_id,created_at) (room_id=? AND created_at>?)
 --       SCAN _q
 --       SEARCH _t USING INTEGER PRIMARY KEY (rowid=?)
 --     SCAN _page
 --   SCAN _size
---   SCALAR SUBQUERY 13
---     SCAN _page
 --   SCALAR SUBQUERY 14
 --     SCAN _page
---   SCALAR SUBQUERY 23
+--   SCALAR SUBQUERY 15
+--     SCAN _page
+--   SCALAR SUBQUERY 24
 --     CO-ROUTINE _q
---       SCALAR SUBQUERY 19
+--       SCALAR SUBQUERY 20
 --         SCAN _l0
 --       SETUP
 --         SCAN _keys
 --         SEARCH _h USING INTEGER PRIMARY KEY (rowid=?)
---         CORRELATED SCALAR SUBQUERY 15
+--         CORRELATED SCALAR SUBQUERY 16
 --           SEARCH _y0 USING COVERING INDEX messages(room_id,created_at) (room_id=?)
 --       RECURSIVE STEP
 --         SCAN _q
 --         SEARCH _h USING INTEGER PRIMARY KEY (rowid=?)
---         CORRELATED SCALAR SUBQUERY 17
---           SEARCH _y0 USING COVERING INDEX messages(room_id,created_at) (room_id=? AND created_at=? AND rowid>?)
 --         CORRELATED SCALAR SUBQUERY 18
+--           SEARCH _y0 USING COVERING INDEX messages(room_id,created_at) (room_id=? AND created_at=? AND rowid>?)
+--         CORRELATED SCALAR SUBQUERY 19
 --           SEARCH _y0 USING COVERING INDEX messages(room_id,created_at) (room_id=? AND created_at>?)
 --     SCAN _q
 --     SEARCH _t USING INTEGER PRIMARY KEY (rowid=?)
---   SCALAR SUBQUERY 24
+--   SCALAR SUBQUERY 25
 --     SCAN _l0
 
 -- GET /api/messages?where[room_id]=1&sort=-created_at → 200
@@ -1838,57 +1763,41 @@ FROM (SELECT sum((ifnull(octet_length(_page."label"), 0) + ifnull(octet_length(_
 WITH "_l0" AS MATERIALIZED (SELECT "_x_0_0_m"."room_id" AS k, 1 AS ok
   FROM "room_members" AS "_x_0_0_m" INDEXED BY "room_members(user_id)"
   WHERE "_x_0_0_m"."user_id" = ?
-  LIMIT 100001), _keys AS MATERIALIZED (SELECT *
-  FROM (SELECT 0 AS w, k
-    FROM (SELECT DISTINCT k
-      FROM "_l0"
-      WHERE ok AND k IS NOT NULL))
+  LIMIT 100001), "_w0" AS MATERIALIZED (SELECT 0 AS w, k
+  FROM (SELECT DISTINCT k
+    FROM "_l0"
+    WHERE ok AND k IS NOT NULL)), "_w1" AS MATERIALIZED (SELECT 1 AS w, ? AS k), _keys AS MATERIALIZED (SELECT *
+  FROM (SELECT w, k
+    FROM "_w0")
   UNION ALL
   SELECT *
-  FROM (SELECT 1 AS w, ? AS k)), _counted AS MATERIALIZED (SELECT (SELECT json_array(count(*), count(*) FILTER (WHERE (((_w."name" = ? AND _w."size" IS NULL AND _w."id" > ?) OR _w."name" > ?) AND (_w."_f0" AND 1))), 0)
+  FROM (SELECT w, k
+    FROM "_w1")), _counted AS MATERIALIZED (SELECT (SELECT json_array(count(*), count(*) FILTER (WHERE (((_w."name" = ? AND _w."size" IS NULL AND _w."id" > ?) OR _w."name" > ?) AND (_w."_f0" AND 1))), 0)
     FROM (SELECT *
-      FROM (SELECT _t."name" AS "name", _t."size" AS "size", _t."id" AS "id", CASE _k.w WHEN 1 THEN NOT ifnull(_t."id" IN (SELECT k
-            FROM _keys
-            WHERE w = 0), 0) ELSE 1 END AS "_f0"
-        FROM _keys AS _k CROSS JOIN "rooms" AS _t NOT INDEXED
-        WHERE _k.w = 0 AND _t."id" = +_k.k
-        LIMIT CASE WHEN (SELECT count(*)
-          FROM "_l0") <= 100000 THEN (100000 - (SELECT count(*)
-            FROM "_l0")) + 1 ELSE 0 END)
+      FROM (SELECT _t."name" AS "name", _t."size" AS "size", _t."id" AS "id", NOT (_k.w > 0 AND ifnull(_t."id" IN (SELECT k
+              FROM "_w0"), 0)) AS "_f0"
+        FROM "_w0" AS _k CROSS JOIN "rooms" AS _t NOT INDEXED
+        WHERE _t."id" = +_k.k)
       UNION ALL
       SELECT *
-      FROM (SELECT _t."name" AS "name", _t."size" AS "size", _t."id" AS "id", CASE _k.w WHEN 1 THEN NOT ifnull(_t."id" IN (SELECT k
-            FROM _keys
-            WHERE w = 0), 0) ELSE 1 END AS "_f0"
-        FROM _keys AS _k CROSS JOIN "rooms" AS _t INDEXED BY "rooms(owner_id)"
-        WHERE _k.w = 1 AND _t."owner_id" = +_k.k
-        LIMIT CASE WHEN (SELECT count(*)
-          FROM "_l0") <= 100000 THEN (100000 - (SELECT count(*)
-            FROM "_l0")) + 1 ELSE 0 END) 
+      FROM (SELECT _t."name" AS "name", _t."size" AS "size", _t."id" AS "id", NOT (_k.w > 0 AND ifnull(_t."id" IN (SELECT k
+              FROM "_w0"), 0)) AS "_f0"
+        FROM "_w1" AS _k CROSS JOIN "rooms" AS _t INDEXED BY "rooms(owner_id)"
+        WHERE _t."owner_id" = +_k.k) 
       LIMIT CASE WHEN (SELECT count(*)
         FROM "_l0") <= 100000 THEN (100000 - (SELECT count(*)
           FROM "_l0")) + 1 ELSE 0 END) AS _w) AS counted), _sorted AS MATERIALIZED (SELECT _w."name", _w."size", _w."id"
   FROM (SELECT *
-    FROM (SELECT _t."name" AS "name", _t."size" AS "size", _t."id" AS "id", CASE _k.w WHEN 1 THEN NOT ifnull(_t."id" IN (SELECT k
-          FROM _keys
-          WHERE w = 0), 0) ELSE 1 END AS "_f0"
-      FROM _keys AS _k CROSS JOIN "rooms" AS _t NOT INDEXED
-      WHERE _k.w = 0 AND _t."id" = +_k.k
-      LIMIT CASE WHEN (SELECT count(*)
-        FROM "_l0") <= 100000 THEN CASE WHEN (SELECT counted ->> 0
-        FROM _counted) <= (100000 - (SELECT count(*)
-          FROM "_l0")) THEN -1 ELSE 0 END ELSE 0 END)
+    FROM (SELECT _t."name" AS "name", _t."size" AS "size", _t."id" AS "id", NOT (_k.w > 0 AND ifnull(_t."id" IN (SELECT k
+            FROM "_w0"), 0)) AS "_f0"
+      FROM "_w0" AS _k CROSS JOIN "rooms" AS _t NOT INDEXED
+      WHERE _t."id" = +_k.k)
     UNION ALL
     SELECT *
-    FROM (SELECT _t."name" AS "name", _t."size" AS "size", _t."id" AS "id", CASE _k.w WHEN 1 THEN NOT ifnull(_t."id" IN (SELECT k
-          FROM _keys
-          WHERE w = 0), 0) ELSE 1 END AS "_f0"
-      FROM _keys AS _k CROSS JOIN "rooms" AS _t INDEXED BY "rooms(owner_id)"
-      WHERE _k.w = 1 AND _t."owner_id" = +_k.k
-      LIMIT CASE WHEN (SELECT count(*)
-        FROM "_l0") <= 100000 THEN CASE WHEN (SELECT counted ->> 0
-        FROM _counted) <= (100000 - (SELECT count(*)
-          FROM "_l0")) THEN -1 ELSE 0 END ELSE 0 END) 
+    FROM (SELECT _t."name" AS "name", _t."size" AS "size", _t."id" AS "id", NOT (_k.w > 0 AND ifnull(_t."id" IN (SELECT k
+            FROM "_w0"), 0)) AS "_f0"
+      FROM "_w1" AS _k CROSS JOIN "rooms" AS _t INDEXED BY "rooms(owner_id)"
+      WHERE _t."owner_id" = +_k.k) 
     LIMIT CASE WHEN (SELECT count(*)
       FROM "_l0") <= 100000 THEN CASE WHEN (SELECT counted ->> 0
       FROM _counted) <= (100000 - (SELECT count(*)
@@ -1916,108 +1825,74 @@ FROM (SELECT sum((ifnull(octet_length(_page."owner_id"), 0) + ifnull(octet_lengt
 --         CO-ROUTINE _w
 --           COMPOUND QUERY
 --             LEFT-MOST SUBQUERY
---               CO-ROUTINE (subquery-25)
---                 MATERIALIZE _keys
---                   COMPOUND QUERY
---                     LEFT-MOST SUBQUERY
---                       CO-ROUTINE (subquery-2)
---                         MATERIALIZE _l0
---                           SEARCH _x_0_0_m USING INDEX room_members(user_id) (user_id=?)
---                         SCAN _l0
---                         USE TEMP B-TREE FOR DISTINCT
---                       SCAN (subquery-2)
---                     UNION ALL
---                       CO-ROUTINE (subquery-5)
---                         SCAN CONSTANT ROW
---                       SCAN (subquery-5)
---                 SCALAR SUBQUERY 22
+--               MATERIALIZE _w0
+--                 CO-ROUTINE (subquery-2)
+--                   MATERIALIZE _l0
+--                     SEARCH _x_0_0_m USING INDEX room_members(user_id) (user_id=?)
 --                   SCAN _l0
---                 SCALAR SUBQUERY 23
---                   MATERIALIZE _counted
---                     SCAN CONSTANT ROW
---                     SCALAR SUBQUERY 19
---                       CO-ROUTINE _w
---                         COMPOUND QUERY
---                           LEFT-MOST SUBQUERY
---                             CO-ROUTINE (subquery-10)
---                               SCALAR SUBQUERY 8
---                                 SCAN _l0
---                               SCALAR SUBQUERY 9
---                                 SCAN _l0
---                               SCAN _k
---                               SEARCH _t USING INTEGER PRIMARY KEY (rowid=?)
---                               LIST SUBQUERY 7
---                                 BLOOM FILTER ON _keys (w=?)
---                                 SEARCH _keys USING AUTOMATIC PARTIAL COVERING INDEX (w=?)
---                             SCALAR SUBQUERY 16
---                               SCAN _l0
---                             SCALAR SUBQUERY 17
---                               SCAN _l0
---                             SCAN (subquery-10)
---                           UNION ALL
---                             CO-ROUTINE (subquery-15)
---                               SCALAR SUBQUERY 13
---                                 SCAN _l0
---                               SCALAR SUBQUERY 14
---                                 SCAN _l0
---                               SCAN _k
---                               SEARCH _t USING INDEX rooms(owner_id) (owner_id=?)
---                               LIST SUBQUERY 12
---                                 BLOOM FILTER ON _keys (w=?)
---                                 SEARCH _keys USING AUTOMATIC PARTIAL COVERING INDEX (w=?)
---                             SCAN (subquery-15)
---                       SCAN _w
---                   SCAN _counted
---                 SCALAR SUBQUERY 24
---                   SCAN _l0
---                 SCAN _k
---                 SEARCH _t USING INTEGER PRIMARY KEY (rowid=?)
---                 LIST SUBQUERY 21
---                   SCAN _keys
---               SCALAR SUBQUERY 32
+--                   USE TEMP B-TREE FOR DISTINCT
+--                 SCAN (subquery-2)
+--               SCALAR SUBQUERY 24
 --                 SCAN _l0
---               SCALAR SUBQUERY 33
+--               SCALAR SUBQUERY 25
+--                 MATERIALIZE _counted
+--                   SCAN CONSTANT ROW
+--                   SCALAR SUBQUERY 17
+--                     CO-ROUTINE _w
+--                       COMPOUND QUERY
+--                         LEFT-MOST SUBQUERY
+--                           SCALAR SUBQUERY 14
+--                             SCAN _l0
+--                           SCALAR SUBQUERY 15
+--                             SCAN _l0
+--                           SCAN _k
+--                           SEARCH _t USING INTEGER PRIMARY KEY (rowid=?)
+--                           LIST SUBQUERY 9
+--                             SCAN _w0
+--                         UNION ALL
+--                           MATERIALIZE _w1
+--                             SCAN CONSTANT ROW
+--                           SCAN _k
+--                           SEARCH _t USING INDEX rooms(owner_id) (owner_id=?)
+--                           LIST SUBQUERY 12
+--                             SCAN _w0
+--                     SCAN _w
 --                 SCAN _counted
---               SCALAR SUBQUERY 34
+--               SCALAR SUBQUERY 26
 --                 SCAN _l0
---               SCAN (subquery-25)
+--               SCAN _k
+--               SEARCH _t USING INTEGER PRIMARY KEY (rowid=?)
+--               LIST SUBQUERY 19
+--                 SCAN _w0
 --             UNION ALL
---               CO-ROUTINE (subquery-31)
---                 SCALAR SUBQUERY 28
---                   SCAN _l0
---                 SCALAR SUBQUERY 29
---                   SCAN _counted
---                 SCALAR SUBQUERY 30
---                   SCAN _l0
---                 SCAN _k
---                 SEARCH _t USING INDEX rooms(owner_id) (owner_id=?)
---                 LIST SUBQUERY 27
---                   BLOOM FILTER ON _keys (w=?)
---                   SEARCH _keys USING AUTOMATIC PARTIAL COVERING INDEX (w=?)
---               SCAN (subquery-31)
+--               SCAN _k
+--               SEARCH _t USING INDEX rooms(owner_id) (owner_id=?)
+--               LIST SUBQUERY 22
+--                 SCAN _w0
 --         SCAN _w
 --         USE TEMP B-TREE FOR ORDER BY
 --       SCAN _sorted
 --       SEARCH _r USING INTEGER PRIMARY KEY (rowid=?)
 --     SCAN _page
 --   SCAN _size
---   SCALAR SUBQUERY 38
+--   SCALAR SUBQUERY 30
 --     SCAN _page
---   SCALAR SUBQUERY 39
+--   SCALAR SUBQUERY 31
 --     SCAN _page
---   SCALAR SUBQUERY 40
+--   SCALAR SUBQUERY 32
 --     SCAN _counted
---   SCALAR SUBQUERY 41
+--   SCALAR SUBQUERY 33
 --     SCAN _l0
 
 -- GET what follows /api/messages?limit=1&sort=created_at → 200
 WITH "_l0" AS MATERIALIZED (SELECT "_x_0_0_m"."room_id" AS k, 1 AS ok
   FROM "room_members" AS "_x_0_0_m" INDEXED BY "room_members(user_id)"
   WHERE "_x_0_0_m"."user_id" = ?
-  LIMIT 100001), _keys AS MATERIALIZED (SELECT 0 AS w, k
+  LIMIT 100001), "_w0" AS MATERIALIZED (SELECT 0 AS w, k
   FROM (SELECT DISTINCT k
     FROM "_l0"
-    WHERE ok AND k IS NOT NULL)), _page AS MATERIALIZED (SELECT _w."id", _w."room_id", _w."author_id", _w."body", _w."created_at", _w."attachment"
+    WHERE ok AND k IS NOT NULL)), _keys AS MATERIALIZED (SELECT w, k
+  FROM "_w0"), _page AS MATERIALIZED (SELECT _w."id", _w."room_id", _w."author_id", _w."body", _w."created_at", _w."attachment"
   FROM (SELECT _t."id" AS "id", _t."room_id" AS "room_id", _t."author_id" AS "author_id", _t."body" AS "body", _t."created_at" AS "created_at", _t."attachment" AS "attachment"
     FROM (WITH _q(w, k, p, "_o0", "_o1") AS (SELECT _keys.w AS w, _keys.k AS k, _h."id" AS p, _h."created_at" AS "_o0", _h."id" AS "_o1"
         FROM _keys CROSS JOIN "messages" AS _h NOT INDEXED
@@ -2090,56 +1965,58 @@ FROM (SELECT sum((ifnull(octet_length(_page."author_id"), 0) + ifnull(octet_leng
 --   CO-ROUTINE _size
 --     MATERIALIZE _page
 --       CO-ROUTINE _q
---         SCALAR SUBQUERY 9
+--         SCALAR SUBQUERY 10
 --           MATERIALIZE _l0
 --             SEARCH _x_0_0_m USING INDEX room_members(user_id) (user_id=?)
 --           SCAN _l0
 --         SETUP
 --           MATERIALIZE _keys
---             CO-ROUTINE (subquery-2)
---               SCAN _l0
---               USE TEMP B-TREE FOR DISTINCT
---             SCAN (subquery-2)
+--             MATERIALIZE _w0
+--               CO-ROUTINE (subquery-2)
+--                 SCAN _l0
+--                 USE TEMP B-TREE FOR DISTINCT
+--               SCAN (subquery-2)
+--             SCAN _w0
 --           SCAN _keys
 --           SEARCH _h USING INTEGER PRIMARY KEY (rowid=?)
---           CORRELATED SCALAR SUBQUERY 4
---             SEARCH _y0 USING COVERING INDEX messages(room_id,created_at) (room_id=? AND created_at=? AND rowid>?)
 --           CORRELATED SCALAR SUBQUERY 5
+--             SEARCH _y0 USING COVERING INDEX messages(room_id,created_at) (room_id=? AND created_at=? AND rowid>?)
+--           CORRELATED SCALAR SUBQUERY 6
 --             SEARCH _y0 USING COVERING INDEX messages(room_id,created_at) (room_id=? AND created_at>?)
 --         RECURSIVE STEP
 --           SCAN _q
 --           SEARCH _h USING INTEGER PRIMARY KEY (rowid=?)
---           CORRELATED SCALAR SUBQUERY 7
---             SEARCH _y0 USING COVERING INDEX messages(room_id,created_at) (room_id=? AND created_at=? AND rowid>?)
 --           CORRELATED SCALAR SUBQUERY 8
+--             SEARCH _y0 USING COVERING INDEX messages(room_id,created_at) (room_id=? AND created_at=? AND rowid>?)
+--           CORRELATED SCALAR SUBQUERY 9
 --             SEARCH _y0 USING COVERING INDEX messages(room_id,created_at) (room_id=? AND created_at>?)
 --       SCAN _q
 --       SEARCH _t USING INTEGER PRIMARY KEY (rowid=?)
 --     SCAN _page
 --   SCAN _size
---   SCALAR SUBQUERY 14
---     SCAN _page
 --   SCALAR SUBQUERY 15
 --     SCAN _page
---   SCALAR SUBQUERY 25
+--   SCALAR SUBQUERY 16
+--     SCAN _page
+--   SCALAR SUBQUERY 26
 --     CO-ROUTINE _q
---       SCALAR SUBQUERY 21
+--       SCALAR SUBQUERY 22
 --         SCAN _l0
 --       SETUP
 --         SCAN _keys
 --         SEARCH _h USING INTEGER PRIMARY KEY (rowid=?)
---         CORRELATED SCALAR SUBQUERY 16
---           SEARCH _y0 USING COVERING INDEX messages(room_id,created_at) (room_id=? AND created_at=? AND rowid>?)
 --         CORRELATED SCALAR SUBQUERY 17
+--           SEARCH _y0 USING COVERING INDEX messages(room_id,created_at) (room_id=? AND created_at=? AND rowid>?)
+--         CORRELATED SCALAR SUBQUERY 18
 --           SEARCH _y0 USING COVERING INDEX messages(room_id,created_at) (room_id=? AND created_at>?)
 --       RECURSIVE STEP
 --         SCAN _q
 --         SEARCH _h USING INTEGER PRIMARY KEY (rowid=?)
---         CORRELATED SCALAR SUBQUERY 19
---           SEARCH _y0 USING COVERING INDEX messages(room_id,created_at) (room_id=? AND created_at=? AND rowid>?)
 --         CORRELATED SCALAR SUBQUERY 20
+--           SEARCH _y0 USING COVERING INDEX messages(room_id,created_at) (room_id=? AND created_at=? AND rowid>?)
+--         CORRELATED SCALAR SUBQUERY 21
 --           SEARCH _y0 USING COVERING INDEX messages(room_id,created_at) (room_id=? AND created_at>?)
 --     SCAN _q
 --     SEARCH _t USING INTEGER PRIMARY KEY (rowid=?)
---   SCALAR SUBQUERY 26
+--   SCALAR SUBQUERY 27
 --     SCAN _l0

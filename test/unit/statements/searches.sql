@@ -116,34 +116,36 @@ WITH _few AS MATERIALIZED (SELECT count(*) < 1001 AS few
   FROM _own AS _o CROSS JOIN "_search_letters_keys" AS _dk
   WHERE _dk."k0" = _o."id"), _matches AS MATERIALIZED (SELECT "_k0", min("_rank") AS "_rank"
   FROM (SELECT *
-    FROM (SELECT _d."k0" AS "_k0", 0 AS "_rank"
-      FROM "_search_letters_words" AS _f CROSS JOIN "_search_letters_keys" AS _d NOT INDEXED CROSS JOIN "letters" AS _s
-      WHERE (_f."_search_letters_words" MATCH ? AND _d.doc = _f.rowid AND _s."id" = _d."k0")
-      LIMIT CASE WHEN (SELECT few
-        FROM _few) THEN 100001 ELSE 0 END)
+    FROM (SELECT *
+      FROM (SELECT _d."k0" AS "_k0", 0 AS "_rank"
+        FROM "_search_letters_words" AS _f CROSS JOIN "_search_letters_keys" AS _d NOT INDEXED CROSS JOIN "letters" AS _s
+        WHERE (_f."_search_letters_words" MATCH ? AND _d.doc = _f.rowid AND _s."id" = _d."k0")
+        LIMIT CASE WHEN (SELECT few
+          FROM _few) THEN 100001 ELSE 0 END)
+      UNION ALL
+      SELECT *
+      FROM (SELECT _d."k0" AS "_k0", 0 AS "_rank"
+        FROM "_search_letters_words" AS _f CROSS JOIN "_search_letters_keys" AS _d NOT INDEXED
+        WHERE (_f."_search_letters_words" MATCH ? AND +_f.rowid IN (SELECT doc
+            FROM _docs) AND _d.doc = _f.rowid)
+        LIMIT CASE WHEN (SELECT few
+          FROM _few) THEN 0 ELSE 100001 END))
     UNION ALL
     SELECT *
-    FROM (SELECT _d."k0" AS "_k0", 0 AS "_rank"
-      FROM "_search_letters_words" AS _f CROSS JOIN "_search_letters_keys" AS _d NOT INDEXED
-      WHERE (_f."_search_letters_words" MATCH ? AND +_f.rowid IN (SELECT doc
-          FROM _docs) AND _d.doc = _f.rowid)
-      LIMIT CASE WHEN (SELECT few
-        FROM _few) THEN 0 ELSE 100001 END)
-    UNION ALL
-    SELECT *
-    FROM (SELECT _d."k0" AS "_k0", 1 AS "_rank"
-      FROM "_search_letters_words" AS _f CROSS JOIN "_search_letters_keys" AS _d NOT INDEXED CROSS JOIN "letters" AS _s
-      WHERE (_f."_search_letters_words" MATCH ? AND _d.doc = _f.rowid AND _s."id" = _d."k0")
-      LIMIT CASE WHEN (SELECT few
-        FROM _few) THEN 100001 ELSE 0 END)
-    UNION ALL
-    SELECT *
-    FROM (SELECT _d."k0" AS "_k0", 1 AS "_rank"
-      FROM "_search_letters_words" AS _f CROSS JOIN "_search_letters_keys" AS _d NOT INDEXED
-      WHERE (_f."_search_letters_words" MATCH ? AND +_f.rowid IN (SELECT doc
-          FROM _docs) AND _d.doc = _f.rowid)
-      LIMIT CASE WHEN (SELECT few
-        FROM _few) THEN 0 ELSE 100001 END)
+    FROM (SELECT *
+      FROM (SELECT _d."k0" AS "_k0", 1 AS "_rank"
+        FROM "_search_letters_words" AS _f CROSS JOIN "_search_letters_keys" AS _d NOT INDEXED CROSS JOIN "letters" AS _s
+        WHERE (_f."_search_letters_words" MATCH ? AND _d.doc = _f.rowid AND _s."id" = _d."k0")
+        LIMIT CASE WHEN (SELECT few
+          FROM _few) THEN 100001 ELSE 0 END)
+      UNION ALL
+      SELECT *
+      FROM (SELECT _d."k0" AS "_k0", 1 AS "_rank"
+        FROM "_search_letters_words" AS _f CROSS JOIN "_search_letters_keys" AS _d NOT INDEXED
+        WHERE (_f."_search_letters_words" MATCH ? AND +_f.rowid IN (SELECT doc
+            FROM _docs) AND _d.doc = _f.rowid)
+        LIMIT CASE WHEN (SELECT few
+          FROM _few) THEN 0 ELSE 100001 END))
     UNION ALL
     SELECT *
     FROM (SELECT *
@@ -159,8 +161,7 @@ WITH _few AS MATERIALIZED (SELECT count(*) < 1001 AS few
         WHERE (_f."_search_letters_words" MATCH ? AND +_f.rowid IN (SELECT doc
             FROM _docs) AND _d.doc = _f.rowid)
         LIMIT CASE WHEN (SELECT few
-          FROM _few) THEN 0 ELSE 100001 END)
-      LIMIT -1)
+          FROM _few) THEN 0 ELSE 100001 END))
     LIMIT -1)
   GROUP BY "_k0"), _counted AS MATERIALIZED (SELECT (SELECT json_array(count(*), count(*) FILTER (WHERE (_w."author_id" <> ? AND _w."author_id" = ?)), 0)
     FROM (SELECT _t."author_id" AS "author_id", _m."_rank" AS "_rank", _t."id" AS "id"
@@ -191,100 +192,102 @@ FROM (SELECT sum((ifnull(octet_length(_page."id"), 0) + ifnull(octet_length(_pag
 --       MATERIALIZE _sorted
 --         CO-ROUTINE _w
 --           MATERIALIZE _matches
---             CO-ROUTINE (subquery-27)
+--             CO-ROUTINE (subquery-29)
 --               COMPOUND QUERY
 --                 LEFT-MOST SUBQUERY
---                   CO-ROUTINE (subquery-7)
---                     SCALAR SUBQUERY 6
---                       MATERIALIZE _few
---                         CO-ROUTINE (subquery-1)
---                           SCAN _f VIRTUAL TABLE INDEX 0:M2
---                         SCAN (subquery-1)
---                       SCAN _few
---                     SCAN _f VIRTUAL TABLE INDEX 0:M2
---                     SEARCH _d USING INTEGER PRIMARY KEY (rowid=?)
---                     SEARCH _s USING COVERING INDEX sqlite_autoindex_letters_1 (id=?)
---                   SCAN (subquery-7)
---                 UNION ALL
---                   CO-ROUTINE (subquery-11)
---                     SCALAR SUBQUERY 10
---                       SCAN _few
---                     SCAN _f VIRTUAL TABLE INDEX 0:M2
---                     LIST SUBQUERY 9
---                       MATERIALIZE _docs
---                         MATERIALIZE _own
---                           SCALAR SUBQUERY 3
---                             SCAN _few
---                           SEARCH _t USING INDEX letters(author_id) (author_id=?)
---                         SCAN _o
---                         SEARCH _dk USING COVERING INDEX sqlite_autoindex__search_letters_keys_1 (k0=?)
---                       SCAN _docs
---                     SEARCH _d USING INTEGER PRIMARY KEY (rowid=?)
---                   SCAN (subquery-11)
---                 UNION ALL
---                   CO-ROUTINE (subquery-14)
---                     SCALAR SUBQUERY 13
---                       SCAN _few
---                     SCAN _f VIRTUAL TABLE INDEX 0:M2
---                     SEARCH _d USING INTEGER PRIMARY KEY (rowid=?)
---                     SEARCH _s USING COVERING INDEX sqlite_autoindex_letters_1 (id=?)
---                   SCAN (subquery-14)
---                 UNION ALL
---                   CO-ROUTINE (subquery-18)
---                     SCALAR SUBQUERY 17
---                       SCAN _few
---                     SCAN _f VIRTUAL TABLE INDEX 0:M2
---                     LIST SUBQUERY 16
---                       SCAN _docs
---                     SEARCH _d USING INTEGER PRIMARY KEY (rowid=?)
---                   SCAN (subquery-18)
---                 UNION ALL
---                   CO-ROUTINE (subquery-26)
---                     COMPOUND QUERY
---                       LEFT-MOST SUBQUERY
---                         CO-ROUTINE (subquery-21)
---                           SCALAR SUBQUERY 20
---                             SCAN _few
---                           SCAN _f VIRTUAL TABLE INDEX 0:M2
---                           SEARCH _d USING INTEGER PRIMARY KEY (rowid=?)
---                           SEARCH _s USING COVERING INDEX sqlite_autoindex_letters_1 (id=?)
---                         SCAN (subquery-21)
---                       UNION ALL
---                         CO-ROUTINE (subquery-25)
---                           SCALAR SUBQUERY 24
---                             SCAN _few
---                           SCAN _f VIRTUAL TABLE INDEX 0:M2
---                           LIST SUBQUERY 23
---                             SCAN _docs
---                           SEARCH _d USING INTEGER PRIMARY KEY (rowid=?)
---                         SCAN (subquery-25)
---                   SCAN (subquery-26)
---             SCAN (subquery-27)
---             USE TEMP B-TREE FOR GROUP BY
---           SCALAR SUBQUERY 32
---             MATERIALIZE _counted
---               SCAN CONSTANT ROW
---               SCALAR SUBQUERY 30
---                 CO-ROUTINE _w
+--                   COMPOUND QUERY
+--                     LEFT-MOST SUBQUERY
+--                       CO-ROUTINE (subquery-7)
+--                         SCALAR SUBQUERY 6
+--                           MATERIALIZE _few
+--                             CO-ROUTINE (subquery-1)
+--                               SCAN _f VIRTUAL TABLE INDEX 0:M2
+--                             SCAN (subquery-1)
+--                           SCAN _few
+--                         SCAN _f VIRTUAL TABLE INDEX 0:M2
+--                         SEARCH _d USING INTEGER PRIMARY KEY (rowid=?)
+--                         SEARCH _s USING COVERING INDEX sqlite_autoindex_letters_1 (id=?)
+--                       SCAN (subquery-7)
+--                     UNION ALL
+--                       CO-ROUTINE (subquery-11)
+--                         SCALAR SUBQUERY 10
+--                           SCAN _few
+--                         SCAN _f VIRTUAL TABLE INDEX 0:M2
+--                         LIST SUBQUERY 9
+--                           MATERIALIZE _docs
+--                             MATERIALIZE _own
+--                               SCALAR SUBQUERY 3
+--                                 SCAN _few
+--                               SEARCH _t USING INDEX letters(author_id) (author_id=?)
+--                             SCAN _o
+--                             SEARCH _dk USING COVERING INDEX sqlite_autoindex__search_letters_keys_1 (k0=?)
+--                           SCAN _docs
+--                         SEARCH _d USING INTEGER PRIMARY KEY (rowid=?)
+--                       SCAN (subquery-11)
+--                     UNION ALL
+--                       COMPOUND QUERY
+--                         LEFT-MOST SUBQUERY
+--                           CO-ROUTINE (subquery-15)
+--                             SCALAR SUBQUERY 14
+--                               SCAN _few
+--                             SCAN _f VIRTUAL TABLE INDEX 0:M2
+--                             SEARCH _d USING INTEGER PRIMARY KEY (rowid=?)
+--                             SEARCH _s USING COVERING INDEX sqlite_autoindex_letters_1 (id=?)
+--                           SCAN (subquery-15)
+--                         UNION ALL
+--                           CO-ROUTINE (subquery-19)
+--                             SCALAR SUBQUERY 18
+--                               SCAN _few
+--                             SCAN _f VIRTUAL TABLE INDEX 0:M2
+--                             LIST SUBQUERY 17
+--                               SCAN _docs
+--                             SEARCH _d USING INTEGER PRIMARY KEY (rowid=?)
+--                           SCAN (subquery-19)
+--                         UNION ALL
+--                           COMPOUND QUERY
+--                             LEFT-MOST SUBQUERY
+--                               CO-ROUTINE (subquery-23)
+--                                 SCALAR SUBQUERY 22
+--                                   SCAN _few
+--                                 SCAN _f VIRTUAL TABLE INDEX 0:M2
+--                                 SEARCH _d USING INTEGER PRIMARY KEY (rowid=?)
+--                                 SEARCH _s USING COVERING INDEX sqlite_autoindex_letters_1 (id=?)
+--                               SCAN (subquery-23)
+--                             UNION ALL
+--                               CO-ROUTINE (subquery-27)
+--                                 SCALAR SUBQUERY 26
+--                                   SCAN _few
+--                                 SCAN _f VIRTUAL TABLE INDEX 0:M2
+--                                 LIST SUBQUERY 25
+--                                   SCAN _docs
+--                                 SEARCH _d USING INTEGER PRIMARY KEY (rowid=?)
+--                               SCAN (subquery-27)
+--                     SCAN (subquery-29)
+--                     USE TEMP B-TREE FOR GROUP BY
+--                   SCALAR SUBQUERY 34
+--                     MATERIALIZE _counted
+--                       SCAN CONSTANT ROW
+--                       SCALAR SUBQUERY 32
+--                         CO-ROUTINE _w
+--                           SCAN _m
+--                           SEARCH _t USING INDEX sqlite_autoindex_letters_1 (id=?)
+--                         SCAN _w
+--                     SCAN _counted
 --                   SCAN _m
 --                   SEARCH _t USING INDEX sqlite_autoindex_letters_1 (id=?)
 --                 SCAN _w
+--                 USE TEMP B-TREE FOR ORDER BY
+--               SCAN _sorted
+--               SEARCH _r USING INTEGER PRIMARY KEY (rowid=?)
+--             SCAN _page
+--           SCAN _size
+--           SCALAR SUBQUERY 38
+--             SCAN _page
+--           SCALAR SUBQUERY 39
+--             SCAN _page
+--           SCALAR SUBQUERY 40
 --             SCAN _counted
---           SCAN _m
---           SEARCH _t USING INDEX sqlite_autoindex_letters_1 (id=?)
---         SCAN _w
---         USE TEMP B-TREE FOR ORDER BY
---       SCAN _sorted
---       SEARCH _r USING INTEGER PRIMARY KEY (rowid=?)
---     SCAN _page
---   SCAN _size
---   SCALAR SUBQUERY 36
---     SCAN _page
---   SCALAR SUBQUERY 37
---     SCAN _page
---   SCALAR SUBQUERY 38
---     SCAN _counted
---   SCALAR SUBQUERY 39
---     SCAN _counted
---   SCALAR SUBQUERY 40
---     SCAN _own
+--           SCALAR SUBQUERY 41
+--             SCAN _counted
+--           SCALAR SUBQUERY 42
+--             SCAN _own
