@@ -65,6 +65,7 @@ describe("svc check --json", () => {
       problems: [{ file: "svc.toml", line: 3, path: "server.port", message: "must not be under 0, got -1" }],
       warnings: [],
       lists: [],
+      syncs: [],
     });
   });
 
@@ -83,6 +84,13 @@ describe("svc check --json", () => {
         },
       ],
       lists: [{ table: "notes", by: "all", ways: [], missing: [] }],
+      syncs: [
+        {
+          table: "notes",
+          keepsHistory: false,
+          problem: "it keeps no history: say how long, as in history: 30d",
+        },
+      ],
     });
   });
 
@@ -91,7 +99,8 @@ describe("svc check --json", () => {
     const environment = { SVC_JWT_SECRET: "a secret of the test suite, 32 bytes and more" };
     expect(svc(directory, ["check", "--json"], environment)).toEqual({
       status: 0,
-      stdout: '{"problems":[],"warnings":[],"lists":[{"table":"notes","by":"all","ways":[],"missing":[]}]}\n',
+      stdout:
+        '{"problems":[],"warnings":[],"lists":[{"table":"notes","by":"all","ways":[],"missing":[]}],"syncs":[{"table":"notes","keepsHistory":false,"problem":"it keeps no history: say how long, as in history: 30d"}]}\n',
       stderr: "",
     });
   });
