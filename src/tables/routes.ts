@@ -77,7 +77,7 @@ export function tableRoutes(services: ApiServices, endpoints: ServiceEndpoints) 
   // as a `:table` and as an `:id`.
   const byId = rows(pathKey);
   routes.all("/:table/:id", (c) =>
-    c.req.param("table") === "_svc" ? (endpoints.get(c.req.param("id")) ?? c.notFound)(c) : byId(c),
+    c.req.param("table") === "_svc" ? (endpoints.get(c.req.param("id")) ?? byId)(c) : byId(c),
   );
   const ofService = (answer: ReturnType<typeof byMethod>) => (c: Context) =>
     c.req.param("id") === "_svc" ? answer(c) : c.notFound();

@@ -98,7 +98,11 @@ export function historySteps(
   };
 }
 
-const forgotten = (table: string) => [`DELETE FROM _changes WHERE tbl = ${quoteText(table)}`];
+/** The newest entry of all stays as a number alone: the next one would have it again otherwise. */
+const forgotten = (table: string) => [
+  `UPDATE _changes SET tbl = '', pk = '', op = '', old = NULL WHERE tbl = ${quoteText(table)} AND seq = (SELECT max(seq) FROM _changes)`,
+  `DELETE FROM _changes WHERE tbl = ${quoteText(table)}`,
+];
 
 const countEntries = (table: string) =>
   `SELECT count(*) AS entries FROM _changes WHERE tbl = ${quoteText(table)}`;
@@ -109,7 +113,7 @@ const appliedAt = "(SELECT applied_at FROM _schema ORDER BY version DESC LIMIT 1
 
 /** From here on the log of the table is whole. */
 function begun(table: string): string {
-  const newest = "ifnull((SELECT seq FROM sqlite_sequence WHERE name = '_changes'), 0)";
+  const newest = "ifnull((SELECT max(seq) FROM _changes), 0)";
   return `INSERT OR REPLACE INTO _history (tbl, generation, floor, floor_at) VALUES (${quoteText(table)}, ${appliedVersion}, ${newest}, ${appliedAt})`;
 }
 
@@ -124,7 +128,8 @@ function carriedOver(
   { current, dropped, keyChanged }: TableChange,
   renames: Renames,
 ): readonly string[] {
-  if (keyChanged) return forgotten(current.name);
+  if (keyChanged)
+    return [...forgotten(current.name), `DELETE FROM _history WHERE tbl = ${quoteText(current.name)}`];
   const renamed = current.name === table.name ? [] : [...moved("_changes"), ...moved("_history")];
   function moved(log: string): readonly string[] {
     return [`UPDATE ${log} SET tbl = ${quoteText(table.name)} WHERE tbl = ${quoteText(current.name)}`];

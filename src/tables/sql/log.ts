@@ -2,7 +2,7 @@ import type { Statement } from "../../platform/database.js";
 import type { TableName } from "../../sqlite/names.js";
 
 /** The newest number that an entry has had. */
-const newest = "ifnull((SELECT seq FROM sqlite_sequence WHERE name = '_changes'), 0)";
+const newest = "ifnull((SELECT max(seq) FROM _changes), 0)";
 
 /**
  * One row about the log of a table: its floor, the time of that in milliseconds, the newest entry of all tables, and the

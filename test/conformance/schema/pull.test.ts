@@ -35,7 +35,7 @@ describe("chinook", () => {
     expect(
       await rows(
         database,
-        "SELECT name, sql FROM sqlite_master WHERE name NOT LIKE '\\_%' ESCAPE '\\' AND tbl_name NOT LIKE '\\_%' ESCAPE '\\' AND name <> 'sqlite_sequence' ORDER BY name",
+        "SELECT name, sql FROM sqlite_master WHERE name NOT LIKE '\\_%' ESCAPE '\\' AND tbl_name NOT LIKE '\\_%' ESCAPE '\\' ORDER BY name",
       ),
     ).toEqual(before);
 
