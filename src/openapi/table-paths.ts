@@ -7,7 +7,17 @@ import { acceptedSchema, type JsonSchema, storedSchema, textSchema } from "./col
 import { expandedRowSchema, expandParameters } from "./expand.js";
 import { atParameter, pastRows, pastSchemas, versionsOf } from "./history-paths.js";
 import { listBodySchemas } from "./list-body.js";
-import { data, jsonContent, list, type OperationSource, object, operation, ref, text } from "./operation.js";
+import {
+  data,
+  jsonContent,
+  list,
+  type OperationSource,
+  object,
+  openObject,
+  operation,
+  ref,
+  text,
+} from "./operation.js";
 
 /** The paths of one table (`docs/reference/http.md#endpoints`). `tables` are all that can be read. */
 export function tablePaths(
@@ -90,11 +100,20 @@ export function tablePaths(
       errors: [400, 401, 403, 404, 500, 503],
     }),
   };
+  const restore = {
+    post: documented({
+      ...source("history", "restore", `Writes a version of a row of ${name} back`),
+      body: jsonContent(object({ key: openObject({}), seq: { type: ["integer", "string"] } })),
+      answers: { 200: answer(row) },
+      errors: [400, 401, 403, 404, 405, 409, 413, 415, 500, 503],
+    }),
+  };
   const ofTable = {
     [`/api/${name}`]: all,
     ...(table.historyDays !== null && {
       [`/api/${name}/_svc/history`]: history,
       [`/api/${name}/_svc/state`]: state,
+      [`/api/${name}/_svc/restore`]: restore,
     }),
     [`/api/${name}/_svc/query`]: queried,
     [`/api/${name}/_svc/aggregate`]: aggregate,

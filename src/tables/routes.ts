@@ -21,6 +21,7 @@ import type { WriteExecution } from "./execution.js";
 import type { ReadableTables } from "./expansion/expansion.js";
 import { historyResponse } from "./history/history-response.js";
 import { momentsOf } from "./history/moments.js";
+import { restore } from "./history/restore.js";
 import { stateResponse } from "./history/state-response.js";
 import type { ListParameters } from "./list/list-request.js";
 import { type BoundCursors, listResponse } from "./list/list-response.js";
@@ -39,7 +40,7 @@ import {
 export type ServiceEndpoints = ReadonlyMap<string, ReturnType<typeof byMethod>>;
 
 /**
- * The thirteen endpoints of a table (`docs/reference/http.md#endpoints`), and `endpoints`, which are of no single table.
+ * The fourteen endpoints of a table (`docs/reference/http.md#endpoints`), and `endpoints`, which are of no single table.
  */
 export function tableRoutes(services: ApiServices, endpoints: ServiceEndpoints) {
   const routes = router();
@@ -85,6 +86,7 @@ export function tableRoutes(services: ApiServices, endpoints: ServiceEndpoints) 
   routes.all("/:table/:id/query", ofService(byMethod({ POST: queried }, other)));
   routes.all("/:table/:id/aggregate", ofService(byMethod({ GET: permitted("list", aggregate) }, other)));
   routes.all("/:table/:id/history", ofService(byMethod({ GET: permitted("history", history) }, other)));
+  routes.all("/:table/:id/restore", ofService(byMethod({ POST: permitted("restore", restored) }, other)));
   routes.all("/:table/:id/state", ofService(byMethod({ GET: permitted("state", state) }, other)));
   return routes;
 }
@@ -135,12 +137,14 @@ function permittedRequest(asked: TableRequest, action: Action): PermittedRequest
     return action === "create" ? readOnly : readOnlyRow;
   const nowMs = asked.services.platform.clock.now();
   const accessFor = (of: RuleAction) => accessTo(asked, table, of, nowMs);
+  // A key needs the scope for writing to write a version back.
+  const isKeysRestore = action === "restore" && asked.caller.kind === "key";
   if (ruleAction === "history") {
     if (table.historyDays === null) return noHistory;
-    const mayRead = accessFor("read");
+    const mayRead = isKeysRestore ? null : accessFor("read");
     if (isRefusal(mayRead)) return mayRead;
   }
-  const access = accessFor(ruleAction);
+  const access = accessFor(isKeysRestore ? "update" : ruleAction);
   if (isRefusal(access)) return access;
   const execution = executionOf(asked, table.name, action, nowMs);
   const remembered = rememberedOf(project, asked.services.platform);
@@ -212,6 +216,22 @@ function history(permitted: PermittedRequest): TableAnswer {
   const scanLimit = services.config.api.scan_limit;
   const cursors = cursorsOf(asked);
   return historyResponse(parameters, access, caller, scanLimit, moments, execution, cursors, attempt.succeed);
+}
+
+async function restored(permitted: PermittedRequest): Promise<Response | Refusal> {
+  const { asked, access, execution, remembered } = permitted;
+  const { caller, services, table, project } = asked;
+  if (isReadOnly(project, table)) return readOnlyRow;
+  const body = withoutParameters(asked.request) ?? (await bodyOf(asked));
+  if (isRefusal(body)) return body;
+  const restoring = {
+    past: access,
+    caller,
+    accessFor: (action: RuleAction) => accessTo(asked, table, action, execution.nowMs),
+    statements: { reads: remembered.reads, writes: remembered.writes },
+    moments: momentsOf(caller, services.cursors),
+  };
+  return rowResponse(asked, restore(body, restoring, execution), 200);
 }
 
 function state(permitted: PermittedRequest): TableAnswer {

@@ -185,6 +185,50 @@ test("a table as it was, under the same rules, with filters and pages", async ()
   expectRefusal(await state(`cursor=${metaOf(first).next_cursor}&limit=2`), 400, "invalid_cursor");
 });
 
+test("a version is written back, as an update, or as a create where the row is gone", async () => {
+  const { server, key, ann, ben } = await world();
+  const message = { id: 1, room_id: 1, author: "ann", body: "a", size: 1 / 3, file: "AP8=" };
+  await ann.post("/api/messages", message);
+  await ann.patch("/api/messages/1", { body: "b", size: null });
+  const [latest, first] = (await versions(ann)) as [{ seq: string }, { seq: string }];
+  const restore = (caller: Client, seq: unknown, id = 1) =>
+    caller.post("/api/messages/_svc/restore", { key: { id }, seq });
+  expect(dataOf(await restore(ann, first.seq))).toEqual(message);
+  expect((await versions(ann))[0]).toMatchObject({
+    op: "update",
+    changed: ["body", "size"],
+    by: { id: "ann" },
+  });
+  await key.delete("/api/messages/1");
+  expect(dataOf(await restore(ann, latest.seq))).toEqual({ ...message, body: "b", size: null });
+  // A secret that ann may not read would be lost.
+  await key.patch("/api/messages/1", { secret: "s" });
+  const [withSecret] = (await versions(key)) as [{ seq: number }];
+  await key.delete("/api/messages/1");
+  const [ofDeletion] = (await versions(key)) as [{ seq: number }];
+  const sealed = (await versions(ann)) as { op: string; seq: string }[];
+  expectRefusal(await restore(ann, sealed.find(({ op }) => op === "delete")!.seq), 400, "bad_request");
+  expectRefusal(await restore(key, ofDeletion.seq), 400, "bad_request");
+  expect(dataOf(await restore(key, withSecret.seq))).toMatchObject({ body: "b", secret: "s" });
+  await key.patch("/api/messages/1", { body: "c" });
+  const [toldLast] = (await versions(ann)) as [{ seq: string }];
+  await key.delete("/api/messages/1");
+  expectRefusal(await restore(ann, toldLast.seq), 403, "forbidden");
+  expectRefusal(await restore(ben, toldLast.seq), 400, "bad_request");
+  expectRefusal(await restore(key, 999), 404, "not_found");
+  expectRefusal(await restore(key, withSecret.seq, 2), 404, "not_found");
+  expectRefusal(await restore(key, "2026-01-01"), 400, "bad_request");
+  expectRefusal(await key.post("/api/messages/_svc/restore", { key: 1, seq: 1 }), 400, "bad_request");
+  expectRefusal(await key.post("/api/messages/_svc/restore", { key: {}, seq: 1 }), 400, "bad_request");
+  // A key that may not read writes back, and is shown nothing of what it never sent.
+  const writer = client(server, await apiKey(server, "resource:messages:write"));
+  expect(dataOf(await restore(writer, withSecret.seq))).toEqual({ id: 1 });
+  expect(dataOf(await key.get("/api/messages/1"))).toMatchObject({ body: "b", secret: "s" });
+  const reader = client(server, await apiKey(server, "resource:messages:read"));
+  expectRefusal(await restore(reader, withSecret.seq), 403, "forbidden");
+  expectRefusal(await restore(client(server), first.seq), 401, "unauthorized");
+});
+
 test("who may not, and what there is not", async () => {
   const { server, key, ann } = await world();
   const anonymous = client(server);

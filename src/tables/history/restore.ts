@@ -1,0 +1,158 @@
+import type { Caller } from "../../auth/principal.js";
+import { badRequest, isRefusal, Refusal } from "../../http/refusal.js";
+import type { SqlValue } from "../../platform/database.js";
+import type { RuleAction } from "../../rules/ast.js";
+import { TRUE } from "../../rules/fold.js";
+import type { Access } from "../access.js";
+import { read, type WriteExecution } from "../execution.js";
+import { createRow, getRow, type RowTarget, updateRow } from "../row/row.js";
+import { type Body, notFound, type RowValues } from "../row/row-request.js";
+import { finishRows } from "../sql/finish-rows.js";
+import { bind, Slot } from "../sql/fragment.js";
+import { loggedTable } from "../sql/logged.js";
+import { versionsStatement } from "../sql/past.js";
+import { fromJson } from "../values.js";
+import type { Moments } from "./moments.js";
+import { ruleOfPast } from "./rule-of-past.js";
+
+/** What it takes to write a version of a row back. */
+export interface Restoring {
+  /** What the caller may do with the history of the table. */
+  readonly past: Access;
+  readonly caller: Caller;
+  /** What the caller may do with the table now. */
+  readonly accessFor: (action: RuleAction) => Access | Refusal;
+  readonly statements: Omit<RowTarget, "access">;
+  readonly moments: Moments;
+}
+
+/**
+ * Writes a version back, as an update or, where the row is no more, as a create: those of its columns that the caller may
+ * both read and write (`docs/reference/http.md#restore`). Returns the row as JSON text, as a write does.
+ */
+export async function restore(
+  body: Body,
+  { past, caller, accessFor, statements, moments }: Restoring,
+  execution: WriteExecution,
+): Promise<string | Refusal> {
+  const { table } = past;
+  const { key: sentKey, seq: sentSeq, ...others } = body;
+  const [unknown] = Object.keys(others);
+  if (unknown !== undefined) return badRequest(`unknown member ${JSON.stringify(unknown)}`);
+  const key = keyOf(sentKey, past);
+  if (isRefusal(key)) return key;
+  const seq = await entryOf(sentSeq, moments);
+  if (seq === null)
+    return badRequest("seq: expected the number of an entry, as the history of the row has it");
+  const version = await versionAt(seq, key, past, caller, execution);
+  if (isRefusal(version)) return version;
+  const reading = accessFor("read");
+  const isKey = (column: string) => (table.primaryKey as readonly string[]).includes(column);
+  const isReadable = (column: string) => caller.kind === "key" || past.readable.has(column);
+  const values = valuesOf(version, past);
+  if (isRefusal(values)) return values;
+  const chosen = (access: Access) =>
+    new Map([...values].filter(([column]) => isReadable(column) && access.mayWrite(column)));
+  const target = (access: Access): RowTarget => ({ ...statements, access: withoutValues(access) });
+  // A key that may not read learns by its write whether the row is there.
+  const found = isRefusal(reading) ? null : await getRow({ ...statements, access: reading }, execution, key);
+  if (found !== notFound) {
+    const access = accessFor("update");
+    if (isRefusal(access)) return access;
+    const patch = new Map([...chosen(access)].filter(([column]) => !isKey(column)));
+    if (patch.size === 0) return nothingToWrite;
+    const updated = await updateRow(target(access), execution, key, patch);
+    if (updated !== notFound) return updated;
+  }
+  const access = accessFor("create");
+  if (isRefusal(access)) return access;
+  const row = chosen(access);
+  const lost = [...values].find(([column, value]) => value !== null && !row.has(column));
+  if (lost !== undefined) return notWhole;
+  return createRow(target(access), execution, row);
+}
+
+const nothingToWrite = new Refusal("forbidden", "you may write none of the row's columns");
+const notWhole = new Refusal("forbidden", "the row has values in columns that you may not read and write");
+const isDeletion = badRequest("seq: the row was deleted then; name an entry before that");
+
+/** A key without the read scope is not shown the values that it never sent. */
+function withoutValues(access: Access): Access {
+  return access.writeOnlyKey
+    ? { ...access, key: access.key && `${access.key}, by history`, writeOnlyKey: false }
+    : access;
+}
+
+/** The key in a body, an object of its columns. */
+function keyOf(sent: unknown, { table }: Access): RowValues | Refusal {
+  if (typeof sent !== "object" || sent === null || Array.isArray(sent))
+    return badRequest("key: expected an object of the columns of the primary key");
+  const given = sent as Body;
+  const names: readonly string[] = table.primaryKey;
+  const other = Object.keys(given).find((name) => !names.includes(name));
+  if (other !== undefined) return badRequest(`key: ${JSON.stringify(other)} is not part of the key`);
+  const key = new Map<string, SqlValue>();
+  for (const name of names) {
+    if (given[name] === undefined) return badRequest(`key: field ${name} is missing`);
+    const parsed = fromJson(table.columns.get(name)!, given[name]);
+    if (!parsed.ok) return badRequest(`key: ${name}: expected ${parsed.expected}`);
+    key.set(name, parsed.value);
+  }
+  return key;
+}
+
+async function entryOf(sent: unknown, moments: Moments): Promise<number | null> {
+  if (typeof sent !== "string" && typeof sent !== "number") return null;
+  const moment = await moments.read(String(sent));
+  return moment?.kind === "seq" ? moment.seq : null;
+}
+
+/** The row after an entry, in JSON; a refusal where there is none that the caller may see. */
+async function versionAt(
+  seq: number,
+  key: RowValues,
+  past: Access,
+  caller: Caller,
+  execution: WriteExecution,
+): Promise<Body | Refusal> {
+  const { table, catalog } = past;
+  const columns = [...table.columns.values()];
+  const statement = versionsStatement(
+    {
+      access: past,
+      logged: loggedTable(table, catalog.tables.get(table.name)!),
+      rule: caller.kind === "key" ? TRUE : ruleOfPast(past),
+      filters: [],
+      output: columns,
+      limit: 1,
+      scanLimit: 1,
+    },
+    {
+      since: new Slot("since"),
+      before: new Slot("before"),
+      key: table.primaryKey.map((column) => new Slot(column)),
+    },
+  );
+  const range = new Map<string, SqlValue>([
+    ["since", BigInt(seq - 1)],
+    ["before", BigInt(seq + 1)],
+  ]);
+  const [found] = await read(execution, [bind(statement, [range, key, execution.values])], "long");
+  execution.tally.add(null);
+  const version = found!.rows.find((row) => row[8] === null);
+  if (version === undefined) return noSuchVersion;
+  const [, , , , , op, , row] = version;
+  return op === "delete" ? isDeletion : JSON.parse(finishRows(row as string, columns));
+}
+
+const noSuchVersion = new Refusal("not_found", "no such version of the row");
+
+function valuesOf(row: Body, { table }: Access): RowValues | Refusal {
+  const values = new Map<string, SqlValue>();
+  for (const [name, value] of Object.entries(row)) {
+    const parsed = fromJson(table.columns.get(name)!, value);
+    if (!parsed.ok) return badRequest(`${name}: the version's value is not ${parsed.expected}`);
+    values.set(name, parsed.value);
+  }
+  return values;
+}
