@@ -1,16 +1,18 @@
 import { isRefusal, type Refusal } from "../http/refusal.js";
 import type { Commits } from "../platform/commits.js";
 import type { PulledPage } from "./pull.js";
-import type { Stream } from "./streams.js";
+import type { Streams } from "./streams.js";
 
 /** What a stream works with. */
 export interface LiveSource {
   readonly commits: Commits;
-  readonly stream: Stream;
+  readonly streams: Pick<Streams, "isEnding" | "whenEnding">;
+  /** Gives the stream's place back. */
+  readonly release: () => void;
   /** Tells what has changed since a checkpoint, after it has checked the caller. */
   readonly look: (checkpoint: string | null) => Promise<PulledPage | Refusal>;
-  /** After how many milliseconds the stream ends and the client comes back; null for never. */
-  readonly endsAfterMs: number | null;
+  /** After how many milliseconds the stream ends and the client comes back; Infinity for never. */
+  readonly endsAfterMs: number;
 }
 
 /** After how many milliseconds without anything else a comment is sent, and the caller is checked again. */
@@ -21,11 +23,17 @@ const heartbeatMs = 15_000;
  * reader has taken the one before, so that one who reads slowly gets later states and not more of them.
  */
 export function liveEvents(first: PulledPage, known: number, source: LiveSource): ReadableStream<Uint8Array> {
-  const { commits, stream, look, endsAfterMs } = source;
+  const { commits, streams, look, endsAfterMs } = source;
   const encoder = new TextEncoder();
-  const gone = new AbortController();
-  const ended = AbortSignal.any([stream.signal, gone.signal]);
-  const whole = endsAfterMs === null ? null : commits.within(endsAfterMs);
+  /** Aborted when the client has gone or the process is about to end. */
+  const over = new AbortController();
+  let isGone = false;
+  const forget = streams.whenEnding(() => over.abort());
+  const release = () => {
+    forget();
+    source.release();
+  };
+  const whole = commits.within(endsAfterMs);
   let page: PulledPage | null = first;
   let { checkpoint, more } = first;
   let seen = known;
@@ -37,11 +45,11 @@ export function liveEvents(first: PulledPage, known: number, source: LiveSource)
         page = null;
         if (text !== "") return text;
       }
-      if (stream.signal.aborted) return bye("shutdown");
-      if (gone.signal.aborted) return null;
-      if (whole?.isOver) return bye("limit");
-      if (!more) await quiet.next(seen, ended);
-      if (ended.aborted) continue;
+      if (isGone) return null;
+      if (streams.isEnding) return bye("shutdown");
+      if (whole.isOver) return bye("limit");
+      if (!more) await quiet.next(seen, over.signal);
+      if (over.signal.aborted) continue;
       seen = commits.known();
       const found = await look(checkpoint);
       if (isRefusal(found)) return found.status === 401 || found.status === 403 ? bye("auth_expired") : null;
@@ -55,15 +63,16 @@ export function liveEvents(first: PulledPage, known: number, source: LiveSource)
     {
       pull: async (controller) => {
         const text = isOver ? null : await next();
-        if (text !== null && !gone.signal.aborted) controller.enqueue(encoder.encode(text));
+        if (text !== null && !isGone) controller.enqueue(encoder.encode(text));
         isOver ||= text === null || text.startsWith("event: bye");
         if (!isOver) return;
-        stream.release();
-        if (!gone.signal.aborted) controller.close();
+        release();
+        if (!isGone) controller.close();
       },
       cancel: () => {
-        gone.abort();
-        stream.release();
+        isGone = true;
+        over.abort();
+        release();
       },
     },
     { highWaterMark: 0 },

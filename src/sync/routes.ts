@@ -48,7 +48,10 @@ async function pull(services: SyncServices, request: Request): Promise<Response>
       return isEmpty && !wait.isOver && !services.streams.isEnding ? notYet() : pulledResponse(asked, page);
     });
     if (wait === undefined || response.status !== notYetStatus) return response;
-    await wait.next(known, AbortSignal.any([request.signal, services.streams.ending]));
+    const over = new AbortController();
+    const forget = services.streams.whenEnding(() => over.abort());
+    await wait.next(known, AbortSignal.any([request.signal, over.signal]));
+    forget();
     if (request.signal.aborted) return response;
   }
 }
@@ -68,7 +71,7 @@ async function pulledResponse({ attempt }: ApiRequest, page: PulledPage): Promis
 async function live(services: SyncServices, c: Context): Promise<Response> {
   const request = c.req.raw;
   const { platform, streams, config } = services;
-  const { commits } = platform;
+  const { commits, clock } = platform;
   const known = commits.known();
   let parsed: AskedPull | undefined;
   let first: PulledPage | undefined;
@@ -89,12 +92,15 @@ async function live(services: SyncServices, c: Context): Promise<Response> {
   });
   if (begun.status !== notYetStatus) return begun;
   const asked = parsed!;
-  const stream = streams.take(...placeOf(caller!, services.clientOf(c)));
-  if (stream === null) return tooMany.toResponse();
+  const nowMs = clock.elapsed();
+  const lastsMs = platform.requestsVanish ? streamMsMax : Number.POSITIVE_INFINITY;
+  const release = streams.take(...placeOf(caller!, services.clientOf(c)), nowMs, nowMs + lastsMs);
+  if (release === null) return tooMany.toResponse();
   const source = {
     commits,
-    stream,
-    endsAfterMs: platform.requestsVanish ? streamMsMax : null,
+    streams,
+    release,
+    endsAfterMs: lastsMs,
     look: (checkpoint: string | null) => look(services, request, { ...asked, checkpoint }),
   };
   const headers = { ...everyAnswer, "Content-Type": "text/event-stream", "X-Accel-Buffering": "no" };

@@ -5,57 +5,63 @@ const ofProcessMax = 1000;
 /** How many streams there may be at once (docs/reference/limits.md#streams). */
 const bounds = { session: ofSessionMax, key: ofKeyMax, address: ofAddressMax } as const;
 
-/** Counts the streams of a process, and ends them. */
+/**
+ * Counts the streams of a process, and ends them. It holds functions and no AbortSignal, because on a Worker a signal
+ * belongs to the request that made it.
+ */
 export class Streams {
-  readonly #counts = new Map<string, number>();
-  readonly #open = new Set<AbortController>();
-  readonly #ending = new AbortController();
-
-  /** Aborted when the process is about to end. */
-  get ending(): AbortSignal {
-    return this.#ending.signal;
-  }
-
-  get isEnding(): boolean {
-    return this.#ending.signal.aborted;
-  }
+  /** When the places end that are taken, by whom they are taken. */
+  readonly #places = new Map<string, Set<Place>>();
+  readonly #atEnd = new Set<() => void>();
+  #isEnding = false;
 
   /**
-   * Takes a place for a stream of a session, of a key or of an anonymous address; null where there is none left. The
-   * stream has to be over once `signal` is aborted. `release` gives the place back.
+   * Takes a place for a stream of a session, of a key or of an anonymous address, and returns what gives the place back;
+   * null where there is no place left. Until `endsAtMs` at the latest the place is taken, as a runtime may not tell that a
+   * client has gone. Both times are monotonic milliseconds.
    */
-  take(of: "session" | "key" | "address", id: string): Stream | null {
+  take(of: keyof typeof bounds, id: string, nowMs: number, endsAtMs: number): (() => void) | null {
+    for (const [name, places] of this.#places)
+      for (const place of places) if (place.endsAtMs <= nowMs) this.#release(name, place);
     const name = `${of} ${id}`;
-    const count = this.#counts.get(name) ?? 0;
-    if (this.isEnding || count >= bounds[of] || this.#open.size >= ofProcessMax) return null;
-    this.#counts.set(name, count + 1);
-    const controller = new AbortController();
-    this.#open.add(controller);
-    return {
-      signal: controller.signal,
-      release: () => {
-        if (!this.#open.delete(controller)) return;
-        const left = this.#counts.get(name)! - 1;
-        if (left === 0) this.#counts.delete(name);
-        else this.#counts.set(name, left);
-      },
-    };
+    const places = this.#places.get(name) ?? new Set();
+    if (this.#isEnding || places.size >= bounds[of] || this.size >= ofProcessMax) return null;
+    const place = { endsAtMs };
+    this.#places.set(name, places.add(place));
+    return () => this.#release(name, place);
+  }
+
+  #release(name: string, place: Place): void {
+    const places = this.#places.get(name);
+    places?.delete(place);
+    if (places?.size === 0) this.#places.delete(name);
   }
 
   /** How many streams are open. */
   get size(): number {
-    return this.#open.size;
+    return [...this.#places.values()].reduce((sum, { size }) => sum + size, 0);
   }
 
-  /** Ends all streams, and takes no more. */
+  /** Whether the process is about to end. */
+  get isEnding(): boolean {
+    return this.#isEnding;
+  }
+
+  /** Calls `end` when the process is about to end, unless the function that is returned has been called before. */
+  whenEnding(end: () => void): () => void {
+    this.#atEnd.add(end);
+    return () => {
+      this.#atEnd.delete(end);
+    };
+  }
+
+  /** Ends all streams and all waiting, and takes no more. */
   end(): void {
-    this.#ending.abort();
-    for (const controller of this.#open) controller.abort();
+    this.#isEnding = true;
+    for (const end of this.#atEnd) end();
   }
 }
 
-/** A place for a stream. */
-export interface Stream {
-  readonly signal: AbortSignal;
-  release(): void;
+interface Place {
+  readonly endsAtMs: number;
 }
