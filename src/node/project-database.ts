@@ -65,7 +65,7 @@ export async function openServerDatabase(
   const path = databaseFile(config, directory);
   if (path === null) {
     const database = await openServer(project, environment);
-    return { database, commits: polledCommits, endLongWork: async () => {}, close: () => database.close() };
+    return { database, commits: polledCommits(), endLongWork: async () => {}, close: () => database.close() };
   }
   let lock = lockDatabase(path);
   if (lock === null && !config.server.second) {

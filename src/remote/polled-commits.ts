@@ -1,20 +1,20 @@
 import type { Commits } from "../platform/commits.js";
 
-const everyMs = 2_000;
-
-/** For databases that do not tell of commits: it is time to look every two seconds. */
-export const polledCommits: Commits = {
-  known: () => 0,
-  within: (ms) => {
-    const endsAtMs = performance.now() + ms;
-    return {
-      get isOver() {
-        return performance.now() >= endsAtMs;
-      },
-      next: (_known, signal) => delay(Math.min(endsAtMs - performance.now(), everyMs), signal),
-    };
-  },
-};
+/** For databases that do not tell of commits: it is time to look every two seconds. Only tests look more often. */
+export function polledCommits(everyMs = 2_000): Commits {
+  return {
+    known: () => 0,
+    within: (ms) => {
+      const endsAtMs = performance.now() + ms;
+      return {
+        get isOver() {
+          return performance.now() >= endsAtMs;
+        },
+        next: (_known, signal) => delay(Math.min(endsAtMs - performance.now(), everyMs), signal),
+      };
+    },
+  };
+}
 
 function delay(ms: number, signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {

@@ -72,7 +72,7 @@ async function makeApp(bindings: Bindings, openDatabase: OpenDatabase): Promise<
     const platform: Platform = {
       database,
       passwordHasher: createArgon2(systemRandom),
-      commits: polledCommits,
+      commits: polledCommits(),
       clock: systemClock,
       random: systemRandom,
       cipher: webCipher,

@@ -202,7 +202,7 @@ async function serveInWorkerd(project: TestProject, target: string): Promise<Tes
   const platform: Platform = {
     database: worker.database,
     passwordHasher: kept({ ...passwordHasher }),
-    commits: polledCommits,
+    commits: polledCommits(50),
     clock,
     random: systemRandom,
     cipher: webCipher,
@@ -243,7 +243,7 @@ async function serveHere(project: TestProject, target: string): Promise<TestServ
   const platform: Platform = {
     database,
     passwordHasher: project.passwordHasher ?? passwordHasher,
-    commits: "commits" in opened ? (opened as EmbeddedDatabase).commits : polledCommits,
+    commits: "commits" in opened ? (opened as EmbeddedDatabase).commits : polledCommits(50),
     clock,
     random: systemRandom,
     cipher: nodeCipher,

@@ -1,9 +1,8 @@
 /**
  * Release 0.2.0: the log of changes (docs/change-log.md). `_changes` has no constraint, because a row that breaks one is
  * left out in silence where the statement that made the change says OR IGNORE. Its newest entry is never deleted, so that
- * no number is used twice. `_transactions.seq` is the newest entry of
- * a transaction, NULL while it is open. `_history` says of each table that keeps history from which entry on its log is
- * whole.
+ * no number is used twice. `_transactions.seq` is the newest entry of a transaction, NULL while it is open. `_history` says
+ * of each table that keeps history from which entry on its log is whole.
  */
 export const changeLog: readonly string[] = [
   `CREATE TABLE _changes (

@@ -159,7 +159,7 @@ async function start(id: number, asked: Start, bindings: Bindings): Promise<Proj
   const platform: Platform = {
     database,
     passwordHasher,
-    commits: polledCommits,
+    commits: polledCommits(50),
     clock: { now: () => clock.ms, elapsed: () => clock.ms },
     journal: databaseJournal(database),
     random: systemRandom,
