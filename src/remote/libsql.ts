@@ -158,6 +158,7 @@ function translated(error: unknown): Error {
     case "SQLITE_ERROR":
     case "SQLITE_TOOBIG":
     case "SQL_PARSE_ERROR":
+    case "SQL_INPUT_ERROR":
       return new StatementError(message, { cause: error });
     default:
       return unavailable(error);
