@@ -6,6 +6,7 @@ import {
   type LoggedColumn,
   type LoggedTable,
 } from "../../changes/image.js";
+import type { Column } from "../../project/model.js";
 import type { Exists, Expression } from "../../rules/ast.js";
 import { substitute } from "../../rules/walk.js";
 import type { Catalog, CatalogTable } from "../../schema/catalog.js";
@@ -13,6 +14,7 @@ import { sqlTableName } from "../../sqlite/names.js";
 import { quoteText } from "../../sqlite/sql-tokens.js";
 import { aliasName, and, commaList, name, physicalName, type Sql, sql } from "./fragment.js";
 import { predicate, type SqlNames } from "./predicate.js";
+import { jsonObject } from "./wire.js";
 
 /** The tables of a project as they were at one moment, which is the number of an entry of the log (docs/change-log.md). */
 export interface AsOf {
@@ -86,6 +88,18 @@ export function hasKey(table: LoggedTable, alias: Sql, pk: Sql): Sql {
     ...table.key.map((column, i) => sql`${alias}.${name(column.name)} = ${keyColumn(table, i, pk)}`),
     ...(isExact ? [] : [sql`${key(table, alias)} = ${pk}`]),
   ]);
+}
+
+/** The key whose text is `pk` in JSON, with those of its columns that are among these. */
+export function keyObject(
+  table: LoggedTable,
+  columns: readonly Column[],
+  pk: Sql,
+  physical: CatalogTable | undefined,
+): Sql {
+  const places = new Map(table.key.map((column, i) => [column.name, i]));
+  const shown = columns.filter((column) => places.has(column.name));
+  return jsonObject(shown, (column) => keyColumn(table, places.get(column.name)!, pk), physical);
 }
 
 /** The image of the row of an alias, as the log writes it. */

@@ -5,7 +5,7 @@ import { alwaysTrue } from "../../rules/fold.js";
 import { conjuncts, existsChains, existsIn } from "../../rules/walk.js";
 import { sqlTableName } from "../../sqlite/names.js";
 import type { ReadAccess } from "../expansion/expansion.js";
-import { type AsOf, asOf, asShownOf, hasKey, key, keyColumn, text } from "./as-of.js";
+import { type AsOf, asOf, asShownOf, hasKey, key, keyObject, text } from "./as-of.js";
 import {
   aliasName,
   and,
@@ -20,7 +20,7 @@ import {
 } from "./fragment.js";
 import { rowsAsOf } from "./past.js";
 import { namesOf, noNames, predicate, type SqlNames } from "./predicate.js";
-import { jsonObject, jsonWithin, storedBytes } from "./wire.js";
+import { jsonWithin, storedBytes } from "./wire.js";
 
 /** What a caller follows of one table. */
 export interface Followed {
@@ -137,12 +137,8 @@ function holdsAt(moment: AsOf, { access: { table, catalog }, rule }: Followed): 
 
 function page(ctes: readonly Sql[], { access, logged }: Followed, limit: number, last: Sql): Sql {
   const { table, catalog } = access;
-  const keys = logged.key.map((column) => table.columns.get(column.name)!);
-  const keyJson = jsonObject(
-    keys,
-    (column) => keyColumn(logged, keys.indexOf(column), sql`_d.pk`),
-    catalog.tables.get(table.name),
-  );
+  // Whoever follows a table may read its key.
+  const keyJson = keyObject(logged, [...table.columns.values()], sql`_d.pk`, catalog.tables.get(table.name));
   const counts = sql`(SELECT count(*) FROM _p), (SELECT count(*) FROM _d), (SELECT count(*) FROM _k)`;
   return sql`WITH ${commaList(ctes)} SELECT pk, ${keyJson} AS key, row, had, NULL AS examined, NULL AS told, NULL AS candidates FROM _d WHERE n <= ${integer(limit)} AND (n = 1 OR bytes <= ${integer(catalog.answerBytesMax)}) UNION ALL SELECT pk, NULL, NULL, NULL, ${counts} FROM (${last})`;
 }

@@ -13,6 +13,7 @@ import {
   imageColumns,
   key,
   keyColumn,
+  keyObject,
   text,
 } from "./as-of.js";
 import { and, commaList, empty, integer, name, param, type Slot, type Sql, sql } from "./fragment.js";
@@ -140,12 +141,7 @@ export function versionsStatement(past: Past, { since, before, key: of }: Versio
     imageColumn(logged.columns.find(({ name: its }) => its === column.name)!, of);
   const shownOf = (of: Sql) =>
     sql`CASE WHEN ${of} IS NOT NULL THEN ${jsonObject(output, referTo(of), physical)} END`;
-  const keys = logged.key.map((column) => table.columns.get(column.name)!);
-  const keyJson = jsonObject(
-    keys,
-    (column) => keyColumn(logged, keys.indexOf(column), sql`_r._pk`),
-    physical,
-  );
+  const keyJson = keyObject(logged, output, sql`_r._pk`, physical);
   const by = (column: Sql) => sql`(SELECT ${column} FROM _transactions AS _b WHERE _b.id = _r._tx)`;
   const ctes = [
     sql`_e AS MATERIALIZED (${examined})`,

@@ -18,6 +18,7 @@ messages:
     secret: { type: text }
     size: { type: real }
     file: { type: blob }
+tickets: { columns: { number: { type: integer, primary_key: true }, owner: { type: text }, text: { type: text } } }
 plain: { history: none, columns: { id: { type: integer, primary_key: true } } }
 `;
 const config = `
@@ -29,6 +30,11 @@ history = "row.author = auth.id or auth.role = 'admin'"
 [rules.messages.columns.id]
 write = "authenticated"
 [rules.messages.columns.secret]
+read = "auth.role = 'admin'"
+[rules.tickets]
+read = "row.owner = auth.id"
+history = "row.owner = auth.id"
+[rules.tickets.columns.number]
 read = "auth.role = 'admin'"
 [rules.rooms]
 read = "public"
@@ -149,6 +155,15 @@ test("users see versions that the rules admit, now too, and their own name alone
   expect((await versions(ann)).map(({ op }) => op)).toEqual(["delete", "update", "update", "insert"]);
   const admin = client(server, (await signUpAdmin(server, "admin@example.com")).bearer);
   expect(await versions(admin)).toEqual([]);
+});
+
+test("a hidden column of the key is in no version", async () => {
+  const { key, ann } = await world();
+  await key.post("/api/tickets", { number: 4711, owner: "ann", text: "a" });
+  const path = "/api/tickets/_svc/history";
+  expect(dataOf(await ann.get(path))).toMatchObject([{ key: {}, row: { owner: "ann", text: "a" } }]);
+  expect((await ann.get(path)).text).not.toContain("4711");
+  expect(dataOf(await key.get(path))).toMatchObject([{ key: { number: 4711 } }]);
 });
 
 test("a deleted user's name is in no version", async () => {
