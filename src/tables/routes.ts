@@ -21,10 +21,11 @@ import type { WriteExecution } from "./execution.js";
 import type { ReadableTables } from "./expansion/expansion.js";
 import { historyResponse } from "./history/history-response.js";
 import { momentsOf } from "./history/moments.js";
+import type { PastRequest } from "./history/past-request.js";
 import { restore } from "./history/restore.js";
 import { stateResponse } from "./history/state-response.js";
 import type { ListParameters } from "./list/list-request.js";
-import { type BoundCursors, listResponse } from "./list/list-response.js";
+import { type BoundCursors, boundTo, listResponse } from "./list/list-response.js";
 import { type Remembered, rememberedOf } from "./remembered.js";
 import { createRow, deleteRow, getRow, type RowTarget, updateRow } from "./row/row.js";
 import {
@@ -85,9 +86,15 @@ export function tableRoutes(services: ApiServices, endpoints: ServiceEndpoints) 
   routes.all("/:table/:id/key", ofService(composite));
   routes.all("/:table/:id/query", ofService(byMethod({ POST: queried }, other)));
   routes.all("/:table/:id/aggregate", ofService(byMethod({ GET: permitted("list", aggregate) }, other)));
-  routes.all("/:table/:id/history", ofService(byMethod({ GET: permitted("history", history) }, other)));
+  routes.all(
+    "/:table/:id/history",
+    ofService(byMethod({ GET: permitted("history", past("history", historyResponse)) }, other)),
+  );
   routes.all("/:table/:id/restore", ofService(byMethod({ POST: permitted("restore", restored) }, other)));
-  routes.all("/:table/:id/state", ofService(byMethod({ GET: permitted("state", state) }, other)));
+  routes.all(
+    "/:table/:id/state",
+    ofService(byMethod({ GET: permitted("state", past("state", stateResponse)) }, other)),
+  );
   return routes;
 }
 
@@ -207,15 +214,24 @@ function aggregate({ asked, access, execution, remembered }: PermittedRequest): 
   return aggregateResponse(request, source, execution, cursorsOf(asked), attempt.succeed);
 }
 
-function history(permitted: PermittedRequest): TableAnswer {
-  const { asked, access, execution } = permitted;
-  const { services, request, attempt, caller } = asked;
-  const parameters = parseQueryString(request.url);
-  if (isRefusal(parameters)) return parameters;
-  const moments = momentsOf(caller, services.cursors);
-  const scanLimit = services.config.api.scan_limit;
-  const cursors = cursorsOf(asked);
-  return historyResponse(parameters, access, caller, scanLimit, moments, execution, cursors, attempt.succeed);
+/** An answer about what a table was. `answer` names the kind, for the cursors. */
+function past(answer: string, respond: (request: PastRequest) => Promise<Response | Refusal>): TableHandler {
+  return (permitted) => {
+    const { asked, access, execution } = permitted;
+    const { services, request, attempt, caller } = asked;
+    const parameters = parseQueryString(request.url);
+    if (isRefusal(parameters)) return parameters;
+    return respond({
+      parameters,
+      access,
+      caller,
+      scanLimit: services.config.api.scan_limit,
+      moments: momentsOf(caller, services.cursors),
+      execution,
+      cursors: boundTo(answer, cursorsOf(asked)),
+      succeed: attempt.succeed,
+    });
+  };
 }
 
 async function restored(permitted: PermittedRequest): Promise<Response | Refusal> {
@@ -232,16 +248,6 @@ async function restored(permitted: PermittedRequest): Promise<Response | Refusal
     moments: momentsOf(caller, services.cursors),
   };
   return rowResponse(asked, restore(body, restoring, execution), 200);
-}
-
-function state(permitted: PermittedRequest): TableAnswer {
-  const { asked, access, execution } = permitted;
-  const { services, request, attempt, caller } = asked;
-  const parameters = parseQueryString(request.url);
-  if (isRefusal(parameters)) return parameters;
-  const moments = momentsOf(caller, services.cursors);
-  const scanLimit = services.config.api.scan_limit;
-  return stateResponse(parameters, access, scanLimit, moments, execution, cursorsOf(asked), attempt.succeed);
 }
 
 function cursorsOf({ services, caller, table, project }: TableRequest): BoundCursors {

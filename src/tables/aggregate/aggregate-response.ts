@@ -1,10 +1,10 @@
 import { parseQueryString, type QueryParameter } from "../../http/query-string.js";
-import { isRefusal, Refusal } from "../../http/refusal.js";
+import { isRefusal, type Refusal } from "../../http/refusal.js";
 import { jsonText } from "../../http/respond.js";
 import type { Attempt } from "../../metering/attempt.js";
 import type { Execution } from "../execution.js";
-import { type CursorState, openCursor, sealCursor } from "../list/cursor.js";
-import { type BoundCursors, cursorLengthMax, cursorTooLong } from "../list/list-response.js";
+import { type CursorState, loneCursor, openCursor, sealCursor } from "../list/cursor.js";
+import { type BoundCursors, boundTo, cursorLengthMax, cursorTooLong } from "../list/list-response.js";
 import { aggregatePage } from "./aggregate-page.js";
 import { type AggregateRequest, parseAggregateRequest } from "./aggregate-request.js";
 import type { AggregateSource } from "./prepare-aggregate.js";
@@ -21,7 +21,7 @@ export async function aggregateResponse(
   succeed: Attempt["succeed"],
 ): Promise<Response | Refusal> {
   const { nowMs } = execution;
-  const cursors = ownCursors(listCursors);
+  const cursors = boundTo("aggregate", listCursors);
   const asked = await aggregateAsked(request, source.access, cursors, nowMs);
   if (isRefusal(asked)) return asked;
   const page = await aggregatePage(asked.aggregate, asked.state, source, execution);
@@ -39,11 +39,6 @@ export async function aggregateResponse(
   return jsonText(`{"data":${data},"meta":{${members.filter(Boolean).join()}}}`);
 }
 
-/** Binds cursors to aggregates, so that those of lists do not open here, nor these there. No table's name has a slash. */
-function ownCursors({ binding, ...cursors }: BoundCursors): BoundCursors {
-  return { ...cursors, binding: { ...binding, table: `${binding.table}/_svc/aggregate` } };
-}
-
 interface Asked {
   readonly aggregate: AggregateRequest;
   /** Where the page of groups begins. */
@@ -59,9 +54,8 @@ async function aggregateAsked(
 ): Promise<Asked | Refusal> {
   const parameters = parseQueryString(request.url);
   if (isRefusal(parameters)) return parameters;
-  const cursor = parameters.find(([name]) => name === "cursor");
-  if (cursor !== undefined && parameters.length > 1)
-    return new Refusal("invalid_cursor", "a cursor comes alone, without other parameters");
+  const cursor = loneCursor(parameters);
+  if (isRefusal(cursor)) return cursor;
   const first: CursorState = {
     parameters,
     window: { after: null, upTo: null, counted: false, skip: 0 },
@@ -70,7 +64,7 @@ async function aggregateAsked(
     choice: "best",
     order: [],
   };
-  const state = cursor === undefined ? first : await openCursor(cipher, cursor[1], binding, nowMs);
+  const state = cursor === undefined ? first : await openCursor(cipher, cursor, binding, nowMs);
   if (isRefusal(state)) return state;
   const incomparable = catalog.unsupported.columns.get(table.name) ?? new Map<string, string>();
   // An aggregate, which takes no body, has sealed this cursor.

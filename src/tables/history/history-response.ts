@@ -2,52 +2,32 @@ import type { Caller } from "../../auth/principal.js";
 import { type QueryParameter, quoted } from "../../http/query-string.js";
 import { badRequest, isRefusal, type Refusal } from "../../http/refusal.js";
 import { jsonText } from "../../http/respond.js";
-import type { Attempt } from "../../metering/attempt.js";
 import type { ResultValue, SqlValue } from "../../platform/database.js";
 import type { Access } from "../access.js";
 import { type Execution, read } from "../execution.js";
-import type { BoundCursors } from "../list/list-response.js";
+import { parseListRequest } from "../list/list-request.js";
 import { compositeKey, type RowValues } from "../row/row-request.js";
 import { finishRows } from "../sql/finish-rows.js";
 import { bind, Slot } from "../sql/fragment.js";
+import { momentStatement } from "../sql/log.js";
 import { loggedTable } from "../sql/logged.js";
 import { versionsStatement } from "../sql/past.js";
-import { type AskedMoment, askLogState, type LogState, logState, type Moments, seesLog } from "./moments.js";
-import { openPlace, sealPlace } from "./place.js";
+import { type AskedMoment, type LogState, logState, type Moments, seesLog } from "./moments.js";
+import { nextCursor, type PastRequest, pastAsked } from "./past-request.js";
 import { ruleOfPast } from "./rule-of-past.js";
-
-/** The entries of the log that a request asks for. */
-interface Asked {
-  readonly parameters: readonly QueryParameter[];
-  /** Entries before this one are next; null on the first page. */
-  readonly before: number | null;
-}
 
 /**
  * Answers `GET /api/:table/_svc/history`: versions of a row, or of all rows of the table, the newest first
  * (`docs/reference/http.md#history`).
  */
-export async function historyResponse(
-  parameters: readonly QueryParameter[],
-  access: Access,
-  caller: Caller,
-  scanLimit: number,
-  moments: Moments,
-  execution: Execution,
-  cursors: BoundCursors,
-  succeed: Attempt["succeed"],
-): Promise<Response | Refusal> {
-  const { nowMs, tally } = execution;
+export async function historyResponse(request: PastRequest): Promise<Response | Refusal> {
+  const { access, caller, scanLimit, moments, execution, succeed } = request;
   const { table, catalog } = access;
-  const cursor = parameters.find(([name]) => name === "cursor");
-  if (cursor !== undefined && parameters.length > 1)
-    return badRequest("a cursor comes alone, without other parameters");
-  const place =
-    cursor === undefined
-      ? { parameters, before: null }
-      : await openPlace<Asked>(cursors, "history", cursor[1], nowMs);
-  if (isRefusal(place)) return place;
-  const asked = await versionsAsked(place.parameters, access, moments);
+  /** Of a page, the number of an entry: entries before it are next. */
+  const begun = await pastAsked<number>(request);
+  if (isRefusal(begun)) return begun;
+  const { parameters, place } = begun;
+  const asked = await versionsAsked(parameters, access, moments);
   if (isRefusal(asked)) return asked;
   const { key, limit, since, until } = asked;
   const between = await entriesBetween(since, until, access, execution);
@@ -70,24 +50,27 @@ export async function historyResponse(
   );
   const range = new Map<string, SqlValue>([
     ["since", BigInt(between.since)],
-    ["before", BigInt(place.before ?? between.before)],
+    ["before", BigInt(place ?? between.before)],
   ]);
   const values = [range, ...(key === null ? [] : [key]), execution.values];
-  const [page, state] = await read(execution, [bind(statement, values), askLogState(table.name, 0)], "long");
-  tally.add(null);
+  const [page, state] = await read(
+    execution,
+    [bind(statement, values), momentStatement(table.name, 0)],
+    "long",
+  );
+  execution.tally.add(null);
   const { floor } = logState(state!);
   const shown = page!.rows.filter((row) => row[8] === null);
   const last = page!.rows.find((row) => row[8] !== null);
   const [lastSeq, examined, passed] = [last?.[0], last?.[1] ?? 0, last?.[8] ?? 0] as [number, number, number];
   const isCut = passed > shown.length;
   const before = isCut ? (shown.at(-1)![0] as number) : examined >= scanLimit ? lastSeq : null;
-  const next =
-    before !== null && (await sealPlace(cursors, "history", { parameters: place.parameters, before }, nowMs));
+  const next = before === null ? null : { parameters, place: before };
   const versions = await Promise.all(shown.map((row) => versionOf(row, access, caller, moments)));
   const metered = await succeed(200, versions.length);
   const members = [
     `"limit":${limit},"floor":${await moments.written(floor)}`,
-    next && `"next_cursor":"${next}"`,
+    await nextCursor(next, request),
     metered,
   ];
   return jsonText(`{"data":[${versions.join()}],"meta":{${members.filter(Boolean).join()}}}`);
@@ -140,18 +123,14 @@ async function versionsAsked(
     const column = /^where\[([^[\]]*)\]$/.exec(name)?.[1];
     return column === undefined ? [] : [[column, value] as const];
   });
-  const others = new Map<string, string>();
-  for (const [name, value] of parameters) {
-    if (name.startsWith("where[")) continue;
-    if (!["limit", "since", "until"].includes(name)) return badRequest(`unknown parameter ${quoted(name)}`);
-    if (others.has(name)) return badRequest(`${name} is given twice`);
-    others.set(name, value);
-  }
+  const others = new Map(parameters.filter(([name]) => !name.startsWith("where[")));
+  const unknown = [...others.keys()].find((name) => !["limit", "since", "until"].includes(name));
+  if (unknown !== undefined) return badRequest(`unknown parameter ${quoted(unknown)}`);
   const key = where.length === 0 ? null : compositeKey(access, where);
   if (isRefusal(key)) return key;
-  const limitText = others.get("limit") ?? "50";
-  const limit = /^\d{1,4}$/.test(limitText) ? Number(limitText) : 0;
-  if (limit < 1 || limit > 1000) return badRequest("limit: expected an integer from 1 to 1000");
+  const limited = parameters.filter(([name]) => name === "limit");
+  const list = parseListRequest(limited, access.readable, new Map());
+  if (isRefusal(list)) return list;
   const bounds: (AskedMoment | null)[] = [];
   for (const name of ["since", "until"]) {
     const text = others.get(name);
@@ -160,7 +139,7 @@ async function versionsAsked(
       return badRequest(`${name}: ${quoted(text)} is neither a time nor a number of an entry`);
     bounds.push(moment);
   }
-  return { key, limit, since: bounds[0]!, until: bounds[1]! };
+  return { key, limit: list.limit, since: bounds[0]!, until: bounds[1]! };
 }
 
 /** The numbers of entries after and before which the entries of a request are. Times are looked up. */
@@ -171,7 +150,7 @@ async function entriesBetween(
   execution: Execution,
 ): Promise<{ readonly since: number; readonly before: number }> {
   const times = [since, until].map((moment) => (moment?.kind === "time" ? moment.atMs : null));
-  const asked = times.map((atMs) => askLogState(table.name, atMs ?? 0));
+  const asked = times.map((atMs) => momentStatement(table.name, atMs ?? 0));
   const found: readonly LogState[] = times.every((atMs) => atMs === null)
     ? []
     : (await read(execution, asked, "short")).map(logState);

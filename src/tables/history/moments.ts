@@ -1,10 +1,8 @@
 import { type Caller, principalOf } from "../../auth/principal.js";
 import { parseInstant } from "../../encoding/instant.js";
 import { badRequest, Refusal } from "../../http/refusal.js";
-import type { Result, Statement } from "../../platform/database.js";
-import type { TableName } from "../../sqlite/names.js";
+import type { Result } from "../../platform/database.js";
 import type { Cursors } from "../list/list-response.js";
-import { momentStatement } from "../sql/log.js";
 
 /** A moment of the log as a request names it: the number of an entry, or a time in milliseconds since the epoch. */
 export type AskedMoment =
@@ -57,12 +55,7 @@ export interface LogState {
   readonly found: number;
 }
 
-/** The question that `logState` reads the answer of. `atMs` is the time to look up. */
-export function askLogState(table: TableName, atMs: number): Statement {
-  return momentStatement(table, atMs);
-}
-
-/** The state of a table's log. */
+/** The state of a table's log, from the result of `momentStatement`. */
 export function logState({ rows }: Result): LogState {
   const [floor, floorAtMs, newest, found] = rows[0]! as readonly number[];
   return { floor: floor!, floorAtMs: floorAtMs!, newest: newest!, found: found! };

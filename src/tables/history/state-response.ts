@@ -1,44 +1,35 @@
 import { type QueryParameter, quoted } from "../../http/query-string.js";
-import { badRequest, isRefusal, Refusal } from "../../http/refusal.js";
+import { badRequest, isRefusal, type Refusal } from "../../http/refusal.js";
 import { jsonText } from "../../http/respond.js";
-import type { Attempt } from "../../metering/attempt.js";
 import type { SqlValue } from "../../platform/database.js";
 import { outermostExists } from "../../rules/walk.js";
 import type { Access } from "../access.js";
-import { type Execution, read } from "../execution.js";
+import { read } from "../execution.js";
 import { type ListRequest, parseListRequest } from "../list/list-request.js";
-import type { BoundCursors } from "../list/list-response.js";
 import { finishRows } from "../sql/finish-rows.js";
 import { bind, param, Slot } from "../sql/fragment.js";
+import { momentStatement } from "../sql/log.js";
 import { loggedTable } from "../sql/logged.js";
 import { stateStatement } from "../sql/past.js";
-import { askLogState, entryAt, gone, logState, type Moments } from "./moments.js";
-import { openPlace, sealPlace } from "./place.js";
+import { entryAt, gone, logState } from "./moments.js";
+import { nextCursor, type PastRequest, pastAsked } from "./past-request.js";
 import { ruleOfPast } from "./rule-of-past.js";
 
-/** What is asked of a table as it was. */
-interface Asked {
-  readonly parameters: readonly QueryParameter[];
-  /** The entry of the log, and the text of the key that was examined last; null on the first page. */
-  readonly place: { readonly seq: number; readonly after: string } | null;
+/** Where a page begins: the entry of the log, and the text of the key that was examined last. */
+interface Place {
+  readonly seq: number;
+  readonly after: string;
 }
 
 /**
  * Answers `GET /api/:table/_svc/state`: the rows as they were at a moment, in the order of their key
  * (`docs/reference/http.md#state`).
  */
-export async function stateResponse(
-  parameters: readonly QueryParameter[],
-  access: Access,
-  scanLimit: number,
-  moments: Moments,
-  execution: Execution,
-  cursors: BoundCursors,
-  succeed: Attempt["succeed"],
-): Promise<Response | Refusal> {
+export async function stateResponse(request: PastRequest): Promise<Response | Refusal> {
+  const { access, scanLimit, moments, execution, succeed } = request;
   const { nowMs, tally } = execution;
   const { table, catalog } = access;
-  const asked = await stateAsked(parameters, cursors, nowMs);
+  const asked = await pastAsked<Place>(request);
   if (isRefusal(asked)) return asked;
   const at = asked.parameters.filter(([name]) => name === "at").map(([, value]) => value);
   const list = listOf(
@@ -51,7 +42,7 @@ export async function stateResponse(
   const moment = await moments.read(at[0]!);
   if (moment === null) return badRequest(`at: ${quoted(at[0]!)} is neither a time nor a number of an entry`);
   const atMs = moment.kind === "time" ? moment.atMs : 0;
-  const question = askLogState(table.name, atMs);
+  const question = momentStatement(table.name, atMs);
   let seq = asked.place?.seq;
   if (seq === undefined) {
     const [found] = await read(execution, [question], "short");
@@ -90,13 +81,12 @@ export async function stateResponse(
   const after = isCut ? shown.at(-1)![0] : (examined as number) >= scanLimit ? last : null;
   const next =
     after === null ? null : { parameters: asked.parameters, place: { seq, after: after as string } };
-  const cursor = next && (await sealPlace(cursors, "state", next, nowMs));
   const data = finishRows(`[${shown.map(([, row]) => row).join()}]`, [...table.columns.values()]);
   const floor = await moments.written(logState(state!).floor);
   const metered = await succeed(200, shown.length);
   const members = [
     `"limit":${list.limit},"seq":${await moments.written(seq)},"floor":${floor}`,
-    cursor && `"next_cursor":"${cursor}"`,
+    await nextCursor(next, request),
     metered,
   ];
   return jsonText(`{"data":${data},"meta":{${members.filter(Boolean).join()}}}`);
@@ -104,19 +94,6 @@ export async function stateResponse(
 
 const nothing: readonly (number | null)[] = [null, null, 0, 0];
 const tooLarge = badRequest("a row is too large for an answer: select fewer columns");
-
-/** What a request asks for: what its cursor holds, which then has to come alone, or its parameters. */
-async function stateAsked(
-  parameters: readonly QueryParameter[],
-  cursors: BoundCursors,
-  nowMs: number,
-): Promise<Asked | Refusal> {
-  const cursor = parameters.find(([name]) => name === "cursor");
-  if (cursor === undefined) return { parameters, place: null };
-  if (parameters.length > 1)
-    return new Refusal("invalid_cursor", "a cursor comes alone, without other parameters");
-  return openPlace<Asked>(cursors, "state", cursor[1], nowMs);
-}
 
 type PartOfList = Pick<ListRequest, "filters" | "filterValues" | "select" | "limit">;
 

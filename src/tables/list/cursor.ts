@@ -1,4 +1,4 @@
-import { Refusal } from "../../http/refusal.js";
+import { isRefusal, Refusal } from "../../http/refusal.js";
 import type { Cipher } from "../../platform/platform.js";
 import type { PathChoice } from "./list-plan.js";
 import type { ListParameters } from "./list-request.js";
@@ -35,39 +35,59 @@ export interface CursorBinding {
 /** How long a cursor is valid: an hour. */
 export const cursorLifetimeMs = 3_600_000;
 
-interface Carried extends CursorState {
-  readonly expiresAtMs: number;
-}
-
 /**
- * Seals a cursor's state as text. The binding is the associated data of the encryption, so the cursor opens only for
+ * Seals what a cursor holds as text. The binding is the associated data of the encryption, so the cursor opens only for
  * the same caller, table and version of the schema (`docs/reference/http.md#cursors`). `now` is in milliseconds, `iv`
  * is 12 random bytes.
  */
-export async function sealCursor(
+export async function sealCursor<State extends object>(
   cipher: Cipher,
-  state: CursorState,
+  state: State,
   binding: CursorBinding,
   now: number,
   iv: Uint8Array<ArrayBuffer>,
 ): Promise<string> {
-  const carried: Carried = { expiresAtMs: now + cursorLifetimeMs, ...state };
+  const carried = { expiresAtMs: now + cursorLifetimeMs, ...state };
   return cipher.seal(JSON.stringify(carried), associated(binding), iv);
 }
 
 /** Opens what `sealCursor` made; a refusal where the text is malformed, expired or bound to something else. */
+export async function openSealed<State extends object>(
+  cipher: Cipher,
+  text: string,
+  binding: CursorBinding,
+  now: number,
+): Promise<State | Refusal> {
+  const plain = await cipher.open(text, associated(binding));
+  if (plain === null) return invalid;
+  const { expiresAtMs, ...state }: State & { readonly expiresAtMs: number } = JSON.parse(plain);
+  return now < expiresAtMs ? (state as unknown as State) : invalid;
+}
+
+/** Opens the cursor of a list or of an aggregate, as `openSealed` does. */
 export async function openCursor(
   cipher: Cipher,
   text: string,
   binding: CursorBinding,
   now: number,
 ): Promise<CursorState | Refusal> {
-  const plain = await cipher.open(text, associated(binding));
-  if (plain === null) return invalid;
-  const { expiresAtMs, ...state }: Carried = JSON.parse(plain);
+  const state = await openSealed<CursorState>(cipher, text, binding, now);
   // Cursors of version 0.1 hold no choice: they were made for lists that had no ways.
-  return now < expiresAtMs ? { ...state, choice: state.choice ?? "search" } : invalid;
+  return isRefusal(state) ? state : { ...state, choice: state.choice ?? "search" };
 }
+
+/**
+ * The cursor among the parameters of a request, which then has to come alone; undefined where there is none. It is what
+ * was sent under that name, which in a body may be anything.
+ */
+export function loneCursor<T>(
+  parameters: readonly (readonly [name: string, value: T])[],
+): T | undefined | Refusal {
+  const cursor = parameters.find(([name]) => name === "cursor");
+  return cursor === undefined || parameters.length === 1 ? cursor?.[1] : notAlone;
+}
+
+const notAlone = new Refusal("invalid_cursor", "a cursor comes alone, without other parameters");
 
 const invalid = new Refusal("invalid_cursor", "the cursor is malformed, expired, or not yours");
 

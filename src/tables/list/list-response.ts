@@ -1,11 +1,11 @@
-import { badRequest, isRefusal, Refusal } from "../../http/refusal.js";
+import { badRequest, isRefusal, type Refusal } from "../../http/refusal.js";
 import { type HeadersRecord, jsonText } from "../../http/respond.js";
 import type { Attempt } from "../../metering/attempt.js";
 import { StatementError } from "../../platform/database.js";
 import type { Cipher, Random } from "../../platform/platform.js";
 import type { Execution } from "../execution.js";
 import { resolveExpansions } from "../expansion/resolve.js";
-import { type CursorBinding, type CursorState, openCursor, sealCursor } from "./cursor.js";
+import { type CursorBinding, type CursorState, loneCursor, openCursor, sealCursor } from "./cursor.js";
 import { firstState, listPage } from "./list-page.js";
 import {
   type Incomparable,
@@ -24,6 +24,11 @@ export interface Cursors {
 /** What it takes to seal and open cursors of one caller, one table and one version of the schema. */
 export interface BoundCursors extends Cursors {
   readonly binding: CursorBinding;
+}
+
+/** Binds cursors to another answer of the table than its lists, so that none opens for the other. No table's name has a slash. */
+export function boundTo(answer: string, { binding, ...cursors }: BoundCursors): BoundCursors {
+  return { ...cursors, binding: { ...binding, table: `${binding.table}/_svc/${answer}` } };
 }
 
 /**
@@ -107,13 +112,12 @@ async function listAsked(
   const entries: readonly (readonly [name: string, value: unknown])[] = Array.isArray(parameters)
     ? parameters
     : Object.entries(parameters);
-  const cursor = entries.find(([name]) => name === "cursor")?.[1];
+  const cursor = loneCursor(entries);
+  if (isRefusal(cursor)) return cursor;
   if (cursor === undefined) {
     const list = parseListRequest(parameters, readable, incomparable);
     return isRefusal(list) ? list : { list, state: firstState(parameters, list) };
   }
-  if (entries.length > 1)
-    return new Refusal("invalid_cursor", "a cursor comes alone, without other parameters");
   if (typeof cursor !== "string") return badRequest("cursor: expected a string");
   const state = await openCursor(cipher, cursor, binding, nowMs);
   if (isRefusal(state)) return state;
