@@ -1,4 +1,5 @@
 import { type Database, type Statement, statement } from "../platform/database.js";
+import { entryBefore } from "./transactions.js";
 
 /** For how many days the log of a table is kept. */
 export interface Kept {
@@ -61,11 +62,9 @@ function retirement(table: string, floor: number, beforeMs: number): readonly St
 
 /** Deletes those of the transactions, a JSON array of their ids, that no entry belongs to any more. */
 function unused(transactions: string): Statement {
-  const before =
-    "ifnull((SELECT p.seq FROM _transactions AS p WHERE p.id < _transactions.id ORDER BY p.id DESC LIMIT 1), 0)";
   return statement(
     `DELETE FROM _transactions WHERE id IN (SELECT value FROM json_each(?)) AND id < (SELECT max(id) FROM _transactions)
-      AND NOT EXISTS (SELECT 1 FROM _changes AS _l WHERE _l.seq > ${before} AND _l.seq <= _transactions.seq AND _l.tx = _transactions.id)`,
+      AND NOT EXISTS (SELECT 1 FROM _changes AS _l WHERE _l.seq > ${entryBefore} AND _l.seq <= _transactions.seq AND _l.tx = _transactions.id)`,
     transactions,
   );
 }

@@ -25,8 +25,13 @@ export function openTransaction({ at, principalKind, principalId, attemptId }: T
 }
 
 const newest = "(SELECT max(id) FROM _transactions)";
-const before =
-  "(SELECT p.seq FROM _transactions AS p WHERE p.id < _transactions.id ORDER BY p.id DESC LIMIT 1)";
+
+/** The number of the newest entry of the log in SQL, 0 before the first. */
+export const newestEntry = "ifnull((SELECT max(seq) FROM _changes), 0)";
+
+/** The number of the last entry before those of the transaction `_transactions` in SQL, 0 where none is known. */
+export const entryBefore =
+  "ifnull((SELECT p.seq FROM _transactions AS p WHERE p.id < _transactions.id ORDER BY p.id DESC LIMIT 1), 0)";
 
 /**
  * The statements that end a transaction of the log: one without entries goes, another one gets the number of its newest
@@ -37,7 +42,7 @@ export const closeTransaction: readonly Statement[] = [
     `DELETE FROM _transactions WHERE id = ${newest} AND id IS NOT (SELECT tx FROM _changes ORDER BY seq DESC LIMIT 1)`,
   ),
   statement(
-    `UPDATE _transactions SET seq = (SELECT max(seq) FROM _changes) WHERE id = ${newest} AND seq IS NULL RETURNING (SELECT count(*) FROM _changes WHERE seq > ifnull(${before}, 0) AND tx = _transactions.id) AS entries`,
+    `UPDATE _transactions SET seq = (SELECT max(seq) FROM _changes) WHERE id = ${newest} AND seq IS NULL RETURNING (SELECT count(*) FROM _changes WHERE seq > ${entryBefore} AND tx = _transactions.id) AS entries`,
   ),
 ];
 

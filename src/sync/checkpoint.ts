@@ -34,7 +34,7 @@ export interface Round {
 
 const associated = "checkpoint";
 
-/** Seals a checkpoint as text. `iv` is 12 random bytes. */
+/** Seals a checkpoint as text. */
 export async function sealCheckpoint(
   cipher: Cipher,
   checkpoint: Checkpoint,

@@ -1,7 +1,8 @@
 import type { Schema, Table } from "../project/model.js";
-import type { Exists, Expression } from "../rules/ast.js";
+import type { ColumnReference, Exists, Expression, Operand } from "../rules/ast.js";
 import { conjuncts, existsChains, existsIn, leavesOf, operandsOf } from "../rules/walk.js";
-import type { Catalog } from "../schema/catalog.js";
+import type { Catalog, CatalogTable } from "../schema/catalog.js";
+import { sqlTableName } from "../sqlite/names.js";
 
 /**
  * Why a table cannot be synced, for a person; null where it can. A log can follow a rule if whatever changes its result
@@ -34,35 +35,34 @@ export function notFollowable(
  */
 function leadProblem(chain: readonly Exists[], table: Table, catalog: Catalog): string | null {
   const terms = chain.flatMap(({ where }) => conjuncts(where)).filter((term) => existsIn(term).length === 0);
-  const ways = [
-    ...chain
-      .slice(0, -1)
-      .map(({ alias, table: name }) => ({ source: alias as string | null, name: name as string })),
-    { source: null, name: table.name as string },
-  ];
-  for (const { source, name } of ways) {
-    const isIts = (operand: unknown): operand is { column: string } => {
-      const { kind, source: of } = operand as { kind: string; source: unknown };
-      if (kind !== "column") return false;
-      return source === null
-        ? of === "row"
-        : typeof of === "object" && (of as { alias: string }).alias === source;
-    };
+  const others = chain.slice(0, -1).map((node) => ({ alias: node.alias, name: sqlTableName(node.table) }));
+  for (const { alias, name } of [...others, { alias: null, name: table.name }]) {
+    const isIts = (operand: Operand): operand is ColumnReference =>
+      operand.kind === "column" &&
+      (typeof operand.source === "object" ? operand.source.alias === alias : alias === null);
     const named = terms.filter((term) => leavesOf(term).flatMap(operandsOf).some(isIts));
-    if (named.length === 0) continue;
-    const physical = catalog.tables.get(name as Table["name"]);
-    const leading = [physical?.rowid, ...(physical?.indexes ?? []).map(({ columns }) => columns[0]?.name)];
-    const isLed = named.some(
-      (term) =>
-        term.kind === "compare" &&
-        term.operator === "=" &&
-        [term.left, term.right].some((side) => isIts(side) && leading.includes(side.column as never)) &&
-        ![term.left, term.right].every(isIts),
-    );
-    if (!isLed) {
-      const { table: last } = chain.at(-1)!;
-      return `no index leads from a change in ${last} to the rows of ${name} that its read rule ties to it: an equality between the two is needed, and an index of ${name} that begins with its column`;
-    }
+    if (
+      named.length > 0 &&
+      !named.some((term) => leads(term, isIts, leadingColumns(catalog.tables.get(name))))
+    )
+      return `no index leads from a change in ${chain.at(-1)!.table} to the rows of ${name} that its read rule ties to it: an equality between the two is needed, and an index of ${name} that begins with its column`;
   }
   return null;
+}
+
+/** Whether an index that begins with one of the columns finds the rows for which the term is TRUE. */
+function leads(
+  term: Expression,
+  isIts: (operand: Operand) => operand is ColumnReference,
+  leading: ReadonlySet<string>,
+): boolean {
+  if (term.kind !== "compare" || term.operator !== "=") return false;
+  const its = [term.left, term.right].filter(isIts);
+  return its.length === 1 && leading.has(its[0]!.column);
+}
+
+/** The columns by each of which rows of a table can be looked up. */
+function leadingColumns(physical: CatalogTable | undefined): ReadonlySet<string> {
+  const columns = [physical?.rowid, ...(physical?.indexes ?? []).map(({ columns: [first] }) => first?.name)];
+  return new Set(columns.filter((column) => column != null));
 }

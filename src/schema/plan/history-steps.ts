@@ -1,5 +1,6 @@
-import { holdsOf, type LoggedColumn, type LoggedTable } from "../../changes/image.js";
+import { holdsOf, type LoggedColumn, type LoggedTable, pathOf } from "../../changes/image.js";
 import { isLogTrigger, logTriggers } from "../../changes/log-triggers.js";
+import { newestEntry } from "../../changes/transactions.js";
 import type { Schema, Table } from "../../project/model.js";
 import { quoteText } from "../../sqlite/sql-tokens.js";
 import { collationsOf, isLoose, type Physical, type PhysicalTrigger, physicalTable } from "../physical.js";
@@ -113,8 +114,7 @@ const appliedAt = "(SELECT applied_at FROM _schema ORDER BY version DESC LIMIT 1
 
 /** From here on the log of the table is whole. */
 function begun(table: string): string {
-  const newest = "ifnull((SELECT max(seq) FROM _changes), 0)";
-  return `INSERT OR REPLACE INTO _history (tbl, generation, floor, floor_at) VALUES (${quoteText(table)}, ${appliedVersion}, ${newest}, ${appliedAt})`;
+  return `INSERT OR REPLACE INTO _history (tbl, generation, floor, floor_at) VALUES (${quoteText(table)}, ${appliedVersion}, ${newestEntry}, ${appliedAt})`;
 }
 
 /** Whoever has rows of the table from before this change has to fetch them anew. */
@@ -136,13 +136,12 @@ function carriedOver(
   }
   const images = (value: string) =>
     `UPDATE _changes SET old = ${value} WHERE tbl = ${quoteText(table.name)} AND old IS NOT NULL`;
-  const path = (column: string) => quoteText(`$."${column}"`);
   return [
     ...renamed,
-    ...dropped.map(({ name }) => images(`json_remove(old, ${path(name)})`)),
+    ...dropped.map(({ name }) => images(`json_remove(old, ${pathOf(name)})`)),
     ...[...(renames.columns.get(table.name) ?? [])].map(([name, from]) =>
       // The operator gives the value's own text, so that no digit of a number is lost.
-      images(`json_remove(json_set(old, ${path(name)}, old -> ${path(from)}), ${path(from)})`),
+      images(`json_remove(json_set(old, ${pathOf(name)}, old -> ${pathOf(from)}), ${pathOf(from)})`),
     ),
   ];
 }

@@ -192,8 +192,9 @@ async function carryOut(
     const results = await tally.during(database.batch(statements, longWorkOf(execution, duration)));
     const exact = question.isExact(results);
     const probed = probes === null ? undefined : (results[0]!.rows[0]?.[0] as number | undefined);
-    const { rows, rowsWritten } = results[before.length + open.length]!;
-    const entries = triggers.logged ? entriesIn(results[before.length + close.length + 1]!) : 0;
+    const written = before.length + open.length;
+    const { rows, rowsWritten } = results[written]!;
+    const entries = triggers.logged ? entriesIn(results[written + close.length]!) : 0;
     if (rows.length === 0 && triggers.ignore) {
       const [admitted] = await read(execution, [bind(statement.admitted, values)], durationOf(statement));
       if (admitted!.rows.length > 0) {

@@ -12,7 +12,7 @@ import { substitute } from "../../rules/walk.js";
 import type { Catalog, CatalogTable } from "../../schema/catalog.js";
 import { sqlTableName } from "../../sqlite/names.js";
 import { quoteText } from "../../sqlite/sql-tokens.js";
-import { aliasName, and, commaList, name, physicalName, type Sql, sql } from "./fragment.js";
+import { aliasName, and, commaList, integer, name, physicalName, type Sql, sql } from "./fragment.js";
 import { predicate, type SqlNames } from "./predicate.js";
 import { jsonObject } from "./wire.js";
 
@@ -100,6 +100,14 @@ export function keyObject(
   const places = new Map(table.key.map((column, i) => [column.name, i]));
   const shown = columns.filter((column) => places.has(column.name));
   return jsonObject(shown, (column) => keyColumn(table, places.get(column.name)!, pk), physical);
+}
+
+/**
+ * Whether a row is in the page: by its number `n`, and by `bytes`, what the rows up to it hold. The first is, however
+ * large it is.
+ */
+export function isInPage(limit: number, { answerBytesMax }: Catalog): Sql {
+  return sql`n <= ${integer(limit)} AND (n = 1 OR bytes <= ${integer(answerBytesMax)})`;
 }
 
 /** The image of the row of an alias, as the log writes it. */

@@ -5,7 +5,7 @@ import { alwaysTrue } from "../../rules/fold.js";
 import { conjuncts, existsChains, existsIn } from "../../rules/walk.js";
 import { sqlTableName } from "../../sqlite/names.js";
 import type { ReadAccess } from "../expansion/expansion.js";
-import { type AsOf, asOf, asShownOf, hasKey, key, keyObject, text } from "./as-of.js";
+import { type AsOf, asOf, asShownOf, hasKey, isInPage, key, keyObject, text } from "./as-of.js";
 import {
   aliasName,
   and,
@@ -140,7 +140,7 @@ function page(ctes: readonly Sql[], { access, logged }: Followed, limit: number,
   // Whoever follows a table may read its key.
   const keyJson = keyObject(logged, [...table.columns.values()], sql`_d.pk`, catalog.tables.get(table.name));
   const counts = sql`(SELECT count(*) FROM _p), (SELECT count(*) FROM _d), (SELECT count(*) FROM _k)`;
-  return sql`WITH ${commaList(ctes)} SELECT pk, ${keyJson} AS key, row, had, NULL AS examined, NULL AS told, NULL AS candidates FROM _d WHERE n <= ${integer(limit)} AND (n = 1 OR bytes <= ${integer(catalog.answerBytesMax)}) UNION ALL SELECT pk, NULL, NULL, NULL, ${counts} FROM (${last})`;
+  return sql`WITH ${commaList(ctes)} SELECT pk, ${keyJson} AS key, row, had, NULL AS examined, NULL AS told, NULL AS candidates FROM _d WHERE ${isInPage(limit, catalog)} UNION ALL SELECT pk, NULL, NULL, NULL, ${counts} FROM (${last})`;
 }
 
 /**

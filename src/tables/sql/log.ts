@@ -1,9 +1,8 @@
+import { newestEntry } from "../../changes/transactions.js";
 import type { Statement } from "../../platform/database.js";
 import type { TableName } from "../../sqlite/names.js";
 
 /** The newest number that an entry has had. */
-const newest = "ifnull((SELECT max(seq) FROM _changes), 0)";
-
 /**
  * One row about the log of a table: its floor, the time of that in milliseconds, the newest entry of all tables, and the
  * last entry at or before a time. Entries that another program made belong to the transaction before them, as far as
@@ -16,7 +15,7 @@ export function momentStatement(table: TableName, atMs: number): Statement {
   const beyond =
     "ifnull((SELECT l.seq FROM _changes AS l WHERE l.seq > s.ended AND (l.tx IS NOT NULL OR l.at > ?) ORDER BY l.seq LIMIT 1), 9007199254740991)";
   return {
-    sql: `SELECT s.floor, s.floor_at, ${newest} AS newest, ifnull((SELECT max(seq) FROM _changes WHERE seq > s.ended AND seq < ${beyond}), s.ended) AS found FROM (SELECT h.floor, h.floor_at, ${ended} AS ended FROM _history AS h WHERE h.tbl = ?) AS s`,
+    sql: `SELECT s.floor, s.floor_at, ${newestEntry} AS newest, ifnull((SELECT max(seq) FROM _changes WHERE seq > s.ended AND seq < ${beyond}), s.ended) AS found FROM (SELECT h.floor, h.floor_at, ${ended} AS ended FROM _history AS h WHERE h.tbl = ?) AS s`,
     params: [at, at, table],
   };
 }
@@ -46,7 +45,7 @@ export function headStatement({ tables, from, to, entriesMax }: HeadQuestion): S
   (SELECT count(*) FROM (SELECT 1 FROM _changes WHERE seq > ? LIMIT ?)) AS entries,
   EXISTS (SELECT 1 FROM _changes NOT INDEXED WHERE seq > ? AND tbl IN ${names}) AS concerned,
   (SELECT json_group_array(json_array(tbl, generation)) FROM (SELECT tbl, generation FROM _history WHERE tbl IN ${names} ORDER BY tbl)) AS generations
-  FROM (SELECT ${newest} AS seq) AS n`,
+  FROM (SELECT ${newestEntry} AS seq) AS n`,
     params: [since, to === null ? null : BigInt(to), list, since, BigInt(entriesMax + 1), since, list, list],
   };
 }

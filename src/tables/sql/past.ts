@@ -11,6 +11,7 @@ import {
   image,
   imageColumn,
   imageColumns,
+  isInPage,
   key,
   keyColumn,
   keyObject,
@@ -74,7 +75,7 @@ export function stateStatement(past: Past, at: Sql, after: Slot | null): Sql {
     sql`_p AS MATERIALIZED (${passing})`,
   ];
   const counts = sql`(SELECT count(*) FROM _w), (SELECT count(*) FROM _p)`;
-  return sql`WITH ${commaList(ctes)} SELECT pk, row, NULL AS examined, NULL AS passed FROM _p WHERE n <= ${integer(limit)} AND (n = 1 OR bytes <= ${integer(catalog.answerBytesMax)}) UNION ALL SELECT * FROM (SELECT _r._pk, NULL, ${counts} FROM _w AS _r ORDER BY ${last} LIMIT 1)`;
+  return sql`WITH ${commaList(ctes)} SELECT pk, row, NULL AS examined, NULL AS passed FROM _p WHERE ${isInPage(limit, catalog)} UNION ALL SELECT * FROM (SELECT _r._pk, NULL, ${counts} FROM _w AS _r ORDER BY ${last} LIMIT 1)`;
 }
 
 /**
@@ -151,5 +152,5 @@ export function versionsStatement(past: Past, { since, before, key: of }: Versio
   // An update of hidden columns alone changes nothing that the caller may see.
   const told = sql`SELECT *, sum(ifnull(length(before), 0) + ifnull(length(row), 0)) OVER (ORDER BY seq DESC ROWS UNBOUNDED PRECEDING) AS bytes, row_number() OVER (ORDER BY seq DESC) AS n FROM _s WHERE before IS NOT row ORDER BY seq DESC LIMIT ${integer(limit + 1)}`;
   const members = sql`seq, at, kind, id, key, op, before, row`;
-  return sql`WITH ${commaList([...ctes, sql`_d AS MATERIALIZED (${told})`])} SELECT ${members}, NULL AS told FROM _d WHERE n <= ${integer(limit)} AND (n = 1 OR bytes <= ${integer(catalog.answerBytesMax)}) UNION ALL SELECT last, examined, NULL, NULL, NULL, NULL, NULL, NULL, (SELECT count(*) FROM _d) FROM (SELECT min(seq) AS last, count(*) AS examined FROM _e) WHERE examined > 0`;
+  return sql`WITH ${commaList([...ctes, sql`_d AS MATERIALIZED (${told})`])} SELECT ${members}, NULL AS told FROM _d WHERE ${isInPage(limit, catalog)} UNION ALL SELECT last, examined, NULL, NULL, NULL, NULL, NULL, NULL, (SELECT count(*) FROM _d) FROM (SELECT min(seq) AS last, count(*) AS examined FROM _e) WHERE examined > 0`;
 }
