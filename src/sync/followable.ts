@@ -14,7 +14,8 @@ export function notFollowable(
   schema: Schema,
   catalog: Catalog,
 ): string | null {
-  if (table.historyDays === null) return "it keeps no history: say how long, as in history: 30d";
+  if (table.historyDays === null)
+    return "it keeps no history: say how long in svc.schema.yaml, as in history: 30d";
   const operands = leavesOf(rule).flatMap(operandsOf);
   if (operands.some(({ kind }) => kind === "now"))
     return "its read rule names now(), and nothing tells when that makes a difference";
@@ -22,7 +23,7 @@ export function notFollowable(
     const { table: name } = chain.at(-1)!;
     if (name === "$users") return "its read rule looks into $users, which keeps no history";
     if (schema.tables.get(name)?.historyDays === null)
-      return `its read rule looks into ${name}, which keeps no history: say how long, as in history: 30d`;
+      return `its read rule looks into ${name}, which keeps no history: say how long in svc.schema.yaml, as in history: 30d`;
     const problem = leadProblem(chain, table, catalog);
     if (problem !== null) return problem;
   }

@@ -88,7 +88,7 @@ describe("svc check --json", () => {
         {
           table: "notes",
           keepsHistory: false,
-          problem: "it keeps no history: say how long, as in history: 30d",
+          problem: "it keeps no history: say how long in svc.schema.yaml, as in history: 30d",
         },
       ],
     });
@@ -100,7 +100,7 @@ describe("svc check --json", () => {
     expect(svc(directory, ["check", "--json"], environment)).toEqual({
       status: 0,
       stdout:
-        '{"problems":[],"warnings":[],"lists":[{"table":"notes","by":"all","ways":[],"missing":[]}],"syncs":[{"table":"notes","keepsHistory":false,"problem":"it keeps no history: say how long, as in history: 30d"}]}\n',
+        '{"problems":[],"warnings":[],"lists":[{"table":"notes","by":"all","ways":[],"missing":[]}],"syncs":[{"table":"notes","keepsHistory":false,"problem":"it keeps no history: say how long in svc.schema.yaml, as in history: 30d"}]}\n',
       stderr: "",
     });
   });
