@@ -17,6 +17,8 @@ export interface LiveSource {
 
 /** After how many milliseconds without anything else a comment is sent, and the caller is checked again. */
 const heartbeatMs = 15_000;
+/** After how many milliseconds it is looked again, where the database had no room or no time. */
+const busyMs = 1_000;
 
 /**
  * The events of a stream (docs/sync.md#live), beginning with a page that was found already. A page is computed when the
@@ -34,37 +36,48 @@ export function liveEvents(first: PulledPage, known: number, source: LiveSource)
     source.release();
   };
   const whole = commits.within(endsAfterMs);
-  let page: PulledPage | null = first;
+  // Texts alone are kept while a stream waits, and no page.
   let { checkpoint, more } = first;
+  let text = eventsOf(first, true);
   let seen = known;
+  let isBehind = false;
   const next = async (): Promise<string | null> => {
     const quiet = commits.within(heartbeatMs);
     for (;;) {
-      if (page !== null) {
-        const text = eventsOf(page, page === first);
-        page = null;
-        if (text !== "") return text;
+      if (text !== "") {
+        const told = text;
+        text = "";
+        return told;
       }
       if (isGone) return null;
       if (streams.isEnding) return bye("shutdown");
       if (whole.isOver) return bye("limit");
-      if (!more) await quiet.next(seen, over.signal);
+      if (!more && !isBehind) await quiet.next(seen, over.signal);
       if (over.signal.aborted) continue;
       seen = commits.known();
       const found = await look(checkpoint);
-      if (isRefusal(found)) return found.status === 401 || found.status === 403 ? bye("auth_expired") : null;
-      page = found;
-      ({ checkpoint, more } = found);
-      if (quiet.isOver) return `${eventsOf(found, false)}:\n\n`;
+      isBehind = isRefusal(found) && isBusy(found);
+      if (isRefusal(found)) {
+        if (!isBehind) return found.status === 401 || found.status === 403 ? bye("auth_expired") : null;
+        await timePasses(busyMs);
+      } else {
+        ({ checkpoint, more } = found);
+        text = eventsOf(found, false);
+      }
+      if (quiet.isOver) text += ":\n\n";
     }
+  };
+  const timePasses = async (ms: number) => {
+    const time = commits.within(ms);
+    while (!time.isOver && !over.signal.aborted) await time.next(commits.known(), over.signal);
   };
   let isOver = false;
   return new ReadableStream<Uint8Array>(
     {
       pull: async (controller) => {
-        const text = isOver ? null : await next();
-        if (text !== null && !isGone) controller.enqueue(encoder.encode(text));
-        isOver ||= text === null || text.startsWith("event: bye");
+        const told = isOver ? null : await next();
+        if (told !== null && !isGone) controller.enqueue(encoder.encode(told));
+        isOver ||= told === null || told.startsWith("event: bye");
         if (!isOver) return;
         release();
         if (!isGone) controller.close();
@@ -77,6 +90,11 @@ export function liveEvents(first: PulledPage, known: number, source: LiveSource)
     },
     { highWaterMark: 0 },
   );
+}
+
+/** Whether a later look may succeed: what is refused here is work that the database had no room or no time for. */
+function isBusy({ status }: Refusal): boolean {
+  return status === 429 || status === 503;
 }
 
 const bye = (reason: "auth_expired" | "shutdown" | "limit") =>

@@ -74,7 +74,7 @@ async function live(services: SyncServices, c: Context): Promise<Response> {
   const { commits, clock } = platform;
   const known = commits.known();
   let parsed: AskedPull | undefined;
-  let first: PulledPage | undefined;
+  let first: PulledPage | null = null;
   let caller: Caller | undefined;
   const begun = await answered(services, request, async (asked) => {
     const body =
@@ -104,7 +104,10 @@ async function live(services: SyncServices, c: Context): Promise<Response> {
     look: (checkpoint: string | null) => look(services, request, { ...asked, checkpoint }),
   };
   const headers = { ...everyAnswer, "Content-Type": "text/event-stream", "X-Accel-Buffering": "no" };
-  return new Response(liveEvents(first!, known, source), { headers });
+  const events = liveEvents(first!, known, source);
+  // `look` lives as long as the stream, and would keep the page.
+  first = null;
+  return new Response(events, { headers });
 }
 
 /** A runtime that may cancel requests bounds how long one lasts, or how much it asks of other services. */

@@ -1,5 +1,6 @@
 import { expect, onTestFinished, test } from "vitest";
 import { type Client, client, dataOf, expectRefusal } from "../../support/client.js";
+import { switchboard } from "../../support/faulty-database.js";
 import { member, run } from "../../support/people.js";
 import { apiKey, inWorkerd, serve, type TestServer } from "../../support/server.js";
 
@@ -185,6 +186,21 @@ test("nothing more is told to a session that has ended, a disabled user or a rev
   await key.post("/api/messages", { id: 3, room_id: 1, body: "secret" });
   expect(await ofKey.next()).toMatchObject(bye);
   expect(await ofKey.next()).toBeNull();
+});
+
+test("a stream goes on where the database had no room or no time for a look", async () => {
+  const board = switchboard();
+  const server = await serve({ schema, config: 'rules.messages.read = "public"', wrap: board.wrap });
+  const events = await stream(server, {});
+  expect(await events.changes()).toEqual([]);
+  let failures = 0;
+  board.failing = (statements) => statements.some(({ sql }) => sql.includes("first_c")) && ++failures < 3;
+  await server.database.batch([
+    { sql: "INSERT INTO rooms VALUES (1, 0)", params: [] },
+    { sql: "INSERT INTO messages VALUES (1, 1, 'first')", params: [] },
+  ]);
+  expect(await events.changes()).toEqual([message(1, "first")]);
+  expect(failures).toBe(3);
 });
 
 test("a pull that waits answers when something changes that the caller may see", async () => {
