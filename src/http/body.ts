@@ -50,8 +50,11 @@ export async function readText(request: Request, bodyBytesMax: number): Promise<
   return typeof text === "string" && bytesOver(text, bodyBytesMax) ? tooLarge(bodyBytesMax) : text;
 }
 
-/** A UTF-16 code unit takes at most three bytes in UTF-8, so only longer texts have to be encoded to be measured. */
-function bytesOver(text: string, bytesMax: number): boolean {
+/**
+ * Whether a text has more than so many bytes in UTF-8. A UTF-16 code unit takes at most three bytes, so only longer texts
+ * have to be encoded to be measured.
+ */
+export function bytesOver(text: string, bytesMax: number): boolean {
   return text.length * 3 > bytesMax && new TextEncoder().encode(text).length > bytesMax;
 }
 

@@ -68,7 +68,7 @@ export function syncPaths(
         asked({ wait_ms: { type: "integer", minimum: 0, maximum: 25_000, default: 0 } }, "wait_ms"),
       ),
       answers: { 200: object({ data: answer, meta: object(metered ? meteringMembers : {}) }) },
-      errors: [400, 401, 403, 404, 413, 415, 500, 503],
+      errors: [400, 401, 403, 404, 413, 415, 429, 500, 503],
     },
     cookies,
   );

@@ -120,6 +120,7 @@ async function tell(
   execution: Execution,
 ): Promise<Told | Refusal | "gone" | "too many"> {
   const changes: string[] = [];
+  execution.tally.add(null);
   let { table, after } = round;
   let left = scanLimit;
   while (table < view.tables.length && changes.length < limit && left > 0) {

@@ -1,12 +1,13 @@
 import type { Context } from "hono";
 import type { Caller } from "../auth/principal.js";
-import { readJsonObject } from "../http/body.js";
+import { bytesOver, readJsonObject, readText } from "../http/body.js";
 import { byMethod } from "../http/by-method.js";
 import { badRequest, isRefusal, Refusal } from "../http/refusal.js";
 import { everyAnswer, jsonText } from "../http/respond.js";
 import { parseStrictJson } from "../http/strict-json.js";
 import { whenThere } from "../platform/at-once.js";
 import type { CommitWait } from "../platform/commits.js";
+import type { Config } from "../project/config.js";
 import { type ApiRequest, type ApiServices, answered } from "../tables/api-request.js";
 import type { ServiceEndpoints } from "../tables/routes.js";
 import { liveEvents } from "./live.js";
@@ -23,7 +24,7 @@ export interface SyncServices extends ApiServices {
 
 /** The endpoints that keep a client's copy of rows up to date (docs/sync.md), by the last segment of their path. */
 export function syncEndpoints(services: SyncServices): ServiceEndpoints {
-  const pulled = (c: Context) => pull(services, c.req.raw);
+  const pulled = (c: Context) => pull(services, c);
   const followed = (c: Context) => live(services, c);
   return new Map([
     ["pull", byMethod({ POST: pulled, QUERY: pulled })],
@@ -31,30 +32,55 @@ export function syncEndpoints(services: SyncServices): ServiceEndpoints {
   ]);
 }
 
-/** `POST /api/_svc/pull`. With `wait_ms`, an answer without changes waits for one. */
-async function pull(services: SyncServices, request: Request): Promise<Response> {
-  const { commits } = services.platform;
+/** `POST /api/_svc/pull`. With `wait_ms`, an answer without changes waits for one, and counts as a stream meanwhile. */
+async function pull(services: SyncServices, c: Context): Promise<Response> {
+  const request = c.req.raw;
+  const { config, platform, streams } = services;
+  const { commits, clock } = platform;
   let wait: CommitWait | undefined;
-  for (;;) {
-    const known = commits.known();
-    const response = await answered(services, request, async (asked) => {
-      const body = await readJsonObject(request, services.config.api.max_body_bytes);
-      const parsed = isRefusal(body) ? body : parsePull(body, false);
-      if (isRefusal(parsed)) return parsed;
-      const page = await pulledBy(asked, parsed);
-      if (isRefusal(page)) return page;
-      const isEmpty = page.count === 0 && !page.more && page.reset === null;
-      wait ??= commits.within(parsed.checkpoint === null ? 0 : parsed.waitMs);
-      return isEmpty && !wait.isOver && !services.streams.isEnding ? notYet() : pulledResponse(asked, page);
-    });
-    if (wait === undefined || response.status !== notYetStatus) return response;
-    const over = new AbortController();
-    const forget = services.streams.whenEnding(() => over.abort());
-    await wait.next(known, AbortSignal.any([request.signal, over.signal]));
-    forget();
-    if (request.signal.aborted) return response;
+  let release: (() => void) | null | undefined;
+  try {
+    for (;;) {
+      const known = commits.known();
+      const response = await answered(services, request, async (asked) => {
+        const body = await readJsonObject(request, config.api.max_body_bytes);
+        const parsed = isRefusal(body) ? body : parsePull(body, false);
+        if (isRefusal(parsed)) return parsed;
+        const short = parsed.waitMs === 0 ? null : await readText(request, bytesMaxOf(config));
+        if (isRefusal(short)) return short;
+        const page = await pulledBy(asked, parsed);
+        if (isRefusal(page)) return page;
+        const isEmpty = page.count === 0 && !page.more && page.reset === null;
+        wait ??= commits.within(parsed.checkpoint === null ? 0 : parsed.waitMs);
+        if (!isEmpty || wait.isOver || streams.isEnding) return pulledResponse(asked, page);
+        const nowMs = clock.elapsed();
+        release ??= streams.take(
+          ...placeOf(asked.caller, services.clientOf(c)),
+          nowMs,
+          nowMs + parsed.waitMs,
+        );
+        if (release === null) return tooMany;
+        if (!page.isQuiet) await asked.attempt.succeed(200, 0);
+        return notYet();
+      });
+      if (wait === undefined || response.status !== notYetStatus) return response;
+      const over = new AbortController();
+      const forget = streams.whenEnding(() => over.abort());
+      await wait.next(known, AbortSignal.any([request.signal, over.signal]));
+      forget();
+      if (request.signal.aborted) return response;
+    }
+  } finally {
+    release?.();
   }
 }
+
+/**
+ * How many bytes a request has at most that waits, or whose stream goes on: it is kept, and read again whenever something
+ * is committed.
+ */
+const waitingBytesMax = 16_384;
+const bytesMaxOf = ({ api }: Config) => Math.min(waitingBytesMax, api.max_body_bytes);
 
 /** An answer that is not sent, as the request goes on to wait. */
 const notYetStatus = 204;
@@ -77,8 +103,8 @@ async function live(services: SyncServices, c: Context): Promise<Response> {
   let first: PulledPage | null = null;
   let caller: Caller | undefined;
   const begun = await answered(services, request, async (asked) => {
-    const body =
-      request.method === "GET" ? queryOf(c) : await readJsonObject(request, config.api.max_body_bytes);
+    const bytesMax = bytesMaxOf(config);
+    const body = request.method === "GET" ? queryOf(c, bytesMax) : await readJsonObject(request, bytesMax);
     const read = isRefusal(body) ? body : parsePull(body, true);
     if (isRefusal(read)) return read;
     const lastId = request.headers.get("Last-Event-ID");
@@ -126,10 +152,11 @@ function placeOf(caller: Caller, address: string): readonly ["session" | "key" |
   }
 }
 
-/** The JSON in the parameter `q`. */
-function queryOf(c: Context): Readonly<Record<string, unknown>> | Refusal {
+/** The JSON in the parameter `q`, which has at most so many bytes. */
+function queryOf(c: Context, bytesMax: number): Readonly<Record<string, unknown>> | Refusal {
   const [text, ...more] = c.req.queries("q") ?? [];
   if (text === undefined || more.length > 0) return badRequest("q: expected the request as JSON");
+  if (bytesOver(text, bytesMax)) return new Refusal("payload_too_large", `q is over ${bytesMax} bytes`);
   const parsed = parseStrictJson(text);
   if (isRefusal(parsed)) return parsed;
   const { value } = parsed;

@@ -1,5 +1,5 @@
-import { expect, onTestFinished, test } from "vitest";
-import { type Client, client, dataOf, expectRefusal } from "../../support/client.js";
+import { expect, onTestFinished, test, vi } from "vitest";
+import { type Client, client, dataOf, expectRefusal, metaOf } from "../../support/client.js";
 import { switchboard } from "../../support/faulty-database.js";
 import { member, run } from "../../support/people.js";
 import { apiKey, inWorkerd, serve, type TestServer } from "../../support/server.js";
@@ -232,6 +232,49 @@ test("a session has ten streams at most, and one that ends makes room", async ()
   // A Worker may not be told that a client has gone. There a place ends with the time that a stream has.
   if (inWorkerd) server.clock.advance(240_000);
   expect(await (await stream(server, ann)).changes()).toEqual([message(1, "first")]);
+});
+
+test("a pull that waits has a place as a stream has", async () => {
+  const { server, key, ann } = await world();
+  const pull = (body: object) => client(server, ann).post("/api/_svc/pull", { ...messages, ...body });
+  const { checkpoint } = dataOf(await pull({})) as unknown as { checkpoint: string };
+  const waiting = Array.from({ length: 10 }, () => pull({ checkpoint, wait_ms: 20_000 }));
+  const path = `/api/_svc/live?q=${encodeURIComponent(JSON.stringify(messages))}`;
+  await vi.waitFor(async () => {
+    const { status, body } = await server.request(path, { headers: ann });
+    await body?.cancel();
+    expect(status).toBe(429);
+  });
+  expectRefusal(await pull({ checkpoint, wait_ms: 20_000 }), 429, "rate_limited");
+  // One that does not have to wait needs none.
+  expect(dataOf(await pull({ checkpoint }))).toMatchObject({ changes: [] });
+  await key.post("/api/messages", { id: 2, room_id: 1, body: "new" });
+  for (const answer of await Promise.all(waiting))
+    expect(dataOf(answer)).toMatchObject({ changes: [message(2, "new")] });
+  expect(dataOf(await pull({ checkpoint: null, wait_ms: 20_000 }))).toMatchObject({ more: false });
+  expect(await (await stream(server, ann)).changes()).toHaveLength(2);
+});
+
+test("what waits is asked for in few bytes, as it is kept and read again with each commit", async () => {
+  const { server, ann } = await world();
+  const caller = client(server, ann);
+  const ids = Array.from({ length: 4000 }, (_, i) => i);
+  const [a, b, c, d] = [0, 1000, 2000, 3000].map((i) => ({ id: { in: ids.slice(i, i + 1000) } }));
+  const long = { tables: { messages: { filter: { $or: [a, b, c, d] } } } };
+  expect(dataOf(await caller.post("/api/_svc/pull", long))).toMatchObject({ changes: [message(1, "first")] });
+  expectRefusal(await caller.post("/api/_svc/pull", { ...long, wait_ms: 1 }), 413, "payload_too_large");
+  expectRefusal(await caller.post("/api/_svc/live", long), 413, "payload_too_large");
+  const q = encodeURIComponent(JSON.stringify(long));
+  expectRefusal(await caller.get(`/api/_svc/live?q=${q}`), 413, "payload_too_large");
+});
+
+test("how many rows were looked at is not known, and none where nothing has changed", async () => {
+  const { server, ann } = await world();
+  const pull = (body: object) => client(server, ann).post("/api/_svc/pull", { ...messages, ...body });
+  const first = await pull({});
+  expect(metaOf(first)).toMatchObject({ rows_read: null, rows_written: 0, rows_returned: 1 });
+  const { checkpoint } = dataOf(first) as unknown as { checkpoint: string };
+  expect(metaOf(await pull({ checkpoint }))).toMatchObject({ rows_read: 0, rows_returned: 0 });
 });
 
 test("what is no stream is refused before it begins", async () => {
