@@ -6,7 +6,9 @@ const othersEveryMs = 1_000;
 /** Tells of the commits of this process at once, and of those of other processes within a second. */
 export class CommitWatch implements Commits {
   #count = 0;
-  readonly #waiting = new Set<() => void>();
+  /** Who waits, and the number that was known then. Those who have waited longest come first. */
+  readonly #waiting = new Map<() => void, number>();
+  #isWaking = false;
   #polling: NodeJS.Timeout | undefined;
   #version: number | undefined;
 
@@ -16,7 +18,16 @@ export class CommitWatch implements Commits {
   /** A write of this process has been committed. */
   committed(): void {
     this.#count++;
-    for (const wake of this.#waiting) wake();
+    if (!this.#isWaking) this.#wakeNext();
+  }
+
+  /** One after the other, as each may ask the database at once: the event loop goes on in between. */
+  #wakeNext(): void {
+    const [first] = this.#waiting;
+    this.#isWaking = first !== undefined && first[1] !== this.#count;
+    if (!this.#isWaking) return;
+    first![0]();
+    setImmediate(() => this.#wakeNext());
   }
 
   known(): number {
@@ -46,7 +57,7 @@ export class CommitWatch implements Commits {
       const timer = setTimeout(wake, ms);
       signal.addEventListener("abort", wake);
       if (this.#waiting.size === 0) this.#poll();
-      this.#waiting.add(wake);
+      this.#waiting.set(wake, known);
     });
   }
 
