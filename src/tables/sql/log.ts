@@ -2,7 +2,6 @@ import { newestEntry } from "../../changes/transactions.js";
 import type { Statement } from "../../platform/database.js";
 import type { TableName } from "../../sqlite/names.js";
 
-/** The newest number that an entry has had. */
 /**
  * One row about the log of a table: its floor, the time of that in milliseconds, the newest entry of all tables, and the
  * last entry at or before a time. Entries that another program made belong to the transaction before them, as far as
@@ -26,16 +25,18 @@ export interface HeadQuestion {
   /** The moments that a client's checkpoint names; null for none. */
   readonly from: number | null;
   readonly to: number | null;
-  /** Up to one more than how many entries after `from` are counted. */
+  /** Up to one more than so many entries after `from` are looked at. */
   readonly entriesMax: number;
 }
 
 /**
  * One row: the newest entry and its witness, the witnesses at `from` and `to`, the highest floor of the tables, how many
- * entries came after `from`, and whether one of them is of these tables. The table's generations come last, as JSON.
+ * entries came after `from`, and whether one of those that were looked at is of these tables. The tables' generations come
+ * last, as JSON.
  */
 export function headStatement({ tables, from, to, entriesMax }: HeadQuestion): Statement {
   const since = from === null ? null : BigInt(from);
+  const most = BigInt(entriesMax + 1);
   const witness = (seq: string) => `(SELECT CAST(witness AS TEXT) FROM _changes WHERE seq = ${seq})`;
   const names = "(SELECT value FROM json_each(?))";
   const list = JSON.stringify(tables);
@@ -43,9 +44,9 @@ export function headStatement({ tables, from, to, entriesMax }: HeadQuestion): S
     sql: `SELECT n.seq AS newest, ${witness("n.seq")} AS newest_witness, ${witness("?")} AS witness_from, ${witness("?")} AS witness_to,
   (SELECT max(floor) FROM _history WHERE tbl IN ${names}) AS floor,
   (SELECT count(*) FROM (SELECT 1 FROM _changes WHERE seq > ? LIMIT ?)) AS entries,
-  EXISTS (SELECT 1 FROM _changes NOT INDEXED WHERE seq > ? AND tbl IN ${names}) AS concerned,
+  EXISTS (SELECT 1 FROM (SELECT tbl FROM _changes NOT INDEXED WHERE seq > ? ORDER BY seq LIMIT ?) WHERE tbl IN ${names}) AS concerned,
   (SELECT json_group_array(json_array(tbl, generation)) FROM (SELECT tbl, generation FROM _history WHERE tbl IN ${names} ORDER BY tbl)) AS generations
   FROM (SELECT ${newestEntry} AS seq) AS n`,
-    params: [since, to === null ? null : BigInt(to), list, since, BigInt(entriesMax + 1), since, list, list],
+    params: [since, to === null ? null : BigInt(to), list, since, most, since, most, list, list],
   };
 }
