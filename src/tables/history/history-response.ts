@@ -153,7 +153,8 @@ async function entriesBetween(
   const asked = times.map((atMs) => momentStatement(table.name, atMs ?? 0));
   const found: readonly LogState[] = times.every((atMs) => atMs === null)
     ? []
-    : (await read(execution, asked, "short")).map(logState);
+    : // Entries that other programs made are gone through, however many they are.
+      (await read(execution, asked, "long")).map(logState);
   const entry = (moment: AskedMoment | null, i: number): number | null =>
     moment === null ? null : moment.kind === "seq" ? moment.seq : found[i]!.found;
   const first = entry(since, 0);

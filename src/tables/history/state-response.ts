@@ -41,11 +41,12 @@ export async function stateResponse(request: PastRequest): Promise<Response | Re
     return badRequest("at: expected a time such as 2026-03-01T12:00:00Z, or a number of an entry");
   const moment = await moments.read(at[0]!);
   if (moment === null) return badRequest(`at: ${quoted(at[0]!)} is neither a time nor a number of an entry`);
-  const atMs = moment.kind === "time" ? moment.atMs : 0;
-  const question = momentStatement(table.name, atMs);
   let seq = asked.place?.seq;
   if (seq === undefined) {
-    const [found] = await read(execution, [question], "short");
+    const isTime = moment.kind === "time";
+    const question = momentStatement(table.name, isTime ? moment.atMs : 0);
+    // Entries that other programs made are gone through, however many they are.
+    const [found] = await read(execution, [question], isTime ? "long" : "short");
     const entry = entryAt(moment, logState(found!), nowMs);
     if (isRefusal(entry)) return entry;
     seq = entry;
@@ -71,7 +72,11 @@ export async function stateResponse(request: PastRequest): Promise<Response | Re
   ]);
   // The state of the log comes last: what was still known then was known to the statement before.
   const values = [place, execution.values, list.filterValues];
-  const [page, state] = await read(execution, [bind(statement, values), question], "long");
+  const [page, state] = await read(
+    execution,
+    [bind(statement, values), momentStatement(table.name, 0)],
+    "long",
+  );
   if (seq < logState(state!).floor) return gone;
   const shown = page!.rows.filter(([, , examined]) => examined === null);
   if (shown.some(([, row]) => row === null)) return tooLarge;
