@@ -2,7 +2,7 @@ import { type Result, type Statement, statement } from "../platform/database.js"
 
 /** Who makes the changes of a transaction, and when. */
 export interface TransactionBy {
-  /** Milliseconds since the epoch. */
+  /** When the request came, in milliseconds since the epoch. */
   readonly at: number;
   readonly principalKind: "anonymous" | "user" | "key";
   readonly principalId: string | null;
@@ -11,13 +11,21 @@ export interface TransactionBy {
 }
 
 /**
+ * By how many milliseconds the time of a transaction is raised at most: longer than a request lasts. After a clock that
+ * was further ahead than that, times are true at once.
+ */
+const raisedMsMax = 60_000;
+
+/**
  * The statement that begins a transaction of the log: entries that are written after it in the same transaction of the
- * database belong to it. `closeTransaction` has to end it there.
+ * database belong to it. `closeTransaction` has to end it there. Its time is not before that of the transaction before it,
+ * whose request may have come later: what was committed until a time is then what transactions up to one have changed.
  */
 export function openTransaction({ at, principalKind, principalId, attemptId }: TransactionBy): Statement {
   return statement(
-    "INSERT INTO _transactions (at, principal_kind, principal_id, attempt_id) VALUES (?, ?, ?, ?)",
+    "INSERT INTO _transactions (at, principal_kind, principal_id, attempt_id) VALUES (max(?, ifnull((SELECT at FROM (SELECT at FROM _transactions ORDER BY id DESC LIMIT 1) WHERE at <= ?), 0)), ?, ?, ?)",
     BigInt(at),
+    BigInt(at + raisedMsMax),
     principalKind,
     principalId,
     attemptId,

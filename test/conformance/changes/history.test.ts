@@ -200,6 +200,21 @@ test("a table as it was, under the same rules, with filters and pages", async ()
   expectRefusal(await state(`cursor=${metaOf(first).next_cursor}&limit=2`), 400, "invalid_cursor");
 });
 
+test("a time means all that was committed until then, also by a request that began before another one", async () => {
+  const { server, key } = await world();
+  await key.post("/api/tickets", { number: 1, text: "a" });
+  server.clock.advance(5000);
+  await key.patch("/api/tickets/1", { text: "b" });
+  // As where a write had to wait for others: its request came before theirs.
+  server.clock.advance(-2000);
+  await key.patch("/api/tickets/1", { text: "c" });
+  server.clock.advance(3000);
+  const stateAt = async (ms: number) =>
+    dataOf(await key.get(`/api/tickets/_svc/state?at=${new Date(server.clock.now() + ms).toISOString()}`));
+  expect(await stateAt(0)).toMatchObject([{ text: "c" }]);
+  expect(await stateAt(-2000)).toMatchObject([{ text: "a" }]);
+});
+
 test("a version is written back, as an update, or as a create where the row is gone", async () => {
   const { server, key, ann, ben } = await world();
   const message = { id: 1, room_id: 1, author: "ann", body: "a", size: 1 / 3, file: "AP8=" };
