@@ -95,6 +95,8 @@ test("what a caller may not change does not tell how large it is", async () => {
   await key.post("/api/notes", { id: 1, owner: "ben", a: megabyte });
   expectRefusal(await ann.patch("/api/notes/1", { b: megabyte }), 403, "forbidden");
   expectRefusal(await ann.patch("/api/notes/2", { b: megabyte }), 404, "not_found");
+  await run(server, "INSERT INTO notes (id, owner, file) VALUES (3, 'ben', zeroblob(1200000))");
+  expectRefusal(await ann.patch("/api/notes/3", { b: "b".repeat(2_000) }), 403, "forbidden");
 });
 
 test("a row that another program made too large is refused as such, and stays", async () => {
