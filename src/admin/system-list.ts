@@ -35,6 +35,7 @@ export function systemList(name: string, columns: Readonly<Record<string, Column
       tables: new Map([[table.name, plainCatalogTable(table)]]),
       // No limit on the bytes of a page, because the rows are small.
       answerBytesMax: Number.MAX_SAFE_INTEGER,
+      imageBytesMax: null,
       unsupported: nothingUnsupported,
       hasMixedTexts: false,
     },

@@ -1,3 +1,4 @@
+import type { SqlValue } from "../platform/database.js";
 import { isPlainSql, scaledSql, unscaledSql } from "../platform/real-scale.js";
 import type { ColumnType } from "../sqlite/column-type.js";
 import type { ColumnName, TableName } from "../sqlite/names.js";
@@ -43,6 +44,28 @@ export function imageSql(columns: readonly LoggedColumn[], of: string): string {
 /** The key of a row in SQL, as a JSON array with the values as in an image. Equal texts mean the same key. */
 export function keySql(key: readonly LoggedColumn[], of: string): string {
   return `json_array(${key.map((column) => written(column, of)).join(", ")})`;
+}
+
+/**
+ * About how many bytes values take in an image, without the names of their columns. A BLOB takes two for each byte, and a
+ * text what JSON adds to it.
+ */
+export function imageBytes(values: Iterable<SqlValue>): number {
+  let bytes = 0;
+  for (const value of values) {
+    if (value instanceof Uint8Array) bytes += value.length * 2 + blobFrameBytes;
+    else if (typeof value === "string") bytes += utf8Bytes(JSON.stringify(value));
+    else bytes += numberBytesMax;
+  }
+  return bytes;
+}
+
+const blobFrameBytes = '{"$b":""}'.length;
+/** Of a real with 17 digits, its sign, its point and its exponent. */
+const numberBytesMax = 24;
+
+function utf8Bytes(text: string): number {
+  return new TextEncoder().encode(text).length;
 }
 
 function written({ name, holds }: LoggedColumn, of: string): string {

@@ -1,4 +1,4 @@
-import { type Database, type Statement, statement } from "../platform/database.js";
+import { type Database, type Result, type Statement, statement } from "../platform/database.js";
 import { entryBefore } from "./transactions.js";
 
 /** For how many days the log of a table is kept. */
@@ -24,8 +24,7 @@ export async function retireChanges(database: Database, kept: readonly Kept[], n
     let floor = state!.rows[0]?.[0] as number | undefined;
     for (let round = 0; round < roundsMax && floor !== undefined; round++) {
       const [raised, deleted] = await database.batch(retirement(table, floor, nowMs - days * dayMs));
-      const transactions = [...new Set(deleted!.rows.map(([tx]) => tx))].filter((tx) => tx !== null);
-      if (transactions.length > 0) await database.batch([unused(JSON.stringify(transactions))]);
+      await deleteUnused(database, deleted!);
       floor = raised!.rows[0]?.[0] as number | undefined;
     }
   }
@@ -58,6 +57,15 @@ function retirement(table: string, floor: number, beforeMs: number): readonly St
       table,
     ),
   ];
+}
+
+/**
+ * Deletes the transactions that no entry belongs to any more, among those of deleted entries: the result of a statement
+ * that returns `tx` of each.
+ */
+export async function deleteUnused(database: Pick<Database, "batch">, { rows }: Result): Promise<void> {
+  const transactions = [...new Set(rows.map(([tx]) => tx))].filter((tx) => tx !== null);
+  if (transactions.length > 0) await database.batch([unused(JSON.stringify(transactions))]);
 }
 
 /** Deletes those of the transactions, a JSON array of their ids, that no entry belongs to any more. */

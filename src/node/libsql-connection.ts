@@ -28,6 +28,8 @@ export interface LibsqlOptions {
   readonly checkpoints?: boolean;
   /** Whether this is a server's second connection, which only reads, beside the one that writes. */
   readonly readsOnly?: boolean;
+  /** Whether what this connection deletes is overwritten with zeros (https://sqlite.org/pragma.html#pragma_secure_delete). */
+  readonly overwritesDeleted?: boolean;
 }
 
 /** Opens the database. Throws UnavailableError where that fails. */
@@ -89,7 +91,7 @@ export class Connection {
   #changes = 0;
 
   constructor(native: Libsql.Database, options: LibsqlOptions) {
-    const { path, synchronous, commandLine = false, readsOnly = false } = options;
+    const { path, synchronous, commandLine = false, readsOnly = false, overwritesDeleted = false } = options;
     const { checkpoints = !commandLine && !readsOnly } = options;
     this.#explainer = new Explainer(path, native);
     native.exec(`PRAGMA busy_timeout=${blockingLockWaitMs}`);
@@ -104,6 +106,7 @@ export class Connection {
       native.exec("PRAGMA busy_timeout=0");
     }
     if (readsOnly) native.exec("PRAGMA query_only=ON");
+    if (overwritesDeleted) native.exec("PRAGMA secure_delete=ON");
     this.#native = native;
     this.#totalChangesStatement = native.prepare("SELECT total_changes()").raw(true);
     this.#schemaStatement = native.prepare("SELECT 1 FROM sqlite_schema LIMIT 1").raw(true);

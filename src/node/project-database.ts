@@ -1,4 +1,4 @@
-import { realpathSync } from "node:fs";
+import { realpathSync, statSync } from "node:fs";
 import type { Commits } from "../platform/commits.js";
 import { type Database, UnavailableError } from "../platform/database.js";
 import type { Log } from "../platform/platform.js";
@@ -27,6 +27,67 @@ export async function openProjectDatabase(
   const path = databaseFile(config, directory);
   if (path === null) return openServer(project, environment);
   return openLibsql({ path, synchronous: config.database.synchronous, commandLine: true });
+}
+
+/** A database that a command opens to take something out of it for good. */
+export interface ErasingDatabase {
+  readonly database: Database;
+  /**
+   * Closes the database, and returns where what was deleted may still be read. `server`: on the disks of the libSQL
+   * server, and of its replicas and backups. `log`: in the WAL of the embedded database, which a server or another program
+   * uses at the same time. `free`: where it was before, as far as SQLite had given that place up already.
+   */
+  close(): Promise<"server" | "log" | "free">;
+}
+
+/**
+ * Opens what `database.url` names for a command that erases. In an embedded file what it deletes is overwritten with
+ * zeros. While it has the database no server can start on it; where one runs already, the WAL is left to that one,
+ * because two that checkpoint can lose writes. Throws UnavailableError.
+ */
+export async function openToErase(
+  project: ProjectDirectory,
+  environment: NodeJS.ProcessEnv,
+): Promise<ErasingDatabase> {
+  const { config, directory } = project;
+  warnOfOpenFolder(directory, new StderrLog(config.log, systemClock));
+  const path = databaseFile(config, directory);
+  if (path === null) {
+    const database = await openServer(project, environment);
+    return {
+      database,
+      close: async () => {
+        await database.close();
+        return "server";
+      },
+    };
+  }
+  const lock = lockDatabase(path);
+  try {
+    const database = openLibsql({
+      path,
+      synchronous: config.database.synchronous,
+      commandLine: true,
+      checkpoints: lock !== null,
+      overwritesDeleted: true,
+    });
+    return {
+      database,
+      close: async () => {
+        try {
+          await database.close();
+          // SQLite empties the WAL, or removes it, once all of it is in the database and nobody reads it any more.
+          const wal = statSync(`${realpathSync(path)}-wal`, { throwIfNoEntry: false });
+          return (wal?.size ?? 0) === 0 ? "free" : "log";
+        } finally {
+          lock?.release();
+        }
+      },
+    };
+  } catch (error) {
+    lock?.release();
+    throw error;
+  }
 }
 
 /** The libSQL server that `database.url` names, with the token from the environment. */

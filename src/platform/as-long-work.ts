@@ -8,6 +8,7 @@ export function asLongWork(database: Database, long: () => LongWork): Database {
   return {
     foreignKeysStayOn: database.foreignKeysStayOn,
     answerBytesMax: database.answerBytesMax,
+    imageBytesMax: database.imageBytesMax,
     query: (statements) => database.query(statements, long()),
     batch: (statements) => database.batch(statements, long()),
     migrate: (statements) => database.migrate(statements, long()),

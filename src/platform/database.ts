@@ -14,6 +14,12 @@ export interface Database {
   readonly answerBytesMax: number;
 
   /**
+   * How many bytes the image of a row in the log of changes may have, so that the row can still be changed and deleted;
+   * null where the backend takes larger ones than requests can make.
+   */
+  readonly imageBytesMax: number | null;
+
+  /**
    * Set where work that is passed with `long` runs beside everything else, and other work blocks the event loop. What
    * is short should then be passed without `long`, which is faster.
    */

@@ -71,6 +71,7 @@ export function openRemoteLibsql(options: RemoteLibsqlOptions): Database {
   return {
     foreignKeysStayOn: false,
     answerBytesMax,
+    imageBytesMax: null,
     query: (statements, long) => beforeDeadline(readTwice(statements), long),
     batch: async (statements) => {
       if (statements.length === 0) return [];

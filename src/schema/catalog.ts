@@ -32,6 +32,8 @@ export interface Catalog {
   readonly hasMixedTexts: boolean;
   /** How many bytes of stored values one answer of the database may hold. */
   readonly answerBytesMax: number;
+  /** How many bytes the image of a row in the log of changes may have (`Database.imageBytesMax`). */
+  readonly imageBytesMax: number | null;
   readonly unsupported: Unsupported;
 }
 
@@ -139,6 +141,7 @@ export async function catalogOf(
   );
   return {
     answerBytesMax: database.answerBytesMax,
+    imageBytesMax: database.imageBytesMax,
     unsupported: await findUnsupported(database, ownersSql),
     hasMixedTexts: [...tables.values()].some(({ mixedTexts }) => mixedTexts.size > 0),
     tables,

@@ -66,6 +66,7 @@ export function openD1(binding: D1Binding): Database {
   return {
     foreignKeysStayOn: true,
     answerBytesMax,
+    imageBytesMax,
     query: (statements, long) => beforeDeadline(read(statements), long),
     batch: write,
     migrate: async (statements) => {
@@ -95,6 +96,9 @@ function isLost(error: unknown): boolean {
  * text up to six times as long.
  */
 const answerBytesMax = 300_000;
+
+/** How many bytes an image may have, of the 2 MB that D1 allows for a string, which a statement that reads it needs, too. */
+const imageBytesMax = 1_900_000;
 
 /** Foreign keys are checked at the end of the batch only. The pragma is in effect until then. */
 const deferForeignKeys: Statement = { sql: "PRAGMA defer_foreign_keys=on", params: [] };

@@ -56,6 +56,27 @@ function project(files: Readonly<Record<string, string>>): string {
 
 const notes = "notes: { columns: { id: { type: integer, primary_key: true } } }\n";
 
+describe("svc check of blobs in tables that keep history", () => {
+  const tables =
+    "notes: { history: 30d, columns: { id: { type: integer, primary_key: true }, b: { type: blob } } }\n";
+  const rules = '[rules.notes]\nread = "public"\n';
+  const d1 = { "wrangler.jsonc": '{\n  "d1_databases": [{ "binding": "DB" }]\n}\n' };
+
+  it.each([
+    ["beside a Worker with D1", d1, "", 1],
+    ["beside a Worker with a libSQL server", d1, '[database]\nurl = "libsql://db.example.com"\n', 0],
+    ["beside another Worker", { "wrangler.toml": 'name = "d1_databases"\n' }, "", 0],
+    ["under Node", {}, "", 0],
+  ])("%s", (_, files, database, warnings) => {
+    const directory = project({ ...files, "svc.toml": `${database}${rules}`, "svc.schema.yaml": tables });
+    const { stdout } = svc(directory, ["check", "--json"]);
+    const found = JSON.parse(stdout).warnings.filter(
+      ({ path }: { path: string }) => path === "notes.columns.b",
+    );
+    expect(found).toHaveLength(warnings);
+  });
+});
+
 describe("svc check --json", () => {
   it("prints problems on standard output alone", () => {
     const directory = project({ "svc.toml": "\n[server]\nport = -1\n", "svc.schema.yaml": notes });

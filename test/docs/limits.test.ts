@@ -129,4 +129,6 @@ it("the sizes of answers on the page of backends are those of the source", () =>
   const sizes = [...row.matchAll(/(\d+) bytes/g)].map(([, size]) => Number(size));
   const files = ["node/libsql.ts", "remote/libsql.ts", "worker/d1.ts"];
   expect(sizes).toEqual(files.map((file) => constant(file, "answerBytesMax")));
+  const [image] = /^\| Size of a row in the \[log of changes\].*$/m.exec(backends)!;
+  expect(image).toMatch(new RegExp(`\\| ${constant("worker/d1.ts", "imageBytesMax")} bytes \\|$`));
 });

@@ -146,6 +146,7 @@ class Spy {
       },
       foreignKeysStayOn: database.foreignKeysStayOn,
       answerBytesMax: database.answerBytesMax,
+      imageBytesMax: database.imageBytesMax,
       close: () => database.close(),
     };
   }

@@ -22,6 +22,7 @@ function rewritten(rewrite: (sql: string) => string): Partial<TestProject> {
       ...database,
       foreignKeysStayOn: database.foreignKeysStayOn,
       answerBytesMax: database.answerBytesMax,
+      imageBytesMax: database.imageBytesMax,
       query: (statements, long) => database.query(statements.map(each), long),
       batch: (statements, long) => database.batch(statements, long),
       migrate: (statements, long) => database.migrate(statements, long),

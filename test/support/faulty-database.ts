@@ -37,6 +37,7 @@ export function switchboard(): Switchboard {
         migrate: through((statements) => database.migrate(statements)),
         foreignKeysStayOn: database.foreignKeysStayOn,
         answerBytesMax: database.answerBytesMax,
+        imageBytesMax: database.imageBytesMax,
         close: () => database.close(),
       };
     },

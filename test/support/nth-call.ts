@@ -50,6 +50,7 @@ export function databaseThrough(calls: Calls, database: Database): Database {
   return {
     foreignKeysStayOn: database.foreignKeysStayOn,
     answerBytesMax: database.answerBytesMax,
+    imageBytesMax: database.imageBytesMax,
     query: (statements) => calls.through(() => database.query(statements)),
     batch: (statements) => calls.through(() => database.batch(statements)),
     migrate: (statements) => calls.through(() => database.migrate(statements)),

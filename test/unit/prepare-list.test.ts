@@ -27,6 +27,7 @@ const table = plainTable(tableName("notes"), new Map(columns.map((column) => [co
 const catalog = {
   tables: new Map([[table.name, plainCatalogTable(table)]]),
   answerBytesMax: 1_000_000,
+  imageBytesMax: null,
   unsupported: nothingUnsupported,
   hasMixedTexts: false,
 };

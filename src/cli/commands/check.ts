@@ -1,5 +1,5 @@
-import { existsSync } from "node:fs";
-import { dirname } from "node:path";
+import { existsSync, readFileSync } from "node:fs";
+import { dirname, join } from "node:path";
 import { isLoopbackHost } from "../../http/loopback.js";
 import { databaseFile } from "../../node/database-file.js";
 import { openLibsql } from "../../node/libsql.js";
@@ -12,6 +12,7 @@ import { formatProblem, type Problem, ProblemCollector, ProblemsError } from "..
 import { comparisonWarnings } from "../../project/comparison-warnings.js";
 import type { Config } from "../../project/config.js";
 import { configFile, schemaFile } from "../../project/file-names.js";
+import { imageWarnings } from "../../project/image-warnings.js";
 import { withLines } from "../../project/lines/with-lines.js";
 import type { Schema } from "../../project/model.js";
 import { type ParsedRules, parseRules } from "../../project/parse-rules.js";
@@ -150,8 +151,23 @@ async function findingsOf(
     ...unconfirmedEmailWarnings(rules, schema),
     ...unservedExists(rules, catalog),
     ...updateWarnings(rules, schema),
+    ...(isForD1(project) ? imageWarnings(schema) : []),
   ];
   return { warnings, lists: waysOfRules(rules, schema, catalog), syncs: syncsOf(schema, rules, catalog) };
+}
+
+/**
+ * Whether a Worker serves the project from D1, as far as files tell: where a configuration of wrangler beside it declares
+ * a D1 database, and svc.toml names no libSQL server.
+ */
+function isForD1({ directory, config }: ProjectDirectory): boolean {
+  if (databaseFile(config, directory) === null) return false;
+  return ["wrangler.toml", "wrangler.json", "wrangler.jsonc"]
+    .map((file) => join(directory, file))
+    .filter((file) => existsSync(file))
+    .some((file) =>
+      /^\s*\[\[([\w.]+\.)?d1_databases\]\]|^\s*"d1_databases"/m.test(readFileSync(file, "utf8")),
+    );
 }
 
 function surroundingWarnings(project: ProjectDirectory, environment: NodeJS.ProcessEnv): readonly Problem[] {

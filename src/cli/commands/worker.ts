@@ -91,6 +91,7 @@ function recording(scratch: Database): { readonly database: Database; readonly s
   const database: Database = {
     foreignKeysStayOn: scratch.foreignKeysStayOn,
     answerBytesMax: scratch.answerBytesMax,
+    imageBytesMax: scratch.imageBytesMax,
     query: (some) => scratch.query(some),
     batch: (some) => {
       statements.push(...some);

@@ -1,3 +1,4 @@
+import { numberAlone } from "../../changes/erasure.js";
 import { holdsOf, type LoggedColumn, type LoggedTable, pathOf } from "../../changes/image.js";
 import { isLogTrigger, logTriggers } from "../../changes/log-triggers.js";
 import { newestEntry } from "../../changes/transactions.js";
@@ -99,9 +100,8 @@ export function historySteps(
   };
 }
 
-/** The newest entry of all stays as a number alone: the next one would have it again otherwise. */
 const forgotten = (table: string) => [
-  `UPDATE _changes SET tbl = '', pk = '', op = '', old = NULL WHERE tbl = ${quoteText(table)} AND seq = (SELECT max(seq) FROM _changes)`,
+  `UPDATE _changes SET ${numberAlone} WHERE tbl = ${quoteText(table)} AND seq = (SELECT max(seq) FROM _changes)`,
   `DELETE FROM _changes WHERE tbl = ${quoteText(table)}`,
 ];
 

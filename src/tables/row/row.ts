@@ -1,5 +1,6 @@
+import { imageBytes } from "../../changes/image.js";
 import { closeTransaction, entriesIn, openTransaction } from "../../changes/transactions.js";
-import { badRequest, type Refusal } from "../../http/refusal.js";
+import { badRequest, Refusal } from "../../http/refusal.js";
 import { ConstraintError, type Statement, StatementError, type Statements } from "../../platform/database.js";
 import type { Memo } from "../../platform/memo.js";
 import type { TriggersReached } from "../../schema/triggers-reached.js";
@@ -19,7 +20,9 @@ import { type Returned, returnedRow } from "../sql/returning.js";
 import {
   deleteStatement,
   getStatement,
+  imageCheck,
   insertStatement,
+  isTooLargeImage,
   presenceStatement,
   updateStatement,
   type WriteStatement,
@@ -97,6 +100,7 @@ export async function createRow(
   values: RowValues,
 ): Promise<string | Refusal> {
   const { table, catalog, rule } = access;
+  if (isOverImage(values, access)) return tooLargeImage;
   const insert = writes.get(shapeOf(access, values), () =>
     insertStatement(table, slots(values, access), rule, returnedOf(access, values), catalog),
   );
@@ -111,12 +115,41 @@ export async function updateRow(
   patch: RowValues,
 ): Promise<string | Refusal> {
   const { table, catalog, rule } = access;
+  if (isOverImage(patch, access)) return tooLargeImage;
   const update = writes.get(shapeOf(access, patch), () => {
     const returned = returnedOf(access, patch);
     return updateStatement(table, slots(key, access), slots(patch, access), rule, returned, catalog);
   });
-  return rowAfter({ kind: "update", statement: update, values: [key, patch] }, access, execution);
+  const { imageBytesMax } = catalog;
+  const checks =
+    imageBytesMax !== null && needsImageCheck(patch, access)
+      ? [imageCheck(table, slots(key, access), catalog, imageBytesMax)]
+      : [];
+  return rowAfter({ kind: "update", statement: update, values: [key, patch], checks }, access, execution);
 }
+
+/**
+ * Whether the values of a write alone make an image that the log cannot hold. The row could be written, but neither
+ * changed nor deleted afterwards.
+ */
+function isOverImage(values: RowValues, { table, catalog }: Access): boolean {
+  const { imageBytesMax } = catalog;
+  return table.historyDays !== null && imageBytesMax !== null && imageBytes(values.values()) > imageBytesMax;
+}
+
+/**
+ * Whether an update may make the row's image too large together with the columns that it leaves as they are. Not those
+ * whose values have a hundredth of what is left between the bound and what the database takes: the 100 columns that a row
+ * may have cannot pass it so.
+ */
+function needsImageCheck(patch: RowValues, { table }: Access): boolean {
+  return table.historyDays !== null && imageBytes(patch.values()) > 1_000;
+}
+
+const tooLargeImage = new Refusal(
+  "payload_too_large",
+  "the row would be too large for the log of changes: its values as JSON, blobs twice as long",
+);
 
 /** Deletes a row. Returns its primary key as JSON text, or why it was not deleted. */
 export async function deleteRow(
@@ -153,6 +186,8 @@ interface RowWrite {
   readonly statement: WriteStatement;
   /** Of an insert the values to write, of a delete the key, of an update the key and then the values to write. */
   readonly values: readonly RowValues[];
+  /** Statements that fail where the write must not stand. They come directly after it. */
+  readonly checks?: readonly Sql[];
 }
 
 type RowWriteOutcome =
@@ -187,14 +222,15 @@ async function carryOut(
     const [open, close] = triggers.logged
       ? [[openTransaction(execution.changedBy())], closeTransaction]
       : [[], []];
-    const statements = [...before, ...open, bound.statement, ...close, ...question.statements];
+    const checks = (write.checks ?? []).map((check) => bind(check, values));
+    const statements = [...before, ...open, bound.statement, ...checks, ...close, ...question.statements];
     const duration = triggers.elsewhere ? "long" : durationOf(statement);
     const results = await tally.during(database.batch(statements, longWorkOf(execution, duration)));
     const exact = question.isExact(results);
     const probed = probes === null ? undefined : (results[0]!.rows[0]?.[0] as number | undefined);
     const written = before.length + open.length;
     const { rows, rowsWritten } = results[written]!;
-    const entries = triggers.logged ? entriesIn(results[written + close.length]!) : 0;
+    const entries = triggers.logged ? entriesIn(results[written + checks.length + close.length]!) : 0;
     if (rows.length === 0 && triggers.ignore) {
       const [admitted] = await read(execution, [bind(statement.admitted, values)], durationOf(statement));
       if (admitted!.rows.length > 0) {
@@ -220,6 +256,10 @@ async function carryOut(
       tally.add(null);
       return refused(tooLongAChain);
     }
+    if (error instanceof StatementError && isTooLargeImage(error.message)) {
+      tally.add(null);
+      return refused(table.historyDays === null ? tooLargeRow : tooLargeImage);
+    }
     if (
       error instanceof StatementError &&
       physical.hasOwnersSql &&
@@ -243,6 +283,11 @@ async function carryOut(
 /** SQLite counts foreign key actions as triggers. How many levels deep they may go differs between backends. */
 const tooLongAChain = badRequest(
   "this leads to too many changes of other rows, each by the one before, as references and triggers do: begin nearer to the end of the chain",
+);
+
+const tooLargeRow = new Refusal(
+  "payload_too_large",
+  "a value, or the row, is larger than the database takes",
 );
 
 const notEvaluated = badRequest(

@@ -4,9 +4,22 @@ import { alwaysTrue } from "../../rules/fold.js";
 import { columnsOf, conjuncts, outermostExists } from "../../rules/walk.js";
 import type { Catalog, CatalogTable } from "../../schema/catalog.js";
 import type { Counted } from "../plan-check.js";
+import { image } from "./as-of.js";
 import { shownColumn } from "./candidates.js";
-import { and, commaList, empty, name, ownersSql, param, physicalName, type Sql, sql } from "./fragment.js";
+import {
+  and,
+  commaList,
+  empty,
+  integer,
+  name,
+  ownersSql,
+  param,
+  physicalName,
+  type Sql,
+  sql,
+} from "./fragment.js";
 import { guardOf } from "./guard.js";
+import { loggedTable } from "./logged.js";
 import { namesOf, predicate, type SqlNames } from "./predicate.js";
 import { areExact, probe, probeColumns, probeMatched, probeName, rowsProbed, seeksOf } from "./probe.js";
 import { type Returned, returningOf, withKey } from "./returning.js";
@@ -77,6 +90,24 @@ export function getStatement(
 /** A SELECT that returns a row where one has the key. It tells 403 from 404 for a row that was not written. */
 export function presenceStatement(table: Table, key: Values, catalog: Catalog): Sql {
   return sql`SELECT 1 FROM ${name(table.name)} AS _t WHERE ${keyIs(table, key, sql`_t`, catalog)} LIMIT 1`;
+}
+
+/**
+ * A SELECT that fails where the statement before it in the batch has changed the row of this key, and the row's image is
+ * too large since. To fail, it uses a path of JSON that is none, which `isTooLargeImage` finds in the message.
+ */
+export function imageCheck(table: Table, key: Values, catalog: Catalog, bytesMax: number): Sql {
+  const logged = loggedTable(table, catalog.tables.get(table.name)!);
+  const bytes = sql`length(CAST(${image(logged, sql`_t`)} AS BLOB))`;
+  const path = sql`iif(${bytes} > ${integer(bytesMax)}, '${imageProblem}', '$')`;
+  return sql`SELECT json_type('{}', ${path}) AS checked FROM ${name(table.name)} AS _t WHERE changes() > 0 AND ${keyIs(table, key, sql`_t`, catalog)}`;
+}
+
+const imageProblem: Sql = { text: "the image is too large", params: [] };
+
+/** Whether the message of an error says that a value is larger than the database takes, or that `imageCheck` failed. */
+export function isTooLargeImage(message: string): boolean {
+  return message.includes(imageProblem.text) || message.includes("string or blob too big");
 }
 
 /**

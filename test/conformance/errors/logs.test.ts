@@ -16,6 +16,7 @@ it("no secret reaches a log or a body that is not its owner's, whatever goes wro
       migrate: (statements) => database.migrate(statements),
       foreignKeysStayOn: database.foreignKeysStayOn,
       answerBytesMax: database.answerBytesMax,
+      imageBytesMax: database.imageBytesMax,
       close: () => database.close(),
     }),
   });

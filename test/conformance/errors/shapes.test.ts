@@ -120,6 +120,7 @@ it("a failure that nobody expected is 500 without a word of its cause, which is 
       migrate: (statements) => database.migrate(statements),
       foreignKeysStayOn: database.foreignKeysStayOn,
       answerBytesMax: database.answerBytesMax,
+      imageBytesMax: database.imageBytesMax,
       close: () => database.close(),
     }),
   });

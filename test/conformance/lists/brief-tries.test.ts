@@ -40,6 +40,7 @@ const asks = async (path: string) => {
 const watched = (database: Database): Database => ({
   foreignKeysStayOn: database.foreignKeysStayOn,
   answerBytesMax: database.answerBytesMax,
+  imageBytesMax: database.imageBytesMax,
   runsBeside: true,
   query: (statements, long) => {
     if (statements.some(({ sql }) => sql.includes("_page AS MATERIALIZED")))

@@ -119,6 +119,7 @@ function startingLine() {
       migrate: (statements) => database.migrate(statements),
       foreignKeysStayOn: database.foreignKeysStayOn,
       answerBytesMax: database.answerBytesMax,
+      imageBytesMax: database.imageBytesMax,
       close: () => database.close(),
     }),
   };

@@ -23,6 +23,7 @@ function interposer() {
   const wrap = (database: Database): Database => ({
     foreignKeysStayOn: database.foreignKeysStayOn,
     answerBytesMax: database.answerBytesMax,
+    imageBytesMax: database.imageBytesMax,
     query: before((statements) => database.query(statements)),
     batch: before((statements) => database.batch(statements)),
     migrate: before((statements) => database.migrate(statements)),
@@ -113,6 +114,7 @@ describe("an answer that is lost", () => {
     const wrap = (database: Database): Database => ({
       foreignKeysStayOn: database.foreignKeysStayOn,
       answerBytesMax: database.answerBytesMax,
+      imageBytesMax: database.imageBytesMax,
       query: (statements) => database.query(statements),
       migrate: (statements) => database.migrate(statements),
       close: () => database.close(),

@@ -21,6 +21,7 @@ export function databaseWithForeignKeysOn(): Database {
     },
     foreignKeysStayOn: database.foreignKeysStayOn,
     answerBytesMax: database.answerBytesMax,
+    imageBytesMax: database.imageBytesMax,
     close: () => database.close(),
   };
 }

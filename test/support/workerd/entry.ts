@@ -65,8 +65,8 @@ const calls: Call = {
   "/__test/start": async (asked, { id, bindings }) => {
     const project = await start(id, asked, bindings);
     projects.set(id, project);
-    const { foreignKeysStayOn, answerBytesMax } = project.database;
-    return { foreignKeysStayOn, answerBytesMax };
+    const { foreignKeysStayOn, answerBytesMax, imageBytesMax } = project.database;
+    return { foreignKeysStayOn, answerBytesMax, imageBytesMax };
   },
   "/__test/database": async ({ method, statements }, { project: { database } }) => {
     try {

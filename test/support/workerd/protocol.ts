@@ -14,7 +14,7 @@ import type { MailMessage } from "../../../src/platform/platform.js";
 export interface Calls {
   "/__test/start": {
     readonly asked: Start;
-    readonly answer: Pick<Database, "foreignKeysStayOn" | "answerBytesMax">;
+    readonly answer: Pick<Database, "foreignKeysStayOn" | "answerBytesMax" | "imageBytesMax">;
   };
   "/__test/database": { readonly asked: DatabaseCall; readonly answer: DatabaseAnswer };
   "/__test/hasher": {

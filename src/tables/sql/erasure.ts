@@ -1,0 +1,57 @@
+import { numberAlone } from "../../changes/erasure.js";
+import type { LoggedTable } from "../../changes/image.js";
+import type { SqlValue, Statement } from "../../platform/database.js";
+import type { CatalogTable } from "../../schema/catalog.js";
+import { hasKey, key, keyColumn, text } from "./as-of.js";
+import { and, bind, commaList, name, param, Slot, type Sql, sql } from "./fragment.js";
+
+/**
+ * The statements that take the images of one row out of the log, in one transaction (docs/change-log.md#erasing-a-row).
+ * The first one returns how many entries that concerns, or no row for none. The last one returns `tx` of each entry that
+ * it deletes.
+ *
+ * Where the row is still there, its newest entry becomes its insertion, so that it is not told as it is now for moments
+ * of before. All other entries go, the newest of the whole log as far as its number.
+ */
+export function erasure(
+  logged: LoggedTable,
+  physical: CatalogTable | undefined,
+  keyValues: ReadonlyMap<string, SqlValue>,
+): readonly Statement[] {
+  const its = isOf(logged, physical);
+  const entries = sql`SELECT _l.seq FROM _changes AS _l WHERE ${its}`;
+  const isThere = sql`EXISTS (SELECT 1 FROM ${name(logged.table)} AS _t WHERE ${hasKey(logged, sql`_t`, sql`_l.pk`)})`;
+  const begins = sql`SELECT max(_l.seq) FROM _changes AS _l WHERE ${its} GROUP BY _l.pk HAVING ${isThere}`;
+  const hasMore = sql`(op <> 'insert' OR old IS NOT NULL)`;
+  const concerned = sql`SELECT count(*) AS entries FROM _changes WHERE seq IN (${entries}) AND (seq NOT IN (${begins}) OR ${hasMore})`;
+  return [
+    // A random number is neither a version of the schema, which a change of the schema sets, nor that of another erasure.
+    sql`UPDATE _history SET generation = random() WHERE tbl = ${text(logged.table)} AND (${concerned}) > 0 RETURNING (${concerned}) AS entries`,
+    sql`UPDATE _changes SET op = 'insert', old = NULL WHERE seq IN (${begins}) AND ${hasMore}`,
+    sql`UPDATE _changes SET ${blank} WHERE seq = (SELECT max(seq) FROM _changes) AND seq IN (${entries}) AND seq NOT IN (${begins})`,
+    sql`DELETE FROM _changes WHERE seq IN (${entries}) AND seq NOT IN (${begins}) RETURNING tx`,
+  ].map((statement) => bind(statement, [keyValues]));
+}
+
+const blank: Sql = { text: numberAlone, params: [] };
+
+/**
+ * Whether the entry `_l` is of the row with this key. Where different values of a key can be equal, as 'a' and 'A' are
+ * where the collation is NOCASE, it is of any of them.
+ */
+function isOf(logged: LoggedTable, physical: CatalogTable | undefined): Sql {
+  const isTable = sql`_l.tbl = ${text(logged.table)}`;
+  const isExact = logged.key.every(
+    ({ holds, collation }) => collation === null && (holds === "plain" || holds === "blob"),
+  );
+  if (isExact) {
+    const values = logged.key.map((column) => sql`${param(new Slot(column.name))} AS ${name(column.name)}`);
+    return sql`${isTable} AND _l.pk = (SELECT ${key(logged, sql`_k`)} FROM (SELECT ${commaList(values)}) AS _k)`;
+  }
+  const equal = logged.key.map((column, i) => {
+    const logs = keyColumn(logged, i, sql`_l.pk`);
+    const shown = physical?.mixedTexts.has(column.name) ? sql`CAST(${logs} AS TEXT)` : logs;
+    return sql`${shown} = ${param(new Slot(column.name))}`;
+  });
+  return and([isTable, ...equal]);
+}
