@@ -9,7 +9,8 @@ import { systemRandom } from "../../src/node/system.js";
 import type { Database, Statement } from "../../src/platform/database.js";
 import { Random } from "../property/support/random.js";
 import { figure, median } from "../support/figures.js";
-import { type SpawnedServer, spawnServer } from "../support/spawned-server.js";
+import type { SpawnedServer } from "../support/spawned-server.js";
+import { type Asked, ask, start } from "./killed-server.js";
 
 /**
  * A server that is killed again and again while users write, refresh, log out and log in. What was acknowledged is there
@@ -103,36 +104,6 @@ interface Operation {
   readonly endsSession?: boolean;
   /** Takes down what the answer says. */
   acknowledge(data: unknown): void;
-}
-
-interface Asked {
-  readonly method: string;
-  readonly path: string;
-  readonly body?: object;
-  readonly token?: string;
-}
-
-interface Answered {
-  readonly status: number;
-  readonly data: unknown;
-}
-
-/** Null where no answer came, or only a part of it. */
-async function ask(url: string, { method, path, body, token }: Asked): Promise<Answered | null> {
-  try {
-    const response = await fetch(url + path, {
-      method,
-      headers: {
-        ...(token !== undefined && { Authorization: `Bearer ${token}` }),
-        ...(body !== undefined && { "Content-Type": "application/json" }),
-      },
-      ...(body !== undefined && { body: JSON.stringify(body) }),
-    });
-    const { data } = (await response.json()) as { data: unknown };
-    return { status: response.status, data };
-  } catch {
-    return null;
-  }
 }
 
 /** A user who does one thing after the other, and what they have been told. */
@@ -472,19 +443,6 @@ async function check(
 }
 
 const each = <T>(items: readonly T[], work: (item: T) => Promise<unknown>) => Promise.all(items.map(work));
-
-interface Started extends SpawnedServer {
-  /** From its spawn to its first answer. */
-  readonly ms: number;
-}
-
-async function start(directory: string): Promise<Started> {
-  const from = performance.now();
-  const server = await spawnServer(directory);
-  onTestFinished(async () => void (await server.end("SIGKILL")));
-  expect((await fetch(`${server.url}/health`)).status).toBe(200);
-  return { ...server, ms: performance.now() - from };
-}
 
 /** Lets the writers work until some more is acknowledged, and kills the server in the middle of it. */
 async function killAtWork(server: SpawnedServer, writers: readonly Writer[], heaper: Heaper): Promise<void> {

@@ -1,6 +1,7 @@
 import { expect, test, vi } from "vitest";
 import type { Database, Statement } from "../../src/platform/database.js";
-import { follow, NotFollowedError, type Run } from "../conformance/changes/follow.js";
+import { follow, type Run } from "../conformance/changes/follow.js";
+import { NotFollowedError } from "../support/copy.js";
 import { rowsOf, run } from "../support/people.js";
 import type { TestProject, TestServer } from "../support/server.js";
 import { Random } from "./support/random.js";

@@ -1,6 +1,7 @@
 import { expect } from "vitest";
 import type { Random } from "../../property/support/random.js";
 import { type Client, client, dataOf } from "../../support/client.js";
+import { apply, idOf, NotFollowedError, type Pulled, type Rows, sorted } from "../../support/copy.js";
 import { member } from "../../support/people.js";
 import { apiKey, serve, type TestProject, type TestServer } from "../../support/server.js";
 
@@ -117,20 +118,6 @@ async function write(server: TestServer, key: Client, random: Random): Promise<v
   await server.database.batch(statements).catch(() => undefined);
 }
 
-type Rows = Map<string, unknown>;
-interface Change {
-  readonly table: (typeof told)[number];
-  readonly op: "insert" | "update" | "remove";
-  readonly key: object;
-  readonly row?: object;
-}
-interface Pulled {
-  readonly checkpoint: string;
-  readonly more: boolean;
-  readonly reset: string | null;
-  readonly changes: readonly Change[];
-}
-
 /** The rows that lists show to a caller, by table and key. */
 async function shown(caller: Client, asked: Record<string, { readonly filter?: object }>): Promise<Rows> {
   const rows: Rows = new Map();
@@ -150,22 +137,6 @@ async function shown(caller: Client, asked: Record<string, { readonly filter?: o
 
 const keyOf = (table: string, row: Record<string, unknown>): object =>
   table === "members" ? { room_id: row.room_id, user_id: row.user_id } : { id: row.id };
-const idOf = (table: string, key: object) => `${table} ${JSON.stringify(key)}`;
-
-/** Does what a page says to the rows that a client has; the first thing that cannot be done, or null. */
-function apply(rows: Rows, changes: readonly Change[]): string | null {
-  for (const { table, op, key, row } of changes) {
-    const id = idOf(table, key);
-    const had = rows.get(id);
-    if (op === "insert" ? had !== undefined : had === undefined) return `${op} of ${id}`;
-    if (op === "remove") rows.delete(id);
-    else if (JSON.stringify(row) === JSON.stringify(had)) return `${op} of ${id} changes nothing`;
-    else rows.set(id, row);
-  }
-  return null;
-}
-
-const sorted = (rows: Rows) => [...rows].map(([id, row]) => `${id} ${JSON.stringify(row)}`).sort();
 
 /** How long a run is, and how the server is changed for it. */
 export interface Run {
@@ -175,9 +146,6 @@ export interface Run {
   readonly project?: Partial<TestProject>;
   readonly before?: (server: TestServer) => Promise<void>;
 }
-
-/** A client was told something wrong. */
-export class NotFollowedError extends Error {}
 
 /** How many pages were pulled, and what they told. */
 export interface Followed {

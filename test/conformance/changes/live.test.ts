@@ -1,5 +1,6 @@
-import { expect, onTestFinished, test, vi } from "vitest";
+import { expect, test, vi } from "vitest";
 import { type Client, client, dataOf, expectRefusal, metaOf } from "../../support/client.js";
+import { Events } from "../../support/events.js";
 import { switchboard } from "../../support/faulty-database.js";
 import { member, run } from "../../support/people.js";
 import { apiKey, inWorkerd, serve, type TestServer } from "../../support/server.js";
@@ -36,59 +37,6 @@ async function world(): Promise<World> {
   await key.post("/api/members", { room_id: 1, user_id: "ann" });
   await key.post("/api/messages", { id: 1, room_id: 1, body: "first" });
   return { server, key, ann: (await member(server, "ann")).bearer };
-}
-
-interface Event {
-  readonly event: string;
-  readonly data: Record<string, unknown>;
-  readonly id: string | null;
-}
-
-/** Reads a stream of events as the test asks for them. */
-class Events {
-  readonly #reader: ReadableStreamDefaultReader<Uint8Array>;
-  readonly #decoder = new TextDecoder();
-  #text = "";
-  lastId: string | null = null;
-
-  constructor(response: Response) {
-    expect(response.status).toBe(200);
-    expect(response.headers.get("Content-Type")).toBe("text/event-stream");
-    expect(response.headers.get("Cache-Control")).toBe("no-store");
-    this.#reader = response.body!.getReader();
-    onTestFinished(() => this.#reader.cancel().catch(() => undefined));
-  }
-
-  /** The next event; null at the end of the stream. */
-  async next(): Promise<Event | null> {
-    for (;;) {
-      const end = this.#text.indexOf("\n\n");
-      if (end >= 0) {
-        const lines = this.#text.slice(0, end).split("\n");
-        this.#text = this.#text.slice(end + 2);
-        const field = (name: string) =>
-          lines.find((line) => line.startsWith(`${name}: `))?.slice(name.length + 2);
-        const data = field("data");
-        if (data === undefined) continue;
-        const id = field("id") ?? null;
-        this.lastId = id ?? this.lastId;
-        return { event: field("event")!, data: JSON.parse(data), id };
-      }
-      const { value, done } = await this.#reader.read();
-      if (done) return null;
-      this.#text += this.#decoder.decode(value, { stream: true });
-    }
-  }
-
-  async changes(): Promise<unknown> {
-    const event = await this.next();
-    expect(event).toMatchObject({ event: "change" });
-    return event!.data.changes;
-  }
-
-  cancel(): Promise<void> {
-    return this.#reader.cancel();
-  }
 }
 
 async function stream(
