@@ -1,9 +1,12 @@
 import { Auth } from "./auth.js";
 import { Authorized } from "./authorized.js";
 import { badCall } from "./error.js";
+import type { FollowedTables, Follower } from "./live/changes.js";
+import { eachSession, Feed } from "./live/feed.js";
+import { follow, type Pulled } from "./live/follow.js";
 import { Sessions } from "./session.js";
 import { defaultStorage, type SessionStorage, type Surroundings, tabStorage } from "./surroundings.js";
-import { Table } from "./table.js";
+import { type CallOptions, Table } from "./table.js";
 import type { TableTypes } from "./table-types.js";
 import { repeated, type Send, transport } from "./transport.js";
 
@@ -52,6 +55,23 @@ export interface Client<Tables extends { [N in keyof Tables]: TableTypes }> {
   table<Row extends object = never>(
     name: LooseName<Tables, Row>,
   ): Table<Loose<[Row] extends [never] ? Record<string, unknown> : Row>>;
+  /** One page of what has changed since a checkpoint (`docs/sync.md`). */
+  pull(request: PullRequest, options?: CallOptions): Promise<Pulled>;
+  /**
+   * Tells `follower` the rows of tables and then each of their changes, until the function that is returned is called.
+   * The tabs of an origin share one stream of the server, except where a `checkpoint` to begin at is given.
+   */
+  follow(tables: FollowedTables, follower: Follower, checkpoint?: string): () => void;
+}
+
+/** What `pull` asks for (`docs/sync.md`). */
+export interface PullRequest {
+  readonly tables: FollowedTables;
+  readonly checkpoint?: string | null;
+  /** How many changes a page has at most: 1 to 1000. */
+  readonly limit?: number;
+  /** For how many milliseconds an answer without changes waits for one. */
+  readonly wait_ms?: number;
 }
 
 /** Makes a client with the given time, random numbers and network. Throws SvcError `bad_call` for a wrong URL. */
@@ -80,8 +100,24 @@ export function clientIn<Tables extends { [N in keyof Tables]: TableTypes }>(
   const repeatedly = repeated(send, surroundings);
   const read: Send = (call) => authorized.send(call, repeatedly);
   const write: Send = (call) => authorized.send(call);
+  const isShared = storage.subscribe !== undefined && apiKey === null;
+  const sharedName = isShared ? `svc.live ${url}` : null;
+  const line = { read, send: write, surroundings, sessions, sharedName };
+  const feeds = new Map<string, Feed>();
+  const feedOf = (tables: FollowedTables): Feed => {
+    const name = JSON.stringify(tables);
+    const feed = feeds.get(name) ?? new Feed(line, tables, () => feeds.delete(name));
+    feeds.set(name, feed);
+    return feed;
+  };
   return {
     auth: new Auth(send, authorized, sessions, tabStorage() ?? storage, `svc.oauth ${url}`),
-    table: ((name: string) => new Table(read, write, name)) as Client<Tables>["table"],
+    table: ((name: string) => new Table(read, write, feedOf, name)) as Client<Tables>["table"],
+    pull: async (body, { signal } = {}) =>
+      (await read({ method: "POST", path: "/api/_svc/pull", body, signal })).data as Pulled,
+    follow: (tables, follower, checkpoint) =>
+      checkpoint === undefined
+        ? feedOf(tables).subscribe(follower)
+        : eachSession(sessions, (_user, signal) => follow(line, tables, checkpoint, follower, signal)),
   };
 }

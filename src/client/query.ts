@@ -141,6 +141,34 @@ export function getCall(path: string, parameters: string): Call {
   return { method: "GET", path: parameters === "" ? path : `${path}?${parameters}` };
 }
 
+/** What `live` keeps up to date (`docs/guides/client.md#live-lists`). */
+export type LiveQuery<Row, K extends keyof Row = keyof Row> = Pick<
+  ListQuery<Row, K>,
+  "where" | "filter" | "select" | "sort" | "limit"
+>;
+
+/**
+ * What of a table is followed for a live list, as `docs/sync.md` has it: the columns to sort by are followed, too. Throws as
+ * `listParameters` does.
+ */
+export function followedTerms<Row, K extends keyof Row>(query: LiveQuery<Row, K>): object {
+  listParameters<Row, K>(query);
+  const { where, filter, sort, select = [], limit, ...others } = listBody(query) as Followed;
+  const [other] = Object.keys(others);
+  if (other !== undefined) throw badCall(`${other}: no part of a live list`);
+  const sorted = sort.map((term) => term.replace(/^-/, ""));
+  return { where, filter, ...(select.length > 0 && { select: [...new Set([...select, ...sorted])] }) };
+}
+
+/** The body of a list (`listBody`) that is followed. */
+interface Followed {
+  readonly where: object;
+  readonly filter: object;
+  readonly sort: readonly string[];
+  readonly select?: readonly string[];
+  readonly limit?: number;
+}
+
 /** A query, which `listParameters` has accepted, as the body of a list. */
 function listBody<Row, K extends keyof Row>(query: ListQuery<Row, K>): object {
   const { where = {}, filter, sort = [], expand, ...others } = query;

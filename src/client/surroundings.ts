@@ -9,6 +9,18 @@ export interface Surroundings {
   after(ms: number, act: () => void): () => void;
   /** Web Locks (W3C); null where the browser has none, or the page is not a secure context. */
   readonly locks: Locks | null;
+  /** Opens a BroadcastChannel, which the tabs of an origin share; null where the browser has none. */
+  channel(name: string): Channel | null;
+  /** Calls `act` whenever the device gets a connection. Returns a function that ends this. */
+  online(act: () => void): () => void;
+}
+
+/** What pages of an origin say to one another. */
+export interface Channel {
+  postMessage(message: unknown): void;
+  /** Calls `listener`, instead of the one before, with what other pages say. */
+  onMessage(listener: (message: unknown) => void): void;
+  close(): void;
 }
 
 /** The part of the Web Locks API that is used here. */
@@ -25,7 +37,12 @@ interface Global {
   readonly navigator?: { readonly locks?: Locks };
   readonly localStorage?: WebStorage;
   readonly sessionStorage?: WebStorage;
+  readonly BroadcastChannel?: new (
+    name: string,
+  ) => Omit<Channel, "onMessage"> & { onmessage: ((event: { readonly data: unknown }) => void) | null };
   addEventListener?(type: "storage", listener: (event: { readonly key: string | null }) => void): void;
+  addEventListener?(type: "online", listener: () => void): void;
+  removeEventListener?(type: "online", listener: () => void): void;
 }
 
 interface WebStorage {
@@ -47,6 +64,21 @@ export function surroundings(): Surroundings {
       return () => clearTimeout(timer);
     },
     locks: here.navigator?.locks ?? null,
+    channel: (name) => {
+      if (!here.BroadcastChannel) return null;
+      const channel = new here.BroadcastChannel(name);
+      return {
+        postMessage: (message) => channel.postMessage(message),
+        onMessage: (listener) => {
+          channel.onmessage = ({ data }) => listener(data);
+        },
+        close: () => channel.close(),
+      };
+    },
+    online: (act) => {
+      here.addEventListener?.("online", act);
+      return () => here.removeEventListener?.("online", act);
+    },
   };
 }
 

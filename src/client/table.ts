@@ -1,13 +1,18 @@
 import { badCall } from "./error.js";
 import type { Expand, Expanded } from "./expand.js";
+import type { FollowedTables, LiveState } from "./live/changes.js";
+import type { Feed } from "./live/feed.js";
+import { liveList } from "./live/live-list.js";
 import {
   type AggregateQuery,
   type AggregateRow,
   type AggregateSort,
   aggregateParameters,
   cursorCall,
+  followedTerms,
   getCall,
   type ListQuery,
+  type LiveQuery,
   listCall,
 } from "./query.js";
 import type { TableTypes } from "./table-types.js";
@@ -73,13 +78,17 @@ type Plain = CallOptions & { readonly withMeta?: false };
 export class Table<T extends TableTypes, Tables = Record<never, never>> {
   readonly #read: Send;
   readonly #write: Send;
+  readonly #feedOf: (tables: FollowedTables) => Feed;
+  readonly #name: string;
   readonly #path: string;
 
   /** `read` sends calls that may be repeated after a failure, `write` those that may not. */
-  constructor(read: Send, write: Send, name: string) {
+  constructor(read: Send, write: Send, feedOf: (tables: FollowedTables) => Feed, name: string) {
     if (!/^\w+$/.test(name)) throw badCall(`no name of a table: ${name}`);
     this.#read = read;
     this.#write = write;
+    this.#feedOf = feedOf;
+    this.#name = name;
     this.#path = `/api/${name}`;
   }
 
@@ -118,6 +127,20 @@ export class Table<T extends TableTypes, Tables = Record<never, never>> {
   ): AsyncGenerator<Page<Listed<T, Tables, K, E>>, void> {
     const next = (cursor: string) => cursorCall(this.#path, cursor);
     yield* this.#pages<Listed<T, Tables, K, E>>(listCall(this.#path, query), next, options);
+  }
+
+  /**
+   * Keeps a list up to date: calls `listener` with its rows once they are known, and whenever one of them or the state
+   * changes, until the function that is returned is called. The tables has to keep history (`docs/sync.md#which-tables`).
+   * All rows that pass the filters are followed, and `limit` says how many of them the listener is given.
+   */
+  live<K extends keyof T["row"] = keyof T["row"]>(
+    query: LiveQuery<T["row"], K>,
+    listener: (rows: Pick<T["row"], K>[], state: LiveState) => void,
+  ): () => void {
+    const feed = this.#feedOf({ [this.#name]: followedTerms(query) });
+    const sort: readonly string[] = [query.sort ?? []].flat();
+    return liveList(feed, sort, query.limit ?? Number.POSITIVE_INFINITY, listener as never);
   }
 
   /**

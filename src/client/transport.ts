@@ -9,6 +9,8 @@ export interface Call {
   readonly body?: unknown;
   readonly headers?: Readonly<Record<string, string>>;
   readonly signal?: AbortSignal | undefined;
+  /** Takes the text of a response that is a stream, in pieces. The call then ends with the stream. */
+  readonly onText?: (text: string) => void;
 }
 
 /** The body of a successful response, as the server sends it. */
@@ -33,15 +35,20 @@ export interface TransportOptions {
  * success.
  */
 export function transport({ url, timeoutMs, cookies, surroundings }: TransportOptions): Send {
-  return async ({ method, path, body, headers, signal }) => {
+  return async ({ method, path, body, headers, signal, onText }) => {
     const sent = textOf(body);
     const controller = new AbortController();
     const abort = () => controller.abort();
     let isLate = false;
-    const cancel = surroundings.after(timeoutMs, () => {
-      isLate = true;
-      abort();
-    });
+    let cancel = () => {};
+    const allow = (ms: number) => {
+      cancel();
+      cancel = surroundings.after(ms, () => {
+        isLate = true;
+        abort();
+      });
+    };
+    allow(timeoutMs);
     signal?.addEventListener("abort", abort);
     if (signal?.aborted) abort();
     try {
@@ -54,7 +61,17 @@ export function transport({ url, timeoutMs, cookies, surroundings }: TransportOp
         redirect: "error",
         signal: controller.signal,
       });
-      return read(response, await response.text());
+      if (!onText || !response.ok) return read(response, await response.text());
+      const decoder = new TextDecoder();
+      const pieces = response.body!.getReader();
+      // Node's `fetch` forgets the signal of a request whose response goes on for long.
+      controller.signal.addEventListener("abort", () => void pieces.cancel().catch(() => {}));
+      for (;;) {
+        allow(silenceMs);
+        const { value, done } = await pieces.read();
+        if (done) return { data: null };
+        onText(decoder.decode(value, { stream: true }));
+      }
     } catch (error) {
       if (error instanceof SvcError) throw error;
       throw failure(signal?.aborted ? "aborted" : isLate ? "timeout" : "network_error", error);
@@ -64,6 +81,9 @@ export function transport({ url, timeoutMs, cookies, surroundings }: TransportOp
     }
   };
 }
+
+/** A stream that says nothing for so many milliseconds is dead: the server sends a comment every 15 s. */
+const silenceMs = 40_000;
 
 const failures = {
   aborted: "the call was aborted",

@@ -61,8 +61,9 @@ export function liveEvents(first: PulledPage, known: number, source: LiveSource)
         if (!isBehind) return found.status === 401 || found.status === 403 ? bye("auth_expired") : null;
         await timePasses(busyMs);
       } else {
+        // A state of which there were pages ends with one that says so, even if nothing comes after them.
+        text = eventsOf(found, more && !found.more);
         ({ checkpoint, more } = found);
-        text = eventsOf(found, false);
       }
       if (quiet.isOver) text += ":\n\n";
     }
@@ -102,11 +103,11 @@ const bye = (reason: "auth_expired" | "shutdown" | "limit") =>
 
 /**
  * A page as events (https://html.spec.whatwg.org/multipage/server-sent-events.html). Only a whole state has an id, so that
- * a client that comes back with the last one begins where it had everything. `isFirst`: it is told even if it is empty.
+ * a client that comes back with the last one begins where it had everything. `always`: it is told even if it is empty.
  */
-function eventsOf({ changes, count, more, reset, checkpoint }: PulledPage, isFirst: boolean): string {
+function eventsOf({ changes, count, more, reset, checkpoint }: PulledPage, always: boolean): string {
   const anew = reset === null ? "" : `event: reset\ndata: ${JSON.stringify({ reason: reset })}\n\n`;
-  if (count === 0 && !isFirst && reset === null) return "";
+  if (count === 0 && !always && reset === null) return "";
   const id = more ? "" : `id: ${checkpoint}\n`;
   return `${anew}event: change\n${id}data: {"changes":${changes},"more":${more}}\n\n`;
 }

@@ -109,6 +109,8 @@ export class Browser {
       random: Math.random,
       after: this.time.after,
       locks: hasLocks ? this.#locks : null,
+      channel: () => null,
+      online: () => () => {},
     };
     return clientIn<Tables>(surroundings, {
       url: "http://127.0.0.1:8787",
@@ -182,21 +184,26 @@ export class Browser {
     };
   }
 
-  readonly #queues = new Map<string, Promise<unknown>>();
-  readonly #locks: Locks = {
+  readonly #locks = webLocks();
+}
+
+/** A double of Web Locks, which Node 20 has not. */
+export function webLocks(): Locks {
+  const queues = new Map<string, Promise<unknown>>();
+  return {
     request: (name, options, act) => {
-      if ("ifAvailable" in options && this.#queues.has(name)) return act(null);
+      if ("ifAvailable" in options && queues.has(name)) return act(null);
       const signal = "signal" in options ? options.signal : new AbortController().signal;
-      const turn = (this.#queues.get(name) ?? Promise.resolve()).then(() => {
+      const turn = (queues.get(name) ?? Promise.resolve()).then(() => {
         if (signal.aborted) throw signal.reason;
         return act({});
       });
       const queued = turn
         .catch(() => {})
         .then(() => {
-          if (this.#queues.get(name) === queued) this.#queues.delete(name);
+          if (queues.get(name) === queued) queues.delete(name);
         });
-      this.#queues.set(name, queued);
+      queues.set(name, queued);
       return Promise.race([turn, hangs(signal)]);
     },
   };

@@ -5,7 +5,7 @@ import { apply, idOf, NotFollowedError, type Pulled, type Rows, sorted } from ".
 import { member } from "../../support/people.js";
 import { apiKey, serve, type TestProject, type TestServer } from "../../support/server.js";
 
-const schema = `
+export const schema = `
 $history: forever
 rooms:
   columns:
@@ -44,7 +44,8 @@ notes: { columns: { id: { type: integer, primary_key: true }, owner: { type: tex
 `;
 
 const isMember = "exists(members m where m.room_id = row.room_id and m.user_id = auth.id)";
-const config = (scanLimit: number) => `
+/** Rules of every kind that a log can follow. */
+export const config = (scanLimit: number) => `
 usage.enabled = false
 api.scan_limit = ${scanLimit}
 [rules.rooms]
@@ -104,7 +105,8 @@ function randomWrite(random: Random): string {
   ])();
 }
 
-async function write(server: TestServer, key: Client, random: Random): Promise<void> {
+/** A random change, by a request or by another program, which may fail. */
+export async function write(server: TestServer, key: Client, random: Random): Promise<void> {
   if (random.chance(0.2)) {
     const id = `m${random.int(1, 9)}`;
     await (random.chance(0.5)
@@ -119,7 +121,10 @@ async function write(server: TestServer, key: Client, random: Random): Promise<v
 }
 
 /** The rows that lists show to a caller, by table and key. */
-async function shown(caller: Client, asked: Record<string, { readonly filter?: object }>): Promise<Rows> {
+export async function shown(
+  caller: Client,
+  asked: Record<string, { readonly filter?: object }>,
+): Promise<Rows> {
   const rows: Rows = new Map();
   for (const [table, terms] of Object.entries(asked)) {
     let body: object = { ...terms, limit: 1000, total: "none" };

@@ -30,8 +30,8 @@ interface World {
   readonly ann: { readonly Authorization: string };
 }
 
-async function world(): Promise<World> {
-  const server = await serve({ schema, config });
+async function world(settings = ""): Promise<World> {
+  const server = await serve({ schema, config: settings + config });
   const key = client(server, await apiKey(server, "project:backend"));
   await key.post("/api/rooms", { id: 1, open: false });
   await key.post("/api/members", { room_id: 1, user_id: "ann" });
@@ -107,6 +107,18 @@ test("a client that comes back goes on from the last whole state", async () => {
   );
   expect(await reset.next()).toMatchObject({ event: "reset", data: { reason: "rules" } });
   expect(await reset.changes()).toHaveLength(2);
+});
+
+test("a state of several pages is said to be whole, though its last page is empty", async () => {
+  const { server, ann } = await world("api.scan_limit = 2");
+  const events = await stream(server, ann);
+  await events.changes();
+  await run(server, "INSERT INTO messages VALUES (2, 1, 'a'), (3, 1, 'b')");
+  expect(await events.next()).toMatchObject({
+    id: null,
+    data: { changes: [message(2, "a"), message(3, "b")], more: true },
+  });
+  expect(await events.next()).toMatchObject({ id: expect.any(String), data: { changes: [], more: false } });
 });
 
 test("from now on, nothing that is there is told", async () => {

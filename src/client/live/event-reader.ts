@@ -1,0 +1,26 @@
+/** An event of a stream (docs/sync.md#live). */
+export interface StreamEvent {
+  /** Null for a comment. */
+  readonly event: string | null;
+  readonly data: unknown;
+  /** The checkpoint that the event leads to; null where it leads to no whole state. */
+  readonly id: string | null;
+}
+
+/**
+ * Makes a function that takes the text of a stream in pieces of any size and calls `seen` for each event. It reads what
+ * this server writes of https://html.spec.whatwg.org/multipage/server-sent-events.html: lines that end with LF, data of
+ * one line, and comments.
+ */
+export function eventReader(seen: (event: StreamEvent) => void): (text: string) => void {
+  let rest = "";
+  return (text) => {
+    const blocks = (rest + text).split("\n\n");
+    rest = blocks.pop()!;
+    for (const block of blocks) {
+      const fields = new Map(block.split("\n").map((line) => line.split(/: (.*)/, 2) as [string, string]));
+      const event = fields.get("event") ?? null;
+      seen({ event, data: JSON.parse(fields.get("data") ?? "null"), id: fields.get("id") ?? null });
+    }
+  };
+}

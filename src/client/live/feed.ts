@@ -1,0 +1,191 @@
+import type { Sessions } from "../session.js";
+import type { Channel } from "../surroundings.js";
+import type { Change, FollowedTables, Follower, LiveState, Step } from "./changes.js";
+import { follow, type Line } from "./follow.js";
+
+/** What the feeds of a client work with. */
+export interface FeedOptions extends Line {
+  readonly sessions: Sessions;
+  /** The beginning of the names of locks and channels; null where the tabs share no session. */
+  readonly sharedName: string | null;
+}
+
+/** What a tab that leads tells the others, or what one that follows asks for. */
+type Message =
+  | { readonly asks: true }
+  | {
+      readonly leader: number;
+      /** Counts the steps that this leader has told. */
+      readonly count: number;
+      readonly state: LiveState;
+      readonly step: Step | null;
+    };
+
+/** After so many milliseconds without a word of the tab that leads, a tab asks the server itself. */
+const silenceMs = 90_000;
+const beginning: LiveState = { status: "reconnecting", error: null };
+const nothing: Step = { changes: [], isReset: true, checkpoint: null };
+
+/**
+ * A copy of the rows that the signed-in user sees of some tables, for everybody in this page who follows the same. The
+ * tabs of an origin share one stream: the one that holds a lock (Web Locks) follows the server and tells the others, by a
+ * BroadcastChannel; when it is closed, the next one gets the lock and goes on from the same checkpoint.
+ */
+export class Feed {
+  readonly #options: FeedOptions;
+  readonly #tables: FollowedTables;
+  readonly #followers = new Set<Follower>();
+  /** The rows by table and key, as the changes that brought them. */
+  readonly #rows = new Map<string, Change>();
+  #checkpoint: string | null = null;
+  #state = beginning;
+  #end = () => {};
+
+  /** `ended` is called when nobody follows any more. */
+  constructor(
+    options: FeedOptions,
+    tables: FollowedTables,
+    private readonly ended: () => void,
+  ) {
+    this.#options = options;
+    this.#tables = tables;
+  }
+
+  /** The rows that there are, as the changes that brought them. */
+  get rows(): Iterable<Change> {
+    return this.#rows.values();
+  }
+
+  /** Tells the follower what is there, and what comes. Returns a function that ends this. */
+  subscribe(follower: Follower): () => void {
+    // A function of its own for each: the same follower may come twice.
+    const entry: Follower = (state, step) =>
+      queueMicrotask(() => this.#followers.has(entry) && follower(state, step));
+    this.#followers.add(entry);
+    if (this.#followers.size === 1)
+      this.#end = eachSession(this.#options.sessions, (...run) => this.#run(...run));
+    else if (this.#state !== beginning) entry(this.#state, this.#whole());
+    return () => {
+      if (!this.#followers.delete(entry) || this.#followers.size > 0) return;
+      this.#end();
+      this.ended();
+    };
+  }
+
+  #whole(): Step {
+    return { changes: [...this.#rows.values()], isReset: true, checkpoint: this.#checkpoint };
+  }
+
+  #tell(state: LiveState, step: Step | null): void {
+    const isNews = step !== null || state.status !== this.#state.status;
+    this.#state = state;
+    if (step !== null) {
+      this.#checkpoint = step.checkpoint;
+      if (step.isReset) this.#rows.clear();
+      for (const change of step.changes) {
+        const name = JSON.stringify([change.table, change.key]);
+        if (change.op === "remove") this.#rows.delete(name);
+        else this.#rows.set(name, change);
+      }
+    }
+    if (isNews) for (const entry of this.#followers) entry(state, step);
+  }
+
+  async #run(user: string | null, signal: AbortSignal): Promise<void> {
+    // What somebody else saw is not shown any more.
+    if (this.#checkpoint !== null) this.#tell(beginning, nothing);
+    const { sharedName, surroundings } = this.#options;
+    const { locks } = surroundings;
+    const name = JSON.stringify([sharedName, user, this.#tables]);
+    const channel = sharedName === null || locks === null ? null : surroundings.channel(name);
+    if (channel === null) return this.#lead(null, signal);
+    const waiting = new AbortController();
+    const stopListening = this.#listen(channel, () => {
+      // A tab that the browser has suspended keeps the lock: this one goes on alone.
+      waiting.abort();
+      channel.close();
+      void this.#lead(null, signal);
+    });
+    signal.addEventListener("abort", () => {
+      stopListening();
+      waiting.abort();
+      channel.close();
+    });
+    const lead = () => {
+      stopListening();
+      return this.#lead(channel, signal);
+    };
+    await locks!.request(name, { signal: waiting.signal }, lead).catch(() => {});
+  }
+
+  /** Follows the server, and tells the other tabs. */
+  async #lead(channel: Channel | null, signal: AbortSignal): Promise<void> {
+    const leader = this.#options.surroundings.random();
+    let count = 0;
+    const say = (state: LiveState, step: Step | null) => {
+      // Each tab finds out by itself that its session is over.
+      const { status } = state;
+      if (status === "live" || status === "reconnecting")
+        channel?.postMessage({ leader, count, state: { status, error: null }, step } satisfies Message);
+    };
+    channel?.onMessage((message) => {
+      if ("asks" in (message as Message) && this.#checkpoint !== null) say(this.#state, this.#whole());
+    });
+    const told: Follower = (state, step) => {
+      if (signal.aborted) return;
+      const isOver = state.status === "signed_out" || state.status === "refused";
+      this.#tell(state, isOver ? nothing : step);
+      if (step !== null) count++;
+      say(state, step);
+    };
+    await follow(this.#options, this.#tables, this.#checkpoint, told, signal);
+  }
+
+  /** Takes what the tab that leads says, until the function that is returned is called. */
+  #listen(channel: Channel, onSilence: () => void): () => void {
+    const { after } = this.#options.surroundings;
+    let leader: number | undefined;
+    let count = 0;
+    const ask = () => channel.postMessage({ asks: true } satisfies Message);
+    let cancel = after(silenceMs, onSilence);
+    channel.onMessage((message) => {
+      const said = message as Message;
+      if ("asks" in said) return;
+      cancel();
+      cancel = after(silenceMs, onSilence);
+      const isKnown = said.leader === leader && said.count === count;
+      const isNext = said.leader === leader && said.count === count + 1;
+      // Another tab has asked for all of it.
+      if (isKnown && said.step !== null) return;
+      if (!(said.step === null ? isKnown : isNext || said.step.isReset)) return ask();
+      ({ leader, count } = said);
+      this.#tell(said.state, said.step);
+    });
+    ask();
+    return () => cancel();
+  }
+}
+
+/**
+ * Runs `run` with the id of the user who is signed in, null for nobody, and anew, after the signal of the run before was
+ * aborted, whenever somebody signs in or out. Returns a function that ends this.
+ */
+export function eachSession(
+  sessions: Sessions,
+  run: (user: string | null, signal: AbortSignal) => Promise<void>,
+): () => void {
+  let current = new AbortController();
+  const begin = async () => {
+    current.abort();
+    current = new AbortController();
+    const { signal } = current;
+    const session = await sessions.load();
+    if (!signal.aborted) await run(session?.user.id ?? null, signal);
+  };
+  const forget = sessions.listen(() => void begin());
+  void begin();
+  return () => {
+    forget();
+    current.abort();
+  };
+}

@@ -1,0 +1,126 @@
+import type { SvcError } from "../error.js";
+import type { Surroundings } from "../surroundings.js";
+import type { Send } from "../transport.js";
+import type { Change, FollowedTables, Follower, LiveState } from "./changes.js";
+import { eventReader } from "./event-reader.js";
+
+/** A page of `POST /api/_svc/pull` (`docs/sync.md`). */
+export interface Pulled {
+  readonly checkpoint: string;
+  /** Whether further pages of the same moment follow. */
+  readonly more: boolean;
+  /** Why this is the first page of a new whole; null where it is not (`docs/sync.md#resets`). */
+  readonly reset: string | null;
+  readonly changes: readonly Change[];
+}
+
+/** How the server is asked. */
+export interface Line {
+  /** Sends a call that may be repeated. */
+  readonly read: Send;
+  /** Sends a call once. */
+  readonly send: Send;
+  readonly surroundings: Surroundings;
+}
+
+const pageSize = 1000;
+const backoffMs = 500;
+const backoffMsMax = 30_000;
+const live: LiveState = { status: "live", error: null };
+
+/**
+ * Follows tables from a checkpoint, null for everything there is, until the signal is aborted, the session is over or
+ * the server refuses. The connection is made anew, after growing pauses, whenever it ends. `follower` is told of a beat
+ * of the server, every 15 s, as a state without a step.
+ */
+export async function follow(
+  { read, send, surroundings }: Line,
+  tables: FollowedTables,
+  from: string | null,
+  follower: Follower,
+  signal: AbortSignal,
+): Promise<void> {
+  let checkpoint = from;
+  // Where the pages of everything there is have come to. They are kept if the line is cut between two pages.
+  let page: Pick<Pulled, "checkpoint" | "more"> | null = null;
+  let collected: Change[] = [];
+  const add = (changes: readonly Change[]) => {
+    for (const change of changes) collected.push(change);
+  };
+  const whole = (isReset: boolean) => {
+    const changes = collected;
+    collected = [];
+    follower(live, changes.length > 0 || isReset ? { changes, isReset, checkpoint } : null);
+  };
+  for (let failures = 0; !signal.aborted; failures++) {
+    let isReset = false;
+    let isBye = false;
+    let error: SvcError | null = null;
+    const seen = eventReader(({ event, data, id }) => {
+      failures = 0;
+      if (event === null && collected.length === 0) follower(live, null);
+      isBye = event === "bye" && (data as { readonly reason: string }).reason !== "shutdown";
+      if (event === "reset") {
+        isReset = true;
+        collected = [];
+        // If the line is cut before the new whole is there, everything is asked for again.
+        checkpoint = null;
+      }
+      if (event !== "change") return;
+      const { changes, more } = data as Pulled;
+      add(changes);
+      if (more) return;
+      checkpoint = id;
+      whole(isReset);
+      isReset = false;
+    });
+    try {
+      while (checkpoint === null) {
+        const body = { tables, checkpoint: page?.checkpoint ?? null, limit: pageSize };
+        const found = (await read({ method: "POST", path: "/api/_svc/pull", body, signal })).data as Pulled;
+        if (page === null || found.reset !== null) collected = [];
+        add(found.changes);
+        page = found;
+        if (found.more) continue;
+        checkpoint = found.checkpoint;
+        page = null;
+        whole(true);
+      }
+      collected = [];
+      const body = { tables, checkpoint };
+      await send({ method: "POST", path: "/api/_svc/live", body, signal, onText: seen });
+    } catch (failure) {
+      error = failure as SvcError;
+    }
+    if (signal.aborted) return;
+    if (error !== null && isFinal(error))
+      return follower({ status: error.status === 401 ? "signed_out" : "refused", error }, null);
+    if (isBye && failures === 0) continue;
+    follower({ status: "reconnecting", error }, null);
+    const ms = Math.min(backoffMs * 2 ** failures, backoffMsMax) * (0.5 + surroundings.random() / 2);
+    const wanted = (error?.retryAfterSeconds ?? 0) * 1000;
+    await untilOnline(Math.max(ms, wanted), signal, surroundings);
+  }
+}
+
+/** Whether the server itself has refused, and would again. What stands between may answer anything. */
+function isFinal({ status, code }: SvcError): boolean {
+  return (
+    code === "bad_call" || (status >= 400 && status < 500 && status !== 429 && code !== "unexpected_answer")
+  );
+}
+
+/** Resolves after `ms` milliseconds, or earlier if the device gets a connection or the signal is aborted. */
+function untilOnline(ms: number, signal: AbortSignal, { after, online }: Surroundings): Promise<void> {
+  return new Promise((resolve) => {
+    const done = () => {
+      cancel();
+      forget();
+      signal.removeEventListener("abort", done);
+      resolve();
+    };
+    const cancel = after(ms, done);
+    const forget = online(done);
+    signal.addEventListener("abort", done);
+  });
+}

@@ -1,0 +1,43 @@
+import type { Change } from "./changes.js";
+
+/**
+ * A function that compares two rows as a list of the server does: by the columns of `sort` (`-` before one is for
+ * descending order), then by the key. Null comes first, and texts are in the order of their code points.
+ */
+export function orderOf(sort: readonly string[]): (a: Change, b: Change) => number {
+  const terms = sort.map((term) => ({ column: term.replace(/^-/, ""), sign: term.startsWith("-") ? -1 : 1 }));
+  return (a, b) => {
+    for (const { column, sign } of terms) {
+      const compared = compare(a.row![column], b.row![column]);
+      if (compared !== 0) return sign * compared;
+    }
+    for (const column of Object.keys(a.key)) {
+      const compared = compare(a.key[column], b.key[column]);
+      if (compared !== 0) return compared;
+    }
+    return 0;
+  };
+}
+
+function compare(a: unknown, b: unknown): number {
+  if (a === b) return 0;
+  if (a === null || b === null) return a === null ? -1 : 1;
+  if (typeof a === "string" && typeof b === "string")
+    // Integers beyond ±(2^53−1) are texts of their digits.
+    return bigInteger.test(a) && bigInteger.test(b)
+      ? Math.sign(Number(BigInt(a) - BigInt(b)))
+      : compareTexts(a, b);
+  return Number(a) - Number(b);
+}
+
+const bigInteger = /^-?\d{16,19}$/;
+
+/** Texts in UTF-16 are in the order of their code points, but for surrogates, which stand for the last ones. */
+function compareTexts(a: string, b: string): number {
+  const place = (code: number) => (code < 0xd800 ? code : code < 0xe000 ? code + 0x2000 : code - 0x800);
+  for (let i = 0; i < a.length && i < b.length; i++) {
+    const [x, y] = [a.charCodeAt(i), b.charCodeAt(i)];
+    if (x !== y) return place(x) - place(y);
+  }
+  return a.length - b.length;
+}

@@ -1,0 +1,228 @@
+import type { ReplicationOptions, RxCollection, WithDeleted } from "rxdb";
+import { type RxReplicationState, replicateRxCollection } from "rxdb/plugins/replication";
+import { Subject } from "rxjs";
+import type { Client } from "./client.js";
+import type { Change, FollowedTables, Step } from "./live/changes.js";
+import type { LiveQuery } from "./query.js";
+
+/** What `replicateSvc` replicates. The options of RxDB's own replication that are named here mean what they mean there. */
+export interface SvcReplicationOptions<Row extends object>
+  extends Pick<LiveQuery<Row>, "where" | "filter" | "select">,
+    Pick<
+      ReplicationOptions<Row, SvcCheckpoint>,
+      | "replicationIdentifier"
+      | "live"
+      | "retryTime"
+      | "waitForLeadership"
+      | "toggleOnDocumentVisible"
+      | "autoStart"
+    > {
+  readonly client: Pick<Client<never>, "pull" | "follow">;
+  readonly collection: RxCollection<Row>;
+  /** The name of the table, which has to keep history (`docs/sync.md#which-tables`). */
+  readonly table: string;
+  /** How many changes are asked for at once: 1 to 1000; the default is 500. */
+  readonly batchSize?: number;
+}
+
+/** RxDB keeps objects as checkpoints. */
+export interface SvcCheckpoint {
+  readonly checkpoint: string;
+}
+
+type Fields = Readonly<Record<string, unknown>>;
+
+/**
+ * Replicates the rows of a table that the signed-in user may read into a collection of RxDB, as
+ * `replicateRxCollection` does (`docs/guides/client.md#rxdb`). RxDB wants texts as primary keys: a key of one column is
+ * written as text. A row that the user sees no more becomes a deleted document.
+ */
+export function replicateSvc<Row extends object>(
+  options: SvcReplicationOptions<Row>,
+): RxReplicationState<Row, SvcCheckpoint> {
+  const {
+    client,
+    collection,
+    table,
+    where,
+    filter,
+    select,
+    batchSize = 500,
+    live = true,
+    ...others
+  } = options;
+  const tables = {
+    [table]: { ...(where && { where }), ...(filter && { filter }), ...(select && { select }) },
+  };
+  const documents = new Documents<Row>(collection);
+  const wake = new Subject<"RESYNC">();
+  let stream: Stream | null = null;
+  let isOver = false;
+
+  /** `at` is the checkpoint that RxDB has for the same state. */
+  const followFrom = (checkpoint: string, at: string | null): Stream => {
+    const opened: Stream = { at, steps: [], stop: () => {} };
+    opened.stop = client.follow(
+      tables,
+      (state, step) => {
+        if (state.status === "refused") replication.subjects.error.next(state.error as never);
+        if (step === null || step.checkpoint === null) return;
+        opened.steps.push({ ...step, from: opened.at, checkpoint: step.checkpoint });
+        opened.at = step.checkpoint;
+        wake.next("RESYNC");
+      },
+      checkpoint,
+    );
+    return opened;
+  };
+
+  const replication = replicateRxCollection<Row, SvcCheckpoint>({
+    ...others,
+    collection,
+    live,
+    pull: {
+      batchSize,
+      // Documents come from the handler alone, so that they are stored in the order in which they were told.
+      stream$: wake.asObservable(),
+      handler: inTurn(async (last: SvcCheckpoint | undefined, limit: number) => {
+        const at = last?.checkpoint ?? null;
+        const steps = stream?.steps ?? [];
+        // RxDB has stored what came before.
+        while (steps.length > 0 && steps[0]!.from !== at) steps.shift();
+        if (stream === null || (steps.length === 0 && stream.at !== at)) {
+          stream?.stop();
+          stream = null;
+          const found = await pulled(client, tables, at, limit);
+          const made = await documents.of(found);
+          // RxDB keeps no checkpoint that comes without documents.
+          if (!found.more && live && !isOver)
+            stream = followFrom(found.checkpoint, made.length > 0 ? found.checkpoint : at);
+          return { documents: made, checkpoint: { checkpoint: found.checkpoint } };
+        }
+        for (let step = steps[0]; step !== undefined; step = steps[0]) {
+          const made = await documents.of(step);
+          if (made.length > 0) {
+            if (steps.length > 1) wake.next("RESYNC");
+            return { documents: made, checkpoint: { checkpoint: step.checkpoint } };
+          }
+          steps.shift();
+          if (steps[0] === undefined) stream.at = at;
+          else steps[0].from = at;
+        }
+        return { documents: [], checkpoint: last };
+      }),
+    },
+  });
+  replication.onCancel.push(() => {
+    isOver = true;
+    stream?.stop();
+  });
+  return replication;
+}
+
+/** The same function, of which each call begins when the call before has ended: RxDB may call for two reasons at once. */
+function inTurn<Arguments extends unknown[], Result>(
+  act: (...given: Arguments) => Promise<Result>,
+): (...given: Arguments) => Promise<Result> {
+  let before: Promise<unknown> = Promise.resolve();
+  return (...given) => {
+    const result = before.then(() => act(...given));
+    before = result.catch(() => undefined);
+    return result;
+  };
+}
+
+/** A stream that goes on from a checkpoint. */
+interface Stream {
+  /** RxDB's checkpoint of what it has told last; null for none. */
+  at: string | null;
+  /** What it has told and RxDB may not have stored, each with RxDB's checkpoint before it. */
+  readonly steps: (Found & { from: string | null })[];
+  stop: () => void;
+}
+
+interface Found extends Pick<Step, "changes" | "isReset"> {
+  readonly checkpoint: string;
+}
+
+/**
+ * Pulls `limit` changes or more, unless there are no more: RxDB takes an answer with less than it has asked for as the last
+ * one.
+ */
+async function pulled(
+  client: Pick<Client<never>, "pull">,
+  tables: FollowedTables,
+  from: string | null,
+  limit: number,
+): Promise<Found & { readonly more: boolean }> {
+  let checkpoint = from;
+  let changes: Change[] = [];
+  let isReset = false;
+  for (;;) {
+    const page = await client.pull({ tables, checkpoint, limit });
+    if (page.reset !== null) {
+      isReset = true;
+      changes = [];
+    }
+    for (const change of page.changes) changes.push(change);
+    ({ checkpoint } = page);
+    if (!page.more || (!isReset && changes.length >= limit))
+      return { changes, isReset, checkpoint, more: page.more };
+  }
+}
+
+/** Makes the documents of a collection. */
+class Documents<Row> {
+  /** The keys, as documents, of those that RxDB was given and may not have stored yet. */
+  readonly #given = new Map<string, Fields>();
+
+  constructor(private readonly collection: RxCollection<Row>) {}
+
+  /**
+   * The documents that changes make: rows, and what is known here of rows that are removed, as deleted. `isReset`: the
+   * changes are all there is, and whatever else is here is deleted.
+   */
+  async of({ changes, isReset }: Pick<Step, "changes" | "isReset">): Promise<WithDeleted<Row>[]> {
+    const rows = changes.filter(({ op }) => op !== "remove").map(({ row }) => this.#documentOf(row!));
+    const isThere = new Set(rows.map((row) => this.#idOf(row)));
+    const keys = changes.filter(({ op }) => op === "remove").map(({ key }) => this.#documentOf(key));
+    if (isReset) keys.push(...this.#given.values(), ...(await this.#stored()));
+    const gone = new Map(keys.map((key) => [this.#idOf(key), key]));
+    for (const { op, key } of changes) {
+      const document = this.#documentOf(key);
+      if (op !== "remove") this.#given.set(this.#idOf(document), document);
+    }
+    for (const id of isThere) gone.delete(id);
+    for (const id of gone.keys()) this.#given.delete(id);
+    const stored = await this.collection.storageInstance.findDocumentsById([...gone.keys()], true);
+    for (const document of stored) gone.set(this.#idOf(document), document as unknown as Fields);
+    return [
+      ...rows.map((row) => ({ ...row, _deleted: false })),
+      ...[...gone.values()].map(asDeleted),
+    ] as WithDeleted<Row>[];
+  }
+
+  async #stored(): Promise<Fields[]> {
+    const documents = await this.collection.find().exec();
+    return documents.map((document) => document.toJSON() as Fields);
+  }
+
+  /** A row, or its key, as a document. */
+  #documentOf(fields: Fields): Fields {
+    const { schema } = this.collection;
+    const value = fields[schema.primaryPath];
+    const document = value === undefined ? fields : { ...fields, [schema.primaryPath]: String(value) };
+    // A key of several columns is a text that RxDB makes.
+    return { ...document, [schema.primaryPath]: schema.getPrimaryOfDocumentData(document as never) };
+  }
+
+  #idOf(document: object): string {
+    return (document as Fields)[this.collection.schema.primaryPath] as string;
+  }
+}
+
+/** A document as RxDB stores it, as deleted and without what RxDB adds. */
+function asDeleted(document: Fields): Fields {
+  const own = Object.entries(document).filter(([name]) => !/^_(meta|rev|attachments)$/.test(name));
+  return { ...Object.fromEntries(own), _deleted: true };
+}

@@ -1,0 +1,109 @@
+import type { CollectionConfig, PendingMutation } from "@tanstack/db";
+import type { Client } from "./client.js";
+import type { LiveState } from "./live/changes.js";
+import type { LiveQuery } from "./query.js";
+
+/** What `svcCollectionOptions` makes a collection of. */
+export interface SvcCollectionOptions<Row extends object>
+  extends Pick<LiveQuery<Row>, "where" | "filter" | "select"> {
+  /** Of `createClient`. */
+  readonly client: Pick<Client<never>, "follow"> & { readonly table: unknown };
+  /** The name of the table, which has to keep history (`docs/sync.md#which-tables`). */
+  readonly table: string;
+  /** The columns of the primary key; the default is `id`. */
+  readonly key?: (keyof Row & string) | readonly (keyof Row & string)[];
+  /** The collection's id; the default is the name of the table. */
+  readonly id?: string;
+  /** Is told whether the rows are up to date. */
+  readonly onState?: (state: LiveState) => void;
+}
+
+/** The value that identifies a row in a collection: of a key of several columns, a JSON array of their values. */
+export type CollectionKey = string | number;
+
+type Fields = Readonly<Record<string, unknown>>;
+type Insert<Row extends object> = {
+  readonly transaction: { readonly mutations: readonly PendingMutation<Row>[] };
+};
+
+/** How long a row that was written stays as it was written, if the server's rows do not tell of it, in milliseconds. */
+const untoldMs = 5_000;
+
+/**
+ * Options for `createCollection` of TanStack DB (https://tanstack.com/db), of a collection that holds the rows of a
+ * table which the signed-in user may read, and follows them (`docs/guides/client.md#tanstack-db`). What is inserted,
+ * updated and deleted in the collection is sent as one request for each row; it shows at once, and is taken back if
+ * the server refuses.
+ */
+export function svcCollectionOptions<Row extends object>(
+  options: SvcCollectionOptions<Row>,
+): CollectionConfig<Row, CollectionKey> {
+  const { client, table: name, key = "id", id = name, onState, where, filter, select } = options;
+  const columns: readonly string[] = [key].flat();
+  const table = (client as unknown as Client<Record<never, never>>).table<Fields>(name);
+  const keyOf = (fields: Fields): CollectionKey =>
+    columns.length === 1
+      ? (fields[columns[0]!] as CollectionKey)
+      : JSON.stringify(columns.map((column) => fields[column]));
+  const keyFieldsOf = (fields: Fields) =>
+    Object.fromEntries(columns.map((column) => [column, fields[column]]));
+  const waiting = new Map<CollectionKey, Set<() => void>>();
+  /** Resolves when the server's rows tell of a key. */
+  const told = (of: CollectionKey) =>
+    new Promise<void>((resolve) => {
+      const all = waiting.get(of) ?? new Set();
+      const done = () => {
+        clearTimeout(timer);
+        all.delete(done);
+        if (all.size === 0) waiting.delete(of);
+        resolve();
+      };
+      const timer = setTimeout(done, untoldMs);
+      waiting.set(of, all.add(done));
+    });
+  const each = async (
+    { transaction }: Insert<Row>,
+    act: (mutation: {
+      readonly original: Fields;
+      readonly modified: Fields;
+      readonly changes: Fields;
+    }) => Promise<Fields>,
+  ) => {
+    for (const mutation of transaction.mutations) {
+      const of = mutation as unknown as Parameters<typeof act>[0] & { readonly key: CollectionKey };
+      const isTold = told(of.key);
+      await act(of);
+      await isTold;
+    }
+  };
+  return {
+    id,
+    getKey: (row) => keyOf(row as Fields),
+    sync: {
+      rowUpdateMode: "full",
+      sync: ({ begin, write, commit, truncate, markReady, markError }) => {
+        let isReady = false;
+        const terms = { ...(where && { where }), ...(filter && { filter }), ...(select && { select }) };
+        return client.follow({ [name]: terms }, (state, step) => {
+          onState?.(state);
+          if (state.status === "refused" && !isReady) markError(state.error);
+          if (step === null) return;
+          begin();
+          if (step.isReset) truncate();
+          for (const { op, key: of, row } of step.changes)
+            if (op === "remove") write({ type: "delete", key: keyOf(of) });
+            else write({ type: op, value: row as Row });
+          commit();
+          for (const { key: of } of step.changes) for (const done of waiting.get(keyOf(of)) ?? []) done();
+          if (state.status === "live" && !isReady) {
+            isReady = true;
+            markReady();
+          }
+        });
+      },
+    },
+    onInsert: (given) => each(given, ({ modified }) => table.create(modified)),
+    onUpdate: (given) => each(given, ({ original, changes }) => table.update(keyFieldsOf(original), changes)),
+    onDelete: (given) => each(given, ({ original }) => table.delete(keyFieldsOf(original))),
+  };
+}
