@@ -52,6 +52,7 @@ import type { Config } from "./project/config.js";
 import { isMetered } from "./project/is-metered.js";
 import { createProjectSource } from "./schema/project-source.js";
 import { syncEndpoints } from "./sync/routes.js";
+import { SharedPages } from "./sync/shared-pages.js";
 import { Streams } from "./sync/streams.js";
 import type { ApiServices } from "./tables/api-request.js";
 import type { Cursors } from "./tables/list/list-response.js";
@@ -212,7 +213,10 @@ export async function createApp(options: AppOptions) {
   const streams = new Streams();
   const clientOf = (c: Context) => addressUnit(options.clientAddress(c.req.raw, c.env));
   const api: ApiServices = { platform, config, callers, projects, cursors, meter, failed, isLogged };
-  app.route("/api", tableRoutes(api, syncEndpoints({ ...api, streams, clientOf })));
+  app.route(
+    "/api",
+    tableRoutes(api, syncEndpoints({ ...api, streams, sharedPages: new SharedPages(), clientOf })),
+  );
   app.notFound(() => new Refusal("not_found", "no such resource").toResponse());
   app.onError((error) => failed(error).toResponse());
   const requestLog = createRequestLog({

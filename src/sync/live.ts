@@ -56,14 +56,14 @@ export function liveEvents(first: PulledPage, known: number, source: LiveSource)
       if (over.signal.aborted) continue;
       seen = commits.known();
       const found = await look(checkpoint);
-      isBehind = isRefusal(found) && isBusy(found);
       if (isRefusal(found)) {
+        isBehind = isBusy(found);
         if (!isBehind) return found.status === 401 || found.status === 403 ? bye("auth_expired") : null;
         await timePasses(busyMs);
       } else {
         // A state of which there were pages ends with one that says so, even if nothing comes after them.
         text = eventsOf(found, more && !found.more);
-        ({ checkpoint, more } = found);
+        ({ checkpoint, more, isBehind } = found);
       }
       if (quiet.isOver) text += ":\n\n";
     }

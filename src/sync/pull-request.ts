@@ -1,6 +1,7 @@
 import { badRequest, isRefusal, type Refusal } from "../http/refusal.js";
 import { type ApiRequest, accessTo, executionOf } from "../tables/api-request.js";
 import { type PulledPage, pullPage } from "./pull.js";
+import type { SharedPages } from "./shared-pages.js";
 import { viewOf } from "./view.js";
 
 /** What a client asks for, as it is sent. */
@@ -47,10 +48,11 @@ function isIntegerIn(value: unknown, minimum: number, maximum: number): value is
   return typeof value === "number" && Number.isInteger(value) && value >= minimum && value <= maximum;
 }
 
-/** Tells the caller of a request what it asks for. */
+/** Tells the caller of a request what it asks for. `shared` is null for what is no stream. */
 export function pulledBy(
   asked: ApiRequest,
   { tables, checkpoint, limit, fromNow }: AskedPull,
+  shared: SharedPages | null,
 ): Promise<PulledPage | Refusal> | Refusal {
   const { services, caller, project } = asked;
   const nowMs = services.platform.clock.now();
@@ -59,5 +61,5 @@ export function pulledBy(
   const names = view.tables.map(({ name }) => name).sort();
   const execution = executionOf(asked, names.join(), "sync", nowMs);
   const { scan_limit: scanLimit } = services.config.api;
-  return pullPage(view, { checkpoint, limit, fromNow, scanLimit }, execution, services.cursors);
+  return pullPage(view, { checkpoint, limit, fromNow, scanLimit }, execution, services.cursors, shared);
 }

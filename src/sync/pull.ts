@@ -16,6 +16,7 @@ import {
   type LogHead,
   type ResetReason,
 } from "./judge-checkpoint.js";
+import type { SharedPages, Telling, Told } from "./shared-pages.js";
 import type { FollowedTable, View } from "./view.js";
 
 /** A page of what a client is told. */
@@ -30,18 +31,21 @@ export interface PulledPage {
   readonly reset: ResetReason | null;
   /** Whether no row was looked at, because no table of the view has changed. */
   readonly isQuiet: boolean;
+  /** Whether there are entries of the log after the moment that the client is brought to. */
+  readonly isBehind: boolean;
 }
 
 /**
  * What has changed for a caller since a checkpoint, at most `limit` changes of it (docs/sync.md). All pages of a round are
  * of one moment: the newest one when its first page is asked for. Nothing is kept for a client; where it is stands in its
- * checkpoint alone.
+ * checkpoint alone. `shared` are the pages of streams, null for others: a stream may be brought to an earlier moment.
  */
 export async function pullPage(
   view: View,
   { checkpoint: given, limit, fromNow, scanLimit }: Pulling,
   execution: Execution,
   cursors: Cursors,
+  shared: SharedPages | null,
 ): Promise<PulledPage | Refusal> {
   const known = given === null ? null : await openCheckpoint(cursors.cipher, given);
   if (given !== null && known === null) return notOurs;
@@ -56,10 +60,19 @@ export async function pullPage(
   const hashed = { who: await sha256Hex(view.who), view: await sha256Hex(`${view.text} ${generations}`) };
   let course = known === null && fromNow ? nothingNew(head.newest) : judgeCheckpoint(known, hashed, head);
   const isQuiet = course.from !== null && (known === null || (known.round === null && !head.isConcerned));
-  let told = isQuiet ? quiet(view) : await tell(view, course, limit, scanLimit, execution);
+  const viewName = `${hashed.view} ${view.readOfCaller}`;
+  if (shared !== null && course.from !== null && known?.round === null)
+    course = shortened(course, shared.momentAfter(viewName, course.from, head.newest));
+  const telling = () => tell(view, course, limit, scanLimit, execution);
+  const pageName = JSON.stringify([viewName, course.from, course.round, limit]);
+  let told = isQuiet
+    ? quiet(view)
+    : shared === null || course.from === null
+      ? await telling()
+      : await shared.page(pageName, telling);
   if (told === "gone" || told === "too many") {
     course = anew(head.newest, told === "gone" ? "retention" : "budget");
-    told = await tell(view, course, limit, scanLimit, execution);
+    told = await telling();
   }
   // What is told anew is of now, and so within what the log knows, unless that is cut faster than it is read.
   if (told === "gone" || told === "too many") throw new UnavailableError("the log is cut while it is read");
@@ -77,6 +90,7 @@ export async function pullPage(
     more,
     reset,
     isQuiet,
+    isBehind: to.seq < head.newest.seq,
   };
 }
 
@@ -96,15 +110,10 @@ const nothingNew = (newest: Mark): Course => ({
   reset: null,
 });
 
+const shortened = (course: Course, to: Mark): Course => ({ ...course, round: { ...course.round, to } });
+
 const notOurs = badRequest("checkpoint: this is none of this server's");
 const tooLarge = badRequest("a row is too large for an answer: select fewer columns");
-
-/** What a page tells, and where the next one begins. */
-interface Told {
-  readonly changes: readonly string[];
-  readonly table: number;
-  readonly after: string | null;
-}
 
 const quiet = ({ tables }: View): Told => ({ changes: [], table: tables.length, after: null });
 
@@ -118,7 +127,7 @@ async function tell(
   limit: number,
   scanLimit: number,
   execution: Execution,
-): Promise<Told | Refusal | "gone" | "too many"> {
+): Promise<Telling> {
   const changes: string[] = [];
   execution.tally.add(null);
   let { table, after } = round;

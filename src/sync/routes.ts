@@ -13,11 +13,13 @@ import type { ServiceEndpoints } from "../tables/routes.js";
 import { liveEvents } from "./live.js";
 import type { PulledPage } from "./pull.js";
 import { type AskedPull, parsePull, pulledBy } from "./pull-request.js";
+import type { SharedPages } from "./shared-pages.js";
 import type { Streams } from "./streams.js";
 
 /** The services that the endpoints for clients' copies use. */
 export interface SyncServices extends ApiServices {
   readonly streams: Streams;
+  readonly sharedPages: SharedPages;
   /** The IP address (or the part of one that counts as one client) that a request comes from. */
   readonly clientOf: (c: Context) => string;
 }
@@ -48,7 +50,7 @@ async function pull(services: SyncServices, c: Context): Promise<Response> {
         if (isRefusal(parsed)) return parsed;
         const short = parsed.waitMs === 0 ? null : await readText(request, bytesMaxOf(config));
         if (isRefusal(short)) return short;
-        const page = await pulledBy(asked, parsed);
+        const page = await pulledBy(asked, parsed, null);
         if (isRefusal(page)) return page;
         const isEmpty = page.count === 0 && !page.more && page.reset === null;
         wait ??= commits.within(parsed.checkpoint === null ? 0 : parsed.waitMs);
@@ -109,7 +111,7 @@ async function live(services: SyncServices, c: Context): Promise<Response> {
     if (isRefusal(read)) return read;
     const lastId = request.headers.get("Last-Event-ID");
     parsed = lastId === null || lastId === "" ? read : { ...read, checkpoint: lastId };
-    const page = await pulledBy(asked, parsed);
+    const page = await pulledBy(asked, parsed, null);
     if (isRefusal(page)) return page;
     first = page;
     caller = asked.caller;
@@ -177,7 +179,7 @@ async function look(
       whenThere(services.projects.current(schemaVersion), (project) =>
         isRefusal(project)
           ? project
-          : pulledBy({ services, request, attempt, caller, project, database }, asked),
+          : pulledBy({ services, request, attempt, caller, project, database }, asked, services.sharedPages),
       ),
     );
     if (!isRefusal(page) && !page.isQuiet) await attempt.succeed(200, page.count);

@@ -28,6 +28,8 @@ export interface View {
   readonly text: string;
   /** What a checkpoint is compared by (`Checkpoint.who`), before it is hashed. */
   readonly who: string;
+  /** What the rules read of the caller. What is told hangs on nothing else of the caller. */
+  readonly readOfCaller: string;
 }
 
 /**
@@ -78,6 +80,7 @@ export function viewOf(
       values: asksFor.values,
     });
   }
+  const readOfCaller = JSON.stringify(whatRulesRead(read, caller));
   return {
     tables,
     logs: [...new Set(tables.flatMap(({ name, related }) => [name, ...related.map((each) => each.table)]))],
@@ -90,7 +93,8 @@ export function viewOf(
       ]),
       (_, value: unknown) => (typeof value === "bigint" ? `${value}n` : value),
     ),
-    who: JSON.stringify([principalOf(caller), ...whatRulesRead(read, caller)]),
+    who: JSON.stringify([principalOf(caller), readOfCaller]),
+    readOfCaller,
   };
 }
 

@@ -50,6 +50,7 @@ const limits: Readonly<Record<string, number>> = {
   "milliseconds that a pull waits": constant("sync/", "waitMsMax"),
   "entries of the log since a checkpoint": constant("sync/", "entriesMax"),
   "rows that changes may concern": constant("tables/sql/delta.ts", "candidatesMax"),
+  "bytes of the request of a stream, or of a pull that waits": constant("sync/routes.ts", "waitingBytesMax"),
   "streams of a session": constant("sync/streams.ts", "ofSessionMax"),
   "streams of a key": constant("sync/streams.ts", "ofKeyMax"),
   "streams of an anonymous address": constant("sync/streams.ts", "ofAddressMax"),
