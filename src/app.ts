@@ -195,7 +195,7 @@ export async function createApp(options: AppOptions) {
     const refusal = adminRefusal(c.var.caller);
     if (refusal !== null) return refusal.toResponse();
     const headers = { ...everyAnswer, "Content-Type": "text/plain; version=0.0.4; charset=utf-8" };
-    return new Response(metrics.render(recorder?.state() ?? null), { headers });
+    return new Response(metrics.render(recorder?.state() ?? null, streams.size), { headers });
   });
   app.all("/metrics", refuse("GET"));
   const document = openApi({ callers, projects, config, publicBaseUrl });
@@ -210,13 +210,11 @@ export async function createApp(options: AppOptions) {
     return new Refusal("internal", "something went wrong");
   };
   const isLogged = config.log.format !== "off";
-  const streams = new Streams();
+  const streams = new Streams(config.sync);
   const clientOf = (c: Context) => addressUnit(options.clientAddress(c.req.raw, c.env));
   const api: ApiServices = { platform, config, callers, projects, cursors, meter, failed, isLogged };
-  app.route(
-    "/api",
-    tableRoutes(api, syncEndpoints({ ...api, streams, sharedPages: new SharedPages(), clientOf })),
-  );
+  const sync = { ...api, streams, sharedPages: new SharedPages(), counts: metrics, clientOf };
+  app.route("/api", tableRoutes(api, syncEndpoints(sync)));
   app.notFound(() => new Refusal("not_found", "no such resource").toResponse());
   app.onError((error) => failed(error).toResponse());
   const requestLog = createRequestLog({

@@ -42,6 +42,9 @@ export class Metrics {
   #rowsReturned = 0;
   #unknownReads = 0;
   #receipts = 0;
+  #looks = 0;
+  #events = 0;
+  readonly #resets = new Map<string, number>();
 
   request(method: string, url: string, status: number, ms: number): void {
     const area = this.#areas.get(areaOf(url))!;
@@ -62,8 +65,26 @@ export class Metrics {
     if (rowsRead === null) this.#unknownReads++;
   }
 
-  /** The metrics in Prometheus's text format, version 0.0.4. `journal` is null where requests are not metered. */
-  render(journal: RecorderState | null): string {
+  /** A stream, or a pull that waits, has looked whether something has changed. */
+  looked(): void {
+    this.#looks++;
+  }
+
+  /** A stream was sent an event. */
+  event(): void {
+    this.#events++;
+  }
+
+  /** A client has to begin anew. There are few reasons. */
+  reset(reason: string): void {
+    this.#resets.set(reason, (this.#resets.get(reason) ?? 0) + 1);
+  }
+
+  /**
+   * The metrics in Prometheus's text format, version 0.0.4. `journal` is null where requests are not metered; `streams` is
+   * how many are open.
+   */
+  render(journal: RecorderState | null, streams: number): string {
     const lines: string[] = [];
     const metric = (
       name: string,
@@ -97,6 +118,15 @@ export class Metrics {
       single("svc_journal_waiting", "gauge", "Receipts that wait in memory.", journal.waiting);
       single("svc_journal_lost_total", "counter", "Receipts that found no place.", journal.lost);
     }
+    single("svc_streams", "gauge", "Streams that are open, and pulls that wait.", streams);
+    single("svc_stream_wakes_total", "counter", "Looks of streams for changes.", this.#looks);
+    single("svc_stream_events_total", "counter", "Times that events were sent to a stream.", this.#events);
+    metric(
+      "svc_sync_resets_total",
+      "counter",
+      "Clients that had to begin anew.",
+      [...this.#resets].map(([reason, count]) => [`{reason="${reason}"}`, count]),
+    );
     return `${lines.join("\n")}\n`;
   }
 }

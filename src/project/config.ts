@@ -197,6 +197,18 @@ export const configSchema = mapWith({
     /** Whether `GET /openapi.json` answers everybody, instead of administrators and `project:backend` keys alone. */
     public_openapi: boolean(false),
   }),
+  sync: section({
+    /** How many streams, and pulls that wait, the process has at once. Anonymous callers get half of them at most. */
+    max_streams: integer(1_000, 1, 100_000),
+    /** How many of them a session has. */
+    max_streams_per_session: integer(10, 1, 100_000),
+    /** How many of them a user has, in all sessions together. */
+    max_streams_per_user: integer(100, 1, 100_000),
+    /** How many of them an API key has. */
+    max_streams_per_key: integer(100, 1, 100_000),
+    /** How many of them a client address has without a credential. */
+    max_streams_per_address: integer(50, 1, 100_000),
+  }),
   usage: section({
     /** `false`: answers hold no counts, and requests leave no receipts. */
     enabled: boolean(true),

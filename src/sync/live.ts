@@ -1,7 +1,7 @@
 import { isRefusal, type Refusal } from "../http/refusal.js";
 import type { Commits } from "../platform/commits.js";
 import type { PulledPage } from "./pull.js";
-import type { Streams } from "./streams.js";
+import type { Streams, SyncCounts } from "./streams.js";
 
 /** What a stream works with. */
 export interface LiveSource {
@@ -11,6 +11,7 @@ export interface LiveSource {
   readonly release: () => void;
   /** Tells what has changed since a checkpoint, after it has checked the caller. */
   readonly look: (checkpoint: string | null) => Promise<PulledPage | Refusal>;
+  readonly counts: Pick<SyncCounts, "event" | "reset">;
   /** After how many milliseconds the stream ends and the client comes back; Infinity for never. */
   readonly endsAfterMs: number;
 }
@@ -25,7 +26,7 @@ const busyMs = 1_000;
  * reader has taken the one before, so that one who reads slowly gets later states and not more of them.
  */
 export function liveEvents(first: PulledPage, known: number, source: LiveSource): ReadableStream<Uint8Array> {
-  const { commits, streams, look, endsAfterMs } = source;
+  const { commits, streams, look, counts, endsAfterMs } = source;
   const encoder = new TextEncoder();
   /** Aborted when the client has gone or the process is about to end. */
   const over = new AbortController();
@@ -39,6 +40,7 @@ export function liveEvents(first: PulledPage, known: number, source: LiveSource)
   // Texts alone are kept while a stream waits, and no page.
   let { checkpoint, more } = first;
   let text = eventsOf(first, true);
+  if (first.reset !== null) counts.reset(first.reset);
   let seen = known;
   let isBehind = false;
   const next = async (): Promise<string | null> => {
@@ -63,6 +65,7 @@ export function liveEvents(first: PulledPage, known: number, source: LiveSource)
       } else {
         // A state of which there were pages ends with one that says so, even if nothing comes after them.
         text = eventsOf(found, more && !found.more);
+        if (found.reset !== null) counts.reset(found.reset);
         ({ checkpoint, more, isBehind } = found);
       }
       if (quiet.isOver) text += ":\n\n";
@@ -78,6 +81,7 @@ export function liveEvents(first: PulledPage, known: number, source: LiveSource)
       pull: async (controller) => {
         const told = isOver ? null : await next();
         if (told !== null && !isGone) controller.enqueue(encoder.encode(told));
+        if (told?.startsWith("event:")) counts.event();
         isOver ||= told === null || told.startsWith("event: bye");
         if (!isOver) return;
         release();

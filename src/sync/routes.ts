@@ -14,12 +14,13 @@ import { liveEvents } from "./live.js";
 import type { PulledPage } from "./pull.js";
 import { type AskedPull, parsePull, pulledBy } from "./pull-request.js";
 import type { SharedPages } from "./shared-pages.js";
-import type { Streams } from "./streams.js";
+import type { Streams, SyncCounts } from "./streams.js";
 
 /** The services that the endpoints for clients' copies use. */
 export interface SyncServices extends ApiServices {
   readonly streams: Streams;
   readonly sharedPages: SharedPages;
+  readonly counts: SyncCounts;
   /** The IP address (or the part of one that counts as one client) that a request comes from. */
   readonly clientOf: (c: Context) => string;
 }
@@ -52,15 +53,12 @@ async function pull(services: SyncServices, c: Context): Promise<Response> {
         if (isRefusal(short)) return short;
         const page = await pulledBy(asked, parsed, null);
         if (isRefusal(page)) return page;
+        if (page.reset !== null) services.counts.reset(page.reset);
         const isEmpty = page.count === 0 && !page.more && page.reset === null;
         wait ??= commits.within(parsed.checkpoint === null ? 0 : parsed.waitMs);
         if (!isEmpty || wait.isOver || streams.isEnding) return pulledResponse(asked, page);
         const nowMs = clock.elapsed();
-        release ??= streams.take(
-          ...placeOf(asked.caller, services.clientOf(c)),
-          nowMs,
-          nowMs + parsed.waitMs,
-        );
+        release ??= streams.take(asked.caller, services.clientOf(c), nowMs, nowMs + parsed.waitMs);
         if (release === null) return tooMany;
         if (!page.isQuiet) await asked.attempt.succeed(200, 0);
         return notYet();
@@ -69,6 +67,7 @@ async function pull(services: SyncServices, c: Context): Promise<Response> {
       const over = new AbortController();
       const forget = streams.whenEnding(() => over.abort());
       await wait.next(known, AbortSignal.any([request.signal, over.signal]));
+      services.counts.looked();
       forget();
       if (request.signal.aborted) return response;
     }
@@ -122,12 +121,13 @@ async function live(services: SyncServices, c: Context): Promise<Response> {
   const asked = parsed!;
   const nowMs = clock.elapsed();
   const lastsMs = platform.requestsVanish ? streamMsMax : Number.POSITIVE_INFINITY;
-  const release = streams.take(...placeOf(caller!, services.clientOf(c)), nowMs, nowMs + lastsMs);
+  const release = streams.take(caller!, services.clientOf(c), nowMs, nowMs + lastsMs);
   if (release === null) return tooMany.toResponse();
   const source = {
     commits,
     streams,
     release,
+    counts: services.counts,
     endsAfterMs: lastsMs,
     look: (checkpoint: string | null) => look(services, request, { ...asked, checkpoint }),
   };
@@ -141,18 +141,6 @@ async function live(services: SyncServices, c: Context): Promise<Response> {
 /** A runtime that may cancel requests bounds how long one lasts, or how much it asks of other services. */
 const streamMsMax = 240_000;
 const tooMany = new Refusal("rate_limited", "too many streams are open", { headers: { "Retry-After": "5" } });
-
-/** Whom a stream counts for. */
-function placeOf(caller: Caller, address: string): readonly ["session" | "key" | "address", string] {
-  switch (caller.kind) {
-    case "anonymous":
-      return ["address", address];
-    case "user":
-      return ["session", caller.sessionId];
-    case "key":
-      return ["key", caller.id];
-  }
-}
 
 /** The JSON in the parameter `q`, which has at most so many bytes. */
 function queryOf(c: Context, bytesMax: number): Readonly<Record<string, unknown>> | Refusal {
@@ -174,6 +162,7 @@ async function look(
   asked: AskedPull,
 ): Promise<PulledPage | Refusal> {
   const attempt = services.meter(request.method);
+  services.counts.looked();
   try {
     const page = await services.callers.run(request.headers, ({ caller, schemaVersion }, database) =>
       whenThere(services.projects.current(schemaVersion), (project) =>

@@ -1,45 +1,64 @@
-const ofSessionMax = 10;
-const ofKeyMax = 100;
-const ofAddressMax = 50;
-const ofProcessMax = 1000;
+import type { Caller } from "../auth/principal.js";
+import type { Config } from "../project/config.js";
+import type { ResetReason } from "./judge-checkpoint.js";
+
+/** Counts what happens, for `GET /metrics`. */
+export interface SyncCounts {
+  /** A stream, or a pull that waits, looks whether something has changed. */
+  looked(): void;
+  /** Something but a comment is sent to a stream. */
+  event(): void;
+  /** A client has to begin anew. */
+  reset(reason: ResetReason): void;
+}
+
 /** How many streams there may be at once (docs/reference/limits.md#streams). */
-const bounds = { session: ofSessionMax, key: ofKeyMax, address: ofAddressMax } as const;
+export type StreamBounds = Config["sync"];
 
 /**
  * Counts the streams of a process, and ends them. It holds functions and no AbortSignal, because on a Worker a signal
  * belongs to the request that made it.
  */
 export class Streams {
-  /** When the places end that are taken, by whom they are taken. */
-  readonly #places = new Map<string, Set<Place>>();
+  readonly #bounds: StreamBounds;
+  readonly #places = new Set<Place>();
+  /** How many places are taken, by whom they count for. */
+  readonly #taken = new Map<string, number>();
   readonly #atEnd = new Set<() => void>();
   #isEnding = false;
 
-  /**
-   * Takes a place for a stream of a session, of a key or of an anonymous address, and returns what gives the place back;
-   * null where there is no place left. Until `endsAtMs` at the latest the place is taken, as a runtime may not tell that a
-   * client has gone. Both times are monotonic milliseconds.
-   */
-  take(of: keyof typeof bounds, id: string, nowMs: number, endsAtMs: number): (() => void) | null {
-    for (const [name, places] of this.#places)
-      for (const place of places) if (place.endsAtMs <= nowMs) this.#release(name, place);
-    const name = `${of} ${id}`;
-    const places = this.#places.get(name) ?? new Set();
-    if (this.#isEnding || places.size >= bounds[of] || this.size >= ofProcessMax) return null;
-    const place = { endsAtMs };
-    this.#places.set(name, places.add(place));
-    return () => this.#release(name, place);
+  constructor(bounds: StreamBounds) {
+    this.#bounds = bounds;
   }
 
-  #release(name: string, place: Place): void {
-    const places = this.#places.get(name);
-    places?.delete(place);
-    if (places?.size === 0) this.#places.delete(name);
+  /**
+   * Takes a place for a stream, and returns what gives the place back; null where there is no place left. `address` is what
+   * counts as one client among those who have no credential. Until `endsAtMs` at the latest the place is taken, as a runtime
+   * may not tell that a client has gone. Both times are monotonic milliseconds.
+   */
+  take(caller: Caller, address: string, nowMs: number, endsAtMs: number): (() => void) | null {
+    for (const place of this.#places) if (place.endsAtMs <= nowMs) this.#release(place);
+    const shares = sharesOf(caller, address, this.#bounds);
+    if (this.#isEnding || this.size >= this.#bounds.max_streams) return null;
+    if (shares.some(({ of, max }) => (this.#taken.get(of) ?? 0) >= max)) return null;
+    const place = { endsAtMs, of: shares.map(({ of }) => of) };
+    this.#places.add(place);
+    for (const of of place.of) this.#taken.set(of, (this.#taken.get(of) ?? 0) + 1);
+    return () => this.#release(place);
+  }
+
+  #release(place: Place): void {
+    if (!this.#places.delete(place)) return;
+    for (const of of place.of) {
+      const left = this.#taken.get(of)! - 1;
+      if (left === 0) this.#taken.delete(of);
+      else this.#taken.set(of, left);
+    }
   }
 
   /** How many streams are open. */
   get size(): number {
-    return [...this.#places.values()].reduce((sum, { size }) => sum + size, 0);
+    return this.#places.size;
   }
 
   /** Whether the process is about to end. */
@@ -64,4 +83,29 @@ export class Streams {
 
 interface Place {
   readonly endsAtMs: number;
+  /** Whom it counts for. */
+  readonly of: readonly string[];
+}
+
+/** Whom a stream counts for, and how many each of them may have. */
+function sharesOf(
+  caller: Caller,
+  address: string,
+  bounds: StreamBounds,
+): readonly { readonly of: string; readonly max: number }[] {
+  switch (caller.kind) {
+    case "anonymous":
+      return [
+        { of: `address ${address}`, max: bounds.max_streams_per_address },
+        // Those who sign in find a place, however many addresses there are.
+        { of: "anonymous", max: Math.ceil(bounds.max_streams / 2) },
+      ];
+    case "user":
+      return [
+        { of: `session ${caller.sessionId}`, max: bounds.max_streams_per_session },
+        { of: `user ${caller.id}`, max: bounds.max_streams_per_user },
+      ];
+    case "key":
+      return [{ of: `key ${caller.id}`, max: bounds.max_streams_per_key }];
+  }
 }

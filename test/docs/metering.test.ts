@@ -141,7 +141,7 @@ it("the page's shapes cost what it says", async () => {
 
 it("the page names the metrics that there are", () => {
   const journal = { available: true, waiting: 0, lost: 0 };
-  const rendered = new Metrics().render(journal).matchAll(/^# TYPE (\S+) (\S+)$/gm);
+  const rendered = new Metrics().render(journal, 0).matchAll(/^# TYPE (\S+) (\S+)$/gm);
   const documented = readFileSync(page, "utf8").matchAll(/^\| `(svc_\w+)` \| (\w+) \|/gm);
   expect([...documented].map(([, ...of]) => of)).toEqual([...rendered].map(([, ...of]) => of));
 });

@@ -237,6 +237,23 @@ test("how many rows were looked at is not known, and none where nothing has chan
   expect(metaOf(await pull({ checkpoint }))).toMatchObject({ rows_read: 0, rows_returned: 0 });
 });
 
+test("the metrics tell how many streams are open, what they were sent and which resets there were", async () => {
+  const { server, key, ann } = await world();
+  const events = await stream(server, ann);
+  await events.changes();
+  const { lastId } = events;
+  await key.post("/api/messages", { id: 2, room_id: 1, body: "second" });
+  await events.changes();
+  const other = { tables: { messages: { select: ["id"] } } };
+  await client(server, ann).post("/api/_svc/pull", { ...other, checkpoint: lastId });
+  const lines = (await key.get("/metrics")).text.split("\n");
+  for (const line of ["svc_streams 1", 'svc_sync_resets_total{reason="rules"} 1'])
+    expect(lines).toContain(line);
+  const counted = (name: string) => Number(lines.find((line) => line.startsWith(`${name} `))!.split(" ")[1]);
+  expect(counted("svc_stream_events_total")).toBe(2);
+  expect(counted("svc_stream_wakes_total")).toBeGreaterThan(0);
+});
+
 test("what is no stream is refused before it begins", async () => {
   const { server, ann } = await world();
   const caller = client(server, ann);
