@@ -1,5 +1,6 @@
 import type { Context } from "hono";
 import type { Caller } from "../auth/principal.js";
+import { factsOf, tell } from "../http/answer-facts.js";
 import { bytesOver, readJsonObject, readText } from "../http/body.js";
 import { byMethod } from "../http/by-method.js";
 import { badRequest, isRefusal, Refusal } from "../http/refusal.js";
@@ -135,7 +136,7 @@ async function live(services: SyncServices, c: Context): Promise<Response> {
   const events = liveEvents(first!, known, source);
   // `look` lives as long as the stream, and would keep the page.
   first = null;
-  return new Response(events, { headers });
+  return tell(new Response(events, { headers }), factsOf(request, begun));
 }
 
 /** A runtime that may cancel requests bounds how long one lasts, or how much it asks of other services. */

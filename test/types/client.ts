@@ -41,6 +41,19 @@ export async function rows() {
   // @ts-expect-error: no such column to select
   await notes.list({ select: ["nobody"] });
 
+  const stop = notes.live(
+    { where: { done: false }, sort: "-rate", limit: 3, select: ["id"] },
+    (live, { status }) => {
+      same<(typeof live)[number], { id: number }>(true);
+      same<typeof status, "live" | "reconnecting" | "signed_out" | "refused">(true);
+    },
+  );
+  stop();
+  // @ts-expect-error: no such column
+  notes.live({ where: { nobody: "x" } }, () => {});
+  // @ts-expect-error: a live list expands nothing
+  notes.live({ expand: ["comments.note"] }, () => {});
+
   type Comment = Tables["comments"]["row"];
   const comments = client.table("comments");
   const expanded = await comments.list({

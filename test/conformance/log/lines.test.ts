@@ -155,6 +155,32 @@ describe("a line for each request", () => {
   });
 });
 
+describe("a line of a stream", () => {
+  it("names its caller and its route, as one of a pull does", async () => {
+    const server = await serve({
+      schema: `$history: 30d\n${schema}`,
+      config: `[log]\nformat = "json"\n${rules}`,
+    });
+    const { bearer } = await member(server, "ada");
+    const ada = client(server, bearer);
+    const asked = { tables: { notes: {} } };
+    const stream = await server.request("/api/_svc/live", {
+      method: "POST",
+      headers: { ...bearer, "Content-Type": "application/json" },
+      body: JSON.stringify(asked),
+    });
+    await stream.body!.cancel();
+    await ada.post("/api/_svc/pull", asked);
+    await ada.get("/api/_svc/nothing");
+    const lines = await fieldsOf(server);
+    expect(lines.map(({ route, status, principal }) => [route, status, principal])).toEqual([
+      ["/api/_svc/live", 200, "user"],
+      ["/api/_svc/pull", 200, "user"],
+      ["/api/:table/:id", 404, "user"],
+    ]);
+  });
+});
+
 describe("the level", () => {
   const ask = async (level: string) => {
     if (inWorkerd) skip("the database that breaks is of this process");
