@@ -36,9 +36,8 @@ const associated = "checkpoint";
 
 /** Seals a checkpoint as text. */
 export async function sealCheckpoint(
-  cipher: Cipher,
+  { cipher, random }: { readonly cipher: Cipher; readonly random: Random },
   checkpoint: Checkpoint,
-  random: Random,
 ): Promise<string> {
   return cipher.seal(JSON.stringify(checkpoint), associated, random.bytes(12));
 }

@@ -16,6 +16,8 @@ export interface LogHead {
   readonly entries: number;
   /** Whether one of them is of a table of the view. */
   readonly isConcerned: boolean;
+  /** Whether one of them is of a table that the rules of the view look into. */
+  readonly isRelated: boolean;
 }
 
 /** After more entries than these, a client begins anew instead of being told what has changed. */

@@ -1,5 +1,6 @@
 import { isRefusal, type Refusal } from "../http/refusal.js";
 import type { Commits } from "../platform/commits.js";
+import type { Checkpoint } from "./checkpoint.js";
 import type { PulledPage } from "./pull.js";
 import type { Streams, SyncCounts } from "./streams.js";
 
@@ -10,7 +11,9 @@ export interface LiveSource {
   /** Gives the stream's place back. */
   readonly release: () => void;
   /** Tells what has changed since a checkpoint, after it has checked the caller. */
-  readonly look: (checkpoint: string | null) => Promise<PulledPage | Refusal>;
+  readonly look: (checkpoint: Checkpoint) => Promise<PulledPage | Refusal>;
+  /** Seals a checkpoint as text. */
+  readonly seal: (checkpoint: Checkpoint) => Promise<string>;
   readonly counts: Pick<SyncCounts, "event" | "reset">;
   /** After how many milliseconds the stream ends and the client comes back; Infinity for never. */
   readonly endsAfterMs: number;
@@ -25,8 +28,12 @@ const busyMs = 1_000;
  * The events of a stream (docs/sync.md#live), beginning with a page that was found already. A page is computed when the
  * reader has taken the one before, so that one who reads slowly gets later states and not more of them.
  */
-export function liveEvents(first: PulledPage, known: number, source: LiveSource): ReadableStream<Uint8Array> {
-  const { commits, streams, look, counts, endsAfterMs } = source;
+export async function liveEvents(
+  first: PulledPage,
+  known: number,
+  source: LiveSource,
+): Promise<ReadableStream<Uint8Array>> {
+  const { commits, streams, look, seal, counts, endsAfterMs } = source;
   const encoder = new TextEncoder();
   /** Aborted when the client has gone or the process is about to end. */
   const over = new AbortController();
@@ -38,11 +45,10 @@ export function liveEvents(first: PulledPage, known: number, source: LiveSource)
   };
   const whole = commits.within(endsAfterMs);
   // Texts alone are kept while a stream waits, and no page.
-  let { checkpoint, more } = first;
-  let text = eventsOf(first, true);
+  let { checkpoint, more, isBehind } = first;
+  let text = await eventsOf(first, true, seal);
   if (first.reset !== null) counts.reset(first.reset);
   let seen = known;
-  let isBehind = false;
   const next = async (): Promise<string | null> => {
     const quiet = commits.within(heartbeatMs);
     for (;;) {
@@ -64,7 +70,7 @@ export function liveEvents(first: PulledPage, known: number, source: LiveSource)
         await timePasses(busyMs);
       } else {
         // A state of which there were pages ends with one that says so, even if nothing comes after them.
-        text = eventsOf(found, more && !found.more);
+        text = await eventsOf(found, more && !found.more, seal);
         if (found.reset !== null) counts.reset(found.reset);
         ({ checkpoint, more, isBehind } = found);
       }
@@ -109,9 +115,13 @@ const bye = (reason: "auth_expired" | "shutdown" | "limit") =>
  * A page as events (https://html.spec.whatwg.org/multipage/server-sent-events.html). Only a whole state has an id, so that
  * a client that comes back with the last one begins where it had everything. `always`: it is told even if it is empty.
  */
-function eventsOf({ changes, count, more, reset, checkpoint }: PulledPage, always: boolean): string {
+async function eventsOf(
+  { changes, count, more, reset, checkpoint }: PulledPage,
+  always: boolean,
+  seal: LiveSource["seal"],
+): Promise<string> {
   const anew = reset === null ? "" : `event: reset\ndata: ${JSON.stringify({ reason: reset })}\n\n`;
   if (count === 0 && !always && reset === null) return "";
-  const id = more ? "" : `id: ${checkpoint}\n`;
+  const id = more ? "" : `id: ${await seal(checkpoint)}\n`;
   return `${anew}event: change\n${id}data: {"changes":${changes},"more":${more}}\n\n`;
 }

@@ -1,5 +1,6 @@
 import { badRequest, isRefusal, type Refusal } from "../http/refusal.js";
 import { type ApiRequest, accessTo, executionOf } from "../tables/api-request.js";
+import type { Checkpoint } from "./checkpoint.js";
 import { type PulledPage, pullPage } from "./pull.js";
 import type { SharedPages } from "./shared-pages.js";
 import { viewOf } from "./view.js";
@@ -7,12 +8,15 @@ import { viewOf } from "./view.js";
 /** What a client asks for, as it is sent. */
 export interface AskedPull {
   readonly tables: unknown;
-  readonly checkpoint: string | null;
+  /** Sealed, as a client sends it, or as a page before had it. */
+  readonly checkpoint: string | Checkpoint | null;
   readonly limit: number;
   /** For how many milliseconds an answer without changes waits for one. */
   readonly waitMs: number;
   /** Whether a client without a checkpoint is told only what comes from now on. */
   readonly fromNow: boolean;
+  /** Whether a stream goes on: it shares its pages with others, and may be brought to an earlier moment than now. */
+  readonly isStream: boolean;
 }
 
 const limitDefault = 500;
@@ -41,18 +45,18 @@ export function parsePull(body: Readonly<Record<string, unknown>>, isLive: boole
   if (!isIntegerIn(waitMs, 0, waitMsMax))
     return badRequest(`wait_ms: expected an integer from 0 to ${waitMsMax}`);
   if (from !== null && from !== "now") return badRequest(`from: expected "now"`);
-  return { tables, checkpoint, limit, waitMs, fromNow: from === "now" };
+  return { tables, checkpoint, limit, waitMs, fromNow: from === "now", isStream: false };
 }
 
 function isIntegerIn(value: unknown, minimum: number, maximum: number): value is number {
   return typeof value === "number" && Number.isInteger(value) && value >= minimum && value <= maximum;
 }
 
-/** Tells the caller of a request what it asks for. `shared` is null for what is no stream. */
+/** Tells the caller of a request what it asks for. */
 export function pulledBy(
   asked: ApiRequest,
-  { tables, checkpoint, limit, fromNow }: AskedPull,
-  shared: SharedPages | null,
+  { tables, ...pulling }: AskedPull,
+  shared: SharedPages,
 ): Promise<PulledPage | Refusal> | Refusal {
   const { services, caller, project } = asked;
   const nowMs = services.platform.clock.now();
@@ -61,5 +65,5 @@ export function pulledBy(
   const names = view.tables.map(({ name }) => name).sort();
   const execution = executionOf(asked, names.join(), "sync", nowMs);
   const { scan_limit: scanLimit } = services.config.api;
-  return pullPage(view, { checkpoint, limit, fromNow, scanLimit }, execution, services.cursors, shared);
+  return pullPage(view, { ...pulling, scanLimit }, execution, services.cursors.cipher, shared);
 }

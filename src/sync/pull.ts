@@ -1,13 +1,12 @@
 import { badRequest, isRefusal, type Refusal } from "../http/refusal.js";
 import { type Result, type ResultValue, type SqlValue, UnavailableError } from "../platform/database.js";
-import { sha256Hex } from "../schema/plan/plan.js";
-import { type Execution, read } from "../tables/execution.js";
-import type { Cursors } from "../tables/list/list-response.js";
+import type { Cipher } from "../platform/platform.js";
+import { type Duration, type Execution, read } from "../tables/execution.js";
 import { candidatesMax, deltaStatement, wholeStatement } from "../tables/sql/delta.js";
 import { finishRows } from "../tables/sql/finish-rows.js";
 import { bind, Slot } from "../tables/sql/fragment.js";
 import { headStatement } from "../tables/sql/log.js";
-import { type Checkpoint, type Mark, openCheckpoint, sealCheckpoint } from "./checkpoint.js";
+import { type Checkpoint, type Mark, openCheckpoint } from "./checkpoint.js";
 import {
   anew,
   type Course,
@@ -24,8 +23,8 @@ export interface PulledPage {
   /** A JSON array of `{table, op, key, row?}`. */
   readonly changes: string;
   readonly count: number;
-  /** Sealed. */
-  readonly checkpoint: string;
+  /** Where the client is after this page. */
+  readonly checkpoint: Checkpoint;
   /** Whether more pages of the same moment follow. */
   readonly more: boolean;
   readonly reset: ResetReason | null;
@@ -38,36 +37,42 @@ export interface PulledPage {
 /**
  * What has changed for a caller since a checkpoint, at most `limit` changes of it (docs/sync.md). All pages of a round are
  * of one moment: the newest one when its first page is asked for. Nothing is kept for a client; where it is stands in its
- * checkpoint alone. `shared` are the pages of streams, null for others: a stream may be brought to an earlier moment.
+ * checkpoint alone. A stream may be brought to an earlier moment, that of a page which is made already.
  */
 export async function pullPage(
   view: View,
-  { checkpoint: given, limit, fromNow, scanLimit }: Pulling,
+  { checkpoint: given, limit, fromNow, scanLimit, isStream }: Pulling,
   execution: Execution,
-  cursors: Cursors,
-  shared: SharedPages | null,
+  cipher: Cipher,
+  shared: SharedPages,
 ): Promise<PulledPage | Refusal> {
-  const known = given === null ? null : await openCheckpoint(cursors.cipher, given);
+  const known = typeof given === "string" ? await openCheckpoint(cipher, given) : given;
   if (given !== null && known === null) return notOurs;
   const question = headStatement({
     tables: view.logs,
     from: known?.from?.seq ?? null,
     to: known?.round?.to.seq ?? null,
     entriesMax,
+    related: view.related,
   });
   const [asked] = await read(execution, [question], "short");
   const { head, generations } = logHead(asked!);
-  const hashed = { who: await sha256Hex(view.who), view: await sha256Hex(`${view.text} ${generations}`) };
+  const hashed = {
+    who: await shared.hashOf(view.who),
+    view: await shared.hashOf(`${view.text} ${generations}`),
+  };
   let course = known === null && fromNow ? nothingNew(head.newest) : judgeCheckpoint(known, hashed, head);
   const isQuiet = course.from !== null && (known === null || (known.round === null && !head.isConcerned));
   const viewName = `${hashed.view} ${view.readOfCaller}`;
-  if (shared !== null && course.from !== null && known?.round === null)
+  if (isStream && course.from !== null && known?.round === null)
     course = shortened(course, shared.momentAfter(viewName, course.from, head.newest));
-  const telling = () => tell(view, course, limit, scanLimit, execution);
+  const isShort = course.from !== null && head.entries <= shortEntriesMax && !head.isRelated;
+  const telling = () =>
+    tell(view, course, { limit, scanLimit, duration: isShort ? "short" : "long" }, execution, shared);
   const pageName = JSON.stringify([viewName, course.from, course.round, limit]);
   let told = isQuiet
     ? quiet(view)
-    : shared === null || course.from === null
+    : !isStream || course.from === null
       ? await telling()
       : await shared.page(pageName, telling);
   if (told === "gone" || told === "too many") {
@@ -86,7 +91,7 @@ export async function pullPage(
   return {
     changes: `[${told.changes.join()}]`,
     count: told.changes.length,
-    checkpoint: await sealCheckpoint(cursors.cipher, next, cursors.random),
+    checkpoint: next,
     more,
     reset,
     isQuiet,
@@ -96,12 +101,14 @@ export async function pullPage(
 
 /** What is asked for, beside the view. */
 export interface Pulling {
-  /** Sealed; null without one. */
-  readonly checkpoint: string | null;
+  /** As the client sends it, sealed, or as a page before had it; null without one. */
+  readonly checkpoint: string | Checkpoint | null;
   readonly limit: number;
   /** Whether a client without a checkpoint is told only what comes from now on. */
   readonly fromNow: boolean;
   readonly scanLimit: number;
+  /** Whether a stream goes on, which shares its pages with others. */
+  readonly isStream: boolean;
 }
 
 const nothingNew = (newest: Mark): Course => ({
@@ -109,6 +116,9 @@ const nothingNew = (newest: Mark): Course => ({
   round: { to: newest, table: 0, after: null },
   reset: null,
 });
+
+/** As many entries as these, none of which leads to other rows, take no longer than as many reads of one row. */
+const shortEntriesMax = 32;
 
 const shortened = (course: Course, to: Mark): Course => ({ ...course, round: { ...course.round, to } });
 
@@ -124,9 +134,9 @@ const quiet = ({ tables }: View): Told => ({ changes: [], table: tables.length, 
 async function tell(
   view: View,
   { from, round }: Course,
-  limit: number,
-  scanLimit: number,
+  { limit, scanLimit, duration }: Pick<Pulling, "limit" | "scanLimit"> & { readonly duration: Duration },
   execution: Execution,
+  shared: SharedPages,
 ): Promise<Telling> {
   const changes: string[] = [];
   execution.tally.add(null);
@@ -140,19 +150,21 @@ async function tell(
       limit: limit - changes.length,
       window: left,
     };
-    const sql =
+    const name = JSON.stringify([view.text, table, from === null, after === null, page.limit, left]);
+    const sql = shared.statement(followed.access.catalog, name, () =>
       from === null
         ? wholeStatement(followed, page)
-        : deltaStatement(followed, { ...page, from: new Slot("from") });
+        : deltaStatement(followed, { ...page, from: new Slot("from") }),
+    );
     const moments = new Map<string, SqlValue>([
       ["from", BigInt(from?.seq ?? 0)],
       ["to", BigInt(round.to.seq)],
       ["after", after],
     ]);
     const values = [moments, execution.values, followed.values];
-    const floors = headStatement({ tables: view.logs, from: null, to: null, entriesMax: 0 });
+    const floors = headStatement({ tables: view.logs, from: null, to: null, entriesMax: 0, related: [] });
     // The floors come last: what the log still knew then, it knew for the statement before.
-    const [found, state] = await read(execution, [bind(sql, values), floors], "long");
+    const [found, state] = await read(execution, [bind(sql, values), floors], duration);
     if (logHead(state!).head.floor > (from ?? round.to).seq) return "gone";
     const rows = found!.rows.filter((row) => row[4] === null);
     const [last, , , , examined, passed, candidates] = found!.rows.find((row) => row[4] !== null) ?? nothing;
@@ -186,7 +198,8 @@ function changeOf({ name, output, access }: FollowedTable, row: readonly ResultV
 
 /** What `headStatement` found. `generations` tells one schema of the tables from another. */
 function logHead({ rows }: Result): { readonly head: LogHead; readonly generations: string } {
-  const [newest, witness, witnessAtFrom, witnessAtTo, floor, entries, concerned, generations] = rows[0]!;
+  const [newest, witness, witnessAtFrom, witnessAtTo, floor, entries, concerned, related, generations] =
+    rows[0]!;
   const head: LogHead = {
     newest: { seq: newest as number, witness: witness as string | null },
     witnessAtFrom: witnessAtFrom as string | null,
@@ -194,6 +207,7 @@ function logHead({ rows }: Result): { readonly head: LogHead; readonly generatio
     floor: (floor ?? 0) as number,
     entries: entries as number,
     isConcerned: concerned === 1,
+    isRelated: related === 1,
   };
   return { head, generations: generations as string };
 }

@@ -11,6 +11,7 @@ import type { CommitWait } from "../platform/commits.js";
 import type { Config } from "../project/config.js";
 import { type ApiRequest, type ApiServices, answered } from "../tables/api-request.js";
 import type { ServiceEndpoints } from "../tables/routes.js";
+import { type Checkpoint, sealCheckpoint } from "./checkpoint.js";
 import { liveEvents } from "./live.js";
 import type { PulledPage } from "./pull.js";
 import { type AskedPull, parsePull, pulledBy } from "./pull-request.js";
@@ -52,7 +53,7 @@ async function pull(services: SyncServices, c: Context): Promise<Response> {
         if (isRefusal(parsed)) return parsed;
         const short = parsed.waitMs === 0 ? null : await readText(request, bytesMaxOf(config));
         if (isRefusal(short)) return short;
-        const page = await pulledBy(asked, parsed, null);
+        const page = await pulledBy(asked, parsed, services.sharedPages);
         if (isRefusal(page)) return page;
         if (page.reset !== null) services.counts.reset(page.reset);
         const isEmpty = page.count === 0 && !page.more && page.reset === null;
@@ -88,8 +89,9 @@ const bytesMaxOf = ({ api }: Config) => Math.min(waitingBytesMax, api.max_body_b
 const notYetStatus = 204;
 const notYet = () => new Response(null, { status: notYetStatus });
 
-async function pulledResponse({ attempt }: ApiRequest, page: PulledPage): Promise<Response> {
-  const { changes, count, more, reset, checkpoint } = page;
+async function pulledResponse({ attempt, services }: ApiRequest, page: PulledPage): Promise<Response> {
+  const { changes, count, more, reset } = page;
+  const checkpoint = await sealCheckpoint(services.cursors, page.checkpoint);
   const data = `{"checkpoint":"${checkpoint}","more":${more},"reset":${JSON.stringify(reset)},"changes":${changes}}`;
   const metered = await attempt.succeed(200, count);
   return jsonText(`{"data":${data},"meta":{${metered}}}`);
@@ -111,7 +113,7 @@ async function live(services: SyncServices, c: Context): Promise<Response> {
     if (isRefusal(read)) return read;
     const lastId = request.headers.get("Last-Event-ID");
     parsed = lastId === null || lastId === "" ? read : { ...read, checkpoint: lastId };
-    const page = await pulledBy(asked, parsed, null);
+    const page = await pulledBy(asked, parsed, services.sharedPages);
     if (isRefusal(page)) return page;
     first = page;
     caller = asked.caller;
@@ -128,12 +130,13 @@ async function live(services: SyncServices, c: Context): Promise<Response> {
     commits,
     streams,
     release,
+    seal: (checkpoint: Checkpoint) => sealCheckpoint(services.cursors, checkpoint),
     counts: services.counts,
     endsAfterMs: lastsMs,
-    look: (checkpoint: string | null) => look(services, request, { ...asked, checkpoint }),
+    look: (checkpoint: Checkpoint) => look(services, request, { ...asked, checkpoint, isStream: true }),
   };
   const headers = { ...everyAnswer, "Content-Type": "text/event-stream", "X-Accel-Buffering": "no" };
-  const events = liveEvents(first!, known, source);
+  const events = await liveEvents(first!, known, source);
   // `look` lives as long as the stream, and would keep the page.
   first = null;
   return tell(new Response(events, { headers }), factsOf(request, begun));

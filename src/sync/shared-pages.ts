@@ -1,5 +1,8 @@
 import type { Refusal } from "../http/refusal.js";
-import { Memo } from "../platform/memo.js";
+import { Memo, statementLengthMax } from "../platform/memo.js";
+import type { Catalog } from "../schema/catalog.js";
+import { sha256Hex } from "../schema/plan/plan.js";
+import type { Sql } from "../tables/sql/fragment.js";
 import type { Mark } from "./checkpoint.js";
 
 /** What a page tells, and where the next one begins. */
@@ -15,12 +18,16 @@ export interface Told {
 /** `gone`: the log does not reach back to the beginning any more; `too many`: more rows may be concerned than are looked at. */
 export type Telling = Told | Refusal | "gone" | "too many";
 
+const weigh = (name: string, { text }: Sql) => name.length + text.length;
 const momentsBytesMax = 262_144;
+const statementsBytesMax = 4_194_304;
+const hashesBytesMax = 1_048_576;
 const pagesBytesMax = 8_388_608;
 
 /**
- * The pages that streams of the same view are told, so that each of them is made once. A view is named by a text that
- * holds all that the pages hang on but the log. For that, streams are brought from the same moments to the same moments.
+ * What many requests have in common: statements, the hashes of their views, and the pages of streams. Streams of the same view are told
+ * the same pages, each of which is made once; for that they are brought from the same moments to the same moments. A view is named
+ * by a text that holds all that its pages hang on but the log.
  */
 export class SharedPages {
   /** The moment that streams of a view were brought to last. */
@@ -28,6 +35,10 @@ export class SharedPages {
   readonly #pages = new Memo<Told>(pagesBytesMax, {
     weigh: (key, { changes }) => changes.reduce((sum, { length }) => sum + length, key.length),
   });
+  /** By what the database's tables are like. */
+  readonly #statements = new WeakMap<Catalog, Memo<Sql>>();
+  /** Hashes of the texts that checkpoints are compared by. */
+  readonly #hashes = new Memo<string>(hashesBytesMax, { keyLengthMax: hashesBytesMax });
   readonly #underway = new Map<string, Promise<Telling>>();
 
   /** The moment to which a stream is brought from `from`: where the others of its view are, if that is later, or else the newest. */
@@ -36,6 +47,24 @@ export class SharedPages {
     if (last !== undefined && last.seq > from.seq && last.seq <= newest.seq) return last;
     this.#moments.set(view, newest);
     return newest;
+  }
+
+  /** The statement of this name, whose values are filled in for each caller. */
+  statement(catalog: Catalog, name: string, make: () => Sql): Sql {
+    const known = this.#statements.get(catalog);
+    const statements =
+      known ?? new Memo<Sql>(statementsBytesMax, { weigh, keyLengthMax: statementLengthMax });
+    if (known === undefined) this.#statements.set(catalog, statements);
+    return statements.get(name, make);
+  }
+
+  /** The SHA-256 of a text, in hex. */
+  async hashOf(text: string): Promise<string> {
+    const known = this.#hashes.find(text);
+    if (known !== undefined) return known;
+    const hash = await sha256Hex(text);
+    this.#hashes.set(text, hash);
+    return hash;
   }
 
   /** The page of this name, which `tell` makes if nobody has. */

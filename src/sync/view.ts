@@ -24,6 +24,8 @@ export interface View {
   readonly tables: readonly FollowedTable[];
   /** All tables whose log matters: those that are told, and those that their rules look into. */
   readonly logs: readonly TableName[];
+  /** Those of them that rules look into: one of their entries may lead to many rows. */
+  readonly related: readonly string[];
   /** What a checkpoint is compared by (`Checkpoint.view`), before it is hashed. */
   readonly text: string;
   /** What a checkpoint is compared by (`Checkpoint.who`), before it is hashed. */
@@ -84,6 +86,7 @@ export function viewOf(
   return {
     tables,
     logs: [...new Set(tables.flatMap(({ name, related }) => [name, ...related.map((each) => each.table)]))],
+    related: [...new Set(tables.flatMap(({ related }) => related.map((each) => each.table)))],
     text: JSON.stringify(
       tables.map(({ name, rule, output, values }) => [
         name,

@@ -27,26 +27,43 @@ export interface HeadQuestion {
   readonly to: number | null;
   /** Up to one more than so many entries after `from` are looked at. */
   readonly entriesMax: number;
+  /** Tables whose entries are asked for apart. */
+  readonly related: readonly string[];
 }
 
 /**
  * One row: the newest entry and its witness, the witnesses at `from` and `to`, the highest floor of the tables, how many
- * entries came after `from`, and whether one of those that were looked at is of these tables. The tables' generations come
- * last, as JSON.
+ * entries came after `from`, and whether one of those that were looked at is of these tables, and of the related ones. The
+ * tables' generations come last, as JSON.
  */
-export function headStatement({ tables, from, to, entriesMax }: HeadQuestion): Statement {
+export function headStatement({ tables, from, to, entriesMax, related }: HeadQuestion): Statement {
   const since = from === null ? null : BigInt(from);
   const most = BigInt(entriesMax + 1);
   const witness = (seq: string) => `(SELECT CAST(witness AS TEXT) FROM _changes WHERE seq = ${seq})`;
   const names = "(SELECT value FROM json_each(?))";
   const list = JSON.stringify(tables);
+  const among = `EXISTS (SELECT 1 FROM (SELECT tbl FROM _changes NOT INDEXED WHERE seq > ? ORDER BY seq LIMIT ?) WHERE tbl IN ${names})`;
   return {
     sql: `SELECT n.seq AS newest, ${witness("n.seq")} AS newest_witness, ${witness("?")} AS witness_from, ${witness("?")} AS witness_to,
   (SELECT max(floor) FROM _history WHERE tbl IN ${names}) AS floor,
   (SELECT count(*) FROM (SELECT 1 FROM _changes WHERE seq > ? LIMIT ?)) AS entries,
-  EXISTS (SELECT 1 FROM (SELECT tbl FROM _changes NOT INDEXED WHERE seq > ? ORDER BY seq LIMIT ?) WHERE tbl IN ${names}) AS concerned,
+  ${among} AS concerned,
+  ${among} AS related,
   (SELECT json_group_array(json_array(tbl, generation)) FROM (SELECT tbl, generation FROM _history WHERE tbl IN ${names} ORDER BY tbl)) AS generations
   FROM (SELECT ${newestEntry} AS seq) AS n`,
-    params: [since, to === null ? null : BigInt(to), list, since, most, since, most, list, list],
+    params: [
+      since,
+      to === null ? null : BigInt(to),
+      list,
+      since,
+      most,
+      since,
+      most,
+      list,
+      since,
+      most,
+      JSON.stringify(related),
+      list,
+    ],
   };
 }
