@@ -85,11 +85,12 @@ async function started(binary: string, fillFile: (file: string, userId: string) 
   const userId = await makeCollections(empty.url);
   await empty.end();
   await fillFile(join(data, "data.db"), userId);
-  const { url, end } = await serve(binary, data);
+  const { url, pid, end } = await serve(binary, data);
   const { token } = await signIn(url, "users", person);
   return {
     url,
     headers: { Authorization: token },
+    pid,
     file: join(data, "data.db"),
     userId,
     end: async () => {
@@ -156,6 +157,29 @@ export async function startMember(
   return { url, headers, end, list: `${records("messages")}?perPage=50&sort=id&skipTotal=1` };
 }
 
+/**
+ * PocketBase with a room whose messages its user may list and create, for those who subscribe to them: `userHeaders` and
+ * `superuserHeaders` are theirs. `pid` is its process.
+ */
+export async function startRealtime(binary: string) {
+  const { url, headers, userId, pid, end } = await started(binary, (file, userId) =>
+    insertAll(file, [
+      { sql: `INSERT INTO rooms (id, name) VALUES (${sqlId("1")}, 'room')`, params: [] },
+      { sql: `INSERT INTO members (room_id, user_id) VALUES (${sqlId("1")}, ?)`, params: [userId] },
+    ]),
+  );
+  const { token } = await signIn(url, "_superusers", superuser);
+  return {
+    url,
+    pid,
+    end,
+    userHeaders: headers,
+    superuserHeaders: { Authorization: token },
+    path: records("messages"),
+    message: (body: string) => ({ room_id: idOf(1), author_id: userId, body }),
+  };
+}
+
 async function serve(binary: string, data: string) {
   const http = `127.0.0.1:${await freePort("127.0.0.1")}`;
   const server = spawn(binary, ["serve", "--http", http, "--dir", data], {
@@ -169,7 +193,7 @@ async function serve(binary: string, data: string) {
   for await (const line of createInterface(server.stdout))
     if (line.includes("Server started")) {
       server.stdout.resume();
-      return { url: `http://${http}`, end };
+      return { url: `http://${http}`, pid: server.pid!, end };
     }
   throw new Error("PocketBase did not start");
 }
