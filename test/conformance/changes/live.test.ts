@@ -199,12 +199,11 @@ test("a pull that waits has a place as a stream has", async () => {
   const pull = (body: object) => client(server, ann).post("/api/_svc/pull", { ...messages, ...body });
   const { checkpoint } = dataOf(await pull({})) as unknown as { checkpoint: string };
   const waiting = Array.from({ length: 10 }, () => pull({ checkpoint, wait_ms: 20_000 }));
+  await vi.waitFor(async () =>
+    expect((await key.get("/metrics")).text.split("\n")).toContain("svc_streams 10"),
+  );
   const path = `/api/_svc/live?q=${encodeURIComponent(JSON.stringify(messages))}`;
-  await vi.waitFor(async () => {
-    const { status, body } = await server.request(path, { headers: ann });
-    await body?.cancel();
-    expect(status).toBe(429);
-  });
+  expectRefusal(await client(server, ann).get(path), 429, "rate_limited");
   expectRefusal(await pull({ checkpoint, wait_ms: 20_000 }), 429, "rate_limited");
   // One that does not have to wait needs none.
   expect(dataOf(await pull({ checkpoint }))).toMatchObject({ changes: [] });
