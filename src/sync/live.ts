@@ -74,7 +74,8 @@ export async function liveEvents(
         if (found.reset !== null) counts.reset(found.reset);
         ({ checkpoint, more, isBehind } = found);
       }
-      if (quiet.isOver) text += ":\n\n";
+      // With the comment comes where the client is, so that one that was told nothing for long need not begin anew.
+      if (quiet.isOver) text += more ? ":\n\n" : `:\nid: ${await seal(checkpoint)}\n\n`;
     }
   };
   const timePasses = async (ms: number) => {

@@ -58,7 +58,10 @@ export async function follow(
     let error: SvcError | null = null;
     const seen = eventReader(({ event, data, id }) => {
       failures = 0;
-      if (event === null && collected.length === 0) follower(live, null);
+      if (event === null && collected.length === 0) {
+        checkpoint = id ?? checkpoint;
+        follower(live, null);
+      }
       isBye = event === "bye" && (data as { readonly reason: string }).reason !== "shutdown";
       if (event === "reset") {
         isReset = true;
