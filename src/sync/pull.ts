@@ -118,7 +118,7 @@ const nothingNew = (newest: Mark): Course => ({
 });
 
 /** As many entries as these, none of which leads to other rows, take no longer than as many reads of one row. */
-const shortEntriesMax = 32;
+const shortEntriesMax = 128;
 
 const shortened = (course: Course, to: Mark): Course => ({ ...course, round: { ...course.round, to } });
 

@@ -46,7 +46,8 @@ interface Told {
   end(): Promise<unknown>;
 }
 
-const agent = new Agent({ keepAlive: true, maxSockets: Number.POSITIVE_INFINITY });
+// Connections that rest are closed before the server closes them, which might be while a request is sent.
+const agent = new Agent({ keepAlive: true, maxSockets: Number.POSITIVE_INFINITY, timeout: 3_000 });
 
 async function post(url: string, headers: Headers, body: object): Promise<unknown> {
   const sent = request(url, {
