@@ -1,3 +1,3 @@
 import type { RequestListener } from "node:http";
 
-export function pages(api: string): RequestListener;
+export function pages(api: string, app?: "app" | "rooms"): RequestListener;

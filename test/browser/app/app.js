@@ -1,5 +1,5 @@
-// A whole application on svc: people sign in, and each sees their own notes. The pages come from one origin and the API
-// from another; the session is in cookies that this script never sees.
+// A whole application on svc: people sign in, and each sees their own notes, as they are now. The pages come from one
+// origin and the API from another; the session is in cookies that this script never sees.
 
 import { api } from "/settings.js";
 import { createClient } from "/svc/index.js";
@@ -21,25 +21,25 @@ async function attempt(act) {
 // Called in every tab when somebody signs in or out in any of them.
 client.auth.onChange(show);
 
-async function show(user) {
+function show(user) {
   element("sign-in").hidden = user !== null;
   element("notes").hidden = user === null;
   element("user").textContent = user?.email ?? "";
-  element("list").replaceChildren();
-  if (user !== null) await attempt(refreshList);
 }
 
-async function refreshList() {
-  const rows = await notes.list({ sort: "-id", limit: 20 });
+// Called with the notes of whoever is signed in, and whenever one of them changes, here or on another device.
+notes.live({ sort: "-id", limit: 20 }, (rows, { status, error }) => {
   element("list").replaceChildren(...rows.map(listItem));
-}
+  element("status").textContent = status === "reconnecting" ? "reconnecting …" : "";
+  if (status === "refused") element("problem").textContent = error.message;
+});
 
 function listItem({ id, body }) {
   const item = document.createElement("li");
   const remove = document.createElement("button");
   item.append(body, remove);
   remove.textContent = "Delete";
-  remove.onclick = () => attempt(() => notes.delete(id).then(refreshList));
+  remove.onclick = () => attempt(() => notes.delete(id));
   return item;
 }
 
@@ -61,7 +61,6 @@ element("add").onsubmit = (event) => {
     const { id: owner_id } = await client.auth.user();
     await notes.create({ owner_id, body: new FormData(event.target).get("body") });
     event.target.reset();
-    await refreshList();
   });
 };
 
@@ -73,4 +72,4 @@ await attempt(async () => {
 });
 await attempt(() => client.auth.oauth.exchange(location.href));
 history.replaceState(null, "", "/");
-await show(await client.auth.user());
+show(await client.auth.user());
