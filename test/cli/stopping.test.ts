@@ -62,6 +62,33 @@ describe("a server", () => {
     }
   });
 
+  it("says bye to those who follow its changes, and ends in order", async () => {
+    const directory = exampleProject();
+    writeFileSync(
+      join(directory, "svc.schema.yaml"),
+      "notes: { history: 1d, columns: { id: { type: integer, primary_key: true } } }",
+    );
+    writeFileSync(
+      join(directory, "svc.toml"),
+      '[auth]\nallow_insecure_dev_secret = true\ndev_secret = "a secret of the tests, 32 bytes and more"\n[log]\nformat = "off"\n[rules.notes]\nread = "public"\n',
+    );
+    const server = start(directory);
+    const [line] = (await once(server.stdout!, "data")) as [Buffer];
+    const url = String(line).replace("listening on ", "").trim();
+    const asked = { tables: { notes: {} } };
+    const streams = Array.from({ length: 3 }, async () => {
+      const stream = await fetch(`${url}/api/_svc/live?q=${encodeURIComponent(JSON.stringify(asked))}`);
+      return { stream, events: stream.text() };
+    });
+    const opened = await Promise.all(streams);
+    expect(opened.map(({ stream }) => stream.status)).toEqual([200, 200, 200]);
+    server.kill("SIGTERM");
+    for (const { events } of opened)
+      expect((await events).split("\n\n").at(-2)).toBe('event: bye\ndata: {"reason":"shutdown"}');
+    expect(await ended(server)).toEqual({ code: 0, signal: null, errors: "" });
+    expect(leftBy(directory)).toEqual([]);
+  });
+
   it("answers long reads that would last longer than its stop may, and ends in order", async () => {
     const server = await startWithLongReads();
     const [line] = (await once(server.stdout!, "data")) as [Buffer];

@@ -3,7 +3,7 @@ import { type Client, client, dataOf, expectRefusal, metaOf } from "../../suppor
 import { Events } from "../../support/events.js";
 import { switchboard } from "../../support/faulty-database.js";
 import { member, run } from "../../support/people.js";
-import { apiKey, inWorkerd, serve, type TestServer } from "../../support/server.js";
+import { apiKey, inWorkerd, onFile, serve, type TestServer } from "../../support/server.js";
 
 const schema = `
 $history: forever
@@ -139,6 +139,15 @@ test("nothing more is told to a session that has ended, a disabled user or a rev
   expect(await events.next()).toMatchObject(bye);
   expect(await events.next()).toBeNull();
 
+  const { bearer } = await member(server, "ben");
+  await run(server, "INSERT INTO members VALUES (1, 'ben')");
+  const ofBen = await stream(server, bearer);
+  await ofBen.changes();
+  expect((await key.patch("/admin/api/users/ben", { disabled: true })).status).toBe(200);
+  await key.post("/api/messages", { id: 4, room_id: 1, body: "secret" });
+  expect(await ofBen.next()).toMatchObject(bye);
+  expect(await ofBen.next()).toBeNull();
+
   const reader = await apiKey(server, "resource:messages:read");
   const ofKey = await stream(server, reader);
   await ofKey.changes();
@@ -179,6 +188,31 @@ test("a pull that waits answers when something changes that the caller may see",
   const quiet = dataOf(await pull({})) as unknown as { checkpoint: string };
   expect(dataOf(await pull({ checkpoint: quiet.checkpoint, wait_ms: 1 }))).toMatchObject({ changes: [] });
   expectRefusal(await pull({ wait_ms: 25_001 }), 400, "bad_request");
+});
+
+test("who reads slowly gets later states, and not one for each commit, and in the end the rows", async () => {
+  const { server, ann } = await world();
+  await run(server, "INSERT INTO messages SELECT value, 1, 'x' FROM json_each('[2,3,4,5,6,7,8,9,10]')");
+  const events = await stream(server, ann);
+  expect(await events.changes()).toHaveLength(10);
+  const others = JSON.stringify(Array.from({ length: 245 }, (_, i) => 1000 + i));
+  // 10,000 changes in 60 commits, of which the reader takes none meanwhile.
+  for (let i = 1; i <= 20; i++) {
+    await run(server, "INSERT INTO messages SELECT value, 1, 'other' FROM json_each(?)", others);
+    await run(server, "DELETE FROM messages WHERE id >= 1000");
+    await run(server, "UPDATE messages SET body = ?", `state ${i}`);
+  }
+  const rows = new Map(Array.from({ length: 10 }, (_, i) => [i + 1, "x"]));
+  let states = 0;
+  while (rows.size !== 10 || [...rows.values()].some((body) => body !== "state 20")) {
+    states++;
+    for (const { op, key, row } of (await events.changes()) as ReturnType<typeof message>[])
+      if (op === "remove") rows.delete(key.id);
+      else rows.set(key.id, row.body);
+  }
+  // Over a connection, what fits into its buffers is sent ahead.
+  if (!inWorkerd && !onFile) expect(states).toBe(1);
+  expect(states).toBeLessThanOrEqual(60);
 });
 
 test("a session has ten streams at most, and one that ends makes room", async () => {
