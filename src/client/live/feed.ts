@@ -115,7 +115,14 @@ export class Feed {
       stopListening();
       return this.#lead(channel, signal);
     };
-    await locks!.request(name, { signal: waiting.signal }, lead).catch(() => {});
+    try {
+      await locks!.request(name, { signal: waiting.signal }, lead);
+    } catch {
+      if (waiting.signal.aborted) return;
+      // This page may not use locks.
+      stopListening();
+      await this.#lead(null, signal);
+    }
   }
 
   /** Follows the server, and tells the other tabs. */
