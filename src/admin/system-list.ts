@@ -50,6 +50,7 @@ function columnOf(name: string, type: ColumnType): Column {
     default: null,
     check: null,
     references: null,
+    managed: null,
     renamedFrom: null,
   };
 }

@@ -1,4 +1,5 @@
 import {
+  AbortError,
   CallRefusedError,
   ConstraintError,
   type LongWork,
@@ -95,7 +96,9 @@ export class CheckedDatabase implements Statements {
    * unknown whether the batch was carried out, so it is not run again.
    */
   async #orAsk(error: unknown): Promise<never> {
-    if (error instanceof StatementError) await this.confirm();
+    // A guard of the request's comes after the check in the same transaction, so the check has passed.
+    if (error instanceof AbortError) this.#confirmed = true;
+    else if (error instanceof StatementError) await this.confirm();
     // A constraint is violated only after the caller was checked in the same transaction, so the caller's check has
     // passed.
     if (error instanceof ConstraintError) this.#confirmed = true;

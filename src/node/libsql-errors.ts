@@ -1,4 +1,5 @@
 import Libsql from "libsql";
+import { abortError } from "../platform/abort.js";
 import {
   type ConstraintKind,
   constraintError,
@@ -50,7 +51,7 @@ export function translated(error: unknown): unknown {
     const isRestrict = kind === "trigger" && error.message === "FOREIGN KEY constraint failed";
     return constraintError(isRestrict ? "foreign_key" : kind, error.message);
   }
-  const known = danglingKeyError(error.message) ?? notSetUpError(error.message);
+  const known = abortError(error.message) ?? danglingKeyError(error.message) ?? notSetUpError(error.message);
   if (known !== null) return known;
   const { message } = error;
   return unavailable.has(code & 0xff)

@@ -186,6 +186,19 @@ export class StatementError extends Error {
 }
 
 /**
+ * A statement undid its batch on purpose (`platform/abort.ts`). Nothing of it was kept. Only where `nonce` is that of the
+ * request was it a statement of the request's: any other one is to be taken for a StatementError.
+ */
+export class AbortError extends StatementError {
+  constructor(
+    readonly nonce: string,
+    readonly reason: string,
+  ) {
+    super("a guard of the batch does not hold");
+  }
+}
+
+/**
  * Thrown by a wrapper around a database, such as CheckedDatabase where the caller's session has ended. The call has
  * changed nothing, its results are discarded, and metering does not count it.
  */

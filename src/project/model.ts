@@ -60,8 +60,15 @@ export interface Column {
   /** An SQL expression that the project's owner wrote. */
   readonly check: string | null;
   readonly references: Reference | null;
+  /** What the server sets the column to by itself (docs/reference/schema.md#managed-columns); null where it does not. */
+  readonly managed: Managed | null;
   readonly renamedFrom: string | null;
 }
+
+/** What the server sets a column to: when and by whom a row was created or changed last, or a number of its version. */
+export type Managed = (typeof managedKinds)[number];
+
+export const managedKinds = ["created_at", "updated_at", "created_by", "updated_by", "version"] as const;
 
 /** The value of a column in new rows that do not give one. */
 export type ColumnDefault =

@@ -1,4 +1,5 @@
 import * as v from "valibot";
+import { managedKinds } from "./model.js";
 import { mapOf, mapWith } from "./valibot-problems.js";
 
 const text = (fallback: string) => v.optional(v.string(), fallback);
@@ -48,6 +49,7 @@ const columnSchema = mapWith({
       ),
     }),
   ),
+  managed: v.optional(v.picklist(managedKinds)),
   renamed_from: v.optional(v.string()),
 });
 

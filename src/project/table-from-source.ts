@@ -43,6 +43,7 @@ function columnOf(
     default: defaultOf(source.default, source.type),
     check: source.check ?? null,
     references: source.references === undefined ? null : referenceOf(source.references),
+    managed: source.managed ?? null,
     renamedFrom: source.renamed_from ?? null,
   };
 }

@@ -1,4 +1,5 @@
 import { createClient, LibsqlError, type ResultSet } from "@libsql/client/http";
+import { abortError } from "../platform/abort.js";
 import {
   type ConstraintKind,
   constraintError,
@@ -147,7 +148,7 @@ function rethrow(error: unknown): never {
 function translated(error: unknown): Error {
   if (!(error instanceof LibsqlError)) return unavailable(error);
   const message = error.message.replace(/^(?:[A-Z_]+: )*(?:SQLite error: )?/, "");
-  const known = danglingKeyError(message) ?? notSetUpError(message);
+  const known = abortError(message) ?? danglingKeyError(message) ?? notSetUpError(message);
   if (known !== null) return known;
   switch (error.code) {
     case "SQLITE_CONSTRAINT":

@@ -74,6 +74,7 @@ export function tableModel(source: PhysicalTable, physical: Physical, typeOf: Ty
       default: defaultModel(column, type, lost),
       check: checks.get(column.name) ?? null,
       references: references.get(column.name) ?? null,
+      managed: null,
       renamedFrom: null,
     };
   });

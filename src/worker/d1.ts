@@ -1,4 +1,5 @@
 import { toHex } from "../encoding/hex.js";
+import { abortError } from "../platform/abort.js";
 import {
   type ConstraintKind,
   constraintError,
@@ -188,7 +189,7 @@ const mistaken: ReadonlySet<string> = new Set([
 function translated(error: unknown): unknown {
   if (!(error instanceof Error)) return error;
   const { message = error.message, code, constraint } = reported.exec(error.message)?.groups ?? {};
-  const known = danglingKeyError(message) ?? notSetUpError(message);
+  const known = abortError(message) ?? danglingKeyError(message) ?? notSetUpError(message);
   if (known !== null) return known;
   if (code === "SQLITE_MISMATCH") return constraintError("datatype", message);
   if (code === "SQLITE_CONSTRAINT" || message.endsWith("constraint failed")) {

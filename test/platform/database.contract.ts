@@ -1,5 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { abortText } from "../../src/platform/abort.js";
 import {
+  AbortError,
   ConstraintError,
   type Database,
   type Result,
@@ -172,6 +174,24 @@ export function databaseContract(
         expect(result?.rows).toHaveLength(250);
         expect(result?.rowsWritten).toBe(250);
         expect(await rows("SELECT count(*) FROM item")).toEqual([[250]]);
+      });
+
+      it("is undone by a statement that says why", async () => {
+        await run("CREATE TABLE t (a)");
+        await run("INSERT INTO t VALUES (1)");
+        const held = "SELECT CASE WHEN changes() = ? THEN 1 ELSE json_extract('{}', ?) END AS held";
+        const text = abortText("0123456789abcdef0123456789abcdef", "3:conflict");
+        const changed = (changes: bigint) =>
+          database.batch([
+            sql("UPDATE t SET a = a + 1 RETURNING a"),
+            sql("SELECT 1 AS one"),
+            sql(held, changes, text),
+          ]);
+        await changed(1n);
+        const error: unknown = await changed(2n).catch((thrown: unknown) => thrown);
+        expect(error).toBeInstanceOf(AbortError);
+        expect(error).toMatchObject({ nonce: "0123456789abcdef0123456789abcdef", reason: "3:conflict" });
+        expect(await rows("SELECT a FROM t")).toEqual([[2]]);
       });
 
       it("accepts no statements", async () => {

@@ -84,6 +84,7 @@ function column(name: string, shape: ColumnShape): Column {
     default: shape.default === "none" ? null : shape.default === "sql" ? sql : literal,
     check: shape.check ? `${name} is not 'nothing'` : null,
     references: null,
+    managed: null,
     renamedFrom: shape.renamedFrom === name ? null : shape.renamedFrom,
   };
 }
@@ -93,7 +94,14 @@ function keyType({ key }: TableShape): ColumnType | null {
 }
 
 function table(name: string, shape: TableShape, all: Record<string, TableShape>): Table {
-  const plain = { notNull: false, default: null, check: null, references: null, renamedFrom: null };
+  const plain = {
+    notNull: false,
+    default: null,
+    check: null,
+    references: null,
+    managed: null,
+    renamedFrom: null,
+  };
   const key: Column = { ...plain, name: columnName("id"), type: keyType(shape) ?? "integer", notNull: true };
   const columns = Object.entries(shape.columns).map(([each, of]) => column(each, of));
   const second: Column[] =

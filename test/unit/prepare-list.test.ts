@@ -19,6 +19,7 @@ const columns = ["id", "label"].map((name) => ({
   default: null,
   check: null,
   references: null,
+  managed: null,
   renamedFrom: null,
 }));
 const table = plainTable(tableName("notes"), new Map(columns.map((column) => [column.name, column])), [

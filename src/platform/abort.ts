@@ -1,0 +1,20 @@
+import { AbortError } from "./database.js";
+
+/** How many bytes a nonce of `abortText` is made of. It is written as twice as many hexadecimal digits. */
+export const nonceBytes = 16;
+
+/**
+ * The argument with which `json_extract('{}', ?)` fails on every backend, because it is no path: SQLite quotes it in the
+ * message, where `abortError` finds it. A statement of a batch undoes the batch so, and says why: `RAISE` is for triggers
+ * alone. `nonce` is a random number of the request's in hexadecimal, which no text of the owner's or a caller's can know.
+ * `reason` holds no quote.
+ */
+export function abortText(nonce: string, reason: string): string {
+  return `svc:${nonce}:${reason}`;
+}
+
+/** The error for SQLite's message where a statement has failed by `abortText`; null for any other message. */
+export function abortError(message: string): AbortError | null {
+  const [, nonce, reason] = /bad JSON path: 'svc:([0-9a-f]{32}):([^']*)'/.exec(message) ?? [];
+  return nonce === undefined ? null : new AbortError(nonce, reason!);
+}
