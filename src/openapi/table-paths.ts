@@ -28,6 +28,8 @@ export function tablePaths(
 ): JsonSchema {
   const { name, primaryKey } = table;
   const documented = (source: OperationSource) => operation(source, cookies);
+  const hasVersions = [...table.columns.values()].some(({ managed }) => managed === "version");
+  const unlessStale = hasVersions ? ([412] as const) : [];
   const source = (action: RuleAction, verb: string, summary: string) => ({
     id: `${verb}_${name}`,
     tag: name,
@@ -51,7 +53,7 @@ export function tablePaths(
         ...source("create", "create", `Creates a row of ${name}`),
         body: jsonContent(ref(`${name}.new`)),
         answers: { 201: answer(row) },
-        errors: [400, 401, 403, 409, 413, 415, 500, 503],
+        errors: [400, 401, 403, 409, 412, 413, 415, 500, 503],
       }),
     }),
   };
@@ -129,23 +131,26 @@ export function tablePaths(
       parameters,
       get: documented({
         ...about("read", "get", `Gets a row of ${name}`),
-        answers: { 200: answer(ref(name)) },
+        ...(hasVersions && { parameters: [header("If-None-Match", "the ETag that is known")] }),
+        answers: { 200: answer(ref(name)), ...(hasVersions && { 304: null }) },
         errors: [400, 401, 403, 404, 500, 503],
       }),
       ...(!table.virtual &&
         changeable(table).length > 0 && {
           patch: documented({
             ...about("update", "update", `Updates a row of ${name}`),
+            ...(hasVersions && { parameters: [ifMatch] }),
             body: jsonContent(ref(`${name}.changes`)),
             answers: { 200: answer(row) },
-            errors: [400, 401, 403, 404, 409, 413, 415, 500, 503],
+            errors: [400, 401, 403, 404, 409, ...unlessStale, 413, 415, 500, 503],
           }),
         }),
       ...(!table.virtual && {
         delete: documented({
           ...about("delete", "delete", `Deletes a row of ${name}`),
+          ...(hasVersions && { parameters: [ifMatch] }),
           answers: { 200: answer(ref(`${name}.key`)) },
-          errors: [400, 401, 403, 404, 409, 500, 503],
+          errors: [400, 401, 403, 404, 409, ...unlessStale, 500, 503],
         }),
       }),
     };
@@ -278,6 +283,12 @@ const query = (name: string, schema: JsonSchema, more: JsonSchema = {}) => ({
   schema,
   ...more,
 });
+
+const header = (name: string, description: string) => ({ name, in: "header", schema: text, description });
+const ifMatch = header(
+  "If-Match",
+  "the ETag of the row as the caller knows it; 412 where it is another by now",
+);
 
 /** A parameter of several values with commas between them, each of them once. */
 const separated = (name: string, items: JsonSchema, more: JsonSchema = {}) =>

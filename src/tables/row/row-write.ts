@@ -36,6 +36,8 @@ export interface RowWrite {
   readonly key: RowValues | null;
   /** Statements that fail where the write must not stand. They come directly after it. */
   readonly checks: readonly Sql[];
+  /** What the request takes the row to be; null where it takes it as it is. */
+  readonly expected: Expected | null;
 }
 
 /** What a request takes a row to be. Where it is otherwise, the row is left as it is. */
@@ -79,7 +81,7 @@ export function insertOf(
   const statement = writes.get(shapeOf(access, values), () =>
     insertStatement(table, slots(values, access), rule, returnedOf(access, sent), catalog),
   );
-  return { kind: "insert", access, statement, values: [values], sent, key: null, checks: [] };
+  return { kind: "insert", access, statement, values: [values], sent, key: null, checks: [], expected: null };
 }
 
 /** The write that changes a row, or the refusal of one that is too large. */
@@ -110,7 +112,7 @@ export function updateOf(
       ? [imageCheck(table, slots(key, access), catalog, imageBytesMax)]
       : [];
   const values = [key, patch, ...expectedValues(expected)];
-  return { kind: "update", access, statement, values, sent, key, checks };
+  return { kind: "update", access, statement, values, sent, key, checks, expected };
 }
 
 /** The write that deletes a row. */
@@ -125,7 +127,7 @@ export function deleteOf(
     deleteStatement(table, slots(key, access), rule, catalog, preconditionOf(expected, access)),
   );
   const values = [key, ...expectedValues(expected)];
-  return { kind: "delete", access, statement, values, sent: key, key, checks: [] };
+  return { kind: "delete", access, statement, values, sent: key, key, checks: [], expected };
 }
 
 const base = "base.";

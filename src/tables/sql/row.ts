@@ -42,10 +42,11 @@ export interface WriteStatement extends Counted<Sql> {
    */
   readonly admitted: Sql;
   /**
-   * Why the write has written no row, as an SQL text to be evaluated right after it: one of `NotWritten`, and for
-   * `changed` the columns after it.
+   * A SELECT for right after the write, which undoes the batch where the write has not written its row
+   * (`platform/abort.ts`). The reason that it gives begins with what is in the slot `abort`, and then is one of
+   * `NotWritten`.
    */
-  readonly reason: () => Sql;
+  readonly guard: () => Sql;
 }
 
 /**
@@ -162,8 +163,8 @@ export function insertStatement(
   const returning = withKey(table, values, returningOf(table, returned, catalog), catalog);
   const target = name(table.name);
   const { ignore } = catalog.tables.get(table.name)!.triggers.insert;
-  const reasonAfter = (admitted: Sql) => () =>
-    ignore ? sql`CASE WHEN EXISTS (${admitted}) THEN 'ignored' ELSE 'denied' END` : sql`'denied'`;
+  const guardAfter = (admitted: Sql) => () =>
+    guardFor(ignore ? sql`CASE WHEN EXISTS (${admitted}) THEN 'ignored' ELSE 'denied' END` : sql`'denied'`);
   if (alwaysTrue(rule)) {
     const columns = [...values.keys()].map((column) => name(column.name));
     const source =
@@ -174,7 +175,7 @@ export function insertStatement(
       statement: sql`INSERT OR ABORT INTO ${target} ${source} RETURNING ${returning.row} AS row`,
       probes: null,
       admitted: everyRow,
-      reason: reasonAfter(everyRow),
+      guard: once(guardAfter(everyRow)),
       asked: null,
       exact: returning.exact,
       seeks: returning.seeks,
@@ -196,10 +197,27 @@ export function insertStatement(
     statement: sql`${row} INSERT OR ABORT INTO ${target} (${columnList}) SELECT ${columnList} FROM _n WHERE ${guard.condition} RETURNING ${returning.row} AS row`,
     probes,
     admitted,
-    reason: reasonAfter(admitted),
+    guard: once(guardAfter(admitted)),
     asked: probes,
     exact: guard.exact && returning.exact,
     seeks: [...guard.seeks, ...returning.seeks],
+  };
+}
+
+/**
+ * A SELECT for right after a write of one row: it undoes the batch, for a reason, where the write has written none.
+ * `changes()` counts what the write itself has done, without its triggers (https://sqlite.org/c3ref/changes.html).
+ */
+function guardFor(reason: Sql): Sql {
+  return sql`SELECT CASE WHEN changes() = 1 THEN 1 ELSE json_extract('{}', ${param(new Slot("abort"))} || ${reason}) END AS held`;
+}
+
+/** A function that makes its result at the first call, and keeps it. */
+function once(make: () => Sql): () => Sql {
+  let made: Sql | undefined;
+  return () => {
+    made ??= make();
+    return made;
   };
 }
 
@@ -269,7 +287,7 @@ export function updateStatement(
     statement: sql`UPDATE OR ABORT ${target} SET ${commaList(assignments)} WHERE ${found.condition} RETURNING ${returning.row} AS row`,
     probes: found.probes,
     admitted: found.admitted,
-    reason: found.reason,
+    guard: found.guard,
     asked: found.probes,
     exact: found.exact && returning.exact,
     seeks: [...found.seeks, ...returning.seeks],
@@ -294,13 +312,13 @@ function foundRow(
   const rows = (...conditions: readonly Sql[]) => sql`FROM ${target} WHERE ${and([hasKey, ...conditions])}`;
   const admitted = sql`SELECT 1 AS admitted ${rows(rule.condition)}`;
   const missing = sql`WHEN NOT EXISTS (SELECT 1 ${rows()}) THEN 'missing'`;
-  const built = (guard: Guard, expected: readonly Sql[], reason: () => Sql) => ({
-    condition: and([hasKey, guard.condition, ...expected]),
-    probes: guard.measured(empty, target, hasKey),
+  const built = (rules: Guard, expected: readonly Sql[], reason: () => Sql) => ({
+    condition: and([hasKey, rules.condition, ...expected]),
+    probes: rules.measured(empty, target, hasKey),
     admitted,
-    reason,
-    exact: guard.exact,
-    seeks: [keySeek(table.name, table), ...guard.seeks],
+    guard: once(() => guardFor(reason())),
+    exact: rules.exact,
+    seeks: [keySeek(table.name, table), ...rules.seeks],
   });
   if (precondition === null)
     return built(
@@ -383,7 +401,7 @@ export function deleteStatement(
     statement: sql`DELETE FROM ${target} WHERE ${found.condition} RETURNING ${returned} AS row`,
     probes: found.probes,
     admitted: found.admitted,
-    reason: found.reason,
+    guard: found.guard,
     asked: found.probes,
     exact: found.exact,
     seeks: found.seeks,
