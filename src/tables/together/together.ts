@@ -1,7 +1,7 @@
-import { closeTransaction, newestEntry, openTransaction } from "../../changes/transactions.js";
+import { askNewestEntry, closeTransaction, openTransaction } from "../../changes/transactions.js";
 import { toHex } from "../../encoding/hex.js";
-import { abortText, nonceBytes } from "../../platform/abort.js";
-import { AbortError, type Result, type Statement, statement } from "../../platform/database.js";
+import { abortText, nonceBytes, undo } from "../../platform/abort.js";
+import { AbortError, type Result, type Statement } from "../../platform/database.js";
 import { longWorkOf, type WriteExecution } from "../execution.js";
 import type { PlanQuestion } from "../plan-check.js";
 import { refusalOfError } from "../row/refused-write.js";
@@ -99,7 +99,8 @@ function assembled(
   const statements: Statement[] = [...beside.before(nonce)];
   const marks: number[] = [];
   const mark = () => {
-    if (isLogged) marks.push(statements.push(newestSeq) - 1);
+    // How many entries of the log a step has made is told by the number of the newest one before and after it.
+    if (isLogged) marks.push(statements.push(askNewestEntry) - 1);
   };
   if (isLogged) statements.push(openTransaction(execution.changedBy()));
   mark();
@@ -134,9 +135,6 @@ function assembled(
   };
 }
 
-/** How many entries of the log a step has made is told by the number of the newest one before and after it. */
-const newestSeq = statement(`SELECT ${newestEntry} AS seq`);
-
 function finished({ writes }: Step, json: string): string {
   return finishRows(json, [...writes[0]!.access.table.columns.values()]);
 }
@@ -161,7 +159,7 @@ async function failedAt(steps: readonly Step[], execution: WriteExecution, nonce
   const tried = async (count: number): Promise<boolean> => {
     const { statements } = assembled(steps.slice(0, count), execution, nonce, {
       ...nothingBeside,
-      last: () => [statement("SELECT json_extract('{}', ?) AS undone", abortText(nonce, "tried"))],
+      last: () => [undo(nonce, "tried")],
     });
     const long = longWorkOf(execution, batchDuration(steps));
     const error: unknown = await execution.database
