@@ -168,9 +168,14 @@ function keyOfText({ primaryKey, columns }: Table): Record<string, JsonSchema> {
   return Object.fromEntries(primaryKey.map((name) => [name, textSchema(columns.get(name)!)]));
 }
 
-/** The columns that an update can change: all but those of the primary key. */
-function changeable({ columns, primaryKey }: Table): readonly Column[] {
-  return [...columns.values()].filter(({ name }) => !primaryKey.includes(name));
+/** The columns that a request can give a value: all that the server does not set. */
+function givable({ columns }: Table): readonly Column[] {
+  return [...columns.values()].filter(({ managed }) => managed === null);
+}
+
+/** The columns that an update can change: those of a new row without the primary key. */
+function changeable(table: Table): readonly Column[] {
+  return givable(table).filter(({ name }) => !table.primaryKey.includes(name));
 }
 
 function parameter(name: string, place: "path" | "query", column: Column): JsonSchema {
@@ -204,7 +209,8 @@ export function tableSchemas(
   const accepted = (column: Column) => acceptedSchema(column, table, isGiven(column));
   const names = (some: readonly Column[]): string[] => some.map((column) => column.name);
   const mayBeHidden = columns.filter((column) => columnRules.has(column.name));
-  const written = columns.filter((column) => !needsValue(column, table, isGiven(column)));
+  const given = givable(table);
+  const optional = given.filter((column) => !needsValue(column, table, isGiven(column)));
   const changes = changeable(table);
   return {
     [name]: object(properties(columns, stored), ...names(mayBeHidden)),
@@ -214,7 +220,7 @@ export function tableSchemas(
     ...(table.historyDays !== null &&
       pastSchemas(table, (column) => physical?.affinities.has(column) ?? !table.strict)),
     ...(!table.virtual && {
-      [`${name}.new`]: object(properties(columns, accepted), ...names(written)),
+      [`${name}.new`]: object(properties(given, accepted), ...names(optional)),
     }),
     ...(!table.virtual &&
       primaryKey.length > 0 && {
