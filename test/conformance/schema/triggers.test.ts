@@ -109,8 +109,19 @@ describe("a declared trigger", () => {
     await applied(server.database, said(loud));
     await key.post("/api/notes", { body: "b" });
     expect(await lines()).toEqual(["a", "B"]);
+    const logged = await rowsOf(server, "SELECT tbl FROM _changes ORDER BY seq");
+    expect(logged.map(([table]) => table)).toEqual(["notes", "lines", "notes", "lines"]);
     expect(await descriptions(server, said(loud.replace("after insert", "AFTER  INSERT")))).toEqual([]);
-    const without = said(loud).replace(/ {2}triggers:\n.*\n/, "");
+    const trigger = / {2}triggers:\n.*\n/;
+    const moved =
+      said(loud).replace(trigger, "") + trigger.exec(said("after delete on lines begin select 1; end"))![0];
+    expect(await descriptions(server, moved)).toEqual([
+      "drop the triggers that log changes of lines",
+      "drop trigger said",
+      "create trigger said on lines",
+      "log changes of lines before its other triggers run",
+    ]);
+    const without = said(loud).replace(trigger, "");
     expect(await descriptions(server, without)).toEqual(["drop trigger said"]);
     await applied(server.database, without);
     expect(await triggersOf(server)).toEqual(["theirs"]);
