@@ -4,13 +4,14 @@ import { dottedPath } from "../problems/dotted-path.js";
 import { type Problem, shown } from "../problems/problem.js";
 import { isName } from "../sqlite/names.js";
 import { schemaFile } from "./file-names.js";
-import type { AuthSettings, Column, Schema, Table, UnreadTable } from "./model.js";
+import type { AuthSettings, Column, NamedOperation, Schema, Table, UnreadTable } from "./model.js";
+import { operationFrom, operationPath } from "./parse-operations.js";
 import { readSchemaYaml } from "./read-schema-yaml.js";
-import { type AuthSource, settingsSchema, type TableSource, tableSchema } from "./schema.js";
+import { type AuthSource, operationSchema, settingsSchema, type TableSource, tableSchema } from "./schema.js";
 import { schemaProblems } from "./schema-problems.js";
 import { soundPart } from "./sound-part.js";
 import { daysOf, markedKey, tableFromSource, withoutDirection } from "./table-from-source.js";
-import { problemsOf } from "./valibot-problems.js";
+import { isPlainObject, problemsOf } from "./valibot-problems.js";
 
 /** The result of `parseSchema`. */
 export interface ParsedSchema {
@@ -37,15 +38,52 @@ export function parseSchema(text: string): ParsedSchema {
     if (table !== null) tables.set(name, table);
     if (problems.length > before) unread.set(name, { columns: missingIn(table, value) });
   }
+  const names = source.tables.map(([name]) => name);
   const schema = {
     tables: withHistory(withResolvedReferences(tables), source.tables, daysOf(settings.$history)),
     auth: authSettings(settings.$auth),
     origins: settings.$origins,
+    operations: parseOperations(
+      source.settings.$operations,
+      { names, tables, areWhole: unread.size === 0 },
+      problems,
+    ),
   };
   problems.push(...schemaProblems({ ...schema, unread }));
   return problems.length === 0
     ? { schema, problems }
     : { schema: null, problems, draft: { ...schema, unread } };
+}
+
+/** The operations as far as they could be read. */
+function parseOperations(
+  value: unknown,
+  surroundings: Parameters<typeof operationFrom>[2],
+  problems: Problem[],
+): ReadonlyMap<string, NamedOperation> {
+  if (value === undefined) return new Map();
+  const problem = (each: Problem) => problems.push(each);
+  if (!isPlainObject(value)) {
+    problem({ file: schemaFile, path: "$operations", message: "expected a map of operations" });
+    return new Map();
+  }
+  return new Map(
+    Object.entries(value).flatMap(([name, written]) => {
+      const source = parsePart(operationSchema, inLongForm(written), operationPath(name), problems);
+      const operation = source && operationFrom(name, source, surroundings, problem);
+      return operation === null ? [] : [[name, operation] as const];
+    }),
+  );
+}
+
+/** The operation as it is written, with each parameter that is only a type, as `from: text`, in its long form. */
+function inLongForm(written: unknown): unknown {
+  if (!isPlainObject(written) || !isPlainObject(written.params)) return written;
+  const params = Object.entries(written.params).map(([name, param]) => [
+    name,
+    typeof param === "string" ? { type: param } : param,
+  ]);
+  return { ...written, params: Object.fromEntries(params) };
 }
 
 /** The names of the columns that are in the file and could not be read. */
@@ -60,6 +98,7 @@ export const emptySchema: Schema = {
   tables: new Map(),
   auth: authSettings(v.parse(settingsSchema, {}).$auth),
   origins: [],
+  operations: new Map(),
 };
 
 /** The schema of a file that cannot be read at all. */

@@ -1,5 +1,5 @@
 import * as v from "valibot";
-import { managedKinds } from "./model.js";
+import { managedKinds, stepRefusals } from "./model.js";
 import { mapOf, mapWith } from "./valibot-problems.js";
 
 const text = (fallback: string) => v.optional(v.string(), fallback);
@@ -28,12 +28,15 @@ export const settingsSchema = mapWith({
   ),
   $origins: v.optional(v.array(v.string()), []),
   $history: history,
+  $operations: v.optional(v.custom<unknown>(() => true)),
 });
 
 const literal = v.union([v.string(), v.number(), v.bigint(), v.boolean()]);
 
+const type = v.picklist(["integer", "real", "text", "boolean", "json", "blob"]);
+
 const columnSchema = mapWith({
-  type: v.picklist(["integer", "real", "text", "boolean", "json", "blob"]),
+  type,
   primary_key: flag,
   not_null: flag,
   unique: flag,
@@ -73,3 +76,31 @@ export type TableSource = v.InferOutput<typeof tableSchema>;
 
 /** `$auth` as it is written in the file. */
 export type AuthSource = v.InferOutput<typeof settingsSchema>["$auth"];
+
+/** The schema of one operation in svc.schema.yaml, with every parameter in its long form. */
+export const operationSchema = mapWith({
+  params: v.optional(
+    mapOf(
+      mapWith({
+        type,
+        check: v.optional(v.string()),
+        default: v.optional(v.nullable(literal)),
+        nullable: flag,
+      }),
+    ),
+    {},
+  ),
+  allow: v.optional(v.string()),
+  steps: v.array(
+    mapWith({
+      sql: v.string(),
+      expect: v.optional(v.pipe(v.bigint(), v.minValue(0n), v.maxValue(1_000_000n))),
+      else: v.optional(v.picklist(stepRefusals)),
+      returns: v.optional(v.picklist(["one", "many", "none"]), "none"),
+      as: v.optional(mapOf(type), {}),
+    }),
+  ),
+});
+
+/** An operation as it is written in the file. */
+export type OperationSource = v.InferOutput<typeof operationSchema>;
