@@ -4,7 +4,7 @@ import { defineConfig } from "vitest/config";
 const targets = ["app", "socket", "remote", "workerd", "workerd-libsql"];
 
 /** They serve nothing: each opens a database of its own in the test's process, the same on every target. */
-const serveNothing = ["schema/{catalog,changes,pull,refusals,search,zoo}"];
+const serveNothing = ["schema/{catalog,changes,managed,pull,refusals,search,zoo}"];
 
 /** In workerd they would say nothing more. */
 const notInWorkerd = [

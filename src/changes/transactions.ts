@@ -37,6 +37,9 @@ const newest = "(SELECT max(id) FROM _transactions)";
 /** The number of the newest entry of the log in SQL, 0 before the first. */
 export const newestEntry = "ifnull((SELECT max(seq) FROM _changes), 0)";
 
+/** Asks for the number of the newest entry of the log, 0 before the first. */
+export const askNewestEntry: Statement = statement(`SELECT ${newestEntry} AS seq`);
+
 /** The number of the last entry before those of the transaction `_transactions` in SQL, 0 where none is known. */
 export const entryBefore =
   "ifnull((SELECT p.seq FROM _transactions AS p WHERE p.id < _transactions.id ORDER BY p.id DESC LIMIT 1), 0)";

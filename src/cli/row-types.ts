@@ -53,14 +53,15 @@ function tableLines(
     ...some.map((column) => `      ${column.name}${isOptional(column) ? "?" : ""}: ${typed(column, key)};`),
     "    };",
   ];
-  const changing = columns.filter((column) => !isKey(column));
+  const given = columns.filter(({ managed }) => managed === null);
+  const changing = given.filter((column) => !isKey(column));
   const isFixed = virtual || primaryKey.length === 0;
   return [
     `  ${name}: {`,
     // Callers who may not read a column get rows without it, so it is optional.
     ...block("row", columns, ({ name: column }) => hidden?.get(column)?.read !== undefined),
     ...referenceLines(table, tables),
-    ...(virtual ? ["    create: never;"] : block("create", columns, (column) => !needsValue(column, table))),
+    ...(virtual ? ["    create: never;"] : block("create", given, (column) => !needsValue(column, table))),
     ...(isFixed || changing.length === 0 ? ["    update: never;"] : block("update", changing, () => true)),
     `    key: ${isFixed ? "never" : keyOf(columns.filter(isKey), options)};`,
     "  };",

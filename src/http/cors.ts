@@ -30,7 +30,7 @@ function headersFor(policy: OriginPolicy, origin: string): Record<string, string
   if (allowed === null) return {};
   return {
     "Access-Control-Allow-Origin": allowed,
-    "Access-Control-Expose-Headers": "Retry-After",
+    "Access-Control-Expose-Headers": "ETag, Idempotency-Replayed, Retry-After",
     ...(policy.cookies ? { "Access-Control-Allow-Credentials": "true" } : {}),
   };
 }

@@ -1,4 +1,10 @@
-import { CallRefusedError, ConstraintError, DeadlineError, QueueFullError } from "../platform/database.js";
+import {
+  AbortError,
+  CallRefusedError,
+  ConstraintError,
+  DeadlineError,
+  QueueFullError,
+} from "../platform/database.js";
 
 /** How many rows a request has read and written so far. A count that became unknown (null) stays unknown. */
 export class Tally {
@@ -32,8 +38,7 @@ export class Tally {
       const isUncounted = [ConstraintError, CallRefusedError, QueueFullError].some(
         (kind) => error instanceof kind,
       );
-      // Statements that have not ended by their deadline have written nothing.
-      if (!isUncounted) this.add(null, error instanceof DeadlineError ? 0 : null);
+      if (!isUncounted) this.add(null, isUndone(error) ? 0 : null);
       throw error;
     });
   }
@@ -43,6 +48,11 @@ export class Tally {
     this.#rowsRead = sum(this.#rowsRead, rowsRead);
     this.#rowsWritten = sum(this.#rowsWritten, rowsWritten);
   }
+}
+
+/** Whether the statements have certainly written nothing: they had not ended by their deadline, or undid their batch. */
+function isUndone(error: unknown): boolean {
+  return error instanceof DeadlineError || error instanceof AbortError;
 }
 
 function sum(a: number | null, b: number | null): number | null {

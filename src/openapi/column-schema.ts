@@ -78,6 +78,11 @@ const numberedSchema: JsonSchema = {
  * can be of any type.
  */
 export function storedSchema(column: Column, isLoose: boolean): JsonSchema {
+  const schema = valueSchema(column, isLoose);
+  return column.managed === null ? schema : { ...schema, readOnly: true };
+}
+
+function valueSchema(column: Column, isLoose: boolean): JsonSchema {
   const schema = typeSchemas[column.type];
   if (!isLoose) return column.notNull ? schema : nullable(schema);
   return {

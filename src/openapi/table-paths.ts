@@ -28,6 +28,8 @@ export function tablePaths(
 ): JsonSchema {
   const { name, primaryKey } = table;
   const documented = (source: OperationSource) => operation(source, cookies);
+  const hasVersions = [...table.columns.values()].some(({ managed }) => managed === "version");
+  const unlessStale = hasVersions ? ([412] as const) : [];
   const source = (action: RuleAction, verb: string, summary: string) => ({
     id: `${verb}_${name}`,
     tag: name,
@@ -51,7 +53,7 @@ export function tablePaths(
         ...source("create", "create", `Creates a row of ${name}`),
         body: jsonContent(ref(`${name}.new`)),
         answers: { 201: answer(row) },
-        errors: [400, 401, 403, 409, 413, 415, 500, 503],
+        errors: [400, 401, 403, 409, 412, 413, 415, 500, 503],
       }),
     }),
   };
@@ -129,23 +131,26 @@ export function tablePaths(
       parameters,
       get: documented({
         ...about("read", "get", `Gets a row of ${name}`),
-        answers: { 200: answer(ref(name)) },
+        ...(hasVersions && { parameters: [header("If-None-Match", "the ETag that is known")] }),
+        answers: { 200: answer(ref(name)), ...(hasVersions && { 304: null }) },
         errors: [400, 401, 403, 404, 500, 503],
       }),
       ...(!table.virtual &&
         changeable(table).length > 0 && {
           patch: documented({
             ...about("update", "update", `Updates a row of ${name}`),
+            ...(hasVersions && { parameters: [ifMatch] }),
             body: jsonContent(ref(`${name}.changes`)),
             answers: { 200: answer(row) },
-            errors: [400, 401, 403, 404, 409, 413, 415, 500, 503],
+            errors: [400, 401, 403, 404, 409, ...unlessStale, 413, 415, 500, 503],
           }),
         }),
       ...(!table.virtual && {
         delete: documented({
           ...about("delete", "delete", `Deletes a row of ${name}`),
+          ...(hasVersions && { parameters: [ifMatch] }),
           answers: { 200: answer(ref(`${name}.key`)) },
-          errors: [400, 401, 403, 404, 409, 500, 503],
+          errors: [400, 401, 403, 404, 409, ...unlessStale, 500, 503],
         }),
       }),
     };
@@ -163,9 +168,14 @@ function keyOfText({ primaryKey, columns }: Table): Record<string, JsonSchema> {
   return Object.fromEntries(primaryKey.map((name) => [name, textSchema(columns.get(name)!)]));
 }
 
-/** The columns that an update can change: all but those of the primary key. */
-function changeable({ columns, primaryKey }: Table): readonly Column[] {
-  return [...columns.values()].filter(({ name }) => !primaryKey.includes(name));
+/** The columns that a request can give a value: all that the server does not set. */
+function givable({ columns }: Table): readonly Column[] {
+  return [...columns.values()].filter(({ managed }) => managed === null);
+}
+
+/** The columns that an update can change: those of a new row without the primary key. */
+function changeable(table: Table): readonly Column[] {
+  return givable(table).filter(({ name }) => !table.primaryKey.includes(name));
 }
 
 function parameter(name: string, place: "path" | "query", column: Column): JsonSchema {
@@ -199,7 +209,8 @@ export function tableSchemas(
   const accepted = (column: Column) => acceptedSchema(column, table, isGiven(column));
   const names = (some: readonly Column[]): string[] => some.map((column) => column.name);
   const mayBeHidden = columns.filter((column) => columnRules.has(column.name));
-  const written = columns.filter((column) => !needsValue(column, table, isGiven(column)));
+  const given = givable(table);
+  const optional = given.filter((column) => !needsValue(column, table, isGiven(column)));
   const changes = changeable(table);
   return {
     [name]: object(properties(columns, stored), ...names(mayBeHidden)),
@@ -209,7 +220,7 @@ export function tableSchemas(
     ...(table.historyDays !== null &&
       pastSchemas(table, (column) => physical?.affinities.has(column) ?? !table.strict)),
     ...(!table.virtual && {
-      [`${name}.new`]: object(properties(columns, accepted), ...names(written)),
+      [`${name}.new`]: object(properties(given, accepted), ...names(optional)),
     }),
     ...(!table.virtual &&
       primaryKey.length > 0 && {
@@ -278,6 +289,12 @@ const query = (name: string, schema: JsonSchema, more: JsonSchema = {}) => ({
   schema,
   ...more,
 });
+
+const header = (name: string, description: string) => ({ name, in: "header", schema: text, description });
+const ifMatch = header(
+  "If-Match",
+  "the ETag of the row as the caller knows it; 412 where it is another by now",
+);
 
 /** A parameter of several values with commas between them, each of them once. */
 const separated = (name: string, items: JsonSchema, more: JsonSchema = {}) =>

@@ -1,4 +1,4 @@
-import { AbortError } from "./database.js";
+import { AbortError, type Statement, statement } from "./database.js";
 
 /** How many bytes a nonce of `abortText` is made of. It is written as twice as many hexadecimal digits. */
 export const nonceBytes = 16;
@@ -11,6 +11,11 @@ export const nonceBytes = 16;
  */
 export function abortText(nonce: string, reason: string): string {
   return `svc:${nonce}:${reason}`;
+}
+
+/** A statement that undoes its batch in any case. */
+export function undo(nonce: string, reason: string): Statement {
+  return statement("SELECT json_extract('{}', ?) AS undone", abortText(nonce, reason));
 }
 
 /** The error for SQLite's message where a statement has failed by `abortText`; null for any other message. */

@@ -59,6 +59,7 @@ export interface Column {
   readonly name: ColumnName;
   readonly type: ColumnType;
   readonly notNull: boolean;
+  /** Of a managed column, the default that it has in the database by itself (`managedDefault`). */
   readonly default: ColumnDefault | null;
   /** An SQL expression that the project's owner wrote. */
   readonly check: string | null;

@@ -125,8 +125,12 @@ function parseTable(name: string, value: unknown, problems: Problem[]): Table | 
   if (!isName(name)) problem(at, `not a name: ${nameRule}`);
   const source = parsePart(tableSchema, value, at, problems);
   if (source === null) return null;
-  for (const column of source.columns.keys())
-    if (!isName(column)) problem(dottedPath([name, "columns", column]), `not a name: ${nameRule}`);
+  for (const [column, { managed, default: value }] of source.columns) {
+    const path = dottedPath([name, "columns", column]);
+    if (!isName(column)) problem(path, `not a name: ${nameRule}`);
+    if (managed !== undefined && value !== undefined)
+      problem(path, "managed: the server gives the column its value: remove default");
+  }
   const written = new Set(Object.keys((value as { columns: object }).columns));
   const known = (path: string, list: readonly string[]) => {
     for (const column of list)

@@ -7,6 +7,7 @@ import { isName } from "../sqlite/names.js";
 import { schemaFile } from "./file-names.js";
 import { fragmentProblems } from "./fragment-problems.js";
 import { isOrigin, isWebUrl } from "./is-origin.js";
+import { managedProblems } from "./managed.js";
 import type { Column, Schema, Table } from "./model.js";
 import { columnNames, isWhollyRead, mayHaveColumn, mayHaveTable } from "./unread.js";
 
@@ -61,6 +62,7 @@ function tableProblems(table: Table, schema: Schema): Problem[] {
     ...problems,
     ...searchProblems(table, schema).map((message) => problem(`${table.name}.search`, message)),
     ...historyProblems(table, schema).map((message) => problem(`${table.name}.history`, message)),
+    ...managedProblems(table, schema).map(({ column, message }) => problem(`${at}.${column}`, message)),
     ...columns.flatMap((column) =>
       columnProblems(column, schema).map((message) => problem(`${at}.${column.name}`, message)),
     ),

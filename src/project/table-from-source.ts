@@ -1,4 +1,5 @@
 import { type ColumnName, columnName, tableName } from "../sqlite/names.js";
+import { managedDefault } from "./managed.js";
 import type { Column, ColumnDefault, Index, Reference, Table } from "./model.js";
 import type { ColumnSource, TableSource } from "./schema.js";
 
@@ -40,7 +41,10 @@ function columnOf(
     // Columns of a primary key are NOT NULL, though SQLite allows NULL there for historical reasons. A pulled table
     // that is not STRICT keeps what it declares.
     notNull: source.not_null || (strict && key.includes(name)),
-    default: defaultOf(source.default, source.type),
+    default:
+      source.managed === undefined
+        ? defaultOf(source.default, source.type)
+        : managedDefault(source.managed, source.type),
     check: source.check ?? null,
     references: source.references === undefined ? null : referenceOf(source.references),
     managed: source.managed ?? null,

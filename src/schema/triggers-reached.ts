@@ -9,6 +9,7 @@ import {
   sameName,
 } from "./physical.js";
 import { referringTables } from "./referring-tables.js";
+import { isVersionTrigger } from "./version-triggers.js";
 
 /**
  * What triggers of the project's owner do when a row is written, including triggers of other tables that foreign key
@@ -56,10 +57,13 @@ export function triggersReached(
     new Set(triggers.map(({ on, sql }) => writeKey(parseTrigger(sql).event, on)));
   const context: TriggerContext = {
     physical,
-    ownWrites: writesOf(ownTriggers.filter((trigger) => !isLogTrigger(trigger))),
+    ownWrites: writesOf(
+      ownTriggers.filter((trigger) => !isLogTrigger(trigger) && !isVersionTrigger(trigger)),
+    ),
     loggedWrites: writesOf(ownTriggers.filter(isLogTrigger)),
+    versionedWrites: writesOf(ownTriggers.filter(isVersionTrigger)),
   };
-  const of = (write: Write) => reached(context, table.name, write, new Set());
+  const of = (write: Write) => reached(context, table.name, write, new Set(), { setsVersion: true });
   return { insert: of("insert"), update: of("update"), delete: of("delete") };
 }
 
@@ -69,6 +73,8 @@ interface TriggerContext {
   readonly ownWrites: ReadonlySet<string>;
   /** The writes that are logged, by `writeKey`. */
   readonly loggedWrites: ReadonlySet<string>;
+  /** The writes after which a row gets a version, unless the write has set it, by `writeKey`. */
+  readonly versionedWrites: ReadonlySet<string>;
 }
 
 function writeKey(write: Write | undefined, table: string): string {
@@ -89,17 +95,20 @@ export const noTriggers: TriggersReached = {
 
 /**
  * The effect of one kind of write on a table. `within` holds the writes that led to this one, by `writeKey`; where
- * this one is among them already, the number of rows is unknown.
+ * this one is among them already, the number of rows is unknown. `setsVersion`: the write gives each row a version, as
+ * requests for rows do.
  */
 function reached(
   context: TriggerContext,
   table: string,
   write: Write,
   within: ReadonlySet<string>,
+  { setsVersion } = { setsVersion: false },
 ): TriggersReached {
-  const { physical, ownWrites, loggedWrites } = context;
+  const { physical, ownWrites, loggedWrites, versionedWrites } = context;
   const key = writeKey(write, table);
-  if (within.has(key)) return { ...noTriggers, rowsWritten: null, elsewhere: true };
+  const isVersioned = !setsVersion && versionedWrites.has(key);
+  if (within.has(key)) return { ...noTriggers, rowsWritten: null, own: isVersioned, elsewhere: true };
   const visited = new Set([...within, key]);
   const fired = physical.triggers
     .filter((trigger) => sameName(trigger.on, table))
@@ -113,7 +122,14 @@ function reached(
   }));
   const [isOwn, logged] = [ownWrites.has(key), loggedWrites.has(key)];
   const own = { ...noTriggers, own: isOwn, logged, elsewhere: leadsToReferring(physical, table, write) };
-  return [...fired, ...elsewhere].reduce(together, own);
+  const effect = [...fired, ...elsewhere].reduce(together, own);
+  if (!isVersioned) return effect;
+  // The row gets its version by an update, which does what updates of the table do. Whether it comes to it depends on
+  // what the write has set.
+  const update =
+    write === "update" ? effect : reached(context, table, "update", visited, { setsVersion: true });
+  const rowsWritten = update.rowsWritten === 0 ? 0 : null;
+  return together(effect, { ...update, rowsWritten, own: true });
 }
 
 function together(a: TriggersReached, b: TriggersReached): TriggersReached {

@@ -30,6 +30,8 @@ export interface Access {
   readonly readRule: Expression;
   readonly readable: ReadonlyMap<string, Column>;
   readonly mayWrite: (column: string) => boolean;
+  /** The columns that the server sets by itself. Nobody may write them. */
+  readonly managed: readonly Column[];
   /**
    * Whether the caller is an API key without the read scope. After a write such a key is shown only the primary key and
    * the columns that it sent.
@@ -112,7 +114,9 @@ function judge(
   if (neverTrue(rule)) return deniedBy(table, action);
   const readable = columns.filter(({ read }) => alwaysTrue(read!));
   const writable = new Set<string>(
-    columns.filter(({ write }) => alwaysTrue(write!)).map(({ column }) => column.name),
+    columns
+      .filter(({ column, write }) => alwaysTrue(write!) && !isManaged(column))
+      .map(({ column }) => column.name),
   );
   return {
     key,
@@ -122,6 +126,7 @@ function judge(
     readRule,
     readable: new Map(readable.map(({ column }) => [column.name, column])),
     mayWrite: (column) => writable.has(column),
+    managed: managedIn(table),
     writeOnlyKey: false,
   };
 }
@@ -155,10 +160,14 @@ function keyAccess(
     rule: always,
     readRule: mayRead ? always : never,
     readable: table.columns,
-    mayWrite: () => true,
+    mayWrite: (column) => !isManaged(table.columns.get(column)),
+    managed: managedIn(table),
     writeOnlyKey: !mayRead,
   };
 }
+
+const isManaged = (column: Column | undefined) => column !== undefined && column.managed !== null;
+const managedIn = ({ columns }: Table) => [...columns.values()].filter(isManaged);
 
 /** What an action does, for a message. */
 const verbs: Record<RuleAction, string> = {

@@ -111,6 +111,7 @@ export function executionOf(
     plans: isMetered(config) ? rememberedOf(project, platform).plans : noPlanChecks,
     values: callerValues(caller, Math.floor(nowMs / 1000)),
     nowMs,
+    random: platform.random,
     changedBy: () => ({ ...principal, at: nowMs, attemptId: attempt.id() }),
     longWork: () => longWorkFor(caller, config.api, platform.clock.elapsed() - beganMs),
   };

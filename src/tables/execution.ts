@@ -1,6 +1,7 @@
 import type { TransactionBy } from "../changes/transactions.js";
 import type { Tally } from "../metering/tally.js";
 import type { LongWork, Result, Statement, Statements } from "../platform/database.js";
+import type { Random } from "../platform/platform.js";
 import { bindCounted, type Counted, type PlanChecks } from "./plan-check.js";
 import { bindSingle, type SlotValues, type Sql } from "./sql/fragment.js";
 
@@ -24,6 +25,7 @@ export interface Execution {
 export interface WriteExecution extends Execution {
   /** Who changes rows, for the log of changes. */
   readonly changedBy: () => TransactionBy;
+  readonly random: Random;
 }
 
 /**

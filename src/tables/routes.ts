@@ -2,9 +2,10 @@ import type { Context } from "hono";
 import { principalOf } from "../auth/principal.js";
 import { readJsonObject } from "../http/body.js";
 import { byMethod } from "../http/by-method.js";
+import { entityTags } from "../http/conditional.js";
 import { decode, parseQueryString } from "../http/query-string.js";
 import { badRequest, isRefusal, methodNotAllowed, Refusal } from "../http/refusal.js";
-import { acceptsQuery, type HeadersRecord, jsonText } from "../http/respond.js";
+import { acceptsQuery, everyAnswer, type HeadersRecord, jsonText } from "../http/respond.js";
 import { router } from "../http/router.js";
 import type { Subject } from "../metering/attempt.js";
 import type { AtOnce } from "../platform/at-once.js";
@@ -36,6 +37,10 @@ import {
   type RowValues,
   singleKey,
 } from "./row/row-request.js";
+import { deleteOf, type RowWrite, updateOf } from "./row/row-write.js";
+import { creatingUnder, etagOf, expectedVersions, isKnownTo } from "./row/versions.js";
+import { writeStep } from "./together/step.js";
+import { writeTogether } from "./together/together.js";
 
 /** Endpoints under `/api/_svc`, by the last segment of their path. */
 export type ServiceEndpoints = ReadonlyMap<string, ReturnType<typeof byMethod>>;
@@ -247,7 +252,8 @@ async function restored(permitted: PermittedRequest): Promise<Response | Refusal
     statements: { reads: remembered.reads, writes: remembered.writes },
     moments: momentsOf(caller, services.cursors),
   };
-  return rowResponse(asked, restore(body, restoring, execution), 200);
+  const row = await restore(body, restoring, execution);
+  return isRefusal(row) ? row : rowResponse(asked, row, 200, etagOf(access, row));
 }
 
 function cursorsOf({ services, caller, table, project }: TableRequest): BoundCursors {
@@ -257,17 +263,25 @@ function cursorsOf({ services, caller, table, project }: TableRequest): BoundCur
 
 async function create(permitted: PermittedRequest): Promise<Response | Refusal> {
   const { asked, access, execution } = permitted;
-  const none = withoutParameters(asked.request);
+  const none = withoutParameters(asked.request) ?? creatingUnder(asked.request.headers);
   const body = none ?? (await bodyOf(asked));
   if (isRefusal(body)) return body;
   const values = createValues(access, body);
   if (isRefusal(values)) return values;
-  return rowResponse(asked, createRow(rowTarget(permitted), execution, values), 201);
+  const row = await createRow(rowTarget(permitted), execution, values);
+  return isRefusal(row) ? row : rowResponse(asked, row, 201, etagOf(access, row));
 }
 
-function get(permitted: PermittedRequest, key: RowValues): Promise<Response | Refusal> {
-  const { asked, execution } = permitted;
-  return rowResponse(asked, getRow(rowTarget(permitted), execution, key), 200);
+async function get(permitted: PermittedRequest, key: RowValues): Promise<Response | Refusal> {
+  const { asked, access, execution } = permitted;
+  const row = await getRow(rowTarget(permitted), execution, key);
+  if (isRefusal(row)) return row;
+  const etag = etagOf(access, row);
+  const known = etag.ETag === undefined ? null : entityTags(asked.request.headers, "If-None-Match");
+  if (isRefusal(known)) return known;
+  if (!isKnownTo(known, etag)) return rowResponse(asked, row, 200, etag);
+  await asked.attempt.succeed(304, 0);
+  return new Response(null, { status: 304, headers: { ...everyAnswer, ...etag } });
 }
 
 async function update(permitted: PermittedRequest, key: RowValues): Promise<Response | Refusal> {
@@ -276,12 +290,32 @@ async function update(permitted: PermittedRequest, key: RowValues): Promise<Resp
   if (isRefusal(body)) return body;
   const patch = patchValues(access, body);
   if (isRefusal(patch)) return patch;
-  return rowResponse(asked, updateRow(rowTarget(permitted), execution, key, patch), 200);
+  const expected = expectedVersions(access, asked.request.headers);
+  if (isRefusal(expected)) return expected;
+  const target = rowTarget(permitted);
+  const row = await (expected === null
+    ? updateRow(target, execution, key, patch)
+    : writeIf(updateOf(target, key, patch, execution, expected), execution));
+  return isRefusal(row) ? row : rowResponse(asked, row, 200, etagOf(access, row));
 }
 
-function remove(permitted: PermittedRequest, key: RowValues): Promise<Response | Refusal> {
-  const { asked, execution } = permitted;
-  return rowResponse(asked, deleteRow(rowTarget(permitted), execution, key), 200);
+async function remove(permitted: PermittedRequest, key: RowValues): Promise<Response | Refusal> {
+  const { asked, access, execution } = permitted;
+  const expected = expectedVersions(access, asked.request.headers);
+  if (isRefusal(expected)) return expected;
+  const target = rowTarget(permitted);
+  const row = await (expected === null
+    ? deleteRow(target, execution, key)
+    : writeIf(deleteOf(target, key, expected), execution));
+  return isRefusal(row) ? row : rowResponse(asked, row, 200);
+}
+
+/** Carries a write with a precondition out. */
+async function writeIf(write: RowWrite | Refusal, execution: WriteExecution): Promise<string | Refusal> {
+  if (isRefusal(write)) return write;
+  const written = await writeTogether([writeStep(write, execution)], execution);
+  if (written.outcome === "stopped") throw new Error(`a write was stopped: ${written.reason}`);
+  return written.outcome === "refused" ? written.refusal : written.rows[0]!.json!;
 }
 
 function rowTarget({ access, remembered }: PermittedRequest): RowTarget {
@@ -328,11 +362,10 @@ function withoutParameters(request: Request): Refusal | null {
 /** The answer with one row, which is JSON text already. */
 async function rowResponse(
   { attempt }: TableRequest,
-  row: Promise<string | Refusal>,
+  data: string,
   status: 200 | 201,
-): Promise<Response | Refusal> {
-  const data = await row;
-  if (isRefusal(data)) return data;
+  headers: HeadersRecord = {},
+): Promise<Response> {
   const meta = await attempt.succeed(status, 1);
-  return jsonText(meta === "" ? `{"data":${data}}` : `{"data":${data},"meta":{${meta}}}`, status);
+  return jsonText(meta === "" ? `{"data":${data}}` : `{"data":${data},"meta":{${meta}}}`, status, headers);
 }

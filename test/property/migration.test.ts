@@ -1,7 +1,15 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { Database } from "../../src/platform/database.js";
-import type { Column, OnDelete, Schema, Table } from "../../src/project/model.js";
+import { managedDefault, versionColumn } from "../../src/project/managed.js";
+import {
+  type Column,
+  type Managed,
+  managedKinds,
+  type OnDelete,
+  type Schema,
+  type Table,
+} from "../../src/project/model.js";
 import { parseSchema } from "../../src/project/parse-schema.js";
 import { declaredIndexes, indexSignature } from "../../src/schema/index-shape.js";
 import { loadPhysical } from "../../src/schema/load-physical.js";
@@ -42,6 +50,7 @@ const columnShape = fc.record({
   check: fc.boolean(),
   unique: fc.boolean(),
   index: fc.constantFrom("none", "plain", "descending", "partial", "unique partial"),
+  managed: fc.constantFrom(null, null, ...managedKinds),
   renamedFrom: fc.option(fc.constantFrom(...columnNames)),
 });
 
@@ -72,8 +81,24 @@ const expressions = {
   blob: "x''",
 } as const;
 
-function column(name: string, shape: ColumnShape): Column {
+/** What the server sets the column to, as far as its shape allows it. A table has one version at most. */
+function managedOf(shape: ColumnShape, isVersion: boolean): Managed | null {
+  const { type, notNull, managed } = shape;
+  switch (managed) {
+    case "created_at":
+    case "updated_at":
+      return type === "integer" || type === "text" ? managed : null;
+    case "created_by":
+    case "updated_by":
+      return type === "text" && !notNull ? managed : null;
+    default:
+      return isVersion ? managed : null;
+  }
+}
+
+function column(name: string, shape: ColumnShape, isVersion: boolean): Column {
   const { type } = shape;
+  const managed = managedOf(shape, isVersion);
   const sql = { kind: "sql", sql: expressions[type] } as const;
   const literal =
     type === "json" || type === "blob" ? sql : ({ kind: "literal", value: literals[type] } as const);
@@ -81,10 +106,17 @@ function column(name: string, shape: ColumnShape): Column {
     name: columnName(name),
     type,
     notNull: shape.notNull,
-    default: shape.default === "none" ? null : shape.default === "sql" ? sql : literal,
+    default:
+      managed !== null
+        ? managedDefault(managed, type)
+        : shape.default === "none"
+          ? null
+          : shape.default === "sql"
+            ? sql
+            : literal,
     check: shape.check ? `${name} is not 'nothing'` : null,
     references: null,
-    managed: null,
+    managed,
     renamedFrom: shape.renamedFrom === name ? null : shape.renamedFrom,
   };
 }
@@ -103,7 +135,10 @@ function table(name: string, shape: TableShape, all: Record<string, TableShape>)
     renamedFrom: null,
   };
   const key: Column = { ...plain, name: columnName("id"), type: keyType(shape) ?? "integer", notNull: true };
-  const columns = Object.entries(shape.columns).map(([each, of]) => column(each, of));
+  const version = Object.entries(shape.columns).find(
+    ([, { managed, type }]) => managed === "version" && type === "integer",
+  );
+  const columns = Object.entries(shape.columns).map(([each, of]) => column(each, of, each === version?.[0]));
   const second: Column[] =
     shape.key === "composite" ? [{ ...plain, name: columnName("part"), type: "text", notNull: true }] : [];
   const parent = shape.parent === null ? undefined : all[shape.parent.table];
@@ -177,9 +212,31 @@ async function structure(database: Database): Promise<unknown> {
     .sort((a, b) => a.name.localeCompare(b.name));
 }
 
-/** The triggers of the server's own, which keep full-text indexes and the log of changes. */
-function ownTriggers(database: Database): Promise<unknown> {
+/** The triggers, the server's own too, which keep versions, full-text indexes and the log of changes. */
+function triggers(database: Database): Promise<unknown> {
   return rows(database, "SELECT name, sql FROM sqlite_master WHERE type = 'trigger' ORDER BY name");
+}
+
+/** Triggers that would run before the log's, by their tables: SQLite runs the newest first. */
+function beforeLog(database: Database): Promise<unknown> {
+  return rows(
+    database,
+    String.raw`SELECT t.name, t.tbl_name FROM sqlite_master t JOIN sqlite_master log USING (tbl_name)
+      WHERE t.type = 'trigger' AND log.name LIKE '\_svc\_log\_%' ESCAPE '\'
+        AND t.name NOT LIKE '\_svc\_log\_%' ESCAPE '\' AND t.name NOT LIKE '\_svc\_search\_%' ESCAPE '\' AND t.rowid > log.rowid`,
+  );
+}
+
+/** Rows without a version, of tables that have versions. */
+async function unversioned(database: Database, shape: Record<string, TableShape>): Promise<unknown> {
+  const found: unknown[] = [];
+  for (const each of parseSchema(text(shape)).schema!.tables.values()) {
+    const version = versionColumn(each);
+    if (version === undefined) continue;
+    const sql = `SELECT * FROM ${quoteName(each.name)} WHERE ${quoteName(version.name)} IS NULL`;
+    found.push(...(await rows(database, sql)));
+  }
+  return found;
 }
 
 /** Three rows for each table, as far as its constraints take them. */
@@ -232,9 +289,12 @@ async function rowsOfUnchanged(
     Schema["tables"],
   ];
   for (const [name, { columns }] of before) {
-    const same = [...columns.values()].filter(
-      (each) => after.get(name)?.columns.get(each.name)?.type === each.type,
-    );
+    const same = [...columns.values()].filter((each) => {
+      const then = after.get(name)?.columns.get(each.name);
+      // Rows that have NULL get a version.
+      const begins = then?.managed === "version" && each.managed !== "version";
+      return then?.type === each.type && !begins;
+    });
     const list = same.map((each) => quoteName(each.name)).join(", ");
     if (same.length > 0)
       found.push([name, await rows(database, `SELECT ${list} FROM ${quoteName(name)} ORDER BY ${list}`)]);
@@ -278,7 +338,9 @@ describe("from any schema to any other", () => {
             }
             await applied(fresh, text(to));
             expect(await structure(database)).toEqual(await structure(fresh));
-            expect(await ownTriggers(database)).toEqual(await ownTriggers(fresh));
+            expect(await triggers(database)).toEqual(await triggers(fresh));
+            expect(await beforeLog(database)).toEqual([]);
+            expect(await unversioned(database, to)).toEqual([]);
             for (const [name, shape] of Object.entries(to)) {
               const old = shape.renamedFrom ?? name;
               if (from[name] !== undefined)

@@ -12,10 +12,10 @@ export interface Answer {
 
 /** One caller's requests, each read to its end. */
 export interface Client {
-  get(path: string): Promise<Answer>;
-  post(path: string, body: unknown): Promise<Answer>;
-  patch(path: string, body: unknown): Promise<Answer>;
-  delete(path: string): Promise<Answer>;
+  get(path: string, headers?: Readonly<Record<string, string>>): Promise<Answer>;
+  post(path: string, body: unknown, headers?: Readonly<Record<string, string>>): Promise<Answer>;
+  patch(path: string, body: unknown, headers?: Readonly<Record<string, string>>): Promise<Answer>;
+  delete(path: string, headers?: Readonly<Record<string, string>>): Promise<Answer>;
   /** A body as it stands, under headers of the test's choice. */
   send(method: string, path: string, init: RequestInit): Promise<Answer>;
 }
@@ -23,13 +23,18 @@ export interface Client {
 export function client(server: TestServer, credential: Readonly<Record<string, string>> = {}): Client {
   const send = async (method: string, path: string, init: RequestInit) =>
     read(await server.request(path, { ...init, method, headers: { ...credential, ...init.headers } }));
-  const json = (method: string) => (path: string, body: unknown) =>
-    send(method, path, { headers: { "Content-Type": "application/json" }, body: JSON.stringify(body) });
+  const json =
+    (method: string) =>
+    (path: string, body: unknown, headers: Readonly<Record<string, string>> = {}) =>
+      send(method, path, {
+        headers: { "Content-Type": "application/json", ...headers },
+        body: JSON.stringify(body),
+      });
   return {
-    get: (path) => send("GET", path, {}),
+    get: (path, headers = {}) => send("GET", path, { headers }),
     post: json("POST"),
     patch: json("PATCH"),
-    delete: (path) => send("DELETE", path, {}),
+    delete: (path, headers = {}) => send("DELETE", path, { headers }),
     send,
   };
 }

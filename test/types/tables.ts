@@ -38,6 +38,25 @@ export interface Tables {
     };
     key: number | { id: number };
   };
+  tasks: {
+    row: {
+      id: number;
+      title: string;
+      made: number;
+      changed: string | null;
+      made_by: string | null;
+      version: number;
+    };
+    references: Record<never, never>;
+    create: {
+      id?: number;
+      title: string;
+    };
+    update: {
+      title?: string;
+    };
+    key: number | { id: number };
+  };
   members: {
     row: {
       room: string;

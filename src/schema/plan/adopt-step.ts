@@ -1,3 +1,4 @@
+import { versionColumn } from "../../project/managed.js";
 import type { Column, Table } from "../../project/model.js";
 import { affinity, type ColumnType, typeOfDeclaration } from "../../sqlite/column-type.js";
 import { quoteName } from "../../sqlite/sql-tokens.js";
@@ -32,13 +33,26 @@ function adoptHazards(declared: Table, source: PhysicalTable, model: TableModel 
   const differences = adoptDifferences(declared, source, model);
   if (differences.length > 0)
     return [impossible(`${declared.name} is there and differs from the file: ${differences.join("; ")}`)];
-  return [...declared.columns.values()].flatMap((column) => {
-    const stored = source.columns.find(({ name }) => name === column.name)!;
-    // In a STRICT table SQLite has checked every value against the column's type, but it does not know the types
-    // boolean and json.
-    const isVouchedFor = !isLoose(source, stored) && column.type !== "boolean" && column.type !== "json";
-    return isVouchedFor ? [] : valueHazards(declared, column);
-  });
+  const version = versionColumn(declared);
+  const unversioned = version === undefined ? [] : [versionHazard(declared, version)];
+  return [
+    ...unversioned,
+    ...[...declared.columns.values()].flatMap((column) => {
+      const stored = source.columns.find(({ name }) => name === column.name)!;
+      // In a STRICT table SQLite has checked every value against the column's type, but it does not know the types
+      // boolean and json.
+      const isVouchedFor = !isLoose(source, stored) && column.type !== "boolean" && column.type !== "json";
+      return isVouchedFor ? [] : valueHazards(declared, column);
+    }),
+  ];
+}
+
+/** Every row has a version. A plan does not change rows of a table that it takes over as it is. */
+function versionHazard({ name: table }: Table, { name }: Column): Hazard {
+  return impossibleIfAny(
+    `rows of ${table} have no version: give ${name} a number where it is NULL`,
+    countRows(quoteName(table), `${quoteName(name)} IS NULL`),
+  );
 }
 
 function valueHazards(table: Table, column: Column): Hazard[] {

@@ -19,6 +19,7 @@ import type { Step } from "./steps.js";
 import { type TableChange, tableChange } from "./table-change.js";
 import { compareTables, type TableComparison } from "./table-comparison.js";
 import { createTableSteps, dropTableStep, renameSteps } from "./table-steps.js";
+import { versionSteps } from "./version-steps.js";
 
 /** The steps of a plan, or the problems of the proposal. With problems there are no steps. */
 export interface Diff {
@@ -63,8 +64,9 @@ export function diff(
   const changes = comparisons.map((each) =>
     tableChange(each, needing.includes(each) || takesColumnsAtOnce(each, together)),
   );
-  const search = searchSteps(proposed, changes, physical, options.ownTriggers ?? []);
-  const history = historySteps(before, proposed, renames, changes, physical, search.staying);
+  const version = versionSteps(proposed, options.ownTriggers ?? []);
+  const search = searchSteps(proposed, changes, physical, version.staying);
+  const history = historySteps(before, proposed, renames, changes, physical, search.staying, version.tables);
   const creation = created.flatMap((table) => createTableSteps(table, physical));
   const steps = besideOwnTriggers(
     history.staying,
@@ -80,8 +82,10 @@ export function diff(
     steps: [
       ...search.dropped,
       ...history.dropped,
+      ...version.dropped,
       ...steps,
       ...adoption,
+      ...version.created,
       ...search.created,
       ...history.created,
     ],

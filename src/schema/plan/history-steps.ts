@@ -23,6 +23,8 @@ export interface HistorySteps {
 /**
  * The steps that bring the log's triggers to what the proposal says. Triggers whose statements would be other ones, or
  * whose table is rebuilt, are made anew. Entries stay, under the new names, where a table keeps its history and its key.
+ * `preceded` are the tables that get other triggers in this plan: theirs are made anew, too, as the log's have to be the
+ * newest.
  */
 export function historySteps(
   before: Schema,
@@ -31,6 +33,7 @@ export function historySteps(
   changes: readonly TableChange[],
   physical: Physical,
   ownTriggers: readonly PhysicalTrigger[],
+  preceded: ReadonlySet<string>,
 ): HistorySteps {
   const wanted = [...proposed.tables.values()]
     .filter(({ historyDays }) => historyDays !== null)
@@ -40,7 +43,8 @@ export function historySteps(
       const isThere = [...triggers].every(([name, sql]) =>
         ownTriggers.some((trigger) => trigger.name === name && trigger.sql === sql),
       );
-      return { table, change, triggers, isKept: isThere && !change?.rebuild };
+      const isSame = isThere && !change?.rebuild;
+      return { table, change, triggers, isSame, isKept: isSame && !preceded.has(table.name) };
     });
   const kept = new Set(wanted.filter(({ isKept }) => isKept).flatMap(({ triggers }) => [...triggers.keys()]));
   const old = ownTriggers.filter((trigger) => isLogTrigger(trigger) && !kept.has(trigger.name));
@@ -74,7 +78,14 @@ export function historySteps(
     ],
     created: wanted
       .filter(({ isKept }) => !isKept)
-      .map(({ table, change, triggers }): Step => {
+      .map(({ table, change, triggers, isSame }): Step => {
+        if (isSame)
+          return {
+            kind: "create_trigger",
+            description: `log changes of ${table.name} before its other triggers run`,
+            statements: [...triggers.values()],
+            hazards: [],
+          };
         const current = change?.current;
         const isNew = current === undefined || current.historyDays === null;
         return {

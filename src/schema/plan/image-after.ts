@@ -1,3 +1,4 @@
+import { firstVersion } from "../../project/managed.js";
 import type { Column, Table } from "../../project/model.js";
 import { quoteName } from "../../sqlite/sql-tokens.js";
 import { conversion } from "./conversion.js";
@@ -18,6 +19,9 @@ export function imageAfter(current: Table, target: Table): string {
 export function valueAfter(column: Column, current: Table): string {
   const before = current.columns.get(column.name);
   if (before === undefined) return column.default === null ? "NULL" : defaultSql(column.default);
-  if (before.type === column.type) return quoteName(column.name);
-  return conversion(quoteName(column.name), before.type, column.type)?.value ?? "NULL";
+  const name = quoteName(column.name);
+  const value =
+    before.type === column.type ? name : (conversion(name, before.type, column.type)?.value ?? "NULL");
+  const isNewVersion = column.managed === "version" && before.managed !== "version";
+  return isNewVersion ? `ifnull(${value}, ${firstVersion})` : value;
 }

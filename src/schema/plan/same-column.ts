@@ -2,12 +2,16 @@ import type { Column, Reference } from "../../project/model.js";
 import { canonicalFragment, sameFragment } from "../../sqlite/fragment.js";
 import { defaultSql } from "./ddl.js";
 
-/** Whether two columns of the same name have the same definition. `renamedFrom` does not count. */
+/**
+ * Whether two columns of the same name have the same definition in the database. `renamedFrom` does not count, and
+ * `managed` only where a column becomes the version of its rows: each row needs one then.
+ */
 export function sameColumn(a: Column, b: Column): boolean {
   return (
     a.type === b.type &&
     a.notNull === b.notNull &&
     sameDefault(a, b) &&
+    (a.managed === "version") === (b.managed === "version") &&
     sameFragment(a.check, b.check) &&
     sameReference(a.references, b.references)
   );

@@ -56,9 +56,10 @@ function columnText(column: Column, table: Table, schema: Schema): string {
     ["primary_key", key && table.primaryKey.length === 1 ? "true" : null],
     ["not_null", column.notNull && !(key && table.strict) ? "true" : null],
     ["unique", unique ? "true" : null],
-    ["default", column.default === null ? null : defaultText(column.default)],
+    ["default", column.default === null || column.managed !== null ? null : defaultText(column.default)],
     ["check", column.check === null ? null : scalar(column.check)],
     ["references", column.references === null ? null : referenceText(column.references, schema)],
+    ["managed", column.managed],
     ["renamed_from", column.renamedFrom],
   ]);
 }

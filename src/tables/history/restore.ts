@@ -67,7 +67,10 @@ export async function restore(
   const access = accessFor("create");
   if (isRefusal(access)) return access;
   const row = chosen(access);
-  const lost = [...values].find(([column, value]) => value !== null && !row.has(column));
+  const isManaged = (column: string) => table.columns.get(column)!.managed !== null;
+  const lost = [...values].find(
+    ([column, value]) => value !== null && !row.has(column) && !isManaged(column),
+  );
   if (lost !== undefined) return notWhole;
   return createRow(target(access), execution, row);
 }

@@ -151,6 +151,7 @@ function columnValues(table: Table, body: Body, physical: CatalogTable | undefin
   for (const [name, value] of Object.entries(body)) {
     const column = table.columns.get(name);
     if (column === undefined) return badRequest(`unknown column ${quoted(name)}`);
+    if (column.managed !== null) return badRequest(`${name}: the server sets this column by itself`);
     const parsed = fromJson(column, value);
     if (!parsed.ok) return badRequest(`${name}: expected ${parsed.expected}`);
     if (numericAffinity(name, physical) !== undefined && becomesAnother(column, parsed.value))

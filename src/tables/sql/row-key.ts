@@ -4,8 +4,16 @@ import { makesNumbers } from "../../sqlite/column-type.js";
 import type { Seek } from "../plan-check.js";
 import { and, commaList, internalName, join, name, type Param, param, type Sql, sql } from "./fragment.js";
 
-/** Values by column. In place of a value there may be a slot, which is filled when the statement is sent. */
-export type Values = ReadonlyMap<Column, Param>;
+/**
+ * Values by column. In place of a value there may be a slot, which is filled when the statement is sent, or SQL that
+ * yields the value.
+ */
+export type Values = ReadonlyMap<Column, Param | Sql>;
+
+/** A value as SQL. */
+export function valueSql(value: Param | Sql): Sql {
+  return typeof value === "object" && value !== null && "text" in value ? value : param(value);
+}
 
 /** How SQLite is expected to find the row in a statement that looks it up by its primary key. */
 export function keySeek(alias: string, { primaryKey }: Table): Seek {
@@ -17,7 +25,7 @@ export function keyIs(table: Table, key: Values, alias: Sql, catalog: Catalog): 
   const physical = catalog.tables.get(table.name);
   return [...key.keys()].some((column) => holdsEither(column, physical))
     ? keyIsShown(table, key, alias, physical)
-    : and([...key].map(([column, value]) => sql`${alias}.${name(column.name)} = ${param(value)}`));
+    : and([...key].map(([column, value]) => sql`${alias}.${name(column.name)} = ${valueSql(value)}`));
 }
 
 /** Whether a text column can hold both a text and the number that is shown as that text, as two different values. */
@@ -34,8 +42,8 @@ function holdsEither({ name: column }: Column, physical: CatalogTable | undefine
 function keyIsShown(table: Table, key: Values, alias: Sql, physical: CatalogTable | undefined): Sql {
   const columns = [...key].map(([column, value], i) => {
     const stored = sql`_k.${name(column.name)}`;
-    if (!holdsEither(column, physical)) return { from: [], terms: [sql`${stored} = ${param(value)}`] };
-    const text = param(value);
+    if (!holdsEither(column, physical)) return { from: [], terms: [sql`${stored} = ${valueSql(value)}`] };
+    const text = valueSql(value);
     const number = sql`CAST(${text} AS NUMERIC)`;
     const either = internalName("k", i);
     return {

@@ -8,6 +8,7 @@ import { image } from "./as-of.js";
 import { shownColumn } from "./candidates.js";
 import {
   and,
+  chain,
   commaList,
   empty,
   integer,
@@ -15,15 +16,16 @@ import {
   ownersSql,
   param,
   physicalName,
+  Slot,
   type Sql,
   sql,
 } from "./fragment.js";
-import { guardOf } from "./guard.js";
+import { type Guard, type GuardPart, guardOf } from "./guard.js";
 import { loggedTable } from "./logged.js";
 import { namesOf, predicate, type SqlNames } from "./predicate.js";
 import { areExact, probe, probeColumns, probeMatched, probeName, rowsProbed, seeksOf } from "./probe.js";
 import { type Returned, returningOf, withKey } from "./returning.js";
-import { keyIs, keyOf, keySeek, type Values } from "./row-key.js";
+import { keyIs, keyOf, keySeek, type Values, valueSql } from "./row-key.js";
 import { jsonObject, jsonWithin } from "./wire.js";
 
 /** A statement that writes one row, if its rule is TRUE. It returns the row as `returnedRow` reads it, or no row. */
@@ -39,6 +41,41 @@ export interface WriteStatement extends Counted<Sql> {
    * trigger has prevented a write.
    */
   readonly admitted: Sql;
+  /**
+   * A SELECT for right after the write, which undoes the batch where the write has not written its row
+   * (`platform/abort.ts`). The reason that it gives begins with what is in the slot `abort`, and then is one of
+   * `NotWritten`.
+   */
+  readonly guard: () => Sql;
+}
+
+/**
+ * Why a write has written no row: there is none with the key (`missing`); the caller may not read it, which a
+ * precondition needs (`unreadable`); the rule denies (`denied`); the row is not of a version that the request names
+ * (`stale`); its columns are not what the request expects (`changed:` and for each of these columns, in their order, 1
+ * where it differs, else 0); a trigger has ignored the write (`ignored`).
+ */
+export type NotWritten = "missing" | "unreadable" | "denied" | "stale" | "changed" | "ignored";
+
+/**
+ * What has to hold of a row as it is, beside the rule, for an update or a delete to write it. The caller has to be
+ * able to read the row, because the outcome tells something of it.
+ */
+export interface Precondition {
+  readonly readRule: Expression;
+  readonly expected: ExpectedVersion | ExpectedValues;
+}
+
+/** The row has one of the versions of the JSON array in the slot `versions`, whose members are integers as texts. */
+export interface ExpectedVersion {
+  readonly kind: "version";
+  readonly column: Column;
+}
+
+/** Each of these columns is what the request takes it to be, or NULL where that is NULL. */
+export interface ExpectedValues {
+  readonly kind: "values";
+  readonly values: Values;
 }
 
 /**
@@ -125,16 +162,20 @@ export function insertStatement(
 ): WriteStatement {
   const returning = withKey(table, values, returningOf(table, returned, catalog), catalog);
   const target = name(table.name);
+  const { ignore } = catalog.tables.get(table.name)!.triggers.insert;
+  const guardAfter = (admitted: Sql) => () =>
+    guardFor(ignore ? sql`CASE WHEN EXISTS (${admitted}) THEN 'ignored' ELSE 'denied' END` : sql`'denied'`);
   if (alwaysTrue(rule)) {
     const columns = [...values.keys()].map((column) => name(column.name));
     const source =
       columns.length === 0
         ? sql`DEFAULT VALUES`
-        : sql`(${commaList(columns)}) VALUES (${commaList([...values.values()].map(param))})`;
+        : sql`(${commaList(columns)}) VALUES (${commaList([...values.values()].map(valueSql))})`;
     return {
       statement: sql`INSERT OR ABORT INTO ${target} ${source} RETURNING ${returning.row} AS row`,
       probes: null,
-      admitted: sql`SELECT 1 AS admitted`,
+      admitted: everyRow,
+      guard: once(guardAfter(everyRow)),
       asked: null,
       exact: returning.exact,
       seeks: returning.seeks,
@@ -151,15 +192,36 @@ export function insertStatement(
   const columnList = commaList(columns.map((column) => name(column.name)));
   const row = sql`WITH _n AS MATERIALIZED (SELECT ${commaList(sources)})`;
   const probes = guard.measured(row, sql`_n`);
+  const admitted = sql`${row} SELECT 1 AS admitted FROM _n WHERE ${guard.condition}`;
   return {
     statement: sql`${row} INSERT OR ABORT INTO ${target} (${columnList}) SELECT ${columnList} FROM _n WHERE ${guard.condition} RETURNING ${returning.row} AS row`,
     probes,
-    admitted: sql`${row} SELECT 1 AS admitted FROM _n WHERE ${guard.condition}`,
+    admitted,
+    guard: once(guardAfter(admitted)),
     asked: probes,
     exact: guard.exact && returning.exact,
     seeks: [...guard.seeks, ...returning.seeks],
   };
 }
+
+/**
+ * A SELECT for right after a write of one row: it undoes the batch, for a reason, where the write has written none.
+ * `changes()` counts what the write itself has done, without its triggers (https://sqlite.org/c3ref/changes.html).
+ */
+function guardFor(reason: Sql): Sql {
+  return sql`SELECT CASE WHEN changes() = 1 THEN 1 ELSE json_extract('{}', ${param(new Slot("abort"))} || ${reason}) END AS held`;
+}
+
+/** A function that makes its result at the first call, and keeps it. */
+function once(make: () => Sql): () => Sql {
+  let made: Sql | undefined;
+  return () => {
+    made ??= make();
+    return made;
+  };
+}
+
+const everyRow = sql`SELECT 1 AS admitted`;
 
 /**
  * A value with an explicit COLLATE where its column has a collation, so that it compares as it will when it is
@@ -172,7 +234,7 @@ function collated(value: Sql, column: Column["name"], physical: CatalogTable | u
 
 function given(column: Column, values: Values): Sql {
   const value = values.get(column);
-  if (value !== undefined) return param(value);
+  if (value !== undefined) return valueSql(value);
   const fallback = column.default;
   if (fallback === null) return sql`NULL`;
   if (fallback.kind === "sql") return ownersSql(fallback.sql);
@@ -181,7 +243,8 @@ function given(column: Column, values: Values): Sql {
 
 /**
  * Updates a row if the rule is TRUE twice: with the row before the change as `row`, and with the row after it
- * (`docs/reference/rules.md#update-rules`). Returns the row, or no row where the rule denies or none has the key.
+ * (`docs/reference/rules.md#update-rules`). Where the table has a column for versions, raises it by one. Returns the row,
+ * or no row where the rule denies, the precondition does not hold or none has the key.
  */
 export function updateStatement(
   table: Table,
@@ -190,71 +253,157 @@ export function updateStatement(
   rule: Expression,
   returned: Returned,
   catalog: Catalog,
+  precondition: Precondition | null = null,
 ): WriteStatement {
   const target = name(table.name);
   const physical = catalog.tables.get(table.name);
-  const patched = new Map([...patch].map(([column, value]) => [column.name as string, value]));
   const stored = (column: Column["name"]) => sql`${target}.${name(column)}`;
+  const raised = [...table.columns.values()]
+    .filter(({ managed }) => managed === "version")
+    .map((column) => [column, sql`${stored(column.name)} + 1`] as const);
+  const changed = [...patch, ...raised];
+  const patched = new Map(changed.map(([column, value]) => [column.name as string, value]));
   const next = (column: Column["name"]) =>
-    patched.has(column) ? collated(param(patched.get(column)!), column, physical) : stored(column);
+    patched.has(column) ? collated(valueSql(patched.get(column)!), column, physical) : stored(column);
   const changes = (term: Expression) => [...columnsOf(term, "row")].some((column) => patched.has(column));
   const isSaid = (source: "new" | "row") => (reference: ColumnReference) =>
     (reference.source === "new" || reference.source === source) && patched.has(reference.column);
   const names = { ...namesOf(physical), old: stored, next };
-  const guard = guardOf(
-    alwaysTrue(rule)
-      ? []
-      : [
-          { terms: [rule], names: { ...names, row: stored, isSaid: isSaid("new") } },
-          // Only terms of the rule that read a changed column can have another result for the row after the change.
-          {
-            terms: conjuncts(rule).filter(changes),
-            names: { ...names, row: next, isSaid: isSaid("row") },
-            asksAgain: changes,
-          },
-        ],
-    catalog,
-  );
-  const assignments = [...patch].map(([column, value]) => sql`${name(column.name)} = ${param(value)}`);
+  const parts: readonly GuardPart[] = alwaysTrue(rule)
+    ? []
+    : [
+        { terms: [rule], names: { ...names, row: stored, isSaid: isSaid("new") } },
+        // Only terms of the rule that read a changed column can have another result for the row after the change.
+        {
+          terms: conjuncts(rule).filter(changes),
+          names: { ...names, row: next, isSaid: isSaid("row") },
+          asksAgain: changes,
+        },
+      ];
+  const assignments = changed.map(([column, value]) => sql`${name(column.name)} = ${valueSql(value)}`);
   const returning = returningOf(table, returned, catalog);
-  const hasKey = keyIs(table, key, target, catalog);
-  const where = and([hasKey, guard.condition]);
-  const probes = guard.measured(empty, target, hasKey);
+  const found = foundRow(table, key, parts, precondition, catalog);
   return {
-    statement: sql`UPDATE OR ABORT ${target} SET ${commaList(assignments)} WHERE ${where} RETURNING ${returning.row} AS row`,
-    probes,
-    admitted: sql`SELECT 1 AS admitted FROM ${target} WHERE ${where}`,
-    asked: probes,
-    exact: guard.exact && returning.exact,
-    seeks: [keySeek(table.name, table), ...guard.seeks, ...returning.seeks],
+    statement: sql`UPDATE OR ABORT ${target} SET ${commaList(assignments)} WHERE ${found.condition} RETURNING ${returning.row} AS row`,
+    probes: found.probes,
+    admitted: found.admitted,
+    guard: found.guard,
+    asked: found.probes,
+    exact: found.exact && returning.exact,
+    seeks: [...found.seeks, ...returning.seeks],
   };
 }
 
-/** Deletes a row if the rule is TRUE. Returns its primary key, or no row where the rule denies or none has the key. */
+/**
+ * The condition of an update or a delete: the key, the rule (`parts`) and the precondition; and what tells afterwards why
+ * no row met it.
+ */
+function foundRow(
+  table: Table,
+  key: Values,
+  parts: readonly GuardPart[],
+  precondition: Precondition | null,
+  catalog: Catalog,
+) {
+  const target = name(table.name);
+  const physical = catalog.tables.get(table.name);
+  const hasKey = keyIs(table, key, target, catalog);
+  const rule = guardOf(parts, catalog);
+  const rows = (...conditions: readonly Sql[]) => sql`FROM ${target} WHERE ${and([hasKey, ...conditions])}`;
+  const admitted = sql`SELECT 1 AS admitted ${rows(rule.condition)}`;
+  const missing = sql`WHEN NOT EXISTS (SELECT 1 ${rows()}) THEN 'missing'`;
+  const built = (rules: Guard, expected: readonly Sql[], reason: () => Sql) => ({
+    condition: and([hasKey, rules.condition, ...expected]),
+    probes: rules.measured(empty, target, hasKey),
+    admitted,
+    guard: once(() => guardFor(reason())),
+    exact: rules.exact,
+    seeks: [keySeek(table.name, table), ...rules.seeks],
+  });
+  if (precondition === null)
+    return built(
+      rule,
+      [],
+      () => sql`CASE ${missing} WHEN EXISTS (${admitted}) THEN 'ignored' ELSE 'denied' END`,
+    );
+  const row: SqlNames["row"] = (column) => sql`${target}.${name(column)}`;
+  const { readRule, expected } = precondition;
+  const reading: readonly GuardPart[] = alwaysTrue(readRule)
+    ? []
+    : [{ terms: [readRule], names: { ...namesOf(physical), row } }];
+  const isExpected = expectation(expected, target, physical);
+  return built(guardOf([...reading, ...parts], catalog), [isExpected], () => {
+    const readable = guardOf(reading, catalog).condition;
+    const unreadable = sql`WHEN NOT EXISTS (SELECT 1 ${rows(readable)}) THEN 'unreadable'`;
+    const denied = sql`WHEN NOT EXISTS (${admitted}) THEN 'denied'`;
+    const difference = sql`SELECT ${differenceOf(expected, target, physical)} ${rows(sql`NOT (${isExpected})`)}`;
+    return sql`CASE ${missing} ${unreadable} ${denied} ELSE ifnull((${difference}), 'ignored') END`;
+  });
+}
+
+function expectation(
+  expected: Precondition["expected"],
+  target: Sql,
+  physical: CatalogTable | undefined,
+): Sql {
+  if (expected.kind === "values") return and(sameValues(expected.values, target, physical));
+  const version = sql`CAST(${target}.${name(expected.column.name)} AS TEXT)`;
+  return sql`(${version} IN (SELECT value FROM json_each(${param(new Slot("versions"))})) IS TRUE)`;
+}
+
+/** For each column whether its value is the one that a client was shown. */
+function sameValues(values: Values, target: Sql, physical: CatalogTable | undefined): readonly Sql[] {
+  return [...values].map(([{ name: column, type }, value]) => {
+    const stored = sql`${target}.${name(column)}`;
+    // The client may have written the JSON anew.
+    if (type === "json")
+      return sql`iif(json_valid(${stored}), json(${stored}), ${stored}) IS json(${valueSql(value)})`;
+    // A number is shown as its text.
+    if (physical?.mixedTexts.has(column)) return sql`CAST(${stored} AS TEXT) IS ${valueSql(value)}`;
+    return physical?.collations.has(column)
+      ? sql`${stored} COLLATE BINARY IS ${valueSql(value)}`
+      : sql`${stored} IS ${valueSql(value)}`;
+  });
+}
+
+function differenceOf(
+  expected: Precondition["expected"],
+  target: Sql,
+  physical: CatalogTable | undefined,
+): Sql {
+  if (expected.kind === "version") return sql`'stale'`;
+  const digits = sameValues(expected.values, target, physical).map((same) => sql`iif(${same}, '0', '1')`);
+  return sql`'changed:' || ${chain(digits, sql` || `)}`;
+}
+
+/**
+ * Deletes a row if the rule is TRUE. Returns its primary key, or no row where the rule denies, the precondition does not
+ * hold or none has the key.
+ */
 export function deleteStatement(
   table: Table,
   key: Values,
   rule: Expression,
   catalog: Catalog,
+  precondition: Precondition | null = null,
 ): WriteStatement {
   const target = name(table.name);
   const row: SqlNames["row"] = (column) => sql`${target}.${name(column)}`;
   const names: SqlNames = { ...namesOf(catalog.tables.get(table.name)), row };
-  const guard = guardOf(alwaysTrue(rule) ? [] : [{ terms: [rule], names }], catalog);
+  const parts: readonly GuardPart[] = alwaysTrue(rule) ? [] : [{ terms: [rule], names }];
   const returned = jsonObject(
     keyOf(table),
     ({ name: column }) => sql`${target}.${name(column)}`,
     catalog.tables.get(table.name),
   );
-  const hasKey = keyIs(table, key, target, catalog);
-  const where = and([hasKey, guard.condition]);
-  const probes = guard.measured(empty, target, hasKey);
+  const found = foundRow(table, key, parts, precondition, catalog);
   return {
-    statement: sql`DELETE FROM ${target} WHERE ${where} RETURNING ${returned} AS row`,
-    probes,
-    admitted: sql`SELECT 1 AS admitted FROM ${target} WHERE ${where}`,
-    asked: probes,
-    exact: guard.exact,
-    seeks: [keySeek(table.name, table), ...guard.seeks],
+    statement: sql`DELETE FROM ${target} WHERE ${found.condition} RETURNING ${returned} AS row`,
+    probes: found.probes,
+    admitted: found.admitted,
+    guard: found.guard,
+    asked: found.probes,
+    exact: found.exact,
+    seeks: found.seeks,
   };
 }

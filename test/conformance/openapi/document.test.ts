@@ -281,6 +281,34 @@ pairs:
     }
   });
 
+  it("has managed columns in rows, and not in what a request sends", async () => {
+    const { components, paths } = await documentOf({
+      schema: `
+notes:
+  columns:
+    id:      { type: integer, primary_key: true }
+    body:    { type: text, not_null: true }
+    made_by: { type: text, managed: created_by }
+    version: { type: integer, not_null: true, managed: version }
+visits:
+  columns:
+    id:   { type: integer, primary_key: true }
+    made: { type: integer, managed: created_at }
+`,
+      config: "",
+    });
+    const { notes, "notes.new": created, "notes.changes": changes } = components.schemas;
+    expect(notes.required).toEqual(["id", "body", "made_by", "version"]);
+    expect(notes.properties.version).toMatchObject({ readOnly: true });
+    expect(notes.properties.made_by).toEqual({ type: ["string", "null"], readOnly: true });
+    expect(notes.properties.body).toEqual({ type: "string" });
+    expect(Object.keys(created.properties)).toEqual(["id", "body"]);
+    expect(created.required).toEqual(["body"]);
+    expect(Object.keys(changes.properties)).toEqual(["body"]);
+    expect(Object.keys(components.schemas["visits.new"].properties)).toEqual(["id"]);
+    expect(paths["/api/visits/{id}"].patch).toBeUndefined();
+  });
+
   it("is not said of a change where no column can be changed", async () => {
     const { document, key } = await documented();
     const methods = Object.keys(document.paths["/api/pairs/_svc/key"]).filter(

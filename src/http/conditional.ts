@@ -1,0 +1,39 @@
+import { badRequest, type Refusal } from "./refusal.js";
+
+/** The entity tags that a precondition names: `*` for any, else the tags without their quotes (RFC 9110, section 8.8.3). */
+export type EntityTags = "*" | readonly EntityTag[];
+
+/** An entity tag. */
+export interface EntityTag {
+  readonly isWeak: boolean;
+  readonly text: string;
+}
+
+const tag = /^(W\/)?"([\x21\x23-\x7e\x80-\xff]*)"$/;
+
+/**
+ * Reads the header `If-Match` or `If-None-Match` (RFC 9110, sections 13.1.1 and 13.1.2). Null without it; a 400 where it
+ * is malformed, because a write must not go on without the condition.
+ */
+export function entityTags(
+  headers: Headers,
+  name: "If-Match" | "If-None-Match",
+): EntityTags | Refusal | null {
+  const text = headers.get(name)?.trim();
+  if (text === undefined) return null;
+  if (text === "*") return "*";
+  const tags: EntityTag[] = [];
+  // Empty members of a list are allowed (RFC 9110, section 5.6.1.2). A tag may hold a comma.
+  for (const member of text.match(/(?:[^,"]|"[^"]*"?)+/g) ?? []) {
+    if (member.trim() === "") continue;
+    const [, weak, opaque] = tag.exec(member.trim()) ?? [];
+    if (opaque === undefined) return badRequest(`${name}: expected * or entity tags such as "7"`);
+    tags.push({ isWeak: weak !== undefined, text: opaque });
+  }
+  return tags.length === 0 ? badRequest(`${name}: expected * or entity tags such as "7"`) : tags;
+}
+
+/** The header of a strong entity tag. `text` holds no quote. */
+export function etagHeader(text: string): { readonly ETag: string } {
+  return { ETag: `"${text}"` };
+}

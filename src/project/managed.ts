@@ -1,0 +1,72 @@
+import type { ColumnType } from "../sqlite/column-type.js";
+import type { Column, ColumnDefault, Managed, Schema, Table } from "./model.js";
+import { isWhollyRead } from "./unread.js";
+
+/**
+ * The version with which a row begins, in SQL: 40 random bits. A row that is deleted and made again has another one
+ * than before, so that nobody takes it for the row that they knew.
+ */
+export const firstVersion = "random() & 1099511627775";
+
+/**
+ * The default of a managed column in the database. It is for rows that come in another way than by a request for rows,
+ * and for those that are there when the column is added. Null where such rows have NULL.
+ */
+export function managedDefault(managed: Managed, type: ColumnType): ColumnDefault | null {
+  switch (managed) {
+    case "created_at":
+    case "updated_at":
+      // As JavaScript's toISOString() writes it, so that the texts of a column sort by time.
+      return { kind: "sql", sql: type === "text" ? "strftime('%Y-%m-%dT%H:%M:%fZ')" : "unixepoch()" };
+    case "version":
+      return { kind: "sql", sql: firstVersion };
+    case "created_by":
+    case "updated_by":
+      return null;
+  }
+}
+
+/** The column that numbers the versions of a table's rows; undefined without one. */
+export function versionColumn({ columns }: Pick<Table, "columns">): Column | undefined {
+  return [...columns.values()].find(({ managed }) => managed === "version");
+}
+
+/** What is wrong with the managed columns of a table: for each problem the column and a message for a person. */
+export function managedProblems(table: Table, schema: Schema): { column: string; message: string }[] {
+  const managed = [...table.columns.values()].filter((column) => column.managed !== null);
+  const versions = managed.filter((column) => column.managed === "version");
+  return managed.flatMap((column) => {
+    const problems = columnProblems(column, table);
+    if (versions.length > 1 && versions.includes(column) && column !== versions[0])
+      problems.push(`the version is ${versions[0]!.name} already: a table has one`);
+    if (versions[0] === column && table.primaryKey.length === 0 && isWhollyRead(schema, table.name))
+      problems.push("only a table with a primary key has versions");
+    return problems.map((message) => ({ column: column.name, message: `managed: ${message}` }));
+  });
+}
+
+function columnProblems({ name, managed, type, notNull }: Column, table: Table): string[] {
+  if (table.virtual) return ["the columns of a virtual table cannot be managed"];
+  const problems: string[] = [];
+  const { types, holds } = kinds[managed!];
+  if (!types.includes(type))
+    problems.push(`${managed} is ${holds}, not ${type}: make it ${types.join(" or ")}`);
+  if (table.primaryKey.includes(name)) problems.push("the server sets no column of the primary key");
+  else if (notNull && (managed === "created_by" || managed === "updated_by"))
+    problems.push(
+      `${managed} is NULL where a key or a caller without credentials writes: remove not_null, and let a rule ask for auth.id`,
+    );
+  return problems;
+}
+
+const time = { types: ["integer", "text"], holds: "a time" } as const;
+const person = { types: ["text"], holds: "the id of a user" } as const;
+
+/** What each kind of managed column holds, and in which types. */
+const kinds: Record<Managed, { readonly types: readonly ColumnType[]; readonly holds: string }> = {
+  created_at: time,
+  updated_at: time,
+  created_by: person,
+  updated_by: person,
+  version: { types: ["integer"], holds: "a number" },
+};

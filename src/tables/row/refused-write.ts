@@ -1,0 +1,59 @@
+import { badRequest, Refusal } from "../../http/refusal.js";
+import { ConstraintError, type Statement, StatementError, type Statements } from "../../platform/database.js";
+import type { WriteExecution } from "../execution.js";
+import { bind } from "../sql/fragment.js";
+import { isTooLargeImage } from "../sql/row.js";
+import { constraintRefusal } from "./constraint-refusal.js";
+import { type RowWrite, tooLargeImage } from "./row-write.js";
+
+/**
+ * Why the database did not carry out a write: a broken constraint, a row that is too large, or SQL of the owner's that
+ * cannot be evaluated. Null where the error is no fault of the request.
+ */
+export async function refusalOfError(
+  error: unknown,
+  write: RowWrite,
+  { database, values }: Pick<WriteExecution, "database" | "values">,
+): Promise<Refusal | null> {
+  const { kind, access, statement, sent } = write;
+  const { table, catalog, readable } = access;
+  const physical = catalog.tables.get(table.name)!;
+  if (error instanceof ConstraintError)
+    return constraintRefusal(error, { kind, table, physical, written: sent, readable });
+  if (!(error instanceof StatementError)) return null;
+  if (error.message.includes("too many levels of trigger recursion")) return tooLongAChain;
+  if (isTooLargeImage(error.message)) return table.historyDays === null ? tooLargeRow : tooLargeImage;
+  const bound = bind(statement.statement, [values, ...write.values]);
+  return physical.hasOwnersSql && (await isSound(database, bound)) ? notEvaluated : null;
+}
+
+/** SQLite counts foreign key actions as triggers. How many levels deep they may go differs between backends. */
+const tooLongAChain = badRequest(
+  "this leads to too many changes of other rows, each by the one before, as references and triggers do: begin nearer to the end of the chain",
+);
+
+const tooLargeRow = new Refusal(
+  "payload_too_large",
+  "a value, or the row, is larger than the database takes",
+);
+
+const notEvaluated = badRequest(
+  "SQL of the table, such as a check or a trigger, cannot be evaluated with these values",
+);
+
+/**
+ * Whether SQLite can compile a statement that failed. Then it failed because of its values, and only the owner's SQL
+ * (a check, a default, a trigger) can fail because of values.
+ */
+async function isSound(database: Statements, { sql, params }: Statement): Promise<boolean> {
+  try {
+    await database.query([{ sql: `EXPLAIN ${sql}`, params }]);
+    return true;
+  } catch (error) {
+    if (error instanceof StatementError) return false;
+    throw error;
+  }
+}
+
+/** The answer 400, where a trigger of the owner's has ignored a write. */
+export const ignored = badRequest("a trigger of the table ignores this");

@@ -1,0 +1,190 @@
+import { imageBytes } from "../../changes/image.js";
+import { Refusal } from "../../http/refusal.js";
+import type { Memo } from "../../platform/memo.js";
+import type { Access } from "../access.js";
+import type { WriteExecution } from "../execution.js";
+import { Slot, type SlotValues, type Sql } from "../sql/fragment.js";
+import type { Returned } from "../sql/returning.js";
+import {
+  deleteStatement,
+  imageCheck,
+  insertStatement,
+  type Precondition,
+  updateStatement,
+  type WriteStatement,
+} from "../sql/row.js";
+import type { Values } from "../sql/row-key.js";
+import { withManaged } from "./managed-values.js";
+import type { RowValues } from "./row-request.js";
+
+/** What it takes to make the statements of writes to a table: the caller's access, and statements of earlier requests. */
+export interface WriteTarget {
+  readonly access: Access;
+  readonly writes: Memo<WriteStatement>;
+}
+
+/** A write of one row: its statement, which also tests the rule, and the values of the request. */
+export interface RowWrite {
+  readonly kind: "insert" | "update" | "delete";
+  readonly access: Access;
+  readonly statement: WriteStatement;
+  /** The values for the statement, beside those of the caller. */
+  readonly values: readonly SlotValues[];
+  /** The values that the request gives to columns; of a delete the key. */
+  readonly sent: RowValues;
+  /** Of an update or a delete. */
+  readonly key: RowValues | null;
+  /** Statements that fail where the write must not stand. They come directly after it. */
+  readonly checks: readonly Sql[];
+  /** What the request takes the row to be; null where it takes it as it is. */
+  readonly expected: Expected | null;
+}
+
+/** What a request takes a row to be. Where it is otherwise, the row is left as it is. */
+export type Expected =
+  /** It has one of these versions, which are integers as texts (RFC 9110, section 13.1.1). */
+  | { readonly kind: "versions"; readonly versions: readonly string[] }
+  /** Its columns have these values. */
+  | { readonly kind: "values"; readonly values: RowValues };
+
+/**
+ * A placeholder for each column that is filled when the statement is sent (`Slot`), so that other requests can use the
+ * statement with other values. `prefix` tells the values of one purpose from those of another.
+ */
+export function slots(values: RowValues, { table }: Access, prefix = ""): Values {
+  return new Map([...values.keys()].map((name) => [table.columns.get(name)!, new Slot(prefix + name)]));
+}
+
+/**
+ * The key under which the statement of an insert or update is kept for other requests: those that write the same
+ * columns share it. Null where it cannot be shared.
+ */
+function shapeOf({ key }: Access, values: RowValues, expected: Expected | null = null): string | null {
+  if (key === null) return null;
+  const shape = `${key}\n${[...values.keys()].join()}`;
+  return expected === null ? shape : `${shape}\n${expectedShape(expected)}`;
+}
+
+function expectedShape(expected: Expected): string {
+  return expected.kind === "versions" ? "versions" : `values ${[...expected.values.keys()].join()}`;
+}
+
+/** The write that creates a row, or the refusal of one that is too large. */
+export function insertOf(
+  { access, writes }: WriteTarget,
+  sent: RowValues,
+  execution: WriteExecution,
+): RowWrite | Refusal {
+  const { table, catalog, rule, managed } = access;
+  if (isOverImage(sent, access)) return tooLargeImage;
+  const values = withManaged("insert", managed, sent, execution);
+  const statement = writes.get(shapeOf(access, values), () =>
+    insertStatement(table, slots(values, access), rule, returnedOf(access, sent), catalog),
+  );
+  return { kind: "insert", access, statement, values: [values], sent, key: null, checks: [], expected: null };
+}
+
+/** The write that changes a row, or the refusal of one that is too large. */
+export function updateOf(
+  { access, writes }: WriteTarget,
+  key: RowValues,
+  sent: RowValues,
+  execution: WriteExecution,
+  expected: Expected | null = null,
+): RowWrite | Refusal {
+  const { table, catalog, rule, managed } = access;
+  if (isOverImage(sent, access)) return tooLargeImage;
+  const patch = withManaged("update", managed, sent, execution);
+  const statement = writes.get(shapeOf(access, patch, expected), () =>
+    updateStatement(
+      table,
+      slots(key, access),
+      slots(patch, access),
+      rule,
+      returnedOf(access, sent),
+      catalog,
+      preconditionOf(expected, access),
+    ),
+  );
+  const { imageBytesMax } = catalog;
+  const checks =
+    imageBytesMax !== null && needsImageCheck(patch, access)
+      ? [imageCheck(table, slots(key, access), catalog, imageBytesMax)]
+      : [];
+  const values = [key, patch, ...expectedValues(expected)];
+  return { kind: "update", access, statement, values, sent, key, checks, expected };
+}
+
+/** The write that deletes a row. */
+export function deleteOf(
+  { access, writes }: WriteTarget,
+  key: RowValues,
+  expected: Expected | null = null,
+): RowWrite {
+  const { table, catalog, rule } = access;
+  const shape = access.key && (expected === null ? access.key : `${access.key}\n${expectedShape(expected)}`);
+  const statement = writes.get(shape, () =>
+    deleteStatement(table, slots(key, access), rule, catalog, preconditionOf(expected, access)),
+  );
+  const values = [key, ...expectedValues(expected)];
+  return { kind: "delete", access, statement, values, sent: key, key, checks: [], expected };
+}
+
+const base = "base.";
+
+function preconditionOf(expected: Expected | null, access: Access): Precondition | null {
+  if (expected === null) return null;
+  const { readRule, table } = access;
+  if (expected.kind === "values")
+    return { readRule, expected: { kind: "values", values: slots(expected.values, access, base) } };
+  const column = versionColumn(access);
+  if (column === null) throw new Error(`the table ${table.name} has no versions`);
+  return { readRule, expected: { kind: "version", column } };
+}
+
+function expectedValues(expected: Expected | null): readonly SlotValues[] {
+  if (expected === null) return [];
+  return expected.kind === "versions"
+    ? [new Map([["versions", JSON.stringify(expected.versions)]])]
+    : [new Map([...expected.values].map(([column, value]) => [base + column, value]))];
+}
+
+/** The column that holds the versions of a table's rows; null where none does. */
+export function versionColumn({ managed }: Pick<Access, "managed">) {
+  return managed.find((column) => column.managed === "version") ?? null;
+}
+
+/**
+ * Whether the values of a write alone make an image that the log cannot hold. The row could be written, but neither
+ * changed nor deleted afterwards.
+ */
+function isOverImage(values: RowValues, { table, catalog }: Access): boolean {
+  const { imageBytesMax } = catalog;
+  return table.historyDays !== null && imageBytesMax !== null && imageBytes(values.values()) > imageBytesMax;
+}
+
+/**
+ * Whether an update may make the row's image too large together with the columns that it leaves as they are. Not those
+ * whose values have a hundredth of what is left between the bound and what the database takes: the 100 columns that a row
+ * may have cannot pass it so.
+ */
+function needsImageCheck(patch: RowValues, { table }: Access): boolean {
+  return table.historyDays !== null && imageBytes(patch.values()) > 1_000;
+}
+
+/** The answer 413, for a row whose image the log of changes cannot hold. */
+export const tooLargeImage = new Refusal(
+  "payload_too_large",
+  "the row would be too large for the log of changes: its values as JSON, blobs twice as long",
+);
+
+/**
+ * What a write returns: the row where the read rule admits it, else its primary key; to a write-only API key also the
+ * columns that it sent (`docs/reference/rules.md#what-a-write-returns`).
+ */
+function returnedOf(access: Access, sent: RowValues): Returned {
+  const { columns, primaryKey } = access.table;
+  const shown = access.writeOnlyKey ? [...sent.keys()] : [];
+  const minimal = [...new Set([...primaryKey, ...shown])].map((name) => columns.get(name)!);
+  return { rule: access.readRule, full: [...access.readable.values()], minimal };
+}

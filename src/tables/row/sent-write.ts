@@ -1,0 +1,92 @@
+import type { Result, Statement } from "../../platform/database.js";
+import type { TriggersReached } from "../../schema/triggers-reached.js";
+import type { Duration, WriteExecution } from "../execution.js";
+import { bindCounted, type CountedStatement } from "../plan-check.js";
+import { bind, bindSingle } from "../sql/fragment.js";
+import { returnedRow } from "../sql/returning.js";
+import type { RowWrite } from "./row-write.js";
+
+/** A write as statements of a batch. */
+export interface SentWrite {
+  /** Comes before `statements`: asks how many rows the write's rule looks up. Empty where that needs no question. */
+  readonly probes: readonly Statement[];
+  /** The write, and its checks directly after it. */
+  readonly statements: readonly Statement[];
+  /** The write itself. */
+  readonly bound: CountedStatement;
+  /** Reads the results of `probes` and of the write. */
+  readonly read: (probed: readonly Result[], written: Result) => WrittenRow;
+}
+
+/** What a write has done. */
+export interface WrittenRow {
+  /** The row as JSON text, not finished yet (`finishRows`), and the rows looked up for the read rule; null for none. */
+  readonly row: { readonly json: string; readonly probed: number } | null;
+  /** How many rows were looked up for the write's rule; null where that was not asked, or no row has the key. */
+  readonly probed: number | null;
+  /** As SQLite counts. */
+  readonly rowsWritten: number;
+}
+
+/** The statements of a write, with its values. */
+export function sentWrite(write: RowWrite, { values: ofCaller }: Pick<WriteExecution, "values">): SentWrite {
+  const values = [ofCaller, ...write.values];
+  const bound = bindCounted(write.statement, values);
+  const { probes } = write.statement;
+  return {
+    probes: probes === null ? [] : [bindSingle(probes, values)],
+    statements: [bound.statement, ...write.checks.map((check) => bind(check, values))],
+    bound,
+    read: ([probed], { rows, rowsWritten }) => {
+      const text = rows[0]?.[0] as string | undefined;
+      return {
+        row: text === undefined ? null : returnedRow(text),
+        probed: (probed?.rows[0]?.[0] ?? null) as number | null,
+        rowsWritten,
+      };
+    },
+  };
+}
+
+/** What the owner's triggers and foreign key actions do when a write is carried out. */
+export function triggersOf({ kind, access: { table, catalog } }: RowWrite): TriggersReached {
+  return catalog.tables.get(table.name)!.triggers[kind];
+}
+
+/**
+ * Finding a row by its key is quick. A write may take long where one of its rules has an `exists` that more than a single
+ * look-up in an index has to decide, or where rows of other tables are looked for.
+ */
+export function durationOf(write: RowWrite): Duration {
+  return write.statement.exact && !triggersOf(write).elsewhere ? "short" : "long";
+}
+
+/** How many rows the write itself reads: an update or a delete the row that it looks up by its key, an insert none. */
+export function ownReads({ kind }: RowWrite): number {
+  return kind === "insert" ? 0 : 1;
+}
+
+/** `rows_read` of a write that has written its row, provided that SQLite goes the expected way; null where unknown. */
+export function rowsReadBy(write: RowWrite, { probed, row }: WrittenRow): number | null {
+  // How many rows a trigger of the project's owner reads cannot be known.
+  return triggersOf(write).read ? null : ownReads(write) + (probed ?? 0) + (row?.probed ?? 0);
+}
+
+/**
+ * `rows_written` of a write, from SQLite's count. SQLite also counts the rows of shadow tables behind a virtual table
+ * that a trigger writes to, and those that the server's own triggers write, which are both left out. Null where that
+ * is not possible.
+ */
+export function logicalRows(
+  { rowsWritten, virtualRows, own }: TriggersReached,
+  counted: number,
+): number | null {
+  if (virtualRows === "none" && !own) return counted;
+  if (rowsWritten === null) return null;
+  const certain = 1 + rowsWritten;
+  if (virtualRows !== "one_more") return certain;
+  // Rows that the server's own triggers wrote cannot be told from the one more row that an owner's trigger may have
+  // written.
+  if (own) return null;
+  return counted > certain ? certain + 1 : certain;
+}

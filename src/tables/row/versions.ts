@@ -1,0 +1,58 @@
+import { type EntityTags, entityTags, etagHeader } from "../../http/conditional.js";
+import { badRequest, isRefusal, Refusal } from "../../http/refusal.js";
+import type { HeadersRecord } from "../../http/respond.js";
+import type { Access } from "../access.js";
+import { type Expected, versionColumn } from "./row-write.js";
+
+/**
+ * The version of a row that is answered whole, as a header (docs/reference/http.md#versions). No header for a table
+ * without versions, or where the caller is not shown the version. `json` is the row.
+ */
+export function etagOf(access: Access, json: string): HeadersRecord {
+  const column = versionColumn(access);
+  if (column === null) return {};
+  const version: unknown = JSON.parse(json)[column.name];
+  return version === undefined || version === null ? {} : etagHeader(String(version));
+}
+
+/**
+ * Which versions a request lets a row have that it changes or deletes, by `If-Match` and `If-None-Match`; null where it
+ * may have any. Refused where the table has no versions, or the caller may not read them.
+ */
+export function expectedVersions(access: Access, headers: Headers): Expected | Refusal | null {
+  const match = entityTags(headers, "If-Match");
+  const noneMatch = entityTags(headers, "If-None-Match");
+  if (isRefusal(match)) return match;
+  if (isRefusal(noneMatch)) return noneMatch;
+  if (match === null && noneMatch === null) return null;
+  const column = versionColumn(access);
+  if (column === null) return noVersions;
+  if (access.writeOnlyKey || !access.readable.has(column.name)) return hiddenVersions;
+  if (noneMatch !== null) return noneMatch === "*" ? { kind: "versions", versions: [] } : onlyAny;
+  if (match === null || match === "*") return null;
+  const versions = match.filter(({ isWeak }) => !isWeak).map(({ text }) => text);
+  return { kind: "versions", versions };
+}
+
+/** The refusal of preconditions on a request that creates rows; null where it has none. */
+export function creatingUnder(headers: Headers): Refusal | null {
+  const noneMatch = entityTags(headers, "If-None-Match");
+  if (isRefusal(noneMatch)) return noneMatch;
+  if (noneMatch !== null) return noneMatch === "*" ? tableIsThere : onlyAny;
+  return headers.has("If-Match") ? notWhenCreating : null;
+}
+
+const noVersions = badRequest("If-Match: the table has no managed version");
+const hiddenVersions = new Refusal("forbidden", "you may not read the version of the row");
+const onlyAny = badRequest("If-None-Match: a write takes * alone");
+const notWhenCreating = badRequest("If-Match: there is no row yet");
+/** RFC 9110, section 13.1.2: the target of the request is the table, and it is there. */
+const tableIsThere = new Refusal("precondition_failed", "there is something already");
+
+/**
+ * Whether a client that has these versions has the one of the header (RFC 9110, section 13.1.2). Weak tags compare, too.
+ */
+export function isKnownTo(known: EntityTags | null, { ETag }: HeadersRecord): boolean {
+  if (known === null || ETag === undefined) return false;
+  return known === "*" || known.some(({ text }) => `"${text}"` === ETag);
+}
