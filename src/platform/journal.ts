@@ -8,8 +8,19 @@ export interface Receipt {
   readonly principalId: string | null;
   /** The HTTP method. */
   readonly method: string;
+  /** The name of the table; of an operation `ops/` and its name, which no table has. */
   readonly table: string;
-  readonly action: "list" | "get" | "create" | "update" | "delete" | "history" | "state" | "restore" | "sync";
+  readonly action:
+    | "list"
+    | "get"
+    | "create"
+    | "update"
+    | "delete"
+    | "history"
+    | "state"
+    | "restore"
+    | "sync"
+    | "operation";
   /** The HTTP status. */
   readonly status: number;
   readonly rowsRead: number | null;

@@ -21,6 +21,13 @@ export interface LiveOperation {
   readonly proof: ProvedOperation;
 }
 
+/** The rules of a project's operations, by name. */
+export function operationRulesOf({
+  operations,
+}: Pick<LiveProject, "operations">): ReadonlyMap<string, OperationRules> {
+  return new Map([...operations].map(([name, { rules }]) => [name, rules]));
+}
+
 /**
  * Whether a table can only be read: a virtual table, or one whose writes need something that this database engine
  * does not have (docs/guides/existing-database.md).

@@ -23,12 +23,13 @@ export type ResultItems =
  * is put together by UNION and the like, no item is known to be a column. Names of tables are in lower case, those of
  * columns as they are written.
  */
-export function resultItems({ kind, tokens, tables }: ProvedSql): ResultItems | null {
+export function resultItems(statement: ProvedSql): ResultItems | null {
+  const { kind, tokens, tables } = statement;
   const outer = outside(tokens);
   if (kind !== "select") {
     const returning = outer.findLast(({ token }) => isKeyword(token, "returning"));
     if (returning === undefined) return null;
-    const target = targetOf(outer, tables);
+    const target = targetTable(statement);
     const sources = { byName: new Map(target === null ? [] : [[target, target]]), hasOthers: false };
     return itemsOf(tokens, returning.index + 1, tokens.length, sources);
   }
@@ -67,13 +68,18 @@ function outside(tokens: readonly Token[], from = 0, to = tokens.length): readon
   return found;
 }
 
-/** The table that an INSERT, an UPDATE or a DELETE writes to. */
-function targetOf(outer: readonly Outer[], tables: ReadonlySet<string>): string | null {
-  const verb = outer.findIndex(({ token }) =>
-    ["insert", "update", "delete"].some((word) => isKeyword(token, word)),
-  );
-  const named = outer.slice(verb + 1).find(({ token }) => isName(token) && tables.has(lower(token)));
+/** The table that an INSERT, an UPDATE or a DELETE writes to, in lower case; null for a SELECT. */
+export function targetTable({ kind, tokens, tables }: ProvedSql): string | null {
+  if (kind === "select") return null;
+  const outer = outside(tokens);
+  const verb = outer.findIndex(({ token }) => isKeyword(token, kind));
+  const named = outer.slice(verb + 1).find(({ token }) => mayBeTable(token) && tables.has(lower(token)));
   return named === undefined ? null : lower(named.token);
+}
+
+/** Whether SQLite takes the token for a table's name behind INTO and the like, where it takes strings, too. */
+function mayBeTable(token: Token): boolean {
+  return isName(token) || token.kind === "string";
 }
 
 /** What a FROM names: tables by the names that columns are called by, and whether there is something else. */

@@ -120,7 +120,7 @@ type TableAnswer = AtOnce<Response | Refusal>;
 type TableHandler = (permitted: PermittedRequest) => TableAnswer;
 type KeyOf = (permitted: PermittedRequest) => RowValues | Refusal;
 type KeyHandler = (permitted: PermittedRequest, key: RowValues) => TableAnswer;
-type Action = Exclude<Subject["action"], "sync">;
+type Action = Exclude<Subject["action"], "sync" | "operation">;
 
 const noSuchTable = new Refusal("not_found", "no such table");
 const noHistory = new Refusal("not_found", "this table keeps no history");
