@@ -45,8 +45,8 @@ export async function runOperation(
 }
 
 async function readOnce(run: RunOf, isShort: boolean, execution: WriteExecution): Promise<string | Refusal> {
-  const { statement, isExact, read: answerOf } = readingRun(run);
-  const [result] = await read(execution, [statement], isShort && isExact ? "short" : "long");
+  const { statement, isShort: isRuleShort, read: answerOf } = readingRun(run);
+  const [result] = await read(execution, [statement], isShort && isRuleShort ? "short" : "long");
   // How many rows the owner's SQL reads is not known.
   execution.tally.add(null);
   const answer = answerOf(result!);
@@ -63,7 +63,7 @@ async function writeOnce(
   const { database, tally } = execution;
   const nonce = toHex(execution.random.bytes(nonceBytes));
   const batch = writingRun(run, execution, nonce, beside);
-  const long = longWorkOf(execution, isShort && batch.isExact ? "short" : "long");
+  const long = longWorkOf(execution, isShort && batch.isShort ? "short" : "long");
   // Only a guard of this run knows its nonce, which no text of the owner's or of a caller's can hold.
   const refused = (error: unknown): Refusal => {
     if (error instanceof AbortError && error.nonce === nonce) return refusalOf(run.operation, error.reason);

@@ -41,8 +41,8 @@ export function onlyReads({ steps }: NamedOperation): boolean {
 /** The statement of an operation that only reads. */
 export interface ReadingRun {
   readonly statement: Statement;
-  /** Whether its rule looks up single rows by indexes. */
-  readonly isExact: boolean;
+  /** Whether its rule is decided quickly, by looking up single rows by indexes. */
+  readonly isShort: boolean;
   /** The JSON text that the statement has answered with, not finished yet, or the reason why it is refused. */
   readonly read: (result: Result) => { readonly json: string } | { readonly reason: string };
 }
@@ -73,7 +73,7 @@ export function readingRun({ operation, allow, project, values }: RunOf): Readin
     : whereAllowed(allow, catalog, answer, refused(notAllowed));
   return {
     statement: bindSingle(only(gated.value), values),
-    isExact: gated.exact,
+    isShort: gated.exact,
     read: ({ rows }) => {
       const text = rows[0]![0] as string;
       return text.startsWith(refusedMark) ? { reason: text.slice(refusedMark.length) } : { json: text };
@@ -84,7 +84,8 @@ export function readingRun({ operation, allow, project, values }: RunOf): Readin
 /** The statements of an operation that writes. */
 export interface WritingRun {
   readonly statements: readonly Statement[];
-  readonly isExact: boolean;
+  /** Whether its rule is decided quickly, and triggers and foreign keys lead to no more rows than those that it writes. */
+  readonly isShort: boolean;
   /** The JSON text of the rows that it answers with, not finished yet, and how many rows it has written. */
   readonly read: (results: readonly Result[]) => {
     readonly json: string;
@@ -148,7 +149,9 @@ export function writingRun(
   statements.push(...beside.last(nonce));
   return {
     statements,
-    isExact: gate?.exact ?? true,
+    isShort:
+      (gate?.exact ?? true) &&
+      consequences.every((each) => each?.triggers.some(({ elsewhere }) => elsewhere) !== true),
     read: (results) => ({
       json: json(results),
       rowsWritten: written.reduce<number | null>((sum, count) => {

@@ -117,7 +117,7 @@ async function carryOut(
     ...migrationStatements(plan.migrations, now),
     newVersion(version, plan, now),
     ...changes.map((sql) => statement(sql)),
-    ...stepExplanations(plan.schema),
+    ...stepExplanations(plan.schema, plan.hash),
   ];
   try {
     // `Database.migrate` checks every foreign key of the database, which is not needed where no table changes.

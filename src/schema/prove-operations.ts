@@ -16,7 +16,10 @@ import { quoteName, tokenize } from "../sqlite/sql-tokens.js";
 export interface ProvedOperation {
   /** Why it must not run; empty where it may. */
   readonly problems: readonly Problem[];
-  /** Whether no step walks over rows, so that it takes no longer in large tables than in small ones. */
+  /**
+   * Whether no step walks over rows by itself, so that it takes no longer in large tables than in small ones. What triggers
+   * do is not looked at.
+   */
   readonly isShort: boolean;
 }
 
@@ -33,7 +36,7 @@ export async function proveOperations(
   if (steps.length === 0) return new Map();
   const objects = await loadObjects(database);
   const named = nameProblems(schema, [...objects.tables.keys(), ...objects.views]);
-  const proofs = await explained(database, steps, objects.virtual);
+  const proofs = await explained(database, steps, objects);
   return new Map(
     [...schema.operations.keys()].map((operation) => {
       const own = steps.flatMap(({ path, step }, index) => {
@@ -93,6 +96,8 @@ interface NamedStep {
 
 /** The tables of a database, as far as a proof needs them. All names are in lower case. */
 interface Objects {
+  /** Stands for the schema: another schema has another tag. */
+  readonly tag: string;
   /** For each table the pages at which it and its indexes begin. */
   readonly tables: ReadonlyMap<string, readonly number[]>;
   readonly views: ReadonlySet<string>;
@@ -127,7 +132,14 @@ async function loadObjects(database: Database): Promise<Objects> {
     type === "table" && /^create virtual/i.test(sql ?? "") ? [name] : [],
   );
   const views = rows.flatMap(([type, name]) => (type === "view" ? [name] : []));
-  return { tables: pages, views: new Set(views), virtual, leadsTo };
+  return { tag: tagOf(JSON.stringify(rows)), tables: pages, views: new Set(views), virtual, leadsTo };
+}
+
+/** Digits that are most probably other ones for another text (FNV-1a of 32 bits). */
+function tagOf(text: string): string {
+  let hash = 0x811c9dc5;
+  for (let i = 0; i < text.length; i++) hash = Math.imul(hash ^ text.charCodeAt(i), 0x01000193) >>> 0;
+  return String(hash);
 }
 
 /** What EXPLAIN says of a statement. */
@@ -137,7 +149,7 @@ interface Explanation {
   /** The virtual tables and table functions that it opens; `unknown` for one that is none of those. */
   readonly virtual: readonly string[];
   readonly writes: boolean;
-  /** Whether it walks over the rows of anything. */
+  /** Whether it walks over the rows of anything by itself; what its triggers do is not looked at. */
   readonly loops: boolean;
   /** Whether it opens tables of another database than the main one. */
   readonly elsewhere: boolean;
@@ -149,16 +161,16 @@ const tableFunctions = ["json_each", "json_tree"];
 async function explained(
   database: Database,
   steps: readonly NamedStep[],
-  virtual: readonly string[],
+  { virtual, tag }: Pick<Objects, "virtual" | "tag">,
 ): Promise<readonly (Explanation | string)[]> {
   const modules = [...tableFunctions, ...virtual];
   // SQLite shows a virtual table by an address, which is told by explaining a read of it on the same connection.
-  const known = modules.map((name) => explain(`SELECT 1 FROM ${quoteName(name)}`));
+  const known = modules.map((name) => explain(`SELECT 1 FROM ${quoteName(name)}`, tag));
   const read = (results: readonly Result[]): readonly Explanation[] => {
     const addresses = new Map(modules.map((name, index) => [addressesIn(results[index]!)[0] ?? "", name]));
     return results.slice(modules.length).map((result) => explanationOf(result, addresses));
   };
-  const statements = steps.map(explainStep);
+  const statements = steps.map((step) => explainStep(step, tag));
   const ask = async (asked: readonly Statement[]) => {
     try {
       return read(await database.query([...known, ...asked]));
@@ -178,13 +190,17 @@ async function explained(
   return each;
 }
 
-function explainStep({ step }: NamedStep): Statement {
+function explainStep({ step }: NamedStep, schemaTag: string): Statement {
   const { text, parameters } = boundSql(step.statement);
-  return explain(text, parameters.length);
+  return explain(text, schemaTag, parameters.length);
 }
 
-function explain(sql: string, parameters = 0): Statement {
-  return { sql: `EXPLAIN ${sql}`, params: Array.from({ length: parameters }, () => null) };
+/**
+ * An EXPLAIN for the schema that `schemaTag` stands for. D1 keeps compiled statements by their text, and an EXPLAIN, which
+ * is not run, is not compiled anew when the schema has changed.
+ */
+function explain(sql: string, schemaTag: string, parameters = 0): Statement {
+  return { sql: `EXPLAIN /* ${schemaTag} */ ${sql}`, params: Array.from({ length: parameters }, () => null) };
 }
 
 function addressesIn({ rows }: Result): readonly string[] {
@@ -208,12 +224,18 @@ function explanationOf(result: Result, addresses: ReadonlyMap<string, string>): 
     pages: [...opened.map(({ p2 }) => p2), ...cleared.map(({ p1 }) => Number(p1))],
     virtual: addressesIn(result).map((address) => addresses.get(address) ?? "unknown"),
     writes: transactions.some(({ p2 }) => p2 > 0),
-    loops: rows.some(({ opcode }) => walking.includes(opcode)),
+    loops: mainProgram(result).some(([, opcode]) => walking.includes(String(opcode))),
     elsewhere:
       opened.some(({ p3 }) => p3 !== 0) ||
       cleared.some(({ p2 }) => p2 !== 0) ||
       transactions.some(({ p1 }) => p1 !== 0),
   };
+}
+
+/** The instructions of the statement itself: those of its triggers come after it, each numbered from 0 again. */
+function mainProgram({ rows }: Result): Result["rows"] {
+  const next = rows.findIndex(([address], index) => index > 0 && Number(address) === 0);
+  return next === -1 ? rows : rows.slice(0, next);
 }
 
 /** What a step opens that it must not, as messages. */
@@ -251,9 +273,12 @@ function reachedFrom(tables: ReadonlySet<string>, { leadsTo }: Objects): Readonl
 }
 
 /**
- * The EXPLAIN of every step of the operations. Behind the statements of a schema change, in the same transaction, they fail
+ * The EXPLAIN of every step of the operations, for the schema that `schemaTag` stands for (letters and digits). Behind the statements of a schema change, in the same transaction, they fail
  * where a step would not fit the tables as they are after it.
  */
-export function stepExplanations(schema: Pick<Schema, "operations">): readonly Statement[] {
-  return stepsOf(schema).map(explainStep);
+export function stepExplanations(
+  schema: Pick<Schema, "operations">,
+  schemaTag: string,
+): readonly Statement[] {
+  return stepsOf(schema).map((step) => explainStep(step, schemaTag));
 }

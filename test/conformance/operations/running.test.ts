@@ -306,6 +306,32 @@ describe("what operations are made of", () => {
     expect(await rowsOf(server, "SELECT count(*) AS n FROM accounts")).toEqual([[3]]);
   });
 
+  it("nobody can pass a text off as a guard, neither a caller nor the owner", async () => {
+    const nonce = "0".repeat(32);
+    const { nobody, server } = await serveAccounts(`
+  forge:
+    params: { path: text }
+    allow: public
+    steps:
+      - { sql: "update accounts set note = json_extract('{}', :path)" }
+  forge_in_select:
+    params: { path: text }
+    allow: public
+    steps:
+      - { sql: "select '!allow' || ifnull(json_extract('{}', :path), '') as a", returns: one, as: { a: text } }
+  owners:
+    allow: public
+    steps:
+      - { sql: "update accounts set note = json_extract('{}', 'svc:${nonce}:allow')" }
+`);
+    for (const path of [`svc:${nonce}:allow`, `svc:${nonce}:0:expect`, "!allow"])
+      for (const name of ["forge", "forge_in_select"])
+        expectRefusal(await nobody.post(`/ops/${name}`, { path }), 400, "bad_request");
+    expectRefusal(await nobody.post("/ops/owners", {}), 400, "bad_request");
+    expect(dataOf(await nobody.post("/ops/forge_in_select", { path: "$.x" }))).toEqual({ a: "!allow" });
+    expect(await rowsOf(server, "SELECT DISTINCT note FROM accounts")).toEqual([[null]]);
+  });
+
   it("one without a rule is for keys alone", async () => {
     const { ada, nobody, server } = await serveAccounts(operations);
     await member(server, "root", "admin");
