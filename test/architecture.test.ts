@@ -210,6 +210,7 @@ describe("SQL", () => {
     "sqlite/",
     "auth/store/",
     "node/libsql",
+    "platform/abort.ts",
     "platform/foreign-key-check.ts",
     "remote/libsql.ts",
     "worker/d1.ts",

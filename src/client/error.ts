@@ -1,6 +1,13 @@
 /** Why a call failed: the server has refused it, or its response did not arrive. */
 export class SvcError extends Error {
   override readonly name = "SvcError";
+
+  /**
+   * The columns that the server's refusal is about, such as those of a unique constraint, so that a form can mark its
+   * fields. Empty where the server names none.
+   */
+  readonly columns: readonly string[];
+
   constructor(
     /** The HTTP status; 0 where no response arrived. */
     readonly status: number,
@@ -13,9 +20,10 @@ export class SvcError extends Error {
     message: string,
     /** After how many seconds the call may be sent again, from the header Retry-After; null where there is none. */
     readonly retryAfterSeconds: number | null = null,
-    options?: ErrorOptions,
+    options: ErrorOptions & { readonly columns?: readonly string[] } = {},
   ) {
     super(message, options);
+    this.columns = options.columns ?? [];
   }
 
   /** Whether the same call may succeed later, because the failure was not caused by the call itself. */

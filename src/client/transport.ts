@@ -105,15 +105,17 @@ function textOf(body: unknown): string | null {
 
 function read({ ok, status, headers }: Response, text: string): Answer {
   const body = parsed(text) as {
-    readonly error?: { readonly code?: unknown; readonly message?: unknown };
+    readonly error?: { readonly code?: unknown; readonly message?: unknown; readonly columns?: unknown };
   } | null;
   if (ok && body !== null && "data" in body) return body as Answer;
-  const { code, message } = body?.error ?? {};
+  const { code, message, columns } = body?.error ?? {};
   const retryAfter = Number.parseInt(headers.get("Retry-After") ?? "", 10);
   // A response that is not in the server's format comes from something in between, such as a proxy, so its status says
   // nothing about the session.
   throw !ok && typeof code === "string"
-    ? new SvcError(status, code, String(message), Number.isNaN(retryAfter) ? null : retryAfter)
+    ? new SvcError(status, code, String(message), Number.isNaN(retryAfter) ? null : retryAfter, {
+        columns: Array.isArray(columns) ? columns.map(String) : [],
+      })
     : new SvcError(status, "unexpected_answer", `an answer of status ${status} that is not the server's`);
 }
 

@@ -34,14 +34,15 @@ export type ErrorCode = keyof typeof statuses;
 
 /**
  * Why a request is refused. Functions return it as a value, they do not throw it; the route turns it into a response.
- * The message is shown to the caller. `options.status` replaces the status of the code, and `options.facts` are for the
- * request log.
+ * The message is shown to the caller. `options.columns` are the columns of the table that the refusal is about, which the
+ * caller may know. `options.status` replaces the status of the code, and `options.facts` are for the request log.
  */
 export class Refusal {
   constructor(
     readonly code: ErrorCode,
     readonly message: string,
     private readonly options: {
+      readonly columns?: readonly string[];
       readonly headers?: HeadersRecord;
       readonly status?: 403 | 408 | 431;
       readonly facts?: Pick<AnswerFacts, "rule" | "event" | "principal">;
@@ -52,10 +53,17 @@ export class Refusal {
     return this.options.status ?? statuses[this.code];
   }
 
-  /** The answer `{ error: { code, message } }` (`docs/reference/errors.md`). */
+  /** The `error` of the answer (`docs/reference/errors.md`). Without columns it has no member `columns`. */
+  get error(): { readonly code: ErrorCode; readonly message: string; readonly columns?: readonly string[] } {
+    const { code, message } = this;
+    const { columns = [] } = this.options;
+    return { code, message, ...(columns.length > 0 && { columns }) };
+  }
+
+  /** The answer `{ error }`. */
   toResponse(): Response {
-    const { code, message, status, options } = this;
-    return tell(json({ error: { code, message } }, status, options.headers), { code, ...options.facts });
+    const { code, error, status, options } = this;
+    return tell(json({ error }, status, options.headers), { code, ...options.facts });
   }
 }
 
@@ -78,5 +86,6 @@ export function methodNotAllowed(...allowed: readonly string[]): Refusal {
   return new Refusal("method_not_allowed", "no such method here: see the header Allow", { headers });
 }
 
-/** A 400 `bad_request` with a message for the caller. */
-export const badRequest = (message: string) => new Refusal("bad_request", message);
+/** A 400 `bad_request` with a message for the caller, and the columns of the table that it is about. */
+export const badRequest = (message: string, columns: readonly string[] = []) =>
+  new Refusal("bad_request", message, { columns });

@@ -137,7 +137,8 @@ export function errorResponses(): JsonSchema {
 }
 
 function errorSchema(status: ErrorStatus): JsonSchema {
-  return object({ error: object({ code: { enum: codesOf(status) }, message: text }) });
+  const error = { code: { enum: codesOf(status) }, message: text, columns: list(text) };
+  return object({ error: object(error, "columns") });
 }
 
 function codesOf(status: ErrorStatus): readonly string[] {

@@ -102,9 +102,10 @@ export const scalarFunctions: ReadonlySet<string> = words(
    substring time timediff trim trunc typeof unhex unicode unixepoch unlikely upper zeroblob`,
 );
 
-/** All names in an expression, in lower case. Some of them may not be columns, such as functions. */
+/** All names in an expression but those of functions, in lower case. Some of them may not be columns, such as types. */
 export function namesIn(sql: string): Set<string> {
-  const named = tokenize(sql).filter(({ kind }) => kind === "word" || kind === "quoted");
+  const tokens = tokenize(sql);
+  const named = tokens.filter((token, index) => isColumn(token, tokens[index + 1]));
   return new Set(named.map(({ value }) => value.toLowerCase()));
 }
 

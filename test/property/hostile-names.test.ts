@@ -26,6 +26,8 @@ pairs:
   columns: { a: { type: text }, b: { type: integer }, note: { type: text } }
 `;
 
+const columnNames = "id owner body level score flag doc bin label a b note".split(" ");
+
 const everything = '{ read = "public", create = "public", update = "public", delete = "public" }';
 const config = `[rules]\nnotes = ${everything}\nnumbers = ${everything}\npairs = ${everything}\n`;
 
@@ -234,8 +236,13 @@ async function ask({ server, spy }: Fixture, probe: Probe): Promise<Seen> {
 }
 
 function expectErrorShape(answer: unknown, described: string): void {
-  expect(answer, described).toEqual({ error: { code: expect.any(String), message: expect.any(String) } });
-  const { message } = (answer as { error: { message: string } }).error;
+  const { error } = answer as { error: { message: string; columns?: string[] } };
+  const { message, columns } = error;
+  expect(answer, described).toEqual({
+    error: { code: expect.any(String), message: expect.any(String), ...(columns && { columns }) },
+  });
+  if (columns) expect(columns, described).not.toEqual([]);
+  for (const column of columns ?? []) expect(columnNames, described).toContain(column);
   const own = message.replace(/"(?:[^"\\]|\\.)*"/g, "");
   expect(message.length, described).toBeLessThan(500);
   expect(own, described).not.toMatch(/SELECT |INSERT |UPDATE |DELETE FROM|SQLITE|\bat .*\.(ts|js):/);

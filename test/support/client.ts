@@ -54,11 +54,19 @@ export async function read(response: Response): Promise<Answer> {
 const inside =
   /\b(SELECT|INSERT|UPDATE|DELETE|RETURNING|SQLITE_\w+|sqlite|libsql|constraint failed)\b|\bat .+:\d+:\d+|node_modules|"?_(users|sessions|refresh_tokens|service_keys|schema)\b/;
 
-/** The answer is the error of that status and code, in the specification's shape and nothing beside it. */
-export function expectRefusal(answer: Answer, status: number, code: string): string {
+/**
+ * The answer is the error of that status and code, about these columns, in the specification's shape and nothing beside
+ * it. Returns its message.
+ */
+export function expectRefusal(
+  answer: Answer,
+  status: number,
+  code: string,
+  columns: readonly string[] = [],
+): string {
   expect({ status: answer.status, body: answer.body }).toEqual({
     status,
-    body: { error: { code, message: expect.stringMatching(/./) } },
+    body: { error: { code, message: expect.stringMatching(/./), ...(columns.length > 0 && { columns }) } },
   });
   expect(answer.headers.get("Cache-Control")).toBe("no-store");
   expect(answer.text).not.toMatch(inside);

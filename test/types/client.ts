@@ -193,3 +193,7 @@ export async function auth() {
 }
 
 export const isGone = (error: SvcError): boolean => error.status === 404;
+
+export function fields(error: SvcError): void {
+  same<typeof error.columns, readonly string[]>(true);
+}

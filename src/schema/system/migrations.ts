@@ -2,6 +2,7 @@ import { boundedSessions } from "./bounded-sessions.js";
 import { changeLog } from "./change-log.js";
 import { countersThatEnd } from "./counters-that-end.js";
 import { firstTables } from "./first-tables.js";
+import { writesTogether } from "./writes-together.js";
 
 /** A change of the server's own tables. Once released, it is never edited. */
 export interface SystemMigration {
@@ -22,4 +23,5 @@ export const systemMigrations: readonly SystemMigration[] = [
   { release: "0.2.0", statements: boundedSessions },
   { release: "0.2.0", statements: countersThatEnd },
   { release: "0.2.0", statements: changeLog },
+  { release: "0.2.0", statements: writesTogether },
 ];

@@ -1,4 +1,4 @@
-import { badRequest, Refusal } from "../../http/refusal.js";
+import { Refusal } from "../../http/refusal.js";
 import type { ConstraintError } from "../../platform/database.js";
 import type { Table } from "../../project/model.js";
 import type { CatalogTable } from "../../schema/catalog.js";
@@ -17,37 +17,63 @@ export interface RefusedWrite {
 
 /**
  * The 4xx answer for a broken constraint (`docs/reference/errors.md#constraints`). The message never holds SQL. It
- * names columns and checks only where the caller may read all columns that are involved.
+ * names columns and checks only where the caller may read all columns that are involved. The answer's `columns` are
+ * those of the constraint, where it is certain which one it was.
  */
 export function constraintRefusal(error: ConstraintError, write: RefusedWrite): Refusal {
+  const { code, message, constraints, named, isOpen } = broken(error, write);
+  const mayRead = constraints.flat().every((column) => write.readable.has(column));
+  if (!mayRead) return new Refusal(code, message);
+  const [only, ...others] = constraints;
+  const isCertain = only !== undefined && others.length === 0 && isOpen !== true;
+  return new Refusal(code, named ?? message + listed(constraints), isCertain ? { columns: only } : {});
+}
+
+/** What a write has broken, as far as SQLite says. */
+interface Broken {
+  readonly code: "bad_request" | "conflict";
+  /** What every caller is told. */
+  readonly message: string;
+  /** The columns of each constraint that it may have been. */
+  readonly constraints: readonly (readonly string[])[];
+  /** What is told instead to those who may read all of these columns; without it, the message with the columns. */
+  readonly named?: string;
+  /** Whether it may have been something else than one of `constraints`. */
+  readonly isOpen?: boolean;
+}
+
+function broken(error: ConstraintError, write: RefusedWrite): Broken {
   switch (error.kind) {
-    case "not_null":
-      return badRequest(`a column that must have a value has none${listed(columnsIn(error, write), write)}`);
+    case "not_null": {
+      const message = "a column that must have a value has none";
+      return { code: "bad_request", message, constraints: [columnsIn(error, write)] };
+    }
     case "unique": {
       const message = "a row with the same key or unique values exists";
-      return new Refusal("conflict", message + listed(columnsIn(error, write), write));
+      return { code: "conflict", message, constraints: [columnsIn(error, write)] };
     }
-    case "datatype":
-      return badRequest("a value is not of its column's type");
-    case "trigger":
-      return badRequest(error.detail ?? "a trigger of the table refuses this");
+    case "datatype": {
+      const message = "a value is not of its column's type";
+      return { code: "bad_request", message, constraints: [columnsIn(error, write)] };
+    }
+    case "trigger": {
+      const message = error.detail ?? "a trigger of the table refuses this";
+      return { code: "bad_request", message, constraints: [] };
+    }
     case "check":
-      return badRequest(brokenCheck(error, write));
+      return { code: "bad_request", ...brokenCheck(error, write) };
     case "foreign_key":
-      return new Refusal("conflict", brokenReference(write));
+      return { code: "conflict", ...brokenReference(write) };
   }
 }
 
-function mayRead(columns: readonly string[], { readable }: RefusedWrite): boolean {
-  return columns.every((column) => readable.has(column));
-}
-
-/**
- * The columns as the end of a message, such as `: owner_id, name`; empty where there are none, or the caller may not
- * read one of them.
- */
-function listed(columns: readonly string[], write: RefusedWrite): string {
-  return columns.length > 0 && mayRead(columns, write) ? `: ${columns.join(", ")}` : "";
+/** The columns as the end of a message, such as `: owner_id, name` or `: one of room, (secret, owner)`. */
+function listed(constraints: Broken["constraints"]): string {
+  const [only, ...others] = constraints;
+  if (only === undefined || only.length === 0) return "";
+  if (others.length === 0) return `: ${only.join(", ")}`;
+  const each = constraints.map((columns) => (columns.length === 1 ? columns[0] : `(${columns.join(", ")})`));
+  return `: one of ${each.join(", ")}`;
 }
 
 /**
@@ -55,60 +81,67 @@ function listed(columns: readonly string[], write: RefusedWrite): string {
  * message names none, or columns of another table.
  */
 function columnsIn({ message }: ConstraintError, { table }: RefusedWrite): readonly string[] {
-  const [, list] = /^(?:NOT NULL|UNIQUE) constraint failed: (\w+\.\w+(?:, \w+\.\w+)*)$/.exec(message) ?? [];
+  const [, list] =
+    /^(?:(?:NOT NULL|UNIQUE) constraint failed:|cannot store \w+ value in \w+ column) (\w+\.\w+(?:, \w+\.\w+)*)$/.exec(
+      message,
+    ) ?? [];
   const names = list?.split(", ").map((name) => name.split(".")) ?? [];
   return names.every(([of]) => of === table.name) ? names.map(([, column]) => column!) : [];
 }
 
-function brokenCheck({ detail }: ConstraintError, write: RefusedWrite): string {
-  const { checks } = write.physical;
+function brokenCheck({ detail }: ConstraintError, { physical }: RefusedWrite): Omit<Broken, "code"> {
+  const { checks } = physical;
   const check =
     checks.find(({ name }) => name !== null && name === detail) ??
     checks.find(({ sql }) => sameFragment(sql, detail));
-  if (check === undefined || !mayRead(check.columns, write)) return "a value breaks a check of the table";
+  const message = "a value breaks a check of the table";
+  if (check === undefined) return { message, constraints: [] };
+  const constraints = [check.columns];
   return check.name === null
-    ? `a value breaks a check of the table${listed(check.columns, write)}`
-    : `a value breaks the check ${JSON.stringify(check.name)}`;
+    ? { message, constraints }
+    : { message, constraints, named: `a value breaks the check ${JSON.stringify(check.name)}` };
 }
 
 const missing = "a reference does not hold: the row that it names is missing";
 const referredTo = "a reference does not hold: rows still refer to this one";
+const missingOrReferredTo = `${missing}, or rows still refer to this one`;
 
-/** SQLite does not say which foreign key was broken, so the message names all that the write may have broken. */
-function brokenReference(write: RefusedWrite): string {
+/** SQLite does not say which foreign key was broken, so these are all that the write may have broken. */
+function brokenReference(write: RefusedWrite): Omit<Broken, "code"> {
   const { kind, physical } = write;
   const keys = physical.foreignKeys.filter((columns) => mayBreak(columns, write));
-  const both = `${missing}, or rows still refer to this one`;
-  if (physical.triggers[kind].run) return both;
-  if (kind === "delete" || keys.length === 0) return kind === "insert" ? both : referredTo;
-  const sentence = kind === "insert" || !changesKey(write) ? missing : both;
-  if (!mayRead(keys.flat(), write)) return sentence;
-  if (keys.length === 1) return `${sentence}: ${keys[0]!.join(", ")}`;
-  const names = keys.map((columns) => (columns.length === 1 ? columns[0] : `(${columns.join(", ")})`));
-  return `${sentence}: one of ${names.join(", ")}`;
+  if (physical.triggers[kind].run) return { message: missingOrReferredTo, constraints: [] };
+  if (kind === "delete" || keys.length === 0)
+    return { message: kind === "insert" ? missingOrReferredTo : referredTo, constraints: [] };
+  return kind === "insert" || !changesKey(write)
+    ? { message: missing, constraints: keys }
+    : { message: missingOrReferredTo, constraints: keys, isOpen: true };
 }
 
 /**
  * Whether a write may have broken the foreign key of these columns. A foreign key that has NULL in any of its columns
- * is never broken.
+ * is never broken. Columns that are not served are generated ones, which change with others.
  */
 function mayBreak(key: readonly string[], { kind, table, written }: RefusedWrite): boolean {
   const values = key.map((name) => {
     const column = table.columns.get(name);
     const value = written.get(name);
     const isKept = kind === "update" || column === undefined || column.default !== null;
-    return { isWritten: value !== undefined, isNull: value === undefined ? !isKept : value === null };
+    return {
+      isWritten: value !== undefined || column === undefined,
+      isNull: value === undefined ? !isKept : value === null,
+    };
   });
   return (
     values.every(({ isNull }) => !isNull) && (kind === "insert" || values.some(({ isWritten }) => isWritten))
   );
 }
 
-/** Whether an update sets a column of a unique key, to which rows of other tables may refer. */
+/** Whether an update changes a unique key, to which rows of other tables may refer. Generated columns may change. */
 function changesKey({ table, physical, written }: RefusedWrite): boolean {
   const keys = [
     ...table.unique,
     ...physical.indexes.filter(({ unique }) => unique).map(({ columns }) => columns.map(({ name }) => name)),
   ];
-  return keys.some((columns) => columns.some((column) => written.has(column)));
+  return keys.some((columns) => columns.some((column) => written.has(column) || !table.columns.has(column)));
 }

@@ -94,7 +94,7 @@ export function createValues(access: Access, body: Body): RowValues | Refusal {
     beyondNumbers(values, physical?.rowid) ??
     (unset === undefined
       ? values
-      : badRequest(`${unset}: expected a value, as it is part of the primary key`))
+      : badRequest(`${unset}: expected a value, as it is part of the primary key`, [unset]))
   );
 }
 
@@ -114,7 +114,7 @@ function isLeftNull(column: Column, values: RowValues, physical: CatalogTable | 
 function beyondNumbers(values: RowValues, rowid: ColumnName | null | undefined): Refusal | null {
   const value = rowid && values.get(rowid);
   return typeof value === "bigint" && !isSafe(value)
-    ? badRequest(`${rowid}: expected an integer within ±(2^53−1)`)
+    ? badRequest(`${rowid}: expected an integer within ±(2^53−1)`, [rowid!])
     : null;
 }
 
@@ -128,7 +128,7 @@ export function patchValues(access: Access, body: Body): RowValues | Refusal {
   const key = [...values.keys()].find((column) => keyColumns.includes(column));
   return key === undefined
     ? (forbiddenIn(values, access) ?? values)
-    : badRequest(`${key} is part of the primary key, which cannot be changed`);
+    : badRequest(`${key} is part of the primary key, which cannot be changed`, [key]);
 }
 
 /**
@@ -143,7 +143,7 @@ function forbiddenIn(values: RowValues, access: Access): Refusal | null {
   const column = [...values.keys()].find((name) => !access.mayWrite(name));
   if (column === undefined) return null;
   const rule = `rules.${access.table.name}.columns.${column}.write`;
-  return new Refusal("forbidden", `you may not write ${column}`, { facts: { rule } });
+  return new Refusal("forbidden", `you may not write ${column}`, { columns: [column], facts: { rule } });
 }
 
 function columnValues(table: Table, body: Body, physical: CatalogTable | undefined): RowValues | Refusal {
@@ -151,11 +151,11 @@ function columnValues(table: Table, body: Body, physical: CatalogTable | undefin
   for (const [name, value] of Object.entries(body)) {
     const column = table.columns.get(name);
     if (column === undefined) return badRequest(`unknown column ${quoted(name)}`);
-    if (column.managed !== null) return badRequest(`${name}: the server sets this column by itself`);
+    if (column.managed !== null) return badRequest(`${name}: the server sets this column by itself`, [name]);
     const parsed = fromJson(column, value);
-    if (!parsed.ok) return badRequest(`${name}: expected ${parsed.expected}`);
+    if (!parsed.ok) return badRequest(`${name}: expected ${parsed.expected}`, [name]);
     if (numericAffinity(name, physical) !== undefined && becomesAnother(column, parsed.value))
-      return badRequest(`${name}: the database would store that text as a number`);
+      return badRequest(`${name}: the database would store that text as a number`, [name]);
     values.set(column.name, parsed.value);
   }
   return values;

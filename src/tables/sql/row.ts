@@ -47,6 +47,15 @@ export interface WriteStatement extends Counted<Sql> {
    * `NotWritten`.
    */
   readonly guard: () => Sql;
+  /**
+   * `FROM … WHERE …` of the row, for a SELECT right after the write, or right before a delete. Null where the row cannot be
+   * found by what is known of it: the table is WITHOUT ROWID, and its key is made by a default.
+   */
+  readonly row: Sql | null;
+  /**
+   * What the write answers with, for such a SELECT: the value of RETURNING, and the primary key as JSON.
+   */
+  readonly answered: { readonly row: Sql; readonly key: Sql };
 }
 
 /**
@@ -176,6 +185,8 @@ export function insertStatement(
       probes: null,
       admitted: everyRow,
       guard: once(guardAfter(everyRow)),
+      row: insertedRow(table, values, catalog),
+      answered: { row: returning.row, key: keyJson(table, catalog) },
       asked: null,
       exact: returning.exact,
       seeks: returning.seeks,
@@ -198,10 +209,28 @@ export function insertStatement(
     probes,
     admitted,
     guard: once(guardAfter(admitted)),
+    row: insertedRow(table, values, catalog),
+    answered: { row: returning.row, key: keyJson(table, catalog) },
     asked: probes,
     exact: guard.exact && returning.exact,
     seeks: [...guard.seeks, ...returning.seeks],
   };
+}
+
+/** The primary key of a row of the table as JSON. */
+function keyJson(table: Table, catalog: Catalog): Sql {
+  const refer = ({ name: column }: Column) => sql`${name(table.name)}.${name(column)}`;
+  return jsonObject(keyOf(table), refer, catalog.tables.get(table.name));
+}
+
+function insertedRow(table: Table, values: Values, catalog: Catalog): Sql | null {
+  const target = name(table.name);
+  const { rowid } = catalog.tables.get(table.name)!;
+  if (rowid !== null) return sql`FROM ${target} WHERE ${target}.${name(rowid)} = last_insert_rowid()`;
+  const key = keyOf(table);
+  if (key.length === 0 || !key.every((column) => values.has(column))) return null;
+  const given: Values = new Map(key.map((column) => [column, values.get(column)!]));
+  return sql`FROM ${target} WHERE ${keyIs(table, given, target, catalog)}`;
 }
 
 /**
@@ -288,6 +317,8 @@ export function updateStatement(
     probes: found.probes,
     admitted: found.admitted,
     guard: found.guard,
+    row: sql`FROM ${target} WHERE ${keyIs(table, key, target, catalog)}`,
+    answered: { row: returning.row, key: keyJson(table, catalog) },
     asked: found.probes,
     exact: found.exact && returning.exact,
     seeks: [...found.seeks, ...returning.seeks],
@@ -391,17 +422,15 @@ export function deleteStatement(
   const row: SqlNames["row"] = (column) => sql`${target}.${name(column)}`;
   const names: SqlNames = { ...namesOf(catalog.tables.get(table.name)), row };
   const parts: readonly GuardPart[] = alwaysTrue(rule) ? [] : [{ terms: [rule], names }];
-  const returned = jsonObject(
-    keyOf(table),
-    ({ name: column }) => sql`${target}.${name(column)}`,
-    catalog.tables.get(table.name),
-  );
+  const returned = keyJson(table, catalog);
   const found = foundRow(table, key, parts, precondition, catalog);
   return {
     statement: sql`DELETE FROM ${target} WHERE ${found.condition} RETURNING ${returned} AS row`,
     probes: found.probes,
     admitted: found.admitted,
     guard: found.guard,
+    row: sql`FROM ${target} WHERE ${keyIs(table, key, target, catalog)}`,
+    answered: { row: returned, key: returned },
     asked: found.probes,
     exact: found.exact,
     seeks: found.seeks,

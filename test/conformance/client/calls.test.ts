@@ -224,8 +224,25 @@ describe("a table of the client", () => {
       status: 400,
       code: "bad_request",
       message: "limit: expected an integer from 1 to 1000",
+      columns: [],
       isTransient: false,
     });
+  });
+
+  it("tells which columns a refusal is about, so that a form can mark its fields", async () => {
+    const { notes, members } = await signedIn();
+    await notes.create({ body: "one" });
+    const member = { room: "r", user: "u", since: 1 };
+    await members.create(member);
+    const columnsOf = (call: Promise<unknown>) =>
+      call.then(
+        () => "no refusal",
+        (error: SvcError) => error.columns,
+      );
+    expect(await columnsOf(members.create(member))).toEqual(["room", "user"]);
+    expect(await columnsOf(notes.update(1, { stars: "many" as never }))).toEqual(["stars"]);
+    expect(await columnsOf(notes.get(7))).toEqual([]);
+    expect(await columnsOf(notes.get(".." as never))).toEqual([]);
   });
 
   it("asks nothing that would mean something else than what was meant", async () => {

@@ -206,7 +206,7 @@ describe("no meta", () => {
   it("is on an error", async () => {
     const { key } = await library();
     expectRefusal(await key.get("/api/shelves/99"), 404, "not_found");
-    expectRefusal(await key.post("/api/shelves", { id: 1 }), 409, "conflict");
+    expectRefusal(await key.post("/api/shelves", { id: 1 }), 409, "conflict", ["id"]);
     expectRefusal(await key.get("/api/shelves?limit=0"), 400, "bad_request");
   });
 

@@ -162,7 +162,7 @@ describe("the receipt of a request that failed", () => {
   it("does not guess what was read before a foreign key refused", async () => {
     const { server, ada } = await people();
     await run(server, "INSERT INTO owners VALUES (1, 'ada')");
-    expectRefusal(await ada.post("/api/things", orphan), 409, "conflict");
+    expectRefusal(await ada.post("/api/things", orphan), 409, "conflict", ["owner"]);
     expect(await rowsOf(server, `SELECT rows_read, rows_written FROM ${receiptRows}`)).toEqual([[null, 0]]);
   });
 });
@@ -176,7 +176,7 @@ describe("GET /admin/api/usage", () => {
     await key.post("/api/pairs", { a: 1, b: 1 });
     server.clock.advance(600_000);
     await run(server, "INSERT INTO owners VALUES (1, 'ada')");
-    expectRefusal(await ada.post("/api/things", orphan), 409, "conflict");
+    expectRefusal(await ada.post("/api/things", orphan), 409, "conflict", ["owner"]);
     const sum = (name: string, ...counts: number[]) => ({
       key: name,
       requests: counts[0],

@@ -319,7 +319,12 @@ visits:
     expect(Object.keys(document.components.schemas)).not.toContain("pairs.changes");
     dataOf(await key.post("/api/pairs", { a: 1, b: "x" }));
     for (const body of [{}, { b: "y" }])
-      expectRefusal(await key.patch("/api/pairs/_svc/key?a=1&b=x", body), 400, "bad_request");
+      expectRefusal(
+        await key.patch("/api/pairs/_svc/key?a=1&b=x", body),
+        400,
+        "bad_request",
+        Object.keys(body),
+      );
   });
 });
 

@@ -110,7 +110,7 @@ describe("single keys", () => {
     const server = await serve(project);
     const key = client(server, await apiKey(server, "project:backend"));
     expectAnswer(await key.post("/api/diaries", {}), 201, { data: { id: 1, owner_id: null, entry: null } });
-    expectRefusal(await key.post("/api/notes", {}), 400, "bad_request");
+    expectRefusal(await key.post("/api/notes", {}), 400, "bad_request", ["owner_id"]);
     expect(await countOf(server, "notes")).toBe(0);
   });
 
@@ -121,7 +121,7 @@ describe("single keys", () => {
       data: { id: -7, owner_id: null, entry: null },
     });
     expectAnswer(await key.get("/api/diaries/-7"), 200, { data: { id: -7, owner_id: null, entry: null } });
-    expectRefusal(await key.post("/api/diaries", { id: -7 }), 409, "conflict");
+    expectRefusal(await key.post("/api/diaries", { id: -7 }), 409, "conflict", ["id"]);
   });
 });
 
@@ -171,8 +171,10 @@ describe("composite keys", () => {
     const server = await serve(project);
     const backend = client(server, await apiKey(server, "project:backend"));
     await backend.post("/api/members", { room: 1, person: "ada" });
-    for (const body of [{ room: 2 }, { person: "bob" }, { person: "ada", role: "owner" }])
-      expectRefusal(await backend.patch("/api/members/_svc/key?room=1&person=ada", body), 400, "bad_request");
+    for (const body of [{ room: 2 }, { person: "bob" }, { person: "ada", role: "owner" }]) {
+      const answer = await backend.patch("/api/members/_svc/key?room=1&person=ada", body);
+      expectRefusal(answer, 400, "bad_request", [Object.keys(body)[0]!]);
+    }
     expect(await rowsOf(server, "SELECT * FROM members")).toEqual([[1, "ada", "member"]]);
   });
 

@@ -163,10 +163,10 @@ describe("a value of another JSON type is refused, never coerced", () => {
     "%s: %j",
     async (column, value) => {
       const { server, key } = await samples();
-      expectRefusal(await key.post("/api/samples", { [column]: value }), 400, "bad_request");
+      expectRefusal(await key.post("/api/samples", { [column]: value }), 400, "bad_request", [column]);
       expect(await countOf(server, "samples")).toBe(0);
       await key.post("/api/samples", {});
-      expectRefusal(await key.patch("/api/samples/1", { [column]: value }), 400, "bad_request");
+      expectRefusal(await key.patch("/api/samples/1", { [column]: value }), 400, "bad_request", [column]);
       expectAnswer(await key.get("/api/samples/1"), 200, { data: empty });
     },
   );

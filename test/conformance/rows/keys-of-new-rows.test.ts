@@ -27,16 +27,16 @@ ${open("paired")}`,
     for (const caller of [client(server), ada, root])
       for (const table of ["plain", "shown"])
         for (const id of [5, "9223372036854775807", -1, null])
-          expectRefusal(await caller.post(`/api/${table}`, { id, n: 1 }), 403, "forbidden");
+          expectRefusal(await caller.post(`/api/${table}`, { id, n: 1 }), 403, "forbidden", ["id"]);
     for (const caller of [client(server), ada])
-      expectRefusal(await caller.post("/api/chosen", { id: 5 }), 403, "forbidden");
+      expectRefusal(await caller.post("/api/chosen", { id: 5 }), 403, "forbidden", ["id"]);
     for (const table of ["plain", "shown", "chosen"]) expect(await countOf(server, table)).toBe(0);
     expectAnswer(await root.post("/api/chosen", { id: 5 }), 201, { data: { id: 5, n: null } });
     expectAnswer(await ada.post("/api/plain", { n: 1 }), 201, { data: { id: 1, n: 1 } });
     // Of several columns, SQLite numbers none.
     expectAnswer(await ada.post("/api/paired", { id: 5, n: 1 }), 201, { data: { id: 5, n: 1 } });
     // Changing one is another matter, and nobody's.
-    expectRefusal(await ada.patch("/api/plain/1", { id: 2 }), 400, "bad_request");
+    expectRefusal(await ada.patch("/api/plain/1", { id: 2 }), 400, "bad_request", ["id"]);
   });
 
   it("is set by keys of the API, within ±(2^53−1)", async () => {
@@ -44,8 +44,8 @@ ${open("paired")}`,
     const key = client(server, await apiKey(server, "resource:plain:write"));
     const root = client(server, (await member(server, "root", "admin")).bearer);
     for (const id of ["9223372036854775807", "9007199254740992", "-9007199254740992"]) {
-      expectRefusal(await key.post("/api/plain", { id }), 400, "bad_request");
-      expectRefusal(await root.post("/api/chosen", { id }), 400, "bad_request");
+      expectRefusal(await key.post("/api/plain", { id }), 400, "bad_request", ["id"]);
+      expectRefusal(await root.post("/api/chosen", { id }), 400, "bad_request", ["id"]);
     }
     for (const id of [Number.MAX_SAFE_INTEGER, Number.MIN_SAFE_INTEGER])
       expectAnswer(await key.post("/api/plain", { id }), 201, { data: { id } });
@@ -87,17 +87,17 @@ write = "public"`;
     await applyChange(server.database, text, { allowDestructive: false, now: 1 });
     const key = client(server, await apiKey(server, "project:backend"));
     for (const caller of [client(server), key]) {
-      for (const [table, body] of [
-        ["words", {}],
-        ["words", { n: 1 }],
-        ["words", { id: null, n: 1 }],
-        ["pairs", { b: 1 }],
-        ["pairs", { a: "x", b: null }],
-        ["counts", { n: 1 }],
-        ["counts", { id: null }],
-        ["filled", { id: null }],
+      for (const [table, body, column] of [
+        ["words", {}, "id"],
+        ["words", { n: 1 }, "id"],
+        ["words", { id: null, n: 1 }, "id"],
+        ["pairs", { b: 1 }, "a"],
+        ["pairs", { a: "x", b: null }, "b"],
+        ["counts", { n: 1 }, "id"],
+        ["counts", { id: null }, "id"],
+        ["filled", { id: null }, "id"],
       ] as const)
-        expectRefusal(await caller.post(`/api/${table}`, body), 400, "bad_request");
+        expectRefusal(await caller.post(`/api/${table}`, body), 400, "bad_request", [column]);
     }
     for (const table of ["words", "pairs", "counts", "filled"]) expect(await countOf(server, table)).toBe(0);
     expect(dataOf(await key.post("/api/words", { id: "x" }))).toEqual({ id: "x", n: null });

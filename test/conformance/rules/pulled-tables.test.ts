@@ -59,10 +59,10 @@ columns.id.write = "public"
 create = "authenticated"`;
   const server = await pulled(ddl, config);
   const ada = client(server, (await member(server, "ada")).bearer);
-  expectRefusal(await ada.post("/api/rep", { id: 1, owner: "ada" }), 409, "conflict");
-  expectRefusal(await ada.post("/api/rep", { slug: "a", owner: "ada" }), 409, "conflict");
-  expectRefusal(await ada.patch("/api/rep/2", { slug: "a" }), 409, "conflict");
-  expectRefusal(await ada.post("/api/ign", { slug: "a" }), 409, "conflict");
+  expectRefusal(await ada.post("/api/rep", { id: 1, owner: "ada" }), 409, "conflict", ["id"]);
+  expectRefusal(await ada.post("/api/rep", { slug: "a", owner: "ada" }), 409, "conflict", ["slug"]);
+  expectRefusal(await ada.patch("/api/rep/2", { slug: "a" }), 409, "conflict", ["slug"]);
+  expectRefusal(await ada.post("/api/ign", { slug: "a" }), 409, "conflict", ["slug"]);
   expect(await countOf(server, "rep")).toBe(2);
 });
 

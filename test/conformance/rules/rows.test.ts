@@ -159,7 +159,7 @@ describe("a create rule", () => {
   it("that says no leaves a conflict unsaid", async () => {
     const { server, ada } = await notes(`create = "new.owner_id = auth.id"`);
     expectRefusal(await ada.post("/api/notes", { id: 1, owner_id: "bob" }), 403, "forbidden");
-    expectRefusal(await ada.post("/api/notes", { id: 1, owner_id: "ada" }), 409, "conflict");
+    expectRefusal(await ada.post("/api/notes", { id: 1, owner_id: "ada" }), 409, "conflict", ["id"]);
     expect(await countOf(server, "notes")).toBe(3);
   });
 });

@@ -99,9 +99,12 @@ describe("managed columns", () => {
           await by.post("/api/tasks", { owner: "ann", [column]: row[column] }),
           400,
           "bad_request",
+          [column],
         );
         expect(message).toContain(column);
-        expectRefusal(await by.patch(`/api/tasks/${row.id}`, { [column]: row[column] }), 400, "bad_request");
+        expectRefusal(await by.patch(`/api/tasks/${row.id}`, { [column]: row[column] }), 400, "bad_request", [
+          column,
+        ]);
       }
     expect(dataOf<Task>(await ann.get(`/api/tasks/${row.id}`))).toEqual(row);
   });
