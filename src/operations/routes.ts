@@ -1,16 +1,13 @@
 import type { Context } from "hono";
-import { authValues } from "../auth/principal.js";
 import { readJsonObject } from "../http/body.js";
 import { parseQueryString } from "../http/query-string.js";
 import { badRequest, isRefusal, methodNotAllowed, Refusal } from "../http/refusal.js";
 import { jsonText } from "../http/respond.js";
 import { router } from "../http/router.js";
-import type { SqlValue } from "../platform/database.js";
 import type { NamedOperation } from "../project/model.js";
 import { type ApiRequest, type ApiServices, answered, executionOf } from "../tables/api-request.js";
-import { callerRefusal, openRule } from "./allowed.js";
-import { asLiterals, checkRefusal, type ParamValues, paramsFromBody, paramsFromQuery } from "./params.js";
-import { runOperation } from "./run.js";
+import { callOperation, callRefusal } from "./call.js";
+import { type ParamValues, paramsFromBody, paramsFromQuery } from "./params.js";
 import { onlyReads } from "./statements.js";
 
 /** `POST /ops/:name`, and `GET` for operations that only read (docs/reference/operations.md#calling). */
@@ -23,38 +20,22 @@ export function operationRoutes(services: ApiServices) {
 }
 
 const noSuchOperation = new Refusal("not_found", "no such operation");
-const notProved = new Refusal("unavailable", "the operation does not fit the schema in force");
 
 async function operationResponse(asked: ApiRequest, name: string, c: Context): Promise<Response | Refusal> {
   const { caller, project, services, attempt } = asked;
   const live = project.operations.get(name);
   if (live === undefined) return noSuchOperation;
-  const { operation, rules, proof } = live;
   const method = c.req.method === "HEAD" ? "GET" : c.req.method;
-  const methods = onlyReads(operation) ? ["GET", "POST"] : ["POST"];
+  const methods = onlyReads(live.operation) ? ["GET", "POST"] : ["POST"];
   if (!methods.includes(method)) return methodNotAllowed(...methods);
-  const forbidden = callerRefusal(caller, live);
-  if (forbidden !== null) return forbidden;
-  if (proof.problems.length > 0) return notProved;
-  const nowMs = services.platform.clock.now();
-  const nowSeconds = Math.floor(nowMs / 1000);
-  const params = await paramsOf(asked, operation, method);
+  const refusal = callRefusal({ live, caller });
+  if (refusal !== null) return refusal;
+  const params = await paramsOf(asked, live.operation, method);
   if (isRefusal(params)) return params;
-  const literals = asLiterals(operation, params);
-  const broken = checkRefusal(rules, literals, authValues(caller), nowSeconds);
-  if (broken !== null) return broken;
-  const allow = openRule(caller, live, literals, nowSeconds);
-  if (isRefusal(allow)) return allow;
-  const execution = executionOf(asked, `ops/${name}`, "operation", nowMs);
-  const { id, email, role } = authValues(caller);
-  const given = new Map<string, SqlValue>([
-    ["auth_id", id],
-    ["auth_email", email],
-    ["auth_role", role],
-    ["now", BigInt(nowSeconds)],
-  ]);
-  const values = [params, given, execution.values];
-  const ran = await runOperation({ operation, allow, project, values }, proof.isShort, execution);
+  const nowMs = services.platform.clock.now();
+  const ran = await callOperation({ live, caller, project, nowMs }, params, () =>
+    executionOf(asked, `ops/${name}`, "operation", nowMs),
+  );
   if (isRefusal(ran)) return ran;
   const meta = await attempt.succeed(200, ran.rowsReturned);
   return jsonText(meta === "" ? `{"data":${ran.json}}` : `{"data":${ran.json},"meta":{${meta}}}`);

@@ -123,6 +123,8 @@ export interface NamedOperation {
   /** The text of the rule that says who may run it; null where there is none, so that no user may. */
   readonly allow: string | null;
   readonly steps: readonly OperationStep[];
+  /** Only in a schema that has problems: the names of parameters that could not be read. */
+  readonly unreadParams?: ReadonlySet<string>;
 }
 
 /** A parameter of an operation. */

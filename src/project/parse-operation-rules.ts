@@ -41,15 +41,16 @@ interface Context {
 }
 
 function rulesOf(operation: NamedOperation, { schema, conditions, report }: Context): OperationRules {
-  const { name, params, allow } = operation;
+  const { name, params, allow, unreadParams = new Set<string>() } = operation;
   const shapes = rowShapes(schema);
   const told = (path: string, text: string, { expression, problems }: ParsedRule): Expression => {
     for (const problem of problems) report({ path, kind: "rule", text }, problem);
     return expression;
   };
-  const ruleScope = scopeOfOperation(params, shapes, "operation", conditions);
-  const checkScope = scopeOfOperation(params, shapes, "parameter", conditions);
-  const names = [...params.keys()];
+  const shape = { columns: params, unread: unreadParams };
+  const ruleScope = scopeOfOperation(shape, shapes, "operation", conditions);
+  const checkScope = scopeOfOperation(shape, shapes, "parameter", conditions);
+  const names = [...params.keys(), ...unreadParams];
   return {
     allow: allow === null ? FALSE : told(operationPath(name, "allow"), allow, parseRule(allow, ruleScope)),
     checks: new Map(

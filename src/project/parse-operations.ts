@@ -5,12 +5,14 @@ import { type Problem, shown } from "../problems/problem.js";
 import type { ColumnType } from "../sqlite/column-type.js";
 import { isStorableInteger } from "../sqlite/column-type.js";
 import { columnName, isName } from "../sqlite/names.js";
-import { type ProvedSql, proveSql, type SqlProblem } from "../sqlite/proof.js";
+import { type ProofScope, type ProvedSql, proveSql, type SqlProblem } from "../sqlite/proof.js";
 import { type ResultItem, resultItems } from "../sqlite/result-columns.js";
 import { isKeyword } from "../sqlite/sql-tokens.js";
 import { schemaFile } from "./file-names.js";
 import type { NamedOperation, OperationParam, OperationStep, ReturnedColumn, Table } from "./model.js";
-import type { OperationSource } from "./schema.js";
+import { parsePart } from "./parse-part.js";
+import { operationSchema, type ParamSource, type StepSource, stepSchema } from "./schema.js";
+import { isPlainObject } from "./valibot-problems.js";
 
 /** The values that every step may use beside its operation's parameters, written `:auth_id` and so on. */
 export const givenParameters: ReadonlyMap<string, ColumnType> = new Map([
@@ -23,7 +25,7 @@ export const givenParameters: ReadonlyMap<string, ColumnType> = new Map([
 /** How many steps an operation may have. */
 const stepsMax = 20;
 
-/** What an operation's steps may name. */
+/** What the steps of operations may name. */
 export interface OperationSurroundings {
   /** The names of the tables in the file, also of those that could not be read. */
   readonly names: Iterable<string>;
@@ -34,60 +36,101 @@ export interface OperationSurroundings {
 }
 
 /**
- * An operation of `$operations`, with its problems told to `report` by their paths in the file; null where it has any. Its
- * rules are only texts yet: `parseRules` parses them.
+ * The operations of `$operations`, as it stands in the file, as far as they could be read. Their problems are added to
+ * `problems`. Their rules are only texts yet: `parseRules` parses them.
  */
-export function operationFrom(
+export function parseOperations(
+  value: unknown,
+  surroundings: OperationSurroundings,
+  problems: Problem[],
+): ReadonlyMap<string, NamedOperation> {
+  if (value === undefined) return new Map();
+  if (!isPlainObject(value)) {
+    problems.push({ file: schemaFile, path: "$operations", message: "expected a map of operations" });
+    return new Map();
+  }
+  return new Map(
+    Object.entries(value).flatMap(([name, written]) => {
+      const operation = operationFrom(name, inLongForm(written), surroundings, problems);
+      return operation === null ? [] : [[name, operation] as const];
+    }),
+  );
+}
+
+/** The operation as it is written, with each parameter that is only a type, as `from: text`, in its long form. */
+function inLongForm(written: unknown): unknown {
+  if (!isPlainObject(written) || !isPlainObject(written.params)) return written;
+  const params = Object.entries(written.params).map(([name, param]) => [
+    name,
+    typeof param === "string" ? { type: param } : param,
+  ]);
+  return { ...written, params: Object.fromEntries(params) };
+}
+
+/** One operation as far as it could be read; null where nothing could be. */
+function operationFrom(
   name: string,
-  source: OperationSource,
+  written: unknown,
   { names, tables, areWhole }: OperationSurroundings,
-  report: (problem: Problem) => void,
+  problems: Problem[],
 ): NamedOperation | null {
-  let isSound = true;
   const at = operationPath(name);
-  const problem = (path: string, message: string) => {
-    isSound = false;
-    report({ file: schemaFile, path: `${at}${path}`, message });
-  };
+  const problem = (path: string, message: string) =>
+    problems.push({ file: schemaFile, path: `${at}${path}`, message });
   if (!isName(name)) problem("", nameRule);
+  const source = parsePart(operationSchema, written, at, problems);
+  if (source === null) return null;
   const params = new Map<string, OperationParam>();
-  for (const [key, written] of source.params) {
-    const path = `.${dottedPath(["params", key])}`;
-    const message = paramNameProblem(key) ?? defaultProblem(written);
-    if (message !== null) problem(path, message);
-    else
+  for (const [key, param] of source.params) {
+    const message = paramNameProblem(key) ?? defaultProblem(param);
+    if (message !== null) problem(`.${dottedPath(["params", key])}`, message);
+    if (isName(key))
       params.set(key, {
-        ...written,
+        ...param,
         name: columnName(key),
-        check: written.check ?? null,
-        default: written.default,
+        check: param.check ?? null,
+        default: param.default,
       });
   }
+  const writtenParams = Object.keys((written as { params?: object }).params ?? {});
   const scope = {
     tables: new Set([...names].map((each) => each.toLowerCase())),
     others: new Set<string>(),
-    parameters: new Set([...source.params.keys(), ...givenParameters.keys()]),
+    parameters: new Set([...writtenParams, ...givenParameters.keys()]),
   };
-  const steps = source.steps.flatMap((step, index): OperationStep[] => {
+  const steps = source.steps.flatMap((writtenStep, index): OperationStep[] => {
     const path = `.steps.${index}`;
-    const proof = proveSql(step.sql, scope);
-    for (const found of proof.problems ?? []) problem(`${path}.sql`, withPlace(step.sql, found));
-    for (const { key, message } of stepProblems(step, proof.proved)) problem(path + key, message);
-    if (proof.proved === undefined) return [];
-    const columns =
-      step.returns === "none"
-        ? []
-        : columnsOf(proof.proved, step, { tables, areWhole }, (key, message) => problem(path + key, message));
-    const expect = step.expect === undefined ? null : Number(step.expect);
-    const returns = step.returns === "none" ? null : step.returns;
-    return [{ statement: proof.proved, expect, otherwise: step.else ?? "conflict", returns, columns }];
+    const step = parsePart(stepSchema, writtenStep, at + path, problems);
+    if (step === null) return [];
+    const report: ReportStep = (key, message) => problem(path + key, message);
+    return stepFrom(step, scope, { tables, areWhole }, report);
   });
   if (source.steps.length === 0) problem(".steps", "expected at least one step");
   if (source.steps.length > stepsMax) problem(".steps", `more than ${stepsMax} steps`);
-  const [, second] = source.steps.flatMap(({ returns }, index) => (returns === "none" ? [] : [index]));
-  if (second !== undefined)
-    problem(`.steps.${second}.returns`, "another step returns already: at most one does");
-  return isSound ? { name, params, allow: source.allow ?? null, steps } : null;
+  const [, second] = steps.filter(({ returns }) => returns !== null);
+  if (second !== undefined) problem(".steps", "two steps return something: at most one does");
+  const unreadParams = new Set(writtenParams.filter((each) => !params.has(each)));
+  return { name, params, allow: source.allow ?? null, steps, ...(unreadParams.size > 0 && { unreadParams }) };
+}
+
+/** Reports a problem of a step, with the end of its path. */
+type ReportStep = (key: string, message: string) => void;
+
+/** A step whose SQL is proved; else none. */
+function stepFrom(
+  step: StepSource,
+  scope: ProofScope,
+  surroundings: Pick<OperationSurroundings, "tables" | "areWhole">,
+  report: ReportStep,
+): OperationStep[] {
+  const { proved, problems } = proveSql(step.sql, scope);
+  for (const found of problems ?? []) report(".sql", withPlace(step.sql, found));
+  for (const { key, message } of stepProblems(step, proved)) report(key, message);
+  if (proved === undefined) return [];
+  const returns = step.returns === "none" ? null : step.returns;
+  const columns = returns === null ? [] : columnsOf(proved, step, surroundings, report);
+  const expect = step.expect === undefined ? null : Number(step.expect);
+  return [{ statement: proved, expect, otherwise: step.else ?? "conflict", returns, columns }];
 }
 
 /** The place of an operation in the file, or with `steps` of a part of it. */
@@ -102,11 +145,7 @@ function paramNameProblem(name: string): string | null {
   return isName(name) ? null : nameRule;
 }
 
-function defaultProblem({
-  type,
-  default: value,
-  nullable,
-}: OperationSource["params"] extends ReadonlyMap<string, infer P> ? P : never): string | null {
+function defaultProblem({ type, default: value, nullable }: ParamSource): string | null {
   if (value === undefined) return null;
   if (value === null) return nullable ? null : "a default of null needs nullable: true";
   if (isOfType(type, value)) return null;
@@ -131,8 +170,6 @@ function isOfType(type: ColumnType, value: string | number | bigint | boolean): 
   }
 }
 
-type StepSource = OperationSource["steps"][number];
-
 /** What is wrong with a step as a whole, with the end of its path. */
 function stepProblems(
   { expect, returns, as, ...step }: StepSource,
@@ -146,7 +183,7 @@ function stepProblems(
   if (proved === undefined) return problems;
   const hasRows = proved.kind === "select" || resultItems(proved) !== null;
   if (proved.kind === "select" && returns === "none" && expect === undefined)
-    problems.push({ key: "", message: "a SELECT without expect and returns does nothing" });
+    problems.push({ key: "", message: "a step that only reads does nothing without expect or returns" });
   if (!hasRows && returns !== "none")
     problems.push({ key: ".returns", message: "the statement returns nothing: add RETURNING" });
   if (proved.kind !== "select" && hasRows && returns === "none")

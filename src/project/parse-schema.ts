@@ -5,13 +5,12 @@ import { type Problem, shown } from "../problems/problem.js";
 import { isName } from "../sqlite/names.js";
 import { schemaFile } from "./file-names.js";
 import type { AuthSettings, Column, NamedOperation, Schema, Table, UnreadTable } from "./model.js";
-import { operationFrom, operationPath } from "./parse-operations.js";
+import { parseOperations } from "./parse-operations.js";
+import { parsePart } from "./parse-part.js";
 import { readSchemaYaml } from "./read-schema-yaml.js";
-import { type AuthSource, operationSchema, settingsSchema, type TableSource, tableSchema } from "./schema.js";
+import { type AuthSource, settingsSchema, type TableSource, tableSchema } from "./schema.js";
 import { schemaProblems } from "./schema-problems.js";
-import { soundPart } from "./sound-part.js";
 import { daysOf, markedKey, tableFromSource, withoutDirection } from "./table-from-source.js";
-import { isPlainObject, problemsOf } from "./valibot-problems.js";
 
 /** The result of `parseSchema`. */
 export interface ParsedSchema {
@@ -55,37 +54,6 @@ export function parseSchema(text: string): ParsedSchema {
     : { schema: null, problems, draft: { ...schema, unread } };
 }
 
-/** The operations as far as they could be read. */
-function parseOperations(
-  value: unknown,
-  surroundings: Parameters<typeof operationFrom>[2],
-  problems: Problem[],
-): ReadonlyMap<string, NamedOperation> {
-  if (value === undefined) return new Map();
-  const problem = (each: Problem) => problems.push(each);
-  if (!isPlainObject(value)) {
-    problem({ file: schemaFile, path: "$operations", message: "expected a map of operations" });
-    return new Map();
-  }
-  return new Map(
-    Object.entries(value).flatMap(([name, written]) => {
-      const source = parsePart(operationSchema, inLongForm(written), operationPath(name), problems);
-      const operation = source && operationFrom(name, source, surroundings, problem);
-      return operation === null ? [] : [[name, operation] as const];
-    }),
-  );
-}
-
-/** The operation as it is written, with each parameter that is only a type, as `from: text`, in its long form. */
-function inLongForm(written: unknown): unknown {
-  if (!isPlainObject(written) || !isPlainObject(written.params)) return written;
-  const params = Object.entries(written.params).map(([name, param]) => [
-    name,
-    typeof param === "string" ? { type: param } : param,
-  ]);
-  return { ...written, params: Object.fromEntries(params) };
-}
-
 /** The names of the columns that are in the file and could not be read. */
 function missingIn(table: Table | null, value: unknown): UnreadTable["columns"] {
   if (table === null) return "all";
@@ -103,20 +71,6 @@ export const emptySchema: Schema = {
 
 /** The schema of a file that cannot be read at all. */
 export const unreadSchema: Schema = { ...emptySchema, unread: "everything" };
-
-/** Parses a part of the file as far as it is sound, and adds its problems; null where nothing is sound. */
-function parsePart<const S extends v.GenericSchema>(
-  schema: S,
-  value: unknown,
-  at: string,
-  problems: Problem[],
-): v.InferOutput<S> | null {
-  const result = v.safeParse(schema, value);
-  if (result.success) return result.output;
-  for (const problem of problemsOf(schemaFile, result.issues))
-    problems.push({ ...problem, path: [at, problem.path].filter((part) => part !== "").join(".") });
-  return soundPart(schema, value);
-}
 
 /** The table as far as it could be read; null where no column could be. */
 function parseTable(name: string, value: unknown, problems: Problem[]): Table | null {

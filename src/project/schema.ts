@@ -77,7 +77,7 @@ export type TableSource = v.InferOutput<typeof tableSchema>;
 /** `$auth` as it is written in the file. */
 export type AuthSource = v.InferOutput<typeof settingsSchema>["$auth"];
 
-/** The schema of one operation in svc.schema.yaml, with every parameter in its long form. */
+/** The schema of one operation in svc.schema.yaml, with every parameter in its long form. Its steps are not checked yet. */
 export const operationSchema = mapWith({
   params: v.optional(
     mapOf(
@@ -91,16 +91,23 @@ export const operationSchema = mapWith({
     {},
   ),
   allow: v.optional(v.string()),
-  steps: v.array(
-    mapWith({
-      sql: v.string(),
-      expect: v.optional(v.pipe(v.bigint(), v.minValue(0n), v.maxValue(1_000_000n))),
-      else: v.optional(v.picklist(stepRefusals)),
-      returns: v.optional(v.picklist(["one", "many", "none"]), "none"),
-      as: v.optional(mapOf(type), {}),
-    }),
-  ),
+  steps: v.array(v.custom<unknown>(() => true)),
 });
 
-/** An operation as it is written in the file. */
-export type OperationSource = v.InferOutput<typeof operationSchema>;
+const rows = "expected a number of rows, 0 to 1000000";
+
+/** The schema of one step of an operation. */
+export const stepSchema = mapWith({
+  sql: v.string(),
+  expect: v.optional(v.pipe(v.bigint(rows), v.minValue(0n, rows), v.maxValue(1_000_000n, rows))),
+  else: v.optional(v.picklist(stepRefusals)),
+  returns: v.optional(v.picklist(["one", "many", "none"]), "none"),
+  as: v.optional(mapOf(type), {}),
+});
+
+/** A parameter of an operation as it is written in the file, in its long form. */
+export type ParamSource =
+  v.InferOutput<typeof operationSchema>["params"] extends ReadonlyMap<string, infer P> ? P : never;
+
+/** A step of an operation as it is written in the file. */
+export type StepSource = v.InferOutput<typeof stepSchema>;

@@ -65,12 +65,12 @@ export const paramsSource = "params";
  * parameters.
  */
 export function scopeOfOperation(
-  params: RowShape["columns"],
+  { columns, unread }: Pick<RowShape, "columns" | "unread">,
   tables: RowShapes,
   kind: "operation" | "parameter",
   conditions: Conditions,
 ): Scope {
-  const shape: RowShape = { table: "params", columns: params, unread: new Set() };
+  const shape: RowShape = { table: "params", columns, unread };
   return { tables, kind, conditions, rows: new Map([[paramsSource, shape]]) };
 }
 

@@ -8,6 +8,7 @@ import { type ProjectDirectory, readProject } from "../../node/project-directory
 import { credentialFiles } from "../../node/provider-credentials.js";
 import { readSurroundings } from "../../node/surroundings.js";
 import { isWithin } from "../../node/within.js";
+import type { Database } from "../../platform/database.js";
 import { formatProblem, type Problem, ProblemCollector, ProblemsError } from "../../problems/problem.js";
 import { comparisonWarnings } from "../../project/comparison-warnings.js";
 import type { Config } from "../../project/config.js";
@@ -22,6 +23,7 @@ import { updateWarnings } from "../../project/update-warnings.js";
 import { applySafe } from "../../schema/apply.js";
 import { type Catalog, loadCatalog } from "../../schema/catalog.js";
 import { loadSchemaInForce } from "../../schema/in-force.js";
+import { proveOperations } from "../../schema/prove-operations.js";
 import { schemaYaml } from "../../schema/pull/schema-yaml.js";
 import { notFollowable } from "../../sync/followable.js";
 import { type ListedBy, waysOfRules } from "../../tables/list/ways-of-rules.js";
@@ -114,11 +116,13 @@ function wordsOf(by: ListedBy["by"], ways: ListedBy["ways"], missing: readonly s
 async function found(directory: string, environment: NodeJS.ProcessEnv): Promise<Found> {
   try {
     const project = readProject(directory);
-    const { warnings, lists, syncs } = await findingsOf(project, environment);
+    const { problems, warnings, lists, syncs } = await findingsOf(project, environment);
     const texts = new Map([
       [configFile, project.configText],
       [schemaFile, project.schemaText],
     ]);
+    if (problems.length > 0)
+      return { problems: withLines(problems, texts), warnings: [], lists: [], syncs: [] };
     return { problems: [], warnings: withLines(warnings, texts), lists, syncs };
   } catch (error) {
     if (!(error instanceof ProblemsError)) throw error;
@@ -134,14 +138,11 @@ function asJson({ file, line, path, message }: Problem) {
  * Finds what a server's start in this environment would refuse or warn of, and what is valid but probably not
  * intended; and how lists find their rows.
  */
-async function findingsOf(
-  project: ProjectDirectory,
-  environment: NodeJS.ProcessEnv,
-): Promise<Omit<Found, "problems">> {
+async function findingsOf(project: ProjectDirectory, environment: NodeJS.ProcessEnv): Promise<Found> {
   const { config } = project;
   const schema = parseSchema(project.schemaText).schema!;
   const { rules } = parseRules(config, schema);
-  const catalog = await catalogOf(project, schema, environment);
+  const { catalog, problems } = await measuredOf(project, schema, environment);
   const warnings = [
     ...surroundingWarnings(project, environment),
     ...databaseWarnings(project),
@@ -153,7 +154,8 @@ async function findingsOf(
     ...updateWarnings(rules, schema),
     ...(isForD1(project) ? imageWarnings(schema) : []),
   ];
-  return { warnings, lists: waysOfRules(rules, schema, catalog), syncs: syncsOf(schema, rules, catalog) };
+  const lists = waysOfRules(rules, schema, catalog);
+  return { problems, warnings, lists, syncs: syncsOf(schema, rules, catalog) };
 }
 
 /**
@@ -188,29 +190,43 @@ function databaseWarnings({ directory, config }: ProjectDirectory): Problem[] {
   return [{ file: configFile, path: "database.url", message }];
 }
 
+/** What a database says of a project. */
+interface Measured {
+  /** What it says of the tables. */
+  readonly catalog: Catalog;
+  /** What keeps operations from running on it. */
+  readonly problems: readonly Problem[];
+}
+
 /**
- * The catalog: what the database says of its tables. It is read from the embedded database, if this schema is in force
- * there, because only that one knows the collations of tables that were adopted. Otherwise from newly made tables.
+ * What the database says. It is read from the embedded database, if this schema is in force there, because only that one
+ * knows the collations of tables that were adopted. Otherwise from newly made tables.
  */
-async function catalogOf(
+async function measuredOf(
   project: ProjectDirectory,
   schema: Schema,
   environment: NodeJS.ProcessEnv,
-): Promise<Catalog> {
-  return (await catalogInForce(project, environment)) ?? (await catalogOfNew(schema));
+): Promise<Measured> {
+  return (await measuredInForce(project, environment)) ?? (await measuredOfNew(schema));
 }
 
-async function catalogInForce(
+async function unprovedIn(database: Database, schema: Schema): Promise<readonly Problem[]> {
+  const proofs = await proveOperations(database, schema);
+  return [...proofs.values()].flatMap(({ problems }) => problems);
+}
+
+async function measuredInForce(
   project: ProjectDirectory,
   environment: NodeJS.ProcessEnv,
-): Promise<Catalog | null> {
+): Promise<Measured | null> {
   const file = databaseFile(project.config, project.directory);
   if (file === null || !existsSync(file)) return null;
   try {
     const database = await openProjectDatabase(project, environment);
     try {
       const inForce = await loadSchemaInForce(database);
-      return inForce?.text === project.schemaText ? inForce.catalog : null;
+      if (inForce?.text !== project.schemaText) return null;
+      return { catalog: inForce.catalog, problems: await unprovedIn(database, inForce.schema) };
     } finally {
       await database.close();
     }
@@ -221,15 +237,23 @@ async function catalogInForce(
 }
 
 /**
- * The catalog (what the database says of its tables) of a new, empty database with the schema's tables. Virtual tables
- * are left out, because the schema file does not say how to make them.
+ * What a new, empty database with the schema's tables says. Virtual tables are left out, because the schema file does not
+ * say how to make them, and so are operations that name one.
  */
-async function catalogOfNew(schema: Schema): Promise<Catalog> {
+async function measuredOfNew(schema: Schema): Promise<Measured> {
   const tables = new Map([...schema.tables].filter(([, { virtual }]) => !virtual));
   const database = openLibsql({ path: ":memory:", synchronous: "normal" });
   try {
     await applySafe(database, schemaYaml({ ...schema, tables }), { now: 0 });
-    return await loadCatalog(database);
+    const isMissing = (name: string) =>
+      [...schema.tables.values()].some((table) => table.virtual && table.name.toLowerCase() === name);
+    const operations = new Map(
+      [...schema.operations].filter(([, { steps }]) =>
+        steps.every(({ statement }) => ![...statement.tables].some(isMissing)),
+      ),
+    );
+    const problems = await unprovedIn(database, { ...schema, operations });
+    return { catalog: await loadCatalog(database), problems };
   } finally {
     await database.close();
   }
