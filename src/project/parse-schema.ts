@@ -4,7 +4,7 @@ import { dottedPath } from "../problems/dotted-path.js";
 import { type Problem, shown } from "../problems/problem.js";
 import { isName } from "../sqlite/names.js";
 import { schemaFile } from "./file-names.js";
-import type { AuthSettings, Column, NamedOperation, Schema, Table, UnreadTable } from "./model.js";
+import type { AuthSettings, Column, Schema, Table, UnreadTable } from "./model.js";
 import { parseOperations } from "./parse-operations.js";
 import { parsePart } from "./parse-part.js";
 import { readSchemaYaml } from "./read-schema-yaml.js";

@@ -116,15 +116,18 @@ const behindTable = new Set(
   ),
 );
 
-/** The names of the common table expressions of a statement, in lower case. */
+/** The names of the common table expressions of a statement, in lower case: `WITH name AS (…)`, `name (…) AS (…)`. */
 function commonTables(tokens: readonly Token[]): ReadonlySet<string> {
   if (!tokens.some((token) => isKeyword(token, "with"))) return new Set();
   const names = tokens.filter((token, index) => {
     const before = tokens[index - 1];
-    return (
-      isName(token) &&
-      (["with", "recursive"].some((word) => isKeyword(before, word)) || isSymbol(before, ","))
-    );
+    const begins = ["with", "recursive"].some((word) => isKeyword(before, word)) || isSymbol(before, ",");
+    if (!begins || !isName(token)) return false;
+    const columns = isSymbol(tokens[index + 1], "(") ? outside(tokens, index + 1) : [];
+    const end = columns[1]?.index ?? index;
+    const body = tokens[end + 2];
+    const isBody = isSymbol(body, "(") || ["not", "materialized"].some((word) => isKeyword(body, word));
+    return isKeyword(tokens[end + 1], "as") && isBody;
   });
   return new Set(names.map(lower));
 }
