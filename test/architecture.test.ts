@@ -49,6 +49,17 @@ const mayImport: Record<string, readonly string[]> = {
     "sqlite",
     "tables",
   ],
+  writes: [
+    "auth/principal.ts",
+    "encoding",
+    "http",
+    "platform",
+    "project",
+    "rules",
+    "schema",
+    "sqlite",
+    "tables",
+  ],
   admin: [
     "auth",
     "changes",
@@ -93,6 +104,7 @@ const mayImport: Record<string, readonly string[]> = {
     "schema",
     "sync",
     "tables",
+    "writes",
   ],
   node: ["encoding", "http/refusal.ts", "log/message-line.ts", "platform"],
   remote: ["platform"],
@@ -216,6 +228,7 @@ describe("SQL", () => {
   /** Built for the owner's tables; built as DDL; fixed texts. */
   const homes = [
     "metering/store.ts",
+    "writes/ledger.ts",
     "changes/",
     "tables/sql/",
     "project/fragment-problems.ts",

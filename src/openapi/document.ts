@@ -24,6 +24,7 @@ import {
 } from "./operation.js";
 import { syncPaths } from "./sync-paths.js";
 import { tablePaths, tableSchemas } from "./table-paths.js";
+import { writesPaths } from "./writes-paths.js";
 
 /** The parts of a project that its OpenAPI document is made of. */
 export interface DocumentedProject extends Pick<LiveProject, "schema" | "rules" | "version"> {
@@ -57,6 +58,7 @@ export function openApiDocument(project: DocumentedProject): JsonSchema {
       ),
       ...namedOperationPaths(schema.operations.values(), operationRules, { metered, cookies }),
       ...syncPaths(served, { metered, cookies }),
+      ...writesPaths(served, { metered, cookies }),
       ...authPaths(cookies, config.auth.password_min_length),
       ...adminPaths(cookies, config),
     },

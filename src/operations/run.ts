@@ -4,7 +4,6 @@ import { nonceBytes } from "../platform/abort.js";
 import { AbortError, type Result } from "../platform/database.js";
 import { longWorkOf, read, type WriteExecution } from "../tables/execution.js";
 import { finishRows } from "../tables/sql/finish-rows.js";
-import { type Beside, nothingBeside } from "../tables/together/together.js";
 import { onlyReads, type RunOf, readingRun, writingRun } from "./statements.js";
 import { refusalOf, refusalOfError } from "./step-refusal.js";
 
@@ -18,21 +17,19 @@ export interface RanOperation {
 
 /**
  * Runs an operation in one transaction and one round trip, or refuses it and has done nothing. `isShort`: no step walks over
- * rows. `beside` are statements of the server's own that belong to the same transaction; an operation that only reads has
- * none.
+ * rows.
  */
 export async function runOperation(
   run: RunOf,
   isShort: boolean,
   execution: WriteExecution,
-  beside: Beside = nothingBeside,
 ): Promise<RanOperation | Refusal> {
   const { operation } = run;
   const returning = operation.steps.find(({ returns }) => returns !== null);
   try {
     const json = onlyReads(operation)
       ? await readOnce(run, isShort, execution)
-      : await writeOnce(run, isShort, execution, beside);
+      : await writeOnce(run, isShort, execution);
     if (isRefusal(json) || returning === undefined) return isRefusal(json) ? json : { json, rowsReturned: 0 };
     const rowsReturned = returning.returns === "one" ? 1 : (JSON.parse(json) as unknown[]).length;
     return { json: finishRows(json, returning.columns), rowsReturned };
@@ -54,15 +51,10 @@ async function readOnce(run: RunOf, isShort: boolean, execution: WriteExecution)
 }
 
 /** Sends the batch of an operation that writes. This is the one place where it is sent. */
-async function writeOnce(
-  run: RunOf,
-  isShort: boolean,
-  execution: WriteExecution,
-  beside: Beside,
-): Promise<string | Refusal> {
+async function writeOnce(run: RunOf, isShort: boolean, execution: WriteExecution): Promise<string | Refusal> {
   const { database, tally } = execution;
   const nonce = toHex(execution.random.bytes(nonceBytes));
-  const batch = writingRun(run, execution, nonce, beside);
+  const batch = writingRun(run, execution, nonce);
   const long = longWorkOf(execution, isShort && batch.isShort ? "short" : "long");
   // Only a guard of this run knows its nonce, which no text of the owner's or of a caller's can hold.
   const refused = (error: unknown): Refusal => {

@@ -20,7 +20,6 @@ import {
   whereChangedWithin,
   whereFound,
 } from "../tables/sql/operation.js";
-import type { Beside } from "../tables/together/together.js";
 import { notAllowed, stepReason } from "./step-refusal.js";
 import { consequencesOf, writtenBy } from "./written-rows.js";
 
@@ -101,11 +100,10 @@ export function writingRun(
   { operation, allow, project, values }: RunOf,
   execution: Pick<WriteExecution, "changedBy">,
   nonce: string,
-  beside: Beside,
 ): WritingRun {
   const { catalog } = project;
   const refused = (reason: string) => undoing(abortText(nonce, reason));
-  const statements: Statement[] = [...beside.before(nonce)];
+  const statements: Statement[] = [];
   const add = (each: Sql) => statements.push(bind(each, values)) - 1;
   const gate = alwaysTrue(allow) ? null : whereAllowed(allow, catalog, sql`1`, refused(notAllowed));
   if (gate !== null) add(only(gate.value));
@@ -143,10 +141,8 @@ export function writingRun(
         return writtenBy(follows, { changed: number(changedAt), counted: results[at]!.rowsWritten, entries });
       });
     }
-    statements.push(...beside.after(index));
   });
   if (isLogged) statements.push(...closeTransaction);
-  statements.push(...beside.last(nonce));
   return {
     statements,
     isShort:

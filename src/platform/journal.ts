@@ -20,6 +20,8 @@ export interface Receipt {
     | "state"
     | "restore"
     | "sync"
+    | "batch"
+    | "push"
     | "operation";
   /** The HTTP status. */
   readonly status: number;

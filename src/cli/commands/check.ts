@@ -29,6 +29,7 @@ import { notFollowable } from "../../sync/followable.js";
 import { type ListedBy, waysOfRules } from "../../tables/list/ways-of-rules.js";
 import { unservedExists } from "../../tables/unserved-exists.js";
 import type { Command } from "../command.js";
+import { uncompiledTriggers } from "../uncompiled-triggers.js";
 
 /** `svc check`: finds all problems and warnings of both files and all rules in one run. */
 const check: Command = {
@@ -116,13 +117,15 @@ function wordsOf(by: ListedBy["by"], ways: ListedBy["ways"], missing: readonly s
 async function found(directory: string, environment: NodeJS.ProcessEnv): Promise<Found> {
   try {
     const project = readProject(directory);
-    const { problems, warnings, lists, syncs } = await findingsOf(project, environment);
+    const schema = parseSchema(project.schemaText).schema!;
     const texts = new Map([
       [configFile, project.configText],
       [schemaFile, project.schemaText],
     ]);
-    if (problems.length > 0)
-      return { problems: withLines(problems, texts), warnings: [], lists: [], syncs: [] };
+    const findings = await findingsOf(project, schema, environment);
+    const problems = withLines([...(await uncompiledTriggers(schema)), ...findings.problems], texts);
+    if (problems.length > 0) return { problems, warnings: [], lists: [], syncs: [] };
+    const { warnings, lists, syncs } = findings;
     return { problems: [], warnings: withLines(warnings, texts), lists, syncs };
   } catch (error) {
     if (!(error instanceof ProblemsError)) throw error;
@@ -138,9 +141,12 @@ function asJson({ file, line, path, message }: Problem) {
  * Finds what a server's start in this environment would refuse or warn of, and what is valid but probably not
  * intended; and how lists find their rows.
  */
-async function findingsOf(project: ProjectDirectory, environment: NodeJS.ProcessEnv): Promise<Found> {
+async function findingsOf(
+  project: ProjectDirectory,
+  schema: Schema,
+  environment: NodeJS.ProcessEnv,
+): Promise<Found> {
   const { config } = project;
-  const schema = parseSchema(project.schemaText).schema!;
   const { rules } = parseRules(config, schema);
   const { catalog, problems } = await measuredOf(project, schema, environment);
   const warnings = [
@@ -238,10 +244,11 @@ async function measuredInForce(
 
 /**
  * What a new, empty database with the schema's tables says. Virtual tables are left out, because the schema file does not
- * say how to make them, and so are operations that name one.
+ * say how to make them, and so are operations that name one, and triggers, because they may name those.
  */
 async function measuredOfNew(schema: Schema): Promise<Measured> {
-  const tables = new Map([...schema.tables].filter(([, { virtual }]) => !virtual));
+  const ordinary = [...schema.tables].filter(([, { virtual }]) => !virtual);
+  const tables = new Map(ordinary.map(([name, table]) => [name, { ...table, triggers: new Map() }]));
   const database = openLibsql({ path: ":memory:", synchronous: "normal" });
   try {
     await applySafe(database, schemaYaml({ ...schema, tables }), { now: 0 });

@@ -1,4 +1,4 @@
-import { Refusal } from "../../http/refusal.js";
+import { badRequest, Refusal } from "../../http/refusal.js";
 import type { Result, Statement } from "../../platform/database.js";
 import type { TriggersReached } from "../../schema/triggers-reached.js";
 import { deniedBy } from "../access.js";
@@ -15,7 +15,8 @@ import {
   triggersOf,
   type WrittenRow,
 } from "../row/sent-write.js";
-import { bind } from "../sql/fragment.js";
+import { bind, type SlotValues } from "../sql/fragment.js";
+import type { AnswerSource } from "../sql/kept-answers.js";
 import type { NotWritten } from "../sql/row.js";
 
 /** One of several writes that are carried out in one transaction. It stands or undoes the transaction. */
@@ -31,8 +32,18 @@ export interface Step {
   /** The writes that it may do: what went wrong with one of them tells why the database has refused the step. */
   readonly writes: readonly RowWrite[];
   readonly duration: Duration;
+  /** What is kept of its answer for a repetition of the request. */
+  readonly answer: StepAnswer;
   /** The statements whose plans tell whether the rows that they examine are known. */
   readonly asked: readonly CountedStatement[];
+}
+
+/** How the answer of a step is found by a statement after it, or before a delete. */
+export interface StepAnswer {
+  /** Null where the row cannot be found again. */
+  readonly source: AnswerSource | null;
+  readonly isBefore: boolean;
+  readonly values: readonly SlotValues[];
 }
 
 /** What a step has done. */
@@ -75,6 +86,11 @@ export function writeStep(write: RowWrite, execution: Pick<WriteExecution, "valu
     refused: (reason) => notStanding(write, reason),
     writes: [write],
     duration: durationOf(write),
+    answer: {
+      source: write.statement.answer,
+      isBefore: write.kind === "delete",
+      values: [execution.values, ...write.values],
+    },
     asked: [bound],
   };
 }
@@ -109,7 +125,7 @@ export function notStanding({ kind, access, expected }: RowWrite, reason: string
   const [why, digits = ""] = reason.split(":");
   const because = (refusal: Refusal): NotStanding => ({ refusal, differing: null });
   const action = kind === "insert" ? "create" : kind;
-  switch (why as NotWritten) {
+  switch (why as NotWritten | "unreferred") {
     case "missing":
       return because(notFound);
     // What a client knows of a row can be compared only with a row that it may read.
@@ -124,10 +140,17 @@ export function notStanding({ kind, access, expected }: RowWrite, reason: string
       const differing = columns.filter((_, i) => digits[i] === "1");
       return { refusal: changed, differing };
     }
+    case "unreferred":
+      return because(unknownReference);
     case "ignored":
       return because(ignored);
   }
 }
+
+/** The answer 400 for a `$ref` to what is not there, or may not be read. */
+export const unknownReference = badRequest(
+  "a $ref names nothing that an earlier operation has answered with",
+);
 
 const stale = new Refusal("precondition_failed", "the row is of another version by now");
 const changed = new Refusal("conflict", "the row was changed by someone else");

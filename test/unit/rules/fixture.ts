@@ -48,6 +48,7 @@ export function table(name: string, types: Readonly<Record<string, ColumnType>>)
     unique: [],
     indexes: [],
     search: [],
+    triggers: new Map(),
     historyDays: null,
     strict: true,
     virtual: false,
