@@ -61,6 +61,10 @@ const limits: Readonly<Record<string, number>> = {
   "seconds between two comments of a stream": constant("sync/live.ts", "heartbeatMs") / 1000,
   "seconds that a stream lasts on a Worker": constant("sync/routes.ts", "streamMsMax") / 1000,
   "cost of the `contains` of a list": constant("tables/", "searchCostMax"),
+  "steps of an [operation](operations.md)": constant("parse-operations.ts", "stepsMax"),
+  "characters of a step's SQL": constant("sqlite/proof.ts", "lengthMax"),
+  "parameters that a step uses, each as often as it is written": constant("sqlite/proof.ts", "parametersMax"),
+  "rows that an operation answers with": constant("sql/operation.ts", "returnedRowsMax"),
   "long reads that wait": constant("libsql-long-work.ts", "waitingMax"),
   "long writes that wait": constant("long-writes.ts", "waitingMax"),
   "bytes of prepared statements of a connection, under Node": constant(
