@@ -183,6 +183,11 @@ describe("what operations are made of", () => {
     steps:
       - { sql: "update accounts set note = :text where id = :also or :also = ''" }
       - { sql: "select note from accounts where note = :text or note = :also order by id", returns: many }
+  several:
+    params: { ids: json }
+    allow: public
+    steps:
+      - { sql: "select id from accounts where id in (select value from json_each(:ids)) order by id", returns: many }
   keys_only:
     steps:
       - { sql: "delete from entries" }
@@ -261,6 +266,12 @@ describe("what operations are made of", () => {
     expect(await rowsOf(server, "SELECT count(*) AS n FROM accounts WHERE note IS NOT NULL")).toEqual([[0]]);
     expect(dataOf(await ada.post("/ops/bad", { on: 0 }))).toBeNull();
     expect(await rowsOf(server, "SELECT count(*) AS n FROM accounts WHERE note = 'done'")).toEqual([[3]]);
+  });
+
+  it("a list of any length is a JSON parameter", async () => {
+    const { nobody } = await serveAccounts(operations);
+    const ids = ["b1", "a1", ...Array.from({ length: 500 }, (_, i) => `none ${i}`)];
+    expect(dataOf(await nobody.post("/ops/several", { ids }))).toEqual([{ id: "a1" }, { id: "b1" }]);
   });
 
   it("a step may use who calls and when", async () => {
