@@ -3,7 +3,7 @@ import { client, dataOf, expectRefusal } from "../../support/client.js";
 import { member, rowsOf, run } from "../../support/people.js";
 import { receiptRows } from "../../support/receipts.js";
 import { apiKey } from "../../support/server.js";
-import { centsOf, serveAccounts } from "./accounts.js";
+import { accountsSchema, centsOf, serveAccounts } from "./accounts.js";
 
 const untouched = { a1: 100, a2: 100, b1: 100 };
 
@@ -368,6 +368,58 @@ describe("what operations are made of", () => {
     expectRefusal(await nobody.post("/ops/read", { json: "{" }), 400, "bad_request");
     expectRefusal(await nobody.post("/ops/owe", {}), 400, "bad_request");
     expect(await rowsOf(server, "SELECT DISTINCT note, cents FROM accounts")).toEqual([['{"a":"b"}', 100]]);
+  });
+
+  it("a trigger says why it refuses, and one that ignores a row leaves it uncounted", async () => {
+    const schema = accountsSchema.replace(
+      "accounts:\n",
+      `accounts:
+  triggers:
+    no_dirt: "before update of note on accounts when new.note = 'dirt' begin select raise(abort, 'no dirt here'); end"
+    not_that: "before update of note on accounts when new.note = 'that' begin select raise(ignore); end"
+`,
+    );
+    const accounts = await serveAccounts(
+      `
+  say:
+    params: { note: text }
+    allow: public
+    steps:
+      - { sql: "update accounts set cents = cents + 1" }
+      - { sql: "update accounts set note = :note where id = 'a1'", expect: 1 }
+`,
+      {},
+      schema,
+    );
+    const { nobody } = accounts;
+    const say = (note: string) => nobody.post("/ops/say", { note });
+    expect(expectRefusal(await say("dirt"), 400, "bad_request")).toBe("no dirt here");
+    expectRefusal(await say("that"), 409, "conflict");
+    expect(await centsOf(accounts)).toEqual(untouched);
+    const answer = await say("clean");
+    expect(answer.body).toMatchObject({ data: null, meta: { rows_written: 4 } });
+  });
+
+  it("its rule may look into tables that are not STRICT, and compares texts as they are", async () => {
+    const schema = `
+numbers:
+  strict: false
+  columns: { code: { type: text, primary_key: true }, owner: { type: text } }
+$operations:
+`;
+    const { nobody, server } = await serveAccounts(
+      `
+  see:
+    params: { code: text }
+    allow: "exists(numbers n where n.code = params.code)"
+    steps: [{ sql: "select count(*) as n from numbers", returns: one, as: { n: integer } }]
+`,
+      { config: "" },
+      accountsSchema.replace("$operations:\n", schema),
+    );
+    await run(server, "INSERT INTO numbers (code) VALUES ('07')");
+    expect(dataOf(await nobody.get("/ops/see?code=07"))).toEqual({ n: 1 });
+    expectRefusal(await nobody.get("/ops/see?code=7"), 403, "forbidden");
   });
 
   it("answers with at most 1,000 rows", async () => {
