@@ -2,6 +2,7 @@ import { authValues, type Caller } from "../auth/principal.js";
 import { isRefusal, Refusal } from "../http/refusal.js";
 import type { SqlValue } from "../platform/database.js";
 import type { LiveOperation, LiveProject } from "../schema/live-project.js";
+import { asShown } from "../tables/as-shown.js";
 import type { WriteExecution } from "../tables/execution.js";
 import type { KeptRequest } from "../tables/sql/kept-answers.js";
 import { callerRefusal, openRule } from "./allowed.js";
@@ -39,8 +40,9 @@ export async function callOperation(
   const literals = asLiterals(operation, params);
   const broken = checkRefusal(rules, literals, auth, nowSeconds);
   if (broken !== null) return broken;
-  const allow = openRule(caller, live, literals, nowSeconds);
-  if (isRefusal(allow)) return allow;
+  const open = openRule(caller, live, literals, nowSeconds);
+  if (isRefusal(open)) return open;
+  const allow = asShown(open, null, project.catalog);
   const given = new Map<string, SqlValue>([
     ["auth_id", auth.id],
     ["auth_email", auth.email],
