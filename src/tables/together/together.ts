@@ -90,7 +90,7 @@ export async function writeTogether(
       if (stopped.outcome === "refused") tally.add(null);
       return stopped;
     }
-    const at = await failedAt(steps, execution, nonce);
+    const at = await failedAt(steps, execution, nonce, beside);
     for (const write of steps[at]?.writes ?? []) {
       const refusal = await refusalOfError(error, write, execution);
       if (refusal === null) continue;
@@ -186,11 +186,20 @@ function isExact({ asked }: StepOutcome, { plans, nowMs }: WriteExecution): bool
   return asked.every((counted) => plans.questionOf(counted, nowMs).isExact([]));
 }
 
-/** The number of the step that the database refuses. Every batch of these is undone at its end. */
-async function failedAt(steps: readonly Step[], execution: WriteExecution, nonce: string): Promise<number> {
+/**
+ * The number of the step that the database refuses. Every batch of these is undone at its end. What stands around the steps comes with
+ * them, because a step may refer to what another one has left there.
+ */
+async function failedAt(
+  steps: readonly Step[],
+  execution: WriteExecution,
+  nonce: string,
+  { around }: Beside,
+): Promise<number> {
   const tried = async (count: number): Promise<boolean> => {
     const { statements } = assembled(steps.slice(0, count), execution, nonce, {
-      ...nothingBeside,
+      before: () => [],
+      around,
       last: () => [undo(nonce, "tried")],
     });
     const long = longWorkOf(execution, batchDuration(steps));
