@@ -58,13 +58,13 @@ export class Authorized {
     const found = await sessions.load();
     const { session, failure } = await this.#inTime(found, call.signal);
     try {
-      return await send(withSession(call, session));
+      return await send(this.#of(session, call));
     } catch (error) {
       if (!(error instanceof SvcError && error.status === 401) || !this.#mayRenew(session)) throw error;
       if (failure !== null) throw failure;
       const renewed = await unlessAborted(this.refresh(session), call.signal);
       if (!renewed || (session && renewed.user.id !== session.user.id)) throw error;
-      return send(withSession(call, renewed));
+      return send(this.#of(renewed, call));
     }
   }
 
@@ -196,6 +196,19 @@ export class Authorized {
     }
   }
 
+  /** The call as one of the session's user and of nobody else. */
+  #of(session: Known, call: Call): Call {
+    const { cookies, sessions } = this.#options;
+    const own = withSession(call, session);
+    if (!cookies || !session) return own;
+    // A call that is sent again goes with the cookies of whoever is signed in by then.
+    const before = async () => {
+      const now = await sessions.load();
+      if (now && now.user.id !== session.user.id) throw somebodyElse();
+    };
+    return { ...own, before };
+  }
+
   /**
    * Whether renewing the session after a 401 may succeed. In cookie mode it may even where no session is known, because
    * the browser may hold cookies of which this page has no record.
@@ -220,8 +233,12 @@ function somebodyElse(): SvcError {
   return new SvcError(401, "unauthorized", "somebody else has signed in meanwhile");
 }
 
-/** The call with the session's access token as a header; unchanged without a session, and in cookie mode. */
+/**
+ * The call with the session's access token as a header, which it needs not in cookie mode. Without a session it has no
+ * key either, as the server keeps none for callers whom it does not know.
+ */
 export function withSession(call: Call, session: Known): Call {
+  if (!session) return { ...call, onceKey: undefined };
   return session?.tokens ? withBearer(call, session.tokens.access) : call;
 }
 

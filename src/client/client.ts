@@ -4,11 +4,12 @@ import { badCall } from "./error.js";
 import type { FollowedTables, Follower } from "./live/changes.js";
 import { eachSession, Feed } from "./live/feed.js";
 import { follow, type Pulled } from "./live/follow.js";
+import type { Mutation, Operation, OperationResult, Pushed } from "./operations.js";
 import { Sessions } from "./session.js";
 import { defaultStorage, type SessionStorage, type Surroundings, tabStorage } from "./surroundings.js";
 import { type CallOptions, Table } from "./table.js";
 import type { TableTypes } from "./table-types.js";
-import { repeated, type Send, transport } from "./transport.js";
+import { type Call, repeated, type Send, transport, written } from "./transport.js";
 
 /** Options of `createClient` (`docs/guides/client.md#options`). */
 export interface ClientOptions {
@@ -55,6 +56,22 @@ export interface Client<Tables extends { [N in keyof Tables]: TableTypes }> {
   table<Row extends object = never>(
     name: LooseName<Tables, Row>,
   ): Table<Loose<[Row] extends [never] ? Record<string, unknown> : Row>>;
+  /**
+   * Does several writes, of one or more tables, as one transaction: all or none. Returns what each of them answers with
+   * (`docs/guides/client.md#several-writes-as-one`).
+   */
+  batch<const Operations extends readonly Operation<Tables>[]>(
+    operations: Operations,
+    options?: CallOptions,
+  ): Promise<{ -readonly [I in keyof Operations]: OperationResult<Tables, Operations[I]> }>;
+  /**
+   * Sends mutations, each a transaction of its own, in the order of their ids, which count up by one for each name of a
+   * client (`docs/sync.md#push`). What was sent before may be sent again. An outbox does this by itself.
+   */
+  push(
+    request: { readonly client: string; readonly mutations: readonly Mutation<Tables>[] },
+    options?: CallOptions,
+  ): Promise<Pushed>;
   /** One page of what has changed since a checkpoint (`docs/sync.md`). */
   pull(request: PullRequest, options?: CallOptions): Promise<Pulled>;
   /**
@@ -99,10 +116,11 @@ export function clientIn<Tables extends { [N in keyof Tables]: TableTypes }>(
   });
   const repeatedly = repeated(send, surroundings);
   const read: Send = (call) => authorized.send(call, repeatedly);
-  const write: Send = (call) => authorized.send(call);
+  const once = written(send, repeatedly);
+  const write: Send = (call) => authorized.send({ ...call, onceKey: surroundings.unique() }, once);
   const isShared = storage.subscribe !== undefined && apiKey === null;
   const sharedName = isShared ? `svc.live ${url}` : null;
-  const line = { read, send: write, surroundings, sessions, sharedName };
+  const line = { read, send: (call: Call) => authorized.send(call), surroundings, sessions, sharedName };
   const feeds = new Map<string, Feed>();
   const feedOf = (tables: FollowedTables): Feed => {
     const name = JSON.stringify(tables);
@@ -113,6 +131,10 @@ export function clientIn<Tables extends { [N in keyof Tables]: TableTypes }>(
   return {
     auth: new Auth(send, authorized, sessions, tabStorage() ?? storage, `svc.oauth ${url}`),
     table: ((name: string) => new Table(read, write, feedOf, name)) as Client<Tables>["table"],
+    batch: async (operations, { signal } = {}) =>
+      (await write({ method: "POST", path: "/api/_svc/batch", body: { operations }, signal })).data as never,
+    push: async (body, { signal } = {}) =>
+      (await read({ method: "POST", path: "/api/_svc/push", body, signal })).data as Pushed,
     pull: async (body, { signal } = {}) =>
       (await read({ method: "POST", path: "/api/_svc/pull", body, signal })).data as Pulled,
     follow: (tables, follower, checkpoint) =>

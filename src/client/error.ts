@@ -1,6 +1,6 @@
 /** Why a call failed: the server has refused it, or its response did not arrive. */
 export class SvcError extends Error {
-  override readonly name = "SvcError";
+  override readonly name: string = "SvcError";
 
   /**
    * The columns that the server's refusal is about, such as those of a unique constraint, so that a form can mark its
@@ -33,6 +33,14 @@ export class SvcError extends Error {
     if (code === "deadline_exceeded") return false;
     return code === "network_error" || code === "timeout" || status >= 500;
   }
+}
+
+/**
+ * The row is of another version than `ifMatch` says: somebody has changed it meanwhile, and nothing was written
+ * (`docs/guides/client.md#versions`).
+ */
+export class SvcPreconditionError extends SvcError {
+  override readonly name = "SvcPreconditionError";
 }
 
 /** The error of a call that is wrong in itself and so is not sent. */
