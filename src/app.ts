@@ -57,6 +57,7 @@ import { Streams } from "./sync/streams.js";
 import type { ApiServices } from "./tables/api-request.js";
 import type { Cursors } from "./tables/list/list-response.js";
 import { tableRoutes } from "./tables/routes.js";
+import { retireKept } from "./tables/together/retention.js";
 
 type Env = { Variables: { caller: Caller } };
 
@@ -247,6 +248,7 @@ export async function createApp(options: AppOptions) {
       await platform.journal.collect();
       await retireReceipts(platform, config.usage.retention_days);
       await retireChanges(database, await keptLogs(), clock.now());
+      await retireKept(platform);
     },
     collectUsage: async () => {
       if (recorder === null) return;

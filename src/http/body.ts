@@ -9,16 +9,25 @@ export async function readJsonObject(
   request: Request,
   bodyBytesMax: number,
 ): Promise<Readonly<Record<string, unknown>> | Refusal> {
+  const value = await readJson(request, bodyBytesMax);
+  if (value instanceof Refusal || isObject(value)) return value;
+  return badRequest("expected a JSON object as the body");
+}
+
+/** Whether a value of JSON is an object, and no array. */
+export function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+/** Reads a request's body as JSON, with the refusals of `readJsonObject`. */
+export async function readJson(request: Request, bodyBytesMax: number): Promise<unknown> {
   if (!isJson(request.headers.get("Content-Type")))
     return new Refusal("unsupported_media_type", "expected Content-Type: application/json");
   const text = await readText(request, bodyBytesMax);
   if (text instanceof Refusal) return text;
   const parsed = parseStrictJson(text);
   if (parsed instanceof Refusal) return parsed;
-  const { value } = parsed;
-  if (typeof value !== "object" || value === null || Array.isArray(value))
-    return badRequest("expected a JSON object as the body");
-  return value as Record<string, unknown>;
+  return parsed.value;
 }
 
 function isJson(contentType: string | null): boolean {

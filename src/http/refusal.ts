@@ -60,6 +60,11 @@ export class Refusal {
     return { code, message, ...(columns.length > 0 && { columns }) };
   }
 
+  /** The same refusal, whose message says what it is about, such as `row 3`. */
+  of(part: string): Refusal {
+    return new Refusal(this.code, `${part}: ${this.message}`, this.options);
+  }
+
   /** The answer `{ error }`. */
   toResponse(): Response {
     const { code, error, status, options } = this;

@@ -29,16 +29,17 @@ export class Tally {
   }
 
   /**
-   * Waits for statements, and makes the counts unknown where they fail. Three errors leave the counts alone: a broken
-   * constraint, after which nothing was written (what was read is then counted by `tables/row/row.ts`); a call that
-   * `CheckedDatabase` has refused; and one for which the queue had no room.
+   * Waits for statements, and makes the counts unknown where they fail. Four errors leave the counts alone: a broken
+   * constraint or a guard that has undone its batch, after which nothing was written (what was read is then counted by
+   * `tables/`); a call that `CheckedDatabase` has refused; and one for which the queue had no room.
    */
   during<T>(work: Promise<T>): Promise<T> {
     return work.catch((error: unknown) => {
-      const isUncounted = [ConstraintError, CallRefusedError, QueueFullError].some(
+      const isUncounted = [ConstraintError, AbortError, CallRefusedError, QueueFullError].some(
         (kind) => error instanceof kind,
       );
-      if (!isUncounted) this.add(null, isUndone(error) ? 0 : null);
+      // Statements that have not ended by their deadline have written nothing.
+      if (!isUncounted) this.add(null, error instanceof DeadlineError ? 0 : null);
       throw error;
     });
   }
@@ -48,11 +49,6 @@ export class Tally {
     this.#rowsRead = sum(this.#rowsRead, rowsRead);
     this.#rowsWritten = sum(this.#rowsWritten, rowsWritten);
   }
-}
-
-/** Whether the statements have certainly written nothing: they had not ended by their deadline, or undid their batch. */
-function isUndone(error: unknown): boolean {
-  return error instanceof DeadlineError || error instanceof AbortError;
 }
 
 function sum(a: number | null, b: number | null): number | null {

@@ -11,6 +11,7 @@ import {
   data,
   jsonContent,
   list,
+  nullOr,
   type OperationSource,
   object,
   openObject,
@@ -40,6 +41,7 @@ export function tablePaths(
   const listed = { anyOf: [ref(name), ref(`${name}.part`), ref(`${name}.expanded`)] };
   const answer = (schema: JsonSchema) =>
     metered ? object({ data: schema, meta: ref("svc.metering") }) : data(schema);
+  const created = { anyOf: [row, list(nullOr(row)), { type: "null" }] };
   const all = {
     get: documented({
       ...source("read", "list", `Lists rows of ${name}`),
@@ -50,10 +52,25 @@ export function tablePaths(
     }),
     ...(!table.virtual && {
       post: documented({
-        ...source("create", "create", `Creates a row of ${name}`),
-        body: jsonContent(ref(`${name}.new`)),
-        answers: { 201: answer(row) },
-        errors: [400, 401, 403, 409, 412, 413, 415, 500, 503],
+        ...source("create", "create", `Creates a row of ${name}, or several, all or none`),
+        parameters: [
+          query("on_conflict", text, {
+            description: "the columns by which a row that is there is recognised, with commas between them",
+          }),
+          query("on_duplicate", { enum: ["update", "ignore"] }, { description: "beside on_conflict" }),
+          idempotencyKey,
+        ],
+        body: jsonContent({
+          anyOf: [
+            ref(`${name}.new`),
+            list(ref(`${name}.new`)),
+            ref(`${name}.given`),
+            list(ref(`${name}.given`)),
+          ],
+          description: "With on_conflict, columns may be left out that a row which is there has.",
+        }),
+        answers: { 200: answer(created), 201: answer(created) },
+        errors: [400, 401, 403, 409, 412, 413, 415, 422, 500, 503],
       }),
     }),
   };
@@ -139,18 +156,18 @@ export function tablePaths(
         changeable(table).length > 0 && {
           patch: documented({
             ...about("update", "update", `Updates a row of ${name}`),
-            ...(hasVersions && { parameters: [ifMatch] }),
+            parameters: [...(hasVersions ? [ifMatch] : []), idempotencyKey],
             body: jsonContent(ref(`${name}.changes`)),
             answers: { 200: answer(row) },
-            errors: [400, 401, 403, 404, 409, ...unlessStale, 413, 415, 500, 503],
+            errors: [400, 401, 403, 404, 409, ...unlessStale, 413, 415, 422, 500, 503],
           }),
         }),
       ...(!table.virtual && {
         delete: documented({
           ...about("delete", "delete", `Deletes a row of ${name}`),
-          ...(hasVersions && { parameters: [ifMatch] }),
+          parameters: [...(hasVersions ? [ifMatch] : []), idempotencyKey],
           answers: { 200: answer(ref(`${name}.key`)) },
-          errors: [400, 401, 403, 404, 409, ...unlessStale, 500, 503],
+          errors: [400, 401, 403, 404, 409, ...unlessStale, 422, 500, 503],
         }),
       }),
     };
@@ -220,6 +237,7 @@ export function tableSchemas(
     ...(table.historyDays !== null &&
       pastSchemas(table, (column) => physical?.affinities.has(column) ?? !table.strict)),
     ...(!table.virtual && {
+      [`${name}.given`]: object(properties(given, accepted), ...names(given)),
       [`${name}.new`]: object(properties(given, accepted), ...names(optional)),
     }),
     ...(!table.virtual &&
@@ -290,6 +308,12 @@ const query = (name: string, schema: JsonSchema, more: JsonSchema = {}) => ({
   ...more,
 });
 
+const idempotencyKey = {
+  name: "Idempotency-Key",
+  in: "header",
+  schema: { type: "string", minLength: 1 },
+  description: "a request that comes again with its key is done once",
+};
 const header = (name: string, description: string) => ({ name, in: "header", schema: text, description });
 const ifMatch = header(
   "If-Match",

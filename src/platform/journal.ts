@@ -9,7 +9,18 @@ export interface Receipt {
   /** The HTTP method. */
   readonly method: string;
   readonly table: string;
-  readonly action: "list" | "get" | "create" | "update" | "delete" | "history" | "state" | "restore" | "sync";
+  readonly action:
+    | "list"
+    | "get"
+    | "create"
+    | "update"
+    | "delete"
+    | "history"
+    | "state"
+    | "restore"
+    | "sync"
+    | "batch"
+    | "push";
   /** The HTTP status. */
   readonly status: number;
   readonly rowsRead: number | null;

@@ -1,24 +1,19 @@
 import type { Context } from "hono";
 import { principalOf } from "../auth/principal.js";
-import { readJsonObject } from "../http/body.js";
 import { byMethod } from "../http/by-method.js";
 import { entityTags } from "../http/conditional.js";
 import { decode, parseQueryString } from "../http/query-string.js";
 import { badRequest, isRefusal, methodNotAllowed, Refusal } from "../http/refusal.js";
-import { acceptsQuery, everyAnswer, type HeadersRecord, jsonText } from "../http/respond.js";
+import { acceptsQuery, everyAnswer } from "../http/respond.js";
 import { router } from "../http/router.js";
-import type { Subject } from "../metering/attempt.js";
-import type { AtOnce } from "../platform/at-once.js";
 import { Memo } from "../platform/memo.js";
 import { isMetered } from "../project/is-metered.js";
-import type { Table } from "../project/model.js";
 import type { RuleAction, TableRules } from "../rules/ast.js";
 import { TRUE } from "../rules/fold.js";
 import { isReadOnly } from "../schema/live-project.js";
-import { type Access, accessOf } from "./access.js";
+import { accessOf } from "./access.js";
 import { aggregateResponse } from "./aggregate/aggregate-response.js";
-import { type ApiRequest, type ApiServices, accessTo, answered, executionOf } from "./api-request.js";
-import type { WriteExecution } from "./execution.js";
+import { type ApiServices, accessTo, answered } from "./api-request.js";
 import type { ReadableTables } from "./expansion/expansion.js";
 import { historyResponse } from "./history/history-response.js";
 import { momentsOf } from "./history/moments.js";
@@ -27,20 +22,23 @@ import { restore } from "./history/restore.js";
 import { stateResponse } from "./history/state-response.js";
 import type { ListParameters } from "./list/list-request.js";
 import { type BoundCursors, boundTo, listResponse } from "./list/list-response.js";
-import { type Remembered, rememberedOf } from "./remembered.js";
-import { createRow, deleteRow, getRow, type RowTarget, updateRow } from "./row/row.js";
 import {
-  type Body,
-  compositeKey,
-  createValues,
-  patchValues,
-  type RowValues,
-  singleKey,
-} from "./row/row-request.js";
-import { deleteOf, type RowWrite, updateOf } from "./row/row-write.js";
-import { creatingUnder, etagOf, expectedVersions, isKnownTo } from "./row/versions.js";
-import { writeStep } from "./together/step.js";
-import { writeTogether } from "./together/together.js";
+  type Action,
+  bodyOf,
+  type PermittedRequest,
+  permittedRequest,
+  readOnlyRow,
+  rowResponse,
+  rowTarget,
+  type TableAnswer,
+  type TableHandler,
+  type TableRequest,
+  withoutParameters,
+} from "./permitted-request.js";
+import { getRow } from "./row/row.js";
+import { compositeKey, type RowValues, singleKey } from "./row/row-request.js";
+import { etagOf, isKnownTo } from "./row/versions.js";
+import { create, remove, update } from "./write-requests.js";
 
 /** Endpoints under `/api/_svc`, by the last segment of their path. */
 export type ServiceEndpoints = ReadonlyMap<string, ReturnType<typeof byMethod>>;
@@ -103,65 +101,10 @@ export function tableRoutes(services: ApiServices, endpoints: ServiceEndpoints) 
   return routes;
 }
 
-/** One request to one table, with all that is needed to answer it. */
-interface TableRequest extends ApiRequest {
-  readonly table: Table;
-}
-
-/** A request that is allowed as far as the rules can tell without looking at rows. */
-interface PermittedRequest {
-  readonly asked: TableRequest;
-  readonly access: Access;
-  readonly execution: WriteExecution;
-  readonly remembered: Remembered;
-}
-
-type TableAnswer = AtOnce<Response | Refusal>;
-type TableHandler = (permitted: PermittedRequest) => TableAnswer;
 type KeyOf = (permitted: PermittedRequest) => RowValues | Refusal;
 type KeyHandler = (permitted: PermittedRequest, key: RowValues) => TableAnswer;
-type Action = Exclude<Subject["action"], "sync">;
 
 const noSuchTable = new Refusal("not_found", "no such table");
-const noHistory = new Refusal("not_found", "this table keeps no history");
-const onlyRead = (headers: HeadersRecord) =>
-  new Refusal("method_not_allowed", "this table can only be read", { headers });
-/** A table that can only be read, and one of its rows, refuse to be written. */
-const readOnly = onlyRead({ Allow: "GET, QUERY", ...acceptsQuery });
-const readOnlyRow = onlyRead({ Allow: "GET" });
-
-/** The rule that decides about an action. */
-const ruleActions: Record<Action, RuleAction> = {
-  list: "read",
-  get: "read",
-  create: "create",
-  update: "update",
-  delete: "delete",
-  history: "history",
-  state: "history",
-  restore: "history",
-};
-
-function permittedRequest(asked: TableRequest, action: Action): PermittedRequest | Refusal {
-  const { project, table } = asked;
-  const ruleAction = ruleActions[action];
-  if (ruleAction !== "read" && ruleAction !== "history" && isReadOnly(project, table))
-    return action === "create" ? readOnly : readOnlyRow;
-  const nowMs = asked.services.platform.clock.now();
-  const accessFor = (of: RuleAction) => accessTo(asked, table, of, nowMs);
-  // A key needs the scope for writing to write a version back.
-  const isKeysRestore = action === "restore" && asked.caller.kind === "key";
-  if (ruleAction === "history") {
-    if (table.historyDays === null) return noHistory;
-    const mayRead = isKeysRestore ? null : accessFor("read");
-    if (isRefusal(mayRead)) return mayRead;
-  }
-  const access = accessFor(isKeysRestore ? "update" : ruleAction);
-  if (isRefusal(access)) return access;
-  const execution = executionOf(asked, table.name, action, nowMs);
-  const remembered = rememberedOf(project, asked.services.platform);
-  return { asked, access, execution, remembered };
-}
 
 function list(permitted: PermittedRequest): TableAnswer {
   const parameters = parseQueryString(permitted.asked.request.url);
@@ -261,17 +204,6 @@ function cursorsOf({ services, caller, table, project }: TableRequest): BoundCur
   return { ...services.cursors, binding };
 }
 
-async function create(permitted: PermittedRequest): Promise<Response | Refusal> {
-  const { asked, access, execution } = permitted;
-  const none = withoutParameters(asked.request) ?? creatingUnder(asked.request.headers);
-  const body = none ?? (await bodyOf(asked));
-  if (isRefusal(body)) return body;
-  const values = createValues(access, body);
-  if (isRefusal(values)) return values;
-  const row = await createRow(rowTarget(permitted), execution, values);
-  return isRefusal(row) ? row : rowResponse(asked, row, 201, etagOf(access, row));
-}
-
 async function get(permitted: PermittedRequest, key: RowValues): Promise<Response | Refusal> {
   const { asked, access, execution } = permitted;
   const row = await getRow(rowTarget(permitted), execution, key);
@@ -282,48 +214,6 @@ async function get(permitted: PermittedRequest, key: RowValues): Promise<Respons
   if (!isKnownTo(known, etag)) return rowResponse(asked, row, 200, etag);
   await asked.attempt.succeed(304, 0);
   return new Response(null, { status: 304, headers: { ...everyAnswer, ...etag } });
-}
-
-async function update(permitted: PermittedRequest, key: RowValues): Promise<Response | Refusal> {
-  const { asked, access, execution } = permitted;
-  const body = await bodyOf(asked);
-  if (isRefusal(body)) return body;
-  const patch = patchValues(access, body);
-  if (isRefusal(patch)) return patch;
-  const expected = expectedVersions(access, asked.request.headers);
-  if (isRefusal(expected)) return expected;
-  const target = rowTarget(permitted);
-  const row = await (expected === null
-    ? updateRow(target, execution, key, patch)
-    : writeIf(updateOf(target, key, patch, execution, expected), execution));
-  return isRefusal(row) ? row : rowResponse(asked, row, 200, etagOf(access, row));
-}
-
-async function remove(permitted: PermittedRequest, key: RowValues): Promise<Response | Refusal> {
-  const { asked, access, execution } = permitted;
-  const expected = expectedVersions(access, asked.request.headers);
-  if (isRefusal(expected)) return expected;
-  const target = rowTarget(permitted);
-  const row = await (expected === null
-    ? deleteRow(target, execution, key)
-    : writeIf(deleteOf(target, key, expected), execution));
-  return isRefusal(row) ? row : rowResponse(asked, row, 200);
-}
-
-/** Carries a write with a precondition out. */
-async function writeIf(write: RowWrite | Refusal, execution: WriteExecution): Promise<string | Refusal> {
-  if (isRefusal(write)) return write;
-  const written = await writeTogether([writeStep(write, execution)], execution);
-  if (written.outcome === "stopped") throw new Error(`a write was stopped: ${written.reason}`);
-  return written.outcome === "refused" ? written.refusal : written.rows[0]!.json!;
-}
-
-function rowTarget({ access, remembered }: PermittedRequest): RowTarget {
-  return { access, reads: remembered.reads, writes: remembered.writes };
-}
-
-function bodyOf({ request, services }: TableRequest): Promise<Body | Refusal> {
-  return readJsonObject(request, services.config.api.max_body_bytes);
 }
 
 function keyed(keyOf: KeyOf, handle: KeyHandler): TableHandler {
@@ -350,22 +240,4 @@ function lastSegment(url: string): string {
 function queryKey({ asked, access }: PermittedRequest): RowValues | Refusal {
   const parameters = parseQueryString(asked.request.url);
   return isRefusal(parameters) ? parameters : compositeKey(access, parameters);
-}
-
-/** Refuses query parameters, for requests that take none; null where there are none. */
-function withoutParameters(request: Request): Refusal | null {
-  const parameters = parseQueryString(request.url);
-  if (isRefusal(parameters)) return parameters;
-  return parameters.length === 0 ? null : badRequest("no parameters are taken here");
-}
-
-/** The answer with one row, which is JSON text already. */
-async function rowResponse(
-  { attempt }: TableRequest,
-  data: string,
-  status: 200 | 201,
-  headers: HeadersRecord = {},
-): Promise<Response> {
-  const meta = await attempt.succeed(status, 1);
-  return jsonText(meta === "" ? `{"data":${data}}` : `{"data":${data},"meta":{${meta}}}`, status, headers);
 }

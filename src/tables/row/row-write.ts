@@ -106,11 +106,7 @@ export function updateOf(
       preconditionOf(expected, access),
     ),
   );
-  const { imageBytesMax } = catalog;
-  const checks =
-    imageBytesMax !== null && needsImageCheck(patch, access)
-      ? [imageCheck(table, slots(key, access), catalog, imageBytesMax)]
-      : [];
+  const checks = imageChecks(patch, key, access);
   const values = [key, patch, ...expectedValues(expected)];
   return { kind: "update", access, statement, values, sent, key, checks, expected };
 }
@@ -158,9 +154,18 @@ export function versionColumn({ managed }: Pick<Access, "managed">) {
  * Whether the values of a write alone make an image that the log cannot hold. The row could be written, but neither
  * changed nor deleted afterwards.
  */
-function isOverImage(values: RowValues, { table, catalog }: Access): boolean {
+export function isOverImage(values: RowValues, { table, catalog }: Access): boolean {
   const { imageBytesMax } = catalog;
   return table.historyDays !== null && imageBytesMax !== null && imageBytes(values.values()) > imageBytesMax;
+}
+
+/** The statements that check, directly after an update, that the log can still hold the row's image. */
+export function imageChecks(patch: RowValues, key: RowValues, access: Access): readonly Sql[] {
+  const { table, catalog } = access;
+  const { imageBytesMax } = catalog;
+  return imageBytesMax !== null && needsImageCheck(patch, access)
+    ? [imageCheck(table, slots(key, access), catalog, imageBytesMax)]
+    : [];
 }
 
 /**
@@ -182,7 +187,7 @@ export const tooLargeImage = new Refusal(
  * What a write returns: the row where the read rule admits it, else its primary key; to a write-only API key also the
  * columns that it sent (`docs/reference/rules.md#what-a-write-returns`).
  */
-function returnedOf(access: Access, sent: RowValues): Returned {
+export function returnedOf(access: Access, sent: RowValues): Returned {
   const { columns, primaryKey } = access.table;
   const shown = access.writeOnlyKey ? [...sent.keys()] : [];
   const minimal = [...new Set([...primaryKey, ...shown])].map((name) => columns.get(name)!);

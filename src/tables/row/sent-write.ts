@@ -28,9 +28,15 @@ export interface WrittenRow {
   readonly rowsWritten: number;
 }
 
-/** The statements of a write, with its values. */
-export function sentWrite(write: RowWrite, { values: ofCaller }: Pick<WriteExecution, "values">): SentWrite {
-  const values = [ofCaller, ...write.values];
+/**
+ * The statements of a write, with its values. `abort` begins the reason for which it undoes its batch, if it may do that.
+ */
+export function sentWrite(
+  write: RowWrite,
+  { values: ofCaller }: Pick<WriteExecution, "values">,
+  abort = "",
+): SentWrite {
+  const values = [ofCaller, ...write.values, new Map([["abort", abort]])];
   const bound = bindCounted(write.statement, values);
   const { probes } = write.statement;
   return {

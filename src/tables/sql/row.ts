@@ -21,6 +21,7 @@ import {
   sql,
 } from "./fragment.js";
 import { type Guard, type GuardPart, guardOf } from "./guard.js";
+import type { AnswerSource } from "./kept-answers.js";
 import { loggedTable } from "./logged.js";
 import { namesOf, predicate, type SqlNames } from "./predicate.js";
 import { areExact, probe, probeColumns, probeMatched, probeName, rowsProbed, seeksOf } from "./probe.js";
@@ -48,14 +49,10 @@ export interface WriteStatement extends Counted<Sql> {
    */
   readonly guard: () => Sql;
   /**
-   * `FROM … WHERE …` of the row, for a SELECT right after the write, or right before a delete. Null where the row cannot be
-   * found by what is known of it: the table is WITHOUT ROWID, and its key is made by a default.
+   * What the write answers with. Null where the row cannot be found again by what is known of it: the table is WITHOUT
+   * ROWID, and its key is made by a default.
    */
-  readonly row: Sql | null;
-  /**
-   * What the write answers with, for such a SELECT: the value of RETURNING, and the primary key as JSON.
-   */
-  readonly answered: { readonly row: Sql; readonly key: Sql };
+  readonly answer: AnswerSource | null;
 }
 
 /**
@@ -160,7 +157,8 @@ export function isTooLargeImage(message: string): boolean {
  * Inserts a row if the rule is TRUE for it. Defaults that the rule reads are evaluated in the statement, once, so
  * that the rule is judged by the values that are stored. Returns the row, or no row where the rule denies. OR ABORT
  * stands here and in updates because a table of an existing database may be declared with ON CONFLICT REPLACE, which
- * would delete rows without asking their rule.
+ * would delete rows without asking their rule. With `isThere`, an SQL condition, nothing is inserted where that is TRUE,
+ * and a rule that denies undoes the batch.
  */
 export function insertStatement(
   table: Table,
@@ -168,13 +166,14 @@ export function insertStatement(
   rule: Expression,
   returned: Returned,
   catalog: Catalog,
+  isThere: Sql | null = null,
 ): WriteStatement {
   const returning = withKey(table, values, returningOf(table, returned, catalog), catalog);
   const target = name(table.name);
   const { ignore } = catalog.tables.get(table.name)!.triggers.insert;
   const guardAfter = (admitted: Sql) => () =>
     guardFor(ignore ? sql`CASE WHEN EXISTS (${admitted}) THEN 'ignored' ELSE 'denied' END` : sql`'denied'`);
-  if (alwaysTrue(rule)) {
+  if (alwaysTrue(rule) && isThere === null) {
     const columns = [...values.keys()].map((column) => name(column.name));
     const source =
       columns.length === 0
@@ -185,8 +184,7 @@ export function insertStatement(
       probes: null,
       admitted: everyRow,
       guard: once(guardAfter(everyRow)),
-      row: insertedRow(table, values, catalog),
-      answered: { row: returning.row, key: keyJson(table, catalog) },
+      answer: insertedAnswer(table, values, returning.row, catalog),
       asked: null,
       exact: returning.exact,
       seeks: returning.seeks,
@@ -204,13 +202,16 @@ export function insertStatement(
   const row = sql`WITH _n AS MATERIALIZED (SELECT ${commaList(sources)})`;
   const probes = guard.measured(row, sql`_n`);
   const admitted = sql`${row} SELECT 1 AS admitted FROM _n WHERE ${guard.condition}`;
+  const condition =
+    isThere === null
+      ? guard.condition
+      : sql`CASE WHEN ${isThere} THEN 0 WHEN ${guard.condition} THEN 1 ELSE ${aborting(sql`'not created'`)} END`;
   return {
-    statement: sql`${row} INSERT OR ABORT INTO ${target} (${columnList}) SELECT ${columnList} FROM _n WHERE ${guard.condition} RETURNING ${returning.row} AS row`,
+    statement: sql`${row} INSERT OR ABORT INTO ${target} (${columnList}) SELECT ${columnList} FROM _n WHERE ${condition} RETURNING ${returning.row} AS row`,
     probes,
     admitted,
     guard: once(guardAfter(admitted)),
-    row: insertedRow(table, values, catalog),
-    answered: { row: returning.row, key: keyJson(table, catalog) },
+    answer: insertedAnswer(table, values, returning.row, catalog),
     asked: probes,
     exact: guard.exact && returning.exact,
     seeks: [...guard.seeks, ...returning.seeks],
@@ -221,6 +222,11 @@ export function insertStatement(
 function keyJson(table: Table, catalog: Catalog): Sql {
   const refer = ({ name: column }: Column) => sql`${name(table.name)}.${name(column)}`;
   return jsonObject(keyOf(table), refer, catalog.tables.get(table.name));
+}
+
+function insertedAnswer(table: Table, values: Values, row: Sql, catalog: Catalog): AnswerSource | null {
+  const from = insertedRow(table, values, catalog);
+  return from && { row, key: keyJson(table, catalog), from };
 }
 
 function insertedRow(table: Table, values: Values, catalog: Catalog): Sql | null {
@@ -238,7 +244,45 @@ function insertedRow(table: Table, values: Values, catalog: Catalog): Sql | null
  * `changes()` counts what the write itself has done, without its triggers (https://sqlite.org/c3ref/changes.html).
  */
 function guardFor(reason: Sql): Sql {
-  return sql`SELECT CASE WHEN changes() = 1 THEN 1 ELSE json_extract('{}', ${param(new Slot("abort"))} || ${reason}) END AS held`;
+  return sql`SELECT CASE WHEN changes() = 1 THEN 1 ELSE ${aborting(reason)} END AS held`;
+}
+
+/** An expression that undoes the batch (`platform/abort.ts`). `reason` follows on what is in the slot `abort`. */
+function aborting(reason: Sql): Sql {
+  return sql`json_extract('{}', ${param(new Slot("abort"))} || ${reason})`;
+}
+
+/** The statement before has written no row. */
+const changedNone = sql`changes() = 0`;
+
+/** For `insertStatement`: the statement before has changed the row, which was there. */
+export const wasChanged = sql`changes() <> 0`;
+
+/** For `insertStatement`: a row with these values in a key or a unique constraint is there. */
+export function isThereWith(table: Table, key: Values, catalog: Catalog): Sql {
+  return sql`EXISTS (SELECT 1 ${rowWith(table, key, catalog)})`;
+}
+
+/** `FROM … WHERE …` of the row with these values in a key or a unique constraint. */
+export function rowWith(table: Table, key: Values, catalog: Catalog): Sql {
+  const target = name(table.name);
+  return sql`FROM ${target} WHERE ${keyIs(table, key, target, catalog)}`;
+}
+
+/**
+ * A SELECT for right after an update of the row with this key that may be missing: undoes the batch where the row is
+ * there and was not changed.
+ */
+export function changedOrMissing(table: Table, key: Values, admitted: Sql, catalog: Catalog): Sql {
+  const reason = sql`iif(EXISTS (${admitted}), 'ignored', 'denied')`;
+  const isUnchanged = and([changedNone, isThereWith(table, key, catalog)]);
+  return sql`SELECT CASE WHEN ${isUnchanged} THEN ${aborting(reason)} ELSE 1 END AS held`;
+}
+
+/** A SELECT for right after an insert: undoes the batch where nothing was inserted and no row has this key. */
+export function insertedOrThere(table: Table, key: Values, catalog: Catalog): Sql {
+  const isIgnored = sql`${changedNone} AND NOT ${isThereWith(table, key, catalog)}`;
+  return sql`SELECT CASE WHEN ${isIgnored} THEN ${aborting(sql`'ignored'`)} ELSE 1 END AS held`;
 }
 
 /** A function that makes its result at the first call, and keeps it. */
@@ -317,8 +361,7 @@ export function updateStatement(
     probes: found.probes,
     admitted: found.admitted,
     guard: found.guard,
-    row: sql`FROM ${target} WHERE ${keyIs(table, key, target, catalog)}`,
-    answered: { row: returning.row, key: keyJson(table, catalog) },
+    answer: { row: returning.row, key: keyJson(table, catalog), from: found.from },
     asked: found.probes,
     exact: found.exact && returning.exact,
     seeks: [...found.seeks, ...returning.seeks],
@@ -348,8 +391,9 @@ function foundRow(
     probes: rules.measured(empty, target, hasKey),
     admitted,
     guard: once(() => guardFor(reason())),
+    from: sql`FROM ${target} WHERE ${hasKey}`,
     exact: rules.exact,
-    seeks: [keySeek(table.name, table), ...rules.seeks],
+    seeks: [{ alias: table.name, columns: [...key.keys()].map((column) => column.name) }, ...rules.seeks],
   });
   if (precondition === null)
     return built(
@@ -429,8 +473,7 @@ export function deleteStatement(
     probes: found.probes,
     admitted: found.admitted,
     guard: found.guard,
-    row: sql`FROM ${target} WHERE ${keyIs(table, key, target, catalog)}`,
-    answered: { row: returned, key: returned },
+    answer: { row: returned, key: returned, from: found.from },
     asked: found.probes,
     exact: found.exact,
     seeks: found.seeks,

@@ -15,7 +15,8 @@ import {
   triggersOf,
   type WrittenRow,
 } from "../row/sent-write.js";
-import { bind } from "../sql/fragment.js";
+import { bind, type SlotValues } from "../sql/fragment.js";
+import type { AnswerSource } from "../sql/kept-answers.js";
 import type { NotWritten } from "../sql/row.js";
 
 /** One of several writes that are carried out in one transaction. It stands or undoes the transaction. */
@@ -31,8 +32,18 @@ export interface Step {
   /** The writes that it may do: what went wrong with one of them tells why the database has refused the step. */
   readonly writes: readonly RowWrite[];
   readonly duration: Duration;
+  /** What is kept of its answer for a repetition of the request. */
+  readonly answer: StepAnswer;
   /** The statements whose plans tell whether the rows that they examine are known. */
   readonly asked: readonly CountedStatement[];
+}
+
+/** How the answer of a step is found by a statement after it, or before a delete. */
+export interface StepAnswer {
+  /** Null where the row cannot be found again. */
+  readonly source: AnswerSource | null;
+  readonly isBefore: boolean;
+  readonly values: readonly SlotValues[];
 }
 
 /** What a step has done. */
@@ -75,6 +86,11 @@ export function writeStep(write: RowWrite, execution: Pick<WriteExecution, "valu
     refused: (reason) => notStanding(write, reason),
     writes: [write],
     duration: durationOf(write),
+    answer: {
+      source: write.statement.answer,
+      isBefore: write.kind === "delete",
+      values: [execution.values, ...write.values],
+    },
     asked: [bound],
   };
 }

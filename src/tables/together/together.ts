@@ -14,14 +14,21 @@ export interface Beside {
    * Come first. A guard among them gives `abortText(nonce, …)` with a reason that holds no colon; it comes back as `stopped`.
    */
   readonly before: (nonce: string) => readonly Statement[];
-  /** Come right after the statements of step number `index`. */
-  readonly after: (index: number) => readonly Statement[];
+  /** Come right before, and right after, the statements of step number `index`. */
+  readonly around: (index: number) => {
+    readonly before: readonly Statement[];
+    readonly after: readonly Statement[];
+  };
   /** Come after all steps. */
   readonly last: (nonce: string) => readonly Statement[];
 }
 
 /** For a transaction in which the server has nothing of its own to do. */
-export const nothingBeside: Beside = { before: () => [], after: () => [], last: () => [] };
+export const nothingBeside: Beside = {
+  before: () => [],
+  around: () => ({ before: [], after: [] }),
+  last: () => [],
+};
 
 /** What has become of writes that stand or fall together. */
 export type Together =
@@ -59,7 +66,12 @@ export async function writeTogether(
     const results = await tally.during(database.batch(batch.statements, long));
     return { outcome: "written", rows: batch.read(results) };
   } catch (error) {
-    if (error instanceof AbortError && error.nonce === nonce) return stoppedBy(error.reason, steps);
+    if (error instanceof AbortError && error.nonce === nonce) {
+      const stopped = stoppedBy(error.reason, steps);
+      // How many rows were read until then is lost with the results.
+      if (stopped.outcome === "refused") tally.add(null);
+      return stopped;
+    }
     const at = await failedAt(steps, execution, nonce);
     for (const write of steps[at]?.writes ?? []) {
       const refusal = await refusalOfError(error, write, execution);
@@ -105,11 +117,13 @@ function assembled(
   if (isLogged) statements.push(openTransaction(execution.changedBy()));
   mark();
   const ranges = steps.map((step, index) => {
+    const { before, after } = beside.around(index);
+    statements.push(...before);
     const from = statements.length;
     statements.push(...step.statements(abortText(nonce, `${index}:`)));
     const to = statements.length;
     mark();
-    statements.push(...beside.after(index));
+    statements.push(...after);
     return { from, to };
   });
   if (isLogged) statements.push(...closeTransaction);

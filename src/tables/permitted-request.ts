@@ -1,0 +1,107 @@
+import { readJsonObject } from "../http/body.js";
+import { parseQueryString } from "../http/query-string.js";
+import { badRequest, isRefusal, Refusal } from "../http/refusal.js";
+import { acceptsQuery, type HeadersRecord, jsonText } from "../http/respond.js";
+import type { Subject } from "../metering/attempt.js";
+import type { AtOnce } from "../platform/at-once.js";
+import type { Table } from "../project/model.js";
+import type { RuleAction } from "../rules/ast.js";
+import { isReadOnly } from "../schema/live-project.js";
+import type { Access } from "./access.js";
+import { type ApiRequest, accessTo, executionOf } from "./api-request.js";
+import type { WriteExecution } from "./execution.js";
+import { type Remembered, rememberedOf } from "./remembered.js";
+import type { RowTarget } from "./row/row.js";
+import type { Body } from "./row/row-request.js";
+
+/** One request to one table, with all that is needed to answer it. */
+export interface TableRequest extends ApiRequest {
+  readonly table: Table;
+}
+
+/** A request that is allowed as far as the rules can tell without looking at rows. */
+export interface PermittedRequest {
+  readonly asked: TableRequest;
+  readonly access: Access;
+  readonly execution: WriteExecution;
+  readonly remembered: Remembered;
+}
+
+/** What a handler of requests to a table returns. */
+export type TableAnswer = AtOnce<Response | Refusal>;
+/** A handler of requests that are permitted. */
+export type TableHandler = (permitted: PermittedRequest) => TableAnswer;
+/** What a request does with a table. */
+export type Action = Exclude<Subject["action"], "sync" | "batch" | "push">;
+
+const noHistory = new Refusal("not_found", "this table keeps no history");
+const onlyRead = (headers: HeadersRecord) =>
+  new Refusal("method_not_allowed", "this table can only be read", { headers });
+const readOnly = onlyRead({ Allow: "GET, QUERY", ...acceptsQuery });
+/** The answer 405 for a row of a table that can only be read. */
+export const readOnlyRow = onlyRead({ Allow: "GET" });
+
+/** The rule that decides about an action. */
+export const ruleActions: Record<Action, RuleAction> = {
+  list: "read",
+  get: "read",
+  create: "create",
+  update: "update",
+  delete: "delete",
+  history: "history",
+  state: "history",
+  restore: "history",
+};
+
+/**
+ * What a request may do with its table, before any row is looked at; a refusal where no row could be admitted, or the table
+ * does not take the action.
+ */
+export function permittedRequest(asked: TableRequest, action: Action): PermittedRequest | Refusal {
+  const { project, table } = asked;
+  const ruleAction = ruleActions[action];
+  if (ruleAction !== "read" && ruleAction !== "history" && isReadOnly(project, table))
+    return action === "create" ? readOnly : readOnlyRow;
+  const nowMs = asked.services.platform.clock.now();
+  const accessFor = (of: RuleAction) => accessTo(asked, table, of, nowMs);
+  // A key needs the scope for writing to write a version back.
+  const isKeysRestore = action === "restore" && asked.caller.kind === "key";
+  if (ruleAction === "history") {
+    if (table.historyDays === null) return noHistory;
+    const mayRead = isKeysRestore ? null : accessFor("read");
+    if (isRefusal(mayRead)) return mayRead;
+  }
+  const access = accessFor(isKeysRestore ? "update" : ruleAction);
+  if (isRefusal(access)) return access;
+  const execution = executionOf(asked, table.name, action, nowMs);
+  const remembered = rememberedOf(project, asked.services.platform);
+  return { asked, access, execution, remembered };
+}
+
+/** The caller's access to rows, with the statements that earlier requests have made. */
+export function rowTarget({ access, remembered }: PermittedRequest): RowTarget {
+  return { access, reads: remembered.reads, writes: remembered.writes };
+}
+
+/** The JSON object that a request has as its body. */
+export function bodyOf({ request, services }: TableRequest): Promise<Body | Refusal> {
+  return readJsonObject(request, services.config.api.max_body_bytes);
+}
+
+/** Refuses query parameters, for requests that take none; null where there are none. */
+export function withoutParameters(request: Request): Refusal | null {
+  const parameters = parseQueryString(request.url);
+  if (isRefusal(parameters)) return parameters;
+  return parameters.length === 0 ? null : badRequest("no parameters are taken here");
+}
+
+/** The answer with one row, which is JSON text already; null for a row that may not be read. */
+export async function rowResponse(
+  { attempt }: TableRequest,
+  data: string | null,
+  status: 200 | 201,
+  headers: HeadersRecord = {},
+): Promise<Response> {
+  const meta = await attempt.succeed(status, data === null ? 0 : 1);
+  return jsonText(meta === "" ? `{"data":${data}}` : `{"data":${data},"meta":{${meta}}}`, status, headers);
+}

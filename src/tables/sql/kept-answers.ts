@@ -1,0 +1,111 @@
+import { abortText } from "../../platform/abort.js";
+import { type Statement, statement } from "../../platform/database.js";
+import { bind, integer, param, Slot, type SlotValues, type Sql, sql } from "./fragment.js";
+
+/** What a write answers with, as SQL that is evaluated right after it, or right before a delete. */
+export interface AnswerSource {
+  /** The value of its RETURNING. */
+  readonly row: Sql;
+  /** The primary key as JSON. */
+  readonly key: Sql;
+  /** `FROM … WHERE …` of the row. */
+  readonly from: Sql;
+}
+
+/** A request whose answer is kept (docs/reference/http.md#idempotency). */
+export interface KeptRequest {
+  /** The caller, the request and the key that it sent. */
+  readonly name: string;
+  /** Tells its body from others. */
+  readonly hash: string;
+  /** When it came, in milliseconds since the epoch. */
+  readonly nowMs: number;
+}
+
+/** How many bytes the rows of an answer may have that are kept. Of larger answers only the keys are kept. */
+export const keptBytesMax = 262_144;
+
+const keptMs = 86_400_000;
+
+/** Undoes the batch for the reason `kept` where the answer of the request is kept already. */
+export function unlessKept({ name, nowMs }: KeptRequest, nonce: string): Statement {
+  return statement(
+    "SELECT CASE WHEN EXISTS (SELECT 1 FROM _idempotency WHERE name = ? AND at > ?) THEN json_extract('{}', ?) ELSE 1 END AS is_new",
+    name,
+    BigInt(nowMs - keptMs),
+    abortText(nonce, "kept"),
+  );
+}
+
+/** Reads what is kept of a request: `[hash, answer]`, the answer as a JSON array of `KeptRow`. */
+export function keptAnswer({ name }: Pick<KeptRequest, "name">): Statement {
+  return statement("SELECT hash, answer FROM _idempotency WHERE name = ?", name);
+}
+
+/** Of each row of an answer: whether it was new (1), its key, and its RETURNING; null where only keys are kept. */
+export type KeptRow = readonly [isNew: number, key: Readonly<Record<string, unknown>>, row: string | null];
+
+/**
+ * Of a write that has just been carried out, `changes()` is 1 if it has written a row. The row is kept as a text, which it
+ * is for `json_array` once another text was appended to it.
+ */
+function keptRow({ row, key }: AnswerSource, shown: "row" | "key"): Sql {
+  const text =
+    shown === "key"
+      ? sql`NULL`
+      : sql`iif(octet_length(${row}) <= ${integer(keptBytesMax)}, ${row} || '', NULL)`;
+  return sql`json_array(changes(), json(${key}), ${text})`;
+}
+
+/** Keeps the answer of a request that is one write. */
+export function keepOne(
+  source: AnswerSource,
+  { name, hash, nowMs }: KeptRequest,
+  values: readonly SlotValues[],
+): Statement {
+  const given = new Map([
+    ["kept.name", name],
+    ["kept.hash", hash],
+  ]);
+  const [named, hashed] = [...given.keys()].map((slot) => param(new Slot(slot)));
+  return bind(
+    sql`INSERT OR REPLACE INTO _idempotency (name, hash, at, answer) SELECT ${named!}, ${hashed!}, ${param(new Slot("kept.at"))}, '[' || ${keptRow(source, "row")} || ']' ${source.from}`,
+    [given, new Map([["kept.at", BigInt(nowMs)]]), ...values],
+  );
+}
+
+/** Keeps the answer of one of several writes until `keepAll`. */
+export function keepForLater(source: AnswerSource, index: number, values: readonly SlotValues[]): Statement {
+  const name = `answer.${String(index).padStart(6, "0")}`;
+  return bind(
+    sql`INSERT INTO _staged (name, value, short) SELECT ${param(new Slot("kept.name"))}, ${keptRow(source, "row")}, ${keptRow(source, "key")} ${source.from}`,
+    [new Map([["kept.name", name]]), ...values],
+  );
+}
+
+const staged = "FROM _staged WHERE name >= 'answer.' AND name < 'answer/'";
+
+/** Keeps the answer of a request that is several writes, from what `keepForLater` has kept of them. */
+export function keepAll({ name, hash, nowMs }: KeptRequest): Statement {
+  const rows = (column: string) =>
+    `(SELECT json_group_array(json(${column})) FROM (SELECT ${column} ${staged} ORDER BY name))`;
+  return statement(
+    `INSERT OR REPLACE INTO _idempotency (name, hash, at, answer)
+    SELECT ?, ?, ?, iif((SELECT sum(octet_length(value)) ${staged}) <= ${keptBytesMax}, ${rows("value")}, ${rows("short")})`,
+    name,
+    hash,
+    BigInt(nowMs),
+  );
+}
+
+/** Leaves nothing in `_staged`. */
+export const clearStaged: Statement = statement("DELETE FROM _staged");
+
+/** Deletes answers that have been kept for a day, at most so many. They are numbered in the order in which they came. */
+export function retireAnswers(nowMs: number, rowsMax: number): Statement {
+  return statement(
+    "DELETE FROM _idempotency WHERE id IN (SELECT id FROM _idempotency ORDER BY id LIMIT ?) AND at <= ?",
+    BigInt(rowsMax),
+    BigInt(nowMs - keptMs),
+  );
+}

@@ -1,0 +1,199 @@
+import { principalOf } from "../../auth/principal.js";
+import { toBase64Url } from "../../encoding/base64.js";
+import { readText } from "../../http/body.js";
+import { badRequest, isRefusal, Refusal } from "../../http/refusal.js";
+import type { Memo } from "../../platform/memo.js";
+import type { Table } from "../../project/model.js";
+import type { Access } from "../access.js";
+import type { ApiRequest } from "../api-request.js";
+import { read, type WriteExecution } from "../execution.js";
+import { bindCounted, type Counted, type CountedStatement } from "../plan-check.js";
+import type { RowValues } from "../row/row-request.js";
+import { slots } from "../row/row-write.js";
+import { finishRows } from "../sql/finish-rows.js";
+import type { Sql } from "../sql/fragment.js";
+import {
+  clearStaged,
+  type KeptRequest,
+  type KeptRow,
+  keepAll,
+  keepForLater,
+  keepOne,
+  keptAnswer,
+  unlessKept,
+} from "../sql/kept-answers.js";
+import { returnedRow } from "../sql/returning.js";
+import { getStatement } from "../sql/row.js";
+import { keyOf } from "../sql/row-key.js";
+import { fromJson } from "../values.js";
+import type { Step } from "./step.js";
+import { type Beside, type Together, type WrittenTogether, writeTogether } from "./together.js";
+
+const header = "Idempotency-Key";
+
+/**
+ * The request as one that is done once, by its header `Idempotency-Key`; null without it. The key is 1 to 200 visible
+ * characters, or as the draft (draft-ietf-httpapi-idempotency-key-header) has it, a quoted string of them.
+ */
+export async function idempotencyOf({
+  request,
+  caller,
+  services,
+}: Pick<ApiRequest, "request" | "caller" | "services">): Promise<KeptRequest | Refusal | null> {
+  const text = request.headers.get(header);
+  if (text === null) return null;
+  const [, quoted, bare] =
+    /^(?:"((?:[\x20\x21\x23-\x5b\x5d-\x7e]|\\["\\])*)"|([\x21\x23-\x7e][\x21-\x7e]*))$/.exec(text.trim()) ??
+    [];
+  const key = quoted?.replace(/\\(.)/g, "$1") ?? bare ?? "";
+  if (!/^[\x21-\x7e]{1,200}$/.test(key)) return badRequest(`${header}: expected 1 to 200 visible characters`);
+  if (caller.kind === "anonymous") return badRequest(`${header}: sign in, as a key belongs to who sends it`);
+  const { method, url } = request;
+  const body =
+    method === "DELETE" ? "" : await readText(request as Request, services.config.api.max_body_bytes);
+  if (isRefusal(body)) return body;
+  const path = url.slice(url.indexOf("/", url.indexOf("//") + 2));
+  const name = [principalOf(caller), `${method} ${path}`, key].join("\n");
+  return { name, hash: await hashOf(body), nowMs: services.platform.clock.now() };
+}
+
+const shortBodyMax = 128;
+
+/** A short body stands for itself. */
+async function hashOf(body: string): Promise<string> {
+  if (body.length <= shortBodyMax) return `=${body}`;
+  return `#${toBase64Url(new Uint8Array(await crypto.subtle.digest("SHA-256", new TextEncoder().encode(body))))}`;
+}
+
+/** What it takes to show a kept answer: only what the caller may read now is shown. */
+export interface Showing {
+  readonly accessTo: (table: Table) => Access | Refusal;
+  readonly reads: Memo<Counted<Sql>>;
+}
+
+/** What has become of steps that are done once. */
+export type Once = Together | { readonly outcome: "replayed"; readonly rows: readonly WrittenTogether[] };
+
+/**
+ * Carries steps out as `writeTogether` does, unless the request was carried out before: then its answer is given again.
+ * The answer is kept in the same transaction. 422 where the key came with another body.
+ */
+export async function writeOnce(
+  steps: readonly Step[],
+  execution: WriteExecution,
+  request: KeptRequest | null,
+  showing: Showing,
+): Promise<Once | Refusal> {
+  if (request === null) return writeTogether(steps, execution);
+  if (steps.some(({ answer }) => answer.source === null)) return notKeepable;
+  const written = await writeTogether(steps, execution, keeping(steps, request));
+  return written.outcome === "stopped" ? replay(steps, execution, request, showing) : written;
+}
+
+const notKeepable = badRequest(
+  `${header}: the key of this table is made by a default, by which a row cannot be found`,
+);
+const mismatch = new Refusal("idempotency_mismatch", `the ${header} came with another body before`);
+
+function keeping(steps: readonly Step[], request: KeptRequest): Beside {
+  const [only] = steps;
+  const isOne = steps.length === 1;
+  return {
+    before: (nonce) => [unlessKept(request, nonce)],
+    around: (index) => {
+      const { source, isBefore, values } = (isOne ? only! : steps[index]!).answer;
+      const kept = isOne ? keepOne(source!, request, values) : keepForLater(source!, index, values);
+      return isBefore ? { before: [kept], after: [] } : { before: [], after: [kept] };
+    },
+    last: () => (isOne ? [] : [keepAll(request), clearStaged]),
+  };
+}
+
+async function replay(
+  steps: readonly Step[],
+  execution: WriteExecution,
+  request: KeptRequest,
+  showing: Showing,
+): Promise<Once | Refusal> {
+  const [found] = await read(execution, [keptAnswer(request)], "short");
+  const [hash, answer] = found!.rows[0]!;
+  if (hash !== request.hash) return mismatch;
+  const kept: readonly KeptRow[] = JSON.parse(answer as string);
+  const shown = kept.map((row, i) => shownNow(row, steps[i]!, execution, showing));
+  const asked = shown.flatMap(({ get }) => (get === null ? [] : [get]));
+  const results =
+    asked.length === 0
+      ? []
+      : await read(
+          execution,
+          asked.map(({ statement }) => statement),
+          "long",
+        );
+  const current = results.values();
+  execution.tally.add(0);
+  const rows = shown.map(({ get, json }, i) => {
+    const isNew = kept[i]![0] === 1;
+    if (get === null) return { json: json(null), isNew };
+    const row = current.next().value!.rows[0];
+    if (row !== undefined) execution.tally.add(get.exact ? 1 + (row[2] as number) : null);
+    return { json: json(row?.[0] === 1 ? (row[1] as string | null) : null), isNew };
+  });
+  return { outcome: "replayed", rows };
+}
+
+/** How a kept row is shown. */
+interface Shown {
+  /** Reads the row as it is now, where that tells whether the caller may see it. */
+  readonly get: CountedStatement | null;
+  /** The row that is answered, given the row of now; null for one that is gone or may not be read. */
+  readonly json: (current: string | null) => string;
+}
+
+function shownNow(
+  [, key, row]: KeptRow,
+  { writes }: Step,
+  { values }: WriteExecution,
+  { accessTo, reads }: Showing,
+): Shown {
+  const { access: writing, kind } = writes[0]!;
+  const { table, catalog } = writing;
+  const columns = [...table.columns.values()];
+  const keyText = finishRows(JSON.stringify(key), columns);
+  if (kind === "delete") return { get: null, json: () => keyText };
+  const stored = row === null ? null : finishRows(returnedRow(row).json, columns);
+  if (writing.writeOnlyKey) return { get: null, json: () => stored ?? keyText };
+  const reading = accessTo(table);
+  if (isRefusal(reading) || table.primaryKey.length === 0) return { get: null, json: () => keyText };
+  const output = [...reading.readable.values()];
+  const keyValues = valuesOf(keyText, table);
+  const get = reads.get(reading.key, () =>
+    getStatement(table, slots(keyValues, reading), reading.rule, output, catalog),
+  );
+  return {
+    get: bindCounted(get, [values, keyValues]),
+    json: (current: string | null) => {
+      if (current === null) return keyText;
+      return stored === null ? finishRows(current, output) : only(stored, reading.readable);
+    },
+  };
+}
+
+function valuesOf(keyText: string, table: Table): RowValues {
+  const key: Readonly<Record<string, unknown>> = JSON.parse(keyText);
+  return new Map(
+    keyOf(table).map((column) => {
+      const parsed = fromJson(column, key[column.name]);
+      if (!parsed.ok) throw new Error(`a kept key has no ${column.name}`);
+      return [column.name, parsed.value];
+    }),
+  );
+}
+
+/** The row without the columns that the caller may not read. */
+function only(json: string, readable: ReadonlyMap<string, unknown>): string {
+  const row: Readonly<Record<string, unknown>> = JSON.parse(json);
+  const members = Object.entries(row);
+  return members.every(([name]) => readable.has(name))
+    ? json
+    : JSON.stringify(Object.fromEntries(members.filter(([name]) => readable.has(name))));
+}

@@ -1,0 +1,280 @@
+import { badRequest, type Refusal } from "../../http/refusal.js";
+import type { SqlValue, Statement } from "../../platform/database.js";
+import type { Column } from "../../project/model.js";
+import { type Access, deniedBy } from "../access.js";
+import type { WriteExecution } from "../execution.js";
+import { bindCounted } from "../plan-check.js";
+import { withManaged } from "../row/managed-values.js";
+import { ignored } from "../row/refused-write.js";
+import type { RowValues } from "../row/row-request.js";
+import {
+  imageChecks,
+  isOverImage,
+  type RowWrite,
+  returnedOf,
+  slots,
+  tooLargeImage,
+  type WriteTarget,
+} from "../row/row-write.js";
+import { durationOf, sentWrite, triggersOf } from "../row/sent-write.js";
+import { bind, type Sql } from "../sql/fragment.js";
+import {
+  changedOrMissing,
+  getStatement,
+  insertedOrThere,
+  insertStatement,
+  isThereWith,
+  rowWith,
+  updateStatement,
+  wasChanged,
+} from "../sql/row.js";
+import { type NotStanding, outcomeOf, type Step } from "./step.js";
+
+/** How rows are taken that may be there already (docs/reference/http.md#upsert). */
+export interface Upsert {
+  /** The columns by which a row is recognised: those of the primary key, or of a unique constraint. */
+  readonly columns: readonly Column[];
+  /** What is done with a row that is there. */
+  readonly onDuplicate: "update" | "ignore";
+}
+
+/**
+ * Reads `on_conflict` and `on_duplicate`, which come together or not at all; null without them. The columns have to be
+ * those of a key that tells rows apart, and the caller has to be able to read them, because the answer tells which rows
+ * are there.
+ */
+export function parseUpsert(
+  parameters: ReadonlyMap<string, string>,
+  access: Access,
+): Upsert | Refusal | null {
+  const { table, readable, catalog } = access;
+  const conflict = parameters.get("on_conflict");
+  const duplicate = parameters.get("on_duplicate");
+  if (conflict === undefined && duplicate === undefined) return null;
+  if (conflict === undefined || duplicate === undefined)
+    return badRequest("on_conflict and on_duplicate come together");
+  if (duplicate !== "update" && duplicate !== "ignore")
+    return badRequest("on_duplicate: expected update or ignore");
+  const names = conflict.split(",");
+  const unknown = names.find((name) => !readable.has(name));
+  if (unknown !== undefined) return badRequest(`on_conflict: unknown column ${JSON.stringify(unknown)}`);
+  const physical = catalog.tables.get(table.name)!;
+  const keys: readonly (readonly string[])[] = [
+    table.primaryKey,
+    ...table.unique,
+    ...physical.indexes.filter(({ unique }) => unique).map(({ columns }) => columns.map(({ name }) => name)),
+  ];
+  const isKey = (key: readonly string[]) =>
+    key.length === names.length &&
+    new Set(names).size === names.length &&
+    key.every((each) => names.includes(each));
+  if (!keys.some(isKey))
+    return badRequest("on_conflict: expected the columns of the primary key or of a unique constraint");
+  return { columns: names.map((name) => table.columns.get(name)!), onDuplicate: duplicate };
+}
+
+/** What tells two elements of a request apart, or null where no row can be there with these values. */
+export function conflictOf({ columns }: Upsert, values: RowValues): string | null {
+  const given = columns.map(({ name }) => values.get(name));
+  // NULL is equal to nothing, and a value that a default makes is not known.
+  return given.some((value) => value === undefined || value === null)
+    ? null
+    : JSON.stringify(given.map(textOf));
+}
+
+function textOf(value: SqlValue | undefined): string {
+  return value instanceof Uint8Array ? `x${value.join()}` : `${typeof value} ${value}`;
+}
+
+/** What the caller may do with rows that are new, and with rows that are there. */
+export interface UpsertTargets {
+  readonly create: WriteTarget;
+  readonly update: WriteTarget;
+}
+
+/**
+ * The step that creates a row, or changes the one that is there, or leaves it as it is. `values` have all columns of
+ * `conflictOf`.
+ */
+export function upsertStep(
+  upsert: Upsert,
+  targets: UpsertTargets,
+  values: RowValues,
+  execution: WriteExecution,
+): Step | Refusal {
+  if (isOverImage(values, targets.create.access)) return tooLargeImage;
+  return upsert.onDuplicate === "update"
+    ? changeOrCreate(upsert, targets, values, execution)
+    : keepOrCreate(upsert, targets.create, values, execution);
+}
+
+function changeOrCreate(
+  upsert: Upsert,
+  { create, update }: UpsertTargets,
+  values: RowValues,
+  execution: WriteExecution,
+): Step {
+  const { access } = update;
+  const { table, catalog } = access;
+  const key = conflictValues(upsert, values);
+  const keySlots = slots(key, access);
+  const patch = patchOf(upsert, values, access, execution);
+  const statement = update.writes.get(shapeOf(access, "upsert", key, patch), () =>
+    updateStatement(table, keySlots, slots(patch, access), access.rule, returnedOf(access, values), catalog),
+  );
+  const changed: RowWrite = {
+    kind: "update",
+    access,
+    statement,
+    values: [patch, key],
+    sent: values,
+    key,
+    checks: imageChecks(patch, key, access),
+    expected: null,
+  };
+  const created = insertUnless(wasChanged, "upsert", create, values, execution);
+  const change = sentWrite(changed, execution);
+  const creation = (abort: string) => sentWrite(created, execution, abort);
+  const { probes } = creation("");
+  const guard = changedOrMissing(table, keySlots, statement.admitted, catalog);
+  const all = [execution.values, ...changed.values];
+  return {
+    statements: (abort) => [
+      ...change.probes,
+      ...change.statements,
+      bind(guard, [new Map([["abort", abort]]), ...all]),
+      ...probes,
+      ...creation(abort).statements,
+      ...unlessIgnored(created, key, abort),
+    ],
+    read: (results) => {
+      const changedAt = change.probes.length;
+      const probedAt = changedAt + change.statements.length + 1;
+      const update = change.read(results.slice(0, changedAt), results[changedAt]!);
+      if (update.row !== null) return outcomeOf(changed, update, [change.bound]);
+      const createdAt = probedAt + probes.length;
+      const insert = creation("").read(results.slice(probedAt, createdAt), results[createdAt]!);
+      return outcomeOf(created, insert, [change.bound, creation("").bound]);
+    },
+    refused: (reason) => notUpserted(reason, created),
+    writes: [changed, created],
+    duration: durationOf(changed) === "short" ? durationOf(created) : "long",
+    answer: { source: statement.answer, isBefore: false, values: all },
+    asked: [change.bound, creation("").bound],
+  };
+}
+
+/**
+ * What changes of a row that is there: not its primary key, and not the columns by which it was recognised. Where that is
+ * nothing, a column is set to what it is, so that the rule judges the change all the same.
+ */
+function patchOf(upsert: Upsert, values: RowValues, access: Access, execution: WriteExecution): RowValues {
+  const kept = new Set<string>([...upsert.columns.map(({ name }) => name), ...access.table.primaryKey]);
+  const others = new Map([...values].filter(([column]) => !kept.has(column)));
+  const patch = withManaged("update", access.managed, others, execution);
+  return patch.size > 0 ? patch : new Map([...conflictValues(upsert, values)].slice(0, 1));
+}
+
+function keepOrCreate(
+  upsert: Upsert,
+  create: WriteTarget,
+  values: RowValues,
+  execution: WriteExecution,
+): Step {
+  const { access } = create;
+  const { table, catalog, readRule } = access;
+  const key = conflictValues(upsert, values);
+  const keySlots = slots(key, access);
+  const isThere = isThereWith(table, keySlots, catalog);
+  const created = insertUnless(isThere, `keep ${[...key.keys()].join()}`, create, values, execution);
+  const creation = (abort: string) => sentWrite(created, execution, abort);
+  const { probes, bound } = creation("");
+  const output = [...access.readable.values()];
+  const get = getStatement(table, keySlots, readRule, output, catalog);
+  const found = bindCounted(get, [execution.values, key]);
+  const source = created.statement.answer;
+  return {
+    statements: (abort) => [
+      ...probes,
+      ...creation(abort).statements,
+      ...unlessIgnored(created, key, abort),
+      found.statement,
+    ],
+    read: (results) => {
+      const at = probes.length;
+      const insert = creation("").read(results.slice(0, at), results[at]!);
+      const [admitted, json, probed] = results.at(-1)!.rows[0]!;
+      if (insert.row !== null) {
+        const outcome = outcomeOf(created, insert, [bound, found]);
+        // The new row was read once more, because a statement does not know what became of the one before it.
+        const read = outcome.rowsRead === null ? null : outcome.rowsRead + 1 + (probed as number);
+        return { ...outcome, rowsRead: read };
+      }
+      return {
+        json: admitted === 1 ? (json as string | null) : null,
+        isNew: false,
+        write: null,
+        asked: [found],
+        // The row was looked for, and then read.
+        rowsRead: 2 + (probed as number),
+        rowsWritten: 0,
+      };
+    },
+    refused: (reason) => notUpserted(reason, created),
+    writes: [created],
+    duration: get.exact ? durationOf(created) : "long",
+    answer: {
+      source: source && { ...source, from: rowWith(table, keySlots, catalog) },
+      isBefore: false,
+      values: [execution.values, key],
+    },
+    asked: [bound, found],
+  };
+}
+
+/** The insert of a row that is left out where `isThere` is TRUE. `purpose` tells its statement from others. */
+function insertUnless(
+  isThere: Sql,
+  purpose: string,
+  { access, writes }: WriteTarget,
+  sent: RowValues,
+  execution: WriteExecution,
+): RowWrite {
+  const { table, catalog, rule, managed } = access;
+  const values = withManaged("insert", managed, sent, execution);
+  const statement = writes.get(shapeOf(access, purpose, values), () =>
+    insertStatement(table, slots(values, access), rule, returnedOf(access, sent), catalog, isThere),
+  );
+  return {
+    kind: "insert",
+    access,
+    statement,
+    values: [values],
+    sent,
+    key: null,
+    checks: [],
+    expected: null,
+  };
+}
+
+/** A guard against triggers that ignore an insert, where there are such. */
+function unlessIgnored(created: RowWrite, key: RowValues, abort: string): readonly Statement[] {
+  const { access } = created;
+  if (!triggersOf(created).ignore) return [];
+  const guard = insertedOrThere(access.table, slots(key, access), access.catalog);
+  return [bind(guard, [new Map([["abort", abort]]), key])];
+}
+
+function conflictValues({ columns }: Upsert, values: RowValues): RowValues {
+  return new Map(columns.map(({ name }) => [name, values.get(name)!]));
+}
+
+function shapeOf({ key }: Access, purpose: string, ...values: readonly RowValues[]): string | null {
+  return key && [key, purpose, ...values.map((each) => [...each.keys()].join())].join("\n");
+}
+
+function notUpserted(reason: string, created: RowWrite): NotStanding {
+  const { table } = created.access;
+  const refusal = reason === "ignored" ? ignored : deniedBy(table, reason === "denied" ? "update" : "create");
+  return { refusal, differing: null };
+}

@@ -1,0 +1,198 @@
+import { isObject, readJson } from "../http/body.js";
+import { parseQueryString } from "../http/query-string.js";
+import { badRequest, isRefusal, type Refusal } from "../http/refusal.js";
+import { type HeadersRecord, jsonText } from "../http/respond.js";
+import { accessTo } from "./api-request.js";
+import { bodyOf, type PermittedRequest, rowResponse, rowTarget } from "./permitted-request.js";
+import { createRow, deleteRow, updateRow } from "./row/row.js";
+import { createValues, patchValues, type RowValues } from "./row/row-request.js";
+import { deleteOf, insertOf, type RowWrite, updateOf } from "./row/row-write.js";
+import { creatingUnder, etagOf, expectedVersions } from "./row/versions.js";
+import type { KeptRequest } from "./sql/kept-answers.js";
+import { idempotencyOf, type Once, writeOnce } from "./together/idempotency.js";
+import { type Step, writeStep } from "./together/step.js";
+import { conflictOf, parseUpsert, type Upsert, type UpsertTargets, upsertStep } from "./together/upsert.js";
+
+/** `POST /api/:table`: creates a row, or with an array several; with `on_conflict` those that are not there yet. */
+export async function create(permitted: PermittedRequest): Promise<Response | Refusal> {
+  const { asked, access, execution } = permitted;
+  const { request, services } = asked;
+  const upsert = upsertOf(permitted) ?? creatingUnder(request.headers);
+  if (isRefusal(upsert)) return upsert;
+  const body = await readJson(request, services.config.api.max_body_bytes);
+  if (isRefusal(body)) return body;
+  const kept = await idempotencyOf(asked);
+  if (isRefusal(kept)) return kept;
+  if (Array.isArray(body)) return createAll(body, upsert, kept, permitted);
+  if (!isObject(body)) return badRequest("expected a JSON object, or an array of them, as the body");
+  const values = createValues(access, body);
+  if (isRefusal(values)) return values;
+  if (upsert === null && kept === null) {
+    const row = await createRow(rowTarget(permitted), execution, values);
+    return isRefusal(row) ? row : rowResponse(asked, row, 201, etagOf(access, row));
+  }
+  const steps = stepsOf([values], upsert, permitted);
+  if (isRefusal(steps)) return steps;
+  const once = await carryOut(steps, permitted, kept);
+  if (isRefusal(once)) return once;
+  if (once.outcome === "refused") return once.refusal;
+  const { json, isNew } = once.rows[0]!;
+  const etag = upsert === null && json !== null ? etagOf(access, json) : {};
+  return rowResponse(asked, json, isNew ? 201 : 200, { ...etag, ...replayed(once) });
+}
+
+/** How many rows one request creates at most. */
+export const bulkRowsMax = 1_000;
+
+async function createAll(
+  body: readonly unknown[],
+  upsert: Upsert | null,
+  kept: KeptRequest | null,
+  permitted: PermittedRequest,
+): Promise<Response | Refusal> {
+  const { asked, access } = permitted;
+  if (body.length === 0 || body.length > bulkRowsMax) return badRequest(`expected 1 to ${bulkRowsMax} rows`);
+  const rows: RowValues[] = [];
+  for (const [i, element] of body.entries()) {
+    const values = isObject(element) ? createValues(access, element) : badRequest("expected a JSON object");
+    if (isRefusal(values)) return values.of(`row ${i}`);
+    rows.push(values);
+  }
+  const steps = stepsOf(rows, upsert, permitted);
+  if (isRefusal(steps)) return steps;
+  const once = await carryOut(steps, permitted, kept);
+  if (isRefusal(once)) return once;
+  if (once.outcome === "refused") return once.refusal.of(`row ${once.at}`);
+  const status = once.rows.every(({ isNew }) => isNew) ? 201 : 200;
+  const shown = once.rows.filter(({ json }) => json !== null).length;
+  const meta = await asked.attempt.succeed(status, shown);
+  const data = `[${once.rows.map(({ json }) => json ?? "null").join()}]`;
+  return jsonText(
+    meta === "" ? `{"data":${data}}` : `{"data":${data},"meta":{${meta}}}`,
+    status,
+    replayed(once),
+  );
+}
+
+/** `on_conflict` and `on_duplicate` of a request; null without them. No other parameter is taken. */
+function upsertOf({ asked, access }: PermittedRequest): Upsert | Refusal | null {
+  const parameters = parseQueryString(asked.request.url);
+  if (isRefusal(parameters)) return parameters;
+  if (parameters.length === 0) return null;
+  const known = new Map(parameters);
+  for (const name of known.keys())
+    if (name !== "on_conflict" && name !== "on_duplicate")
+      return badRequest("no parameters are taken here but on_conflict and on_duplicate");
+  return parseUpsert(known, access);
+}
+
+/** The steps that create rows, or what `upsert` says. */
+function stepsOf(
+  rows: readonly RowValues[],
+  upsert: Upsert | null,
+  permitted: PermittedRequest,
+): readonly Step[] | Refusal {
+  const { execution, asked, remembered } = permitted;
+  const target = rowTarget(permitted);
+  const targets = upsert === null ? null : upsertTargets(upsert, permitted);
+  if (isRefusal(targets)) return targets;
+  const seen = new Set<string>();
+  const steps: Step[] = [];
+  for (const [i, values] of rows.entries()) {
+    const conflict = upsert === null ? null : conflictOf(upsert, values);
+    if (conflict !== null && seen.has(conflict))
+      return badRequest(`row ${i}: another row of the request has the same ${conflictNames(upsert!)}`);
+    if (conflict !== null) seen.add(conflict);
+    const step =
+      conflict === null
+        ? stepOf(insertOf(target, values, execution), permitted)
+        : upsertStep(upsert!, targets!, values, execution);
+    if (isRefusal(step)) return rows.length === 1 ? step : step.of(`row ${i}`);
+    steps.push(step);
+  }
+  return steps;
+  function upsertTargets(of: Upsert, { access }: PermittedRequest): UpsertTargets | Refusal {
+    const create = { access, writes: remembered.writes };
+    if (of.onDuplicate === "ignore") return { create, update: create };
+    const updating = accessTo(asked, access.table, "update", execution.nowMs);
+    return isRefusal(updating)
+      ? updating
+      : { create, update: { access: updating, writes: remembered.writes } };
+  }
+}
+
+const conflictNames = ({ columns }: Upsert) => columns.map(({ name }) => name).join(", ");
+
+function stepOf(write: RowWrite | Refusal, { execution }: PermittedRequest): Step | Refusal {
+  return isRefusal(write) ? write : writeStep(write, execution);
+}
+
+/** `PATCH` of a row. */
+export async function update(permitted: PermittedRequest, key: RowValues): Promise<Response | Refusal> {
+  const { asked, access, execution } = permitted;
+  const body = await bodyOf(asked);
+  if (isRefusal(body)) return body;
+  const patch = patchValues(access, body);
+  if (isRefusal(patch)) return patch;
+  const expected = expectedVersions(access, asked.request.headers);
+  if (isRefusal(expected)) return expected;
+  const kept = await idempotencyOf(asked);
+  if (isRefusal(kept)) return kept;
+  const target = rowTarget(permitted);
+  if (expected === null && kept === null) {
+    const row = await updateRow(target, execution, key, patch);
+    return isRefusal(row) ? row : rowResponse(asked, row, 200, etagOf(access, row));
+  }
+  return oneGuarded(updateOf(target, key, patch, execution, expected), permitted, kept);
+}
+
+/** `DELETE` of a row. */
+export async function remove(permitted: PermittedRequest, key: RowValues): Promise<Response | Refusal> {
+  const { asked, access, execution } = permitted;
+  const expected = expectedVersions(access, asked.request.headers);
+  if (isRefusal(expected)) return expected;
+  const kept = await idempotencyOf(asked);
+  if (isRefusal(kept)) return kept;
+  const target = rowTarget(permitted);
+  if (expected === null && kept === null) {
+    const row = await deleteRow(target, execution, key);
+    return isRefusal(row) ? row : rowResponse(asked, row, 200);
+  }
+  return oneGuarded(deleteOf(target, key, expected), permitted, kept);
+}
+
+/** Carries a write of one row out that has a precondition, or is to be done once. */
+async function oneGuarded(
+  write: RowWrite | Refusal,
+  permitted: PermittedRequest,
+  kept: KeptRequest | null,
+): Promise<Response | Refusal> {
+  const step = stepOf(write, permitted);
+  if (isRefusal(step)) return step;
+  const once = await carryOut([step], permitted, kept);
+  if (isRefusal(once)) return once;
+  if (once.outcome === "refused") return once.refusal;
+  const json = once.rows[0]!.json!;
+  const etag = isRefusal(write) || write.kind === "delete" ? {} : etagOf(permitted.access, json);
+  return rowResponse(permitted.asked, json, 200, { ...etag, ...replayed(once) });
+}
+
+type Done = Exclude<Once, { readonly outcome: "stopped" }>;
+
+async function carryOut(
+  steps: readonly Step[],
+  { asked, execution, remembered }: PermittedRequest,
+  kept: KeptRequest | null,
+): Promise<Done | Refusal> {
+  const once = await writeOnce(steps, execution, kept, {
+    accessTo: (table) => accessTo(asked, table, "read", execution.nowMs),
+    reads: remembered.reads,
+  });
+  if (!isRefusal(once) && once.outcome === "stopped") throw new Error(`writes were stopped: ${once.reason}`);
+  return once as Done | Refusal;
+}
+
+/** Says of an answer that it was given before. */
+function replayed({ outcome }: Once): HeadersRecord {
+  return outcome === "replayed" ? { "Idempotency-Replayed": "true" } : {};
+}

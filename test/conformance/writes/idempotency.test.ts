@@ -1,0 +1,164 @@
+import { expect, test } from "vitest";
+import { type Answer, type Client, client, dataOf, expectRefusal } from "../../support/client.js";
+import { accessTokenOf, member, run } from "../../support/people.js";
+import { apiKey, serve, type TestServer } from "../../support/server.js";
+
+const metaOf = (answer: Answer) => (answer.body as { meta: Meta }).meta;
+interface Meta {
+  readonly metering: { readonly attempt_id: string };
+}
+
+const schema = `
+notes:
+  history: forever
+  columns:
+    id: { type: text, primary_key: true, default: { sql: "lower(hex(randomblob(8)))" } }
+    text: { type: text, unique: true }
+    size: { type: real }
+    file: { type: blob }
+    hidden: { type: boolean }
+    secret: { type: text }
+    version: { type: integer, managed: version }
+`;
+const config = `
+[rules.notes]
+read = "row.hidden is null"
+create = "public"
+update = "authenticated"
+delete = "authenticated"
+[rules.notes.columns.secret]
+read = "auth.role = 'admin'"
+`;
+
+async function world() {
+  const server: TestServer = await serve({ schema, config });
+  const ann = client(server, (await member(server, "ann")).bearer);
+  const ben = client(server, (await member(server, "ben")).bearer);
+  const key = client(server, await apiKey(server, "project:backend"));
+  return { server, ann, ben, key };
+}
+
+const once = (key: string) => ({ "Idempotency-Key": key });
+const isReplay = (answer: Answer) => answer.headers.get("Idempotency-Replayed") === "true";
+const count = async (by: Client) => dataOf<unknown[]>(await by.get("/api/notes?limit=1000")).length;
+
+test("a request with a key is done once, and answered as before", async () => {
+  const { server, ann } = await world();
+  const body = { text: "a", size: 0.1 + 0.2, file: "aGk=" };
+  const first = await ann.post("/api/notes", body, once("k"));
+  expect([first.status, isReplay(first)]).toEqual([201, false]);
+  expect(metaOf(first)).toMatchObject({ rows_read: 0, rows_written: 1 });
+  const row = dataOf<{ id: string; version: number }>(first);
+  await ann.patch(`/api/notes/${row.id}`, { text: "changed" });
+  const again = await ann.post("/api/notes", body, once("k"));
+  expect([again.status, isReplay(again)]).toEqual([201, true]);
+  expect(dataOf(again)).toEqual(row);
+  expect(again.headers.get("ETag")).toBe(first.headers.get("ETag"));
+  expect(metaOf(again)).toMatchObject({ rows_read: 1, rows_written: 0, rows_returned: 1 });
+  const id = (answer: Answer) => metaOf(answer).metering.attempt_id;
+  expect(id(again)).not.toBe(id(first));
+  const patched = await ann.patch(`/api/notes/${row.id}`, { text: "b" }, once('"k"'));
+  expect(dataOf(await ann.patch(`/api/notes/${row.id}`, { text: "b" }, once("k")))).toEqual(dataOf(patched));
+  const gone = await ann.delete(`/api/notes/${row.id}`, once("k"));
+  const gone2 = await ann.delete(`/api/notes/${row.id}`, once("k"));
+  expect([gone.status, dataOf(gone), gone2.status, dataOf(gone2)]).toEqual([
+    200,
+    { id: row.id },
+    200,
+    { id: row.id },
+  ]);
+  expect([isReplay(gone), isReplay(gone2)]).toEqual([false, true]);
+  expect(await count(ann)).toBe(0);
+  expectRefusal(await ann.delete(`/api/notes/${row.id}`), 404, "not_found");
+  // After a day the key is a new one.
+  server.clock.advance(86_400_001);
+  const { bearer } = await member(server, "cat");
+  const cat = client(server, bearer);
+  expect((await cat.post("/api/notes", body, once("k"))).status).toBe(201);
+});
+
+test("several rows, and what was there", async () => {
+  const { ann } = await world();
+  const rows = [{ text: "a" }, { text: "b", hidden: true }, { id: "x" }];
+  const first = await ann.post("/api/notes", rows, once("k"));
+  const again = await ann.post("/api/notes", rows, once("k"));
+  expect([again.status, isReplay(again), dataOf(again)]).toEqual([201, true, dataOf(first)]);
+  const path = "/api/notes?on_conflict=text&on_duplicate=update";
+  const upsert = [{ text: "a", size: 2 }, { text: "c" }];
+  const changed = await ann.post(path, upsert, once("k"));
+  const changed2 = await ann.post(path, upsert, once("k"));
+  expect([changed2.status, isReplay(changed2), dataOf(changed2)]).toEqual([200, true, dataOf(changed)]);
+  expect(await count(ann)).toBe(3);
+});
+
+test("twenty at once: one effect, equal answers", async () => {
+  const { ann } = await world();
+  const answers = await Promise.all(
+    Array.from({ length: 20 }, () => ann.post("/api/notes", { text: "a" }, once("k"))),
+  );
+  expect(new Set(answers.map((answer) => JSON.stringify([answer.status, dataOf(answer)]))).size).toBe(1);
+  expect(answers.filter(isReplay)).toHaveLength(19);
+  expect(await count(ann)).toBe(1);
+});
+
+test("another body under the key is 422; another caller, method or path has keys of its own", async () => {
+  const { ann, ben } = await world();
+  const { id } = dataOf<{ id: string }>(await ann.post("/api/notes", { text: "a" }, once("k")));
+  expectRefusal(await ann.post("/api/notes", { text: "b" }, once("k")), 422, "idempotency_mismatch");
+  const long = { text: "x".repeat(500) };
+  await ann.post("/api/notes", long, once("long"));
+  expect(isReplay(await ann.post("/api/notes", long, once("long")))).toBe(true);
+  expectRefusal(
+    await ann.post("/api/notes", { text: `${"x".repeat(499)}y` }, once("long")),
+    422,
+    "idempotency_mismatch",
+  );
+  expect((await ben.post("/api/notes", { text: "b" }, once("k"))).status).toBe(201);
+  expect(isReplay(await ann.patch(`/api/notes/${id}`, { size: 1 }, once("k")))).toBe(false);
+  expect(await count(ann)).toBe(3);
+});
+
+test("what was refused is not kept", async () => {
+  const { ann } = await world();
+  await ann.post("/api/notes", { text: "a" });
+  expectRefusal(await ann.post("/api/notes", { text: "a" }, once("k")), 409, "conflict", ["text"]);
+  expect((await ann.post("/api/notes", { text: "b" }, once("k"))).status).toBe(201);
+  expectRefusal(await ann.patch("/api/notes/none", { text: "x" }, once("p")), 404, "not_found");
+  expectRefusal(await ann.delete("/api/notes/none", once("p")), 404, "not_found");
+});
+
+test("a repetition shows what the caller may read now", async () => {
+  const { server, ann } = await world();
+  const body = { text: "a", secret: "s" };
+  const admin = client(server, (await member(server, "adm", "admin")).bearer);
+  const shown = dataOf<{ id: string; secret: string }>(await admin.post("/api/notes", body, once("k")));
+  expect(shown.secret).toBe("s");
+  await run(server, "UPDATE _users SET role = 'user' WHERE id = 'adm'");
+  const user = client(server, { Authorization: `Bearer ${await accessTokenOf(server, "adm")}` });
+  const { secret: _, ...others } = shown;
+  expect(dataOf(await user.post("/api/notes", body, once("k")))).toEqual(others);
+  await run(server, "UPDATE notes SET hidden = 1");
+  expect(dataOf(await user.post("/api/notes", body, once("k")))).toEqual({ id: shown.id });
+  await run(server, "DELETE FROM notes");
+  expect(dataOf(await user.post("/api/notes", body, once("k")))).toEqual({ id: shown.id });
+  expect(await count(ann)).toBe(0);
+});
+
+test("a large answer is kept as its key, and read again", async () => {
+  const { ann } = await world();
+  const body = { text: "x".repeat(300_000) };
+  const first = await ann.post("/api/notes", body, once("k"));
+  const again = await ann.post("/api/notes", body, once("k"));
+  expect([again.status, isReplay(again)]).toEqual([first.status, true]);
+  expect(dataOf(again)).toEqual(dataOf(first));
+});
+
+test("keys that are none, and callers who have none", async () => {
+  const { server, ann } = await world();
+  const nobody = client(server);
+  for (const key of ["", "a b", "x".repeat(201), '"a', "\u00e4"])
+    expectRefusal(await ann.post("/api/notes", { text: "x" }, once(key)), 400, "bad_request");
+  expectRefusal(await nobody.post("/api/notes", { text: "x" }, once("k")), 400, "bad_request");
+  expect((await nobody.post("/api/notes", { text: "x" })).status).toBe(201);
+  expect(await count(ann)).toBe(1);
+});
