@@ -198,15 +198,13 @@ export class Authorized {
 
   /** The call as one of the session's user and of nobody else. */
   #of(session: Known, call: Call): Call {
-    const { cookies, sessions } = this.#options;
-    const own = withSession(call, session);
-    if (!cookies || !session) return own;
-    // A call that is sent again goes with the cookies of whoever is signed in by then.
+    if (!session) return withSession(call, session);
+    // Where it is sent again, somebody else may have signed in meanwhile, whose cookies it would go with.
     const before = async () => {
-      const now = await sessions.load();
+      const now = await this.#options.sessions.load();
       if (now && now.user.id !== session.user.id) throw somebodyElse();
     };
-    return { ...own, before };
+    return { ...withSession(call, session), before };
   }
 
   /**

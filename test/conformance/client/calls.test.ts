@@ -78,7 +78,7 @@ describe("a table of the client", () => {
       { id: 2, body: "b", stars: 2 },
     ]);
     const refused = notes.create([{ body: "c" }, { id: 1, body: "d" }]);
-    await expect(refused).rejects.toMatchObject({ status: 409, message: expect.stringMatching(/^row 1: /) });
+    await expect(refused).rejects.toMatchObject({ status: 403, message: expect.stringMatching(/^row 1: /) });
     expect(await notes.list()).toEqual(created);
     const { data, meta } = await notes.create([{ body: "e" }], { withMeta: true });
     expect(data).toEqual([{ id: 3, body: "e", stars: null }]);

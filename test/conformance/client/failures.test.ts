@@ -184,7 +184,7 @@ const failures: readonly Failure[] = [
   },
   {
     what: "Somebody else signs in, in another tab, before a write is sent again",
-    sees: "an error: it is not sent as the other one, and was done once, or not at all",
+    sees: "an error (`unauthorized`): it is not sent as the other one, and was done once, or not at all",
     happen: async (browser) => {
       const client = browser.tab<Tables>();
       const other = browser.tab<Tables>();
