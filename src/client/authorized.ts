@@ -56,6 +56,7 @@ export class Authorized {
     const { apiKey, sessions } = this.#options;
     if (apiKey !== null) return send(withBearer(call, apiKey));
     const found = await sessions.load();
+    if (call.user !== undefined && call.user !== found?.user.id) throw somebodyElse();
     const { session, failure } = await this.#inTime(found, call.signal);
     try {
       return await send(this.#of(session, call));
@@ -228,7 +229,7 @@ function notTheServers(): SvcError {
 }
 
 function somebodyElse(): SvcError {
-  return new SvcError(401, "unauthorized", "somebody else has signed in meanwhile");
+  return new SvcError(401, "unauthorized", "whoever began this is not signed in any more");
 }
 
 /**

@@ -4,6 +4,7 @@ import { badCall } from "./error.js";
 import type { FollowedTables, Follower } from "./live/changes.js";
 import { eachSession, Feed } from "./live/feed.js";
 import { follow, type Pulled } from "./live/follow.js";
+import { Overlays } from "./live/overlays.js";
 import type { Mutation, Operation, OperationResult, Pushed } from "./operations.js";
 import { Sessions } from "./session.js";
 import { defaultStorage, type SessionStorage, type Surroundings, tabStorage } from "./surroundings.js";
@@ -91,6 +92,26 @@ export interface PullRequest {
   readonly wait_ms?: number;
 }
 
+/** What an outbox needs of the client that it belongs to. */
+export interface ClientParts {
+  readonly url: string;
+  /** Whether the client has a key of the API, and no session. */
+  readonly hasKey: boolean;
+  readonly sessions: Sessions;
+  readonly storage: SessionStorage;
+  readonly surroundings: Surroundings;
+  readonly overlays: Overlays;
+  /** Sends a call once. */
+  readonly push: Send;
+}
+
+const partsByClient = new WeakMap<object, ClientParts>();
+
+/** The parts of a client that `clientIn` has made. */
+export function partsOf(client: object): ClientParts {
+  return partsByClient.get(client)!;
+}
+
 /** Makes a client with the given time, random numbers and network. Throws SvcError `bad_call` for a wrong URL. */
 export function clientIn<Tables extends { [N in keyof Tables]: TableTypes }>(
   surroundings: Surroundings,
@@ -128,9 +149,11 @@ export function clientIn<Tables extends { [N in keyof Tables]: TableTypes }>(
     feeds.set(name, feed);
     return feed;
   };
-  return {
+  const overlays = new Overlays();
+  const live = { feedOf, overlays };
+  const client: Client<Tables> = {
     auth: new Auth(send, authorized, sessions, tabStorage() ?? storage, `svc.oauth ${url}`),
-    table: ((name: string) => new Table(read, write, feedOf, name)) as Client<Tables>["table"],
+    table: ((name: string) => new Table(read, write, live, name)) as Client<Tables>["table"],
     batch: async (operations, { signal } = {}) =>
       (await write({ method: "POST", path: "/api/_svc/batch", body: { operations }, signal })).data as never,
     push: async (body, { signal } = {}) =>
@@ -142,4 +165,7 @@ export function clientIn<Tables extends { [N in keyof Tables]: TableTypes }>(
         ? feedOf(tables).subscribe(follower)
         : eachSession(sessions, (_user, signal) => follow(line, tables, checkpoint, follower, signal)),
   };
+  const parts = { url, hasKey: apiKey !== null, sessions, storage, surroundings, overlays, push: line.send };
+  partsByClient.set(client, parts);
+  return client;
 }

@@ -8,6 +8,9 @@ export class SvcError extends Error {
    */
   readonly columns: readonly string[];
 
+  /** The id of the mutation with which the server expects a push to go on; null for every other error. */
+  readonly expected: number | null;
+
   constructor(
     /** The HTTP status; 0 where no response arrived. */
     readonly status: number,
@@ -20,10 +23,11 @@ export class SvcError extends Error {
     message: string,
     /** After how many seconds the call may be sent again, from the header Retry-After; null where there is none. */
     readonly retryAfterSeconds: number | null = null,
-    options: ErrorOptions & { readonly columns?: readonly string[] } = {},
+    options: ErrorOptions & { readonly columns?: readonly string[]; readonly expected?: number | null } = {},
   ) {
     super(message, options);
     this.columns = options.columns ?? [];
+    this.expected = options.expected ?? null;
   }
 
   /** Whether the same call may succeed later, because the failure was not caused by the call itself. */

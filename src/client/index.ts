@@ -9,7 +9,15 @@ export type { Expand, Expanded, ExpandOptions } from "./expand.js";
 export type { Change, FollowedTables, Follower, LiveState, Step } from "./live/changes.js";
 export type { Pulled } from "./live/follow.js";
 export type { OAuth, OAuthProvider } from "./oauth.js";
-export type { Mutation, MutationResult, Operation, OperationResult, Pushed, Ref } from "./operations.js";
+export type {
+  Mutation,
+  MutationResult,
+  Operation,
+  OperationResult,
+  Pushed,
+  PushedOperation,
+  Ref,
+} from "./operations.js";
 export type { AggregateQuery, AggregateRow, Filter, ListQuery, LiveQuery } from "./query.js";
 export type { TokenUser } from "./session.js";
 export { memoryStorage, type SessionStorage } from "./surroundings.js";

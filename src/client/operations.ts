@@ -16,22 +16,20 @@ type KeyFields<Key> = unknown extends Key
   ? Readonly<Record<string, unknown>>
   : WithRefs<Extract<Key, object>>;
 
-interface OperationsOn<Name, T extends TableTypes> {
+/** `Beside` is what changes and deletions have beside these members. */
+interface OperationsOn<Name, T extends TableTypes, Beside> {
   readonly create: { readonly op: "create"; readonly table: Name; readonly values: WithRefs<T["create"]> };
   readonly update: {
     readonly op: "update";
     readonly table: Name;
     readonly key: KeyFields<T["key"]>;
     readonly set: WithRefs<T["update"]>;
-    /** What the columns held when the change was made: another value is a conflict. */
-    readonly base?: Partial<T["row"]>;
-  };
+  } & Beside;
   readonly delete: {
     readonly op: "delete";
     readonly table: Name;
     readonly key: KeyFields<T["key"]>;
-    readonly base?: Partial<T["row"]>;
-  };
+  } & Beside;
 }
 
 /** A table for which no types were generated. */
@@ -42,14 +40,26 @@ export type LooseTable = {
   key: unknown;
 };
 
-/** One write of several that are one transaction (`docs/reference/http.md#batch`). */
+/** One write of a batch (`docs/reference/http.md#batch`). */
 export type Operation<Tables = Record<never, never>> = [keyof Tables] extends [never]
-  ? OperationsOn<string, LooseTable>["create" | "update" | "delete"]
+  ? EachOf<OperationsOn<string, LooseTable, unknown>>
+  : {
+      [N in keyof Tables]: Tables[N] extends TableTypes ? EachOf<OperationsOn<N, Tables[N], unknown>> : never;
+    }[keyof Tables];
+
+/**
+ * One write of a mutation. `base` is what columns held when the change was made: where one holds something else by now,
+ * that is a conflict.
+ */
+export type PushedOperation<Tables = Record<never, never>> = [keyof Tables] extends [never]
+  ? EachOf<OperationsOn<string, LooseTable, { readonly base?: LooseTable["row"] }>>
   : {
       [N in keyof Tables]: Tables[N] extends TableTypes
-        ? OperationsOn<N, Tables[N]>["create" | "update" | "delete"]
+        ? EachOf<OperationsOn<N, Tables[N], { readonly base?: Partial<Tables[N]["row"]> }>>
         : never;
     }[keyof Tables];
+
+type EachOf<Operations> = Operations[keyof Operations];
 
 /**
  * What an operation answers with: the row, only its key where the caller may not read it, and of a row that was deleted
@@ -68,7 +78,7 @@ export type OperationResult<Tables, O> = O extends { readonly op: infer Op; read
 /** Writes that belong together, and the number by which their client and the server know them. */
 export interface Mutation<Tables = Record<never, never>> {
   readonly id: number;
-  readonly operations: readonly Operation<Tables>[];
+  readonly operations: readonly PushedOperation<Tables>[];
 }
 
 /** What has become of a mutation (`docs/sync.md#push`). */

@@ -3,6 +3,7 @@ import type { Expand, Expanded } from "./expand.js";
 import type { FollowedTables, LiveState } from "./live/changes.js";
 import type { Feed } from "./live/feed.js";
 import { liveList } from "./live/live-list.js";
+import type { Overlays } from "./live/overlays.js";
 import {
   type AggregateQuery,
   type AggregateRow,
@@ -88,6 +89,17 @@ export interface UpsertOptions<Column, Duplicate = "update" | "ignore"> extends 
 type Asked = CallOptions & { readonly withMeta: true };
 type Plain = CallOptions & { readonly withMeta?: false };
 
+/** What live lists show. */
+export interface Live {
+  readonly feedOf: (tables: FollowedTables) => Feed;
+  readonly overlays: Overlays;
+}
+
+/** Of a row that shows what an outbox has not sent yet (`docs/guides/client.md#the-outbox`). */
+export interface Unsent {
+  readonly _pending?: true;
+}
+
 /**
  * The endpoints of one table under `/api/<table>` (`docs/reference/http.md#endpoints`). A method whose call fails
  * throws SvcError. `Tables` are the tables that `expand` may lead to.
@@ -95,16 +107,16 @@ type Plain = CallOptions & { readonly withMeta?: false };
 export class Table<T extends TableTypes, Tables = Record<never, never>> {
   readonly #read: Send;
   readonly #write: Send;
-  readonly #feedOf: (tables: FollowedTables) => Feed;
+  readonly #live: Live;
   readonly #name: string;
   readonly #path: string;
 
   /** `read` sends calls that may be repeated after a failure, `write` those that are done once. */
-  constructor(read: Send, write: Send, feedOf: (tables: FollowedTables) => Feed, name: string) {
+  constructor(read: Send, write: Send, live: Live, name: string) {
     if (!/^\w+$/.test(name)) throw badCall(`no name of a table: ${name}`);
     this.#read = read;
     this.#write = write;
-    this.#feedOf = feedOf;
+    this.#live = live;
     this.#name = name;
     this.#path = `/api/${name}`;
   }
@@ -153,11 +165,13 @@ export class Table<T extends TableTypes, Tables = Record<never, never>> {
    */
   live<K extends keyof T["row"] = keyof T["row"]>(
     query: LiveQuery<T["row"], K>,
-    listener: (rows: Pick<T["row"], K>[], state: LiveState) => void,
+    listener: (rows: (Pick<T["row"], K> & Unsent)[], state: LiveState) => void,
   ): () => void {
-    const feed = this.#feedOf({ [this.#name]: followedTerms(query) });
-    const sort: readonly string[] = [query.sort ?? []].flat();
-    return liveList(feed, sort, query.limit ?? Number.POSITIVE_INFINITY, listener as never);
+    const { feedOf, overlays } = this.#live;
+    const terms = followedTerms(query);
+    const { sort = [], limit = Number.POSITIVE_INFINITY } = query;
+    const shown = { table: this.#name, terms, sort: [sort].flat() as readonly string[], limit };
+    return liveList(feedOf({ [this.#name]: terms }), overlays, shown, listener as never);
   }
 
   /**

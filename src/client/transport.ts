@@ -10,6 +10,8 @@ export interface Call {
   readonly headers?: Readonly<Record<string, string>>;
   /** Under which the server does the call once, however often it is sent. Only callers whom it knows have such keys. */
   readonly onceKey?: string | undefined;
+  /** The id of the only user as whom it may be sent. */
+  readonly user?: string;
   readonly signal?: AbortSignal | undefined;
   /** Is waited for each time before the call is sent; it is not sent if this throws. */
   readonly before?: () => Promise<void>;
@@ -110,10 +112,15 @@ function textOf(body: unknown): string | null {
 
 function read({ ok, status, headers }: Response, text: string): Answer {
   const body = parsed(text) as {
-    readonly error?: { readonly code?: unknown; readonly message?: unknown; readonly columns?: unknown };
+    readonly error?: {
+      readonly code?: unknown;
+      readonly message?: unknown;
+      readonly columns?: unknown;
+      readonly expected?: unknown;
+    };
   } | null;
   if (ok && body !== null && "data" in body) return body as Answer;
-  const { code, message, columns } = body?.error ?? {};
+  const { code, message, columns, expected } = body?.error ?? {};
   const retryAfter = Number.parseInt(headers.get("Retry-After") ?? "", 10);
   // A response that is not in the server's format comes from something in between, such as a proxy, so its status says
   // nothing about the session.
@@ -121,6 +128,7 @@ function read({ ok, status, headers }: Response, text: string): Answer {
   throw !ok && typeof code === "string"
     ? new Refused(status, code, String(message), Number.isNaN(retryAfter) ? null : retryAfter, {
         columns: Array.isArray(columns) ? columns.map(String) : [],
+        expected: typeof expected === "number" ? expected : null,
       })
     : new SvcError(status, "unexpected_answer", `an answer of status ${status} that is not the server's`);
 }
