@@ -58,6 +58,8 @@ import type { ApiServices } from "./tables/api-request.js";
 import type { Cursors } from "./tables/list/list-response.js";
 import { tableRoutes } from "./tables/routes.js";
 import { retireKept } from "./tables/together/retention.js";
+import { retireMutations } from "./writes/retention.js";
+import { writesEndpoints } from "./writes/routes.js";
 
 type Env = { Variables: { caller: Caller } };
 
@@ -215,7 +217,8 @@ export async function createApp(options: AppOptions) {
   const clientOf = (c: Context) => addressUnit(options.clientAddress(c.req.raw, c.env));
   const api: ApiServices = { platform, config, callers, projects, cursors, meter, failed, isLogged };
   const sync = { ...api, streams, sharedPages: new SharedPages(), counts: metrics, clientOf };
-  app.route("/api", tableRoutes(api, syncEndpoints(sync)));
+  const endpoints = new Map([...syncEndpoints(sync), ...writesEndpoints(api)]);
+  app.route("/api", tableRoutes(api, endpoints));
   app.notFound(() => new Refusal("not_found", "no such resource").toResponse());
   app.onError((error) => failed(error).toResponse());
   const requestLog = createRequestLog({
@@ -249,6 +252,7 @@ export async function createApp(options: AppOptions) {
       await retireReceipts(platform, config.usage.retention_days);
       await retireChanges(database, await keptLogs(), clock.now());
       await retireKept(platform);
+      await retireMutations(platform);
     },
     collectUsage: async () => {
       if (recorder === null) return;

@@ -37,6 +37,17 @@ const mayImport: Record<string, readonly string[]> = {
     "sqlite",
   ],
   sync: ["auth/principal.ts", "http", "platform", "project", "rules", "schema", "sqlite", "tables"],
+  writes: [
+    "auth/principal.ts",
+    "encoding",
+    "http",
+    "platform",
+    "project",
+    "rules",
+    "schema",
+    "sqlite",
+    "tables",
+  ],
   admin: [
     "auth",
     "changes",
@@ -80,6 +91,7 @@ const mayImport: Record<string, readonly string[]> = {
     "schema",
     "sync",
     "tables",
+    "writes",
   ],
   node: ["encoding", "http/refusal.ts", "log/message-line.ts", "platform"],
   remote: ["platform"],
@@ -203,6 +215,7 @@ describe("SQL", () => {
   /** Built for the owner's tables; built as DDL; fixed texts. */
   const homes = [
     "metering/store.ts",
+    "writes/ledger.ts",
     "changes/",
     "tables/sql/",
     "project/fragment-problems.ts",

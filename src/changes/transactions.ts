@@ -8,6 +8,9 @@ export interface TransactionBy {
   readonly principalId: string | null;
   /** The metered request that makes the changes, null for none. */
   readonly attemptId: string | null;
+  /** The client that pushes them, and the id of its mutation. */
+  readonly client?: string;
+  readonly mutation?: number;
 }
 
 /**
@@ -21,14 +24,17 @@ const raisedMsMax = 60_000;
  * database belong to it. `closeTransaction` has to end it there. Its time is not before that of the transaction before it,
  * whose request may have come later: what was committed until a time is then what transactions up to one have changed.
  */
-export function openTransaction({ at, principalKind, principalId, attemptId }: TransactionBy): Statement {
+export function openTransaction(by: TransactionBy): Statement {
+  const { at, principalKind, principalId, attemptId, client = null, mutation } = by;
   return statement(
-    "INSERT INTO _transactions (at, principal_kind, principal_id, attempt_id) VALUES (max(?, ifnull((SELECT at FROM (SELECT at FROM _transactions ORDER BY id DESC LIMIT 1) WHERE at <= ?), 0)), ?, ?, ?)",
+    "INSERT INTO _transactions (at, principal_kind, principal_id, attempt_id, client, mutation) VALUES (max(?, ifnull((SELECT at FROM (SELECT at FROM _transactions ORDER BY id DESC LIMIT 1) WHERE at <= ?), 0)), ?, ?, ?, ?, ?)",
     BigInt(at),
     BigInt(at + raisedMsMax),
     principalKind,
     principalId,
     attemptId,
+    client,
+    mutation === undefined ? null : BigInt(mutation),
   );
 }
 

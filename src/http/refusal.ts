@@ -43,6 +43,7 @@ export class Refusal {
     readonly message: string,
     private readonly options: {
       readonly columns?: readonly string[];
+      readonly expected?: number;
       readonly headers?: HeadersRecord;
       readonly status?: 403 | 408 | 431;
       readonly facts?: Pick<AnswerFacts, "rule" | "event" | "principal">;
@@ -54,10 +55,15 @@ export class Refusal {
   }
 
   /** The `error` of the answer (`docs/reference/errors.md`). Without columns it has no member `columns`. */
-  get error(): { readonly code: ErrorCode; readonly message: string; readonly columns?: readonly string[] } {
+  get error(): ErrorBody {
     const { code, message } = this;
-    const { columns = [] } = this.options;
-    return { code, message, ...(columns.length > 0 && { columns }) };
+    const { columns = [], expected } = this.options;
+    return {
+      code,
+      message,
+      ...(columns.length > 0 && { columns }),
+      ...(expected !== undefined && { expected }),
+    };
   }
 
   /** The same refusal, whose message says what it is about, such as `row 3`. */
@@ -70,6 +76,15 @@ export class Refusal {
     const { code, error, status, options } = this;
     return tell(json({ error }, status, options.headers), { code, ...options.facts });
   }
+}
+
+/** The `error` of an answer. */
+export interface ErrorBody {
+  readonly code: ErrorCode;
+  readonly message: string;
+  readonly columns?: readonly string[];
+  /** The id of the mutation that is next. */
+  readonly expected?: number;
 }
 
 /** Tells a refusal from a result, and narrows the type of a `T | Refusal`. */

@@ -16,7 +16,7 @@ export function createRouteOf(patterns: readonly string[]): RouteOf {
     const route = router.match("GET", path)[0][0]?.[0] ?? none;
     // Hono's fastest router cannot tell `/api/:table/_svc/key` from `/api/:table/:id`, so the application has wider
     // patterns, and only paths with `/_svc/` in that place are answered.
-    const [ofSync] = /^\/api\/_svc\/(?:pull|live)$/.exec(path) ?? [];
+    const [ofSync] = /^\/api\/_svc\/(?:pull|live|push|batch)$/.exec(path) ?? [];
     if (ofSync !== undefined) return ofSync;
     const [, last] = /^\/api\/:table\/:id\/(\w+)$/.exec(route) ?? [];
     if (last === undefined) return route;

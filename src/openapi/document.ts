@@ -22,6 +22,7 @@ import {
 } from "./operation.js";
 import { syncPaths } from "./sync-paths.js";
 import { tablePaths, tableSchemas } from "./table-paths.js";
+import { writesPaths } from "./writes-paths.js";
 
 /** The parts of a project that its OpenAPI document is made of. */
 export interface DocumentedProject extends Pick<LiveProject, "schema" | "rules" | "version"> {
@@ -53,6 +54,7 @@ export function openApiDocument(project: DocumentedProject): JsonSchema {
         ...tables.map(([table, its]) => tablePaths(table, its, served, { metered, cookies })),
       ),
       ...syncPaths(served, { metered, cookies }),
+      ...writesPaths(served, { metered, cookies }),
       ...authPaths(cookies, config.auth.password_min_length),
       ...adminPaths(cookies, config),
     },

@@ -111,6 +111,13 @@ export const text: JsonSchema = { type: "string" };
 export const role: JsonSchema = { enum: ["user", "admin"] };
 /** The schema of a boolean. */
 export const flag: JsonSchema = { type: "boolean" };
+/** The header of a request that is done once. */
+export const idempotencyKey: JsonSchema = {
+  name: "Idempotency-Key",
+  in: "header",
+  schema: { type: "string", minLength: 1 },
+  description: "a request that comes again with its key is done once",
+};
 /** The schema of a count: an integer from 0. */
 export const count: JsonSchema = { type: "integer", minimum: 0 };
 
@@ -137,8 +144,13 @@ export function errorResponses(): JsonSchema {
 }
 
 function errorSchema(status: ErrorStatus): JsonSchema {
-  const error = { code: { enum: codesOf(status) }, message: text, columns: list(text) };
-  return object({ error: object(error, "columns") });
+  const conflict = status === 409 ? { expected: count } : {};
+  return object({ error: errorOf(codesOf(status), conflict) });
+}
+
+function errorOf(codes: readonly string[], more: Readonly<Record<string, JsonSchema>> = {}): JsonSchema {
+  const members = { code: { enum: codes }, message: text, columns: list(text), ...more };
+  return object(members, "columns", ...Object.keys(more));
 }
 
 function codesOf(status: ErrorStatus): readonly string[] {
@@ -157,3 +169,6 @@ export const securitySchemes = {
   apiKey: { type: "apiKey", in: "header", name: "X-API-Key", description: "svc_sk_…, or as Bearer" },
   cookie: { type: "apiKey", in: "cookie", name: "svc_access", description: "with auth.cookie_mode" },
 } as const;
+
+/** The schema of an error that is told inside of an answer. */
+export const errorObject: JsonSchema = errorOf(Object.keys(statuses));

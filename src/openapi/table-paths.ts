@@ -9,6 +9,7 @@ import { atParameter, pastRows, pastSchemas, versionsOf } from "./history-paths.
 import { listBodySchemas } from "./list-body.js";
 import {
   data,
+  idempotencyKey,
   jsonContent,
   list,
   nullOr,
@@ -308,12 +309,6 @@ const query = (name: string, schema: JsonSchema, more: JsonSchema = {}) => ({
   ...more,
 });
 
-const idempotencyKey = {
-  name: "Idempotency-Key",
-  in: "header",
-  schema: { type: "string", minLength: 1 },
-  description: "a request that comes again with its key is done once",
-};
 const header = (name: string, description: string) => ({ name, in: "header", schema: text, description });
 const ifMatch = header(
   "If-Match",

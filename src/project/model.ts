@@ -40,6 +40,8 @@ export interface Table {
   readonly indexes: readonly Index[];
   /** The columns that the table's full-text index covers, in the order that ranks what is found; empty without one. */
   readonly search: readonly ColumnName[];
+  /** The triggers of the table: what follows `CREATE TRIGGER` and the name, by the name. */
+  readonly triggers: ReadonlyMap<string, string>;
   /** For how many days changes of the table are kept: Infinity for ever, null where none are. */
   readonly historyDays: number | null;
   /**

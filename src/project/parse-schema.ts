@@ -92,6 +92,8 @@ function parseTable(name: string, value: unknown, problems: Problem[]): Table | 
     if (managed !== undefined && value !== undefined)
       problem(path, "managed: the server gives the column its value: remove default");
   }
+  for (const trigger of source.triggers.keys())
+    if (!isName(trigger)) problem(dottedPath([name, "triggers", trigger]), `not a name: ${nameRule}`);
   const written = new Set(Object.keys((value as { columns: object }).columns));
   const known = (path: string, list: readonly string[]) => {
     for (const column of list)

@@ -14,6 +14,7 @@ export function plainTable(
     unique: [],
     indexes: [],
     search: [],
+    triggers: new Map(),
     historyDays: null,
     strict: true,
     virtual: false,

@@ -9,6 +9,7 @@ import { fragmentProblems } from "./fragment-problems.js";
 import { isOrigin, isWebUrl } from "./is-origin.js";
 import { managedProblems } from "./managed.js";
 import type { Column, Schema, Table } from "./model.js";
+import { triggerProblems } from "./trigger-problems.js";
 import { columnNames, isWhollyRead, mayHaveColumn, mayHaveTable } from "./unread.js";
 
 /**
@@ -21,6 +22,7 @@ export function schemaProblems(schema: Schema): Problem[] {
     ...[...schema.tables.values()].flatMap((table) => tableProblems(table, schema)),
     ...settingsProblems(schema),
     ...fragmentProblems(schema),
+    ...triggerProblems(schema),
   ];
 }
 

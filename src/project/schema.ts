@@ -60,6 +60,7 @@ export const tableSchema = mapWith({
   unique: v.optional(v.array(names), []),
   indexes: v.optional(v.array(mapWith({ columns: names, unique: flag, where: v.optional(v.string()) })), []),
   search: v.optional(names),
+  triggers: v.optional(mapOf(v.string()), {}),
   history,
   renamed_from: v.optional(v.string()),
   strict: v.optional(v.boolean(), true),

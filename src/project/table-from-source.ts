@@ -22,6 +22,7 @@ export function tableFromSource(name: string, source: TableSource): Table {
     unique: [...inlineUnique, ...source.unique.map((list) => list.map(columnName))],
     indexes: source.indexes.map(indexOf),
     search: (source.search ?? []).map(columnName),
+    triggers: source.triggers,
     historyDays: daysOf(source.history),
     strict: source.strict,
     virtual: source.virtual,

@@ -96,6 +96,7 @@ export function tableModel(source: PhysicalTable, physical: Physical, typeOf: Ty
     primaryKey: keyIsNamed ? key.map(columnName) : [],
     ...indexesAndUnique(shapes, names),
     search: [],
+    triggers: new Map(),
     historyDays: null,
     strict: source.strict,
     virtual: source.kind === "virtual",

@@ -65,7 +65,7 @@ function wordProblem(
   if (token.kind === "word" && forbidden.has(word))
     return `${token.text.toUpperCase()} is not allowed in SQL expressions`;
   if (isSymbol(after, "(") && !(token.kind === "word" && beforeParenthesis.has(word)))
-    return functions.has(word) ? null : `unknown function ${token.text}`;
+    return scalarFunctions.has(word) ? null : `unknown function ${token.text}`;
   if (isKeyword(before, "collate")) return collations.has(word) ? null : `unknown collation ${token.text}`;
   if (columns.has(word)) return null;
   if (token.kind === "word" && (keywords.has(word) || types.has(word))) return null;
@@ -94,7 +94,7 @@ const types = words("integer int real text blob numeric");
 const collations = words("binary nocase rtrim");
 
 /** Scalar functions of SQLite that read neither files nor the database and load no code. */
-const functions = words(
+export const scalarFunctions: ReadonlySet<string> = words(
   `abs ceil ceiling char coalesce cast concat concat_ws date datetime floor format glob hex ifnull iif instr json
    json_array json_array_length json_error_position json_extract json_insert json_object json_patch json_quote
    json_remove json_replace json_set json_type json_valid julianday length like likelihood likely lower ltrim max min

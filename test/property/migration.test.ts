@@ -62,6 +62,14 @@ const tableShape = fc.record({
   ),
   uniqueTogether: fc.boolean(),
   searched: fc.boolean(),
+  trigger: fc.option(
+    fc.record({
+      event: fc.constantFrom("insert", "update", "delete"),
+      column: fc.constantFrom(...columnNames),
+      other: fc.constantFrom(...tableNames),
+      name: fc.constantFrom("noted", "said"),
+    }),
+  ),
   historyDays: fc.constantFrom(null, 30, Number.POSITIVE_INFINITY),
   renamedFrom: fc.option(fc.constantFrom(...tableNames)),
 });
@@ -174,11 +182,22 @@ function table(name: string, shape: TableShape, all: Record<string, TableShape>)
       where: of.index.endsWith("partial") ? `${each} is not null` : null,
     })),
     search: shape.searched ? columns.filter(({ type }) => type === "text").map((each) => each.name) : [],
+    triggers: triggersOf(name, shape, all),
     historyDays: shape.historyDays,
     strict: true,
     virtual: false,
     renamedFrom: shape.renamedFrom === name ? null : shape.renamedFrom,
   };
+}
+
+/** A trigger that mentions a column and another table, where there are such, and that never has anything to do. */
+function triggersOf(name: string, { trigger, columns }: TableShape, all: Record<string, TableShape>) {
+  if (trigger === null) return new Map();
+  const { event } = trigger;
+  const column = `${event === "delete" ? "old" : "new"}.${trigger.column in columns ? trigger.column : "id"}`;
+  const other = trigger.other in all ? trigger.other : name;
+  const sql = `after ${event} on ${name} when ${column} is 'never' begin update ${other} set id = id where id is ${column}; end`;
+  return new Map([[`${trigger.name}_${name}`, sql]]);
 }
 
 function text(shape: Record<string, TableShape>): string {

@@ -27,6 +27,7 @@ import { notFollowable } from "../../sync/followable.js";
 import { type ListedBy, waysOfRules } from "../../tables/list/ways-of-rules.js";
 import { unservedExists } from "../../tables/unserved-exists.js";
 import type { Command } from "../command.js";
+import { uncompiledTriggers } from "../uncompiled-triggers.js";
 
 /** `svc check`: finds all problems and warnings of both files and all rules in one run. */
 const check: Command = {
@@ -114,11 +115,14 @@ function wordsOf(by: ListedBy["by"], ways: ListedBy["ways"], missing: readonly s
 async function found(directory: string, environment: NodeJS.ProcessEnv): Promise<Found> {
   try {
     const project = readProject(directory);
-    const { warnings, lists, syncs } = await findingsOf(project, environment);
+    const schema = parseSchema(project.schemaText).schema!;
     const texts = new Map([
       [configFile, project.configText],
       [schemaFile, project.schemaText],
     ]);
+    const problems = withLines(await uncompiledTriggers(schema), texts);
+    if (problems.length > 0) return { problems, warnings: [], lists: [], syncs: [] };
+    const { warnings, lists, syncs } = await findingsOf(project, schema, environment);
     return { problems: [], warnings: withLines(warnings, texts), lists, syncs };
   } catch (error) {
     if (!(error instanceof ProblemsError)) throw error;
@@ -136,10 +140,10 @@ function asJson({ file, line, path, message }: Problem) {
  */
 async function findingsOf(
   project: ProjectDirectory,
+  schema: Schema,
   environment: NodeJS.ProcessEnv,
 ): Promise<Omit<Found, "problems">> {
   const { config } = project;
-  const schema = parseSchema(project.schemaText).schema!;
   const { rules } = parseRules(config, schema);
   const catalog = await catalogOf(project, schema, environment);
   const warnings = [
@@ -222,10 +226,11 @@ async function catalogInForce(
 
 /**
  * The catalog (what the database says of its tables) of a new, empty database with the schema's tables. Virtual tables
- * are left out, because the schema file does not say how to make them.
+ * are left out, because the schema file does not say how to make them, and triggers, because they may name those.
  */
 async function catalogOfNew(schema: Schema): Promise<Catalog> {
-  const tables = new Map([...schema.tables].filter(([, { virtual }]) => !virtual));
+  const ordinary = [...schema.tables].filter(([, { virtual }]) => !virtual);
+  const tables = new Map(ordinary.map(([name, table]) => [name, { ...table, triggers: new Map() }]));
   const database = openLibsql({ path: ":memory:", synchronous: "normal" });
   try {
     await applySafe(database, schemaYaml({ ...schema, tables }), { now: 0 });

@@ -136,6 +136,11 @@ export function dropView(name: string): string {
   return `DROP VIEW ${quoteName(name)}`;
 }
 
+/** CREATE TRIGGER, for a trigger that the file declares. `text` is what follows the name, as the file has it. */
+export function createTrigger(name: string, text: string): string {
+  return `CREATE TRIGGER ${quoteName(name)} ${text.trim()}`;
+}
+
 /** DROP TRIGGER, for a trigger of a table or a view. */
 export function dropTrigger(name: string): string {
   return `DROP TRIGGER ${quoteName(name)}`;

@@ -2,6 +2,7 @@ import type { Problem } from "../../problems/problem.js";
 import { fragmentProblems } from "../../project/fragment-problems.js";
 import type { Schema, Table } from "../../project/model.js";
 import { emptySchema } from "../../project/parse-schema.js";
+import { triggerProblems } from "../../project/trigger-problems.js";
 import { sqlTableName } from "../../sqlite/names.js";
 import { quoteName } from "../../sqlite/sql-tokens.js";
 import { childrenFirst, descendants } from "../descendants.js";
@@ -19,6 +20,7 @@ import type { Step } from "./steps.js";
 import { type TableChange, tableChange } from "./table-change.js";
 import { compareTables, type TableComparison } from "./table-comparison.js";
 import { createTableSteps, dropTableStep, renameSteps } from "./table-steps.js";
+import { triggerSteps } from "./trigger-steps.js";
 import { versionSteps } from "./version-steps.js";
 
 /** The steps of a plan, or the problems of the proposal. With problems there are no steps. */
@@ -47,13 +49,19 @@ export interface DiffOptions {
 export function diff(
   current: Schema | null,
   proposed: Schema,
-  physical: Physical,
+  found: Physical,
   options: DiffOptions = {},
 ): Diff {
-  const before = withoutMissingTables(current, physical);
+  const before = withoutMissingTables(current, found);
   const renames = findRenames(before, proposed);
-  const problems = [...fragmentProblems(proposed), ...renameProblems(before, proposed, renames)];
+  const problems = [
+    ...fragmentProblems(proposed),
+    ...triggerProblems(proposed, othersThan([before, proposed], found)),
+    ...renameProblems(before, proposed, renames),
+  ];
   if (problems.length > 0) return { steps: [], adopted: [], problems };
+  const trigger = triggerSteps(before, proposed, renames, found);
+  const { physical } = trigger;
   const others = [...proposed.tables.values()].filter((table) => !isInForce(table, before, renames));
   const adopted = others.filter((table) => physicalTable(physical, table.name) !== undefined);
   const created = others.filter((table) => !adopted.includes(table));
@@ -66,7 +74,15 @@ export function diff(
   );
   const version = versionSteps(proposed, options.ownTriggers ?? []);
   const search = searchSteps(proposed, changes, physical, version.staying);
-  const history = historySteps(before, proposed, renames, changes, physical, search.staying, version.tables);
+  const history = historySteps(
+    before,
+    proposed,
+    renames,
+    changes,
+    physical,
+    search.staying,
+    new Set([...trigger.tables, ...version.tables]),
+  );
   const creation = created.flatMap((table) => createTableSteps(table, physical));
   const steps = besideOwnTriggers(
     history.staying,
@@ -83,8 +99,10 @@ export function diff(
       ...search.dropped,
       ...history.dropped,
       ...version.dropped,
+      ...trigger.dropped,
       ...steps,
       ...adoption,
+      ...trigger.created,
       ...version.created,
       ...search.created,
       ...history.created,
@@ -92,6 +110,15 @@ export function diff(
     adopted,
     problems: [],
   };
+}
+
+/** The names, in lower case, of the tables and views of the database that none of the schemas has. */
+function othersThan(schemas: readonly Schema[], { tables, views }: Physical): ReadonlySet<string> {
+  const declared = new Set(
+    schemas.flatMap((schema) => [...schema.tables.keys()].map((name) => name.toLowerCase())),
+  );
+  const names = [...tables.keys(), ...views.map(({ name }) => name.toLowerCase())];
+  return new Set(names.filter((name) => !declared.has(name)));
 }
 
 /** The schema in force without tables that are missing in the database, because somebody dropped them there. */

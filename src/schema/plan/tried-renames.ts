@@ -5,7 +5,8 @@ import { impossible, type Step } from "./steps.js";
 /**
  * Tries the renames of a plan in a transaction that is rolled back, and adds a hazard to the first one that the
  * database refuses. SQLite applies a rename to views and triggers and refuses it where one of them mentions something
- * that does not exist; only trying shows where. New tables are created first in the trial.
+ * that does not exist; only trying shows where. Triggers that the plan drops are dropped, and new tables created, first in
+ * the trial.
  */
 export async function triedRenames(
   database: Database,
@@ -14,7 +15,7 @@ export async function triedRenames(
 ): Promise<readonly Step[]> {
   const renames = steps.filter(isRename);
   if (renames.length === 0 || views.length + triggers.length === 0) return steps;
-  const before = steps.filter(({ kind }) => kind === "create_table").flatMap(({ statements }) => statements);
+  const before = steps.filter(isBefore).flatMap(({ statements }) => statements);
   for (const [i, step] of renames.entries()) {
     const tried = renames.slice(0, i + 1).flatMap(({ statements }) => statements);
     const reason = await errorOf(database, [...before, ...tried]);
@@ -23,6 +24,10 @@ export async function triedRenames(
     return steps.map((each) => (each === step ? { ...each, hazards: [...each.hazards, hazard] } : each));
   }
   return steps;
+}
+
+function isBefore({ kind }: Step): boolean {
+  return kind === "drop_trigger" || kind === "create_table";
 }
 
 function isRename({ kind }: Step): boolean {

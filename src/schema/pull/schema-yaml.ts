@@ -27,6 +27,7 @@ function tableText(table: Table, schema: Schema): string {
         : null,
     ],
     ["search", table.search.length > 0 ? list(table.search.map(scalar)) : null],
+    ["triggers", triggersText(table)],
     ["history", historyText(table.historyDays)],
     ["renamed_from", table.renamedFrom],
   ];
@@ -34,6 +35,11 @@ function tableText(table: Table, schema: Schema): string {
     value === null ? [] : [`  ${key}:${value.startsWith("\n") ? "" : " "}${value}`],
   );
   return `${scalar(table.name)}:\n${lines.join("\n")}\n`;
+}
+
+function triggersText({ triggers }: Table): string | null {
+  const lines = [...triggers].map(([name, text]) => `    ${scalar(name)}: ${scalar(text)}`);
+  return lines.length === 0 ? null : `\n${lines.join("\n")}`;
 }
 
 function historyText(days: number | null): string | null {

@@ -6,7 +6,7 @@ import { TRUE } from "../../rules/fold.js";
 import type { Access } from "../access.js";
 import { read, type WriteExecution } from "../execution.js";
 import { createRow, getRow, type RowTarget, updateRow } from "../row/row.js";
-import { type Body, notFound, type RowValues } from "../row/row-request.js";
+import { type Body, keyInBody, notFound, type RowValues } from "../row/row-request.js";
 import { finishRows } from "../sql/finish-rows.js";
 import { bind, Slot } from "../sql/fragment.js";
 import { loggedTable } from "../sql/logged.js";
@@ -39,7 +39,7 @@ export async function restore(
   const { key: sentKey, seq: sentSeq, ...others } = body;
   const [unknown] = Object.keys(others);
   if (unknown !== undefined) return badRequest(`unknown member ${JSON.stringify(unknown)}`);
-  const key = keyOf(sentKey, past);
+  const key = keyInBody(past, sentKey);
   if (isRefusal(key)) return key;
   const seq = await entryOf(sentSeq, moments);
   if (seq === null)
@@ -84,24 +84,6 @@ function withoutValues(access: Access): Access {
   return access.writeOnlyKey
     ? { ...access, key: access.key && `${access.key}, by history`, writeOnlyKey: false }
     : access;
-}
-
-/** The key in a body, an object of its columns. */
-function keyOf(sent: unknown, { table }: Access): RowValues | Refusal {
-  if (typeof sent !== "object" || sent === null || Array.isArray(sent))
-    return badRequest("key: expected an object of the columns of the primary key");
-  const given = sent as Body;
-  const names: readonly string[] = table.primaryKey;
-  const other = Object.keys(given).find((name) => !names.includes(name));
-  if (other !== undefined) return badRequest(`key: ${JSON.stringify(other)} is not part of the key`);
-  const key = new Map<string, SqlValue>();
-  for (const name of names) {
-    if (given[name] === undefined) return badRequest(`key: field ${name} is missing`);
-    const parsed = fromJson(table.columns.get(name)!, given[name]);
-    if (!parsed.ok) return badRequest(`key: ${name}: expected ${parsed.expected}`);
-    key.set(name, parsed.value);
-  }
-  return key;
 }
 
 async function entryOf(sent: unknown, moments: Moments): Promise<number | null> {

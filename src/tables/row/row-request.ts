@@ -1,3 +1,4 @@
+import { isObject } from "../../http/body.js";
 import { type QueryParameter, quoted } from "../../http/query-string.js";
 import { badRequest, isRefusal, Refusal } from "../../http/refusal.js";
 import type { SqlValue } from "../../platform/database.js";
@@ -42,6 +43,23 @@ export function compositeKey(
   return missing === undefined
     ? keyValues(table, (field) => fields.get(field)!, catalog.tables.get(table.name))
     : badRequest(`key field ${missing} is missing`);
+}
+
+/** Reads a key in a body: an object of its columns. */
+export function keyInBody({ table }: KeyedTable, sent: unknown): RowValues | Refusal {
+  if (!isObject(sent)) return badRequest("key: expected an object of the columns of the primary key");
+  const names: readonly string[] = table.primaryKey;
+  if (names.length === 0) return noKey;
+  const other = Object.keys(sent).find((name) => !names.includes(name));
+  if (other !== undefined) return badRequest(`key: ${quoted(other)} is not part of the key`);
+  const key = new Map<string, SqlValue>();
+  for (const name of names) {
+    if (sent[name] === undefined) return badRequest(`key: field ${name} is missing`);
+    const parsed = fromJson(table.columns.get(name)!, sent[name]);
+    if (!parsed.ok) return badRequest(`key: ${name}: expected ${parsed.expected}`);
+    key.set(name, parsed.value);
+  }
+  return key;
 }
 
 type KeyedTable = Pick<Access, "table" | "catalog">;

@@ -4,6 +4,7 @@ import type { Memo } from "../../platform/memo.js";
 import type { Access } from "../access.js";
 import type { WriteExecution } from "../execution.js";
 import { Slot, type SlotValues, type Sql } from "../sql/fragment.js";
+import { stagedValue } from "../sql/kept-answers.js";
 import type { Returned } from "../sql/returning.js";
 import {
   deleteStatement,
@@ -49,20 +50,50 @@ export type Expected =
 
 /**
  * A placeholder for each column that is filled when the statement is sent (`Slot`), so that other requests can use the
- * statement with other values. `prefix` tells the values of one purpose from those of another.
+ * statement with other values. `prefix` tells the values of one purpose from those of another. A column of `referred`
+ * gets the value that an earlier write of the same transaction has made, whatever `values` has for it.
  */
-export function slots(values: RowValues, { table }: Access, prefix = ""): Values {
-  return new Map([...values.keys()].map((name) => [table.columns.get(name)!, new Slot(prefix + name)]));
+export function slots(
+  values: RowValues,
+  { table }: Access,
+  prefix = "",
+  referred: Referred = nothingReferred,
+): Values {
+  return new Map(
+    [...values.keys()].map((name) => [
+      table.columns.get(name)!,
+      referred.has(name) ? stagedValue(new Slot(ref + name)) : new Slot(prefix + name),
+    ]),
+  );
+}
+
+/** For columns whose values earlier writes of the same transaction make: the names under which those are kept. */
+export type Referred = ReadonlyMap<string, string>;
+
+/** For writes whose values all stand in the request. */
+export const nothingReferred: Referred = new Map();
+
+const ref = "ref.";
+
+function referredValues(referred: Referred): readonly SlotValues[] {
+  return referred.size === 0 ? [] : [new Map([...referred].map(([column, name]) => [ref + column, name]))];
 }
 
 /**
  * The key under which the statement of an insert or update is kept for other requests: those that write the same
  * columns share it. Null where it cannot be shared.
  */
-function shapeOf({ key }: Access, values: RowValues, expected: Expected | null = null): string | null {
+function shapeOf(
+  { key }: Access,
+  values: RowValues | null,
+  expected: Expected | null,
+  referred: Referred,
+): string | null {
   if (key === null) return null;
-  const shape = `${key}\n${[...values.keys()].join()}`;
-  return expected === null ? shape : `${shape}\n${expectedShape(expected)}`;
+  const columns = values === null ? "" : `\n${[...values.keys()].join()}`;
+  const condition = expected === null ? "" : `\n${expectedShape(expected)}`;
+  const refs = referred.size === 0 ? "" : `\nrefers ${[...referred.keys()].join()}`;
+  return key + columns + condition + refs;
 }
 
 function expectedShape(expected: Expected): string {
@@ -74,14 +105,16 @@ export function insertOf(
   { access, writes }: WriteTarget,
   sent: RowValues,
   execution: WriteExecution,
+  referred: Referred = nothingReferred,
 ): RowWrite | Refusal {
   const { table, catalog, rule, managed } = access;
   if (isOverImage(sent, access)) return tooLargeImage;
-  const values = withManaged("insert", managed, sent, execution);
-  const statement = writes.get(shapeOf(access, values), () =>
-    insertStatement(table, slots(values, access), rule, returnedOf(access, sent), catalog),
+  const given = withManaged("insert", managed, sent, execution);
+  const statement = writes.get(shapeOf(access, given, null, referred), () =>
+    insertStatement(table, slots(given, access, "", referred), rule, returnedOf(access, sent), catalog),
   );
-  return { kind: "insert", access, statement, values: [values], sent, key: null, checks: [], expected: null };
+  const values = [given, ...referredValues(referred)];
+  return { kind: "insert", access, statement, values, sent, key: null, checks: [], expected: null };
 }
 
 /** The write that changes a row, or the refusal of one that is too large. */
@@ -91,23 +124,24 @@ export function updateOf(
   sent: RowValues,
   execution: WriteExecution,
   expected: Expected | null = null,
+  referred: Referred = nothingReferred,
 ): RowWrite | Refusal {
   const { table, catalog, rule, managed } = access;
   if (isOverImage(sent, access)) return tooLargeImage;
   const patch = withManaged("update", managed, sent, execution);
-  const statement = writes.get(shapeOf(access, patch, expected), () =>
+  const statement = writes.get(shapeOf(access, patch, expected, referred), () =>
     updateStatement(
       table,
-      slots(key, access),
-      slots(patch, access),
+      slots(key, access, "", referred),
+      slots(patch, access, "", referred),
       rule,
       returnedOf(access, sent),
       catalog,
       preconditionOf(expected, access),
     ),
   );
-  const checks = imageChecks(patch, key, access);
-  const values = [key, patch, ...expectedValues(expected)];
+  const checks = imageChecks(patch, key, access, referred);
+  const values = [key, patch, ...expectedValues(expected), ...referredValues(referred)];
   return { kind: "update", access, statement, values, sent, key, checks, expected };
 }
 
@@ -116,13 +150,13 @@ export function deleteOf(
   { access, writes }: WriteTarget,
   key: RowValues,
   expected: Expected | null = null,
+  referred: Referred = nothingReferred,
 ): RowWrite {
   const { table, catalog, rule } = access;
-  const shape = access.key && (expected === null ? access.key : `${access.key}\n${expectedShape(expected)}`);
-  const statement = writes.get(shape, () =>
-    deleteStatement(table, slots(key, access), rule, catalog, preconditionOf(expected, access)),
+  const statement = writes.get(shapeOf(access, null, expected, referred), () =>
+    deleteStatement(table, slots(key, access, "", referred), rule, catalog, preconditionOf(expected, access)),
   );
-  const values = [key, ...expectedValues(expected)];
+  const values = [key, ...expectedValues(expected), ...referredValues(referred)];
   return { kind: "delete", access, statement, values, sent: key, key, checks: [], expected };
 }
 
@@ -160,11 +194,16 @@ export function isOverImage(values: RowValues, { table, catalog }: Access): bool
 }
 
 /** The statements that check, directly after an update, that the log can still hold the row's image. */
-export function imageChecks(patch: RowValues, key: RowValues, access: Access): readonly Sql[] {
+export function imageChecks(
+  patch: RowValues,
+  key: RowValues,
+  access: Access,
+  referred: Referred = nothingReferred,
+): readonly Sql[] {
   const { table, catalog } = access;
   const { imageBytesMax } = catalog;
   return imageBytesMax !== null && needsImageCheck(patch, access)
-    ? [imageCheck(table, slots(key, access), catalog, imageBytesMax)]
+    ? [imageCheck(table, slots(key, access, "", referred), catalog, imageBytesMax)]
     : [];
 }
 

@@ -1,6 +1,7 @@
 import { abortText } from "../../platform/abort.js";
 import { type Statement, statement } from "../../platform/database.js";
-import { bind, integer, param, Slot, type SlotValues, type Sql, sql } from "./fragment.js";
+import type { ColumnName } from "../../sqlite/names.js";
+import { bind, integer, name, param, Slot, type SlotValues, type Sql, sql } from "./fragment.js";
 
 /** What a write answers with, as SQL that is evaluated right after it, or right before a delete. */
 export interface AnswerSource {
@@ -10,6 +11,8 @@ export interface AnswerSource {
   readonly key: Sql;
   /** `FROM … WHERE …` of the row. */
   readonly from: Sql;
+  /** Whether the caller may read the row. */
+  readonly readable: Sql;
 }
 
 /** A request whose answer is kept (docs/reference/http.md#idempotency). */
@@ -28,18 +31,18 @@ export const keptBytesMax = 262_144;
 const keptMs = 86_400_000;
 
 /** Undoes the batch for the reason `kept` where the answer of the request is kept already. */
-export function unlessKept({ name, nowMs }: KeptRequest, nonce: string): Statement {
+export function unlessKept({ name: request, nowMs }: KeptRequest, nonce: string): Statement {
   return statement(
     "SELECT CASE WHEN EXISTS (SELECT 1 FROM _idempotency WHERE name = ? AND at > ?) THEN json_extract('{}', ?) ELSE 1 END AS is_new",
-    name,
+    request,
     BigInt(nowMs - keptMs),
     abortText(nonce, "kept"),
   );
 }
 
 /** Reads what is kept of a request: `[hash, answer]`, the answer as a JSON array of `KeptRow`. */
-export function keptAnswer({ name }: Pick<KeptRequest, "name">): Statement {
-  return statement("SELECT hash, answer FROM _idempotency WHERE name = ?", name);
+export function keptAnswer({ name: request }: Pick<KeptRequest, "name">): Statement {
+  return statement("SELECT hash, answer FROM _idempotency WHERE name = ?", request);
 }
 
 /** Of each row of an answer: whether it was new (1), its key, and its RETURNING; null where only keys are kept. */
@@ -60,11 +63,11 @@ function keptRow({ row, key }: AnswerSource, shown: "row" | "key"): Sql {
 /** Keeps the answer of a request that is one write. */
 export function keepOne(
   source: AnswerSource,
-  { name, hash, nowMs }: KeptRequest,
+  { name: request, hash, nowMs }: KeptRequest,
   values: readonly SlotValues[],
 ): Statement {
   const given = new Map([
-    ["kept.name", name],
+    ["kept.name", request],
     ["kept.hash", hash],
   ]);
   const [named, hashed] = [...given.keys()].map((slot) => param(new Slot(slot)));
@@ -76,26 +79,50 @@ export function keepOne(
 
 /** Keeps the answer of one of several writes until `keepAll`. */
 export function keepForLater(source: AnswerSource, index: number, values: readonly SlotValues[]): Statement {
-  const name = `answer.${String(index).padStart(6, "0")}`;
+  const as = `answer.${String(index).padStart(6, "0")}`;
   return bind(
     sql`INSERT INTO _staged (name, value, short) SELECT ${param(new Slot("kept.name"))}, ${keptRow(source, "row")}, ${keptRow(source, "key")} ${source.from}`,
-    [new Map([["kept.name", name]]), ...values],
+    [new Map([["kept.name", as]]), ...values],
   );
 }
 
 const staged = "FROM _staged WHERE name >= 'answer.' AND name < 'answer/'";
 
 /** Keeps the answer of a request that is several writes, from what `keepForLater` has kept of them. */
-export function keepAll({ name, hash, nowMs }: KeptRequest): Statement {
+export function keepAll({ name: request, hash, nowMs }: KeptRequest): Statement {
   const rows = (column: string) =>
     `(SELECT json_group_array(json(${column})) FROM (SELECT ${column} ${staged} ORDER BY name))`;
   return statement(
     `INSERT OR REPLACE INTO _idempotency (name, hash, at, answer)
     SELECT ?, ?, ?, iif((SELECT sum(octet_length(value)) ${staged}) <= ${keptBytesMax}, ${rows("value")}, ${rows("short")})`,
-    name,
+    request,
     hash,
     BigInt(nowMs),
   );
+}
+
+/** The value that an earlier statement of the same transaction has kept under a name, which is in the slot. */
+export function stagedValue(slot: Slot): Sql {
+  return sql`(SELECT value FROM _staged WHERE name = ${param(slot)})`;
+}
+
+/** Keeps a column of a row for later statements of the transaction. Undoes the batch where the caller may not read it. */
+export function stageColumn(
+  { from, readable }: AnswerSource,
+  column: { readonly name: ColumnName; readonly isKey: boolean },
+  as: string,
+  values: readonly SlotValues[],
+  abort: string,
+): readonly Statement[] {
+  // Whoever writes a row is shown its key.
+  const shown = column.isKey ? sql`1` : readable;
+  return [
+    bind(
+      sql`INSERT INTO _staged (name, value) SELECT ${param(new Slot("staged.name"))}, ${name(column.name)} ${from} AND ${shown}`,
+      [new Map([["staged.name", as]]), ...values],
+    ),
+    statement("SELECT CASE WHEN changes() = 1 THEN 1 ELSE json_extract('{}', ?) END AS held", abort),
+  ];
 }
 
 /** Leaves nothing in `_staged`. */

@@ -184,7 +184,7 @@ export function insertStatement(
       probes: null,
       admitted: everyRow,
       guard: once(guardAfter(everyRow)),
-      answer: insertedAnswer(table, values, returning.row, catalog),
+      answer: insertedAnswer(table, values, returning.row, returned.rule, catalog),
       asked: null,
       exact: returning.exact,
       seeks: returning.seeks,
@@ -211,7 +211,7 @@ export function insertStatement(
     probes,
     admitted,
     guard: once(guardAfter(admitted)),
-    answer: insertedAnswer(table, values, returning.row, catalog),
+    answer: insertedAnswer(table, values, returning.row, returned.rule, catalog),
     asked: probes,
     exact: guard.exact && returning.exact,
     seeks: [...guard.seeks, ...returning.seeks],
@@ -224,9 +224,23 @@ function keyJson(table: Table, catalog: Catalog): Sql {
   return jsonObject(keyOf(table), refer, catalog.tables.get(table.name));
 }
 
-function insertedAnswer(table: Table, values: Values, row: Sql, catalog: Catalog): AnswerSource | null {
+function insertedAnswer(
+  table: Table,
+  values: Values,
+  row: Sql,
+  readRule: Expression,
+  catalog: Catalog,
+): AnswerSource | null {
   const from = insertedRow(table, values, catalog);
-  return from && { row, key: keyJson(table, catalog), from };
+  return from && { row, key: keyJson(table, catalog), from, readable: readableBy(table, readRule, catalog) };
+}
+
+/** Whether the rule for reading admits a row of the table. */
+function readableBy(table: Table, readRule: Expression, catalog: Catalog): Sql {
+  if (alwaysTrue(readRule)) return sql`1`;
+  const row: SqlNames["row"] = (column) => sql`${name(table.name)}.${name(column)}`;
+  const names = { ...namesOf(catalog.tables.get(table.name)), row };
+  return guardOf([{ terms: [readRule], names }], catalog).condition;
 }
 
 function insertedRow(table: Table, values: Values, catalog: Catalog): Sql | null {
@@ -361,7 +375,12 @@ export function updateStatement(
     probes: found.probes,
     admitted: found.admitted,
     guard: found.guard,
-    answer: { row: returning.row, key: keyJson(table, catalog), from: found.from },
+    answer: {
+      row: returning.row,
+      key: keyJson(table, catalog),
+      from: found.from,
+      readable: readableBy(table, returned.rule, catalog),
+    },
     asked: found.probes,
     exact: found.exact && returning.exact,
     seeks: [...found.seeks, ...returning.seeks],
@@ -408,7 +427,7 @@ function foundRow(
     : [{ terms: [readRule], names: { ...namesOf(physical), row } }];
   const isExpected = expectation(expected, target, physical);
   return built(guardOf([...reading, ...parts], catalog), [isExpected], () => {
-    const readable = guardOf(reading, catalog).condition;
+    const readable = readableBy(table, readRule, catalog);
     const unreadable = sql`WHEN NOT EXISTS (SELECT 1 ${rows(readable)}) THEN 'unreadable'`;
     const denied = sql`WHEN NOT EXISTS (${admitted}) THEN 'denied'`;
     const difference = sql`SELECT ${differenceOf(expected, target, physical)} ${rows(sql`NOT (${isExpected})`)}`;
@@ -473,7 +492,8 @@ export function deleteStatement(
     probes: found.probes,
     admitted: found.admitted,
     guard: found.guard,
-    answer: { row: returned, key: returned, from: found.from },
+    // Of a row that is deleted, whoever deletes it is shown the key alone.
+    answer: { row: returned, key: returned, from: found.from, readable: sql`0` },
     asked: found.probes,
     exact: found.exact,
     seeks: found.seeks,

@@ -27,7 +27,14 @@ import { getStatement } from "../sql/row.js";
 import { keyOf } from "../sql/row-key.js";
 import { fromJson } from "../values.js";
 import type { Step } from "./step.js";
-import { type Beside, type Together, type WrittenTogether, writeTogether } from "./together.js";
+import {
+  allBeside,
+  type Beside,
+  nothingBeside,
+  type Together,
+  type WrittenTogether,
+  writeTogether,
+} from "./together.js";
 
 const header = "Idempotency-Key";
 
@@ -59,8 +66,8 @@ export async function idempotencyOf({
 
 const shortBodyMax = 128;
 
-/** A short body stands for itself. */
-async function hashOf(body: string): Promise<string> {
+/** What tells a body from others. A short one stands for itself. */
+export async function hashOf(body: string): Promise<string> {
   if (body.length <= shortBodyMax) return `=${body}`;
   return `#${toBase64Url(new Uint8Array(await crypto.subtle.digest("SHA-256", new TextEncoder().encode(body))))}`;
 }
@@ -83,10 +90,11 @@ export async function writeOnce(
   execution: WriteExecution,
   request: KeptRequest | null,
   showing: Showing,
+  beside: Beside = nothingBeside,
 ): Promise<Once | Refusal> {
-  if (request === null) return writeTogether(steps, execution);
+  if (request === null) return writeTogether(steps, execution, beside);
   if (steps.some(({ answer }) => answer.source === null)) return notKeepable;
-  const written = await writeTogether(steps, execution, keeping(steps, request));
+  const written = await writeTogether(steps, execution, allBeside([keeping(steps, request), beside]));
   return written.outcome === "stopped" ? replay(steps, execution, request, showing) : written;
 }
 

@@ -1,4 +1,4 @@
-import { Refusal } from "../../http/refusal.js";
+import { badRequest, Refusal } from "../../http/refusal.js";
 import type { Result, Statement } from "../../platform/database.js";
 import type { TriggersReached } from "../../schema/triggers-reached.js";
 import { deniedBy } from "../access.js";
@@ -125,7 +125,7 @@ export function notStanding({ kind, access, expected }: RowWrite, reason: string
   const [why, digits = ""] = reason.split(":");
   const because = (refusal: Refusal): NotStanding => ({ refusal, differing: null });
   const action = kind === "insert" ? "create" : kind;
-  switch (why as NotWritten) {
+  switch (why as NotWritten | "unreferred") {
     case "missing":
       return because(notFound);
     // What a client knows of a row can be compared only with a row that it may read.
@@ -140,10 +140,17 @@ export function notStanding({ kind, access, expected }: RowWrite, reason: string
       const differing = columns.filter((_, i) => digits[i] === "1");
       return { refusal: changed, differing };
     }
+    case "unreferred":
+      return because(unknownReference);
     case "ignored":
       return because(ignored);
   }
 }
+
+/** The answer 400 for a `$ref` to what is not there, or may not be read. */
+export const unknownReference = badRequest(
+  "a $ref names nothing that an earlier operation has answered with",
+);
 
 const stale = new Refusal("precondition_failed", "the row is of another version by now");
 const changed = new Refusal("conflict", "the row was changed by someone else");

@@ -15,7 +15,10 @@ export interface Beside {
    */
   readonly before: (nonce: string) => readonly Statement[];
   /** Come right before, and right after, the statements of step number `index`. */
-  readonly around: (index: number) => {
+  readonly around: (
+    index: number,
+    nonce: string,
+  ) => {
     readonly before: readonly Statement[];
     readonly after: readonly Statement[];
   };
@@ -29,6 +32,21 @@ export const nothingBeside: Beside = {
   around: () => ({ before: [], after: [] }),
   last: () => [],
 };
+
+/** What several have to do in one transaction, in this order. */
+export function allBeside(parts: readonly Beside[]): Beside {
+  return {
+    before: (nonce) => parts.flatMap((part) => part.before(nonce)),
+    around: (index, nonce) => {
+      const each = parts.map((part) => part.around(index, nonce));
+      return {
+        before: each.flatMap(({ before }) => before),
+        after: each.flatMap(({ after }) => after),
+      };
+    },
+    last: (nonce) => parts.flatMap((part) => part.last(nonce)),
+  };
+}
 
 /** What has become of writes that stand or fall together. */
 export type Together =
@@ -117,7 +135,7 @@ function assembled(
   if (isLogged) statements.push(openTransaction(execution.changedBy()));
   mark();
   const ranges = steps.map((step, index) => {
-    const { before, after } = beside.around(index);
+    const { before, after } = beside.around(index, nonce);
     statements.push(...before);
     const from = statements.length;
     statements.push(...step.statements(abortText(nonce, `${index}:`)));

@@ -60,6 +60,35 @@ describe("the version of a row", () => {
     expect(await versions(server)).toEqual({ a: 4, b: 6, z: 101 });
   });
 
+  it("is set by requests themselves, which write one row and one entry of the log", async () => {
+    const server = await serve({
+      schema: `${schema}counters:
+  columns:
+    id: { type: integer, primary_key: true }
+    note_id: { type: text, references: { table: notes, on_delete: cascade } }
+    n: { type: integer }
+    version: { type: integer, not_null: true, managed: version }
+`,
+    });
+    const key = client(server, await apiKey(server, "project:backend"));
+    const written = async (answer: ReturnType<typeof key.post>) => {
+      const { data, meta } = (await answer).body as {
+        data: { version: number };
+        meta: { rows_written: unknown };
+      };
+      return [data.version, meta.rows_written] as const;
+    };
+    const [first, one] = await written(key.post("/api/notes", { id: "a" }));
+    expect([one, first < start]).toEqual([1, true]);
+    expect(await written(key.patch("/api/notes/a", { body: "x" }))).toEqual([first + 1, 1]);
+    const [count] = await written(key.post("/api/counters", { note_id: "a" }));
+    expect(await written(key.patch("/api/counters/1", { n: 1 }))).toEqual([count + 1, 1]);
+    expect(await rowsOf(server, "SELECT op FROM _changes ORDER BY seq")).toEqual([["insert"], ["update"]]);
+    expect(await written(key.delete("/api/counters/1"))).toEqual([undefined, 1]);
+    // How many notes refer to this one, and get a version, is not told apart.
+    expect(await written(key.delete("/api/notes/a"))).toEqual([undefined, null]);
+  });
+
   it("is raised by what foreign keys and triggers of the owner's do with the row", async () => {
     const server = await serve({ schema });
     const ada = await member(server, "ada");

@@ -11,6 +11,8 @@ import { webCipher } from "../../../dist/platform/web-cipher.js";
 import { parseConfig } from "../../../dist/project/parse-config.js";
 import { openRemoteLibsql } from "../../../dist/remote/libsql.js";
 import { applyChange } from "../../../dist/schema/apply.js";
+import { childrenFirst } from "../../../dist/schema/descendants.js";
+import { loadPhysical } from "../../../dist/schema/load-physical.js";
 import { createArgon2 } from "../../../dist/worker/argon2.js";
 import { type D1Binding, openD1 } from "../../../dist/worker/d1.js";
 import { systemFetch, systemRandom } from "../../../dist/worker/system.js";
@@ -210,8 +212,14 @@ async function wipe(database: Database): Promise<void> {
       params: [],
     },
   ]);
-  const drops = found!.rows.map(([type, name]) => ({
-    sql: `DROP ${type === "view" || type === "trigger" ? type : "table"} "${String(name).replaceAll('"', '""')}"`,
+  const things = found!.rows.map(([type, name]) => ({ type, name: String(name) }));
+  // Children before their parents: SQLite deletes a child only while all of its parents are there.
+  const tables = childrenFirst(
+    things.filter(({ type }) => type !== "trigger"),
+    await loadPhysical(database),
+  );
+  const drops = [...things.filter(({ type }) => type === "trigger"), ...tables].map(({ type, name }) => ({
+    sql: `DROP ${type === "view" || type === "trigger" ? type : "table"} "${name.replaceAll('"', '""')}"`,
     params: [],
   }));
   await database.batch([{ sql: "PRAGMA defer_foreign_keys=on", params: [] }, ...drops]);

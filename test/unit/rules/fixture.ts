@@ -47,6 +47,7 @@ export function table(name: string, types: Readonly<Record<string, ColumnType>>)
     unique: [],
     indexes: [],
     search: [],
+    triggers: new Map(),
     historyDays: null,
     strict: true,
     virtual: false,

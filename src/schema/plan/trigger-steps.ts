@@ -1,0 +1,101 @@
+import type { Schema, Table } from "../../project/model.js";
+import { sameFragment } from "../../sqlite/fragment.js";
+import { mentions, quoteName } from "../../sqlite/sql-tokens.js";
+import { parseTriggerText, type TriggerText } from "../../sqlite/trigger-text.js";
+import { type Physical, sameName } from "../physical.js";
+import { createTrigger, dropTrigger } from "./ddl.js";
+import type { Renames } from "./renames.js";
+import { impossible, type Step } from "./steps.js";
+
+/** The steps for the triggers that the file declares. */
+export interface TriggerSteps {
+  /** They come before all others, so that no trigger which goes or changes is in the way of a change. */
+  readonly dropped: readonly Step[];
+  /** They come after renames, as the file has the new names, and before the server's own triggers are made. */
+  readonly created: readonly Step[];
+  /** The tables for which `created` has a step. */
+  readonly tables: ReadonlySet<string>;
+  /** The database as the other steps find it: without the triggers that `dropped` drops. */
+  readonly physical: Physical;
+}
+
+/**
+ * The steps that bring the triggers of the database to what the proposal declares. One that is as declared stays, and a
+ * rebuild of tables makes it again as it was. One that mentions a name which is renamed is made again from the file, which has
+ * the new names. Triggers that no file has declared are left alone.
+ */
+export function triggerSteps(
+  before: Schema,
+  proposed: Schema,
+  renames: Renames,
+  physical: Physical,
+): TriggerSteps {
+  const wasDeclared = (name: string) =>
+    [...before.tables.values()].some(({ triggers }) =>
+      [...triggers.keys()].some((each) => sameName(each, name)),
+    );
+  const oldNames = [
+    ...renames.tables.values(),
+    ...[...renames.columns.values()].flatMap((each) => [...each.values()]),
+  ];
+  const isRenamed = (text: string) => oldNames.some((name) => mentions(text, name));
+  const wanted = [...proposed.tables.values()].flatMap((table) =>
+    [...table.triggers].map(([name, text]) => {
+      const there = physical.triggers.find((trigger) => sameName(trigger.name, name));
+      const isKept =
+        there !== undefined && sameFragment(there.sql, createTrigger(name, text)) && !isRenamed(text);
+      return { table, name, text, there, isKept };
+    }),
+  );
+  const isWanted = (name: string) => wanted.some((each) => each.isKept && sameName(each.name, name));
+  const old = physical.triggers.filter(({ name }) => wasDeclared(name) && !isWanted(name));
+  const made = wanted.filter(({ isKept }) => !isKept);
+  return {
+    dropped: old.map(({ name }) => ({
+      kind: "drop_trigger",
+      description: `drop trigger ${name}`,
+      statements: [dropTrigger(name)],
+      hazards: [],
+    })),
+    created: made.map(
+      ({ table, name, text, there }): Step => ({
+        kind: "create_trigger",
+        description: `create trigger ${name} on ${table.name}`,
+        statements: triggerStatements(table, name, text),
+        hazards:
+          there === undefined || old.includes(there)
+            ? []
+            : [
+                impossible(
+                  `trigger ${name} of ${there.on} is there, and differs from the file: declare it as it is, or drop it first`,
+                ),
+              ],
+      }),
+    ),
+    tables: new Set(made.map(({ table }) => table.name)),
+    physical: { ...physical, triggers: physical.triggers.filter((trigger) => !old.includes(trigger)) },
+  };
+}
+
+/** The statements that create a trigger. They fail where it cannot be compiled. */
+export function triggerStatements(table: Table, name: string, text: string): readonly string[] {
+  return [createTrigger(name, text), compiled(table, text)];
+}
+
+/**
+ * A statement that finds no row to change, and fails where the trigger cannot be compiled: SQLite looks for the columns
+ * that a trigger names only when something may fire it.
+ */
+function compiled(table: Table, text: string): string {
+  const { event, of } = parseTriggerText(text) as TriggerText;
+  const name = quoteName(table.name);
+  const column = quoteName(of[0] ?? [...table.columns.keys()][0]!);
+  switch (event) {
+    case "insert":
+      return `INSERT INTO ${name} (${column}) SELECT ${column} FROM ${name} WHERE 0`;
+    case "update":
+      return `UPDATE ${name} SET ${column} = ${column} WHERE 0`;
+    case "delete":
+      return `DELETE FROM ${name} WHERE 0`;
+  }
+}

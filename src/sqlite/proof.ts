@@ -1,0 +1,282 @@
+import { scalarFunctions } from "./fragment.js";
+import { isKeyword, isSymbol, type Token, tokenize, topLevel } from "./sql-tokens.js";
+
+/** What one statement of the owner's may name. All names are in lower case, but those of parameters. */
+export interface ProofScope {
+  /** The tables that the schema declares. */
+  readonly tables: ReadonlySet<string>;
+  /**
+   * Further tables and views of the database, which the statement must not name. Names that begin as those of SQLite, of
+   * the platforms or of the server's own tables do are refused without being listed.
+   */
+  readonly others: ReadonlySet<string>;
+  /** The parameters that it may use, written `:name`. */
+  readonly parameters: ReadonlySet<string>;
+  /** Whether it is a statement of a trigger, which may RAISE. */
+  readonly isInTrigger?: boolean;
+}
+
+/** What the statement does. */
+export type StatementKind = "select" | "insert" | "update" | "delete";
+
+/** A statement that was found to name only what it may. */
+export interface ProvedSql {
+  readonly kind: StatementKind;
+  /** The declared tables that it names, in lower case. A column of the same name counts, too. */
+  readonly tables: ReadonlySet<string>;
+  /** Which of the functions `json_each` and `json_tree`, which stand in the place of a table, it uses. */
+  readonly tableFunctions: ReadonlySet<string>;
+  readonly sql: string;
+  readonly tokens: readonly Token[];
+}
+
+/** A mistake in a statement. `at` is the index of the character in its text. */
+export interface SqlProblem {
+  readonly at: number;
+  readonly message: string;
+}
+
+/** What `proveSql` returns: the proof, or all problems. */
+export type Proof =
+  | { readonly proved: ProvedSql; readonly problems?: never }
+  | { readonly proved?: never; readonly problems: readonly SqlProblem[] };
+
+/** How often a statement may use parameters. D1 binds 100, and the server adds some of its own. */
+export const parametersMax = 90;
+
+const lengthMax = 20_000;
+
+/**
+ * Judges one statement by SQLite's lexer alone: it is one SELECT, INSERT, UPDATE or DELETE that names no table but
+ * declared ones, no function that is not listed here and no parameter but the given ones. As SQLite takes a string for a
+ * name in some places, strings are judged as names are. Whether the statement can be compiled only the database says, which
+ * also tells which tables it opens.
+ */
+export function proveSql(sql: string, scope: ProofScope): Proof {
+  const unreadable = unreadableProblem(sql);
+  if (unreadable !== null) return { problems: [unreadable] };
+  const tokens = tokenize(sql);
+  const kind = kindOf(tokens);
+  const problems = [
+    ...(kind === null ? [{ at: tokens[0]?.start ?? 0, message: oneOf }] : []),
+    ...tokens.flatMap((token, index) => {
+      const message = tokenProblem(tokens, index, scope);
+      return message === null ? [] : [{ at: token.start, message }];
+    }),
+    ...parenthesesProblems(tokens),
+  ];
+  const used = tokens.filter(({ kind }) => kind === "parameter");
+  if (used.length > parametersMax)
+    problems.push({ at: used[parametersMax]!.start, message: `more than ${parametersMax} parameters` });
+  if (kind === null || problems.length > 0) return { problems: problems.toSorted((a, b) => a.at - b.at) };
+  const names = new Set(tokens.filter(mayBeName).map(({ value }) => value.toLowerCase()));
+  const among = (known: ReadonlySet<string>) => new Set([...names].filter((name) => known.has(name)));
+  return {
+    proved: { kind, tables: among(scope.tables), tableFunctions: among(tableFunctions), sql, tokens },
+  };
+}
+
+const oneOf = "expected one SELECT, INSERT, UPDATE or DELETE";
+
+/** What cannot be told into tokens as SQLite would: too long a text, or characters that SQLite reads in its own way. */
+function unreadableProblem(sql: string): SqlProblem | null {
+  if (sql.length > lengthMax) return { at: lengthMax, message: `longer than ${lengthMax} characters` };
+  // SQLite ends the text at NUL, and takes a byte order mark for a space where a token may begin.
+  const at = sql.search(/[\0\ufeff]|\p{Surrogate}/u);
+  return at === -1 ? null : { at, message: "NUL, a byte order mark or half a surrogate pair is not allowed" };
+}
+
+/** The kind of the statement, which may begin with WITH; null for any other statement. */
+function kindOf(tokens: readonly Token[]): StatementKind | null {
+  const [first] = tokens;
+  const outside = topLevel(tokens);
+  const verb = isKeyword(first, "with")
+    ? outside.find((token) => verbs.some((each) => isKeyword(token, each)))
+    : first;
+  return kinds.find((each) => isKeyword(verb, each)) ?? null;
+}
+
+const kinds: readonly StatementKind[] = ["select", "insert", "update", "delete"];
+const verbs = [...kinds, "values", "replace"];
+
+/** Whether SQLite may take the token for a name. */
+function mayBeName({ kind }: Token): boolean {
+  return kind === "word" || kind === "quoted" || kind === "string";
+}
+
+function tokenProblem(tokens: readonly Token[], index: number, scope: ProofScope): string | null {
+  const token = tokens[index]!;
+  switch (token.kind) {
+    case "comment":
+      return "comments are not allowed in SQL here";
+    case "unknown":
+      return `not SQL: ${JSON.stringify(token.text)}`;
+    case "symbol":
+      return token.text === ";" ? "one statement, without a semicolon" : null;
+    case "parameter":
+      return parameterProblem(token, tokens[index + 1], scope);
+    case "word":
+    case "quoted":
+      return nameProblem(token, scope) ?? wordProblem(tokens, index, scope);
+    case "string":
+      return nameProblem(token, scope);
+    default:
+      return null;
+  }
+}
+
+function parameterProblem(token: Token, after: Token | undefined, { parameters }: ProofScope): string | null {
+  const name = token.text.slice(1);
+  if (token.text[0] !== ":") return `parameters are written :name, not ${token.text}`;
+  // SQLite would read `:a$b`, `:a::b` and `:a(b)` as one parameter.
+  const touches =
+    after?.start === token.start + token.text.length && /^[$:(@#\u0080-\uffff]/.test(after.text);
+  if (touches) return `:${name} is followed by ${after.text} without a space`;
+  return parameters.has(name) ? null : `unknown parameter :${name}`;
+}
+
+/** The names of tables, modules and functions that are SQLite's, a platform's or the server's own. */
+const reserved = /^(?:_[a-z0-9_$\u0080-\uffff]*$|sqlite_|pragma_|libsql_)/;
+/** Tables that SQLite, or a platform's build of it, may have without their being in the schema. */
+const modules = new Set(["dbstat", "fts5vocab", "bytecode", "tables_used"]);
+const tableFunctions = new Set(["json_each", "json_tree"]);
+
+function nameProblem({ kind, value }: Token, { tables, others }: ProofScope): string | null {
+  const name = value.toLowerCase();
+  if (tables.has(name)) return null;
+  if (reserved.test(name)) return `${value} is a name of the server's or of SQLite's own`;
+  return others.has(name) || (kind !== "string" && modules.has(name))
+    ? `${value} is not a table of the schema`
+    : null;
+}
+
+function wordProblem(tokens: readonly Token[], index: number, scope: ProofScope): string | null {
+  const token = tokens[index]!;
+  const before = tokens[index - 1];
+  const after = tokens[index + 1];
+  const word = token.value.toLowerCase();
+  if (isSymbol(after, ".") && (word === "main" || word === "temp"))
+    return "a table is named without its database";
+  if (token.kind === "word" && word === "or" && isVerb(before)) return conflictProblem(after);
+  if (isKeyword(before, "collate")) return collations.has(word) ? null : `unknown collation ${token.text}`;
+  if (!isSymbol(after, "(")) return null;
+  if (token.kind === "word" && beforeParenthesis.has(word)) return null;
+  if (token.kind === "word" && word === "raise" && scope.isInTrigger === true)
+    return raiseProblem(tokens[index + 2]);
+  if (blobMakers.has(word)) return blobProblem(tokens[index + 2], tokens[index + 3], token);
+  if (functions.has(word)) return null;
+  return isTableWithColumns(tokens, index, scope) ? null : `unknown function ${token.text}`;
+}
+
+function isVerb(token: Token | undefined): boolean {
+  return isKeyword(token, "insert") || isKeyword(token, "update");
+}
+
+/**
+ * REPLACE deletes rows without their triggers, ROLLBACK undoes what others have written in the same transaction, and FAIL
+ * keeps a part.
+ */
+function conflictProblem(after: Token | undefined): string | null {
+  const isAllowed = isKeyword(after, "ignore") || isKeyword(after, "abort");
+  return isAllowed ? null : `OR ${after?.text.toUpperCase() ?? ""} is not allowed here`;
+}
+
+function raiseProblem(action: Token | undefined): string | null {
+  const isAllowed = isKeyword(action, "ignore") || isKeyword(action, "abort");
+  return isAllowed ? null : "RAISE takes ABORT or IGNORE here";
+}
+
+const blobMakers = new Set(["randomblob", "zeroblob"]);
+const blobBytesMax = 1_000_000;
+
+/** A number of bytes that came from a caller could fill the memory. */
+function blobProblem(size: Token | undefined, end: Token | undefined, { text }: Token): string | null {
+  const isSmall = size?.kind === "number" && isSymbol(end, ")") && Number(size.text) <= blobBytesMax;
+  return isSmall ? null : `${text} takes a number of at most ${blobBytesMax} here`;
+}
+
+/**
+ * Whether a name in front of a parenthesis is no function: `INSERT INTO name (…)`, `ON CONFLICT`'s table, or a common
+ * table expression with its columns, `WITH name (…) AS (…)`.
+ */
+function isTableWithColumns(tokens: readonly Token[], index: number, { tables }: ProofScope): boolean {
+  const before = tokens[index - 1];
+  const isTable = tables.has(tokens[index]!.value.toLowerCase());
+  if (isKeyword(before, "into")) return isTable;
+  // `INSERT INTO name AS alias (…)`
+  if (isKeyword(before, "as") && isKeyword(tokens[index - 3], "into")) return true;
+  const begins = isKeyword(before, "with") || isKeyword(before, "recursive") || isSymbol(before, ",");
+  const end = closing(tokens, index + 1);
+  if (!begins || !isKeyword(tokens[end + 1], "as")) return false;
+  // Behind the AS of an alias there is no parenthesis, as there is behind that of a common table expression.
+  const body = tokens
+    .slice(end + 2)
+    .find((token) => !["not", "materialized"].some((word) => isKeyword(token, word)));
+  return isSymbol(body, "(");
+}
+
+/** The index of the parenthesis that closes the one at `open`; the number of tokens where none does. */
+function closing(tokens: readonly Token[], open: number): number {
+  let depth = 0;
+  for (let index = open; index < tokens.length; index++) {
+    if (isSymbol(tokens[index], "(")) depth++;
+    if (isSymbol(tokens[index], ")")) depth--;
+    if (depth === 0) return index;
+  }
+  return tokens.length;
+}
+
+function parenthesesProblems(tokens: readonly Token[]): SqlProblem[] {
+  const open: Token[] = [];
+  for (const token of tokens) {
+    if (isSymbol(token, "(")) open.push(token);
+    if (isSymbol(token, ")") && open.pop() === undefined)
+      return [{ at: token.start, message: "a parenthesis is closed that was not opened" }];
+  }
+  return open.slice(-1).map(({ start }) => ({ at: start, message: "a parenthesis is not closed" }));
+}
+
+const words = (text: string) => text.split(/\s+/);
+
+/** The words of SQL that a parenthesis may follow. */
+const beforeParenthesis = new Set(
+  words(
+    `and or not in is between like glob when then else case escape distinct all select from where on having by values
+     exists over filter as materialized using set union except intersect returning limit offset join conflict indexed
+     match window`,
+  ),
+);
+const collations = new Set(words("binary nocase rtrim"));
+
+/** Functions of SQLite that read neither files nor the database, load no code and change nothing. */
+const functions: ReadonlySet<string> = new Set([
+  ...scalarFunctions,
+  ...tableFunctions,
+  ...words(
+    `avg count group_concat string_agg sum total json_group_array json_group_object row_number rank dense_rank
+     percent_rank cume_dist ntile lag lead first_value last_value nth_value acos acosh asin asinh atan atan2 atanh cos
+     cosh degrees exp ln log log10 log2 pi radians sin sinh tan tanh`,
+  ),
+]);
+
+/** A piece of a statement for the database: `?` stands where it has a parameter. */
+export interface BoundSql {
+  readonly text: string;
+  /** The names of the parameters, in the order of their placeholders. */
+  readonly parameters: readonly string[];
+}
+
+/** The part of a proved statement from one token to the one before another, with `?` for its parameters. */
+export function boundSql({ sql, tokens }: ProvedSql, from = 0, to = tokens.length): BoundSql {
+  const part = tokens.slice(from, to);
+  const parameters: string[] = [];
+  let text = "";
+  let end = part[0]?.start ?? 0;
+  for (const token of part) {
+    text += sql.slice(end, token.start);
+    end = token.start + token.text.length;
+    if (token.kind === "parameter") parameters.push(token.text.slice(1));
+    text += token.kind === "parameter" ? "?" : token.text;
+  }
+  return { text, parameters };
+}

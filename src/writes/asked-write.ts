@@ -1,0 +1,195 @@
+import { isObject } from "../http/body.js";
+import { badRequest, isRefusal, Refusal } from "../http/refusal.js";
+import type { SqlValue } from "../platform/database.js";
+import type { Column, Table } from "../project/model.js";
+import type { RuleAction } from "../rules/ast.js";
+import { isReadOnly, type LiveProject } from "../schema/live-project.js";
+import type { ColumnType } from "../sqlite/column-type.js";
+import type { Access } from "../tables/access.js";
+import { type ApiRequest, accessTo } from "../tables/api-request.js";
+import type { WriteExecution } from "../tables/execution.js";
+import { rememberedOf } from "../tables/remembered.js";
+import { createValues, keyInBody, patchValues } from "../tables/row/row-request.js";
+import {
+  deleteOf,
+  type Expected,
+  insertOf,
+  type Referred,
+  type RowWrite,
+  updateOf,
+} from "../tables/row/row-write.js";
+import { unknownReference } from "../tables/together/step.js";
+import { fromJson } from "../tables/values.js";
+
+/** A write as one of several in a request: `{op, table, …}` (docs/reference/http.md#batch). */
+export interface AskedWrite {
+  readonly write: RowWrite;
+  /** The columns of earlier writes that it refers to. */
+  readonly references: readonly Reference[];
+}
+
+/** A column of what an earlier write of the request answers with. */
+export interface Reference {
+  /** The number of that write. */
+  readonly at: number;
+  readonly column: Column;
+  readonly isKey: boolean;
+}
+
+/** The name under which what is referred to is kept within the transaction. */
+export function referenceName({ at, column }: Reference): string {
+  return `ref.${at}.${column.name}`;
+}
+
+/** The table that a write names; a 404 for one that is not there. */
+export function tableOf(sent: unknown, { schema, catalog }: LiveProject): Table | Refusal {
+  const name = isObject(sent) ? sent.table : undefined;
+  if (typeof name !== "string") return badRequest("table: expected the name of a table");
+  const table = schema.tables.get(name);
+  return table === undefined || catalog.unsupported.reads.has(table.name) ? noSuchTable : table;
+}
+
+const noSuchTable = new Refusal("not_found", "no such table");
+const onlyRead = new Refusal("method_not_allowed", "this table can only be read");
+
+const members = {
+  create: ["op", "table", "values"],
+  update: ["op", "table", "key", "set", "base"],
+  delete: ["op", "table", "key", "base"],
+} as const satisfies Partial<Record<RuleAction, readonly string[]>>;
+
+/** What a request of several writes says of one that may not be understood. */
+export interface Asking {
+  readonly asked: ApiRequest;
+  readonly execution: WriteExecution;
+  /** The writes before this one, to which it may refer; null where one of them was refused. */
+  readonly earlier: readonly AskedWrite[];
+  /** Whether the request may say what it takes a row to be (`base`). */
+  readonly takesBase: boolean;
+}
+
+/**
+ * Reads one of several writes. A refusal where it is malformed, or where the caller may write no such row, whatever is in
+ * the table.
+ */
+export function askedWrite(sent: unknown, asking: Asking): AskedWrite | Refusal {
+  const { asked, execution, takesBase } = asking;
+  if (!isObject(sent)) return badRequest("expected a JSON object");
+  const op = sent.op as keyof typeof members;
+  if (typeof op !== "string" || !Object.hasOwn(members, op))
+    return badRequest("op: expected create, update or delete");
+  const known: readonly string[] = members[op].filter((member) => takesBase || member !== "base");
+  const other = Object.keys(sent).find((member) => !known.includes(member));
+  if (other !== undefined) return badRequest(`unknown member ${JSON.stringify(other)}`);
+  const table = tableOf(sent, asked.project);
+  if (isRefusal(table)) return table;
+  if (isReadOnly(asked.project, table)) return onlyRead;
+  const access = accessTo(asked, table, op, execution.nowMs);
+  if (isRefusal(access)) return access;
+  const { writes } = rememberedOf(asked.project, asked.services.platform);
+  const target = { access, writes };
+  const resolved = new Resolved(access, asking.earlier);
+  const written = ((): RowWrite | Refusal => {
+    if (op === "create") {
+      const body = resolved.body(sent.values, "values");
+      const values = isRefusal(body) ? body : createValues(access, body);
+      return isRefusal(values) ? values : insertOf(target, values, execution, resolved.referred);
+    }
+    const sentKey = resolved.body(sent.key, "key");
+    const key = isRefusal(sentKey) ? sentKey : keyInBody(access, sentKey);
+    if (isRefusal(key)) return key;
+    const expected = sent.base === undefined ? null : expectedValues(sent.base, access);
+    if (isRefusal(expected)) return expected;
+    if (op === "delete") return deleteOf(target, key, expected, resolved.referred);
+    const body = resolved.body(sent.set, "set");
+    const patch = isRefusal(body) ? body : patchValues(access, body);
+    return isRefusal(patch) ? patch : updateOf(target, key, patch, execution, expected, resolved.referred);
+  })();
+  return isRefusal(written) ? written : { write: written, references: resolved.references };
+}
+
+/** What a client takes a row to be. The columns are those that the caller may read. */
+function expectedValues(sent: unknown, access: Access): Expected | Refusal {
+  if (!isObject(sent)) return badRequest("base: expected an object of columns");
+  const values = new Map<string, SqlValue>();
+  for (const [name, value] of Object.entries(sent)) {
+    const column = access.writeOnlyKey ? undefined : access.readable.get(name);
+    if (column === undefined) return badRequest(`base: unknown column ${JSON.stringify(name)}`);
+    const parsed = fromJson(column, value);
+    if (!parsed.ok) return badRequest(`base: ${name}: expected ${parsed.expected}`, [name]);
+    values.set(name, parsed.value);
+  }
+  return values.size === 0 ? badRequest("base: expected at least one column") : { kind: "values", values };
+}
+
+/** Replaces `{"$ref": "0.id"}` in the members of a body. */
+class Resolved {
+  readonly references: Reference[] = [];
+  readonly #names = new Map<string, string>();
+
+  constructor(
+    private readonly access: Access,
+    private readonly earlier: readonly AskedWrite[],
+  ) {}
+
+  get referred(): Referred {
+    return this.#names;
+  }
+
+  /**
+   * The members of a body, with a value of the column's type in the place of each reference: it stands for a value that
+   * is known only when the statements run.
+   */
+  body(sent: unknown, member: string): Readonly<Record<string, unknown>> | Refusal {
+    if (!isObject(sent)) return badRequest(`${member}: expected an object of columns`);
+    const values: Record<string, unknown> = {};
+    for (const [name, value] of Object.entries(sent)) {
+      const column = this.access.table.columns.get(name);
+      const path = column === undefined || column.type === "json" ? null : pathOf(value);
+      if (path === null) {
+        values[name] = value;
+        continue;
+      }
+      const reference = this.#find(path);
+      if (reference === null) return unknownReference.of(name);
+      if (reference.column.type !== column!.type)
+        return badRequest(`${name}: the $ref leads to ${reference.column.type}, not to ${column!.type}`, [
+          name,
+        ]);
+      this.references.push(reference);
+      this.#names.set(name, referenceName(reference));
+      values[name] = standIns[column!.type];
+    }
+    return values;
+  }
+
+  #find(path: string): Reference | null {
+    const [, index, name] = /^(0|[1-9]\d{0,3})\.(\w+)$/.exec(path) ?? [];
+    const to = index === undefined ? undefined : this.earlier[Number(index)];
+    if (to === undefined) return null;
+    const { kind, access, sent } = to.write;
+    const { table, readable, writeOnlyKey } = access;
+    const isKey = (table.primaryKey as readonly string[]).includes(name!);
+    const isShown = isKey || (kind !== "delete" && (writeOnlyKey ? sent.has(name!) : readable.has(name!)));
+    const column = isShown ? table.columns.get(name!) : undefined;
+    return column === undefined || to.write.statement.answer === null
+      ? null
+      : { at: Number(index), column, isKey: isKey || writeOnlyKey };
+  }
+}
+
+/** The path of a reference; null for any other value. */
+function pathOf(value: unknown): string | null {
+  if (!isObject(value)) return null;
+  const [member, ...others] = Object.keys(value);
+  return member === "$ref" && others.length === 0 && typeof value.$ref === "string" ? value.$ref : null;
+}
+
+const standIns: Readonly<Record<ColumnType, unknown>> = {
+  integer: 0,
+  real: 0.5,
+  text: "",
+  boolean: false,
+  json: null,
+  blob: "",
+};

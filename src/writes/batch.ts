@@ -1,0 +1,65 @@
+import { isObject, readJson } from "../http/body.js";
+import { badRequest, isRefusal, type Refusal } from "../http/refusal.js";
+import { jsonText } from "../http/respond.js";
+import { type ApiRequest, accessTo, executionOf } from "../tables/api-request.js";
+import { rememberedOf } from "../tables/remembered.js";
+import { idempotencyOf, writeOnce } from "../tables/together/idempotency.js";
+import { writeStep } from "../tables/together/step.js";
+import { type AskedWrite, askedWrite, tableOf } from "./asked-write.js";
+import { keptReferences } from "./references.js";
+
+/** How many writes a batch has at most. */
+export const batchWritesMax = 100;
+
+/** `POST /api/_svc/batch`: several writes as one transaction (docs/reference/http.md#batch). */
+export async function batch(asked: ApiRequest): Promise<Response | Refusal> {
+  const { services, request, attempt, project } = asked;
+  const body = await readJson(request, services.config.api.max_body_bytes);
+  if (isRefusal(body)) return body;
+  const sent = operationsIn(body, batchWritesMax);
+  if (isRefusal(sent)) return sent;
+  const kept = await idempotencyOf(asked);
+  if (isRefusal(kept)) return kept;
+  const nowMs = services.platform.clock.now();
+  const execution = executionOf(asked, tablesOf(sent, asked), "batch", nowMs);
+  const writes: AskedWrite[] = [];
+  for (const [i, each] of sent.entries()) {
+    const write = askedWrite(each, { asked, execution, earlier: writes, takesBase: false });
+    if (isRefusal(write)) return write.of(`operation ${i}`);
+    writes.push(write);
+  }
+  const showing = {
+    accessTo: (table: Parameters<typeof accessTo>[1]) => accessTo(asked, table, "read", nowMs),
+    reads: rememberedOf(project, services.platform).reads,
+  };
+  const steps = writes.map(({ write }) => writeStep(write, execution));
+  const once = await writeOnce(steps, execution, kept, showing, keptReferences(writes, execution));
+  if (isRefusal(once)) return once;
+  if (once.outcome === "refused") return once.refusal.of(`operation ${once.at}`);
+  if (once.outcome === "stopped") throw new Error(`a batch was stopped: ${once.reason}`);
+  const meta = await attempt.succeed(200, once.rows.length);
+  const data = `[${once.rows.map(({ json }) => json).join()}]`;
+  const headers: Record<string, string> =
+    once.outcome === "replayed" ? { "Idempotency-Replayed": "true" } : {};
+  return jsonText(meta === "" ? `{"data":${data}}` : `{"data":${data},"meta":{${meta}}}`, 200, headers);
+}
+
+/** The array `operations` of a body, which is its only member. */
+export function operationsIn(body: unknown, max: number): readonly unknown[] | Refusal {
+  if (!isObject(body)) return badRequest("expected a JSON object as the body");
+  const { operations, ...others } = body;
+  const [unknown] = Object.keys(others);
+  if (unknown !== undefined) return badRequest(`unknown member ${JSON.stringify(unknown)}`);
+  return Array.isArray(operations) && operations.length > 0 && operations.length <= max
+    ? operations
+    : badRequest(`operations: expected an array of 1 to ${max}`);
+}
+
+/** The names of the tables that writes are about, for the receipt. */
+export function tablesOf(sent: readonly unknown[], { project }: Pick<ApiRequest, "project">): string {
+  const names = sent.flatMap((each) => {
+    const table = tableOf(each, project);
+    return isRefusal(table) ? [] : [table.name];
+  });
+  return [...new Set(names)].sort().join();
+}

@@ -1,0 +1,294 @@
+import { principalOf } from "../auth/principal.js";
+import { toHex } from "../encoding/hex.js";
+import { isObject, readJson } from "../http/body.js";
+import { badRequest, isRefusal, Refusal } from "../http/refusal.js";
+import { jsonText } from "../http/respond.js";
+import { nonceBytes } from "../platform/abort.js";
+import { AbortError, UnavailableError } from "../platform/database.js";
+import { type ApiRequest, accessTo, executionOf } from "../tables/api-request.js";
+import { read, type WriteExecution } from "../tables/execution.js";
+import { rememberedOf } from "../tables/remembered.js";
+import { getRow } from "../tables/row/row.js";
+import type { RowWrite } from "../tables/row/row-write.js";
+import { hashOf } from "../tables/together/idempotency.js";
+import { writeStep } from "../tables/together/step.js";
+import { allBeside, nothingBeside, type Together, writeTogether } from "../tables/together/together.js";
+import { type AskedWrite, askedWrite } from "./asked-write.js";
+import { tablesOf } from "./batch.js";
+import {
+  advance,
+  askKnown,
+  type ClientName,
+  clientsMax,
+  type Known,
+  knownOf,
+  type Recorded,
+  record,
+} from "./ledger.js";
+import { keptReferences } from "./references.js";
+
+/** How many mutations a push has at most. */
+export const mutationsMax = 100;
+/** How many operations all mutations of a push have at most, and on a Worker. */
+export const pushedOperationsMax = { node: 1_000, worker: 200 } as const;
+
+/** A mutation as a client sends it: what belongs together, under the next number of the client. */
+interface Mutation {
+  readonly id: number;
+  readonly operations: readonly unknown[];
+  readonly hash: string;
+}
+
+/** What a client is told of a mutation. */
+interface Told {
+  readonly id: number;
+  /** JSON text. */
+  readonly json: string;
+  /** How many rows it shows. */
+  readonly rows: number;
+}
+
+/**
+ * `POST /api/_svc/push` (docs/sync.md#push): mutations in the order of their ids, each a transaction of its own, each once.
+ * What is refused is recorded, and does not stop what follows.
+ */
+export async function push(asked: ApiRequest): Promise<Response | Refusal> {
+  const { services, caller, request, attempt } = asked;
+  if (caller.kind === "anonymous") return notSignedIn;
+  const body = await readJson(request, services.config.api.max_body_bytes);
+  if (isRefusal(body)) return body;
+  const isWorker = services.platform.requestsVanish;
+  const pushed = await parsePush(body, pushedOperationsMax[isWorker ? "worker" : "node"]);
+  if (isRefusal(pushed)) return pushed;
+  const { client, mutations } = pushed;
+  const nowMs = services.platform.clock.now();
+  const operations = mutations.flatMap((mutation) => mutation.operations);
+  const execution = executionOf(asked, tablesOf(operations, asked), "push", nowMs);
+  const pushing: Pushing = { asked, execution, client, name: `${principalOf(caller)}\n${client}`, nowMs };
+  const told: Told[] = [];
+  let known: Known | null = null;
+  for (const [i, mutation] of mutations.entries()) {
+    try {
+      let next = known !== null && mutation.id <= known.lastId ? null : await carryOut(mutation, pushing);
+      if (next === null && known === null) {
+        // The mutation is not the next one of its client. Only before anything is done can all of them be compared.
+        if (i > 0) break;
+        known = await lookUp(mutations, pushing);
+        const refusal = misfit(mutations, known);
+        if (refusal !== null) return refusal;
+      }
+      next ??= mutation.id <= known!.lastId ? await repeated(mutation, known!, pushing) : null;
+      if (next === null) break;
+      told.push(next);
+    } catch (error) {
+      // What was done until here is recorded. The client sends the rest again.
+      if (!(error instanceof UnavailableError) || told.length === 0) throw error;
+      break;
+    }
+  }
+  const lastId = Math.max(told.at(-1)?.id ?? 0, known?.lastId ?? 0);
+  const meta = await attempt.succeed(
+    200,
+    told.reduce((sum, { rows }) => sum + rows, 0),
+  );
+  const data = `{"last_id":${lastId},"results":[${told.map(({ json }) => json).join()}]}`;
+  return jsonText(meta === "" ? `{"data":${data}}` : `{"data":${data},"meta":{${meta}}}`);
+}
+
+const notSignedIn = new Refusal("unauthorized", "sign in to push, as mutations belong to who sends them");
+
+/** A push, for its mutations. */
+interface Pushing {
+  readonly asked: ApiRequest;
+  readonly execution: WriteExecution;
+  readonly client: string;
+  readonly name: ClientName;
+  readonly nowMs: number;
+}
+
+async function parsePush(
+  body: unknown,
+  operationsMax: number,
+): Promise<{ readonly client: string; readonly mutations: readonly Mutation[] } | Refusal> {
+  if (!isObject(body)) return badRequest("expected a JSON object as the body");
+  const { client, mutations: sent, ...others } = body;
+  const [unknown] = Object.keys(others);
+  if (unknown !== undefined) return badRequest(`unknown member ${JSON.stringify(unknown)}`);
+  if (typeof client !== "string" || !/^[\x21-\x7e]{1,100}$/.test(client))
+    return badRequest("client: expected 1 to 100 visible characters");
+  if (!Array.isArray(sent) || sent.length === 0 || sent.length > mutationsMax)
+    return badRequest(`mutations: expected an array of 1 to ${mutationsMax}`);
+  const mutations: Mutation[] = [];
+  let count = 0;
+  for (const [i, mutation] of sent.entries()) {
+    const { id, operations, ...more } = isObject(mutation) ? mutation : {};
+    if (Object.keys(more).length > 0 || typeof id !== "number" || !Number.isSafeInteger(id) || id < 1)
+      return badRequest(`mutations.${i}: expected {id, operations} with an id from 1 on`);
+    if (!Array.isArray(operations) || operations.length === 0)
+      return badRequest(`mutations.${i}: operations: expected an array of at least one`);
+    const before = mutations.at(-1);
+    if (before !== undefined && id !== before.id + 1) return gap(before.id + 1);
+    count += operations.length;
+    mutations.push({ id, operations, hash: await hashOf(JSON.stringify(operations)) });
+  }
+  return count > operationsMax
+    ? new Refusal("payload_too_large", `a push has at most ${operationsMax} operations`)
+    : { client, mutations };
+}
+
+function gap(expected: number): Refusal {
+  return new Refusal("conflict", `the ids of mutations count up by one: ${expected} is next`, { expected });
+}
+
+/** Carries a mutation out that is the next one of its client, or records that it is refused. Null where it is not next. */
+async function carryOut(mutation: Mutation, pushing: Pushing): Promise<Told | null> {
+  const writes = writesOf(mutation, pushing);
+  if (!Array.isArray(writes)) return refuse(mutation, writes as RefusedMutation, pushing);
+  const { execution, client, name, nowMs } = pushing;
+  const changedBy = () => ({ ...execution.changedBy(), client, mutation: mutation.id });
+  const steps = writes.map(({ write }) => writeStep(write, execution));
+  const together = await writeTogether(
+    steps,
+    { ...execution, changedBy },
+    allBeside([
+      {
+        ...nothingBeside,
+        before: (nonce) => advance(name, mutation.id, nowMs, nonce),
+        last: () => record(name, mutation.id, mutation.hash, nowMs, { status: "applied" }),
+      },
+      keptReferences(writes, execution),
+    ]),
+  );
+  switch (together.outcome) {
+    case "stopped":
+      return null;
+    case "refused":
+      return refuse(mutation, refusedBy(together, writes), pushing);
+    case "written": {
+      const rows = together.rows.map(({ json }, i) => shownRow(json!, writes[i]!.write));
+      return {
+        id: mutation.id,
+        json: `{"id":${mutation.id},"status":"applied","rows":[${rows.map((row) => row ?? "null").join()}]}`,
+        rows: rows.filter((row) => row !== null).length,
+      };
+    }
+  }
+}
+
+/** The writes of a mutation, or why one of them is refused before the database is asked. */
+function writesOf(
+  mutation: Mutation,
+  { asked, execution }: Pushing,
+): readonly AskedWrite[] | RefusedMutation {
+  const writes: AskedWrite[] = [];
+  for (const [operation, sent] of mutation.operations.entries()) {
+    const write = askedWrite(sent, { asked, execution, earlier: writes, takesBase: true });
+    if (isRefusal(write)) return { result: rejected(operation, write), conflicting: null };
+    writes.push(write);
+  }
+  return writes;
+}
+
+/** A mutation that is refused for good. */
+interface RefusedMutation {
+  readonly result: Recorded;
+  /** The write of a row that is not what the client takes it to be. */
+  readonly conflicting: RowWrite | null;
+}
+
+const rejected = (operation: number, refusal: Refusal): Recorded => ({
+  status: "rejected",
+  operation,
+  error: refusal.error,
+});
+
+function refusedBy(
+  { at, refusal, differing }: Extract<Together, { readonly outcome: "refused" }>,
+  writes: readonly AskedWrite[],
+): RefusedMutation {
+  if (differing === null) return { result: rejected(at, refusal), conflicting: null };
+  return {
+    result: { status: "conflict", operation: at, error: refusal.error, fields: differing },
+    conflicting: writes[at]!.write,
+  };
+}
+
+/** Records that a mutation is refused. Null where it is not the next one of its client. */
+async function refuse(
+  { id, hash }: Mutation,
+  { result, conflicting }: RefusedMutation,
+  pushing: Pushing,
+): Promise<Told | null> {
+  const { execution, name, nowMs } = pushing;
+  const nonce = toHex(execution.random.bytes(nonceBytes));
+  try {
+    await execution.database.batch([
+      ...advance(name, id, nowMs, nonce),
+      ...record(name, id, hash, nowMs, result),
+    ]);
+  } catch (error) {
+    if (error instanceof AbortError && error.nonce === nonce) return null;
+    throw error;
+  }
+  return tellRefused(id, result, conflicting, pushing);
+}
+
+async function tellRefused(
+  id: number,
+  result: Recorded,
+  conflicting: RowWrite | null,
+  pushing: Pushing,
+): Promise<Told> {
+  const current = conflicting && (await currentOf(conflicting, pushing));
+  const members = JSON.stringify({ id, ...result });
+  const json = current === null ? members : `${members.slice(0, -1)},"current":${current}}`;
+  return { id, json, rows: current === null ? 0 : 1 };
+}
+
+/** The row as it is, for who may read it. */
+async function currentOf({ access, key }: RowWrite, { asked, execution }: Pushing): Promise<string | null> {
+  const reading = accessTo(asked, access.table, "read", execution.nowMs);
+  if (isRefusal(reading)) return null;
+  const { reads, writes } = rememberedOf(asked.project, asked.services.platform);
+  const row = await getRow({ access: reading, reads, writes }, execution, key!);
+  return isRefusal(row) ? null : row;
+}
+
+/** The row that a write answers with; null where the caller was shown no more than its key. */
+function shownRow(json: string, { kind, access }: RowWrite): string | null {
+  if (kind === "delete") return json;
+  if (access.writeOnlyKey) return null;
+  return Object.keys(JSON.parse(json)).length === access.readable.size ? json : null;
+}
+
+async function lookUp(mutations: readonly Mutation[], { execution, name }: Pushing): Promise<Known> {
+  const asking = askKnown(name, mutations[0]!.id, mutations.at(-1)!.id);
+  return knownOf(await read(execution, asking, "short"));
+}
+
+/** Why mutations do not follow on what is known of their client. */
+function misfit(mutations: readonly Mutation[], { lastId, mutations: known }: Known): Refusal | null {
+  const first = mutations[0]!.id;
+  if (first > lastId + 1) return gap(lastId + 1);
+  if (mutations.some(({ id, hash }) => known.has(id) && known.get(id)!.hash !== hash)) return otherBody;
+  return first === lastId + 1 ? tooManyClients : null;
+}
+
+const otherBody = new Refusal(
+  "idempotency_mismatch",
+  "a mutation came with other operations before under the same id",
+);
+const tooManyClients = new Refusal("rate_limited", `a caller has at most ${clientsMax} clients`, {
+  headers: { "Retry-After": "3600" },
+});
+
+/** What is told of a mutation that was done, or refused, before. */
+async function repeated(mutation: Mutation, { mutations }: Known, pushing: Pushing): Promise<Told> {
+  const { id } = mutation;
+  const result = mutations.get(id)?.result;
+  if (result === undefined || result.status === "applied")
+    return { id, json: `{"id":${id},"status":"duplicate"}`, rows: 0 };
+  const writes = result.status === "conflict" ? writesOf(mutation, pushing) : [];
+  const conflicting = Array.isArray(writes) ? (writes[result.operation as number]?.write ?? null) : null;
+  return tellRefused(id, result, conflicting, pushing);
+}

@@ -1,0 +1,37 @@
+import { abortText } from "../platform/abort.js";
+import type { WriteExecution } from "../tables/execution.js";
+import { clearStaged, stageColumn } from "../tables/sql/kept-answers.js";
+import { type Beside, nothingBeside } from "../tables/together/together.js";
+import { type AskedWrite, referenceName } from "./asked-write.js";
+
+/** Keeps what later writes refer to, within the transaction. */
+export function keptReferences(
+  writes: readonly AskedWrite[],
+  { values }: Pick<WriteExecution, "values">,
+): Beside {
+  const wanted = new Map(
+    writes.flatMap(({ references }, by) =>
+      references.map((reference) => [referenceName(reference), { reference, by }] as const),
+    ),
+  );
+  if (wanted.size === 0) return nothingBeside;
+  return {
+    before: () => [],
+    around: (index, nonce) => {
+      const { write } = writes[index]!;
+      const kept = [...wanted].flatMap(([as, { reference, by }]) =>
+        reference.at === index
+          ? stageColumn(
+              write.statement.answer!,
+              { name: reference.column.name, isKey: reference.isKey },
+              as,
+              [values, ...write.values],
+              abortText(nonce, `${by}:unreferred`),
+            )
+          : [],
+      );
+      return write.kind === "delete" ? { before: kept, after: [] } : { before: [], after: kept };
+    },
+    last: () => [clearStaged],
+  };
+}

@@ -1,0 +1,14 @@
+import type { Context } from "hono";
+import { byMethod } from "../http/by-method.js";
+import { type ApiServices, answered } from "../tables/api-request.js";
+import type { ServiceEndpoints } from "../tables/routes.js";
+import { batch } from "./batch.js";
+import { push } from "./push.js";
+
+/** The endpoints for writes that belong together, by the last segment of their path. */
+export function writesEndpoints(services: ApiServices): ServiceEndpoints {
+  return new Map([
+    ["batch", byMethod({ POST: (c: Context) => answered(services, c.req.raw, batch) })],
+    ["push", byMethod({ POST: (c: Context) => answered(services, c.req.raw, push) })],
+  ]);
+}
