@@ -38,7 +38,7 @@ export function withUntold(
       const mark = answer === null && { _pending: true };
       if (operation.op === "create") {
         const values = answered ?? resolved(operation.values, operations);
-        const known = columns !== null && columns.every((column) => column in values) ? columns : null;
+        const known = columns?.every((column) => column in values) ? columns : null;
         // Without its key it is another row than all others.
         const key = known === null ? { "": `${i}.${j}` } : picked(values, known);
         const row = { ...values, ...mark };

@@ -206,8 +206,8 @@ export class Outbox<Tables = Record<never, never>> {
   async whenSent(): Promise<void> {
     if (this.#user === undefined) await this.#whoIsThere();
     await new Promise<void>((resolve) => {
-      const forget = this.listen((pending) => {
-        if (pending.length > 0) return;
+      const forget = this.listen((pending, state) => {
+        if (pending.length > 0 || state.status === "sending") return;
         forget();
         resolve();
       });
