@@ -8,6 +8,8 @@ type Fields = Readonly<Record<string, unknown>>;
 /** A mutation whose rows the server has not told of. */
 export interface Untold {
   readonly operations: readonly PushedOperation[];
+  /** Since when it is on its way to the server, as `seen` counts; null where it is not. */
+  readonly sentAt: number | null;
   /** What the server has answered; null before it has. */
   readonly answer: {
     /** What each operation answers with; null for what the caller may not read. */
@@ -20,7 +22,8 @@ export interface Untold {
 /**
  * The rows of a list as they are with mutations that the server has not told of, each in its order: rows that are created
  * and pass the filters, rows with what was changed, and without those that are deleted. Such rows have `_pending`. `seen`
- * says since when a row is what it is: what was answered before that is in it already.
+ * says since when a row is what it is: what was answered before that is in it already. Where a row comes that has the values
+ * of one that is being created, it is taken for that one: lists may be told of it before the push is answered.
  */
 export function withUntold(
   table: string,
@@ -31,7 +34,8 @@ export function withUntold(
 ): readonly Change[] {
   const columns = keyColumns(table, rows, mutations);
   const found = new Map(rows.map((change) => [nameOf(change.key), change]));
-  for (const [i, { operations, answer }] of mutations.entries())
+  const taken = new Set<Change>();
+  for (const [i, { operations, sentAt, answer }] of mutations.entries())
     for (const [j, operation] of operations.entries()) {
       if (operation.table !== table) continue;
       const answered = answer?.rows[j];
@@ -42,7 +46,12 @@ export function withUntold(
         // Without its key it is another row than all others.
         const key = known === null ? { "": `${i}.${j}` } : picked(values, known);
         const row = { ...values, ...mark };
-        if (!found.has(nameOf(key)) && passes(row, terms) === true)
+        const told =
+          known === null && sentAt !== null
+            ? rows.find((each) => !taken.has(each) && seen(each) >= sentAt && hasValues(each.row!, values))
+            : undefined;
+        if (told !== undefined) taken.add(told);
+        else if (!found.has(nameOf(key)) && passes(row, terms) === true)
           found.set(nameOf(key), { table, op: "insert", key, row: selected(row, terms) });
         continue;
       }
@@ -78,6 +87,13 @@ const nameOf = (key: Fields): string =>
 
 const picked = (fields: Fields, columns: readonly string[]): Fields =>
   Object.fromEntries(columns.filter((column) => column in fields).map((column) => [column, fields[column]]));
+
+/** Whether a row has those of the values of which it has the columns; one of them at least. */
+function hasValues(row: Fields, values: Fields): boolean {
+  const columns = Object.keys(values).filter((column) => column in row);
+  const text = (fields: Fields) => JSON.stringify(columns.map((column) => fields[column]));
+  return columns.length > 0 && text(row) === text(values);
+}
 
 const selected = (row: Fields, { select }: Terms): Fields =>
   select === undefined ? row : picked(row, [...select, "_pending"]);

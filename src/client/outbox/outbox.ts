@@ -109,8 +109,10 @@ export class Outbox<Tables = Record<never, never>> {
   #state: OutboxState = { status: "sent", error: null };
   #channel: Channel | null = null;
   #wake = () => {};
-  /** Counts what is answered, to tell rows of before from those of after. */
-  #answers = 0;
+  /** Counts what is sent and answered, to tell rows of before from those of after. */
+  #count = 0;
+  /** What is on its way to the server, and since when. */
+  #sent: { readonly names: ReadonlySet<string>; readonly at: number } = { names: new Set(), at: 0 };
   readonly #seen = new WeakMap<Change, number>();
 
   constructor(client: object, options: OutboxOptions<Tables>) {
@@ -119,8 +121,15 @@ export class Outbox<Tables = Record<never, never>> {
     this.#storage = options.storage ?? defaultOutboxStorage();
     const { sessions, hasKey, overlays } = this.#parts;
     const uncover = overlays.add((table, terms, rows) => {
-      for (const row of rows) if (!this.#seen.has(row)) this.#seen.set(row, this.#answers);
-      const waiting = this.pending.map(({ operations }) => ({ operations, answer: null }) as Untold);
+      for (const row of rows) if (!this.#seen.has(row)) this.#seen.set(row, this.#count);
+      const waiting = this.pending.map(({ name, operations }): Untold => {
+        const { names, at } = this.#sent;
+        return {
+          operations: operations as Untold["operations"],
+          sentAt: names.has(name) ? at : null,
+          answer: null,
+        };
+      });
       return withUntold(table, terms, rows, [...this.#done, ...waiting], (row) => this.#seen.get(row)!);
     });
     const controller = new AbortController();
@@ -330,6 +339,7 @@ export class Outbox<Tables = Record<never, never>> {
         return next.kept;
       });
       if (sent.length === 0 || signal.aborted) return;
+      this.#sent = { names: new Set(sent.map(({ name }) => name)), at: ++this.#count };
       const mutations = sent.map(({ id, operations }) => ({ id, operations }));
       const body = { client, mutations };
       const call = { method: "POST", path: "/api/_svc/push", body, signal };
@@ -400,7 +410,7 @@ export class Outbox<Tables = Record<never, never>> {
 
   /** Shows what the server has done until it tells live lists of it. */
   #keepDone(operations: Queued["operations"], { rows = [] }: MutationResult): void {
-    const done: Untold = { operations, answer: { rows, at: ++this.#answers } };
+    const done: Untold = { operations, sentAt: null, answer: { rows, at: ++this.#count } };
     this.#done = [...this.#done, done];
     this.#parts.surroundings.after(untoldMs, () => {
       this.#done = this.#done.filter((each) => each !== done);

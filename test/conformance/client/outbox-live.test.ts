@@ -102,7 +102,10 @@ test("rows of pending mutations show at once, and the server's take their place 
   await Promise.all([all.until("changed*", "m3", "new*"), newest.until("new*", "m3")]);
   expect(all.rows[0]).toEqual({ id: 1, room_id: 1, body: "changed", done: false, _pending: true });
   expect(all.rows[2]).toEqual({ room_id: 1, body: "new", _pending: true });
-  expect(newest.rows).toEqual([{ body: "new", _pending: true }, { id: 3, body: "m3" }]);
+  expect(newest.rows).toEqual([
+    { body: "new", _pending: true },
+    { id: 3, body: "m3" },
+  ]);
   release();
   await Promise.all([all.until("changed", "m3", "new"), newest.until("new", "m3")]);
   await outbox.whenSent();
