@@ -9,7 +9,7 @@ import type { Mutation, Operation, OperationResult, Pushed } from "./operations.
 import { Sessions } from "./session.js";
 import { defaultStorage, type SessionStorage, type Surroundings, tabStorage } from "./surroundings.js";
 import { type CallOptions, Table } from "./table.js";
-import type { TableTypes } from "./table-types.js";
+import type { OperationTypes, TableTypes } from "./table-types.js";
 import { type Call, repeated, type Send, transport, written } from "./transport.js";
 
 /** Options of `createClient` (`docs/guides/client.md#options`). */
@@ -49,22 +49,42 @@ type LooseName<Tables, Row> = [Row] extends [never]
     : never
   : string;
 
+/**
+ * The operations of a project, each as a function of its parameters (`docs/reference/operations.md`). Where none are
+ * declared by `Operations`, any name is accepted, and what is answered is unknown.
+ */
+type Ops<Operations extends { [N in keyof Operations]: OperationTypes }> = [keyof Operations] extends [never]
+  ? { readonly [name: string]: (params?: object, options?: CallOptions) => Promise<unknown> }
+  : {
+      readonly [N in keyof Operations]: (
+        ...args: Record<never, never> extends Operations[N]["params"]
+          ? [params?: Operations[N]["params"], options?: CallOptions]
+          : [params: Operations[N]["params"], options?: CallOptions]
+      ) => Promise<Operations[N]["result"]>;
+    };
+
 /** A client of one server. */
-export interface Client<Tables extends { [N in keyof Tables]: TableTypes }> {
+export interface Client<
+  Tables extends { [N in keyof Tables]: TableTypes },
+  // biome-ignore lint/complexity/noBannedTypes: without it no operation is known
+  Operations extends { [N in keyof Operations]: OperationTypes } = {},
+> {
   readonly auth: Auth;
   /** A table of `Tables`, or any table with the type of rows that the type argument names. */
   table<N extends keyof Tables & string>(name: N): Table<Tables[N], Tables>;
   table<Row extends object = never>(
     name: LooseName<Tables, Row>,
   ): Table<Loose<[Row] extends [never] ? Record<string, unknown> : Row>>;
+  /** The operations of the project: `client.ops.transfer({ from, to, cents })`. */
+  readonly ops: Ops<Operations>;
   /**
    * Does several writes, of one or more tables, as one transaction: all or none. Returns what each of them answers with
    * (`docs/guides/client.md#several-writes-as-one`).
    */
-  batch<const Operations extends readonly Operation<Tables>[]>(
-    operations: Operations,
+  batch<const Writes extends readonly Operation<Tables>[]>(
+    operations: Writes,
     options?: CallOptions,
-  ): Promise<{ -readonly [I in keyof Operations]: OperationResult<Tables, Operations[I]> }>;
+  ): Promise<{ -readonly [I in keyof Writes]: OperationResult<Tables, Writes[I]> }>;
   /**
    * Sends mutations, each a transaction of its own, in the order of their ids, which count up by one for each name of a
    * client (`docs/sync.md#push`). What was sent before may be sent again. An outbox does this by itself.
@@ -113,10 +133,11 @@ export function partsOf(client: object): ClientParts {
 }
 
 /** Makes a client with the given time, random numbers and network. Throws SvcError `bad_call` for a wrong URL. */
-export function clientIn<Tables extends { [N in keyof Tables]: TableTypes }>(
-  surroundings: Surroundings,
-  options: ClientOptions,
-): Client<Tables> {
+export function clientIn<
+  Tables extends { [N in keyof Tables]: TableTypes },
+  // biome-ignore lint/complexity/noBannedTypes: without it no operation is known
+  Operations extends { [N in keyof Operations]: OperationTypes } = {},
+>(surroundings: Surroundings, options: ClientOptions): Client<Tables, Operations> {
   const { session = "bearer", storage = defaultStorage(), apiKey = null } = options;
   const { timeoutMs = 30_000, refreshGraceSecs = 10 } = options;
   if (!/^https?:\/\/[^?#]+$/.test(options.url))
@@ -151,13 +172,19 @@ export function clientIn<Tables extends { [N in keyof Tables]: TableTypes }>(
   };
   const overlays = new Overlays();
   const live = { feedOf, overlays };
-  const client: Client<Tables> = {
+  const client: Client<Tables, Operations> = {
     auth: new Auth(send, authorized, sessions, tabStorage() ?? storage, `svc.oauth ${url}`),
     table: ((name: string) => new Table(read, write, live, name)) as Client<Tables>["table"],
     batch: async (operations, { signal } = {}) =>
       (await write({ method: "POST", path: "/api/_svc/batch", body: { operations }, signal })).data as never,
     push: async (body, { signal } = {}) =>
       (await read({ method: "POST", path: "/api/_svc/push", body, signal })).data as Pushed,
+    ops: new Proxy({} as Ops<Operations>, {
+      get:
+        (_, name) =>
+        async (body: object = {}, { signal }: CallOptions = {}) =>
+          (await write({ method: "POST", path: `/ops/${String(name)}`, body, signal })).data,
+    }),
     pull: async (body, { signal } = {}) =>
       (await read({ method: "POST", path: "/api/_svc/pull", body, signal })).data as Pulled,
     follow: (tables, follower, checkpoint) =>

@@ -9,6 +9,7 @@ import { createValues, patchValues, type RowValues } from "./row/row-request.js"
 import { deleteOf, insertOf, type RowWrite, updateOf } from "./row/row-write.js";
 import { creatingUnder, etagOf, expectedVersions } from "./row/versions.js";
 import type { KeptRequest } from "./sql/kept-answers.js";
+import { bulkStep } from "./together/bulk.js";
 import { idempotencyOf, type Once, writeOnce } from "./together/idempotency.js";
 import { type Step, writeStep } from "./together/step.js";
 import { conflictOf, parseUpsert, type Upsert, type UpsertTargets, upsertStep } from "./together/upsert.js";
@@ -31,7 +32,7 @@ export async function create(permitted: PermittedRequest): Promise<Response | Re
     const row = await createRow(rowTarget(permitted), execution, values);
     return isRefusal(row) ? row : rowResponse(asked, row, 201, etagOf(access, row));
   }
-  const steps = stepsOf([values], upsert, permitted);
+  const steps = stepsOf([values], upsert, kept, permitted);
   if (isRefusal(steps)) return steps;
   const once = await carryOut(steps, permitted, kept);
   if (isRefusal(once)) return once;
@@ -58,7 +59,7 @@ async function createAll(
     if (isRefusal(values)) return values.of(`row ${i}`);
     rows.push(values);
   }
-  const steps = stepsOf(rows, upsert, permitted);
+  const steps = stepsOf(rows, upsert, kept, permitted);
   if (isRefusal(steps)) return steps;
   const once = await carryOut(steps, permitted, kept);
   if (isRefusal(once)) return once;
@@ -90,10 +91,14 @@ function upsertOf({ asked, access }: PermittedRequest): Upsert | Refusal | null 
 function stepsOf(
   rows: readonly RowValues[],
   upsert: Upsert | null,
+  kept: KeptRequest | null,
   permitted: PermittedRequest,
 ): readonly Step[] | Refusal {
   const { execution, asked, remembered } = permitted;
   const target = rowTarget(permitted);
+  const bulk = upsert === null && rows.length > 1 ? bulkStep(target, remembered.bulk, rows, execution) : null;
+  if (isRefusal(bulk)) return bulk;
+  if (bulk !== null && (kept === null || bulk.answer.source !== null)) return [bulk];
   const targets = upsert === null ? null : upsertTargets(upsert, permitted);
   if (isRefusal(targets)) return targets;
   const seen = new Set<string>();

@@ -1,5 +1,5 @@
 import { abortText } from "../../platform/abort.js";
-import { type Statement, statement } from "../../platform/database.js";
+import { type SqlValue, type Statement, statement } from "../../platform/database.js";
 import type { ColumnName } from "../../sqlite/names.js";
 import { bind, integer, name, param, Slot, type SlotValues, type Sql, sql } from "./fragment.js";
 
@@ -74,6 +74,28 @@ export function keepOne(
   return bind(
     sql`INSERT OR REPLACE INTO _idempotency (name, hash, at, answer) SELECT ${named!}, ${hashed!}, ${param(new Slot("kept.at"))}, '[' || ${keptRow(source, "row")} || ']' ${source.from}`,
     [given, new Map([["kept.at", BigInt(nowMs)]]), ...values],
+  );
+}
+
+/** Keeps the answer of a request that is one write of several rows, which `source` finds in their order. */
+export function keepRows(
+  source: AnswerSource,
+  { name: request, hash, nowMs }: KeptRequest,
+  values: readonly SlotValues[],
+): Statement {
+  const given = new Map<string, SqlValue>([
+    ["kept.name", request],
+    ["kept.hash", hash],
+    ["kept.at", BigInt(nowMs)],
+  ]);
+  const [named, hashed, at] = [...given.keys()].map((slot) => param(new Slot(slot)));
+  const { row, key, from } = source;
+  const rows = (text: Sql) =>
+    sql`(SELECT json_group_array(json_array(1, json(k), ${text})) FROM (SELECT ${key} AS k, ${row} AS r ${from}))`;
+  const bytes = sql`(SELECT sum(octet_length(r)) FROM (SELECT ${row} AS r ${from}))`;
+  return bind(
+    sql`INSERT OR REPLACE INTO _idempotency (name, hash, at, answer) SELECT ${named!}, ${hashed!}, ${at!}, iif(${bytes} <= ${integer(keptBytesMax)}, ${rows(sql`r || ''`)}, ${rows(sql`NULL`)})`,
+    [given, ...values],
   );
 }
 

@@ -9,7 +9,7 @@ import type { ApiRequest } from "../api-request.js";
 import { read, type WriteExecution } from "../execution.js";
 import { bindCounted, type Counted, type CountedStatement } from "../plan-check.js";
 import type { RowValues } from "../row/row-request.js";
-import { slots } from "../row/row-write.js";
+import { type RowWrite, slots } from "../row/row-write.js";
 import { finishRows } from "../sql/finish-rows.js";
 import type { Sql } from "../sql/fragment.js";
 import {
@@ -19,6 +19,7 @@ import {
   keepAll,
   keepForLater,
   keepOne,
+  keepRows,
   keptAnswer,
   unlessKept,
 } from "../sql/kept-answers.js";
@@ -110,7 +111,8 @@ function keeping(steps: readonly Step[], request: KeptRequest): Beside {
     before: (nonce) => [unlessKept(request, nonce)],
     around: (index) => {
       const { source, isBefore, values } = (isOne ? only! : steps[index]!).answer;
-      const kept = isOne ? keepOne(source!, request, values) : keepForLater(source!, index, values);
+      const keep = steps[index]!.parts === undefined ? keepOne : keepRows;
+      const kept = isOne ? keep(source!, request, values) : keepForLater(source!, index, values);
       return isBefore ? { before: [kept], after: [] } : { before: [], after: [kept] };
     },
     last: () => (isOne ? [] : [keepAll(request), clearStaged]),
@@ -127,7 +129,9 @@ async function replay(
   const [hash, answer] = found!.rows[0]!;
   if (hash !== request.hash) return mismatch;
   const kept: readonly KeptRow[] = JSON.parse(answer as string);
-  const shown = kept.map((row, i) => shownNow(row, steps[i]!, execution, showing));
+  const parts = steps.length === 1 ? steps[0]!.parts : undefined;
+  const writes = kept.map((_, i) => (parts === undefined ? steps[i]!.writes[0]! : parts.write(i)));
+  const shown = kept.map((row, i) => shownNow(row, writes[i]!, execution, showing));
   const asked = shown.flatMap(({ get }) => (get === null ? [] : [get]));
   const results =
     asked.length === 0
@@ -159,11 +163,10 @@ interface Shown {
 
 function shownNow(
   [, key, row]: KeptRow,
-  { writes }: Step,
+  { access: writing, kind }: RowWrite,
   { values }: WriteExecution,
   { accessTo, reads }: Showing,
 ): Shown {
-  const { access: writing, kind } = writes[0]!;
   const { table, catalog } = writing;
   const columns = [...table.columns.values()];
   const keyText = finishRows(JSON.stringify(key), columns);
