@@ -4,15 +4,34 @@ import type { OperationTypes, TableTypes } from "./table-types.js";
 
 export type { Auth, Credentials, User, VerificationRequired } from "./auth.js";
 export type { Client, ClientOptions, PullRequest } from "./client.js";
-export { SvcError } from "./error.js";
+export { SvcError, SvcPreconditionError } from "./error.js";
 export type { Expand, Expanded, ExpandOptions } from "./expand.js";
 export type { Change, FollowedTables, Follower, LiveState, Step } from "./live/changes.js";
 export type { Pulled } from "./live/follow.js";
 export type { OAuth, OAuthProvider } from "./oauth.js";
+export type {
+  Mutation,
+  MutationResult,
+  Operation,
+  OperationResult,
+  Pushed,
+  PushedOperation,
+  Ref,
+} from "./operations.js";
 export type { AggregateQuery, AggregateRow, Filter, ListQuery, LiveQuery } from "./query.js";
 export type { TokenUser } from "./session.js";
 export { memoryStorage, type SessionStorage } from "./surroundings.js";
-export type { CallOptions, ListMeta, Metering, Page, Table, WithMeta } from "./table.js";
+export type {
+  CallOptions,
+  ChangeOptions,
+  ListMeta,
+  Metering,
+  Page,
+  Table,
+  UpsertOptions,
+  Version,
+  WithMeta,
+} from "./table.js";
 export type { OperationTypes, TableTypes } from "./table-types.js";
 
 /**

@@ -1,3 +1,4 @@
+import { randomUUID } from "node:crypto";
 import { type Client, type ClientOptions, clientIn } from "../../src/client/client.js";
 import type { Locks, SessionStorage, Surroundings } from "../../src/client/surroundings.js";
 import type { OperationTypes, TableTypes } from "../../src/client/table-types.js";
@@ -107,6 +108,7 @@ export class Browser {
       fetch: (input, init) => this.#fetch(String(input), init!),
       now: () => this.time.nowMs + skewMs(),
       random: Math.random,
+      unique: () => randomUUID(),
       after: this.time.after,
       locks: hasLocks ? this.#locks : null,
       channel: () => null,
