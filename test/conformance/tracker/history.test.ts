@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { dataOf, expectRefusal } from "../../support/client.js";
 import { Events } from "../../support/events.js";
 import { member } from "../../support/people.js";
-import { forbidden, membership, type Row, row, rows, world } from "./team.js";
+import { membership, type Row, row, rows, world } from "./team.js";
 
 test("members see what a task was, and write it back", async () => {
   const { ada, cleo, ben } = await world();
