@@ -152,8 +152,16 @@ export class Timeline {
   }
 
   at(transaction: number): RowAt {
-    return (table, id) =>
-      this.#rows.get(`${table} ${id}`)?.findLast(({ from }) => from <= transaction)?.row ?? null;
+    return (table, id) => {
+      const states = this.#rows.get(`${table} ${id}`) ?? [];
+      let [from, to] = [0, states.length];
+      while (from < to) {
+        const middle = (from + to) >> 1;
+        if (states[middle]!.from <= transaction) from = middle + 1;
+        else to = middle;
+      }
+      return states[from - 1]?.row ?? null;
+    };
   }
 
   /** Everything that a row has been from a transaction on. */

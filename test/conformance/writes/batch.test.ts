@@ -1,7 +1,8 @@
 import { describe, expect, test } from "vitest";
+import { ConstraintError, type Database, type Statement } from "../../../src/platform/database.js";
 import { type Answer, type Client, client, dataOf, expectRefusal } from "../../support/client.js";
 import { member, rowsOf } from "../../support/people.js";
-import { apiKey, serve, type TestServer } from "../../support/server.js";
+import { apiKey, serve, type TestProject, type TestServer } from "../../support/server.js";
 
 const schema = `
 $history: forever
@@ -40,8 +41,8 @@ update = "authenticated"
 delete = "row.n = 1"
 `;
 
-async function world() {
-  const server: TestServer = await serve({ schema, config });
+async function world(wrap?: TestProject["wrap"]) {
+  const server: TestServer = await serve({ schema, config, ...(wrap && { wrap }) });
   const ann = client(server, (await member(server, "ann")).bearer);
   const ben = client(server, (await member(server, "ben")).bearer);
   const key = client(server, await apiKey(server, "project:backend"));
@@ -236,5 +237,89 @@ describe("a batch", () => {
     expect(dataOf(await batch(counting, [one]))).toEqual([{ id: 101, n: 1 }]);
     expectRefusal(await batch(counting, [one, create("teams", { name: "x" })]), 403, "forbidden");
     expectRefusal(await ann.get("/api/_svc/batch"), 405, "method_not_allowed");
+  });
+});
+
+describe("a batch that is refused while others write", () => {
+  const operations = [
+    create("counters", { n: 1 }),
+    create("teams", { name: "T" }),
+    create("counters", { n: 2 }),
+    create("teams", { name: "U" }),
+    create("counters", { n: 3 }),
+  ];
+
+  /** A database whose batches go through `send`, which is given what sends them. */
+  const sending =
+    (
+      send: (
+        statements: readonly Statement[],
+        batch: (...others: readonly string[]) => ReturnType<Database["batch"]>,
+      ) => ReturnType<Database["batch"]>,
+    ) =>
+    (database: Database): Database => ({
+      ...database,
+      foreignKeysStayOn: database.foreignKeysStayOn,
+      answerBytesMax: database.answerBytesMax,
+      imageBytesMax: database.imageBytesMax,
+      statementsMax: database.statementsMax,
+      query: (statements, long) => database.query(statements, long),
+      batch: (statements, long) =>
+        send(statements, (...others) =>
+          others.length === 0
+            ? database.batch(statements, long)
+            : database.batch(others.map((sql) => ({ sql, params: [] }))),
+        ),
+      migrate: (statements, long) => database.migrate(statements, long),
+      close: () => database.close(),
+    });
+
+  /** Other statements than the batch's come right after it was refused for the first time. */
+  const disturbed = (...others: readonly string[]) => {
+    let left = 1;
+    return sending((_, batch) =>
+      batch().catch(async (error: unknown) => {
+        if (error instanceof ConstraintError && left-- > 0) await batch(...others);
+        throw error;
+      }),
+    );
+  };
+
+  const names = async (server: TestServer) => (await rowsOf(server, "SELECT name FROM teams")).flat();
+
+  test("is done, where what was in its way is gone", async () => {
+    const { server, ann, key } = await world(disturbed("DELETE FROM teams"));
+    await key.post("/api/teams", { name: "T" });
+    expect(dataOf(await batch(ann, operations))).toHaveLength(5);
+    expect(await names(server)).toEqual(["T", "U"]);
+    expect(await rowsOf(server, "SELECT n FROM counters")).toEqual([[1], [2], [3]]);
+  });
+
+  test("names the operation and the error that belong together", async () => {
+    const { server, ann, key } = await world(
+      disturbed("DELETE FROM teams", "INSERT INTO teams (name) VALUES ('U')"),
+    );
+    await key.post("/api/teams", { name: "T" });
+    const words = expectRefusal(await batch(ann, operations), 409, "conflict", ["name"]);
+    expect(words).toMatch(/^operation 3: /);
+    expect(await names(server)).toEqual(["U"]);
+    expect(await rowsOf(server, "SELECT n FROM counters")).toEqual([]);
+  });
+
+  test("is refused all the same where no operation is found that is to blame", async () => {
+    let refused = 0;
+    const { server, ann } = await world(
+      sending((statements, batch) => {
+        const isTry = statements.some(({ sql }) => sql.endsWith(" AS undone"));
+        if (isTry || !statements.some(({ sql }) => sql.includes('INTO "teams"'))) return batch();
+        refused++;
+        // As a reference that is deferred is refused by the commit alone.
+        return Promise.reject(new ConstraintError("foreign_key", "FOREIGN KEY constraint failed"));
+      }),
+    );
+    const two = [create("counters", { n: 1 }), create("teams", { name: "T" })];
+    expect(expectRefusal(await batch(ann, two), 409, "conflict")).toMatch(/^operation 1: /);
+    expect(refused).toBe(3);
+    expect(await names(server)).toEqual([]);
   });
 });
