@@ -245,7 +245,7 @@ describe("a batch that is refused while others write", () => {
     create("counters", { n: 1 }),
     create("teams", { name: "T" }),
     create("counters", { n: 2 }),
-    create("teams", { name: "U" }),
+    create("teams", { id: "u", name: "U" }),
     create("counters", { n: 3 }),
   ];
 
@@ -297,12 +297,12 @@ describe("a batch that is refused while others write", () => {
 
   test("names the operation and the error that belong together", async () => {
     const { server, ann, key } = await world(
-      disturbed("DELETE FROM teams", "INSERT INTO teams (name) VALUES ('U')"),
+      disturbed("DELETE FROM teams", "INSERT INTO teams (id, name) VALUES ('u', 'other')"),
     );
     await key.post("/api/teams", { name: "T" });
-    const words = expectRefusal(await batch(ann, operations), 409, "conflict", ["name"]);
+    const words = expectRefusal(await batch(ann, operations), 409, "conflict", ["id"]);
     expect(words).toMatch(/^operation 3: /);
-    expect(await names(server)).toEqual(["U"]);
+    expect(await names(server)).toEqual(["other"]);
     expect(await rowsOf(server, "SELECT n FROM counters")).toEqual([]);
   });
 
