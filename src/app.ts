@@ -39,6 +39,7 @@ import { Metrics } from "./metering/metrics.js";
 import { createRecorder } from "./metering/recorder.js";
 import { retireReceipts } from "./metering/retention.js";
 import { openApi } from "./openapi/route.js";
+import { operationRoutes } from "./operations/routes.js";
 import {
   type Database,
   DeadlineError,
@@ -193,7 +194,7 @@ export async function createApp(options: AppOptions) {
     authRoutes(auth, callers, identified, (c) => addressUnit(options.clientAddress(c.req.raw, c.env))),
   );
   app.use("/admin/api/*", identified);
-  app.route("/admin/api", adminRoutes({ platform, config, readSchemaFile, cursors }));
+  app.route("/admin/api", adminRoutes({ platform, config, projects, readSchemaFile, cursors }));
   app.get("/metrics", identified, (c) => {
     const refusal = adminRefusal(c.var.caller);
     if (refusal !== null) return refusal.toResponse();
@@ -219,6 +220,7 @@ export async function createApp(options: AppOptions) {
   const sync = { ...api, streams, sharedPages: new SharedPages(), counts: metrics, clientOf };
   const endpoints = new Map([...syncEndpoints(sync), ...writesEndpoints(api)]);
   app.route("/api", tableRoutes(api, endpoints));
+  app.route("/ops", operationRoutes(api));
   app.notFound(() => new Refusal("not_found", "no such resource").toResponse());
   app.onError((error) => failed(error).toResponse());
   const requestLog = createRequestLog({

@@ -2,6 +2,7 @@ import type { Caller } from "../auth/principal.js";
 import type { Refusal } from "../http/refusal.js";
 import type { Platform } from "../platform/platform.js";
 import type { Config } from "../project/config.js";
+import type { ProjectSource } from "../schema/project-source.js";
 import type { Cursors } from "../tables/list/list-response.js";
 
 /** What the handlers under /admin/api share. */
@@ -9,6 +10,7 @@ export interface AdminServices {
   readonly platform: Platform;
   readonly config: Config;
   readonly cursors: Cursors;
+  readonly projects: ProjectSource;
   /** Reads the svc.schema.yaml beside the server, for a request without a body. */
   readonly readSchemaFile: () => Promise<string>;
 }

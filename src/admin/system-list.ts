@@ -36,6 +36,7 @@ export function systemList(name: string, columns: Readonly<Record<string, Column
       // No limit on the bytes of a page, because the rows are small.
       answerBytesMax: Number.MAX_SAFE_INTEGER,
       imageBytesMax: null,
+      statementsMax: null,
       unsupported: nothingUnsupported,
       hasMixedTexts: false,
     },

@@ -87,7 +87,7 @@ export async function createServiceKey(
   const unknown = parsed.find(({ scope }) => scope === null);
   if (unknown !== undefined)
     return badRequest(
-      `scopes: ${JSON.stringify(unknown.text)} is none: resource:<table>:read, resource:<table>:write or project:backend`,
+      `scopes: ${JSON.stringify(unknown.text)} is none: resource:<table>:read, resource:<table>:write, operation:<name> or project:backend`,
     );
   const expiresAtMs = expiresAt === null ? null : parseInstant(expiresAt);
   if (expiresAt !== null && expiresAtMs === null)

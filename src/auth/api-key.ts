@@ -43,5 +43,7 @@ export function parseKeyScope(text: string): { readonly scope: string; readonly 
   if (text === "project:backend") return { scope: text, legacy: false };
   if (text === "*" || /^operations:.*$/.test(text)) return { scope: text, legacy: true };
   const [, table] = /^resource:([^:]*):(?:read|write)$/.exec(text) ?? [];
-  return table !== undefined && isName(table) ? { scope: text, legacy: false } : null;
+  const [, operation] = /^operation:(.*)$/.exec(text) ?? [];
+  const name = table ?? operation;
+  return name !== undefined && isName(name) ? { scope: text, legacy: false } : null;
 }

@@ -51,6 +51,11 @@ export function authValues(caller: Caller): AuthValues {
     : { id: null, email: null, email_verified: null, role: null };
 }
 
+/** Whether an API key with these scopes may run an operation. The legacy scope `operations:*` grants nothing. */
+export function permitsOperation(scopes: readonly string[], operation: string): boolean {
+  return scopes.includes("project:backend") || scopes.includes(`operation:${operation}`);
+}
+
 /**
  * Whether an API key with these scopes may read or write a table. The legacy scopes `*` and `operations:…` grant
  * nothing.

@@ -11,6 +11,7 @@ const groups: Readonly<Record<string, () => Promise<{ readonly commands: readonl
   serve: () => import("./commands/serve.js"),
   check: () => import("./commands/check.js"),
   schema: () => import("./commands/schema.js"),
+  op: () => import("./commands/op.js"),
   history: () => import("./commands/history.js"),
   admin: () => import("./commands/admin.js"),
   auth: () => import("./commands/auth-provider.js"),

@@ -1,4 +1,4 @@
-import type { Column, Schema, Table } from "../project/model.js";
+import type { Column, NamedOperation, Schema, Table } from "../project/model.js";
 import { isNumbered, needsValue } from "../project/needs-value.js";
 import type { RulesSource } from "../project/parse-rules.js";
 import type { ColumnType } from "../sqlite/column-type.js";
@@ -15,7 +15,13 @@ export interface RowTypesOptions {
  */
 export function rowTypes(schema: Schema, rules: RulesSource["rules"], options: RowTypesOptions): string {
   const tables = [...schema.tables.values()];
-  const usesJson = tables.some(({ columns }) => [...columns.values()].some(({ type }) => type === "json"));
+  const operations = [...schema.operations.values()];
+  const types = [
+    ...tables.flatMap(({ columns }) => [...columns.values()]),
+    ...operations.flatMap(({ params }) => [...params.values()]),
+    ...operations.flatMap(({ steps }) => steps.flatMap(({ columns }) => columns)),
+  ];
+  const usesJson = types.some(({ type }) => type === "json");
   return [
     "// Written by `svc gen types` from svc.schema.yaml: a change here is gone with the next one.",
     "",
@@ -26,6 +32,7 @@ export function rowTypes(schema: Schema, rules: RulesSource["rules"], options: R
     ...tables.flatMap((table) => tableLines(table, tables, rules, options)),
     "}",
     "",
+    ...(operations.length === 0 ? [] : operationLines(operations, options)),
   ].join("\n");
 }
 
@@ -65,6 +72,34 @@ function tableLines(
     ...(isFixed || changing.length === 0 ? ["    update: never;"] : block("update", changing, () => true)),
     `    key: ${isFixed ? "never" : keyOf(columns.filter(isKey), options)};`,
     "  };",
+  ];
+}
+
+/** The types of operations: what each takes, and what it answers with. */
+function operationLines(operations: readonly NamedOperation[], options: RowTypesOptions): readonly string[] {
+  const fields = (names: readonly string[]) =>
+    names.length === 0 ? "Record<never, never>" : `{ ${names.join("; ")} }`;
+  const nullable = (type: string, mayBeNull: boolean) =>
+    mayBeNull && type !== "Json" && type !== "Json | object" ? `${type} | null` : type;
+  return [
+    "/** For `createClient<Tables, Operations>`, beside `Tables`. */",
+    "export interface Operations {",
+    ...operations.flatMap(({ name, params, steps }) => {
+      const taken = [...params.values()].map((param) => {
+        const type = param.type === "json" ? "Json | object" : valueTypes(options)[param.type];
+        return `${param.name}${param.default === undefined ? "" : "?"}: ${nullable(type, param.nullable)}`;
+      });
+      const returning = steps.find(({ returns }) => returns !== null);
+      const row = fields(
+        (returning?.columns ?? []).map(
+          (column) => `${column.name}: ${nullable(valueTypes(options)[column.type], !column.notNull)}`,
+        ),
+      );
+      const result = returning === undefined ? "null" : returning.returns === "one" ? row : `${row}[]`;
+      return [`  ${name}: {`, `    params: ${fields(taken)};`, `    result: ${result};`, "  };"];
+    }),
+    "}",
+    "",
   ];
 }
 

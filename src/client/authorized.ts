@@ -56,15 +56,16 @@ export class Authorized {
     const { apiKey, sessions } = this.#options;
     if (apiKey !== null) return send(withBearer(call, apiKey));
     const found = await sessions.load();
+    if (call.user !== undefined && call.user !== found?.user.id) throw somebodyElse();
     const { session, failure } = await this.#inTime(found, call.signal);
     try {
-      return await send(withSession(call, session));
+      return await send(this.#of(session, call));
     } catch (error) {
       if (!(error instanceof SvcError && error.status === 401) || !this.#mayRenew(session)) throw error;
       if (failure !== null) throw failure;
       const renewed = await unlessAborted(this.refresh(session), call.signal);
       if (!renewed || (session && renewed.user.id !== session.user.id)) throw error;
-      return send(withSession(call, renewed));
+      return send(this.#of(renewed, call));
     }
   }
 
@@ -196,6 +197,17 @@ export class Authorized {
     }
   }
 
+  /** The call as one of the session's user and of nobody else. */
+  #of(session: Known, call: Call): Call {
+    if (!session) return withSession(call, session);
+    // Where it is sent again, somebody else may have signed in meanwhile, whose cookies it would go with.
+    const before = async () => {
+      const now = await this.#options.sessions.load();
+      if (now && now.user.id !== session.user.id) throw somebodyElse();
+    };
+    return { ...withSession(call, session), before };
+  }
+
   /**
    * Whether renewing the session after a 401 may succeed. In cookie mode it may even where no session is known, because
    * the browser may hold cookies of which this page has no record.
@@ -217,11 +229,15 @@ function notTheServers(): SvcError {
 }
 
 function somebodyElse(): SvcError {
-  return new SvcError(401, "unauthorized", "somebody else has signed in meanwhile");
+  return new SvcError(401, "unauthorized", "whoever began this is not signed in any more");
 }
 
-/** The call with the session's access token as a header; unchanged without a session, and in cookie mode. */
+/**
+ * The call with the session's access token as a header, which it needs not in cookie mode. Without a session it has no
+ * key either, as the server keeps none for callers whom it does not know.
+ */
 export function withSession(call: Call, session: Known): Call {
+  if (!session) return { ...call, onceKey: undefined };
   return session?.tokens ? withBearer(call, session.tokens.access) : call;
 }
 

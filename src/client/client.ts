@@ -4,11 +4,13 @@ import { badCall } from "./error.js";
 import type { FollowedTables, Follower } from "./live/changes.js";
 import { eachSession, Feed } from "./live/feed.js";
 import { follow, type Pulled } from "./live/follow.js";
+import { Overlays } from "./live/overlays.js";
+import type { Mutation, Operation, OperationResult, Pushed } from "./operations.js";
 import { Sessions } from "./session.js";
 import { defaultStorage, type SessionStorage, type Surroundings, tabStorage } from "./surroundings.js";
 import { type CallOptions, Table } from "./table.js";
-import type { TableTypes } from "./table-types.js";
-import { repeated, type Send, transport } from "./transport.js";
+import type { OperationTypes, TableTypes } from "./table-types.js";
+import { type Call, repeated, type Send, transport, written } from "./transport.js";
 
 /** Options of `createClient` (`docs/guides/client.md#options`). */
 export interface ClientOptions {
@@ -47,14 +49,50 @@ type LooseName<Tables, Row> = [Row] extends [never]
     : never
   : string;
 
+/**
+ * The operations of a project, each as a function of its parameters (`docs/reference/operations.md`). Where none are
+ * declared by `Operations`, any name is accepted, and what is answered is unknown.
+ */
+type Ops<Operations extends { [N in keyof Operations]: OperationTypes }> = [keyof Operations] extends [never]
+  ? { readonly [name: string]: (params?: object, options?: CallOptions) => Promise<unknown> }
+  : {
+      readonly [N in keyof Operations]: (
+        ...args: Record<never, never> extends Operations[N]["params"]
+          ? [params?: Operations[N]["params"], options?: CallOptions]
+          : [params: Operations[N]["params"], options?: CallOptions]
+      ) => Promise<Operations[N]["result"]>;
+    };
+
 /** A client of one server. */
-export interface Client<Tables extends { [N in keyof Tables]: TableTypes }> {
+export interface Client<
+  Tables extends { [N in keyof Tables]: TableTypes },
+  // biome-ignore lint/complexity/noBannedTypes: without it no operation is known
+  Operations extends { [N in keyof Operations]: OperationTypes } = {},
+> {
   readonly auth: Auth;
   /** A table of `Tables`, or any table with the type of rows that the type argument names. */
   table<N extends keyof Tables & string>(name: N): Table<Tables[N], Tables>;
   table<Row extends object = never>(
     name: LooseName<Tables, Row>,
   ): Table<Loose<[Row] extends [never] ? Record<string, unknown> : Row>>;
+  /** The operations of the project: `client.ops.transfer({ from, to, cents })`. */
+  readonly ops: Ops<Operations>;
+  /**
+   * Does several writes, of one or more tables, as one transaction: all or none. Returns what each of them answers with
+   * (`docs/guides/client.md#several-writes-as-one`).
+   */
+  batch<const Writes extends readonly Operation<Tables>[]>(
+    operations: Writes,
+    options?: CallOptions,
+  ): Promise<{ -readonly [I in keyof Writes]: OperationResult<Tables, Writes[I]> }>;
+  /**
+   * Sends mutations, each a transaction of its own, in the order of their ids, which count up by one for each name of a
+   * client (`docs/sync.md#push`). What was sent before may be sent again. An outbox does this by itself.
+   */
+  push(
+    request: { readonly client: string; readonly mutations: readonly Mutation<Tables>[] },
+    options?: CallOptions,
+  ): Promise<Pushed>;
   /** One page of what has changed since a checkpoint (`docs/sync.md`). */
   pull(request: PullRequest, options?: CallOptions): Promise<Pulled>;
   /**
@@ -74,11 +112,32 @@ export interface PullRequest {
   readonly wait_ms?: number;
 }
 
+/** What an outbox needs of the client that it belongs to. */
+export interface ClientParts {
+  readonly url: string;
+  /** Whether the client has a key of the API, and no session. */
+  readonly hasKey: boolean;
+  readonly sessions: Sessions;
+  readonly storage: SessionStorage;
+  readonly surroundings: Surroundings;
+  readonly overlays: Overlays;
+  /** Sends a call once. */
+  readonly push: Send;
+}
+
+const partsByClient = new WeakMap<object, ClientParts>();
+
+/** The parts of a client that `clientIn` has made. */
+export function partsOf(client: object): ClientParts {
+  return partsByClient.get(client)!;
+}
+
 /** Makes a client with the given time, random numbers and network. Throws SvcError `bad_call` for a wrong URL. */
-export function clientIn<Tables extends { [N in keyof Tables]: TableTypes }>(
-  surroundings: Surroundings,
-  options: ClientOptions,
-): Client<Tables> {
+export function clientIn<
+  Tables extends { [N in keyof Tables]: TableTypes },
+  // biome-ignore lint/complexity/noBannedTypes: without it no operation is known
+  Operations extends { [N in keyof Operations]: OperationTypes } = {},
+>(surroundings: Surroundings, options: ClientOptions): Client<Tables, Operations> {
   const { session = "bearer", storage = defaultStorage(), apiKey = null } = options;
   const { timeoutMs = 30_000, refreshGraceSecs = 10 } = options;
   if (!/^https?:\/\/[^?#]+$/.test(options.url))
@@ -99,10 +158,11 @@ export function clientIn<Tables extends { [N in keyof Tables]: TableTypes }>(
   });
   const repeatedly = repeated(send, surroundings);
   const read: Send = (call) => authorized.send(call, repeatedly);
-  const write: Send = (call) => authorized.send(call);
+  const once = written(send, repeatedly);
+  const write: Send = (call) => authorized.send({ ...call, onceKey: surroundings.unique() }, once);
   const isShared = storage.subscribe !== undefined && apiKey === null;
   const sharedName = isShared ? `svc.live ${url}` : null;
-  const line = { read, send: write, surroundings, sessions, sharedName };
+  const line = { read, send: (call: Call) => authorized.send(call), surroundings, sessions, sharedName };
   const feeds = new Map<string, Feed>();
   const feedOf = (tables: FollowedTables): Feed => {
     const name = JSON.stringify(tables);
@@ -110,9 +170,21 @@ export function clientIn<Tables extends { [N in keyof Tables]: TableTypes }>(
     feeds.set(name, feed);
     return feed;
   };
-  return {
+  const overlays = new Overlays();
+  const live = { feedOf, overlays };
+  const client: Client<Tables, Operations> = {
     auth: new Auth(send, authorized, sessions, tabStorage() ?? storage, `svc.oauth ${url}`),
-    table: ((name: string) => new Table(read, write, feedOf, name)) as Client<Tables>["table"],
+    table: ((name: string) => new Table(read, write, live, name)) as Client<Tables>["table"],
+    batch: async (operations, { signal } = {}) =>
+      (await write({ method: "POST", path: "/api/_svc/batch", body: { operations }, signal })).data as never,
+    push: async (body, { signal } = {}) =>
+      (await read({ method: "POST", path: "/api/_svc/push", body, signal })).data as Pushed,
+    ops: new Proxy({} as Ops<Operations>, {
+      get:
+        (_, name) =>
+        async (body: object = {}, { signal }: CallOptions = {}) =>
+          (await write({ method: "POST", path: `/ops/${String(name)}`, body, signal })).data,
+    }),
     pull: async (body, { signal } = {}) =>
       (await read({ method: "POST", path: "/api/_svc/pull", body, signal })).data as Pulled,
     follow: (tables, follower, checkpoint) =>
@@ -120,4 +192,7 @@ export function clientIn<Tables extends { [N in keyof Tables]: TableTypes }>(
         ? feedOf(tables).subscribe(follower)
         : eachSession(sessions, (_user, signal) => follow(line, tables, checkpoint, follower, signal)),
   };
+  const parts = { url, hasKey: apiKey !== null, sessions, storage, surroundings, overlays, push: line.send };
+  partsByClient.set(client, parts);
+  return client;
 }

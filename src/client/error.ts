@@ -1,12 +1,15 @@
 /** Why a call failed: the server has refused it, or its response did not arrive. */
 export class SvcError extends Error {
-  override readonly name = "SvcError";
+  override readonly name: string = "SvcError";
 
   /**
    * The columns that the server's refusal is about, such as those of a unique constraint, so that a form can mark its
    * fields. Empty where the server names none.
    */
   readonly columns: readonly string[];
+
+  /** The id of the mutation with which the server expects a push to go on; null for every other error. */
+  readonly expected: number | null;
 
   constructor(
     /** The HTTP status; 0 where no response arrived. */
@@ -20,10 +23,11 @@ export class SvcError extends Error {
     message: string,
     /** After how many seconds the call may be sent again, from the header Retry-After; null where there is none. */
     readonly retryAfterSeconds: number | null = null,
-    options: ErrorOptions & { readonly columns?: readonly string[] } = {},
+    options: ErrorOptions & { readonly columns?: readonly string[]; readonly expected?: number | null } = {},
   ) {
     super(message, options);
     this.columns = options.columns ?? [];
+    this.expected = options.expected ?? null;
   }
 
   /** Whether the same call may succeed later, because the failure was not caused by the call itself. */
@@ -33,6 +37,14 @@ export class SvcError extends Error {
     if (code === "deadline_exceeded") return false;
     return code === "network_error" || code === "timeout" || status >= 500;
   }
+}
+
+/**
+ * The row is of another version than `ifMatch` says: somebody has changed it meanwhile, and nothing was written
+ * (`docs/guides/client.md#versions`).
+ */
+export class SvcPreconditionError extends SvcError {
+  override readonly name = "SvcPreconditionError";
 }
 
 /** The error of a call that is wrong in itself and so is not sent. */

@@ -1,9 +1,11 @@
-import type { ReplicationOptions, RxCollection, WithDeleted } from "rxdb";
+import type { ReplicationOptions, RxCollection } from "rxdb";
 import { type RxReplicationState, replicateRxCollection } from "rxdb/plugins/replication";
 import { Subject } from "rxjs";
 import type { Client } from "./client.js";
 import type { Change, FollowedTables, Step } from "./live/changes.js";
 import type { LiveQuery } from "./query.js";
+import { Documents } from "./rxdb/documents.js";
+import { pushHandler } from "./rxdb/push.js";
 
 /** What `replicateSvc` replicates. The options of RxDB's own replication that are named here mean what they mean there. */
 export interface SvcReplicationOptions<Row extends object>
@@ -17,25 +19,29 @@ export interface SvcReplicationOptions<Row extends object>
       | "toggleOnDocumentVisible"
       | "autoStart"
     > {
-  readonly client: Pick<Client<never>, "pull" | "follow">;
+  readonly client: Pick<Client<never>, "pull" | "follow" | "push"> & { readonly table: unknown };
   readonly collection: RxCollection<Row>;
   /** The name of the table, which has to keep history (`docs/sync.md#which-tables`). */
   readonly table: string;
   /** How many changes are asked for at once: 1 to 1000; the default is 500. */
   readonly batchSize?: number;
+  /** Whether what is written in the collection is sent to the server; it is without this option. */
+  readonly push?: boolean;
 }
+
+/** How many documents are sent at once: as many as one push takes. */
+const pushBatchSize = 100;
 
 /** RxDB keeps objects as checkpoints. */
 export interface SvcCheckpoint {
   readonly checkpoint: string;
 }
 
-type Fields = Readonly<Record<string, unknown>>;
-
 /**
  * Replicates the rows of a table that the signed-in user may read into a collection of RxDB, as
  * `replicateRxCollection` does (`docs/guides/client.md#rxdb`). RxDB wants texts as primary keys: a key of one column is
- * written as text. A row that the user sees no more becomes a deleted document.
+ * written as text. A row that the user sees no more becomes a deleted document. What is written in the collection is sent to
+ * the server.
  */
 export function replicateSvc<Row extends object>(
   options: SvcReplicationOptions<Row>,
@@ -49,12 +55,13 @@ export function replicateSvc<Row extends object>(
     select,
     batchSize = 500,
     live = true,
+    push = true,
     ...others
   } = options;
   const tables = {
     [table]: { ...(where && { where }), ...(filter && { filter }), ...(select && { select }) },
   };
-  const documents = new Documents<Row>(collection);
+  const documents = new Documents<Row>(collection, select as readonly string[] | undefined);
   const wake = new Subject<"RESYNC">();
   let stream: Stream | null = null;
   let isOver = false;
@@ -80,6 +87,21 @@ export function replicateSvc<Row extends object>(
     ...others,
     collection,
     live,
+    ...(push && {
+      push: {
+        batchSize: pushBatchSize,
+        handler: inTurn(
+          pushHandler<Row>({
+            client,
+            collection,
+            documents,
+            table,
+            replicationIdentifier: others.replicationIdentifier,
+            onRejected: (error) => replication.subjects.error.next(error as never),
+          }),
+        ),
+      },
+    }),
     pull: {
       batchSize,
       // Documents come from the handler alone, so that they are stored in the order in which they were told.
@@ -169,60 +191,4 @@ async function pulled(
     if (!page.more || (!isReset && changes.length >= limit))
       return { changes, isReset, checkpoint, more: page.more };
   }
-}
-
-/** Makes the documents of a collection. */
-class Documents<Row> {
-  /** The keys, as documents, of those that RxDB was given and may not have stored yet. */
-  readonly #given = new Map<string, Fields>();
-
-  constructor(private readonly collection: RxCollection<Row>) {}
-
-  /**
-   * The documents that changes make: rows, and what is known here of rows that are removed, as deleted. `isReset`: the
-   * changes are all there is, and whatever else is here is deleted.
-   */
-  async of({ changes, isReset }: Pick<Step, "changes" | "isReset">): Promise<WithDeleted<Row>[]> {
-    const rows = changes.filter(({ op }) => op !== "remove").map(({ row }) => this.#documentOf(row!));
-    const isThere = new Set(rows.map((row) => this.#idOf(row)));
-    const keys = changes.filter(({ op }) => op === "remove").map(({ key }) => this.#documentOf(key));
-    if (isReset) keys.push(...this.#given.values(), ...(await this.#stored()));
-    const gone = new Map(keys.map((key) => [this.#idOf(key), key]));
-    for (const { op, key } of changes) {
-      const document = this.#documentOf(key);
-      if (op !== "remove") this.#given.set(this.#idOf(document), document);
-    }
-    for (const id of isThere) gone.delete(id);
-    for (const id of gone.keys()) this.#given.delete(id);
-    const stored = await this.collection.storageInstance.findDocumentsById([...gone.keys()], true);
-    for (const document of stored) gone.set(this.#idOf(document), document as unknown as Fields);
-    return [
-      ...rows.map((row) => ({ ...row, _deleted: false })),
-      ...[...gone.values()].map(asDeleted),
-    ] as WithDeleted<Row>[];
-  }
-
-  async #stored(): Promise<Fields[]> {
-    const documents = await this.collection.find().exec();
-    return documents.map((document) => document.toJSON() as Fields);
-  }
-
-  /** A row, or its key, as a document. */
-  #documentOf(fields: Fields): Fields {
-    const { schema } = this.collection;
-    const value = fields[schema.primaryPath];
-    const document = value === undefined ? fields : { ...fields, [schema.primaryPath]: String(value) };
-    // A key of several columns is a text that RxDB makes.
-    return { ...document, [schema.primaryPath]: schema.getPrimaryOfDocumentData(document as never) };
-  }
-
-  #idOf(document: object): string {
-    return (document as Fields)[this.collection.schema.primaryPath] as string;
-  }
-}
-
-/** A document as RxDB stores it, as deleted and without what RxDB adds. */
-function asDeleted(document: Fields): Fields {
-  const own = Object.entries(document).filter(([name]) => !/^_(meta|rev|attachments)$/.test(name));
-  return { ...Object.fromEntries(own), _deleted: true };
 }

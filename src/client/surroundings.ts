@@ -5,6 +5,8 @@ export interface Surroundings {
   now(): number;
   /** A random number: at least 0, less than 1. */
   random(): number;
+  /** 128 random bits as hexadecimal digits, to name what nothing else may be called. */
+  unique(): string;
   /** Calls `act` once after `ms` milliseconds. Returns a function that cancels it. */
   after(ms: number, act: () => void): () => void;
   /** Web Locks (W3C); null where the browser has none, or the page is not a secure context. */
@@ -59,6 +61,11 @@ export function surroundings(): Surroundings {
     fetch: (input, init) => fetch(input, init),
     now: Date.now,
     random: Math.random,
+    // Not `crypto.randomUUID`, which only secure contexts have.
+    unique: () =>
+      [...crypto.getRandomValues(new Uint8Array(16))]
+        .map((byte) => byte.toString(16).padStart(2, "0"))
+        .join(""),
     after: (ms, act) => {
       const timer = setTimeout(act, ms);
       return () => clearTimeout(timer);

@@ -13,6 +13,14 @@ export interface TableTypes {
   key: unknown;
 }
 
+/** The types of an operation, as `svc gen types` writes them. */
+export interface OperationTypes {
+  /** The parameters; those that may be left out are optional. */
+  params: object;
+  /** A row, an array of rows, or null for an operation that returns nothing. */
+  result: unknown;
+}
+
 type Scalar = string | number | boolean;
 
 /**

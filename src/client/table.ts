@@ -3,6 +3,7 @@ import type { Expand, Expanded } from "./expand.js";
 import type { FollowedTables, LiveState } from "./live/changes.js";
 import type { Feed } from "./live/feed.js";
 import { liveList } from "./live/live-list.js";
+import type { Overlays } from "./live/overlays.js";
 import {
   type AggregateQuery,
   type AggregateRow,
@@ -68,8 +69,36 @@ type Listed<T extends TableTypes, Tables, K extends keyof T["row"], E> = [E] ext
   ? Pick<T["row"], K>
   : Expanded<Pick<T["row"], K>, T, Tables, E>;
 
+/** The version of a row: the value of its column `managed: version`, or its ETag. */
+export type Version = number | string;
+
+/** Options of a change of a row that may be there in several versions. */
+export interface ChangeOptions extends CallOptions {
+  /** Changes the row only if it is still of this version; SvcPreconditionError where it is not. */
+  readonly ifMatch?: Version;
+}
+
+/** How rows are written that may be there already (`docs/reference/http.md#upsert`). */
+export interface UpsertOptions<Column, Duplicate = "update" | "ignore"> extends CallOptions {
+  /** The columns of the primary key or of a unique constraint, by which a row is recognised. */
+  readonly onConflict: readonly Column[];
+  /** What becomes of a row that is there: it gets the values, or stays as it is. */
+  readonly onDuplicate: Duplicate;
+}
+
 type Asked = CallOptions & { readonly withMeta: true };
 type Plain = CallOptions & { readonly withMeta?: false };
+
+/** What live lists show. */
+export interface Live {
+  readonly feedOf: (tables: FollowedTables) => Feed;
+  readonly overlays: Overlays;
+}
+
+/** Of a row that shows what an outbox has not sent yet (`docs/guides/client.md#the-outbox`). */
+export interface Unsent {
+  readonly _pending?: true;
+}
 
 /**
  * The endpoints of one table under `/api/<table>` (`docs/reference/http.md#endpoints`). A method whose call fails
@@ -78,16 +107,16 @@ type Plain = CallOptions & { readonly withMeta?: false };
 export class Table<T extends TableTypes, Tables = Record<never, never>> {
   readonly #read: Send;
   readonly #write: Send;
-  readonly #feedOf: (tables: FollowedTables) => Feed;
+  readonly #live: Live;
   readonly #name: string;
   readonly #path: string;
 
-  /** `read` sends calls that may be repeated after a failure, `write` those that may not. */
-  constructor(read: Send, write: Send, feedOf: (tables: FollowedTables) => Feed, name: string) {
+  /** `read` sends calls that may be repeated after a failure, `write` those that are done once. */
+  constructor(read: Send, write: Send, live: Live, name: string) {
     if (!/^\w+$/.test(name)) throw badCall(`no name of a table: ${name}`);
     this.#read = read;
     this.#write = write;
-    this.#feedOf = feedOf;
+    this.#live = live;
     this.#name = name;
     this.#path = `/api/${name}`;
   }
@@ -136,11 +165,13 @@ export class Table<T extends TableTypes, Tables = Record<never, never>> {
    */
   live<K extends keyof T["row"] = keyof T["row"]>(
     query: LiveQuery<T["row"], K>,
-    listener: (rows: Pick<T["row"], K>[], state: LiveState) => void,
+    listener: (rows: (Pick<T["row"], K> & Unsent)[], state: LiveState) => void,
   ): () => void {
-    const feed = this.#feedOf({ [this.#name]: followedTerms(query) });
-    const sort: readonly string[] = [query.sort ?? []].flat();
-    return liveList(feed, sort, query.limit ?? Number.POSITIVE_INFINITY, listener as never);
+    const { feedOf, overlays } = this.#live;
+    const terms = followedTerms(query);
+    const { sort = [], limit = Number.POSITIVE_INFINITY } = query;
+    const shown = { table: this.#name, terms, sort: [sort].flat() as readonly string[], limit };
+    return liveList(feedOf({ [this.#name]: terms }), overlays, shown, listener as never);
   }
 
   /**
@@ -173,22 +204,45 @@ export class Table<T extends TableTypes, Tables = Record<never, never>> {
   /** Creates a row and returns it; only its key where the caller may not read it. */
   create(row: T["create"], options: Asked): Promise<WithMeta<T["row"]>>;
   create(row: T["create"], options?: Plain): Promise<T["row"]>;
-  create(row: T["create"], options: Asked | Plain = {}): Promise<unknown> {
-    return one(this.#write, { method: "POST", path: this.#path, body: row }, options);
+  /** Creates 1 to 1000 rows, all or none, and returns them in their order. */
+  create(rows: readonly T["create"][], options: Asked): Promise<WithMeta<T["row"][]>>;
+  create(rows: readonly T["create"][], options?: Plain): Promise<T["row"][]>;
+  create(body: T["create"] | readonly T["create"][], options: Asked | Plain = {}): Promise<unknown> {
+    return one(this.#write, { method: "POST", path: this.#path, body }, options);
+  }
+
+  /**
+   * Writes 1 to 1000 rows, all or none, of which some may be there already, and returns them in their order; null for one
+   * that is left as it is and that the caller may not read.
+   */
+  upsert(rows: readonly T["create"][], options: UpsertOptions<keyof T["row"], "update">): Promise<T["row"][]>;
+  upsert(rows: readonly T["create"][], options: UpsertOptions<keyof T["row"]>): Promise<(T["row"] | null)[]>;
+  upsert(
+    body: readonly T["create"][],
+    { onConflict, onDuplicate, signal }: UpsertOptions<keyof T["row"]>,
+  ): Promise<unknown> {
+    const parameters = new URLSearchParams({ on_conflict: onConflict.join(), on_duplicate: onDuplicate });
+    return one(this.#write, { method: "POST", path: `${this.#path}?${parameters}`, body }, { signal });
   }
 
   /** Changes a row and returns it; only its key where the caller may not read it. */
-  update(key: T["key"], changes: T["update"], options: Asked): Promise<WithMeta<T["row"]>>;
-  update(key: T["key"], changes: T["update"], options?: Plain): Promise<T["row"]>;
-  async update(key: T["key"], changes: T["update"], options: Asked | Plain = {}): Promise<unknown> {
-    return one(this.#write, { method: "PATCH", path: this.#pathOf(key), body: changes }, options);
+  update(key: T["key"], changes: T["update"], options: ChangeOptions & Asked): Promise<WithMeta<T["row"]>>;
+  update(key: T["key"], changes: T["update"], options?: ChangeOptions & Plain): Promise<T["row"]>;
+  async update(
+    key: T["key"],
+    body: T["update"],
+    options: ChangeOptions & (Asked | Plain) = {},
+  ): Promise<unknown> {
+    const call = { method: "PATCH", path: this.#pathOf(key), body, headers: matching(options) };
+    return one(this.#write, call, options);
   }
 
   /** Deletes a row and returns its key, as an object of the key columns. */
-  delete(key: T["key"], options: Asked): Promise<WithMeta<Partial<T["row"]>>>;
-  delete(key: T["key"], options?: Plain): Promise<Partial<T["row"]>>;
-  async delete(key: T["key"], options: Asked | Plain = {}): Promise<unknown> {
-    return one(this.#write, { method: "DELETE", path: this.#pathOf(key) }, options);
+  delete(key: T["key"], options: ChangeOptions & Asked): Promise<WithMeta<Partial<T["row"]>>>;
+  delete(key: T["key"], options?: ChangeOptions & Plain): Promise<Partial<T["row"]>>;
+  async delete(key: T["key"], options: ChangeOptions & (Asked | Plain) = {}): Promise<unknown> {
+    const call = { method: "DELETE", path: this.#pathOf(key), headers: matching(options) };
+    return one(this.#write, call, options);
   }
 
   async *#pages<Row>(
@@ -233,7 +287,20 @@ function keyText(value: unknown): string {
   return text;
 }
 
-async function one(send: Send, call: Call, { signal, withMeta = false }: Asked | Plain): Promise<unknown> {
+/** The headers of a change that is for one version of a row. Throws for one that is missing, which would be any version. */
+function matching(options: ChangeOptions): Readonly<Record<string, string>> {
+  if (!("ifMatch" in options)) return {};
+  const { ifMatch } = options;
+  if (ifMatch === undefined || ifMatch === null) throw badCall("ifMatch: the version is missing");
+  const text = String(ifMatch);
+  return { "If-Match": /^\d+$/.test(text) ? `"${text}"` : text };
+}
+
+async function one(
+  send: Send,
+  call: Call,
+  { signal, withMeta = false }: { readonly signal?: AbortSignal | undefined; readonly withMeta?: boolean },
+): Promise<unknown> {
   const { data, meta = {} } = await send({ ...call, signal });
   return withMeta ? { data, meta } : data;
 }

@@ -1,13 +1,14 @@
 import type { CollectionConfig, PendingMutation } from "@tanstack/db";
 import type { Client } from "./client.js";
 import type { LiveState } from "./live/changes.js";
+import type { Operation } from "./operations.js";
 import type { LiveQuery } from "./query.js";
 
 /** What `svcCollectionOptions` makes a collection of. */
 export interface SvcCollectionOptions<Row extends object>
   extends Pick<LiveQuery<Row>, "where" | "filter" | "select"> {
   /** Of `createClient`. */
-  readonly client: Pick<Client<never>, "follow"> & { readonly table: unknown };
+  readonly client: Pick<Client<never>, "follow"> & { readonly batch: unknown };
   /** The name of the table, which has to keep history (`docs/sync.md#which-tables`). */
   readonly table: string;
   /** The columns of the primary key; the default is `id`. */
@@ -26,21 +27,24 @@ type Insert<Row extends object> = {
   readonly transaction: { readonly mutations: readonly PendingMutation<Row>[] };
 };
 
+/** How many rows one batch takes (`docs/reference/http.md#batch`). */
+const batchMax = 100;
+
 /** How long a row that was written stays as it was written, if the server's rows do not tell of it, in milliseconds. */
 const untoldMs = 5_000;
 
 /**
  * Options for `createCollection` of TanStack DB (https://tanstack.com/db), of a collection that holds the rows of a
  * table which the signed-in user may read, and follows them (`docs/guides/client.md#tanstack-db`). What is inserted,
- * updated and deleted in the collection is sent as one request for each row; it shows at once, and is taken back if
- * the server refuses.
+ * updated and deleted in the collection together is one transaction, up to 100 rows; it shows at once, and is taken
+ * back if the server refuses.
  */
 export function svcCollectionOptions<Row extends object>(
   options: SvcCollectionOptions<Row>,
 ): CollectionConfig<Row, CollectionKey> {
-  const { client, table: name, key = "id", id = name, onState, where, filter, select } = options;
+  const { client, table, key = "id", id = table, onState, where, filter, select } = options;
   const columns: readonly string[] = [key].flat();
-  const table = (client as unknown as Client<Record<never, never>>).table<Fields>(name);
+  const all = client as unknown as Client<Record<never, never>>;
   const keyOf = (fields: Fields): CollectionKey =>
     columns.length === 1
       ? (fields[columns[0]!] as CollectionKey)
@@ -61,19 +65,22 @@ export function svcCollectionOptions<Row extends object>(
       const timer = setTimeout(done, untoldMs);
       waiting.set(of, all.add(done));
     });
-  const each = async (
+  const write = async (
     { transaction }: Insert<Row>,
-    act: (mutation: {
+    operationOf: (mutation: {
       readonly original: Fields;
       readonly modified: Fields;
       readonly changes: Fields;
-    }) => Promise<Fields>,
+    }) => Operation,
   ) => {
-    for (const mutation of transaction.mutations) {
-      const of = mutation as unknown as Parameters<typeof act>[0] & { readonly key: CollectionKey };
-      const isTold = told(of.key);
-      await act(of);
-      await isTold;
+    const mutations = transaction.mutations as unknown as (Parameters<typeof operationOf>[0] & {
+      readonly key: CollectionKey;
+    })[];
+    for (let from = 0; from < mutations.length; from += batchMax) {
+      const written = mutations.slice(from, from + batchMax);
+      const areTold = written.map(({ key: of }) => told(of));
+      await all.batch(written.map(operationOf));
+      await Promise.all(areTold);
     }
   };
   return {
@@ -84,7 +91,7 @@ export function svcCollectionOptions<Row extends object>(
       sync: ({ begin, write, commit, truncate, markReady, markError }) => {
         let isReady = false;
         const terms = { ...(where && { where }), ...(filter && { filter }), ...(select && { select }) };
-        return client.follow({ [name]: terms }, (state, step) => {
+        return client.follow({ [table]: terms }, (state, step) => {
           onState?.(state);
           if (state.status === "refused" && !isReady) markError(state.error);
           if (step === null) return;
@@ -102,8 +109,15 @@ export function svcCollectionOptions<Row extends object>(
         });
       },
     },
-    onInsert: (given) => each(given, ({ modified }) => table.create(modified)),
-    onUpdate: (given) => each(given, ({ original, changes }) => table.update(keyFieldsOf(original), changes)),
-    onDelete: (given) => each(given, ({ original }) => table.delete(keyFieldsOf(original))),
+    onInsert: (given) => write(given, ({ modified: values }) => ({ op: "create", table, values })),
+    onUpdate: (given) =>
+      write(given, ({ original, changes: set }) => ({
+        op: "update",
+        table,
+        key: keyFieldsOf(original),
+        set,
+      })),
+    onDelete: (given) =>
+      write(given, ({ original }) => ({ op: "delete", table, key: keyFieldsOf(original) })),
   };
 }

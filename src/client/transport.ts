@@ -1,4 +1,4 @@
-import { badCall, SvcError } from "./error.js";
+import { badCall, SvcError, SvcPreconditionError } from "./error.js";
 import type { Surroundings } from "./surroundings.js";
 
 /** A request to the server, relative to its URL. */
@@ -8,7 +8,13 @@ export interface Call {
   readonly path: string;
   readonly body?: unknown;
   readonly headers?: Readonly<Record<string, string>>;
+  /** Under which the server does the call once, however often it is sent. Only callers whom it knows have such keys. */
+  readonly onceKey?: string | undefined;
+  /** The id of the only user as whom it may be sent. */
+  readonly user?: string;
   readonly signal?: AbortSignal | undefined;
+  /** Is waited for each time before the call is sent; it is not sent if this throws. */
+  readonly before?: () => Promise<void>;
   /** Takes the text of a response that is a stream, in pieces. The call then ends with the stream. */
   readonly onText?: (text: string) => void;
 }
@@ -35,7 +41,8 @@ export interface TransportOptions {
  * success.
  */
 export function transport({ url, timeoutMs, cookies, surroundings }: TransportOptions): Send {
-  return async ({ method, path, body, headers, signal, onText }) => {
+  return async ({ method, path, body, headers, signal, before, onText }) => {
+    await before?.();
     const sent = textOf(body);
     const controller = new AbortController();
     const abort = () => controller.abort();
@@ -105,16 +112,23 @@ function textOf(body: unknown): string | null {
 
 function read({ ok, status, headers }: Response, text: string): Answer {
   const body = parsed(text) as {
-    readonly error?: { readonly code?: unknown; readonly message?: unknown; readonly columns?: unknown };
+    readonly error?: {
+      readonly code?: unknown;
+      readonly message?: unknown;
+      readonly columns?: unknown;
+      readonly expected?: unknown;
+    };
   } | null;
   if (ok && body !== null && "data" in body) return body as Answer;
-  const { code, message, columns } = body?.error ?? {};
+  const { code, message, columns, expected } = body?.error ?? {};
   const retryAfter = Number.parseInt(headers.get("Retry-After") ?? "", 10);
   // A response that is not in the server's format comes from something in between, such as a proxy, so its status says
   // nothing about the session.
+  const Refused = code === "precondition_failed" ? SvcPreconditionError : SvcError;
   throw !ok && typeof code === "string"
-    ? new SvcError(status, code, String(message), Number.isNaN(retryAfter) ? null : retryAfter, {
+    ? new Refused(status, code, String(message), Number.isNaN(retryAfter) ? null : retryAfter, {
         columns: Array.isArray(columns) ? columns.map(String) : [],
+        expected: typeof expected === "number" ? expected : null,
       })
     : new SvcError(status, "unexpected_answer", `an answer of status ${status} that is not the server's`);
 }
@@ -148,6 +162,27 @@ export function repeated(send: Send, { random, after }: Surroundings): Send {
         const ms = Math.max(wanted, backoffMs * 2 ** (attempt - 1) * (0.5 + random()));
         await new Promise<void>((resolve) => after(ms, resolve));
       }
+    }
+  };
+}
+
+const onceHeader = "Idempotency-Key";
+
+/**
+ * Makes a `Send` for writes. One with a key is sent with it and tried again as `repeatedly` does, because the server does
+ * it once (`docs/reference/http.md#idempotency`). One without is sent once.
+ */
+export function written(send: Send, repeatedly: Send): Send {
+  return async ({ onceKey, ...call }) => {
+    if (onceKey === undefined) return send(call);
+    try {
+      return await repeatedly({ ...call, headers: { ...call.headers, [onceHeader]: onceKey } });
+    } catch (error) {
+      // The server has done nothing: it keeps no answers for this table, or it does not know the caller, as where a
+      // browser has dropped its cookies.
+      if (error instanceof SvcError && error.status === 400 && error.message.startsWith(`${onceHeader}:`))
+        return send(call);
+      throw error;
     }
   };
 }

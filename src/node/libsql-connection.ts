@@ -237,6 +237,12 @@ export class Connection {
 
   #rows(statement: Statement, mayWrite = true): Result["rows"] {
     const { sql, params } = statement;
+    // A plain EXPLAIN among writes tests whether a statement compiles after them. It is not run: that would leave a
+    // statement open that keeps its locks.
+    if (mayWrite && /^EXPLAIN (?!QUERY PLAN )/.test(sql)) {
+      this.#native.prepare(sql);
+      return [];
+    }
     if (sql.startsWith("EXPLAIN ")) return fromNative(this.#explainer.rows(sql, params) as NativeRow[]);
     const prepared = this.#prepare(sql);
     // Checks that there are as many parameters as placeholders, because libsql binds NULL for a missing one and ignores

@@ -24,20 +24,23 @@ export class Explainer {
     this.#versionStatement = main.prepare("PRAGMA schema_version").raw(true);
   }
 
-  /**
-   * The rows of an EXPLAIN QUERY PLAN; an empty list for a plain EXPLAIN, which only tests whether the statement
-   * compiles.
-   */
+  /** The rows of an EXPLAIN or an EXPLAIN QUERY PLAN, for the schema that is committed. */
   rows(sql: string, params: readonly SqlValue[]): readonly (readonly unknown[])[] {
     countPrepared(sql);
-    const statement = this.#open().prepare<[readonly SqlValue[]]>(sql);
-    // Not run: preparing it has tested already whether the statement compiles, and running it would leave a statement
-    // open that keeps its locks.
-    if (!sql.startsWith("EXPLAIN QUERY PLAN ")) return [];
+    const connection = sql.startsWith("EXPLAIN QUERY PLAN ") ? this.#open() : this.#withItsPages();
+    const statement = connection.prepare<[readonly SqlValue[]]>(sql);
     const rows = statement.raw(true).all(params) as unknown[][];
     // Called once more, because unlike `all`, `get` resets the statement, so that it keeps no lock.
     statement.get(params);
     return rows;
+  }
+
+  /**
+   * A connection for a plain EXPLAIN, which names the pages at which tables begin: those of a copy of an in-memory database
+   * are other ones.
+   */
+  #withItsPages(): Libsql.Database {
+    return this.path === ":memory:" ? this.main : this.#open();
   }
 
   close(): void {

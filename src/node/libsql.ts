@@ -48,6 +48,7 @@ class LibsqlDatabase implements EmbeddedDatabase {
    */
   readonly answerBytesMax = 33_554_432;
   readonly imageBytesMax = null;
+  readonly statementsMax = null;
   readonly runsBeside: boolean;
   readonly #writer: Connection;
   /** The connection for reads; the same as `#writer` where there is no second one. */

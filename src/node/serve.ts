@@ -28,6 +28,7 @@ import { type ApplyOutcome, applySafe } from "../schema/apply.js";
 import { fitRules } from "../schema/fit-rules.js";
 import { loadSchemaInForce, parseOnce } from "../schema/in-force.js";
 import { formatStep } from "../schema/plan/format-plan.js";
+import { proveOperations } from "../schema/prove-operations.js";
 import { unservedExists } from "../tables/unserved-exists.js";
 import { createArgon2 } from "./argon2.js";
 import { nodeCipher } from "./cipher.js";
@@ -250,7 +251,10 @@ async function bringUpSchema(
     return null;
   }
   const { rules, problems } = fitRules(config, inForce);
-  if (problems.length > 0) throw new ProblemsError(withConfigLines(project, problems));
+  const proofs = await proveOperations(database, inForce.schema);
+  const unproved = [...proofs.values()].flatMap((proof) => proof.problems);
+  if (problems.length + unproved.length > 0)
+    throw new ProblemsError(withConfigLines(project, [...problems, ...unproved]));
   const warnings = [...comparisonWarnings(rules), ...unservedExists(rules, inForce.catalog)];
   for (const warning of withConfigLines(project, warnings)) log.warn(formatProblem(warning));
   const staying = columnsToGo(inForce.schema, parseOnce(schemaText).schema);

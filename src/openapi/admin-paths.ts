@@ -23,6 +23,7 @@ const sending = [...changing, 413, 415] as const;
 const query = (name: string, schema: JsonSchema) => ({ name, in: "query", schema });
 const idParameter = { name: "id", in: "path", required: true, schema: text };
 const yaml = { "application/yaml": text };
+const columnType = { enum: ["integer", "real", "text", "boolean", "json", "blob"] };
 const steps = list(openObject({ safe: flag }));
 const key = { id: text, name: text, scopes: list(text), expires_at: nullOr(text) };
 
@@ -143,6 +144,29 @@ const callsOf = (password: JsonSchema): Readonly<Record<string, Call>> => ({
       }),
     },
     errors: reading,
+  },
+  "get /admin/api/operations": {
+    summary: "The operations of the schema in force",
+    callers,
+    answers: {
+      200: data(
+        list(
+          object({
+            name: text,
+            params: list(
+              object({ name: text, type: columnType, nullable: flag, required: flag, check: nullOr(text) }),
+            ),
+            allow: nullOr(text),
+            reads_only: flag,
+            returns: { enum: ["one", "many", "none"] },
+            columns: list(object({ name: text, type: columnType })),
+            steps: list(text),
+            problems: list(text),
+          }),
+        ),
+      ),
+    },
+    errors: [401, 403, 500, 503],
   },
   "get /metrics": {
     summary: "Prometheus' text format",

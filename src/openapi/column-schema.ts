@@ -78,11 +78,16 @@ const numberedSchema: JsonSchema = {
  * can be of any type.
  */
 export function storedSchema(column: Column, isLoose: boolean): JsonSchema {
-  const schema = valueSchema(column, isLoose);
+  const schema = columnSchema(column, isLoose);
   return column.managed === null ? schema : { ...schema, readOnly: true };
 }
 
-function valueSchema(column: Column, isLoose: boolean): JsonSchema {
+/** The schema of values of a type, without NULL. */
+export function valueSchema(type: ColumnType): JsonSchema {
+  return typeSchemas[type];
+}
+
+function columnSchema(column: Column, isLoose: boolean): JsonSchema {
   const schema = typeSchemas[column.type];
   if (!isLoose) return column.notNull ? schema : nullable(schema);
   return {

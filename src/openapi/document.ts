@@ -2,6 +2,7 @@ import type { Config } from "../project/config.js";
 import { hasTokensInBody } from "../project/has-tokens-in-body.js";
 import { isMetered } from "../project/is-metered.js";
 import type { Table } from "../project/model.js";
+import type { OperationRules } from "../project/parse-operation-rules.js";
 import type { Catalog } from "../schema/catalog.js";
 import { isReadOnly, type LiveProject } from "../schema/live-project.js";
 import { adminPaths } from "./admin-paths.js";
@@ -9,6 +10,7 @@ import { authPaths } from "./auth-paths.js";
 import { conditionSchemas, filterSchemas, integerSchema, type JsonSchema } from "./column-schema.js";
 import { expandedSchema } from "./expand.js";
 import { pastMeta } from "./history-paths.js";
+import { namedOperationPaths } from "./named-operation-paths.js";
 import {
   count,
   errorResponses,
@@ -26,6 +28,7 @@ import { writesPaths } from "./writes-paths.js";
 
 /** The parts of a project that its OpenAPI document is made of. */
 export interface DocumentedProject extends Pick<LiveProject, "schema" | "rules" | "version"> {
+  readonly operationRules: ReadonlyMap<string, OperationRules>;
   /** What the database says of the tables; null where the document is made from the project's files alone. */
   readonly catalog: Catalog | null;
   readonly config: Config;
@@ -38,7 +41,7 @@ export interface DocumentedProject extends Pick<LiveProject, "schema" | "rules" 
  * project have names that begin with `svc.`, which no table's name can.
  */
 export function openApiDocument(project: DocumentedProject): JsonSchema {
-  const { rules, version, catalog, config, baseUrl } = project;
+  const { schema, rules, operationRules, version, catalog, config, baseUrl } = project;
   const metered = isMetered(config);
   const served = servedTables(project);
   const tables = served.map((table) => [table, rules.get(table.name)!] as const);
@@ -53,6 +56,7 @@ export function openApiDocument(project: DocumentedProject): JsonSchema {
         {},
         ...tables.map(([table, its]) => tablePaths(table, its, served, { metered, cookies })),
       ),
+      ...namedOperationPaths(schema.operations.values(), operationRules, { metered, cookies }),
       ...syncPaths(served, { metered, cookies }),
       ...writesPaths(served, { metered, cookies }),
       ...authPaths(cookies, config.auth.password_min_length),

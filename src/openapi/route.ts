@@ -4,7 +4,7 @@ import { tellOf } from "../http/answer-facts.js";
 import { isRefusal, responseOf } from "../http/refusal.js";
 import { jsonText } from "../http/respond.js";
 import type { Config } from "../project/config.js";
-import type { LiveProject } from "../schema/live-project.js";
+import { type LiveProject, operationRulesOf } from "../schema/live-project.js";
 import type { ProjectSource } from "../schema/project-source.js";
 import { openApiDocument } from "./document.js";
 
@@ -30,7 +30,15 @@ export function openApi({ callers, projects, config, publicBaseUrl }: OpenApiSer
       const project = refusal ?? (await projects.current(schemaVersion));
       if (isRefusal(project)) return project;
       const made =
-        texts.get(project) ?? JSON.stringify(openApiDocument({ ...project, config, baseUrl: publicBaseUrl }));
+        texts.get(project) ??
+        JSON.stringify(
+          openApiDocument({
+            ...project,
+            operationRules: operationRulesOf(project),
+            config,
+            baseUrl: publicBaseUrl,
+          }),
+        );
       texts.set(project, made);
       return jsonText(made);
     });

@@ -9,6 +9,7 @@ export function asLongWork(database: Database, long: () => LongWork): Database {
     foreignKeysStayOn: database.foreignKeysStayOn,
     answerBytesMax: database.answerBytesMax,
     imageBytesMax: database.imageBytesMax,
+    statementsMax: database.statementsMax,
     query: (statements) => database.query(statements, long()),
     batch: (statements) => database.batch(statements, long()),
     migrate: (statements) => database.migrate(statements, long()),

@@ -19,6 +19,9 @@ export interface Database {
    */
   readonly imageBytesMax: number | null;
 
+  /** How many statements one batch may have; null where the backend sets no bound. */
+  readonly statementsMax: number | null;
+
   /**
    * Set where work that is passed with `long` runs beside everything else, and other work blocks the event loop. What
    * is short should then be passed without `long`, which is faster.

@@ -8,6 +8,7 @@ export interface Receipt {
   readonly principalId: string | null;
   /** The HTTP method. */
   readonly method: string;
+  /** The name of the table; of an operation `ops/` and its name, which no table has. */
   readonly table: string;
   readonly action:
     | "list"
@@ -20,7 +21,8 @@ export interface Receipt {
     | "restore"
     | "sync"
     | "batch"
-    | "push";
+    | "push"
+    | "operation";
   /** The HTTP status. */
   readonly status: number;
   readonly rowsRead: number | null;

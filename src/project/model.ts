@@ -1,5 +1,6 @@
 import type { ColumnType } from "../sqlite/column-type.js";
 import type { ColumnName, TableName } from "../sqlite/names.js";
+import type { ProvedSql } from "../sqlite/proof.js";
 
 /** svc.schema.yaml as immutable values (docs/reference/schema.md). */
 export interface Schema {
@@ -7,6 +8,8 @@ export interface Schema {
   readonly auth: AuthSettings;
   /** `$origins`: origins that links may lead to. */
   readonly origins: readonly string[];
+  /** `$operations`, by name. */
+  readonly operations: ReadonlyMap<string, NamedOperation>;
   /**
    * What could not be read of the file, only for a schema that has problems. Nothing is to be concluded from those
    * parts.
@@ -113,4 +116,55 @@ export interface AuthSettings {
   readonly passwordResetUrl: string;
   readonly providers: readonly ("google" | "apple" | "github")[];
   readonly redirectUrls: readonly string[];
+}
+
+/** An operation of `$operations`: named steps that callers run as one transaction (docs/reference/operations.md). */
+export interface NamedOperation {
+  readonly name: string;
+  readonly params: ReadonlyMap<string, OperationParam>;
+  /** The text of the rule that says who may run it; null where there is none, so that no user may. */
+  readonly allow: string | null;
+  readonly steps: readonly OperationStep[];
+  /** Only in a schema that has problems: the names of parameters that could not be read. */
+  readonly unreadParams?: ReadonlySet<string>;
+}
+
+/** A parameter of an operation. */
+export interface OperationParam {
+  readonly name: ColumnName;
+  readonly type: ColumnType;
+  /** The text of a condition on the parameters, in the language of rules; null for none. */
+  readonly check: string | null;
+  /** The value where a caller gives none; undefined where a caller has to give one. */
+  readonly default: string | number | bigint | boolean | null | undefined;
+  readonly nullable: boolean;
+}
+
+/** A step of an operation: one statement of SQL. */
+export interface OperationStep {
+  readonly statement: ProvedSql;
+  /** How many rows it has to find or change, so that the operation goes on; null for any number. */
+  readonly expect: number | null;
+  /** The code of the refusal where it finds or changes another number. */
+  readonly otherwise: StepRefusal;
+  /** Which of its rows the operation answers with; null for none. */
+  readonly returns: "one" | "many" | null;
+  /** The columns of the rows that it answers with; empty where it answers with none. */
+  readonly columns: readonly ReturnedColumn[];
+}
+
+/** The codes by which an operation may be refused where a step does not do what is expected of it. */
+export type StepRefusal = (typeof stepRefusals)[number];
+
+export const stepRefusals = ["conflict", "not_found", "forbidden", "bad_request"] as const;
+
+/** A column of the rows that an operation answers with. */
+export interface ReturnedColumn {
+  readonly name: ColumnName;
+  readonly type: ColumnType;
+  /** Whether the schema says that it is never NULL. */
+  readonly notNull: boolean;
+  /** The tokens of its expression in the statement: from the first one to the one before the last number. */
+  readonly from: number;
+  readonly to: number;
 }

@@ -10,22 +10,24 @@ import type { RuleProblem } from "../rules/position.js";
 import type { RuleKind } from "../rules/scope.js";
 import { conditionPath } from "../rules/write-out.js";
 import type { ColumnName, TableName } from "../sqlite/names.js";
-import { configFile } from "./file-names.js";
+import { configFile, schemaFile } from "./file-names.js";
 import type { Schema, Table } from "./model.js";
+import { type OperationRules, parseOperationRules } from "./parse-operation-rules.js";
 import { type PlacedText, placedProblems } from "./placed-problems.js";
 import { rowShapes, ruleScope } from "./rule-scope.js";
 import { columnNames, isWhollyRead, mayHaveColumn, mayHaveTable, unreadTable } from "./unread.js";
 
 /**
- * Parses every rule and every named condition of svc.toml against the schema (docs/reference/rules.md). The result has
+ * Parses every rule and every named condition of svc.toml, and the rules of the schema's operations, against the schema
+ * (docs/reference/rules.md). The result has
  * rules for every table of the schema, in which named conditions are written out. A rule that is absent or has problems
  * becomes `deny`; absent column rules leave reading open to everybody and do not restrict writing.
  */
 export function parseRules(source: RulesSource, schema: Schema): ParsedRules {
   // By place and message, because a rule that uses a condition twice has the problems of its text twice.
   const problems = new Map<string, Problem>();
-  const report: Report = (path, message) => {
-    problems.set(`${path}: ${message}`, { file: configFile, path, message });
+  const report: Report = (path, message, file = configFile) => {
+    problems.set(`${path}: ${message}`, { file, path, message });
   };
   const reportIn: ReportIn = (text, problem) => {
     for (const { path, message } of placedProblems(text, problem, source.conditions)) report(path, message);
@@ -54,7 +56,11 @@ export function parseRules(source: RulesSource, schema: Schema): ParsedRules {
   for (const table of schema.tables.values()) {
     rules.set(table.name, tableRules(source.rules.get(table.name) ?? {}, { ...shared, table }));
   }
-  return { rules, problems: [...problems.values()] };
+  const operations = parseOperationRules(schema, conditions, (text, problem) => {
+    for (const { path, message } of placedProblems(text, problem, source.conditions))
+      report(path, message, path === text.path ? schemaFile : configFile);
+  });
+  return { rules, operations, problems: [...problems.values()] };
 }
 
 /** What svc.toml says of who may do what, as it is written: no rule and no condition is parsed yet. */
@@ -84,10 +90,12 @@ export interface ColumnRulesSource {
 /** The parsed rules, and the problems of those that could not be parsed, which are `deny`. */
 export interface ParsedRules {
   readonly rules: ReadonlyMap<TableName, TableRules>;
+  /** The rules of the schema's operations, by name. */
+  readonly operations: ReadonlyMap<string, OperationRules>;
   readonly problems: readonly Problem[];
 }
 
-type Report = (path: string, message: string) => void;
+type Report = (path: string, message: string, file?: string) => void;
 type ReportIn = (text: PlacedText, problem: RuleProblem) => void;
 
 interface Context {

@@ -5,12 +5,12 @@ import { type Problem, shown } from "../problems/problem.js";
 import { isName } from "../sqlite/names.js";
 import { schemaFile } from "./file-names.js";
 import type { AuthSettings, Column, Schema, Table, UnreadTable } from "./model.js";
+import { parseOperations } from "./parse-operations.js";
+import { parsePart } from "./parse-part.js";
 import { readSchemaYaml } from "./read-schema-yaml.js";
 import { type AuthSource, settingsSchema, type TableSource, tableSchema } from "./schema.js";
 import { schemaProblems } from "./schema-problems.js";
-import { soundPart } from "./sound-part.js";
 import { daysOf, markedKey, tableFromSource, withoutDirection } from "./table-from-source.js";
-import { problemsOf } from "./valibot-problems.js";
 
 /** The result of `parseSchema`. */
 export interface ParsedSchema {
@@ -37,10 +37,16 @@ export function parseSchema(text: string): ParsedSchema {
     if (table !== null) tables.set(name, table);
     if (problems.length > before) unread.set(name, { columns: missingIn(table, value) });
   }
+  const names = source.tables.map(([name]) => name);
   const schema = {
     tables: withHistory(withResolvedReferences(tables), source.tables, daysOf(settings.$history)),
     auth: authSettings(settings.$auth),
     origins: settings.$origins,
+    operations: parseOperations(
+      source.settings.$operations,
+      { names, tables, areWhole: unread.size === 0 },
+      problems,
+    ),
   };
   problems.push(...schemaProblems({ ...schema, unread }));
   return problems.length === 0
@@ -60,24 +66,11 @@ export const emptySchema: Schema = {
   tables: new Map(),
   auth: authSettings(v.parse(settingsSchema, {}).$auth),
   origins: [],
+  operations: new Map(),
 };
 
 /** The schema of a file that cannot be read at all. */
 export const unreadSchema: Schema = { ...emptySchema, unread: "everything" };
-
-/** Parses a part of the file as far as it is sound, and adds its problems; null where nothing is sound. */
-function parsePart<const S extends v.GenericSchema>(
-  schema: S,
-  value: unknown,
-  at: string,
-  problems: Problem[],
-): v.InferOutput<S> | null {
-  const result = v.safeParse(schema, value);
-  if (result.success) return result.output;
-  for (const problem of problemsOf(schemaFile, result.issues))
-    problems.push({ ...problem, path: [at, problem.path].filter((part) => part !== "").join(".") });
-  return soundPart(schema, value);
-}
 
 /** The table as far as it could be read; null where no column could be. */
 function parseTable(name: string, value: unknown, problems: Problem[]): Table | null {

@@ -1,5 +1,5 @@
 import * as v from "valibot";
-import { managedKinds } from "./model.js";
+import { managedKinds, stepRefusals } from "./model.js";
 import { mapOf, mapWith } from "./valibot-problems.js";
 
 const text = (fallback: string) => v.optional(v.string(), fallback);
@@ -28,12 +28,15 @@ export const settingsSchema = mapWith({
   ),
   $origins: v.optional(v.array(v.string()), []),
   $history: history,
+  $operations: v.optional(v.custom<unknown>(() => true)),
 });
 
 const literal = v.union([v.string(), v.number(), v.bigint(), v.boolean()]);
 
+const type = v.picklist(["integer", "real", "text", "boolean", "json", "blob"]);
+
 const columnSchema = mapWith({
-  type: v.picklist(["integer", "real", "text", "boolean", "json", "blob"]),
+  type,
   primary_key: flag,
   not_null: flag,
   unique: flag,
@@ -74,3 +77,38 @@ export type TableSource = v.InferOutput<typeof tableSchema>;
 
 /** `$auth` as it is written in the file. */
 export type AuthSource = v.InferOutput<typeof settingsSchema>["$auth"];
+
+/** The schema of one operation in svc.schema.yaml, with every parameter in its long form. Its steps are not checked yet. */
+export const operationSchema = mapWith({
+  params: v.optional(
+    mapOf(
+      mapWith({
+        type,
+        check: v.optional(v.string()),
+        default: v.optional(v.nullable(literal)),
+        nullable: flag,
+      }),
+    ),
+    {},
+  ),
+  allow: v.optional(v.string()),
+  steps: v.array(v.custom<unknown>(() => true)),
+});
+
+const rows = "expected a number of rows, 0 to 1000000";
+
+/** The schema of one step of an operation. */
+export const stepSchema = mapWith({
+  sql: v.string(),
+  expect: v.optional(v.pipe(v.bigint(rows), v.minValue(0n, rows), v.maxValue(1_000_000n, rows))),
+  else: v.optional(v.picklist(stepRefusals)),
+  returns: v.optional(v.picklist(["one", "many", "none"]), "none"),
+  as: v.optional(mapOf(type), {}),
+});
+
+/** A parameter of an operation as it is written in the file, in its long form. */
+export type ParamSource =
+  v.InferOutput<typeof operationSchema>["params"] extends ReadonlyMap<string, infer P> ? P : never;
+
+/** A step of an operation as it is written in the file. */
+export type StepSource = v.InferOutput<typeof stepSchema>;

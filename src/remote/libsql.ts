@@ -73,6 +73,7 @@ export function openRemoteLibsql(options: RemoteLibsqlOptions): Database {
     foreignKeysStayOn: false,
     answerBytesMax,
     imageBytesMax: null,
+    statementsMax: null,
     query: (statements, long) => beforeDeadline(readTwice(statements), long),
     batch: async (statements) => {
       if (statements.length === 0) return [];

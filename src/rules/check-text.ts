@@ -2,14 +2,19 @@ import { type Checked, check } from "./check.js";
 import type { ParsedText } from "./parse.js";
 import type { RuleProblem } from "./position.js";
 import type { Scope } from "./scope.js";
+import type { Syntax } from "./syntax.js";
 import { writeOut } from "./write-out.js";
 
 /**
  * Checks the text of a rule or of a named condition, with the named conditions that it uses written out. Of problems
- * inside of these only the first `insideMax` are reported. With problems, the expression must not be used.
+ * inside of these only the first `insideMax` are reported. `values` are what parameters of the text stand for. With problems, the expression must not be used.
  */
-export function checkText(text: ParsedText, scope: Scope): Checked {
-  const written = writeOut(text, scope.conditions);
+export function checkText(
+  text: ParsedText,
+  scope: Scope,
+  values: ReadonlyMap<string, Syntax> = new Map(),
+): Checked {
+  const written = writeOut(text, scope.conditions, { values, taken: scope.rows.keys() });
   const { expression, problems } = check(written.syntax, scope);
   return { expression, problems: withoutExcess([...written.problems, ...problems]) };
 }

@@ -214,12 +214,16 @@ function unknownSource(source: string, { kind, rows }: Scope): string {
   if (!isRowName(source)) return `unknown name ${source}${meantOrKnown(source, rows.keys(), ["auth"])}`;
   if (kind === "condition") return `a condition has no ${source}: what it asks of a row is a parameter`;
   if (kind === "column") return `a column rule knows auth alone, not ${source}`;
+  if (kind === "operation")
+    return `there is no ${source} in the rule of an operation: params has its parameters`;
+  if (kind === "parameter") return `a parameter's check knows the parameters alone, not ${source}`;
   return kind === "create"
     ? `there is no ${source} in a create rule: new is the row as it would be`
     : `there is no ${source} in a ${kind} rule: row is the stored row`;
 }
 
 function unknownColumn(source: string, name: string, { table, columns, unread }: RowShape): string {
+  if (table === "params") return `unknown parameter ${source}.${name}${meantOrKnown(name, columns.keys())}`;
   return table === "$users"
     ? `unknown column ${source}.${name}: $users offers id and role`
     : `unknown column ${source}.${name} of table ${table}${meantOrKnown(name, columns.keys(), unread)}`;
@@ -229,6 +233,8 @@ function exists({ at, table, alias, where }: ExistsSyntax, scope: Scope, report:
   const shape = tableShape(scope, table.text);
   const aliasIssue = aliasProblem(scope, alias.text);
   if (scope.kind === "column") report(at, "a column rule knows auth alone, not exists");
+  else if (scope.kind === "parameter")
+    report(at, "a parameter's check knows the parameters alone, not exists");
   else if (shape === null)
     report(
       table.at,
@@ -237,7 +243,8 @@ function exists({ at, table, alias, where }: ExistsSyntax, scope: Scope, report:
   else if (aliasIssue !== null) report(alias.at, aliasIssue);
   // The condition is not checked then: without a table, every column of the alias would be reported as a further
   // problem.
-  if (scope.kind === "column" || shape === null || aliasIssue !== null) return FALSE;
+  if (scope.kind === "column" || scope.kind === "parameter") return FALSE;
+  if (shape === null || shape.table === "params" || aliasIssue !== null) return FALSE;
   const inner = condition(where, withAlias(scope, alias.text, shape), report);
   return { kind: "exists", table: shape.table, alias: alias.text, where: inner };
 }

@@ -8,8 +8,11 @@ export interface Scope {
   readonly tables: RowShapes;
   /** The named conditions that it may use. */
   readonly conditions: Conditions;
-  /** `condition` for a named condition by itself. */
-  readonly kind: RuleKind | "condition";
+  /**
+   * `condition` for a named condition by itself, `operation` for the rule of an operation, `parameter` for the condition of
+   * an operation's parameter.
+   */
+  readonly kind: RuleKind | "condition" | "operation" | "parameter";
   /** `row`, `old` and `new`, where the kind of rule has them, and the aliases of the enclosing `exists`. */
   readonly rows: ReadonlyMap<string, RowShape>;
 }
@@ -19,7 +22,8 @@ export type RuleKind = RuleAction | "column";
 
 /** The columns of the table whose row `row`, `old`, `new` or an alias stands for. */
 export interface RowShape {
-  readonly table: TableName | "$users";
+  /** `params` for the parameters of an operation. */
+  readonly table: TableName | "$users" | "params";
   readonly columns: ReadonlyMap<string, { readonly name: ColumnName; readonly type: ColumnType }>;
   /**
    * Names of further columns, which could not be read because the schema has problems; `all` where any name could be
@@ -51,6 +55,23 @@ export function scopeOfRule(
 /** The scope of a named condition by itself, which has no row. */
 export function scopeOfCondition(tables: RowShapes, conditions: Conditions): Scope {
   return { tables, kind: "condition", conditions, rows: new Map() };
+}
+
+/** The name under which the rule of an operation finds the operation's parameters. */
+export const paramsSource = "params";
+
+/**
+ * The scope of an operation's rule, or of the condition of one of its parameters. Neither has a row; `params` has the
+ * parameters.
+ */
+export function scopeOfOperation(
+  { columns, unread }: Pick<RowShape, "columns" | "unread">,
+  tables: RowShapes,
+  kind: "operation" | "parameter",
+  conditions: Conditions,
+): Scope {
+  const shape: RowShape = { table: "params", columns, unread };
+  return { tables, kind, conditions, rows: new Map([[paramsSource, shape]]) };
 }
 
 const sourcesOf: Readonly<Record<RuleKind, readonly RowName[]>> = {

@@ -1,6 +1,7 @@
-import type { AuthValues, Expression, Operand } from "./ast.js";
+import type { AuthValues, Expression, Literal, Operand } from "./ast.js";
 import { neverTrue, whenTrue } from "./fold.js";
-import { type Leaf, leavesOf, mapOperands } from "./walk.js";
+import { paramsSource } from "./scope.js";
+import { type Leaf, leavesOf, mapOperands, substitute } from "./walk.js";
 
 /**
  * The rule for one caller at one moment: `auth` and `now()` are replaced by their values, and the result is simplified.
@@ -44,6 +45,18 @@ export function specialiseForRole(
     }),
   );
   return hangsOnGiven(special) ? null : special;
+}
+
+/** A rule or condition of an operation with the values of the parameters in the place of `params`. */
+export function withParams(
+  expression: Expression,
+  values: ReadonlyMap<string, Literal["value"]>,
+): Expression {
+  return substitute(expression, (reference) =>
+    typeof reference.source === "object" && reference.source.alias === paramsSource
+      ? { kind: "literal", value: values.get(reference.column) ?? null }
+      : reference,
+  );
 }
 
 /**

@@ -15,10 +15,23 @@ import { nestingMax, tooDeep } from "./token-reader.js";
  * What is written out has at most `textLengthMax` characters and is nested at most `nestingMax` deep, as if somebody
  * had written it so. It takes no longer than that, whatever the conditions use.
  */
-export function writeOut({ syntax, length }: ParsedText, conditions: Conditions): WrittenOut {
+export function writeOut(
+  { syntax, length }: ParsedText,
+  conditions: Conditions,
+  { values, taken }: WhereWritten,
+): WrittenOut {
   const run: Run = { conditions, problems: [], broken: new Set(), left: textLengthMax - length };
-  const around = { use: null, values: new Map(), aliases: new Map(), taken: new Set<string>(), depth: 0 };
+  const names = new Set([...taken].map((name) => name.toLowerCase()));
+  const around = { use: null, values, aliases: new Map(), taken: names, depth: 0 };
   return { syntax: writtenOut(syntax, around, run), problems: run.problems };
+}
+
+/** What is known where a text is written out. */
+export interface WhereWritten {
+  /** What parameters of the text itself stand for, by their names. */
+  readonly values: ReadonlyMap<string, Syntax>;
+  /** The names of rows there, which no alias may have. */
+  readonly taken: Iterable<string>;
 }
 
 /** What `writeOut` returns. */

@@ -5,6 +5,7 @@ import { loadSchemaInForce } from "./in-force.js";
 import type { DiffOptions } from "./plan/diff.js";
 import { noBase, type Plan, planChange } from "./plan/plan.js";
 import type { PlannedStep } from "./plan/steps.js";
+import { stepExplanations } from "./prove-operations.js";
 import { bringUpSystemTables, hasMoved, migrationStatements } from "./system/bring-up.js";
 
 /** Under which conditions a change is carried out. */
@@ -116,6 +117,7 @@ async function carryOut(
     ...migrationStatements(plan.migrations, now),
     newVersion(version, plan, now),
     ...changes.map((sql) => statement(sql)),
+    ...stepExplanations(plan.schema, plan.hash),
   ];
   try {
     // `Database.migrate` checks every foreign key of the database, which is not needed where no table changes.

@@ -34,6 +34,8 @@ export interface Catalog {
   readonly answerBytesMax: number;
   /** How many bytes the image of a row in the log of changes may have (`Database.imageBytesMax`). */
   readonly imageBytesMax: number | null;
+  /** How many statements one batch may have (`Database.statementsMax`). */
+  readonly statementsMax: number | null;
   readonly unsupported: Unsupported;
 }
 
@@ -142,6 +144,7 @@ export async function catalogOf(
   return {
     answerBytesMax: database.answerBytesMax,
     imageBytesMax: database.imageBytesMax,
+    statementsMax: database.statementsMax,
     unsupported: await findUnsupported(database, ownersSql),
     hasMixedTexts: [...tables.values()].some(({ mixedTexts }) => mixedTexts.size > 0),
     tables,

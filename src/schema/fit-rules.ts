@@ -1,3 +1,5 @@
+import { schemaFile } from "../project/file-names.js";
+import { operationPath } from "../project/parse-operations.js";
 import { type ParsedRules, parseRules, type RulesSource } from "../project/parse-rules.js";
 import { ruleProblems } from "../project/rule-problems.js";
 import type { Expression } from "../rules/ast.js";
@@ -10,13 +12,23 @@ import type { Unsupported } from "./unsupported.js";
  * support.
  */
 export function fitRules(source: RulesSource, { schema, catalog }: SchemaInForce): ParsedRules {
-  const { rules, problems } = parseRules(source, schema);
+  const { rules, operations, problems } = parseRules(source, schema);
   const unmet = ruleProblems(rules, (rule, table) => unmetOf(rule, table, catalog.unsupported));
-  return { rules, problems: [...problems, ...unmet] };
+  const unmetByOperations = [...operations].flatMap(([name, { allow }]) =>
+    unmetOf(allow, null, catalog.unsupported).map((message) => ({
+      file: schemaFile,
+      path: operationPath(name, "allow"),
+      message,
+    })),
+  );
+  return { rules, operations, problems: [...problems, ...unmet, ...unmetByOperations] };
 }
 
-/** What a rule needs of tables and columns that this database engine does not support, as messages. */
-function unmetOf(rule: Expression, table: string, { reads, columns }: Unsupported): readonly string[] {
+/**
+ * What a rule needs of tables and columns that this database engine does not support, as messages. `table` is the one that
+ * its row is of; null where it has none.
+ */
+function unmetOf(rule: Expression, table: string | null, { reads, columns }: Unsupported): readonly string[] {
   const exists = existsIn(rule);
   const unreadable = exists.flatMap((each) => {
     const reason = reads.get(each.table);
@@ -25,7 +37,7 @@ function unmetOf(rule: Expression, table: string, { reads, columns }: Unsupporte
   const incomparable = columnReferences(rule).flatMap(({ source, column }) => {
     const tables =
       typeof source === "string"
-        ? [table]
+        ? [table ?? ""]
         : exists.filter(({ alias }) => alias === source.alias).map((each) => each.table);
     const reason = tables.map((name) => columns.get(name)?.get(column)).find((each) => each !== undefined);
     return reason === undefined ? [] : [`column ${column} cannot be compared here: ${reason}`];

@@ -1,7 +1,9 @@
-import type { Schema, Table } from "../project/model.js";
+import type { NamedOperation, Schema, Table } from "../project/model.js";
+import type { OperationRules } from "../project/parse-operation-rules.js";
 import type { TableRules } from "../rules/ast.js";
 import type { TableName } from "../sqlite/names.js";
 import type { Catalog } from "./catalog.js";
+import type { ProvedOperation } from "./prove-operations.js";
 
 /** The project as requests use it: the schema in force, its rules, and the catalog of its tables. */
 export interface LiveProject {
@@ -9,6 +11,21 @@ export interface LiveProject {
   readonly schema: Schema;
   readonly catalog: Catalog;
   readonly rules: ReadonlyMap<TableName, TableRules>;
+  readonly operations: ReadonlyMap<string, LiveOperation>;
+}
+
+/** An operation as requests run it. */
+export interface LiveOperation {
+  readonly operation: NamedOperation;
+  readonly rules: OperationRules;
+  readonly proof: ProvedOperation;
+}
+
+/** The rules of a project's operations, by name. */
+export function operationRulesOf({
+  operations,
+}: Pick<LiveProject, "operations">): ReadonlyMap<string, OperationRules> {
+  return new Map([...operations].map(([name, { rules }]) => [name, rules]));
 }
 
 /**

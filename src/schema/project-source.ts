@@ -3,10 +3,11 @@ import type { AtOnce } from "../platform/at-once.js";
 import type { Database } from "../platform/database.js";
 import type { Log } from "../platform/platform.js";
 import { formatProblem } from "../problems/problem.js";
-import type { RulesSource } from "../project/parse-rules.js";
+import type { ParsedRules, RulesSource } from "../project/parse-rules.js";
 import { fitRules } from "./fit-rules.js";
-import { loadSchemaInForce } from "./in-force.js";
-import type { LiveProject } from "./live-project.js";
+import { loadSchemaInForce, type SchemaInForce } from "./in-force.js";
+import type { LiveOperation, LiveProject } from "./live-project.js";
+import { proveOperations } from "./prove-operations.js";
 import { limitsOf } from "./unsupported.js";
 
 /**
@@ -26,18 +27,32 @@ const lagging = new Refusal("unavailable", "the schema in force cannot be read y
 const rulesDoNotFit = new Refusal("unavailable", "the rules do not fit the schema in force");
 
 /**
- * Creates the source. When it loads a version of the schema, it logs an error if the rules do not fit the schema, and
- * a warning for everything that cannot be done with its tables (`limitsOf`).
+ * Creates the source. When it loads a version of the schema, it logs an error if the rules or operations do not fit the
+ * schema, and a warning for everything that cannot be done with its tables (`limitsOf`).
  */
 export function createProjectSource(source: RulesSource, database: Database, log: Log): ProjectSource {
   // Holds the project and not a promise of it: on a Worker, the request that began to load the project may be
   // cancelled, and its promise would never be fulfilled.
   let current: { readonly version: number; readonly project: LiveProject | Refusal } | null = null;
+  const provedOperations = async ({ schema, version }: SchemaInForce, { operations: rules }: ParsedRules) => {
+    const proofs = await proveOperations(database, schema);
+    const problems = [...proofs.values()].flatMap((proof) => proof.problems);
+    if (problems.length > 0)
+      log.error(`operations do not fit schema version ${version}`, problems.map(formatProblem).join("\n"));
+    return new Map(
+      [...schema.operations].map(([name, operation]): [string, LiveOperation] => [
+        name,
+        { operation, rules: rules.get(name)!, proof: proofs.get(name)! },
+      ]),
+    );
+  };
   const load = async (asked: number): Promise<LiveProject | Refusal> => {
     const inForce = await loadSchemaInForce(database);
     if (inForce === null) return noSchema;
     const parsed = fitRules(source, inForce);
-    const project = parsed.problems.length === 0 ? { ...inForce, rules: parsed.rules } : rulesDoNotFit;
+    const operations = await provedOperations(inForce, parsed);
+    const project =
+      parsed.problems.length === 0 ? { ...inForce, rules: parsed.rules, operations } : rulesDoNotFit;
     if (project === rulesDoNotFit)
       log.error(
         `rules do not fit schema version ${inForce.version}`,

@@ -121,7 +121,7 @@ export function executionOf(
  * The values of `auth.id`, `auth.email`, `auth.email_verified` and `now()`, which a rule's SQL has placeholders for.
  * `auth.role` needs none: the SQL is made for the caller's role.
  */
-function callerValues(caller: Caller, nowSeconds: number): SlotValues {
+export function callerValues(caller: Caller, nowSeconds: number): SlotValues {
   const { id, email, email_verified } = authValues(caller);
   const get = (name: string): SqlValue | undefined => {
     switch (name) {

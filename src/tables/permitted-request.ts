@@ -32,7 +32,7 @@ export type TableAnswer = AtOnce<Response | Refusal>;
 /** A handler of requests that are permitted. */
 export type TableHandler = (permitted: PermittedRequest) => TableAnswer;
 /** What a request does with a table. */
-export type Action = Exclude<Subject["action"], "sync" | "batch" | "push">;
+export type Action = Exclude<Subject["action"], "sync" | "operation" | "batch" | "push">;
 
 const noHistory = new Refusal("not_found", "this table keeps no history");
 const onlyRead = (headers: HeadersRecord) =>

@@ -8,6 +8,7 @@ import { stepsIn } from "./expansion/expansion.js";
 import { BriefTries } from "./list/brief-tries.js";
 import type { PreparedList } from "./list/prepare-list.js";
 import { type Counted, PlanChecks } from "./plan-check.js";
+import type { BulkStatement } from "./sql/bulk.js";
 import type { Sql } from "./sql/fragment.js";
 import type { WriteStatement } from "./sql/row.js";
 
@@ -22,6 +23,7 @@ export class Remembered {
   readonly aggregates = new Memo<PreparedAggregate | null>(2_097_152, { weigh: aggregateBytes });
   readonly reads = new Memo<Counted<Sql>>(2_097_152, { weigh: statementBytes });
   readonly writes = new Memo<WriteStatement>(4_194_304, { weigh: statementBytes });
+  readonly bulk = new Memo<BulkStatement>(1_048_576, { weigh: statementBytes });
   readonly plans: PlanChecks;
   readonly briefTries: BriefTries;
 

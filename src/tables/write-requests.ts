@@ -1,7 +1,7 @@
 import { isObject, readJson } from "../http/body.js";
 import { parseQueryString } from "../http/query-string.js";
 import { badRequest, isRefusal, type Refusal } from "../http/refusal.js";
-import { type HeadersRecord, jsonText } from "../http/respond.js";
+import { jsonText } from "../http/respond.js";
 import { accessTo } from "./api-request.js";
 import { bodyOf, type PermittedRequest, rowResponse, rowTarget } from "./permitted-request.js";
 import { createRow, deleteRow, updateRow } from "./row/row.js";
@@ -9,7 +9,8 @@ import { createValues, patchValues, type RowValues } from "./row/row-request.js"
 import { deleteOf, insertOf, type RowWrite, updateOf } from "./row/row-write.js";
 import { creatingUnder, etagOf, expectedVersions } from "./row/versions.js";
 import type { KeptRequest } from "./sql/kept-answers.js";
-import { idempotencyOf, type Once, writeOnce } from "./together/idempotency.js";
+import { bulkStep } from "./together/bulk.js";
+import { idempotencyOf, type Once, replayedHeader, writeOnce } from "./together/idempotency.js";
 import { type Step, writeStep } from "./together/step.js";
 import { conflictOf, parseUpsert, type Upsert, type UpsertTargets, upsertStep } from "./together/upsert.js";
 
@@ -31,14 +32,14 @@ export async function create(permitted: PermittedRequest): Promise<Response | Re
     const row = await createRow(rowTarget(permitted), execution, values);
     return isRefusal(row) ? row : rowResponse(asked, row, 201, etagOf(access, row));
   }
-  const steps = stepsOf([values], upsert, permitted);
+  const steps = stepsOf([values], upsert, kept, permitted);
   if (isRefusal(steps)) return steps;
   const once = await carryOut(steps, permitted, kept);
   if (isRefusal(once)) return once;
   if (once.outcome === "refused") return once.refusal;
   const { json, isNew } = once.rows[0]!;
   const etag = upsert === null && json !== null ? etagOf(access, json) : {};
-  return rowResponse(asked, json, isNew ? 201 : 200, { ...etag, ...replayed(once) });
+  return rowResponse(asked, json, isNew ? 201 : 200, { ...etag, ...replayedHeader(isReplay(once)) });
 }
 
 /** How many rows one request creates at most. */
@@ -58,7 +59,7 @@ async function createAll(
     if (isRefusal(values)) return values.of(`row ${i}`);
     rows.push(values);
   }
-  const steps = stepsOf(rows, upsert, permitted);
+  const steps = stepsOf(rows, upsert, kept, permitted);
   if (isRefusal(steps)) return steps;
   const once = await carryOut(steps, permitted, kept);
   if (isRefusal(once)) return once;
@@ -70,7 +71,7 @@ async function createAll(
   return jsonText(
     meta === "" ? `{"data":${data}}` : `{"data":${data},"meta":{${meta}}}`,
     status,
-    replayed(once),
+    replayedHeader(isReplay(once)),
   );
 }
 
@@ -90,10 +91,14 @@ function upsertOf({ asked, access }: PermittedRequest): Upsert | Refusal | null 
 function stepsOf(
   rows: readonly RowValues[],
   upsert: Upsert | null,
+  kept: KeptRequest | null,
   permitted: PermittedRequest,
 ): readonly Step[] | Refusal {
   const { execution, asked, remembered } = permitted;
   const target = rowTarget(permitted);
+  const bulk = upsert === null && rows.length > 1 ? bulkStep(target, remembered.bulk, rows, execution) : null;
+  if (isRefusal(bulk)) return bulk;
+  if (bulk !== null && (kept === null || bulk.answer.source !== null)) return [bulk];
   const targets = upsert === null ? null : upsertTargets(upsert, permitted);
   if (isRefusal(targets)) return targets;
   const seen = new Set<string>();
@@ -174,7 +179,7 @@ async function oneGuarded(
   if (once.outcome === "refused") return once.refusal;
   const json = once.rows[0]!.json!;
   const etag = isRefusal(write) || write.kind === "delete" ? {} : etagOf(permitted.access, json);
-  return rowResponse(permitted.asked, json, 200, { ...etag, ...replayed(once) });
+  return rowResponse(permitted.asked, json, 200, { ...etag, ...replayedHeader(isReplay(once)) });
 }
 
 type Done = Exclude<Once, { readonly outcome: "stopped" }>;
@@ -192,7 +197,4 @@ async function carryOut(
   return once as Done | Refusal;
 }
 
-/** Says of an answer that it was given before. */
-function replayed({ outcome }: Once): HeadersRecord {
-  return outcome === "replayed" ? { "Idempotency-Replayed": "true" } : {};
-}
+const isReplay = ({ outcome }: Once) => outcome === "replayed";

@@ -68,6 +68,7 @@ export function openD1(binding: D1Binding): Database {
     foreignKeysStayOn: true,
     answerBytesMax,
     imageBytesMax,
+    statementsMax,
     query: (statements, long) => beforeDeadline(read(statements), long),
     batch: write,
     migrate: async (statements) => {
@@ -100,6 +101,12 @@ const answerBytesMax = 300_000;
 
 /** How many bytes an image may have, of the 2 MB that D1 allows for a string, which a statement that reads it needs, too. */
 const imageBytesMax = 1_900_000;
+
+/**
+ * How many statements a batch may have: D1 allows a Worker 1,000 queries for each request
+ * (https://developers.cloudflare.com/d1/platform/limits/), and a request sends a few beside its batch.
+ */
+const statementsMax = 980;
 
 /** Foreign keys are checked at the end of the batch only. The pragma is in effect until then. */
 const deferForeignKeys: Statement = { sql: "PRAGMA defer_foreign_keys=on", params: [] };

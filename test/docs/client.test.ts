@@ -17,6 +17,9 @@ declare function keep(what: unknown): void;
 declare const current_password: string, token: string, redirectTo: string, url: string;
 declare const provider: OAuthProvider, listener: (user: TokenUser | null) => void;
 import type { OAuthProvider, TokenUser, User, VerificationRequired } from "svc/client";
+interface Operations {
+  transfer: { params: { from: string; to: string; cents: number }; result: { id: string; cents: number } };
+}
 type Same<A, B> = [A, B] extends [B, A] ? true : false;
 `;
 

@@ -149,6 +149,7 @@ class Spy {
       foreignKeysStayOn: database.foreignKeysStayOn,
       answerBytesMax: database.answerBytesMax,
       imageBytesMax: database.imageBytesMax,
+      statementsMax: database.statementsMax,
       close: () => database.close(),
     };
   }

@@ -25,6 +25,7 @@ async function counting(
         foreignKeysStayOn: database.foreignKeysStayOn,
         answerBytesMax: database.answerBytesMax,
         imageBytesMax: database.imageBytesMax,
+        statementsMax: database.statementsMax,
         query: (statements, long) => {
           count(statements);
           return database.query(statements, long);

@@ -24,6 +24,7 @@ function rewritten(rewrite: (sql: string) => string): Partial<TestProject> {
       foreignKeysStayOn: database.foreignKeysStayOn,
       answerBytesMax: database.answerBytesMax,
       imageBytesMax: database.imageBytesMax,
+      statementsMax: database.statementsMax,
       query: (statements, long) => database.query(statements.map(each), long),
       batch: (statements, long) => database.batch(statements, long),
       migrate: (statements, long) => database.migrate(statements, long),

@@ -1,6 +1,7 @@
+import { randomUUID } from "node:crypto";
 import { type Client, type ClientOptions, clientIn } from "../../src/client/client.js";
 import type { Locks, SessionStorage, Surroundings } from "../../src/client/surroundings.js";
-import type { TableTypes } from "../../src/client/table-types.js";
+import type { OperationTypes, TableTypes } from "../../src/client/table-types.js";
 import type { TestServer } from "./server.js";
 
 /**
@@ -98,21 +99,22 @@ export class Browser {
   }
 
   /** A page of an allowed origin. `skewMs` is what its device's clock is wrong by. */
-  tab<Tables extends { [N in keyof Tables]: TableTypes } = Record<string, TableTypes>>(
-    skewMs = () => 0,
-    more: Partial<ClientOptions> = {},
-  ): Client<Tables> {
+  tab<
+    Tables extends { [N in keyof Tables]: TableTypes } = Record<string, TableTypes>,
+    Operations extends { [N in keyof Operations]: OperationTypes } = Record<never, never>,
+  >(skewMs = () => 0, more: Partial<ClientOptions> = {}): Client<Tables, Operations> {
     const { hasLocks = true, ...options } = this.options;
     const surroundings: Surroundings = {
       fetch: (input, init) => this.#fetch(String(input), init!),
       now: () => this.time.nowMs + skewMs(),
       random: Math.random,
+      unique: () => randomUUID(),
       after: this.time.after,
       locks: hasLocks ? this.#locks : null,
       channel: () => null,
       online: () => () => {},
     };
-    return clientIn<Tables>(surroundings, {
+    return clientIn<Tables, Operations>(surroundings, {
       url: "http://127.0.0.1:8787",
       storage: this.#storage(),
       ...options,

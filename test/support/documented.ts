@@ -27,7 +27,8 @@ export function documentedAnswers(config: Config, database: Database): AnswerChe
     const parsed = inForce && fitRules(config, inForce);
     // Without a project that works, every answer is 503.
     if (parsed === null || parsed.problems.length > 0) return null;
-    const project = { ...inForce!, rules: parsed.rules, config, baseUrl: "http://127.0.0.1:8787" };
+    const { rules, operations: operationRules } = parsed;
+    const project = { ...inForce!, rules, operationRules, config, baseUrl: "http://127.0.0.1:8787" };
     const document = JSON.parse(JSON.stringify(openApiDocument(project))) as Json;
     documented = { version, document };
     return document;

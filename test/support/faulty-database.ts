@@ -38,6 +38,7 @@ export function switchboard(): Switchboard {
         foreignKeysStayOn: database.foreignKeysStayOn,
         answerBytesMax: database.answerBytesMax,
         imageBytesMax: database.imageBytesMax,
+        statementsMax: database.statementsMax,
         close: () => database.close(),
       };
     },

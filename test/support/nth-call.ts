@@ -51,6 +51,7 @@ export function databaseThrough(calls: Calls, database: Database): Database {
     foreignKeysStayOn: database.foreignKeysStayOn,
     answerBytesMax: database.answerBytesMax,
     imageBytesMax: database.imageBytesMax,
+    statementsMax: database.statementsMax,
     query: (statements) => calls.through(() => database.query(statements)),
     batch: (statements) => calls.through(() => database.batch(statements)),
     migrate: (statements) => calls.through(() => database.migrate(statements)),

@@ -1,6 +1,6 @@
 // Read by `tsc` alone: each line that `@ts-expect-error` stands over must be an error.
 import { createClient, memoryStorage, type SvcError, type TokenUser } from "../../src/client/index.js";
-import type { Json, Tables } from "./tables.js";
+import type { Json, Operations, Tables } from "./tables.js";
 
 type Equal<A, B> = (<T>() => T extends A ? 1 : 2) extends <T>() => T extends B ? 1 : 2 ? true : false;
 
@@ -44,7 +44,8 @@ export async function rows() {
   const stop = notes.live(
     { where: { done: false }, sort: "-rate", limit: 3, select: ["id"] },
     (live, { status }) => {
-      same<(typeof live)[number], { id: number }>(true);
+      same<(typeof live)[number]["id"], number>(true);
+      same<keyof (typeof live)[number], "id" | "_pending">(true);
       same<typeof status, "live" | "reconnecting" | "signed_out" | "refused">(true);
     },
   );
@@ -196,4 +197,28 @@ export const isGone = (error: SvcError): boolean => error.status === 404;
 
 export function fields(error: SvcError): void {
   same<typeof error.columns, readonly string[]>(true);
+}
+
+const withOperations = createClient<Tables, Operations>({ url: "https://api.example.com" });
+
+export async function operations() {
+  const { ops } = withOperations;
+  const rated = await ops.rate({ note: 1, rate: null });
+  same<typeof rated, { id: number; body: string; rate: number | null; why: Json }>(true);
+  const bodies = await ops.bodies();
+  same<typeof bodies, { body: string }[]>(true);
+  same<Awaited<ReturnType<typeof ops.clear>>, null>(true);
+  await ops.bodies({ like: "x" }, { signal: new AbortController().signal });
+  // @ts-expect-error: a parameter is missing
+  await ops.rate({ note: 1 });
+  // @ts-expect-error: all are missing
+  await ops.rate();
+  // @ts-expect-error: no such parameter
+  await ops.bodies({ unlike: "x" });
+  // @ts-expect-error: another type
+  await ops.bodies({ like: 1 });
+  // @ts-expect-error: no such operation
+  await ops.nobody();
+  const untyped = createClient({ url: "https://api.example.com" }).ops.anything!({ a: 1 });
+  same<Awaited<typeof untyped>, unknown>(true);
 }

@@ -159,3 +159,19 @@ export interface Tables {
     key: number | { id: number };
   };
 }
+
+/** For `createClient<Tables, Operations>`, beside `Tables`. */
+export interface Operations {
+  rate: {
+    params: { note: number; rate: number | null; why?: Json | object };
+    result: { id: number; body: string; rate: number | null; why: Json };
+  };
+  bodies: {
+    params: { like?: string };
+    result: { body: string }[];
+  };
+  clear: {
+    params: Record<never, never>;
+    result: null;
+  };
+}

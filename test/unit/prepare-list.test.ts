@@ -29,6 +29,7 @@ const catalog = {
   tables: new Map([[table.name, plainCatalogTable(table)]]),
   answerBytesMax: 1_000_000,
   imageBytesMax: null,
+  statementsMax: null,
   unsupported: nothingUnsupported,
   hasMixedTexts: false,
 };

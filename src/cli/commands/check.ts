@@ -8,6 +8,7 @@ import { type ProjectDirectory, readProject } from "../../node/project-directory
 import { credentialFiles } from "../../node/provider-credentials.js";
 import { readSurroundings } from "../../node/surroundings.js";
 import { isWithin } from "../../node/within.js";
+import type { Database } from "../../platform/database.js";
 import { formatProblem, type Problem, ProblemCollector, ProblemsError } from "../../problems/problem.js";
 import { comparisonWarnings } from "../../project/comparison-warnings.js";
 import type { Config } from "../../project/config.js";
@@ -22,6 +23,7 @@ import { updateWarnings } from "../../project/update-warnings.js";
 import { applySafe } from "../../schema/apply.js";
 import { type Catalog, loadCatalog } from "../../schema/catalog.js";
 import { loadSchemaInForce } from "../../schema/in-force.js";
+import { proveOperations } from "../../schema/prove-operations.js";
 import { schemaYaml } from "../../schema/pull/schema-yaml.js";
 import { notFollowable } from "../../sync/followable.js";
 import { type ListedBy, waysOfRules } from "../../tables/list/ways-of-rules.js";
@@ -120,9 +122,10 @@ async function found(directory: string, environment: NodeJS.ProcessEnv): Promise
       [configFile, project.configText],
       [schemaFile, project.schemaText],
     ]);
-    const problems = withLines(await uncompiledTriggers(schema), texts);
+    const findings = await findingsOf(project, schema, environment);
+    const problems = withLines([...(await uncompiledTriggers(schema)), ...findings.problems], texts);
     if (problems.length > 0) return { problems, warnings: [], lists: [], syncs: [] };
-    const { warnings, lists, syncs } = await findingsOf(project, schema, environment);
+    const { warnings, lists, syncs } = findings;
     return { problems: [], warnings: withLines(warnings, texts), lists, syncs };
   } catch (error) {
     if (!(error instanceof ProblemsError)) throw error;
@@ -142,10 +145,10 @@ async function findingsOf(
   project: ProjectDirectory,
   schema: Schema,
   environment: NodeJS.ProcessEnv,
-): Promise<Omit<Found, "problems">> {
+): Promise<Found> {
   const { config } = project;
   const { rules } = parseRules(config, schema);
-  const catalog = await catalogOf(project, schema, environment);
+  const { catalog, problems } = await measuredOf(project, schema, environment);
   const warnings = [
     ...surroundingWarnings(project, environment),
     ...databaseWarnings(project),
@@ -157,7 +160,8 @@ async function findingsOf(
     ...updateWarnings(rules, schema),
     ...(isForD1(project) ? imageWarnings(schema) : []),
   ];
-  return { warnings, lists: waysOfRules(rules, schema, catalog), syncs: syncsOf(schema, rules, catalog) };
+  const lists = waysOfRules(rules, schema, catalog);
+  return { problems, warnings, lists, syncs: syncsOf(schema, rules, catalog) };
 }
 
 /**
@@ -192,29 +196,43 @@ function databaseWarnings({ directory, config }: ProjectDirectory): Problem[] {
   return [{ file: configFile, path: "database.url", message }];
 }
 
+/** What a database says of a project. */
+interface Measured {
+  /** What it says of the tables. */
+  readonly catalog: Catalog;
+  /** What keeps operations from running on it. */
+  readonly problems: readonly Problem[];
+}
+
 /**
- * The catalog: what the database says of its tables. It is read from the embedded database, if this schema is in force
- * there, because only that one knows the collations of tables that were adopted. Otherwise from newly made tables.
+ * What the database says. It is read from the embedded database, if this schema is in force there, because only that one
+ * knows the collations of tables that were adopted. Otherwise from newly made tables.
  */
-async function catalogOf(
+async function measuredOf(
   project: ProjectDirectory,
   schema: Schema,
   environment: NodeJS.ProcessEnv,
-): Promise<Catalog> {
-  return (await catalogInForce(project, environment)) ?? (await catalogOfNew(schema));
+): Promise<Measured> {
+  return (await measuredInForce(project, environment)) ?? (await measuredOfNew(schema));
 }
 
-async function catalogInForce(
+async function unprovedIn(database: Database, schema: Schema): Promise<readonly Problem[]> {
+  const proofs = await proveOperations(database, schema);
+  return [...proofs.values()].flatMap(({ problems }) => problems);
+}
+
+async function measuredInForce(
   project: ProjectDirectory,
   environment: NodeJS.ProcessEnv,
-): Promise<Catalog | null> {
+): Promise<Measured | null> {
   const file = databaseFile(project.config, project.directory);
   if (file === null || !existsSync(file)) return null;
   try {
     const database = await openProjectDatabase(project, environment);
     try {
       const inForce = await loadSchemaInForce(database);
-      return inForce?.text === project.schemaText ? inForce.catalog : null;
+      if (inForce?.text !== project.schemaText) return null;
+      return { catalog: inForce.catalog, problems: await unprovedIn(database, inForce.schema) };
     } finally {
       await database.close();
     }
@@ -225,16 +243,24 @@ async function catalogInForce(
 }
 
 /**
- * The catalog (what the database says of its tables) of a new, empty database with the schema's tables. Virtual tables
- * are left out, because the schema file does not say how to make them, and triggers, because they may name those.
+ * What a new, empty database with the schema's tables says. Virtual tables are left out, because the schema file does not
+ * say how to make them, and so are operations that name one, and triggers, because they may name those.
  */
-async function catalogOfNew(schema: Schema): Promise<Catalog> {
+async function measuredOfNew(schema: Schema): Promise<Measured> {
   const ordinary = [...schema.tables].filter(([, { virtual }]) => !virtual);
   const tables = new Map(ordinary.map(([name, table]) => [name, { ...table, triggers: new Map() }]));
   const database = openLibsql({ path: ":memory:", synchronous: "normal" });
   try {
     await applySafe(database, schemaYaml({ ...schema, tables }), { now: 0 });
-    return await loadCatalog(database);
+    const isMissing = (name: string) =>
+      [...schema.tables.values()].some((table) => table.virtual && table.name.toLowerCase() === name);
+    const operations = new Map(
+      [...schema.operations].filter(([, { steps }]) =>
+        steps.every(({ statement }) => ![...statement.tables].some(isMissing)),
+      ),
+    );
+    const problems = await unprovedIn(database, { ...schema, operations });
+    return { catalog: await loadCatalog(database), problems };
   } finally {
     await database.close();
   }

@@ -41,11 +41,19 @@ const genOpenApi: Command = {
   run: async (invocation) => {
     const { config, schemaText } = readProject(invocation.directory);
     const { schema } = parseSchema(schemaText);
-    const { rules } = parseRules(config, schema!);
+    const { rules, operations: operationRules } = parseRules(config, schema!);
     const { host, port, tls_cert } = config.server;
     const configured = configuredBaseUrl(config, invocation.environment);
     const baseUrl = configured ?? listenUrl(host, port, tls_cert !== "");
-    const document = openApiDocument({ schema: schema!, catalog: null, rules, version: 0, config, baseUrl });
+    const document = openApiDocument({
+      schema: schema!,
+      catalog: null,
+      rules,
+      operationRules,
+      version: 0,
+      config,
+      baseUrl,
+    });
     write(invocation, `${JSON.stringify(document, null, 2)}\n`);
     return 0;
   },

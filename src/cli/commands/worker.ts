@@ -92,6 +92,7 @@ function recording(scratch: Database): { readonly database: Database; readonly s
     foreignKeysStayOn: scratch.foreignKeysStayOn,
     answerBytesMax: scratch.answerBytesMax,
     imageBytesMax: scratch.imageBytesMax,
+    statementsMax: scratch.statementsMax,
     query: (some) => scratch.query(some),
     batch: (some) => {
       statements.push(...some);

@@ -107,14 +107,14 @@ export async function follow(
 }
 
 /** Whether the server itself has refused, and would again. What stands between may answer anything. */
-function isFinal({ status, code }: SvcError): boolean {
+export function isFinal({ status, code }: SvcError): boolean {
   return (
     code === "bad_call" || (status >= 400 && status < 500 && status !== 429 && code !== "unexpected_answer")
   );
 }
 
 /** Resolves after `ms` milliseconds, or earlier if the device gets a connection or the signal is aborted. */
-function untilOnline(ms: number, signal: AbortSignal, { after, online }: Surroundings): Promise<void> {
+export function untilOnline(ms: number, signal: AbortSignal, { after, online }: Surroundings): Promise<void> {
   return new Promise((resolve) => {
     const done = () => {
       cancel();

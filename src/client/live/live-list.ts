@@ -1,21 +1,48 @@
 import type { Change, LiveState } from "./changes.js";
 import type { Feed } from "./feed.js";
 import { orderOf } from "./order.js";
+import type { Overlays, Terms } from "./overlays.js";
+
+/** The rows that a live list shows. */
+export interface Shown {
+  readonly table: string;
+  readonly terms: Terms;
+  readonly sort: readonly string[];
+  readonly limit: number;
+}
 
 /**
  * Calls `listener` with the rows of a feed of one table, in the order of `sort` and at most `limit` of them, once they are
- * known and whenever they or the state change. Returns a function that ends this.
+ * known and whenever they, what lies over them, or the state change. Returns a function that ends this.
  */
 export function liveList(
   feed: Feed,
-  sort: readonly string[],
-  limit: number,
+  overlays: Overlays,
+  { table, terms, sort, limit }: Shown,
   listener: (rows: Change["row"][], state: LiveState) => void,
 ): () => void {
   const order = orderOf(sort);
   let rows: Change["row"][] = [];
-  return feed.subscribe((state, step) => {
-    if (step !== null) rows = [...feed.rows].sort(order).map(({ row }) => row);
-    listener(rows.slice(0, limit), state);
+  let state: LiveState | null = null;
+  const arrange = () => {
+    const isOver = state!.status === "signed_out" || state!.status === "refused";
+    const shown = isOver ? [] : [...overlays.over(table, terms, [...feed.rows])];
+    rows = shown.sort(order).map(({ row }) => row);
+  };
+  const tell = () => listener(rows.slice(0, limit), state!);
+  const forget = overlays.listen(() => {
+    if (state === null) return;
+    arrange();
+    tell();
   });
+  const end = feed.subscribe((now, step) => {
+    const isOther = now.status !== state?.status;
+    state = now;
+    if (step !== null || isOther) arrange();
+    tell();
+  });
+  return () => {
+    forget();
+    end();
+  };
 }

@@ -2,7 +2,8 @@ import type { Change } from "./changes.js";
 
 /**
  * A function that compares two rows as a list of the server does: by the columns of `sort` (`-` before one is for
- * descending order), then by the key. Null comes first, and texts are in the order of their code points.
+ * descending order), then by the key. Null comes first, and texts are in the order of their code points. A value that the
+ * server has not given yet comes last, as numbers and times that it counts up do.
  */
 export function orderOf(sort: readonly string[]): (a: Change, b: Change) => number {
   const terms = sort.map((term) => ({ column: term.replace(/^-/, ""), sign: term.startsWith("-") ? -1 : 1 }));
@@ -19,8 +20,10 @@ export function orderOf(sort: readonly string[]): (a: Change, b: Change) => numb
   };
 }
 
-function compare(a: unknown, b: unknown): number {
+/** Compares two values of a column as the server does. */
+export function compare(a: unknown, b: unknown): number {
   if (a === b) return 0;
+  if (a === undefined || b === undefined) return a === undefined ? 1 : -1;
   if (a === null || b === null) return a === null ? -1 : 1;
   if (typeof a === "string" && typeof b === "string")
     // Integers beyond ±(2^53−1) are texts of their digits.

@@ -6,6 +6,7 @@ import { fragmentProbes } from "../../project/fragment-problems.js";
 import type { Schema, Table } from "../../project/model.js";
 import { loadState, parseOnce } from "../in-force.js";
 import { type Physical, physicalTable, sameName } from "../physical.js";
+import { nameProblems } from "../prove-operations.js";
 import { type PendingMigrations, pendingMigrations } from "../system/bring-up.js";
 import { countInvalidTexts } from "../utf8.js";
 import { type DiffOptions, diff } from "./diff.js";
@@ -53,7 +54,11 @@ export async function planChange(
     ...options,
   });
   if (found.problems.length > 0) return { outcome: "invalid", problems: found.problems };
+  const undeclared = [...physical.tables.values(), ...physical.views]
+    .map(({ name }) => name)
+    .filter((name) => inForce?.schema.tables.has(name) !== true);
   const refused = [
+    ...nameProblems(schema, undeclared),
     ...(await unusableExpressions(database, schema)),
     ...(await unreadableTexts(database, found.adopted, physical)),
   ];

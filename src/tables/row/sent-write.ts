@@ -81,18 +81,19 @@ export function rowsReadBy(write: RowWrite, { probed, row }: WrittenRow): number
 /**
  * `rows_written` of a write, from SQLite's count. SQLite also counts the rows of shadow tables behind a virtual table
  * that a trigger writes to, and those that the server's own triggers write, which are both left out. Null where that
- * is not possible.
+ * is not possible. `rows` is how many rows the write itself writes.
  */
 export function logicalRows(
   { rowsWritten, virtualRows, own }: TriggersReached,
   counted: number,
+  rows = 1,
 ): number | null {
   if (virtualRows === "none" && !own) return counted;
   if (rowsWritten === null) return null;
-  const certain = 1 + rowsWritten;
+  const certain = rows * (1 + rowsWritten);
   if (virtualRows !== "one_more") return certain;
   // Rows that the server's own triggers wrote cannot be told from the one more row that an owner's trigger may have
   // written.
-  if (own) return null;
+  if (own || rows > 1) return null;
   return counted > certain ? certain + 1 : certain;
 }

@@ -1,7 +1,6 @@
 import { toBase64 } from "../../encoding/base64.js";
 import { fromHex } from "../../encoding/hex.js";
-import type { Column } from "../../project/model.js";
-import { realOf } from "./wire.js";
+import { realOf, type ShownColumn } from "./wire.js";
 
 type WireRow = Record<string, unknown>;
 
@@ -9,7 +8,7 @@ type WireRow = Record<string, unknown>;
  * Turns JSON text of a row or an array of rows, as `jsonObject` wrote it, into the form that is answered: reals in
  * JavaScript's shortest spelling, blobs as base64. Text of columns of other types is returned as it is.
  */
-export function finishRows(text: string, columns: readonly Column[]): string {
+export function finishRows(text: string, columns: readonly ShownColumn[]): string {
   const finished = columns.filter(({ type }) => type === "blob" || type === "real");
   if (finished.length === 0) return text;
   const value: WireRow | WireRow[] = JSON.parse(text);
@@ -17,7 +16,7 @@ export function finishRows(text: string, columns: readonly Column[]): string {
   return JSON.stringify(value);
 }
 
-function finishRow(row: WireRow, columns: readonly Column[]): void {
+function finishRow(row: WireRow, columns: readonly ShownColumn[]): void {
   for (const { name, type } of columns) {
     const value = row[name];
     if (type === "real") row[name] = realOf(value);

@@ -80,10 +80,11 @@ export function aliasName(alias: string): Sql {
  * A name for a column of a subquery, such as `_p0`: for the result of an `exists` that the listed row does not matter
  * to (`g`) or that rows are judged by (`p`), for a value of a primary key (`k`), for the bytes that a `contains` filter
  * searches (`s`), for a value of a place in the order (`o`); for whether no other way leads to a row (`f`); or for a common table
- * expression of the rows that a hop of a way has found (`l`), or of what an expansion is computed with (`b`, `c`, `e`).
+ * expression of the rows that a hop of a way has found (`l`), or of what an expansion is computed with (`b`, `c`, `e`); for a
+ * value that a step of an operation returns (`v`).
  */
 export function internalName(
-  kind: "b" | "c" | "e" | "f" | "g" | "k" | "l" | "o" | "p" | "s" | "w",
+  kind: "b" | "c" | "e" | "f" | "g" | "k" | "l" | "o" | "p" | "s" | "v" | "w",
   i: number,
 ): Sql {
   return { text: `"_${kind}${i}"`, params: none };

@@ -26,6 +26,8 @@ export interface Guard {
    * `exists`.
    */
   measured(ctes: Sql, source: Sql, where?: Sql): Sql | null;
+  /** The same for all rows of `source` together. */
+  measuredAll(ctes: Sql, source: Sql): Sql | null;
 }
 
 /** Terms of a rule that all have to be TRUE, and the SQL that `row`, `old` and `new` stand for in them. */
@@ -52,7 +54,8 @@ export function guardOf(parts: readonly GuardPart[], catalog: Catalog): Guard {
     const exists: SqlNames["exists"] = (node) => probeMatched(sql`_g.${probeName(asked.get(node)!)}`);
     return terms.map((term) => predicate(term, { ...names, exists }));
   });
-  if (probes.length === 0) return { condition: and(terms), exact: true, seeks: [], measured: () => null };
+  if (probes.length === 0)
+    return { condition: and(terms), exact: true, seeks: [], measured: () => null, measuredAll: () => null };
   const values = commaList(probeColumns(probes));
   return {
     // LIMIT inside and WHERE outside together keep SQLite from flattening the subquery. Flattened, each `exists` would
@@ -62,5 +65,7 @@ export function guardOf(parts: readonly GuardPart[], catalog: Catalog): Guard {
     seeks: seeksOf(probes),
     measured: (ctes, source, where = sql`1`) =>
       sql`${ctes} SELECT ${rowsProbed(probes, sql`_g`)} AS probed FROM (SELECT ${values} FROM ${source} WHERE ${where} LIMIT 1) AS _g`,
+    measuredAll: (ctes, source) =>
+      sql`${ctes} SELECT sum(${rowsProbed(probes, sql`_g`)}) AS probed FROM (SELECT ${values} FROM ${source} LIMIT -1) AS _g`,
   };
 }

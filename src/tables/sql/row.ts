@@ -219,7 +219,7 @@ export function insertStatement(
 }
 
 /** The primary key of a row of the table as JSON. */
-function keyJson(table: Table, catalog: Catalog): Sql {
+export function keyJson(table: Table, catalog: Catalog): Sql {
   const refer = ({ name: column }: Column) => sql`${name(table.name)}.${name(column)}`;
   return jsonObject(keyOf(table), refer, catalog.tables.get(table.name));
 }
@@ -262,7 +262,7 @@ function guardFor(reason: Sql): Sql {
 }
 
 /** An expression that undoes the batch (`platform/abort.ts`). `reason` follows on what is in the slot `abort`. */
-function aborting(reason: Sql): Sql {
+export function aborting(reason: Sql): Sql {
   return sql`json_extract('{}', ${param(new Slot("abort"))} || ${reason})`;
 }
 
@@ -314,15 +314,18 @@ const everyRow = sql`SELECT 1 AS admitted`;
  * A value with an explicit COLLATE where its column has a collation, so that it compares as it will when it is
  * stored.
  */
-function collated(value: Sql, column: Column["name"], physical: CatalogTable | undefined): Sql {
+export function collated(value: Sql, column: Column["name"], physical: CatalogTable | undefined): Sql {
   const collation = physical?.collations.get(column);
   return collation === undefined ? value : sql`(${value} COLLATE ${physicalName(collation)})`;
 }
 
 function given(column: Column, values: Values): Sql {
   const value = values.get(column);
-  if (value !== undefined) return valueSql(value);
-  const fallback = column.default;
+  return value === undefined ? defaultOf(column) : valueSql(value);
+}
+
+/** The value of a column in new rows that do not give one. */
+export function defaultOf({ default: fallback }: Column): Sql {
   if (fallback === null) return sql`NULL`;
   if (fallback.kind === "sql") return ownersSql(fallback.sql);
   return param(typeof fallback.value === "boolean" ? BigInt(fallback.value) : fallback.value);

@@ -6,16 +6,19 @@ import type { Catalog, CatalogTable } from "../../schema/catalog.js";
 import type { OrderTerm } from "../list/order.js";
 import { chain, commaList, integer, type Sql, sql, sum, textLiteral } from "./fragment.js";
 
+/** A column of an answer, by what decides about its form in JSON. */
+export type ShownColumn = Pick<Column, "name" | "type">;
+
 /**
  * An SQL expression for a row as a JSON object (`docs/reference/http.md#values`). It writes reals with 17 digits and
  * blobs in hexadecimal, which `finishRows` turns into their final form.
  */
-export function jsonObject(
-  columns: readonly Column[],
-  refer: (column: Column) => Sql,
-  physical: CatalogTable | undefined,
+export function jsonObject<C extends ShownColumn>(
+  columns: readonly C[],
+  refer: (column: C) => Sql,
+  physical: Pick<CatalogTable, "affinities"> | undefined,
 ): Sql {
-  const shownOf = (column: Column) => shownValue(column, refer(column), physical);
+  const shownOf = (column: C) => shownValue(column, refer(column), physical);
   if (columns.length > jsonObjectPairsMax) return concatenatedObject(columns, shownOf);
   const pairs = columns.flatMap((column) => [textLiteral(column.name), shownOf(column)]);
   return sql`json_object(${commaList(pairs)})`;
@@ -44,7 +47,7 @@ export function jsonArray(values: readonly Sql[]): Sql {
 }
 
 /** How many bytes the texts, JSON and blobs in these columns have. SQLite knows that without reading them. */
-export function storedBytes(columns: readonly Column[], refer: (column: Column) => Sql): Sql {
+export function storedBytes<C extends ShownColumn>(columns: readonly C[], refer: (column: C) => Sql): Sql {
   const sizes = columns
     .filter(({ type }) => type === "text" || type === "json" || type === "blob")
     .map((column) => sql`ifnull(octet_length(${refer(column)}), 0)`);
@@ -54,7 +57,7 @@ export function storedBytes(columns: readonly Column[], refer: (column: Column) 
 /** How many members one call of json_object can have, because D1 allows 32 arguments of a function at most. */
 const jsonObjectPairsMax = 16;
 
-function concatenatedObject(columns: readonly Column[], shownOf: (column: Column) => Sql): Sql {
+function concatenatedObject<C extends ShownColumn>(columns: readonly C[], shownOf: (column: C) => Sql): Sql {
   const members = columns.map((column, i) => {
     const key = { text: `'${i === 0 ? "{" : ","}"${column.name}":'`, params: [] };
     return sql`(${key} || json_quote(${shownOf(column)}))`;
@@ -67,7 +70,11 @@ function concatenatedObject(columns: readonly Column[], shownOf: (column: Column
  * The value of a column in JSON, as in `jsonObject`. JSON has no infinities: in columns of type real `finishRows`
  * replaces them, in others they become null here.
  */
-export function shownValue(column: Column, ref: Sql, physical: CatalogTable | undefined): Sql {
+export function shownValue(
+  column: ShownColumn,
+  ref: Sql,
+  physical: Pick<CatalogTable, "affinities"> | undefined,
+): Sql {
   const value = wireValue(column, ref);
   const stored = physical?.affinities.get(column.name) ?? "text";
   if (stored === "text" || column.type === "real") return value;

@@ -2,6 +2,7 @@ import { principalOf } from "../../auth/principal.js";
 import { toBase64Url } from "../../encoding/base64.js";
 import { readText } from "../../http/body.js";
 import { badRequest, isRefusal, Refusal } from "../../http/refusal.js";
+import type { HeadersRecord } from "../../http/respond.js";
 import type { Memo } from "../../platform/memo.js";
 import type { Table } from "../../project/model.js";
 import type { Access } from "../access.js";
@@ -9,7 +10,7 @@ import type { ApiRequest } from "../api-request.js";
 import { read, type WriteExecution } from "../execution.js";
 import { bindCounted, type Counted, type CountedStatement } from "../plan-check.js";
 import type { RowValues } from "../row/row-request.js";
-import { slots } from "../row/row-write.js";
+import { type RowWrite, slots } from "../row/row-write.js";
 import { finishRows } from "../sql/finish-rows.js";
 import type { Sql } from "../sql/fragment.js";
 import {
@@ -19,6 +20,7 @@ import {
   keepAll,
   keepForLater,
   keepOne,
+  keepRows,
   keptAnswer,
   unlessKept,
 } from "../sql/kept-answers.js";
@@ -72,6 +74,11 @@ export async function hashOf(body: string): Promise<string> {
   return `#${toBase64Url(new Uint8Array(await crypto.subtle.digest("SHA-256", new TextEncoder().encode(body))))}`;
 }
 
+/** Says of an answer that it was given before. */
+export function replayedHeader(isReplayed: boolean): HeadersRecord {
+  return isReplayed ? { "Idempotency-Replayed": "true" } : {};
+}
+
 /** What it takes to show a kept answer: only what the caller may read now is shown. */
 export interface Showing {
   readonly accessTo: (table: Table) => Access | Refusal;
@@ -101,7 +108,8 @@ export async function writeOnce(
 const notKeepable = badRequest(
   `${header}: the key of this table is made by a default, by which a row cannot be found`,
 );
-const mismatch = new Refusal("idempotency_mismatch", `the ${header} came with another body before`);
+/** The answer 422, where a key came with another body before. */
+export const mismatch = new Refusal("idempotency_mismatch", `the ${header} came with another body before`);
 
 function keeping(steps: readonly Step[], request: KeptRequest): Beside {
   const [only] = steps;
@@ -110,7 +118,8 @@ function keeping(steps: readonly Step[], request: KeptRequest): Beside {
     before: (nonce) => [unlessKept(request, nonce)],
     around: (index) => {
       const { source, isBefore, values } = (isOne ? only! : steps[index]!).answer;
-      const kept = isOne ? keepOne(source!, request, values) : keepForLater(source!, index, values);
+      const keep = steps[index]!.parts === undefined ? keepOne : keepRows;
+      const kept = isOne ? keep(source!, request, values) : keepForLater(source!, index, values);
       return isBefore ? { before: [kept], after: [] } : { before: [], after: [kept] };
     },
     last: () => (isOne ? [] : [keepAll(request), clearStaged]),
@@ -124,10 +133,12 @@ async function replay(
   showing: Showing,
 ): Promise<Once | Refusal> {
   const [found] = await read(execution, [keptAnswer(request)], "short");
-  const [hash, answer] = found!.rows[0]!;
+  const [hash, , answer] = found!.rows[0]!;
   if (hash !== request.hash) return mismatch;
   const kept: readonly KeptRow[] = JSON.parse(answer as string);
-  const shown = kept.map((row, i) => shownNow(row, steps[i]!, execution, showing));
+  const parts = steps.length === 1 ? steps[0]!.parts : undefined;
+  const writes = kept.map((_, i) => (parts === undefined ? steps[i]!.writes[0]! : parts.write(i)));
+  const shown = kept.map((row, i) => shownNow(row, writes[i]!, execution, showing));
   const asked = shown.flatMap(({ get }) => (get === null ? [] : [get]));
   const results =
     asked.length === 0
@@ -159,11 +170,10 @@ interface Shown {
 
 function shownNow(
   [, key, row]: KeptRow,
-  { writes }: Step,
+  { access: writing, kind }: RowWrite,
   { values }: WriteExecution,
   { accessTo, reads }: Showing,
 ): Shown {
-  const { access: writing, kind } = writes[0]!;
   const { table, catalog } = writing;
   const columns = [...table.columns.values()];
   const keyText = finishRows(JSON.stringify(key), columns);

@@ -32,6 +32,8 @@ export interface Step {
   /** The writes that it may do: what went wrong with one of them tells why the database has refused the step. */
   readonly writes: readonly RowWrite[];
   readonly duration: Duration;
+  /** Of a step that writes several rows. */
+  readonly parts?: StepParts;
   /** What is kept of its answer for a repetition of the request. */
   readonly answer: StepAnswer;
   /** The statements whose plans tell whether the rows that they examine are known. */
@@ -46,11 +48,16 @@ export interface StepAnswer {
   readonly values: readonly SlotValues[];
 }
 
-/** What a step has done. */
-export interface StepOutcome {
-  /** The row that it answers with as JSON text, not finished yet (`finishRows`). Null for one that may not be read. */
+/** A row that a step answers with. */
+export interface StepRow {
+  /** JSON text, not finished yet (`finishRows`). Null for a row that may not be read. */
   readonly json: string | null;
   readonly isNew: boolean;
+}
+
+/** What a step has done. */
+export interface StepOutcome {
+  readonly rows: readonly StepRow[];
   /** The write that was done; null where none was, because the row was there. */
   readonly write: RowWrite | null;
   /** Those of `Step.asked` on which `rowsRead` hangs. */
@@ -61,8 +68,19 @@ export interface StepOutcome {
   readonly rowsWritten: number;
 }
 
+/** A step that writes several rows by one statement. */
+export interface StepParts {
+  readonly count: number;
+  /** The same step for the first rows alone. */
+  readonly first: (count: number) => Step;
+  /** The write that one of the rows would be by itself. */
+  readonly write: (index: number) => RowWrite;
+}
+
 /** Why a step does not stand. */
 export interface NotStanding {
+  /** Which row of the step is to blame, where it writes several. */
+  readonly part?: number;
   readonly refusal: Refusal;
   /** The columns of the row that are not what the request expects; null where that is not why. */
   readonly differing: readonly string[] | null;
@@ -111,8 +129,7 @@ export function outcomeOf(
   asked: readonly CountedStatement[],
 ): StepOutcome {
   return {
-    json: written.row!.json,
-    isNew: write.kind === "insert",
+    rows: [{ json: written.row!.json, isNew: write.kind === "insert" }],
     write,
     asked,
     rowsRead: rowsReadBy(write, written),
@@ -161,6 +178,6 @@ export function triggersOfSteps(steps: readonly Step[]): readonly TriggersReache
 }
 
 /** `rows_written` of a step. `entries` is how many entries of the log are among the rows that SQLite counts. */
-export function rowsWrittenBy({ write, rowsWritten }: StepOutcome, entries: number): number | null {
-  return write === null ? 0 : logicalRows(triggersOf(write), rowsWritten - entries);
+export function rowsWrittenBy({ write, rows, rowsWritten }: StepOutcome, entries: number): number | null {
+  return write === null ? 0 : logicalRows(triggersOf(write), rowsWritten - entries, rows.length);
 }

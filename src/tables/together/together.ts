@@ -1,10 +1,12 @@
 import { askNewestEntry, closeTransaction, openTransaction } from "../../changes/transactions.js";
 import { toHex } from "../../encoding/hex.js";
+import { Refusal } from "../../http/refusal.js";
 import { abortText, nonceBytes, undo } from "../../platform/abort.js";
 import { AbortError, type Result, type Statement } from "../../platform/database.js";
 import { longWorkOf, type WriteExecution } from "../execution.js";
 import type { PlanQuestion } from "../plan-check.js";
 import { refusalOfError } from "../row/refused-write.js";
+import type { RowWrite } from "../row/row-write.js";
 import { finishRows } from "../sql/finish-rows.js";
 import { type NotStanding, rowsWrittenBy, type Step, type StepOutcome, triggersOfSteps } from "./step.js";
 
@@ -79,6 +81,8 @@ export async function writeTogether(
   const { database, tally } = execution;
   const nonce = toHex(execution.random.bytes(nonceBytes));
   const batch = assembled(steps, execution, nonce, beside);
+  const { statementsMax } = steps[0]!.writes[0]!.access.catalog;
+  if (statementsMax !== null && batch.statements.length > statementsMax) return tooMany(steps.length);
   const long = longWorkOf(execution, batchDuration(steps));
   try {
     const results = await tally.during(database.batch(batch.statements, long));
@@ -90,8 +94,8 @@ export async function writeTogether(
       if (stopped.outcome === "refused") tally.add(null);
       return stopped;
     }
-    const at = await failedAt(steps, execution, nonce, beside);
-    for (const write of steps[at]?.writes ?? []) {
+    const { at, writes } = await failedAt(steps, execution, nonce, beside);
+    for (const write of writes) {
       const refusal = await refusalOfError(error, write, execution);
       if (refusal === null) continue;
       tally.add(null);
@@ -99,6 +103,17 @@ export async function writeTogether(
     }
     throw error;
   }
+}
+
+/** A transaction of more statements than the database takes. */
+function tooMany(steps: number): Together {
+  const message = "these are more writes than one transaction of this database takes: send fewer at once";
+  return {
+    outcome: "refused",
+    at: steps - 1,
+    refusal: new Refusal("payload_too_large", message),
+    differing: null,
+  };
 }
 
 function batchDuration(steps: readonly Step[]) {
@@ -110,8 +125,8 @@ function batchDuration(steps: readonly Step[]) {
 function stoppedBy(reason: string, steps: readonly Step[]): Together {
   const [, index, why] = /^(\d+):(.*)$/.exec(reason) ?? [];
   if (index === undefined) return { outcome: "stopped", reason };
-  const at = Number(index);
-  return { outcome: "refused", at, ...steps[at]!.refused(why!) };
+  const refused = steps[Number(index)]!.refused(why!);
+  return { outcome: "refused", at: refused.part ?? Number(index), ...refused };
 }
 
 interface Assembled {
@@ -162,7 +177,9 @@ function assembled(
           rowsWrittenBy(outcome, seqAt(i + 1) - seqAt(i)),
         );
       });
-      return outcomes.map(({ json, isNew }, i) => ({ json: json && finished(steps[i]!, json), isNew }));
+      return outcomes.flatMap(({ rows }, i) =>
+        rows.map(({ json, isNew }) => ({ json: json && finished(steps[i]!, json), isNew })),
+      );
     },
   };
 }
@@ -187,17 +204,20 @@ function isExact({ asked }: StepOutcome, { plans, nowMs }: WriteExecution): bool
 }
 
 /**
- * The number of the step that the database refuses. Every batch of these is undone at its end. What stands around the steps comes with
- * them, because a step may refer to what another one has left there.
+ * The number of the step that the database refuses, or of the row of an only step, and the writes that it is. Every batch
+ * of these is undone at its end. What stands around the steps comes with them, because a step may refer to what another one
+ * has left there.
  */
 async function failedAt(
   steps: readonly Step[],
   execution: WriteExecution,
   nonce: string,
   { around }: Beside,
-): Promise<number> {
+): Promise<{ readonly at: number; readonly writes: readonly RowWrite[] }> {
+  const parts = steps.length === 1 ? steps[0]!.parts : undefined;
+  const first = (count: number) => (parts === undefined ? steps.slice(0, count) : [parts.first(count)]);
   const tried = async (count: number): Promise<boolean> => {
-    const { statements } = assembled(steps.slice(0, count), execution, nonce, {
+    const { statements } = assembled(first(count), execution, nonce, {
       before: () => [],
       around,
       last: () => [undo(nonce, "tried")],
@@ -209,11 +229,12 @@ async function failedAt(
     return error instanceof AbortError && error.nonce === nonce && error.reason === "tried";
   };
   let standing = 0;
-  let failing = steps.length;
+  let failing = parts?.count ?? steps.length;
   while (failing - standing > 1) {
     const middle = (standing + failing) >> 1;
     if (await tried(middle)) standing = middle;
     else failing = middle;
   }
-  return failing - 1;
+  const at = failing - 1;
+  return { at, writes: parts === undefined ? steps[at]!.writes : [parts.write(at)] };
 }

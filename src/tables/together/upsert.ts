@@ -211,8 +211,7 @@ function keepOrCreate(
         return { ...outcome, rowsRead: read };
       }
       return {
-        json: admitted === 1 ? (json as string | null) : null,
-        isNew: false,
+        rows: [{ json: admitted === 1 ? (json as string | null) : null, isNew: false }],
         write: null,
         asked: [found],
         // The row was looked for, and then read.

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { createServiceKey } from "../../../src/auth/administration.js";
-import { SvcError } from "../../../src/client/index.js";
+import { SvcError, SvcPreconditionError } from "../../../src/client/index.js";
 import { isRefusal } from "../../../src/http/refusal.js";
 import { hangs } from "../../support/browser.js";
 import { run } from "../../support/people.js";
@@ -43,6 +43,62 @@ describe("a table of the client", () => {
     expect(await members.get(key)).toEqual({ ...key, since: 2 });
     expect(await members.delete(key)).toEqual(key);
     expect(await members.list()).toEqual([]);
+  });
+
+  it("changes and deletes a row of one version alone", async () => {
+    const { client } = await signedIn();
+    const tasks = client.table("tasks");
+    const first = await tasks.create({ title: "a" });
+    const second = await tasks.update(first.id, { title: "b" }, { ifMatch: first.version });
+    expect(second).toEqual({ ...first, title: "b", version: first.version + 1 });
+    for (const stale of [
+      first.version,
+      String(first.version),
+      `"${first.version}"`,
+      `W/"${second.version}"`,
+    ]) {
+      const changed = tasks.update(first.id, { title: "c" }, { ifMatch: stale });
+      await expect(changed).rejects.toThrow(SvcPreconditionError);
+      await expect(changed).rejects.toMatchObject({ status: 412, code: "precondition_failed" });
+      await expect(tasks.delete(first.id, { ifMatch: stale })).rejects.toThrow(SvcPreconditionError);
+    }
+    for (const missing of [undefined, null])
+      await expect(tasks.delete(first.id, { ifMatch: missing as never })).rejects.toMatchObject({
+        code: "bad_call",
+      });
+    expect(await tasks.list()).toEqual([second]);
+    expect(await tasks.delete(first.id, { ifMatch: `"${second.version}"` })).toEqual({ id: first.id });
+  });
+
+  it("creates several rows, all or none", async () => {
+    const { notes } = await signedIn();
+    const created = await notes.create([{ body: "a" }, { body: "b", stars: 2 }]);
+    expect(created).toEqual([
+      { id: 1, body: "a", stars: null },
+      { id: 2, body: "b", stars: 2 },
+    ]);
+    const refused = notes.create([{ body: "c" }, { id: 1, body: "d" }]);
+    await expect(refused).rejects.toMatchObject({ status: 403, message: expect.stringMatching(/^row 1: /) });
+    expect(await notes.list()).toEqual(created);
+    const { data, meta } = await notes.create([{ body: "e" }], { withMeta: true });
+    expect(data).toEqual([{ id: 3, body: "e", stars: null }]);
+    expect(meta).toMatchObject({ rows_written: 1, rows_returned: 1 });
+  });
+
+  it("writes rows that may be there already", async () => {
+    const { client, members } = await signedIn();
+    const key = { room: "r", user: "u" };
+    const onConflict = ["room", "user"] as const;
+    const rows = [
+      { ...key, since: 1 },
+      { ...key, user: "v", since: 2 },
+    ];
+    expect(await members.upsert(rows, { onConflict, onDuplicate: "update" })).toEqual(rows);
+    const again = [{ ...key, since: 5 }];
+    expect(await members.upsert(again, { onConflict, onDuplicate: "ignore" })).toEqual([rows[0]]);
+    expect(await members.upsert(again, { onConflict, onDuplicate: "update" })).toEqual(again);
+    const byId = client.table("members").upsert(again, { onConflict: ["user"], onDuplicate: "update" });
+    await expect(byId).rejects.toMatchObject({ status: 400 });
   });
 
   it("filters, projects, sorts and pages", async () => {

@@ -144,13 +144,59 @@ const failures: readonly Failure[] = [
   },
   {
     what: "A write's answer is cut off in its body",
-    sees: "an error (`network_error`): nobody knows whether it was done, so it is not sent again",
+    sees: "nothing: it is sent again with the same key, under which the server does it once",
     happen: async (browser) => {
       const client = await expired(browser);
-      loseAnswers(browser, "POST /api/notes", 1, resetInBody);
+      const notes = client.table("notes");
+      loseAnswers(browser, "POST /api/notes", 2, resetInBody);
+      const created = await notes.create({ body: "once" });
+      expect(await notes.list()).toEqual([created]);
+      expect(browser.requestsTo("/api/notes")).toBe(4);
+      loseAnswers(browser, "PATCH /api/notes/1", 2, unavailable);
+      expect(await notes.update(1, { stars: 3 })).toMatchObject({ stars: 3 });
+      loseAnswers(browser, "DELETE /api/notes/1", 2, resetInBody);
+      expect(await notes.delete(1)).toEqual({ id: 1 });
+      expect(await notes.list()).toEqual([]);
+    },
+  },
+  {
+    what: "A write's answer is cut off in its body, each time",
+    sees: "an error (`network_error`) after three attempts: it was done once, or not at all",
+    happen: async (browser) => {
+      const client = await expired(browser);
+      loseAnswers(browser, "POST /api/notes", 3, resetInBody);
       const created = client.table("notes").create({ body: "once" });
       await expect(created).rejects.toMatchObject({ status: 0, code: "network_error" });
+      expect(browser.requestsTo("/api/notes")).toBe(3);
       expect(await client.table("notes").list()).toHaveLength(1);
+    },
+  },
+  {
+    what: "A write's answer is cut off in its body, and nobody is signed in",
+    sees: "an error (`network_error`): nobody knows whether it was done, so it is not sent again",
+    happen: async (browser) => {
+      const guests = browser.tab<Tables>().table("guests");
+      loseAnswers(browser, "POST /api/guests", 1, resetInBody);
+      const created = guests.create({ name: "once" });
+      await expect(created).rejects.toMatchObject({ status: 0, code: "network_error" });
+      expect(await guests.list()).toHaveLength(1);
+    },
+  },
+  {
+    what: "Somebody else signs in, in another tab, before a write is sent again",
+    sees: "an error (`unauthorized`): it is not sent as the other one, and was done once, or not at all",
+    happen: async (browser) => {
+      const client = browser.tab<Tables>();
+      const other = browser.tab<Tables>();
+      await client.auth.register(credentials);
+      browser.network = async (answer, request) => {
+        if (request !== "POST /api/notes") return answer();
+        browser.network = (pass) => pass();
+        await other.auth.register({ ...credentials, email: "bob@example.com" });
+        throw new TypeError("fetch failed");
+      };
+      await expect(client.table("notes").create({ body: "of ada" })).rejects.toMatchObject({ status: 401 });
+      expect(await other.table("notes").list()).toEqual([]);
     },
   },
   {

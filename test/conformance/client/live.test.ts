@@ -1,13 +1,11 @@
 import { expect, onTestFinished, test } from "vitest";
-import { type Client, clientIn } from "../../../src/client/client.js";
 import type { LiveState } from "../../../src/client/live/changes.js";
 import type { LiveQuery } from "../../../src/client/query.js";
-import { type SessionStorage, surroundings } from "../../../src/client/surroundings.js";
 import { Random } from "../../property/support/random.js";
-import { webLocks } from "../../support/browser.js";
 import { client } from "../../support/client.js";
 import { run } from "../../support/people.js";
 import { apiKey, serve, type TestServer } from "../../support/server.js";
+import { type Page, type Pages, pagesOf } from "./pages.js";
 
 const schema = `
 $history: forever
@@ -43,98 +41,16 @@ interface Message {
 
 const credentials = { email: "ada@example.com", password: "correct horse" };
 
-interface World {
+interface World extends Pages {
   readonly server: TestServer;
   readonly key: ReturnType<typeof client>;
-  /** The pages of one browser: they share a session, locks and channels. */
-  readonly page: () => Page;
-  /** Every request, as `METHOD path`. */
-  readonly requests: string[];
-}
-
-interface Page {
-  readonly client: Client<Record<never, never>>;
-  /** Ends every connection of the page, from now on (`reconnects: false`) or once. */
-  readonly cut: () => void;
 }
 
 async function world(): Promise<World> {
   const server = await serve({ schema, config });
   const key = client(server, await apiKey(server, "project:backend"));
   for (const id of [1, 2]) await key.post("/api/rooms", { id, name: `room ${id}` });
-  const locks = webLocks();
-  const stored = new Map<string, string>();
-  const listeners = new Set<(changed: string) => void>();
-  const requests: string[] = [];
-  // Channels have names of their own in each test.
-  const origin = `http://${Math.random()}.test`;
-  const page = (): Page => {
-    const connections = new Set<AbortController>();
-    const here = surroundings();
-    const tell = (own: ((changed: string) => void) | null, changed: string) => {
-      for (const listener of listeners) if (listener !== own) setImmediate(() => listener(changed));
-    };
-    let own: ((changed: string) => void) | null = null;
-    const storage: SessionStorage = {
-      get: (name) => stored.get(name) ?? null,
-      set: (name, value) => {
-        stored.set(name, value);
-        tell(own, name);
-      },
-      remove: (name) => {
-        stored.delete(name);
-        tell(own, name);
-      },
-      subscribe: (changed) => {
-        own = changed;
-        listeners.add(changed);
-      },
-    };
-    const fetch: typeof globalThis.fetch = async (input, init) => {
-      const { pathname, search } = new URL(String(input));
-      requests.push(`${init!.method} ${pathname}`);
-      const response = await server.request(pathname + search, {
-        method: init!.method!,
-        headers: new Headers(init!.headers),
-        ...(init!.body != null && { body: init!.body }),
-      });
-      init!.signal!.throwIfAborted();
-      const connection = new AbortController();
-      connections.add(connection);
-      init!.signal!.addEventListener("abort", () => connection.abort(init!.signal!.reason));
-      return new Response(cuttable(response.body!, connection.signal), response);
-    };
-    return {
-      // Reconnects come at once, so that no test waits.
-      client: clientIn(
-        { ...here, fetch, locks, after: (ms, act) => here.after(ms < 30_000 ? ms / 50 : ms, act) },
-        { url: origin, storage },
-      ),
-      cut: () => {
-        for (const connection of connections) connection.abort(new TypeError("terminated"));
-      },
-    };
-  };
-  return { server, key, page, requests };
-}
-
-/** The same body, which fails when the signal is aborted. */
-function cuttable(body: ReadableStream<Uint8Array>, signal: AbortSignal): ReadableStream<Uint8Array> {
-  const reader = body.getReader();
-  return new ReadableStream<Uint8Array>({
-    start(controller) {
-      signal.addEventListener("abort", () => {
-        controller.error(signal.reason);
-        reader.cancel().catch(() => undefined);
-      });
-    },
-    async pull(controller) {
-      const { value, done } = await reader.read();
-      if (signal.aborted) return;
-      if (done) controller.close();
-      else controller.enqueue(value);
-    },
-  });
+  return { server, key, ...pagesOf(server) };
 }
 
 /** What a live list shows, as it changes. */

@@ -16,6 +16,12 @@ interface Member {
   readonly since: number;
 }
 
+interface Task {
+  readonly id: number;
+  readonly title: string | null;
+  readonly version: number;
+}
+
 /** As `svc gen types` would write them. */
 export interface Tables {
   notes: {
@@ -31,6 +37,18 @@ export interface Tables {
     update: { note?: number | null };
     key: number | { id: number };
     references: { note: "notes" };
+  };
+  guests: {
+    row: { readonly id: number; readonly name: string };
+    create: { name: string };
+    update: { name?: string };
+    key: number;
+  };
+  tasks: {
+    row: Task;
+    create: { id?: number; title: string };
+    update: { title?: string };
+    key: number | { id: number };
   };
   members: {
     row: Member;
@@ -53,6 +71,15 @@ members:
     room:  { type: text, not_null: true }
     user:  { type: text, not_null: true }
     since: { type: integer, not_null: true }
+guests:
+  columns:
+    id:   { type: integer, primary_key: true }
+    name: { type: text, not_null: true }
+tasks:
+  columns:
+    id:      { type: integer, primary_key: true }
+    title:   { type: text, unique: true }
+    version: { type: integer, managed: version }
 comments:
   columns:
     id:   { type: integer, primary_key: true }
@@ -74,6 +101,11 @@ allowed_origins = ["https://app.example.com"]
 ${all}
 [rules.members]
 ${all}
+[rules.tasks]
+${all}
+[rules.guests]
+read = "public"
+create = "public"
 [rules.comments]
 ${all}
 `;

@@ -17,6 +17,7 @@ it("no secret reaches a log or a body that is not its owner's, whatever goes wro
       foreignKeysStayOn: database.foreignKeysStayOn,
       answerBytesMax: database.answerBytesMax,
       imageBytesMax: database.imageBytesMax,
+      statementsMax: database.statementsMax,
       close: () => database.close(),
     }),
   });

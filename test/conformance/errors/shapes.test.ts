@@ -121,6 +121,7 @@ it("a failure that nobody expected is 500 without a word of its cause, which is 
       foreignKeysStayOn: database.foreignKeysStayOn,
       answerBytesMax: database.answerBytesMax,
       imageBytesMax: database.imageBytesMax,
+      statementsMax: database.statementsMax,
       close: () => database.close(),
     }),
   });

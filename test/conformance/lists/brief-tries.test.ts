@@ -41,6 +41,7 @@ const watched = (database: Database): Database => ({
   foreignKeysStayOn: database.foreignKeysStayOn,
   answerBytesMax: database.answerBytesMax,
   imageBytesMax: database.imageBytesMax,
+  statementsMax: database.statementsMax,
   runsBeside: true,
   query: (statements, long) => {
     if (statements.some(({ sql }) => sql.includes("_page AS MATERIALIZED")))

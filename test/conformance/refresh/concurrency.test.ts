@@ -120,6 +120,7 @@ function startingLine() {
       foreignKeysStayOn: database.foreignKeysStayOn,
       answerBytesMax: database.answerBytesMax,
       imageBytesMax: database.imageBytesMax,
+      statementsMax: database.statementsMax,
       close: () => database.close(),
     }),
   };

@@ -22,6 +22,7 @@ export function databaseWithForeignKeysOn(): Database {
     foreignKeysStayOn: database.foreignKeysStayOn,
     answerBytesMax: database.answerBytesMax,
     imageBytesMax: database.imageBytesMax,
+    statementsMax: database.statementsMax,
     close: () => database.close(),
   };
 }

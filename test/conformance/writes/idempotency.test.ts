@@ -83,12 +83,22 @@ test("several rows, and what was there", async () => {
   const first = await ann.post("/api/notes", rows, once("k"));
   const again = await ann.post("/api/notes", rows, once("k"));
   expect([again.status, isReplay(again), dataOf(again)]).toEqual([201, true, dataOf(first)]);
+  const plain = [
+    { text: "p", size: 1e300 },
+    { text: "q", hidden: true },
+    { text: "r", file: "aGk=" },
+  ];
+  const made = await ann.post("/api/notes", plain, once("plain"));
+  const made2 = await ann.post("/api/notes", plain, once("plain"));
+  expect([made2.status, isReplay(made2), dataOf(made2)]).toEqual([201, true, dataOf(made)]);
+  expect(dataOf<unknown[]>(made)).toHaveLength(3);
+  await ann.delete(`/api/notes/${dataOf<{ id: string }[]>(made)[0]!.id}`);
   const path = "/api/notes?on_conflict=text&on_duplicate=update";
   const upsert = [{ text: "a", size: 2 }, { text: "c" }];
   const changed = await ann.post(path, upsert, once("k"));
   const changed2 = await ann.post(path, upsert, once("k"));
   expect([changed2.status, isReplay(changed2), dataOf(changed2)]).toEqual([200, true, dataOf(changed)]);
-  expect(await count(ann)).toBe(3);
+  expect(await count(ann)).toBe(4);
 });
 
 test("twenty at once: one effect, equal answers", async () => {

@@ -67,8 +67,8 @@ const calls: Call = {
   "/__test/start": async (asked, { id, bindings }) => {
     const project = await start(id, asked, bindings);
     projects.set(id, project);
-    const { foreignKeysStayOn, answerBytesMax, imageBytesMax } = project.database;
-    return { foreignKeysStayOn, answerBytesMax, imageBytesMax };
+    const { foreignKeysStayOn, answerBytesMax, imageBytesMax, statementsMax } = project.database;
+    return { foreignKeysStayOn, answerBytesMax, imageBytesMax, statementsMax };
   },
   "/__test/database": async ({ method, statements }, { project: { database } }) => {
     try {

@@ -14,7 +14,10 @@ import type { MailMessage } from "../../../src/platform/platform.js";
 export interface Calls {
   "/__test/start": {
     readonly asked: Start;
-    readonly answer: Pick<Database, "foreignKeysStayOn" | "answerBytesMax" | "imageBytesMax">;
+    readonly answer: Pick<
+      Database,
+      "foreignKeysStayOn" | "answerBytesMax" | "imageBytesMax" | "statementsMax"
+    >;
   };
   "/__test/database": { readonly asked: DatabaseCall; readonly answer: DatabaseAnswer };
   "/__test/hasher": {

@@ -34,6 +34,7 @@ export function schemaOf(tables: readonly Table[]): Schema {
       redirectUrls: [],
     },
     origins: [],
+    operations: new Map(),
   };
 }
 

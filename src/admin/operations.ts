@@ -1,0 +1,35 @@
+import { schemaVersionCheck } from "../auth/store/checks.js";
+import { isRefusal, type Refusal } from "../http/refusal.js";
+import { json } from "../http/respond.js";
+import type { LiveOperation } from "../schema/live-project.js";
+import type { AdminRequest } from "./services.js";
+
+/** GET /admin/api/operations: the operations of the schema in force (docs/reference/operations.md). */
+export async function getOperations({ services }: AdminRequest): Promise<Response | Refusal> {
+  const { platform, projects } = services;
+  const [found] = await platform.database.query([schemaVersionCheck()]);
+  const project = await projects.current(found!.rows[0]![0] as number | null);
+  if (isRefusal(project)) return project;
+  return json({ data: [...project.operations.values()].map(shown) });
+}
+
+function shown({ operation, proof }: LiveOperation) {
+  const { name, params, allow, steps } = operation;
+  const returning = steps.find(({ returns }) => returns !== null);
+  return {
+    name,
+    params: [...params.values()].map(({ name: param, type, nullable, check, default: value }) => ({
+      name: param,
+      type,
+      nullable,
+      required: value === undefined,
+      check,
+    })),
+    allow,
+    reads_only: steps.every(({ statement }) => statement.kind === "select"),
+    returns: returning?.returns ?? "none",
+    columns: (returning?.columns ?? []).map(({ name: column, type }) => ({ name: column, type })),
+    steps: steps.map(({ statement }) => statement.sql),
+    problems: proof.problems.map(({ message }) => message),
+  };
+}

@@ -1,0 +1,106 @@
+import { emailKey } from "../../auth/email.js";
+import { anonymous, type Caller, idOf, longWorkFor } from "../../auth/principal.js";
+import { schemaVersionCheck } from "../../auth/store/checks.js";
+import { userByEmail } from "../../auth/store/users.js";
+import { userOf } from "../../auth/user-of.js";
+import { isRefusal } from "../../http/refusal.js";
+import { parseStrictJson } from "../../http/strict-json.js";
+import { Tally } from "../../metering/tally.js";
+import { readProject } from "../../node/project-directory.js";
+import { StderrLog } from "../../node/stderr-log.js";
+import { systemClock, systemRandom } from "../../node/system.js";
+import { callOperation, callRefusal } from "../../operations/call.js";
+import { paramsFromBody } from "../../operations/params.js";
+import type { Database } from "../../platform/database.js";
+import { didYouMean } from "../../problems/did-you-mean.js";
+import type { Config } from "../../project/config.js";
+import { createProjectSource } from "../../schema/project-source.js";
+import { callerValues } from "../../tables/api-request.js";
+import { noPlanChecks } from "../../tables/plan-check.js";
+import { type Command, RefusedError, UsageError, unlessRefused } from "../command.js";
+import { withSystemTables } from "../local-database.js";
+
+/** `svc op`: runs an operation of the project on its database. */
+const op: Command = {
+  name: "op",
+  usage: "NAME [--json '{…}'] [--as EMAIL]",
+  summary: "Runs an operation of svc.schema.yaml on the project's database, and prints what it answers with.",
+  options: { json: { type: "string" }, as: { type: "string" } },
+  help: [
+    "--json '{…}'   the parameters as a JSON object; without it there are none",
+    "--as EMAIL     as this user, who may or may not run it; --as anonymous is nobody.",
+    "               Without it, as a key with the scope of the operation, whose rule is then not asked",
+  ],
+  positionals: ["NAME"],
+  run: async (invocation) => {
+    const [name] = invocation.positionals as [string];
+    const body = bodyOf(invocation.text("json") ?? "{}");
+    const project = readProject(invocation.directory);
+    const answer = await withSystemTables(project, (database) =>
+      answerOf(database, project.config, { name, body, as: invocation.text("as") }),
+    );
+    console.log(answer);
+    return 0;
+  },
+};
+
+/** The only command of this module: `svc op`. */
+export const commands: readonly Command[] = [op];
+
+function bodyOf(text: string): Readonly<Record<string, unknown>> {
+  const parsed = parseStrictJson(text);
+  if (isRefusal(parsed)) throw new UsageError(`--json: ${parsed.message}`);
+  const { value } = parsed;
+  if (typeof value !== "object" || value === null || Array.isArray(value))
+    throw new UsageError("--json: expected a JSON object");
+  return value as Record<string, unknown>;
+}
+
+interface Asked {
+  readonly name: string;
+  readonly body: Readonly<Record<string, unknown>>;
+  /** Whose address it is called by; undefined for a key. */
+  readonly as: string | undefined;
+}
+
+/** The JSON text that the operation answers with. Throws RefusedError. */
+async function answerOf(database: Database, config: Config, { name, body, as }: Asked): Promise<string> {
+  const log = new StderrLog(config.log, systemClock);
+  const [found] = await database.query([schemaVersionCheck()]);
+  const version = found!.rows[0]![0] as number | null;
+  const project = unlessRefused(await createProjectSource(config, database, log).current(version));
+  const live = project.operations.get(name);
+  if (live === undefined)
+    throw new RefusedError(
+      `there is no operation ${name}${didYouMean(name, [...project.operations.keys()])}`,
+    );
+  const caller = await callerOf(database, name, as);
+  const refusal = callRefusal({ live, caller });
+  if (refusal !== null) throw new RefusedError(refusal.message);
+  const params = unlessRefused(paramsFromBody(live.operation, body));
+  const nowMs = systemClock.now();
+  const principal = { principalKind: caller.kind, principalId: idOf(caller) };
+  const ran = await callOperation({ live, caller, project, nowMs }, params, () => ({
+    database,
+    tally: new Tally(),
+    plans: noPlanChecks,
+    values: callerValues(caller, Math.floor(nowMs / 1000)),
+    nowMs,
+    random: systemRandom,
+    changedBy: () => ({ ...principal, at: nowMs, attemptId: null }),
+    longWork: () => longWorkFor(caller, config.api),
+  }));
+  return unlessRefused(ran).json;
+}
+
+async function callerOf(database: Database, operation: string, as: string | undefined): Promise<Caller> {
+  if (as === undefined) return { kind: "key", id: "cli", scopes: [`operation:${operation}`] };
+  if (as === "anonymous") return anonymous;
+  const [found] = await database.query([userByEmail(emailKey(as))]);
+  const [row] = found!.rows;
+  if (row === undefined) throw new RefusedError(`there is no user ${as}`);
+  const { id, email, role, disabled, email_verified: emailVerified } = userOf(row);
+  if (disabled) throw new RefusedError(`the user ${as} is disabled`);
+  const texts = { id: String(id), email: String(email), role: String(role) };
+  return { kind: "user", ...texts, emailVerified, sessionId: "" };
+}

@@ -1,0 +1,26 @@
+import type { Client } from "./client.js";
+import { Outbox, type OutboxOptions } from "./outbox/outbox.js";
+import type { TableTypes } from "./table-types.js";
+
+export type {
+  Conflict,
+  Outbox,
+  OutboxOptions,
+  OutboxState,
+  PendingMutation,
+  Refused,
+  Resolution,
+  Sending,
+} from "./outbox/outbox.js";
+export { memoryOutboxStorage, type OutboxStorage } from "./outbox/storage.js";
+
+/**
+ * Makes an outbox of a client: it keeps what is written while the server cannot be reached, and sends it in its order
+ * (`docs/guides/client.md#the-outbox`). The rows show at once in the client's live lists.
+ */
+export function createOutbox<Tables extends { [N in keyof Tables]: TableTypes }>(
+  client: Client<Tables>,
+  options: OutboxOptions<Tables> = {},
+): Outbox<Tables> {
+  return new Outbox<Tables>(client, options);
+}

@@ -1,0 +1,432 @@
+import { type ClientParts, partsOf } from "../client.js";
+import { SvcError } from "../error.js";
+import { exclusive } from "../exclusive.js";
+import type { Change } from "../live/changes.js";
+import { eachSession } from "../live/feed.js";
+import { isFinal, untilOnline } from "../live/follow.js";
+import type { LooseTable, MutationResult, Pushed, PushedOperation } from "../operations.js";
+import type { Channel } from "../surroundings.js";
+import type { TableTypes } from "../table-types.js";
+import {
+  type Kept,
+  nothingKept,
+  numbered,
+  type Queued,
+  renamed,
+  replaced,
+  resynchronised,
+  withoutQueued,
+  withQueued,
+} from "./kept.js";
+import { type Untold, withUntold } from "./optimistic.js";
+import { defaultOutboxStorage, type OutboxStorage } from "./storage.js";
+
+/** A mutation that the server has not answered. */
+export interface PendingMutation<Tables = Record<never, never>> {
+  /** Names it within the outbox. */
+  readonly name: string;
+  readonly operations: readonly PushedOperation<Tables>[];
+}
+
+/** A mutation that the server refuses, and why. It stays refused. */
+export interface Refused<Tables = Record<never, never>> {
+  readonly mutation: PendingMutation<Tables>;
+  /** The operation that is refused; null where the whole mutation is malformed. */
+  readonly operation: PushedOperation<Tables> | null;
+  readonly error: NonNullable<MutationResult["error"]>;
+}
+
+/** A mutation that the server refuses because a row is not what its `base` says. */
+export interface Conflict<Tables = Record<never, never>> extends Refused<Tables> {
+  /** The columns of `base` that hold something else. */
+  readonly fields: readonly string[];
+  /** The row as it is now; null for who may not read it. */
+  readonly current: Readonly<Record<string, unknown>> | null;
+}
+
+/** What becomes of a mutation with a conflict: it is given up, or sent again with other operations. */
+export type Resolution<Tables = Record<never, never>> = "discard" | readonly PushedOperation<Tables>[];
+
+/**
+ * How far an outbox has come. `sent`: nothing is left; `sending`: a push is under way; `waiting`: the server could not be
+ * reached, or a handler has failed, and it is tried again after a pause; `signed_out`: it goes on once the user signs in again;
+ * `refused`: the server has refused the push itself, and it is tried again with the next mutation.
+ */
+export interface OutboxState {
+  readonly status: "sent" | "sending" | "waiting" | "signed_out" | "refused";
+  readonly error: Error | null;
+}
+
+/** Options of `createOutbox` (`docs/guides/client.md#the-outbox`). */
+export interface OutboxOptions<Tables = Record<never, never>> {
+  /** Tells outboxes of one origin from one another. */
+  readonly name?: string;
+  /** Decides what becomes of a mutation with a conflict; without it, it is discarded. */
+  readonly onConflict?: (conflict: Conflict<Tables>) => Resolution<Tables> | Promise<Resolution<Tables>>;
+  /** Is told of a mutation that the server refuses for another reason. */
+  readonly onRejected?: (refused: Refused<Tables>) => void | Promise<void>;
+  /** Where mutations are kept; without it IndexedDB, or memory where there is none. */
+  readonly storage?: OutboxStorage;
+}
+
+type Name<Tables> = [keyof Tables] extends [never] ? string : keyof Tables & string;
+type TypesOf<Tables, N> = N extends keyof Tables
+  ? Tables[N] extends TableTypes
+    ? Tables[N]
+    : LooseTable
+  : LooseTable;
+type KeyOf<T extends TableTypes> = unknown extends T["key"]
+  ? Readonly<Record<string, unknown>>
+  : Extract<T["key"], object>;
+
+/** What is told when the outbox or its state has changed. */
+type Listener<Tables> = (pending: readonly PendingMutation<Tables>[], state: OutboxState) => void;
+
+const mutationsMax = 100;
+const backoffMs = 500;
+const backoffMsMax = 30_000;
+/** How long a row that was written stays as the server has answered, if its list does not tell of it, in milliseconds. */
+const untoldMs = 5_000;
+/** In the place of a user's id, for a client with a key of the API. */
+const keyUser = "key";
+
+/** Keeps mutations until the server has done them, and sends them in their order (`docs/guides/client.md#the-outbox`). */
+export class Outbox<Tables = Record<never, never>> {
+  readonly #parts: ClientParts;
+  readonly #options: OutboxOptions<Tables>;
+  readonly #storage: OutboxStorage;
+  readonly #listeners = new Set<{ readonly listener: Listener<Tables> }>();
+  readonly #settled = new Map<string, (result: MutationResult) => void>();
+  readonly #end: () => void;
+  /** Who is signed in; undefined before that is known. */
+  #user: string | null | undefined;
+  /** What is stored of the user's mutations, as far as this page knows. */
+  #queue: readonly Queued[] = [];
+  /** What is about to be stored. */
+  #adding: readonly Queued[] = [];
+  /** What the server has done, and live lists may not have been told. */
+  #done: readonly Untold[] = [];
+  #state: OutboxState = { status: "sent", error: null };
+  #channel: Channel | null = null;
+  #wake = () => {};
+  /** Counts what is sent and answered, to tell rows of before from those of after. */
+  #count = 0;
+  /** What is on its way to the server, and since when. */
+  #sent: { readonly names: ReadonlySet<string>; readonly at: number } = { names: new Set(), at: 0 };
+  readonly #seen = new WeakMap<Change, number>();
+
+  constructor(client: object, options: OutboxOptions<Tables>) {
+    this.#parts = partsOf(client);
+    this.#options = options;
+    this.#storage = options.storage ?? defaultOutboxStorage();
+    const { sessions, hasKey, overlays } = this.#parts;
+    const uncover = overlays.add((table, terms, rows) => {
+      for (const row of rows) if (!this.#seen.has(row)) this.#seen.set(row, this.#count);
+      const waiting = this.pending.map(({ name, operations }): Untold => {
+        const { names, at } = this.#sent;
+        return {
+          operations: operations as Untold["operations"],
+          sentAt: names.has(name) ? at : null,
+          answer: null,
+        };
+      });
+      return withUntold(table, terms, rows, [...this.#done, ...waiting], (row) => this.#seen.get(row)!);
+    });
+    const controller = new AbortController();
+    const end = hasKey
+      ? () => controller.abort()
+      : eachSession(sessions, (user, signal) => this.#run(user, signal));
+    if (hasKey) void this.#run(keyUser, controller.signal);
+    this.#end = () => {
+      end();
+      uncover();
+    };
+  }
+
+  /** The mutations of the signed-in user that the server has not answered, in their order. */
+  get pending(): readonly PendingMutation<Tables>[] {
+    // One that has just been stored may be in both.
+    const adding = this.#adding.filter(({ name }) => !this.#queue.some((each) => each.name === name));
+    return [...this.#queue, ...adding].map(
+      ({ name, operations }) => ({ name, operations }) as PendingMutation<Tables>,
+    );
+  }
+
+  get state(): OutboxState {
+    return this.#state;
+  }
+
+  /** Creates a row. Resolves as `mutate` does. */
+  create<N extends Name<Tables>>(table: N, values: TypesOf<Tables, N>["create"]): Promise<Sending> {
+    return this.mutate([{ op: "create", table, values } as never]);
+  }
+
+  /**
+   * Changes a row. Where a column of `base` holds something else by now, that is a conflict. Resolves as `mutate` does.
+   */
+  update<N extends Name<Tables>>(
+    table: N,
+    key: KeyOf<TypesOf<Tables, N>>,
+    set: TypesOf<Tables, N>["update"],
+    base?: Partial<TypesOf<Tables, N>["row"]>,
+  ): Promise<Sending> {
+    return this.mutate([{ op: "update", table, key, set, ...(base && { base }) } as never]);
+  }
+
+  /** Deletes a row, as `update` changes one. */
+  delete<N extends Name<Tables>>(
+    table: N,
+    key: KeyOf<TypesOf<Tables, N>>,
+    base?: Partial<TypesOf<Tables, N>["row"]>,
+  ): Promise<Sending> {
+    return this.mutate([{ op: "delete", table, key, ...(base && { base }) } as never]);
+  }
+
+  /**
+   * Keeps operations that are to be one transaction, and sends them when that is possible. Resolves once they are stored on
+   * this device. Rejects with SvcError `unauthorized` where nobody is signed in, and with the storage's error.
+   */
+  async mutate(operations: readonly PushedOperation<Tables>[]): Promise<Sending> {
+    const { surroundings } = this.#parts;
+    const user = this.#user === undefined ? await this.#whoIsThere() : this.#user;
+    if (user === null)
+      throw new SvcError(401, "unauthorized", "sign in first: a mutation belongs to who makes it");
+    // A copy, as the caller may change what was given.
+    const copy = JSON.parse(JSON.stringify(operations)) as Queued["operations"];
+    const queued: Queued = { name: surroundings.unique(), id: null, operations: copy };
+    const settled = new Promise<MutationResult>((resolve) => this.#settled.set(queued.name, resolve));
+    this.#adding = [...this.#adding, queued];
+    this.#tell();
+    try {
+      await this.#change(user, (kept) => withQueued(kept, queued));
+    } catch (error) {
+      this.#settled.delete(queued.name);
+      throw error;
+    } finally {
+      this.#adding = this.#adding.filter((each) => each !== queued);
+      this.#tell();
+    }
+    this.#channel?.postMessage(null);
+    this.#wake();
+    return { name: queued.name, settled };
+  }
+
+  /** Resolves once the server has answered every mutation of the user who is signed in. */
+  async whenSent(): Promise<void> {
+    if (this.#user === undefined) await this.#whoIsThere();
+    await new Promise<void>((resolve) => {
+      const forget = this.listen((pending, state) => {
+        if (pending.length > 0 || state.status === "sending") return;
+        forget();
+        resolve();
+      });
+    });
+  }
+
+  /** Calls `listener` now, and whenever something has changed. Returns a function that ends this. */
+  listen(listener: Listener<Tables>): () => void {
+    const entry = { listener };
+    this.#listeners.add(entry);
+    queueMicrotask(() => this.#listeners.has(entry) && listener(this.pending, this.#state));
+    return () => this.#listeners.delete(entry);
+  }
+
+  /** Ends sending. What was not sent is kept. */
+  close(): void {
+    this.#end();
+  }
+
+  async #whoIsThere(): Promise<string | null> {
+    const { sessions, hasKey } = this.#parts;
+    return hasKey ? keyUser : ((await sessions.load())?.user.id ?? null);
+  }
+
+  #tell(): void {
+    this.#parts.overlays.changed();
+    for (const { listener } of this.#listeners) listener(this.pending, this.#state);
+  }
+
+  #become(status: OutboxState["status"], error: Error | null = null): void {
+    this.#state = { status, error };
+    this.#tell();
+  }
+
+  #nameOf(user: string): string {
+    return JSON.stringify([this.#parts.url, user, this.#options.name ?? ""]);
+  }
+
+  /** Changes what is kept, and shows it if the user is still signed in. */
+  async #change(user: string, act: (kept: Kept) => Kept): Promise<void> {
+    const { surroundings } = this.#parts;
+    let after: Kept | undefined;
+    await this.#storage.change(this.#nameOf(user), (kept = nothingKept(surroundings.unique())) => {
+      after = act(kept);
+      return after;
+    });
+    if (user === this.#user) this.#queue = after!.queue;
+  }
+
+  /** Sends what the user's outbox has, until the signal is aborted. */
+  async #run(user: string | null, signal: AbortSignal): Promise<void> {
+    const { surroundings, storage } = this.#parts;
+    this.#user = user;
+    this.#queue = [];
+    this.#done = [];
+    if (user === null) return this.#become("signed_out");
+    const lockName = `svc.outbox ${this.#nameOf(user)}`;
+    this.#listen(lockName, user, signal);
+    for (let failures = 0; !signal.aborted; failures++) {
+      let failure: Error;
+      try {
+        await this.#change(user, (kept) => kept);
+        if (signal.aborted) return;
+        if (this.#queue.length > 0) {
+          this.#become("sending");
+          await exclusive(lockName, storage, surroundings, () => this.#send(user, signal));
+        }
+        failures = -1;
+        if (this.#queue.length > 0 || signal.aborted) continue;
+        this.#become("sent");
+        await this.#woken(signal);
+        continue;
+      } catch (error) {
+        failure = error as Error;
+      }
+      if (signal.aborted) return;
+      const ofServer = failure instanceof SvcError ? failure : null;
+      if (ofServer !== null && isFinal(ofServer)) {
+        this.#become(ofServer.status === 401 ? "signed_out" : "refused", failure);
+        await this.#woken(signal);
+        continue;
+      }
+      this.#become("waiting", failure);
+      const ms = Math.min(backoffMs * 2 ** failures, backoffMsMax) * (0.5 + surroundings.random() / 2);
+      await untilOnline(Math.max(ms, (ofServer?.retryAfterSeconds ?? 0) * 1000), signal, surroundings);
+    }
+  }
+
+  #woken(signal: AbortSignal): Promise<void> {
+    return new Promise((resolve) => {
+      this.#wake = resolve;
+      signal.addEventListener("abort", () => resolve());
+    });
+  }
+
+  /** Takes what other tabs say: what they were told of mutations, or that there are new ones. */
+  #listen(name: string, user: string, signal: AbortSignal): void {
+    const channel = this.#parts.surroundings.channel(name);
+    this.#channel = channel;
+    signal.addEventListener("abort", () => channel?.close());
+    channel?.onMessage((message) => {
+      const told = message as { readonly name: string; readonly result: MutationResult } | null;
+      void this.#change(user, (kept) => kept).then(() => {
+        if (told !== null) this.#settle(told.name, told.result);
+        this.#tell();
+      });
+    });
+  }
+
+  /** Sends until nothing is left. */
+  async #send(user: string, signal: AbortSignal): Promise<void> {
+    const { push, hasKey, surroundings } = this.#parts;
+    for (let max = mutationsMax; !signal.aborted; ) {
+      let client = "";
+      let sent: readonly Queued[] = [];
+      await this.#change(user, (kept) => {
+        const next = numbered(kept, max);
+        ({ client } = kept);
+        sent = next.kept.queue.slice(0, next.sent.length);
+        return next.kept;
+      });
+      if (sent.length === 0 || signal.aborted) return;
+      this.#sent = { names: new Set(sent.map(({ name }) => name)), at: ++this.#count };
+      const mutations = sent.map(({ id, operations }) => ({ id, operations }));
+      const body = { client, mutations };
+      const call = { method: "POST", path: "/api/_svc/push", body, signal };
+      try {
+        const { results } = (await push(hasKey ? call : { ...call, user })).data as Pushed;
+        for (const result of results) {
+          const queued = sent.find(({ id }) => id === result.id);
+          if (queued !== undefined) await this.#take(user, queued, result, signal);
+        }
+        max = mutationsMax;
+      } catch (error) {
+        if (!(error instanceof SvcError)) throw error;
+        const { status, code, message, columns, expected } = error;
+        if (expected !== null) {
+          await this.#change(user, (kept) => resynchronised(kept, expected, surroundings.unique()));
+          for (const { id, name } of sent)
+            if (id! < expected) this.#answer(name, { id: id!, status: "duplicate" });
+        } else if (!isOfOne(error)) throw error;
+        // One of them is refused as it stands, and by itself it turns out which.
+        else if (sent.length > 1) max = 1;
+        // The server knows another mutation by this number, as where this device's storage was copied.
+        else if (status === 422) await this.#change(user, (kept) => renamed(kept, surroundings.unique()));
+        else {
+          const result = { id: sent[0]!.id!, status: "rejected", error: { code, message, columns } } as const;
+          await this.#change(user, (kept) => renamed(kept, surroundings.unique()));
+          await this.#take(user, sent[0]!, result, signal);
+        }
+      }
+    }
+  }
+
+  /** Takes what the server says of a mutation. */
+  async #take(user: string, queued: Queued, result: MutationResult, signal: AbortSignal): Promise<void> {
+    const { onConflict, onRejected } = this.#options;
+    const { status, operation, error, fields, current } = result;
+    const { name, operations } = queued;
+    if (status === "conflict" || status === "rejected") {
+      const refused = {
+        mutation: { name, operations },
+        operation: operations[operation ?? -1] ?? null,
+        error: error!,
+      } as Refused<Tables>;
+      if (status === "rejected") await onRejected?.(refused);
+      else {
+        const conflict = { ...refused, fields: fields ?? [], current: current ?? null };
+        const resolution = (await onConflict?.(conflict)) ?? "discard";
+        if (signal.aborted) return;
+        if (resolution !== "discard") {
+          await this.#change(user, (kept) => replaced(kept, name, resolution as Queued["operations"]));
+          return this.#tell();
+        }
+      }
+    } else this.#keepDone(operations, result);
+    await this.#change(user, (kept) => withoutQueued(kept, name));
+    this.#answer(name, result);
+  }
+
+  #answer(name: string, result: MutationResult): void {
+    this.#settle(name, result);
+    this.#channel?.postMessage({ name, result });
+    this.#tell();
+  }
+
+  #settle(name: string, result: MutationResult): void {
+    this.#settled.get(name)?.(result);
+    this.#settled.delete(name);
+  }
+
+  /** Shows what the server has done until it tells live lists of it. */
+  #keepDone(operations: Queued["operations"], { rows = [] }: MutationResult): void {
+    const done: Untold = { operations, sentAt: null, answer: { rows, at: ++this.#count } };
+    this.#done = [...this.#done, done];
+    this.#parts.surroundings.after(untoldMs, () => {
+      this.#done = this.#done.filter((each) => each !== done);
+      this.#tell();
+    });
+  }
+}
+
+/** A mutation that is stored on this device. */
+export interface Sending {
+  readonly name: string;
+  /** Resolves with what has become of it, if this page learns it. It does not reject. */
+  readonly settled: Promise<MutationResult>;
+}
+
+/** Whether a push was refused for a mutation in it. */
+function isOfOne({ status, code }: SvcError): boolean {
+  return code !== "unexpected_answer" && (status === 400 || status === 413 || status === 422);
+}

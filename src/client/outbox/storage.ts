@@ -1,0 +1,94 @@
+import type { Kept } from "./kept.js";
+
+/** Where outboxes keep what they have to send. */
+export interface OutboxStorage {
+  /**
+   * Replaces what is kept under a name, undefined where nothing is, by what `act` makes of it, as one transaction among all
+   * tabs. Resolves once that is stored.
+   */
+  change(name: string, act: (kept: Kept | undefined) => Kept): Promise<void>;
+}
+
+const database = "svc.outbox";
+const store = "outboxes";
+
+/** The part of IndexedDB that is used here. */
+interface Factory {
+  open(name: string, version: number): OpenRequest;
+}
+interface Request<Result> {
+  readonly result: Result;
+  readonly error: unknown;
+  onsuccess: (() => void) | null;
+  onerror: (() => void) | null;
+}
+interface OpenRequest extends Request<Connection> {
+  onupgradeneeded: (() => void) | null;
+}
+interface Connection {
+  createObjectStore(name: string): unknown;
+  transaction(store: string, mode: "readwrite", options: { readonly durability: "strict" }): Transaction;
+  close(): void;
+  onversionchange: (() => void) | null;
+  onclose: (() => void) | null;
+}
+interface Transaction {
+  readonly error: unknown;
+  oncomplete: (() => void) | null;
+  onabort: (() => void) | null;
+  objectStore(name: string): {
+    get(key: string): Request<unknown>;
+    put(value: unknown, key: string): unknown;
+  };
+}
+
+/** IndexedDB, which outlives the page; memory where there is none, as under Node. */
+export function defaultOutboxStorage(): OutboxStorage {
+  const { indexedDB } = globalThis as { readonly indexedDB?: Factory };
+  return indexedDB === undefined ? memoryOutboxStorage() : indexedDBStorage(indexedDB);
+}
+
+/** An outbox that is lost with the page or process. */
+export function memoryOutboxStorage(): OutboxStorage {
+  const all = new Map<string, Kept>();
+  return { change: async (name, act) => void all.set(name, act(all.get(name))) };
+}
+
+function indexedDBStorage(factory: Factory): OutboxStorage {
+  let opened: Promise<Connection> | null = null;
+  const open = () =>
+    new Promise<Connection>((resolve, reject) => {
+      const request = factory.open(database, 1);
+      request.onupgradeneeded = () => request.result.createObjectStore(store);
+      request.onerror = () => reject(request.error);
+      request.onsuccess = () => {
+        const connection = request.result;
+        // The database is deleted, or the browser has closed it: it is opened anew.
+        connection.onclose = () => {
+          opened = null;
+        };
+        connection.onversionchange = () => {
+          opened = null;
+          connection.close();
+        };
+        resolve(connection);
+      };
+    });
+  return {
+    change: async (name, act) => {
+      opened ??= open();
+      const connection = await opened.catch((error) => {
+        opened = null;
+        throw error;
+      });
+      await new Promise<void>((resolve, reject) => {
+        const transaction = connection.transaction(store, "readwrite", { durability: "strict" });
+        transaction.oncomplete = () => resolve();
+        transaction.onabort = () => reject(transaction.error);
+        const outboxes = transaction.objectStore(store);
+        const request = outboxes.get(name);
+        request.onsuccess = () => outboxes.put(act(request.result as Kept | undefined), name);
+      });
+    },
+  };
+}

@@ -1,0 +1,140 @@
+import type { RxCollection, RxReplicationWriteToMasterRow, WithDeleted } from "rxdb";
+import type { Client } from "../client.js";
+import { SvcError } from "../error.js";
+import type { MutationResult, PushedOperation } from "../operations.js";
+import type { Documents, Fields } from "./documents.js";
+
+/** What is pushed to, and under which name. */
+export interface PushOptions<Row> {
+  readonly client: Pick<Client<never>, "push"> & { readonly table: unknown };
+  readonly collection: RxCollection<Row>;
+  readonly documents: Documents<Row>;
+  readonly table: string;
+  readonly replicationIdentifier: string;
+  /** Is told of a row that the server refuses, and that is taken back for that. */
+  readonly onRejected: (error: SvcError) => void;
+}
+
+const mutationsMax = 100;
+/** Nobody has come so far: the server answers with the number that is next. */
+const unknownNext = Number.MAX_SAFE_INTEGER - mutationsMax;
+/** How often it is tried to find out which number is next. */
+const attemptsMax = 5;
+
+/**
+ * Makes RxDB's push handler for a table: each document is a mutation of its own (`docs/sync.md#push`). Returns, as RxDB wants
+ * it, the documents as the server has them where that is not what RxDB takes them to be.
+ */
+export function pushHandler<Row>(
+  options: PushOptions<Row>,
+): (rows: RxReplicationWriteToMasterRow<Row>[]) => Promise<WithDeleted<Row>[]> {
+  const { documents, table, client, onRejected } = options;
+  const send = numberedSend(options);
+  // Columns that the server sets otherwise than it is told, such as times, are not what a client may know.
+  const setByServer = new Set<string>();
+  const rowOf = async (document: Fields): Promise<Fields | null> => {
+    try {
+      const rows = (client as unknown as Client<Record<never, never>>).table<Fields>(table);
+      return await rows.get(documents.keyOf(document));
+    } catch (error) {
+      if (error instanceof SvcError && (error.status === 404 || error.status === 403)) return null;
+      throw error;
+    }
+  };
+  return async (rows) => {
+    const written = rows.flatMap((row) => {
+      const operation = operationOf(row, table, documents, setByServer);
+      return operation === null ? [] : [{ document: row.newDocumentState as Fields, operation }];
+    });
+    const results = await send(written.map(({ operation }) => operation));
+    const masters: Fields[] = [];
+    for (const [i, { status, rows: answered, error, current }] of results.entries()) {
+      const { document, operation } = written[i]!;
+      if (status === "applied" && operation.op !== "delete")
+        for (const [column, value] of Object.entries(answered?.[0] ?? {}))
+          if (column in document && !isSame(value, documents.columnsOf(document)[column]))
+            setByServer.add(column);
+      if (status === "applied" || status === "duplicate") continue;
+      const isGone = error!.code === "not_found";
+      if (isGone && operation.op === "delete") continue;
+      const row = current ?? (isGone ? null : await rowOf(document));
+      masters.push(
+        row === null ? { ...document, _deleted: true } : { ...documents.documentOf(row), _deleted: false },
+      );
+      if (status === "rejected" && !isGone && error!.code !== "conflict")
+        onRejected(new SvcError(0, error!.code, error!.message, null, { columns: error!.columns ?? [] }));
+    }
+    return masters as WithDeleted<Row>[];
+  };
+}
+
+/** The write that a document stands for; null where none is needed. */
+function operationOf<Row>(
+  { assumedMasterState, newDocumentState }: RxReplicationWriteToMasterRow<Row>,
+  table: string,
+  documents: Documents<Row>,
+  setByServer: ReadonlySet<string>,
+): PushedOperation | null {
+  const document = newDocumentState as Fields;
+  const before = assumedMasterState as Fields | undefined;
+  const key = documents.keyOf(document);
+  const values = documents.columnsOf(document);
+  const isThere = before !== undefined && before._deleted !== true;
+  const assumed = isThere ? documents.columnsOf(before) : {};
+  // A document, or a part of one that is an object, is compared as a whole by RxDB alone.
+  const baseOf = (columns: readonly string[]) => {
+    const known = columns.filter(
+      (column) => !(column in key) && !setByServer.has(column) && Object(assumed[column]) !== assumed[column],
+    );
+    const base = Object.fromEntries(known.map((column) => [column, assumed[column]]));
+    return known.length > 0 ? { base } : {};
+  };
+  // One that is deleted before the server has told of it may be there.
+  if (document._deleted === true) return { op: "delete", table, key, ...baseOf(Object.keys(assumed)) };
+  if (!isThere) return { op: "create", table, values };
+  const columns = [...new Set([...Object.keys(values), ...Object.keys(assumed)])];
+  const changed = columns.filter((column) => !(column in key) && !isSame(values[column], assumed[column]));
+  if (changed.length === 0) return null;
+  const set = Object.fromEntries(changed.map((column) => [column, values[column] ?? null]));
+  return { op: "update", table, key, set, ...baseOf(changed.filter((column) => column in assumed)) };
+}
+
+const isSame = (a: unknown, b: unknown): boolean => JSON.stringify(a ?? null) === JSON.stringify(b ?? null);
+
+/** Makes a function that pushes operations as mutations, under the numbers that follow on those of before. */
+function numberedSend<Row>({
+  client,
+  collection,
+  replicationIdentifier,
+}: PushOptions<Row>): (operations: readonly PushedOperation[]) => Promise<MutationResult[]> {
+  let name: Promise<string> | null = null;
+  let next: number | null = null;
+  return async (operations) => {
+    name ??= nameOf(collection, replicationIdentifier);
+    const results: MutationResult[] = [];
+    for (let attempts = 0; results.length < operations.length; ) {
+      const rest = operations.slice(results.length, results.length + mutationsMax);
+      const first: number = next ?? unknownNext;
+      const mutations = rest.map((operation, i) => ({ id: first + i, operations: [operation] }));
+      try {
+        const pushed = await client.push({ client: await name, mutations: mutations as never });
+        if (pushed.results.length === 0)
+          throw new SvcError(200, "unexpected_answer", "a push without results");
+        results.push(...pushed.results);
+        next = first + pushed.results.length;
+      } catch (error) {
+        const { expected, status } = error as Partial<SvcError>;
+        next = expected ?? null;
+        // Another tab may have used the number.
+        if ((next === null && status !== 422) || ++attempts === attemptsMax) throw error;
+      }
+    }
+    return results;
+  };
+}
+
+/** The name under which a collection pushes, always the same on one device: the server knows a bounded number of them. */
+async function nameOf<Row>({ database, name }: RxCollection<Row>, identifier: string): Promise<string> {
+  const hash = await database.hashFunction(JSON.stringify([await database.storageToken, name, identifier]));
+  return `rxdb.${hash.slice(0, 32)}`;
+}

@@ -1,0 +1,89 @@
+import type { NamedOperation, OperationParam, ReturnedColumn } from "../project/model.js";
+import type { OperationRules } from "../project/parse-operation-rules.js";
+import { admitsAnonymous } from "../rules/specialise.js";
+import { type JsonSchema, valueSchema } from "./column-schema.js";
+import {
+  data,
+  idempotencyKey,
+  jsonContent,
+  list,
+  meteringMembers,
+  nullOr,
+  object,
+  operation,
+} from "./operation.js";
+
+/** The paths of the project's operations (docs/reference/operations.md#calling). */
+export function namedOperationPaths(
+  operations: Iterable<NamedOperation>,
+  rules: ReadonlyMap<string, OperationRules>,
+  { metered, cookies }: { readonly metered: boolean; readonly cookies: boolean },
+): JsonSchema {
+  return Object.fromEntries(
+    [...operations].map((named) => {
+      const { name, params, steps } = named;
+      const { allow } = rules.get(name)!;
+      const callers = [
+        "accessToken",
+        "cookie",
+        "apiKey",
+        ...(admitsAnonymous(allow) ? ["anybody" as const] : []),
+      ] as const;
+      // Null, too, where what RETURNING gave was lost before it could be kept for a repetition.
+      const rows = nullOr(answerSchema(named));
+      const source = {
+        tag: "operations",
+        summary: `Runs the operation ${name}`,
+        callers,
+        answers: { 200: metered ? object({ data: rows, meta: object(meteringMembers) }) : data(rows) },
+      };
+      const optional = [...params.values()].filter((param) => param.default !== undefined);
+      const body = object(
+        Object.fromEntries([...params.values()].map((param) => [param.name, paramSchema(param)])),
+        ...optional.map((param) => param.name),
+      );
+      const post = {
+        ...source,
+        id: `run_${name}`,
+        body: jsonContent(body),
+        parameters: [idempotencyKey],
+        errors: [400, 401, 403, 404, 409, 413, 415, 422, 429, 500, 503] as const,
+      };
+      const get = {
+        ...source,
+        id: `get_${name}`,
+        parameters: [...params.values()].map((param) => ({
+          name: param.name,
+          in: "query",
+          required: param.default === undefined,
+          schema: valueSchema(param.type),
+        })),
+        errors: [400, 401, 403, 404, 409, 429, 500, 503] as const,
+      };
+      const onlyReads = steps.every(({ statement }) => statement.kind === "select");
+      const paths = {
+        post: operation(post, cookies),
+        ...(onlyReads && { get: operation(get, cookies) }),
+      };
+      return [`/ops/${name}`, paths];
+    }),
+  );
+}
+
+function paramSchema({ type, nullable }: OperationParam): JsonSchema {
+  return nullable ? nullOr(valueSchema(type)) : valueSchema(type);
+}
+
+/** The schema of the rows that an operation answers with. */
+function answerSchema({ steps }: NamedOperation): JsonSchema {
+  const returning = steps.find(({ returns }) => returns !== null);
+  if (returning === undefined) return { type: "null" };
+  const row = object(
+    Object.fromEntries(returning.columns.map((column) => [column.name, columnSchema(column)])),
+  );
+  return returning.returns === "one" ? row : list(row);
+}
+
+function columnSchema({ type, notNull }: ReturnedColumn): JsonSchema {
+  return notNull ? valueSchema(type) : nullOr(valueSchema(type));
+}

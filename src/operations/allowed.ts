@@ -1,0 +1,46 @@
+import { authValues, type Caller, permitsOperation } from "../auth/principal.js";
+import { Refusal } from "../http/refusal.js";
+import type { Expression, Literal } from "../rules/ast.js";
+import { neverTrue, TRUE } from "../rules/fold.js";
+import { admitsAnonymous, specialise, withParams } from "../rules/specialise.js";
+import type { LiveOperation } from "../schema/live-project.js";
+
+/** The refusal of a caller who may not run the operation whatever the parameters are; null for others. */
+export function callerRefusal(caller: Caller, { operation, rules }: LiveOperation): Refusal | null {
+  if (caller.kind === "key") {
+    const scope = `operation:${operation.name}`;
+    return permitsOperation(caller.scopes, operation.name)
+      ? null
+      : new Refusal("forbidden", `the key lacks the scope ${scope}`, { facts: { rule: scope } });
+  }
+  const isForNobody = neverTrue(rules.allow);
+  const message = isForNobody ? "the operation is for keys alone" : "sign in to do this";
+  if (caller.kind === "anonymous" && !admitsAnonymous(rules.allow))
+    return new Refusal("unauthorized", message, byRule(operation));
+  return isForNobody ? new Refusal("forbidden", message, byRule(operation)) : null;
+}
+
+/**
+ * What of the operation's rule the database has to decide, for this caller and these parameters: a condition that names no
+ * row, or the literal `TRUE`. Refused where it can be decided without the database.
+ */
+export function openRule(
+  caller: Caller,
+  { operation, rules }: LiveOperation,
+  literals: ReadonlyMap<string, Literal["value"]>,
+  nowSeconds: number,
+): Expression | Refusal {
+  if (caller.kind === "key") return TRUE;
+  const open = specialise(withParams(rules.allow, literals), authValues(caller), nowSeconds);
+  return neverTrue(open) ? denied(operation) : open;
+}
+
+/** The 403 for an operation's rule that is not TRUE. */
+export function denied(operation: LiveOperation["operation"]): Refusal {
+  return new Refusal("forbidden", "the rule of this operation does not allow it", byRule(operation));
+}
+
+/** What the request log says of a refusal: the key of svc.schema.yaml that holds the rule. */
+function byRule({ name }: LiveOperation["operation"]) {
+  return { facts: { rule: `$operations.${name}.allow` } };
+}

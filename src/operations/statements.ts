@@ -1,0 +1,180 @@
+import { askNewestEntry, closeTransaction, openTransaction } from "../changes/transactions.js";
+import { abortText } from "../platform/abort.js";
+import type { Result, Statement } from "../platform/database.js";
+import type { NamedOperation } from "../project/model.js";
+import type { Expression } from "../rules/ast.js";
+import { alwaysTrue } from "../rules/fold.js";
+import type { LiveProject } from "../schema/live-project.js";
+import type { WriteExecution } from "../tables/execution.js";
+import { bind, bindSingle, param, type SlotValues, type Sql, sql } from "../tables/sql/fragment.js";
+import { type KeptRequest, keepValue, keptAnswer, unlessKept } from "../tables/sql/kept-answers.js";
+import {
+  changedRows,
+  only,
+  ownersText,
+  returnedRowsMax,
+  returningJson,
+  selectedJson,
+  undoing,
+  whereAllowed,
+  whereChanged,
+  whereChangedWithin,
+  whereFound,
+} from "../tables/sql/operation.js";
+import { notAllowed, stepReason } from "./step-refusal.js";
+import { consequencesOf, writtenBy } from "./written-rows.js";
+
+/** What it takes to make the statements of one run of an operation. */
+export interface RunOf {
+  readonly operation: NamedOperation;
+  /** What is left of its rule for the database to decide. */
+  readonly allow: Expression;
+  readonly project: Pick<LiveProject, "schema" | "catalog">;
+  readonly values: readonly SlotValues[];
+}
+
+/** Whether all steps of an operation only read, so that it takes GET. */
+export function onlyReads({ steps }: NamedOperation): boolean {
+  return steps.every(({ statement }) => statement.kind === "select");
+}
+
+/** The statement of an operation that only reads. */
+export interface ReadingRun {
+  readonly statement: Statement;
+  /** Whether its rule is decided quickly, by looking up single rows by indexes. */
+  readonly isShort: boolean;
+  /** The JSON text that the statement has answered with, not finished yet, or the reason why it is refused. */
+  readonly read: (result: Result) => { readonly json: string } | { readonly reason: string };
+}
+
+const refusedMark = "!";
+
+/**
+ * An operation that only reads is one statement, so that all its steps see the same state. It answers with a text: JSON,
+ * or behind `!` the reason why it is refused.
+ */
+export function readingRun({ operation, allow, project, values }: RunOf): ReadingRun {
+  const { catalog } = project;
+  const refused = (reason: string) => param(refusedMark + reason);
+  const returning = operation.steps.findIndex(({ returns }) => returns !== null);
+  const json =
+    returning === -1
+      ? sql`'null'`
+      : selectedJson(operation.steps[returning]!, catalog.answerBytesMax, (of) =>
+          refused(stepReason(returning, of)),
+        );
+  const answer = operation.steps.reduceRight<Sql>(
+    (later, { statement, expect }, index) =>
+      expect === null ? later : whereFound(statement, expect, later, refused(stepReason(index))),
+    json,
+  );
+  const gated = alwaysTrue(allow)
+    ? { value: answer, exact: true }
+    : whereAllowed(allow, catalog, answer, refused(notAllowed));
+  return {
+    statement: bindSingle(only(gated.value), values),
+    isShort: gated.exact,
+    read: ({ rows }) => {
+      const text = rows[0]![0] as string;
+      return text.startsWith(refusedMark) ? { reason: text.slice(refusedMark.length) } : { json: text };
+    },
+  };
+}
+
+/** The statements of an operation that writes. */
+export interface WritingRun {
+  readonly statements: readonly Statement[];
+  /** Whether its rule is decided quickly, and triggers and foreign keys lead to no more rows than those that it writes. */
+  readonly isShort: boolean;
+  /** Whether what is kept of it for a repetition is all that it answers with. */
+  readonly isKept: boolean;
+  /** The JSON text of the rows that it answers with, not finished yet, and how many rows it has written. */
+  readonly read: (results: readonly Result[]) => {
+    readonly json: string;
+    readonly rowsWritten: number | null;
+  };
+}
+
+/**
+ * An operation that writes is one batch. Behind the steps stand guards that undo it: each gives `abortText` with the nonce
+ * and a reason. With `kept` it is undone for the reason `kept` where it was done before, and else its answer is kept.
+ */
+export function writingRun(
+  { operation, allow, project, values }: RunOf,
+  execution: Pick<WriteExecution, "changedBy">,
+  nonce: string,
+  kept: KeptRequest | null,
+): WritingRun {
+  const { catalog } = project;
+  const refused = (reason: string) => undoing(abortText(nonce, reason));
+  const statements: Statement[] = [];
+  const add = (each: Sql) => statements.push(bind(each, values)) - 1;
+  if (kept !== null) statements.push(unlessKept(kept, nonce));
+  const keepAnswer = (request: KeptRequest, answer: Sql) => {
+    statements.push(keepValue(request, answer, values));
+    return statements.push(keptAnswer(request)) - 1;
+  };
+  const gate = alwaysTrue(allow) ? null : whereAllowed(allow, catalog, sql`1`, refused(notAllowed));
+  if (gate !== null) add(only(gate.value));
+  const consequences = operation.steps.map((step) => consequencesOf(step, project));
+  const isLogged = consequences.some((each) => each?.triggers.some(({ logged }) => logged));
+  const mark = () => (isLogged ? statements.push(askNewestEntry) - 1 : null);
+  if (isLogged) statements.push(openTransaction(execution.changedBy()));
+  let before = mark();
+  let json: (results: readonly Result[]) => string = () => "null";
+  const written: ((results: readonly Result[]) => number | null)[] = [];
+  operation.steps.forEach((step, index) => {
+    const reasoned = (of: string) => refused(stepReason(index, of));
+    const { statement, expect, returns } = step;
+    const follows = consequences[index];
+    if (follows == null) {
+      if (expect !== null) add(only(whereFound(statement, expect, sql`1`, refused(stepReason(index)))));
+      if (returns !== null) {
+        const answer = selectedJson(step, catalog.answerBytesMax, reasoned);
+        const at = kept === null ? add(only(answer)) : keepAnswer(kept, answer);
+        json = (results) => results[at]!.rows[0]!.at(-1) as string;
+      }
+    } else {
+      const at = add(returns === null ? ownersText(statement) : returningJson(step));
+      const changedAt = add(changedRows);
+      if (expect !== null) add(only(whereChanged(expect, sql`1`, refused(stepReason(index)))));
+      if (returns !== null) {
+        const least = returns === "one" ? 1 : 0;
+        add(only(whereChangedWithin(least, returnedRowsMax, sql`1`, reasoned)));
+        json = (results) => joined(results[at]!, returns);
+      }
+      const [from, to] = [before, mark()];
+      before = to;
+      written.push((results) => {
+        const number = (i: number) => results[i]!.rows[0]![0] as number;
+        const entries = from === null || to === null ? 0 : number(to) - number(from);
+        return writtenBy(follows, { changed: number(changedAt), counted: results[at]!.rowsWritten, entries });
+      });
+    }
+  });
+  if (isLogged) statements.push(...closeTransaction);
+  // What RETURNING has given, no later statement can read. The answer is put in its place once it is known.
+  const isKept = operation.steps.some((step, i) => step.returns !== null && consequences[i] == null);
+  const returns = operation.steps.some((step) => step.returns !== null);
+  if (kept !== null && !isKept) statements.push(keepValue(kept, returns ? sql`''` : sql`'null'`, values));
+  return {
+    statements,
+    isKept,
+    isShort:
+      (gate?.exact ?? true) &&
+      consequences.every((each) => each?.triggers.some(({ elsewhere }) => elsewhere) !== true),
+    read: (results) => ({
+      json: json(results),
+      rowsWritten: written.reduce<number | null>((sum, count) => {
+        const more = count(results);
+        return sum === null || more === null ? null : sum + more;
+      }, 0),
+    }),
+  };
+}
+
+/** The rows that a RETURNING has given, each as a text. */
+function joined({ rows }: Result, returns: "one" | "many"): string {
+  const texts = rows.map(([text]) => text as string);
+  return returns === "one" ? texts[0]! : `[${texts.join(",")}]`;
+}

@@ -1,0 +1,70 @@
+import { badRequest, Refusal } from "../http/refusal.js";
+import { ConstraintError, StatementError } from "../platform/database.js";
+import type { NamedOperation } from "../project/model.js";
+import { noRow, returnedRowsMax, tooManyRows } from "../tables/sql/operation.js";
+import { isTooLargeImage } from "../tables/sql/row.js";
+import { denied } from "./allowed.js";
+
+/** The reason by which the rule of an operation refuses it. */
+export const notAllowed = "allow";
+
+/** The reason by which a step refuses an operation: that it changed or found another number of rows, or `of` its rows. */
+export function stepReason(index: number, of = "expect"): string {
+  return `${index}:${of}`;
+}
+
+/** The answer for a reason that `notAllowed` or `stepReason` has given. */
+export function refusalOf(operation: NamedOperation, reason: string): Refusal {
+  if (reason === notAllowed) return denied(operation);
+  const [index, of] = reason.split(":");
+  const step = operation.steps[Number(index)]!;
+  switch (of) {
+    case noRow:
+      return new Refusal("not_found", "there is no such row");
+    case tooManyRows:
+      return badRequest(`the operation would answer with more than ${returnedRowsMax} rows`);
+    case "expect":
+      return new Refusal(step.otherwise, words[step.otherwise]);
+    default:
+      return badRequest("the rows are too large for an answer");
+  }
+}
+
+const words = {
+  conflict: "a step of the operation did not find what it expects, so nothing was done",
+  not_found: "a step of the operation did not find its row, so nothing was done",
+  forbidden: "a step of the operation does not allow it, so nothing was done",
+  bad_request: "a step of the operation cannot be done with these parameters, so nothing was done",
+} as const;
+
+/**
+ * Why the database did not carry an operation out: a broken constraint, a row that is too large, or SQL that cannot be
+ * evaluated with these values. No message names a column, as an operation may write tables that its caller cannot read.
+ * Null where the error is no fault of the request.
+ */
+export function refusalOfError(error: unknown): Refusal | null {
+  if (error instanceof ConstraintError) return constraintRefusal(error);
+  if (!(error instanceof StatementError)) return null;
+  if (error.message.includes("too many levels of trigger recursion"))
+    return badRequest("this leads to too many changes of other rows, each by the one before");
+  if (isTooLargeImage(error.message))
+    return new Refusal("payload_too_large", "a value, or a row, is larger than the database takes");
+  return badRequest("a step of the operation cannot be evaluated with these values");
+}
+
+function constraintRefusal({ kind, detail }: ConstraintError): Refusal {
+  switch (kind) {
+    case "not_null":
+      return badRequest("a column that must have a value has none");
+    case "datatype":
+      return badRequest("a value is not of its column's type");
+    case "check":
+      return badRequest("a value breaks a check of a table");
+    case "trigger":
+      return badRequest(detail ?? "a trigger of a table refuses this");
+    case "unique":
+      return new Refusal("conflict", "a row with the same key or unique values exists");
+    case "foreign_key":
+      return new Refusal("conflict", "a reference does not hold");
+  }
+}

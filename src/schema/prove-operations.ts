@@ -1,0 +1,297 @@
+import {
+  type Database,
+  NotSetUpError,
+  type Result,
+  type Statement,
+  StatementError,
+} from "../platform/database.js";
+import type { Problem } from "../problems/problem.js";
+import { schemaFile } from "../project/file-names.js";
+import type { OperationStep, Schema } from "../project/model.js";
+import { givenParameters, operationPath } from "../project/parse-operations.js";
+import { boundSql, proveSql } from "../sqlite/proof.js";
+import { quoteName, tokenize } from "../sqlite/sql-tokens.js";
+
+/** What the database says of one operation. */
+export interface ProvedOperation {
+  /** Why it must not run; empty where it may. */
+  readonly problems: readonly Problem[];
+  /**
+   * Whether no step walks over rows by itself, so that it takes no longer in large tables than in small ones. What triggers
+   * do is not looked at.
+   */
+  readonly isShort: boolean;
+}
+
+/**
+ * Asks the database of every step of the schema's operations which tables it opens, by EXPLAIN: only those that it names,
+ * and where it writes, those that triggers and foreign keys lead to from there. What the text of a step must not name is
+ * known of the text already (`proveSql`); here the further tables and views of this database are held against it, too.
+ */
+export async function proveOperations(
+  database: Database,
+  schema: Pick<Schema, "operations" | "tables">,
+): Promise<ReadonlyMap<string, ProvedOperation>> {
+  const steps = stepsOf(schema);
+  if (steps.length === 0) return new Map();
+  const objects = await loadObjects(database);
+  const named = nameProblems(schema, [...objects.tables.keys(), ...objects.views]);
+  const proofs = await explained(database, steps, objects);
+  return new Map(
+    [...schema.operations.keys()].map((operation) => {
+      const own = steps.flatMap(({ path, step }, index) => {
+        const proof = proofs[index]!;
+        if (!isWithin(path, operation)) return [];
+        const messages =
+          typeof proof === "string"
+            ? [`the database refuses it: ${proof}`]
+            : openingProblems(step, proof, objects);
+        const problems = messages.map((message) => ({ file: schemaFile, path, message }));
+        return [{ problems, isShort: typeof proof !== "string" && !proof.loops }];
+      });
+      const problems = [
+        ...named.filter(({ path }) => isWithin(path, operation)),
+        ...own.flatMap((step) => step.problems),
+      ];
+      return [operation, { problems, isShort: own.every(({ isShort }) => isShort) }];
+    }),
+  );
+}
+
+function isWithin(path: string, operation: string): boolean {
+  return path.startsWith(`${operationPath(operation)}.`);
+}
+
+/** The problems of steps that name one of these tables and views, where the schema does not declare it. */
+export function nameProblems(
+  schema: Pick<Schema, "operations" | "tables">,
+  names: Iterable<string>,
+): readonly Problem[] {
+  const tables = new Set([...schema.tables.keys()].map((name) => name.toLowerCase()));
+  const others = new Set([...names].map((name) => name.toLowerCase()).filter((name) => !tables.has(name)));
+  return stepsOf(schema).flatMap(({ path, step, parameters }) =>
+    (proveSql(step.statement.sql, { tables, others, parameters }).problems ?? []).map(({ message }) => ({
+      file: schemaFile,
+      path,
+      message,
+    })),
+  );
+}
+
+function stepsOf({ operations }: Pick<Schema, "operations">): readonly NamedStep[] {
+  return [...operations.values()].flatMap(({ name, params, steps }) =>
+    steps.map((step, index) => ({
+      step,
+      path: operationPath(name, "steps", String(index), "sql"),
+      parameters: new Set([...params.keys(), ...givenParameters.keys()]),
+    })),
+  );
+}
+
+interface NamedStep {
+  readonly path: string;
+  readonly step: OperationStep;
+  readonly parameters: ReadonlySet<string>;
+}
+
+/** The tables of a database, as far as a proof needs them. All names are in lower case. */
+interface Objects {
+  /** Stands for the schema: another schema has another tag. */
+  readonly tag: string;
+  /** For each table the pages at which it and its indexes begin. */
+  readonly tables: ReadonlyMap<string, readonly number[]>;
+  readonly views: ReadonlySet<string>;
+  readonly virtual: readonly string[];
+  /** For each table those that a write of it may open: by its triggers, and by foreign keys in both directions. */
+  readonly leadsTo: ReadonlyMap<string, ReadonlySet<string>>;
+}
+
+async function loadObjects(database: Database): Promise<Objects> {
+  const [master, keys] = await database.query(
+    [
+      "SELECT lower(type) AS type, lower(name) AS name, lower(tbl_name) AS tbl, rootpage, sql FROM sqlite_master",
+      String.raw`SELECT lower(m.name) AS child, lower(f."table") AS parent FROM sqlite_master m JOIN pragma_foreign_key_list(m.name) f
+    WHERE m.type = 'table' AND m.name NOT LIKE '\_cf\_%' ESCAPE '\' AND m.sql NOT LIKE 'CREATE VIRTUAL%'`,
+    ].map((sql) => ({ sql, params: [] })),
+  );
+  const rows = master!.rows as readonly (readonly [string, string, string, number | null, string | null])[];
+  const pages = new Map<string, number[]>();
+  for (const [type, , table, page] of rows)
+    if (type === "table" || type === "index") pages.set(table, [...(pages.get(table) ?? []), page ?? 0]);
+  const leadsTo = new Map<string, Set<string>>();
+  const lead = (from: string, to: string) => leadsTo.set(from, (leadsTo.get(from) ?? new Set()).add(to));
+  for (const [child, parent] of keys!.rows as readonly (readonly [string, string])[]) {
+    lead(child, parent);
+    lead(parent, child);
+  }
+  for (const [type, , table, , sql] of rows)
+    if (type === "trigger")
+      for (const { value } of tokenize(sql ?? ""))
+        if (pages.has(value.toLowerCase())) lead(table, value.toLowerCase());
+  const virtual = rows.flatMap(([type, name, , , sql]) =>
+    type === "table" && /^create virtual/i.test(sql ?? "") ? [name] : [],
+  );
+  const views = rows.flatMap(([type, name]) => (type === "view" ? [name] : []));
+  return { tag: tagOf(JSON.stringify(rows)), tables: pages, views: new Set(views), virtual, leadsTo };
+}
+
+/** Digits that are most probably other ones for another text (FNV-1a of 32 bits). */
+function tagOf(text: string): string {
+  let hash = 0x811c9dc5;
+  for (let i = 0; i < text.length; i++) hash = Math.imul(hash ^ text.charCodeAt(i), 0x01000193) >>> 0;
+  return String(hash);
+}
+
+/** What EXPLAIN says of a statement. */
+interface Explanation {
+  /** The pages at which the tables and indexes begin that it opens. */
+  readonly pages: readonly number[];
+  /** The virtual tables and table functions that it opens; `unknown` for one that is none of those. */
+  readonly virtual: readonly string[];
+  readonly writes: boolean;
+  /** Whether it walks over the rows of anything by itself; what its triggers do is not looked at. */
+  readonly loops: boolean;
+  /** Whether it opens tables of another database than the main one. */
+  readonly elsewhere: boolean;
+}
+
+const tableFunctions = ["json_each", "json_tree"];
+
+/** The explanation of each step, or the database's message where it cannot be compiled. */
+async function explained(
+  database: Database,
+  steps: readonly NamedStep[],
+  { virtual, tag }: Pick<Objects, "virtual" | "tag">,
+): Promise<readonly (Explanation | string)[]> {
+  const modules = [...tableFunctions, ...virtual];
+  // SQLite shows a virtual table by an address, which is told by explaining a read of it on the same connection.
+  const known = modules.map((name) => explain(`SELECT 1 FROM ${quoteName(name)}`, tag));
+  const read = (results: readonly Result[]): readonly Explanation[] => {
+    const addresses = new Map(modules.map((name, index) => [addressesIn(results[index]!)[0] ?? "", name]));
+    return results.slice(modules.length).map((result) => explanationOf(result, addresses));
+  };
+  const statements = steps.map((step) => explainStep(step, tag));
+  const ask = async (asked: readonly Statement[]) => {
+    try {
+      return read(await database.query([...known, ...asked]));
+    } catch (error) {
+      // A name may look like one of the server's own tables (NotSetUpError).
+      if (error instanceof StatementError || error instanceof NotSetUpError) return error.message;
+      throw error;
+    }
+  };
+  const all = await ask(statements);
+  if (typeof all !== "string") return all;
+  const each: (Explanation | string)[] = [];
+  for (const statement of statements) {
+    const answer = await ask([statement]);
+    each.push(typeof answer === "string" ? answer : answer[0]!);
+  }
+  return each;
+}
+
+function explainStep({ step }: NamedStep, schemaTag: string): Statement {
+  const { text, parameters } = boundSql(step.statement);
+  return explain(text, schemaTag, parameters.length);
+}
+
+/**
+ * An EXPLAIN for the schema that `schemaTag` stands for. D1 keeps compiled statements by their text, and an EXPLAIN, which
+ * is not run, is not compiled anew when the schema has changed.
+ */
+function explain(sql: string, schemaTag: string, parameters = 0): Statement {
+  return { sql: `EXPLAIN /* ${schemaTag} */ ${sql}`, params: Array.from({ length: parameters }, () => null) };
+}
+
+function addressesIn({ rows }: Result): readonly string[] {
+  return rows.flatMap(([, opcode, , , , p4]) => (opcode === "VOpen" ? [String(p4)] : []));
+}
+
+const opening = ["OpenRead", "OpenWrite", "ReopenIdx"];
+const walking = ["Next", "Prev", "VNext", "SorterNext"];
+
+function explanationOf(result: Result, addresses: ReadonlyMap<string, string>): Explanation {
+  const rows = result.rows.map(([, opcode, p1, p2, p3]) => ({
+    opcode: String(opcode),
+    p1,
+    p2: Number(p2),
+    p3,
+  }));
+  const opened = rows.filter(({ opcode }) => opening.includes(opcode));
+  const cleared = rows.filter(({ opcode }) => opcode === "Clear");
+  const transactions = rows.filter(({ opcode }) => opcode === "Transaction");
+  return {
+    pages: [...opened.map(({ p2 }) => p2), ...cleared.map(({ p1 }) => Number(p1))],
+    virtual: addressesIn(result).map((address) => addresses.get(address) ?? "unknown"),
+    writes: transactions.some(({ p2 }) => p2 > 0),
+    loops: hasLoop(mainProgram(result)),
+    elsewhere:
+      opened.some(({ p3 }) => p3 !== 0) ||
+      cleared.some(({ p2 }) => p2 !== 0) ||
+      transactions.some(({ p1 }) => p1 !== 0),
+  };
+}
+
+/**
+ * Whether a program has a loop: a step to the next row, or a jump back, as recursion has it. The jump to 1 at the end of a
+ * program begins it. What a program has put into a table of its own, such as the rows of a RETURNING, it may walk over: to
+ * put much there takes another loop.
+ */
+function hasLoop(program: Result["rows"]): boolean {
+  const own = new Set(program.flatMap(([, opcode, cursor]) => (opcode === "OpenEphemeral" ? [cursor] : [])));
+  return program.some(([address, opcode, cursor, p2]) => {
+    if (walking.includes(String(opcode))) return !own.has(cursor!);
+    return opcode === "Goto" && Number(p2) > 1 && Number(p2) <= Number(address);
+  });
+}
+
+/** The instructions of the statement itself: those of its triggers come after it, each numbered from 0 again. */
+function mainProgram({ rows }: Result): Result["rows"] {
+  const next = rows.findIndex(([address], index) => index > 0 && Number(address) === 0);
+  return next === -1 ? rows : rows.slice(0, next);
+}
+
+/** What a step opens that it must not, as messages. */
+function openingProblems(
+  { statement }: OperationStep,
+  proof: Explanation,
+  objects: Objects,
+): readonly string[] {
+  const { kind, tables, tableFunctions: used } = statement;
+  const writes = kind !== "select";
+  const reached = writes ? reachedFrom(tables, objects) : tables;
+  const allowed = new Set([...reached].flatMap((name) => objects.tables.get(name) ?? []));
+  // SQLite keeps the numbers of AUTOINCREMENT there.
+  if (writes) for (const page of objects.tables.get("sqlite_sequence") ?? []) allowed.add(page);
+  const names = new Map(
+    [...objects.tables].flatMap(([name, pages]) => pages.map((page) => [page, name] as const)),
+  );
+  const opened = proof.pages
+    .filter((page) => !allowed.has(page))
+    .map((page) => names.get(page) ?? `page ${page}`);
+  const virtual = proof.virtual.filter((name) => !used.has(name) && !reached.has(name));
+  return [
+    ...[...new Set([...opened, ...virtual])].map((name) => `it would open ${name}, which it does not name`),
+    ...(proof.writes && !writes ? ["it would write, although it is a SELECT"] : []),
+    ...(proof.elsewhere ? ["it would open another database"] : []),
+  ];
+}
+
+/** The tables that writes of these tables may open, themselves included. */
+function reachedFrom(tables: ReadonlySet<string>, { leadsTo }: Objects): ReadonlySet<string> {
+  const reached = new Set(tables);
+  // A set that grows while it is walked over is walked to its end.
+  for (const name of reached) for (const next of leadsTo.get(name) ?? []) reached.add(next);
+  return reached;
+}
+
+/**
+ * The EXPLAIN of every step of the operations, for the schema that `schemaTag` stands for (letters and digits). Behind the statements of a schema change, in the same transaction, they fail
+ * where a step would not fit the tables as they are after it.
+ */
+export function stepExplanations(
+  schema: Pick<Schema, "operations">,
+  schemaTag: string,
+): readonly Statement[] {
+  return stepsOf(schema).map((step) => explainStep(step, schemaTag));
+}

@@ -1,0 +1,111 @@
+import { toHex } from "../../encoding/hex.js";
+import type { SqlValue } from "../../platform/database.js";
+import { isPlainReal, realText, unscaledSql } from "../../platform/real-scale.js";
+import type { Column, Table } from "../../project/model.js";
+import type { Expression } from "../../rules/ast.js";
+import { alwaysTrue } from "../../rules/fold.js";
+import { columnsOf } from "../../rules/walk.js";
+import type { Catalog } from "../../schema/catalog.js";
+import type { Counted } from "../plan-check.js";
+import { commaList, integer, name, param, Slot, type Sql, sql } from "./fragment.js";
+import { guardOf } from "./guard.js";
+import type { AnswerSource } from "./kept-answers.js";
+import { namesOf, type SqlNames } from "./predicate.js";
+import { type Returned, returningOf } from "./returning.js";
+import { aborting, collated, defaultOf, keyJson } from "./row.js";
+
+/** A statement that creates several rows, whose values are a JSON array in the slot `rows` (`rowsText`). */
+export interface BulkStatement extends Counted<Sql> {
+  /** A SELECT of how many rows are looked up for the rule's `exists`, for right before it. Null without an `exists`. */
+  readonly probes: Sql | null;
+  /**
+   * A SELECT for right after it, which undoes the batch where not as many rows were created as the slot `count` says. The
+   * reason after what is in the slot `abort` is the number of the first row that the rule denies, and `denied`; or
+   * `0:ignored`.
+   */
+  readonly guard: Sql;
+  /** What it answers with, row by row; null where the rows cannot be found again. */
+  readonly answer: AnswerSource | null;
+}
+
+/**
+ * Creates rows in the order of an array, each if the rule is TRUE for it. Only for rules that no row of the array can
+ * change the outcome of, and for rows that give the same columns.
+ */
+export function bulkInsertStatement(
+  table: Table,
+  given: readonly Column[],
+  scaled: ReadonlySet<string>,
+  rule: Expression,
+  returned: Returned,
+  catalog: Catalog,
+): BulkStatement {
+  const physical = catalog.tables.get(table.name)!;
+  const returning = returningOf(table, returned, catalog);
+  const target = name(table.name);
+  const isGiven = (column: Column) => given.includes(column);
+  const read = [...columnsOf(rule, "new")].map((column) => table.columns.get(column)!);
+  const columns = [...new Set([...given, ...read])];
+  const values = columns.map((column) => {
+    const value = isGiven(column) ? element(column, given.indexOf(column), scaled) : defaultOf(column);
+    return sql`${value} AS ${name(column.name)}`;
+  });
+  const rows = sql`WITH _n AS MATERIALIZED (SELECT key AS _i, ${commaList(values)} FROM json_each(${param(new Slot("rows"))}))`;
+  const next: SqlNames["next"] = (column) => collated(sql`_n.${name(column)}`, column, physical);
+  const names = { ...namesOf(physical), next };
+  const guard = guardOf(alwaysTrue(rule) ? [] : [{ terms: [rule], names }], catalog);
+  const columnList = commaList(columns.map((column) => name(column.name)));
+  const probes = guard.measuredAll(rows, sql`_n`);
+  const denied = sql`${rows} SELECT min(_i) || ':denied' FROM _n WHERE (${guard.condition}) IS NOT TRUE`;
+  const reason = alwaysTrue(rule) ? sql`'0:ignored'` : sql`ifnull((${denied}), '0:ignored')`;
+  const isNumbered = physical.rowid !== null && !columns.some((column) => column.name === physical.rowid);
+  const last = sql`last_insert_rowid()`;
+  return {
+    statement: sql`${rows} INSERT OR ABORT INTO ${target} (${columnList}) SELECT ${columnList} FROM _n WHERE ${guard.condition} ORDER BY _i RETURNING ${returning.row} AS row`,
+    probes,
+    guard: sql`SELECT CASE WHEN changes() = ${param(new Slot("count"))} THEN 1 ELSE ${aborting(reason)} END AS held`,
+    // SQLite numbers the rows of one statement one after the other.
+    answer: isNumbered
+      ? {
+          row: returning.row,
+          key: keyJson(table, catalog),
+          from: sql`FROM ${target} WHERE ${target}.${name(physical.rowid!)} BETWEEN ${last} - ${param(new Slot("count"))} + 1 AND ${last}`,
+          readable: sql`0`,
+        }
+      : null,
+    asked: probes,
+    exact: guard.exact && returning.exact,
+    seeks: [...guard.seeks, ...returning.seeks],
+  };
+}
+
+/** The value of a column in the array `value` of a row. */
+function element({ type, name: column }: Column, index: number, scaled: ReadonlySet<string>): Sql {
+  const at = sql`value ->> ${integer(index)}`;
+  if (type === "blob") return sql`unhex(${at})`;
+  if (!scaled.has(column)) return at;
+  const part = (i: number) => `json_extract(value, '$[${index}][${i}]')`;
+  const exact: Sql = { text: unscaledSql(part(0), part(1)), params: [] };
+  const isScaled: Sql = { text: `json_type(value, '$[${index}]') = 'array'`, params: [] };
+  return sql`iif(${isScaled}, ${exact}, ${at})`;
+}
+
+/** The columns of type real in which one of the rows has a number that travels in two parts (`realText`). */
+export function scaledIn(rows: readonly ReadonlyMap<string, SqlValue>[]): ReadonlySet<string> {
+  const isScaled = (value: SqlValue) => typeof value === "number" && !isPlainReal(value);
+  return new Set(
+    rows.flatMap((row) => [...row].flatMap(([column, value]) => (isScaled(value) ? [column] : []))),
+  );
+}
+
+/** Rows as a JSON array of arrays, with the values of these columns. */
+export function rowsText(rows: readonly ReadonlyMap<string, SqlValue>[], columns: readonly Column[]): string {
+  const texts = rows.map((row) => `[${columns.map((column) => valueText(row.get(column.name)!)).join()}]`);
+  return `[${texts.join()}]`;
+}
+
+function valueText(value: SqlValue): string {
+  if (typeof value === "bigint") return String(value);
+  if (typeof value === "number") return realText(value);
+  return JSON.stringify(value instanceof Uint8Array ? toHex(value) : value);
+}

@@ -1,0 +1,147 @@
+import { isRefusal, type Refusal } from "../../http/refusal.js";
+import type { SqlValue } from "../../platform/database.js";
+import type { Memo } from "../../platform/memo.js";
+import type { Column } from "../../project/model.js";
+import type { Expression } from "../../rules/ast.js";
+import { existsIn } from "../../rules/walk.js";
+import { sqlTableName } from "../../sqlite/names.js";
+import { type Access, deniedBy } from "../access.js";
+import type { WriteExecution } from "../execution.js";
+import { bindCounted } from "../plan-check.js";
+import { withManaged } from "../row/managed-values.js";
+import { ignored } from "../row/refused-write.js";
+import type { RowValues } from "../row/row-request.js";
+import { insertOf, type RowWrite, returnedOf, type WriteTarget } from "../row/row-write.js";
+import { triggersOf } from "../row/sent-write.js";
+import { type BulkStatement, bulkInsertStatement, rowsText, scaledIn } from "../sql/bulk.js";
+import { bind, bindSingle } from "../sql/fragment.js";
+import { returnedRow } from "../sql/returning.js";
+import type { Step } from "./step.js";
+
+/** How many characters the rows may have that travel in one parameter: D1 takes 2 MB. */
+const textMax = 1_500_000;
+/** From how many rows on the statement is long work. */
+const shortRowsMax = 64;
+
+/**
+ * The step that creates several rows by one statement. Null where each has to be judged by what the ones before it left,
+ * because a rule looks into a table that the statement writes, or where the rows do not give the same columns.
+ */
+export function bulkStep(
+  target: WriteTarget,
+  bulk: Memo<BulkStatement>,
+  sent: readonly RowValues[],
+  execution: WriteExecution,
+): Step | Refusal | null {
+  const { access } = target;
+  if (!access.table.strict || !isJudgedAlone(access)) return null;
+  const columns = [...new Set(sent.flatMap((row) => [...row.keys()]))].map(
+    (each) => access.table.columns.get(each)!,
+  );
+  const rows = sent.map((row) => filled(row, columns));
+  if (rows.some((row) => row === null)) return null;
+  // What a row by itself would be refused for before it is sent.
+  const write = (index: number) => insertOf(target, sent[index]!, execution);
+  for (const index of sent.keys()) {
+    const single = write(index);
+    if (isRefusal(single)) return single.of(`row ${index}`);
+  }
+  const managed = rows.map((row) => withManaged("insert", access.managed, row!, execution));
+  const given = [...(managed[0]?.keys() ?? [])].map((each) => access.table.columns.get(each)!);
+  if (given.length === 0) return null;
+  const step = stepOf(managed, given, {
+    target,
+    bulk,
+    returned: returnedOf(access, new Map(columns.map((column) => [column.name, null]))),
+    execution,
+    write: (index) => write(index) as RowWrite,
+  });
+  return step;
+}
+
+/** Whether the outcome for a row does not hang on the rows before it. */
+function isJudgedAlone({ table, catalog, rule, readRule }: Access): boolean {
+  const looked = [rule, readRule]
+    .flatMap((each: Expression) => existsIn(each))
+    .map((node) => sqlTableName(node.table));
+  const triggers = catalog.tables.get(table.name)!.triggers.insert;
+  return looked.length === 0 || (!triggers.run && !looked.includes(table.name));
+}
+
+/**
+ * The row with a value for each of these columns. Null where a default in SQL would have to make one: a statement cannot
+ * leave a column to its default in some rows alone.
+ */
+function filled(row: RowValues, columns: readonly Column[]): RowValues | null {
+  const values = new Map<string, SqlValue>();
+  for (const column of columns) {
+    const value = row.get(column.name);
+    const fallback = column.default;
+    if (value !== undefined) values.set(column.name, value);
+    else if (fallback === null) values.set(column.name, null);
+    else if (fallback.kind === "sql") return null;
+    else
+      values.set(column.name, typeof fallback.value === "boolean" ? BigInt(fallback.value) : fallback.value);
+  }
+  return values;
+}
+
+/** What the step of some rows is made of, and that of the first of them. */
+interface Making {
+  readonly target: WriteTarget;
+  readonly bulk: Memo<BulkStatement>;
+  readonly returned: ReturnType<typeof returnedOf>;
+  readonly execution: WriteExecution;
+  readonly write: (index: number) => RowWrite;
+}
+
+function stepOf(rows: readonly RowValues[], given: readonly Column[], making: Making): Step | null {
+  const { target, bulk, returned, execution, write } = making;
+  const { table, catalog, rule, key } = target.access;
+  const scaled = scaledIn(rows);
+  const text = rowsText(rows, given);
+  if (text.length > textMax) return null;
+  const shape = key && `${key}\n${given.map((column) => column.name).join()}\n${[...scaled].join()}`;
+  const statement = bulk.get(shape, () => bulkInsertStatement(table, given, scaled, rule, returned, catalog));
+  const own = new Map<string, SqlValue>([
+    ["rows", text],
+    ["count", BigInt(rows.length)],
+  ]);
+  const values = [own, execution.values];
+  const bound = bindCounted(statement, values);
+  const probes = statement.probes === null ? [] : [bindSingle(statement.probes, values)];
+  const first = write(0);
+  return {
+    statements: (abort) => [
+      ...probes,
+      bound.statement,
+      bind(statement.guard, [new Map([["abort", abort]]), ...values]),
+    ],
+    read: (results) => {
+      const probed = probes.length === 0 ? 0 : (results[0]!.rows[0]![0] as number);
+      const { rows: written, rowsWritten } = results[probes.length]!;
+      const shown = written.map(([row]) => returnedRow(row as string));
+      return {
+        rows: shown.map(({ json }) => ({ json, isNew: true })),
+        write: first,
+        asked: [bound],
+        rowsRead: triggersOf(first).read ? null : shown.reduce((sum, row) => sum + row.probed, probed),
+        rowsWritten,
+      };
+    },
+    refused: (reason) => {
+      const [, index, why] = /^(\d+):(.*)$/.exec(reason)!;
+      const refusal = why === "ignored" ? ignored : deniedBy(table, "create");
+      return { refusal, differing: null, part: Number(index) };
+    },
+    writes: [first],
+    duration: statement.exact && rows.length <= shortRowsMax ? "short" : "long",
+    answer: { source: statement.answer, isBefore: false, values },
+    asked: [bound],
+    parts: {
+      count: rows.length,
+      first: (count) => stepOf(rows.slice(0, count), given, making)!,
+      write,
+    },
+  };
+}
