@@ -17,6 +17,8 @@ test("members see what a task was, and write it back", async () => {
     { op: "insert", by: null, row: { title: "the roof", created_by: "ada" } },
   ]);
   const seq = versions[1]!.seq;
+  const conditional = { headers: { "If-Match": "*", "Content-Type": "application/json" }, body: "{}" };
+  expectRefusal(await cleo.send("POST", "/api/tasks/_svc/restore", conditional), 400, "bad_request");
   expect(await row(restore(cleo, seq))).toEqual({ ...first, version: (first.version as number) + 2 });
   // The number of an entry is sealed for who was shown it.
   expectRefusal(await restore(ben, seq), 400, "bad_request");
