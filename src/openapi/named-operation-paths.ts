@@ -2,7 +2,16 @@ import type { NamedOperation, OperationParam, ReturnedColumn } from "../project/
 import type { OperationRules } from "../project/parse-operation-rules.js";
 import { admitsAnonymous } from "../rules/specialise.js";
 import { type JsonSchema, valueSchema } from "./column-schema.js";
-import { data, jsonContent, list, meteringMembers, nullOr, object, operation } from "./operation.js";
+import {
+  data,
+  idempotencyKey,
+  jsonContent,
+  list,
+  meteringMembers,
+  nullOr,
+  object,
+  operation,
+} from "./operation.js";
 
 /** The paths of the project's operations (docs/reference/operations.md#calling). */
 export function namedOperationPaths(
@@ -20,7 +29,8 @@ export function namedOperationPaths(
         "apiKey",
         ...(admitsAnonymous(allow) ? ["anybody" as const] : []),
       ] as const;
-      const rows = answerSchema(named);
+      // Null, too, where what RETURNING gave was lost before it could be kept for a repetition.
+      const rows = nullOr(answerSchema(named));
       const source = {
         tag: "operations",
         summary: `Runs the operation ${name}`,
@@ -36,7 +46,8 @@ export function namedOperationPaths(
         ...source,
         id: `run_${name}`,
         body: jsonContent(body),
-        errors: [400, 401, 403, 404, 409, 413, 415, 429, 500, 503] as const,
+        parameters: [idempotencyKey],
+        errors: [400, 401, 403, 404, 409, 413, 415, 422, 429, 500, 503] as const,
       };
       const get = {
         ...source,

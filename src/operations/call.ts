@@ -2,7 +2,9 @@ import { authValues, type Caller } from "../auth/principal.js";
 import { isRefusal, Refusal } from "../http/refusal.js";
 import type { SqlValue } from "../platform/database.js";
 import type { LiveOperation, LiveProject } from "../schema/live-project.js";
+import { asShown } from "../tables/as-shown.js";
 import type { WriteExecution } from "../tables/execution.js";
+import type { KeptRequest } from "../tables/sql/kept-answers.js";
 import { callerRefusal, openRule } from "./allowed.js";
 import { asLiterals, checkRefusal, type ParamValues } from "./params.js";
 import { type RanOperation, runOperation } from "./run.js";
@@ -24,12 +26,13 @@ const notProved = new Refusal("unavailable", "the operation does not fit the sch
 
 /**
  * Carries a call out that `callRefusal` has not refused: checks the parameters, asks the operation's rule, and runs its
- * steps. `begin` is called right before anything is sent to the database.
+ * steps. `begin` is called right before anything is sent to the database. `kept` is for a request that is done once.
  */
 export async function callOperation(
   { live, caller, project, nowMs }: OperationCall,
   params: ParamValues,
   begin: () => WriteExecution,
+  kept: KeptRequest | null = null,
 ): Promise<RanOperation | Refusal> {
   const { operation, rules, proof } = live;
   const auth = authValues(caller);
@@ -37,8 +40,9 @@ export async function callOperation(
   const literals = asLiterals(operation, params);
   const broken = checkRefusal(rules, literals, auth, nowSeconds);
   if (broken !== null) return broken;
-  const allow = openRule(caller, live, literals, nowSeconds);
-  if (isRefusal(allow)) return allow;
+  const open = openRule(caller, live, literals, nowSeconds);
+  if (isRefusal(open)) return open;
+  const allow = asShown(open, null, project.catalog);
   const given = new Map<string, SqlValue>([
     ["auth_id", auth.id],
     ["auth_email", auth.email],
@@ -47,5 +51,5 @@ export async function callOperation(
   ]);
   const execution = begin();
   const values = [params, given, execution.values];
-  return runOperation({ operation, allow, project, values }, proof.isShort, execution);
+  return runOperation({ operation, allow, project, values }, proof.isShort, execution, kept);
 }

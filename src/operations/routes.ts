@@ -6,6 +6,7 @@ import { jsonText } from "../http/respond.js";
 import { router } from "../http/router.js";
 import type { NamedOperation } from "../project/model.js";
 import { type ApiRequest, type ApiServices, answered, executionOf } from "../tables/api-request.js";
+import { idempotencyOf, replayedHeader } from "../tables/together/idempotency.js";
 import { callOperation, callRefusal } from "./call.js";
 import { type ParamValues, paramsFromBody, paramsFromQuery } from "./params.js";
 import { onlyReads } from "./statements.js";
@@ -32,13 +33,15 @@ async function operationResponse(asked: ApiRequest, name: string, c: Context): P
   if (refusal !== null) return refusal;
   const params = await paramsOf(asked, live.operation, method);
   if (isRefusal(params)) return params;
+  const kept = method === "GET" ? null : await idempotencyOf(asked);
+  if (isRefusal(kept)) return kept;
   const nowMs = services.platform.clock.now();
-  const ran = await callOperation({ live, caller, project, nowMs }, params, () =>
-    executionOf(asked, `ops/${name}`, "operation", nowMs),
-  );
+  const begin = () => executionOf(asked, `ops/${name}`, "operation", nowMs);
+  const ran = await callOperation({ live, caller, project, nowMs }, params, begin, kept);
   if (isRefusal(ran)) return ran;
   const meta = await attempt.succeed(200, ran.rowsReturned);
-  return jsonText(meta === "" ? `{"data":${ran.json}}` : `{"data":${ran.json},"meta":{${meta}}}`);
+  const body = meta === "" ? `{"data":${ran.json}}` : `{"data":${ran.json},"meta":{${meta}}}`;
+  return jsonText(body, 200, replayedHeader(ran.isReplayed));
 }
 
 async function paramsOf(

@@ -7,6 +7,7 @@ import { alwaysTrue } from "../rules/fold.js";
 import type { LiveProject } from "../schema/live-project.js";
 import type { WriteExecution } from "../tables/execution.js";
 import { bind, bindSingle, param, type SlotValues, type Sql, sql } from "../tables/sql/fragment.js";
+import { type KeptRequest, keepValue, keptAnswer, unlessKept } from "../tables/sql/kept-answers.js";
 import {
   changedRows,
   only,
@@ -85,6 +86,8 @@ export interface WritingRun {
   readonly statements: readonly Statement[];
   /** Whether its rule is decided quickly, and triggers and foreign keys lead to no more rows than those that it writes. */
   readonly isShort: boolean;
+  /** Whether what is kept of it for a repetition is all that it answers with. */
+  readonly isKept: boolean;
   /** The JSON text of the rows that it answers with, not finished yet, and how many rows it has written. */
   readonly read: (results: readonly Result[]) => {
     readonly json: string;
@@ -94,17 +97,23 @@ export interface WritingRun {
 
 /**
  * An operation that writes is one batch. Behind the steps stand guards that undo it: each gives `abortText` with the nonce
- * and a reason.
+ * and a reason. With `kept` it is undone for the reason `kept` where it was done before, and else its answer is kept.
  */
 export function writingRun(
   { operation, allow, project, values }: RunOf,
   execution: Pick<WriteExecution, "changedBy">,
   nonce: string,
+  kept: KeptRequest | null,
 ): WritingRun {
   const { catalog } = project;
   const refused = (reason: string) => undoing(abortText(nonce, reason));
   const statements: Statement[] = [];
   const add = (each: Sql) => statements.push(bind(each, values)) - 1;
+  if (kept !== null) statements.push(unlessKept(kept, nonce));
+  const keepAnswer = (request: KeptRequest, answer: Sql) => {
+    statements.push(keepValue(request, answer, values));
+    return statements.push(keptAnswer(request)) - 1;
+  };
   const gate = alwaysTrue(allow) ? null : whereAllowed(allow, catalog, sql`1`, refused(notAllowed));
   if (gate !== null) add(only(gate.value));
   const consequences = operation.steps.map((step) => consequencesOf(step, project));
@@ -121,8 +130,9 @@ export function writingRun(
     if (follows == null) {
       if (expect !== null) add(only(whereFound(statement, expect, sql`1`, refused(stepReason(index)))));
       if (returns !== null) {
-        const at = add(only(selectedJson(step, catalog.answerBytesMax, reasoned)));
-        json = (results) => results[at]!.rows[0]![0] as string;
+        const answer = selectedJson(step, catalog.answerBytesMax, reasoned);
+        const at = kept === null ? add(only(answer)) : keepAnswer(kept, answer);
+        json = (results) => results[at]!.rows[0]!.at(-1) as string;
       }
     } else {
       const at = add(returns === null ? ownersText(statement) : returningJson(step));
@@ -143,8 +153,13 @@ export function writingRun(
     }
   });
   if (isLogged) statements.push(...closeTransaction);
+  // What RETURNING has given, no later statement can read. The answer is put in its place once it is known.
+  const isKept = operation.steps.some((step, i) => step.returns !== null && consequences[i] == null);
+  const returns = operation.steps.some((step) => step.returns !== null);
+  if (kept !== null && !isKept) statements.push(keepValue(kept, returns ? sql`''` : sql`'null'`, values));
   return {
     statements,
+    isKept,
     isShort:
       (gate?.exact ?? true) &&
       consequences.every((each) => each?.triggers.some(({ elsewhere }) => elsewhere) !== true),

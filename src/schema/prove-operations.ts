@@ -224,12 +224,25 @@ function explanationOf(result: Result, addresses: ReadonlyMap<string, string>): 
     pages: [...opened.map(({ p2 }) => p2), ...cleared.map(({ p1 }) => Number(p1))],
     virtual: addressesIn(result).map((address) => addresses.get(address) ?? "unknown"),
     writes: transactions.some(({ p2 }) => p2 > 0),
-    loops: mainProgram(result).some(([, opcode]) => walking.includes(String(opcode))),
+    loops: hasLoop(mainProgram(result)),
     elsewhere:
       opened.some(({ p3 }) => p3 !== 0) ||
       cleared.some(({ p2 }) => p2 !== 0) ||
       transactions.some(({ p1 }) => p1 !== 0),
   };
+}
+
+/**
+ * Whether a program has a loop: a step to the next row, or a jump back, as recursion has it. The jump to 1 at the end of a
+ * program begins it. What a program has put into a table of its own, such as the rows of a RETURNING, it may walk over: to
+ * put much there takes another loop.
+ */
+function hasLoop(program: Result["rows"]): boolean {
+  const own = new Set(program.flatMap(([, opcode, cursor]) => (opcode === "OpenEphemeral" ? [cursor] : [])));
+  return program.some(([address, opcode, cursor, p2]) => {
+    if (walking.includes(String(opcode))) return !own.has(cursor!);
+    return opcode === "Goto" && Number(p2) > 1 && Number(p2) <= Number(address);
+  });
 }
 
 /** The instructions of the statement itself: those of its triggers come after it, each numbered from 0 again. */

@@ -11,17 +11,18 @@ import { isShownNumber, readsAsNumber } from "./numeric-text.js";
  * numbers. There SQLite can take a text for a number, or hold a number to differ from the text that it is shown as. No
  * index can serve a comparison with a marked column. `filterValues` holds values that are given when the statement is
  * sent, by name. Those that are missing there must not read as numbers; whoever calls this function makes sure of it.
+ * `table` is the one whose row the rule is about; null for a rule without a row.
  */
 export function asShown(
   expression: Expression,
-  table: TableName,
+  table: TableName | null,
   catalog: Catalog,
   filterValues: ReadonlyMap<string, SqlValue> = none,
 ): Expression {
   if (!catalog.hasMixedTexts) return expression;
   return marked(expression, {
     catalog,
-    row: catalog.tables.get(table),
+    row: table === null ? undefined : catalog.tables.get(table),
     aliases: new Map(),
     valueOf: (name) => filterValues.get(name),
   });

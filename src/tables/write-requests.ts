@@ -1,7 +1,7 @@
 import { isObject, readJson } from "../http/body.js";
 import { parseQueryString } from "../http/query-string.js";
 import { badRequest, isRefusal, type Refusal } from "../http/refusal.js";
-import { type HeadersRecord, jsonText } from "../http/respond.js";
+import { jsonText } from "../http/respond.js";
 import { accessTo } from "./api-request.js";
 import { bodyOf, type PermittedRequest, rowResponse, rowTarget } from "./permitted-request.js";
 import { createRow, deleteRow, updateRow } from "./row/row.js";
@@ -10,7 +10,7 @@ import { deleteOf, insertOf, type RowWrite, updateOf } from "./row/row-write.js"
 import { creatingUnder, etagOf, expectedVersions } from "./row/versions.js";
 import type { KeptRequest } from "./sql/kept-answers.js";
 import { bulkStep } from "./together/bulk.js";
-import { idempotencyOf, type Once, writeOnce } from "./together/idempotency.js";
+import { idempotencyOf, type Once, replayedHeader, writeOnce } from "./together/idempotency.js";
 import { type Step, writeStep } from "./together/step.js";
 import { conflictOf, parseUpsert, type Upsert, type UpsertTargets, upsertStep } from "./together/upsert.js";
 
@@ -39,7 +39,7 @@ export async function create(permitted: PermittedRequest): Promise<Response | Re
   if (once.outcome === "refused") return once.refusal;
   const { json, isNew } = once.rows[0]!;
   const etag = upsert === null && json !== null ? etagOf(access, json) : {};
-  return rowResponse(asked, json, isNew ? 201 : 200, { ...etag, ...replayed(once) });
+  return rowResponse(asked, json, isNew ? 201 : 200, { ...etag, ...replayedHeader(isReplay(once)) });
 }
 
 /** How many rows one request creates at most. */
@@ -71,7 +71,7 @@ async function createAll(
   return jsonText(
     meta === "" ? `{"data":${data}}` : `{"data":${data},"meta":{${meta}}}`,
     status,
-    replayed(once),
+    replayedHeader(isReplay(once)),
   );
 }
 
@@ -179,7 +179,7 @@ async function oneGuarded(
   if (once.outcome === "refused") return once.refusal;
   const json = once.rows[0]!.json!;
   const etag = isRefusal(write) || write.kind === "delete" ? {} : etagOf(permitted.access, json);
-  return rowResponse(permitted.asked, json, 200, { ...etag, ...replayed(once) });
+  return rowResponse(permitted.asked, json, 200, { ...etag, ...replayedHeader(isReplay(once)) });
 }
 
 type Done = Exclude<Once, { readonly outcome: "stopped" }>;
@@ -197,7 +197,4 @@ async function carryOut(
   return once as Done | Refusal;
 }
 
-/** Says of an answer that it was given before. */
-function replayed({ outcome }: Once): HeadersRecord {
-  return outcome === "replayed" ? { "Idempotency-Replayed": "true" } : {};
-}
+const isReplay = ({ outcome }: Once) => outcome === "replayed";

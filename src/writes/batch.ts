@@ -3,7 +3,7 @@ import { badRequest, isRefusal, type Refusal } from "../http/refusal.js";
 import { jsonText } from "../http/respond.js";
 import { type ApiRequest, accessTo, executionOf } from "../tables/api-request.js";
 import { rememberedOf } from "../tables/remembered.js";
-import { idempotencyOf, writeOnce } from "../tables/together/idempotency.js";
+import { idempotencyOf, replayedHeader, writeOnce } from "../tables/together/idempotency.js";
 import { writeStep } from "../tables/together/step.js";
 import { type AskedWrite, askedWrite, tableOf } from "./asked-write.js";
 import { keptReferences } from "./references.js";
@@ -14,9 +14,9 @@ export const batchWritesMax = 100;
 /** `POST /api/_svc/batch`: several writes as one transaction (docs/reference/http.md#batch). */
 export async function batch(asked: ApiRequest): Promise<Response | Refusal> {
   const { services, request, attempt, project } = asked;
-  const body = await readJson(request, services.config.api.max_body_bytes);
-  if (isRefusal(body)) return body;
-  const sent = operationsIn(body, batchWritesMax);
+  const sentBody = await readJson(request, services.config.api.max_body_bytes);
+  if (isRefusal(sentBody)) return sentBody;
+  const sent = operationsIn(sentBody, batchWritesMax);
   if (isRefusal(sent)) return sent;
   const kept = await idempotencyOf(asked);
   if (isRefusal(kept)) return kept;
@@ -39,9 +39,8 @@ export async function batch(asked: ApiRequest): Promise<Response | Refusal> {
   if (once.outcome === "stopped") throw new Error(`a batch was stopped: ${once.reason}`);
   const meta = await attempt.succeed(200, once.rows.length);
   const data = `[${once.rows.map(({ json }) => json).join()}]`;
-  const headers: Record<string, string> =
-    once.outcome === "replayed" ? { "Idempotency-Replayed": "true" } : {};
-  return jsonText(meta === "" ? `{"data":${data}}` : `{"data":${data},"meta":{${meta}}}`, 200, headers);
+  const body = meta === "" ? `{"data":${data}}` : `{"data":${data},"meta":{${meta}}}`;
+  return jsonText(body, 200, replayedHeader(once.outcome === "replayed"));
 }
 
 /** The array `operations` of a body, which is its only member. */

@@ -12,6 +12,17 @@ import { apiKey, type TestServer, testSecret } from "../support/server.js";
 const tables = `
 rooms: { columns: { id: { type: integer, primary_key: true }, owner: { type: text }, name: { type: text } }, indexes: [{ columns: [owner] }], search: [name] }
 members: { columns: { room: { type: integer, references: { table: rooms, on_delete: cascade } }, user: { type: text } }, primary_key: [room, user] }
+$operations:
+  rename:
+    params: { id: integer, name: text }
+    allow: "exists(rooms r where r.id = params.id and r.owner = auth.id) or params.id = 2"
+    steps:
+      - { sql: "update rooms set name = :name where id = :id", expect: 1 }
+      - { sql: "select id, name from rooms where id = :id", returns: one }
+  name:
+    params: { id: integer }
+    allow: authenticated
+    steps: [{ sql: "select name from rooms where id = :id", returns: one }]
 `;
 
 const config = `
@@ -95,6 +106,12 @@ describe("the table of round trips", () => {
     await ok("GET /api/:table/:id", () => ada.get("/api/rooms/1"));
     await ok("GET /api/:table/_svc/key", () => backend.get("/api/members/_svc/key?room=1&user=ada"));
     await ok("PATCH /api/:table/:id", () => ada.patch("/api/rooms/1", { name: "two" }));
+    await ok("POST /ops/:name", () => ada.post("/ops/rename", { id: 1, name: "three" }));
+    await ok("GET /ops/:name", () => ada.get("/ops/name?id=1"));
+    const refusedOperation = "POST /ops/:name, refused";
+    expect((await count(refusedOperation, () => ada.post("/ops/rename", { id: 2, name: "" }))).status).toBe(
+      409,
+    );
     await ok("DELETE /api/:table/:id", () => ada.delete("/api/rooms/1"));
     const missing = "PATCH, DELETE that find nothing to change";
     expect((await count(missing, () => ada.delete("/api/rooms/1"))).status).toBe(404);

@@ -40,9 +40,12 @@ export function unlessKept({ name: request, nowMs }: KeptRequest, nonce: string)
   );
 }
 
-/** Reads what is kept of a request: `[hash, answer]`, the answer as a JSON array of `KeptRow`. */
+/**
+ * Reads what is kept of a request: `[hash, at, answer]`. The answer of writes of rows is a JSON array of `KeptRow`; that of
+ * an operation is its JSON text, empty until it is known.
+ */
 export function keptAnswer({ name: request }: Pick<KeptRequest, "name">): Statement {
-  return statement("SELECT hash, answer FROM _idempotency WHERE name = ?", request);
+  return statement("SELECT hash, at, answer FROM _idempotency WHERE name = ?", request);
 }
 
 /** Of each row of an answer: whether it was new (1), its key, and its RETURNING; null where only keys are kept. */
@@ -97,6 +100,29 @@ export function keepRows(
     sql`INSERT OR REPLACE INTO _idempotency (name, hash, at, answer) SELECT ${named!}, ${hashed!}, ${at!}, iif(${bytes} <= ${integer(keptBytesMax)}, ${rows(sql`r || ''`)}, ${rows(sql`NULL`)})`,
     [given, ...values],
   );
+}
+
+/** Keeps a text as the answer of a request: `value` is SQL that makes it. */
+export function keepValue(
+  { name: request, hash, nowMs }: KeptRequest,
+  value: Sql,
+  values: readonly SlotValues[],
+): Statement {
+  const given = new Map<string, SqlValue>([
+    ["kept.name", request],
+    ["kept.hash", hash],
+    ["kept.at", BigInt(nowMs)],
+  ]);
+  const slots = [...given.keys()].map((slot) => param(new Slot(slot)));
+  return bind(
+    sql`INSERT OR REPLACE INTO _idempotency (name, hash, at, answer) SELECT ${slots[0]!}, ${slots[1]!}, ${slots[2]!}, ${value}`,
+    [given, ...values],
+  );
+}
+
+/** Puts another text in the place of the kept answer of a request. */
+export function replaceKept({ name: request }: Pick<KeptRequest, "name">, answer: string): Statement {
+  return statement("UPDATE _idempotency SET answer = ? WHERE name = ?", answer, request);
 }
 
 /** Keeps the answer of one of several writes until `keepAll`. */

@@ -2,6 +2,7 @@ import { principalOf } from "../../auth/principal.js";
 import { toBase64Url } from "../../encoding/base64.js";
 import { readText } from "../../http/body.js";
 import { badRequest, isRefusal, Refusal } from "../../http/refusal.js";
+import type { HeadersRecord } from "../../http/respond.js";
 import type { Memo } from "../../platform/memo.js";
 import type { Table } from "../../project/model.js";
 import type { Access } from "../access.js";
@@ -73,6 +74,11 @@ export async function hashOf(body: string): Promise<string> {
   return `#${toBase64Url(new Uint8Array(await crypto.subtle.digest("SHA-256", new TextEncoder().encode(body))))}`;
 }
 
+/** Says of an answer that it was given before. */
+export function replayedHeader(isReplayed: boolean): HeadersRecord {
+  return isReplayed ? { "Idempotency-Replayed": "true" } : {};
+}
+
 /** What it takes to show a kept answer: only what the caller may read now is shown. */
 export interface Showing {
   readonly accessTo: (table: Table) => Access | Refusal;
@@ -102,7 +108,8 @@ export async function writeOnce(
 const notKeepable = badRequest(
   `${header}: the key of this table is made by a default, by which a row cannot be found`,
 );
-const mismatch = new Refusal("idempotency_mismatch", `the ${header} came with another body before`);
+/** The answer 422, where a key came with another body before. */
+export const mismatch = new Refusal("idempotency_mismatch", `the ${header} came with another body before`);
 
 function keeping(steps: readonly Step[], request: KeptRequest): Beside {
   const [only] = steps;
@@ -126,7 +133,7 @@ async function replay(
   showing: Showing,
 ): Promise<Once | Refusal> {
   const [found] = await read(execution, [keptAnswer(request)], "short");
-  const [hash, answer] = found!.rows[0]!;
+  const [hash, , answer] = found!.rows[0]!;
   if (hash !== request.hash) return mismatch;
   const kept: readonly KeptRow[] = JSON.parse(answer as string);
   const parts = steps.length === 1 ? steps[0]!.parts : undefined;

@@ -94,7 +94,7 @@ export async function writeTogether(
       if (stopped.outcome === "refused") tally.add(null);
       return stopped;
     }
-    const { at, writes } = await failedAt(steps, execution, nonce);
+    const { at, writes } = await failedAt(steps, execution, nonce, beside);
     for (const write of writes) {
       const refusal = await refusalOfError(error, write, execution);
       if (refusal === null) continue;
@@ -205,18 +205,21 @@ function isExact({ asked }: StepOutcome, { plans, nowMs }: WriteExecution): bool
 
 /**
  * The number of the step that the database refuses, or of the row of an only step, and the writes that it is. Every batch
- * of these is undone at its end.
+ * of these is undone at its end. What stands around the steps comes with them, because a step may refer to what another one
+ * has left there.
  */
 async function failedAt(
   steps: readonly Step[],
   execution: WriteExecution,
   nonce: string,
+  { around }: Beside,
 ): Promise<{ readonly at: number; readonly writes: readonly RowWrite[] }> {
   const parts = steps.length === 1 ? steps[0]!.parts : undefined;
   const first = (count: number) => (parts === undefined ? steps.slice(0, count) : [parts.first(count)]);
   const tried = async (count: number): Promise<boolean> => {
     const { statements } = assembled(first(count), execution, nonce, {
-      ...nothingBeside,
+      before: () => [],
+      around,
       last: () => [undo(nonce, "tried")],
     });
     const long = longWorkOf(execution, batchDuration(steps));

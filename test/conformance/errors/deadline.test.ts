@@ -53,3 +53,26 @@ it("a key has more time, and sees the same rows", async () => {
   const page = await key.get("/api/notes?limit=1000&filter[label][contains]=note");
   expect(dataOf<unknown[]>(page)).toHaveLength(1000);
 });
+
+it("an operation that takes too long, reading or writing, ends with 503, and has done nothing", async () => {
+  leaveOut();
+  const operations = `
+$operations:
+  count:
+    allow: public
+    steps:
+      - { sql: "with recursive n(i) as (select 1 union all select i + 1 from n) select count(*) as n from n", returns: one, as: { n: integer } }
+  copy:
+    allow: public
+    steps:
+      - { sql: "insert into labels (label) values ('first')" }
+      - { sql: "insert into labels (label) select a.label from notes a, notes b, notes c" }
+`;
+  const server = await serve({ schema: schema + operations, config });
+  await run(server, `${numbers} INSERT INTO notes SELECT i, 'note ' || i FROM n LIMIT 2000`);
+  const nobody = client(server);
+  expectRefusal(await nobody.get("/ops/count"), 503, "deadline_exceeded");
+  if (onFile) expectRefusal(await nobody.post("/ops/copy", {}), 503, "deadline_exceeded");
+  expect(await rowsOf(server, "SELECT count(*) AS n FROM labels")).toEqual([[0]]);
+  expect((await nobody.get("/health")).status).toBe(200);
+});

@@ -44,7 +44,7 @@ describe("JSON that is refused", () => {
     ["a plus sign", '{"i":+1}'],
     ["a byte order mark", '\ufeff{"t":"a"}'],
     ["an array", "[]"],
-    ["an array of rows", '[{"t":"a"}]'],
+    ["an array of what is no row", '[{"t":"a"},["b"]]'],
     ["a string", '"t"'],
     ["a number", "1"],
     ["null", "null"],

@@ -83,6 +83,8 @@ describe("the OpenAPI document", () => {
       "/api/Error/_svc/aggregate",
       "/api/Error/{id}",
       "/api/Error/_svc/key",
+      "/api/_svc/batch",
+      "/api/_svc/push",
     ]);
     expect(paths["/api/rooms"].get.security).toContainEqual({});
     expect(paths["/api/rooms"].post.security).not.toContainEqual({});

@@ -38,8 +38,12 @@ export interface Accounts {
 }
 
 /** Two accounts of Ada's with 100 cents each, and one of Bob's. `operations` are further ones. */
-export async function serveAccounts(operations = "", more: Partial<TestProject> = {}): Promise<Accounts> {
-  const schema = accountsSchema + operations;
+export async function serveAccounts(
+  operations = "",
+  more: Partial<TestProject> = {},
+  before = accountsSchema,
+): Promise<Accounts> {
+  const schema = before + operations;
   const server = await serve({ schema, config: '[rules.accounts]\nread = "public"', ...more });
   for (const [id, owner] of [
     ["a1", "ada"],

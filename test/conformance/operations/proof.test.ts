@@ -59,6 +59,14 @@ describe("what the database says of a step", () => {
     steps: [{ sql: "update accounts set note = 'x'" }]
   look:
     steps: [{ sql: "select note from accounts where id = 'a1'", returns: one }]
+  recur:
+    steps: [{ sql: "with recursive c(i) as (select 1 union all select i + 1 from c limit 9) select i from c", expect: 9 }]
+  add:
+    steps: [{ sql: "insert into entries (id, account, cents) values (1, 'a1', 1) on conflict (id) do update set cents = 2 returning id", returns: one }]
+  first:
+    steps: [{ sql: "select id from accounts order by id limit 1", returns: one }]
+  sort:
+    steps: [{ sql: "select id from accounts order by note", returns: many }]
 `);
     const { operations, tables } = parseSchema(
       (await rowsOf(server, "SELECT text FROM _schema ORDER BY version DESC LIMIT 1"))[0]![0] as string,
@@ -68,6 +76,10 @@ describe("what the database says of a step", () => {
       ["transfer", true, []],
       ["walk", false, []],
       ["look", true, []],
+      ["recur", false, []],
+      ["add", true, []],
+      ["first", false, []],
+      ["sort", false, []],
     ]);
   });
 });

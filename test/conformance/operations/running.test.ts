@@ -3,7 +3,7 @@ import { client, dataOf, expectRefusal } from "../../support/client.js";
 import { member, rowsOf, run } from "../../support/people.js";
 import { receiptRows } from "../../support/receipts.js";
 import { apiKey } from "../../support/server.js";
-import { centsOf, serveAccounts } from "./accounts.js";
+import { accountsSchema, centsOf, serveAccounts } from "./accounts.js";
 
 const untouched = { a1: 100, a2: 100, b1: 100 };
 
@@ -183,6 +183,11 @@ describe("what operations are made of", () => {
     steps:
       - { sql: "update accounts set note = :text where id = :also or :also = ''" }
       - { sql: "select note from accounts where note = :text or note = :also order by id", returns: many }
+  several:
+    params: { ids: json }
+    allow: public
+    steps:
+      - { sql: "select id from accounts where id in (select value from json_each(:ids)) order by id", returns: many }
   keys_only:
     steps:
       - { sql: "delete from entries" }
@@ -261,6 +266,12 @@ describe("what operations are made of", () => {
     expect(await rowsOf(server, "SELECT count(*) AS n FROM accounts WHERE note IS NOT NULL")).toEqual([[0]]);
     expect(dataOf(await ada.post("/ops/bad", { on: 0 }))).toBeNull();
     expect(await rowsOf(server, "SELECT count(*) AS n FROM accounts WHERE note = 'done'")).toEqual([[3]]);
+  });
+
+  it("a list of any length is a JSON parameter", async () => {
+    const { nobody } = await serveAccounts(operations);
+    const ids = ["b1", "a1", ...Array.from({ length: 500 }, (_, i) => `none ${i}`)];
+    expect(dataOf(await nobody.post("/ops/several", { ids }))).toEqual([{ id: "a1" }, { id: "b1" }]);
   });
 
   it("a step may use who calls and when", async () => {
@@ -357,6 +368,58 @@ describe("what operations are made of", () => {
     expectRefusal(await nobody.post("/ops/read", { json: "{" }), 400, "bad_request");
     expectRefusal(await nobody.post("/ops/owe", {}), 400, "bad_request");
     expect(await rowsOf(server, "SELECT DISTINCT note, cents FROM accounts")).toEqual([['{"a":"b"}', 100]]);
+  });
+
+  it("a trigger says why it refuses, and one that ignores a row leaves it uncounted", async () => {
+    const schema = accountsSchema.replace(
+      "accounts:\n",
+      `accounts:
+  triggers:
+    no_dirt: "before update of note on accounts when new.note = 'dirt' begin select raise(abort, 'no dirt here'); end"
+    not_that: "before update of note on accounts when new.note = 'that' begin select raise(ignore); end"
+`,
+    );
+    const accounts = await serveAccounts(
+      `
+  say:
+    params: { note: text }
+    allow: public
+    steps:
+      - { sql: "update accounts set cents = cents + 1" }
+      - { sql: "update accounts set note = :note where id = 'a1'", expect: 1 }
+`,
+      {},
+      schema,
+    );
+    const { nobody } = accounts;
+    const say = (note: string) => nobody.post("/ops/say", { note });
+    expect(expectRefusal(await say("dirt"), 400, "bad_request")).toBe("no dirt here");
+    expectRefusal(await say("that"), 409, "conflict");
+    expect(await centsOf(accounts)).toEqual(untouched);
+    const answer = await say("clean");
+    expect(answer.body).toMatchObject({ data: null, meta: { rows_written: 4 } });
+  });
+
+  it("its rule may look into tables that are not STRICT, and compares texts as they are", async () => {
+    const schema = `
+numbers:
+  strict: false
+  columns: { code: { type: text, primary_key: true }, owner: { type: text } }
+$operations:
+`;
+    const { nobody, server } = await serveAccounts(
+      `
+  see:
+    params: { code: text }
+    allow: "exists(numbers n where n.code = params.code)"
+    steps: [{ sql: "select count(*) as n from numbers", returns: one, as: { n: integer } }]
+`,
+      { config: "" },
+      accountsSchema.replace("$operations:\n", schema),
+    );
+    await run(server, "INSERT INTO numbers (code) VALUES ('07')");
+    expect(dataOf(await nobody.get("/ops/see?code=07"))).toEqual({ n: 1 });
+    expectRefusal(await nobody.get("/ops/see?code=7"), 403, "forbidden");
   });
 
   it("answers with at most 1,000 rows", async () => {

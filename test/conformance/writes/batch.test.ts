@@ -129,6 +129,29 @@ describe("a batch", () => {
     expect(await all()).toEqual(before);
   });
 
+  test("whose later operations refer to earlier ones names the one that the database refuses", async () => {
+    const { server, ann } = await world();
+    dataOf(await ann.post("/api/teams", { id: "t", name: "T" }));
+    const membership = create("members", { team_id: { $ref: "0.id" }, user_id: "ann", role: "owner" });
+    const refused = async (bad: unknown, status: number, code: string, column: string) => {
+      const operations = [
+        create("teams", { name: "A" }),
+        membership,
+        update("teams", { id: { $ref: "1.team_id" } }, { name: "B" }),
+        bad,
+        update("teams", { id: { $ref: "0.id" } }, { name: "C" }),
+      ];
+      for (const headers of [{}, { "Idempotency-Key": code }]) {
+        const words = expectRefusal(await batch(ann, operations, headers), status, code, [column]);
+        expect(words).toMatch(/^operation 3: /);
+      }
+    };
+    await refused(create("teams", { name: "T" }), 409, "conflict", "name");
+    await refused(create("counters", { n: -1 }), 400, "bad_request", "n");
+    expect(await rowsOf(server, "SELECT name FROM teams")).toEqual([["T"]]);
+    expect(await rowsOf(server, "SELECT * FROM members")).toEqual([]);
+  });
+
   test("refers to what the caller may read, and to nothing else", async () => {
     const { server, ann } = await world();
     const team = (values: object) => create("teams", { name: "x", ...values });
