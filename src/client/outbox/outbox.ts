@@ -342,13 +342,9 @@ export class Outbox<Tables = Record<never, never>> {
       const mutations = sent.map(({ id, operations }) => ({ id, operations }));
       const body = { client, mutations };
       const call = { method: "POST", path: "/api/_svc/push", body, signal };
+      let results: readonly MutationResult[] = [];
       try {
-        const { results } = (await push(hasKey ? call : { ...call, user })).data as Pushed;
-        for (const result of results) {
-          const queued = sent.find(({ id }) => id === result.id);
-          if (queued !== undefined) await this.#take(user, queued, result, signal);
-          if (signal.aborted) return;
-        }
+        ({ results } = (await push(hasKey ? call : { ...call, user })).data as Pushed);
         max = mutationsMax;
       } catch (error) {
         if (!(error instanceof SvcError)) throw error;
@@ -368,6 +364,11 @@ export class Outbox<Tables = Record<never, never>> {
           await this.#change(user, (kept) => renamed(kept, client, surroundings.unique()));
         }
       }
+      for (const result of results) {
+        const queued = sent.find(({ id }) => id === result.id);
+        if (queued !== undefined) await this.#take(user, queued, result, signal);
+        if (signal.aborted) return;
+      }
     }
   }
 
@@ -382,10 +383,10 @@ export class Outbox<Tables = Record<never, never>> {
         operation: operations[operation ?? -1] ?? null,
         error: error!,
       } as Refused<Tables>;
-      if (status === "rejected") await onRejected?.(refused);
+      if (status === "rejected") await handled(() => onRejected?.(refused));
       else {
         const conflict = { ...refused, fields: fields ?? [], current: current ?? null };
-        const resolution = (await onConflict?.(conflict)) ?? "discard";
+        const resolution = (await handled(() => onConflict?.(conflict))) ?? "discard";
         if (signal.aborted) return;
         if (resolution !== "discard") {
           await this.#change(user, (kept) => replaced(kept, queued, resolution as Queued["operations"]));
@@ -424,6 +425,15 @@ export interface Sending {
   readonly name: string;
   /** Resolves with what has become of it, if this page learns it. It does not reject. */
   readonly settled: Promise<MutationResult>;
+}
+
+/** What a handler returns. Its failure is no answer of the server. */
+async function handled<T>(handler: () => T): Promise<Awaited<T>> {
+  try {
+    return await handler();
+  } catch (cause) {
+    throw new Error("a handler of the outbox has failed", { cause });
+  }
 }
 
 /** Whether a push was refused for a mutation in it. */
