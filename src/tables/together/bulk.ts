@@ -34,7 +34,7 @@ export function bulkStep(
   execution: WriteExecution,
 ): Step | Refusal | null {
   const { access } = target;
-  if (!access.table.strict || !isCounted(access) || !isJudgedAlone(access)) return null;
+  if (!access.table.strict || !isJudgedAlone(access)) return null;
   const columns = [...new Set(sent.flatMap((row) => [...row.keys()]))].map(
     (each) => access.table.columns.get(each)!,
   );
@@ -59,20 +59,13 @@ export function bulkStep(
   return step;
 }
 
-/**
- * Whether SQLite counts the rows that a statement creates: not where a trigger writes a full-text index for each of them,
- * because that index counts its own.
- */
-function isCounted({ table, catalog }: Access): boolean {
-  return table.search.length === 0 && !catalog.tables.get(table.name)!.triggers.insert.run;
-}
-
 /** Whether the outcome for a row does not hang on the rows before it. */
-function isJudgedAlone({ table, rule, readRule }: Access): boolean {
+function isJudgedAlone({ table, catalog, rule, readRule }: Access): boolean {
   const looked = [rule, readRule]
     .flatMap((each: Expression) => existsIn(each))
     .map((node) => sqlTableName(node.table));
-  return !looked.includes(table.name);
+  const triggers = catalog.tables.get(table.name)!.triggers.insert;
+  return looked.length === 0 || (!triggers.run && !looked.includes(table.name));
 }
 
 /**
