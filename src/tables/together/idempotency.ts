@@ -117,12 +117,16 @@ function keeping(steps: readonly Step[], request: KeptRequest): Beside {
   return {
     before: (nonce) => [unlessKept(request, nonce)],
     around: (index) => {
-      const { source, isBefore, values } = (isOne ? only! : steps[index]!).answer;
+      const { source, isBefore, values, first } = (isOne ? only! : steps[index]!).answer;
       const keep = steps[index]!.parts === undefined ? keepOne : keepRows;
       const kept = isOne ? keep(source!, request, values) : keepForLater(source!, index, values);
-      return isBefore ? { before: [kept], after: [] } : { before: [], after: [kept] };
+      const before = first ?? [];
+      return isBefore ? { before: [kept], after: [] } : { before, after: [kept] };
     },
-    last: () => (isOne ? [] : [keepAll(request), clearStaged]),
+    last: () => {
+      if (!isOne) return [keepAll(request), clearStaged];
+      return only!.answer.first === undefined ? [] : [clearStaged];
+    },
   };
 }
 
