@@ -27,7 +27,7 @@ import {
  * the ledger, and with what each client was told. `npm run test:faults` runs fifty rounds of up to a thousand mutations.
  */
 const rounds = Number(process.env.ROUNDS ?? 1);
-const mutationsOfRound = rounds > 1 ? 1000 : 400;
+const mutationsOfRound = 1000;
 const userCount = 4;
 const clientsOfUser = 5;
 const seed = Random.seedOfRun();
@@ -124,7 +124,7 @@ class Client {
   /** Whether there was an answer. */
   async #step(url: string): Promise<boolean> {
     const random = this.#random;
-    const count = random.chance(0.1) ? random.int(20, 40) : random.int(1, 8);
+    const count = random.chance(0.02) ? random.int(20, 40) : random.int(1, 4);
     while (this.mutations.length < this.told.length + count) this.add(this.#choose());
     const turn = random.next();
     const { length } = this.told;

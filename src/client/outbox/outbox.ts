@@ -313,7 +313,9 @@ export class Outbox<Tables = Record<never, never>> {
 
   /** Takes what other tabs say: what they were told of mutations, or that there are new ones. */
   #listen(name: string, user: string, signal: AbortSignal): void {
-    const channel = this.#parts.surroundings.channel(name);
+    const { storage, surroundings } = this.#parts;
+    // There are other tabs for a storage alone that they share.
+    const channel = storage.subscribe === undefined ? null : surroundings.channel(name);
     this.#channel = channel;
     signal.addEventListener("abort", () => channel?.close());
     channel?.onMessage((message) => {
