@@ -1,3 +1,4 @@
+import { abortText } from "../platform/abort.js";
 import {
   AbortError,
   CallRefusedError,
@@ -69,6 +70,8 @@ export class CheckedDatabase implements Statements {
       this.#confirmed = true;
       return isJoined ? [withoutCheck(first!, 1), ...results] : results;
     } catch (error) {
+      // SQLite may evaluate a statement that is joined with the check before it, so its guard says nothing of the caller.
+      if (isJoined && isAbortOf(question, error)) throw error;
       return this.#orAsk(error);
     }
   }
@@ -104,6 +107,11 @@ export class CheckedDatabase implements Statements {
     if (error instanceof ConstraintError) this.#confirmed = true;
     throw error;
   }
+}
+
+/** Whether it is this statement that has undone its batch. */
+function isAbortOf({ params }: Statement, error: unknown): boolean {
+  return error instanceof AbortError && params.includes(abortText(error.nonce, error.reason));
 }
 
 /**

@@ -52,12 +52,16 @@ export function syncPaths(
     },
     "row",
   );
-  const answer = object({
-    checkpoint: text,
-    more: flag,
-    reset: nullOr({ enum: ["retention", "restore", "rules", "identity", "budget"] }),
-    changes: list(change),
-  });
+  const answer = object(
+    {
+      checkpoint: text,
+      more: flag,
+      reset: nullOr({ enum: ["retention", "restore", "rules", "identity", "budget"] }),
+      changes: list(change),
+      clients: { type: "object", additionalProperties: { type: "integer" } },
+    },
+    "clients",
+  );
   const pull = operation(
     {
       id: "pull",

@@ -1,7 +1,7 @@
 import { isRefusal, type Refusal } from "../http/refusal.js";
 import type { Commits } from "../platform/commits.js";
 import type { Checkpoint } from "./checkpoint.js";
-import type { PulledPage } from "./pull.js";
+import { clientsMember, type PulledPage } from "./pull.js";
 import type { Streams, SyncCounts } from "./streams.js";
 
 /** What a stream works with. */
@@ -117,12 +117,12 @@ const bye = (reason: "auth_expired" | "shutdown" | "limit") =>
  * a client that comes back with the last one begins where it had everything. `always`: it is told even if it is empty.
  */
 async function eventsOf(
-  { changes, count, more, reset, checkpoint }: PulledPage,
+  { changes, count, more, reset, checkpoint, clients }: PulledPage,
   always: boolean,
   seal: LiveSource["seal"],
 ): Promise<string> {
   const anew = reset === null ? "" : `event: reset\ndata: ${JSON.stringify({ reason: reset })}\n\n`;
   if (count === 0 && !always && reset === null) return "";
   const id = more ? "" : `id: ${await seal(checkpoint)}\n`;
-  return `${anew}event: change\n${id}data: {"changes":${changes},"more":${more}}\n\n`;
+  return `${anew}event: change\n${id}data: {"changes":${changes},"more":${more}${clientsMember(clients)}}\n\n`;
 }

@@ -32,7 +32,18 @@ export interface PulledPage {
   readonly isQuiet: boolean;
   /** Whether there are entries of the log after the moment that the client is brought to. */
   readonly isBehind: boolean;
+  /**
+   * The last mutation of each client of the caller that has pushed lately, by their names: a JSON object. What they have
+   * done until there is in the state that the page ends. Null where there is none, or the page ends no state of now.
+   */
+  readonly clients: string | null;
 }
+
+/** The member of an answer, or of an event, that tells of clients that push. */
+export const clientsMember = (clients: string | null) => (clients === null ? "" : `,"clients":${clients}`);
+
+/** For how long a client is told of that has pushed, in milliseconds. */
+const pushedMs = 86_400_000;
 
 /**
  * What has changed for a caller since a checkpoint, at most `limit` changes of it (docs/sync.md). All pages of a round are
@@ -54,9 +65,11 @@ export async function pullPage(
     to: known?.round?.to.seq ?? null,
     entriesMax,
     related: view.related,
+    pushing:
+      view.principal === null ? null : { principal: view.principal, sinceMs: execution.nowMs - pushedMs },
   });
   const [asked] = await read(execution, [question], "short");
-  const { head, generations } = logHead(asked!);
+  const { head, generations, clients } = logHead(asked!);
   const hashed = {
     who: await shared.hashOf(view.who),
     view: await shared.hashOf(`${view.text} ${generations}`),
@@ -96,6 +109,7 @@ export async function pullPage(
     reset,
     isQuiet,
     isBehind: to.seq < head.newest.seq,
+    clients: !more && to.seq === head.newest.seq ? clients : null,
   };
 }
 
@@ -162,7 +176,14 @@ async function tell(
       ["after", after],
     ]);
     const values = [moments, execution.values, followed.values];
-    const floors = headStatement({ tables: view.logs, from: null, to: null, entriesMax: 0, related: [] });
+    const floors = headStatement({
+      tables: view.logs,
+      from: null,
+      to: null,
+      entriesMax: 0,
+      related: [],
+      pushing: null,
+    });
     // The floors come last: what the log still knew then, it knew for the statement before.
     const [found, state] = await read(execution, [bind(sql, values), floors], duration);
     if (logHead(state!).head.floor > (from ?? round.to).seq) return "gone";
@@ -197,9 +218,23 @@ function changeOf({ name, output, access }: FollowedTable, row: readonly ResultV
 }
 
 /** What `headStatement` found. `generations` tells one schema of the tables from another. */
-function logHead({ rows }: Result): { readonly head: LogHead; readonly generations: string } {
-  const [newest, witness, witnessAtFrom, witnessAtTo, floor, entries, concerned, related, generations] =
-    rows[0]!;
+function logHead({ rows }: Result): {
+  readonly head: LogHead;
+  readonly generations: string;
+  readonly clients: string | null;
+} {
+  const [
+    newest,
+    witness,
+    witnessAtFrom,
+    witnessAtTo,
+    floor,
+    entries,
+    concerned,
+    related,
+    generations,
+    clients,
+  ] = rows[0]!;
   const head: LogHead = {
     newest: { seq: newest as number, witness: witness as string | null },
     witnessAtFrom: witnessAtFrom as string | null,
@@ -209,5 +244,5 @@ function logHead({ rows }: Result): { readonly head: LogHead; readonly generatio
     isConcerned: concerned === 1,
     isRelated: related === 1,
   };
-  return { head, generations: generations as string };
+  return { head, generations: generations as string, clients: clients as string | null };
 }

@@ -13,7 +13,7 @@ import { type ApiRequest, type ApiServices, answered } from "../tables/api-reque
 import type { ServiceEndpoints } from "../tables/routes.js";
 import { type Checkpoint, sealCheckpoint } from "./checkpoint.js";
 import { liveEvents } from "./live.js";
-import type { PulledPage } from "./pull.js";
+import { clientsMember, type PulledPage } from "./pull.js";
 import { type AskedPull, parsePull, pulledBy } from "./pull-request.js";
 import type { SharedPages } from "./shared-pages.js";
 import type { Streams, SyncCounts } from "./streams.js";
@@ -90,9 +90,9 @@ const notYetStatus = 204;
 const notYet = () => new Response(null, { status: notYetStatus });
 
 async function pulledResponse({ attempt, services }: ApiRequest, page: PulledPage): Promise<Response> {
-  const { changes, count, more, reset } = page;
+  const { changes, count, more, reset, clients } = page;
   const checkpoint = await sealCheckpoint(services.cursors, page.checkpoint);
-  const data = `{"checkpoint":"${checkpoint}","more":${more},"reset":${JSON.stringify(reset)},"changes":${changes}}`;
+  const data = `{"checkpoint":"${checkpoint}","more":${more},"reset":${JSON.stringify(reset)},"changes":${changes}${clientsMember(clients)}}`;
   const metered = await attempt.succeed(200, count);
   return jsonText(`{"data":${data},"meta":{${metered}}}`);
 }

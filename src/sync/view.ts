@@ -26,6 +26,8 @@ export interface View {
   readonly logs: readonly TableName[];
   /** Those of them that rules look into: one of their entries may lead to many rows. */
   readonly related: readonly string[];
+  /** Who follows (`principalOf`); null for an anonymous caller, who has no clients that push. */
+  readonly principal: string | null;
   /** What a checkpoint is compared by (`Checkpoint.view`), before it is hashed. */
   readonly text: string;
   /** What a checkpoint is compared by (`Checkpoint.who`), before it is hashed. */
@@ -96,6 +98,7 @@ export function viewOf(
       ]),
       (_, value: unknown) => (typeof value === "bigint" ? `${value}n` : value),
     ),
+    principal: caller.kind === "anonymous" ? null : principalOf(caller),
     who: JSON.stringify([principalOf(caller), readOfCaller]),
     readOfCaller,
   };

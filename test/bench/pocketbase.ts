@@ -180,6 +180,24 @@ export async function startRealtime(binary: string) {
   };
 }
 
+/** PocketBase with a room whose messages its user may create, so many in one batch, which `batch` asks for. */
+export async function startBatch(binary: string, howMany: number) {
+  const { url, headers, userId, end } = await started(binary, (file, userId) =>
+    insertAll(file, [
+      { sql: `INSERT INTO rooms (id, name) VALUES (${sqlId("7")}, 'room')`, params: [] },
+      { sql: `INSERT INTO members (room_id, user_id) VALUES (${sqlId("7")}, ?)`, params: [userId] },
+    ]),
+  );
+  const { token } = await signIn(url, "_superusers", superuser);
+  // Off by default, and of at most 50 requests and three seconds.
+  const settings = { batch: { enabled: true, maxRequests: howMany, timeout: 60, maxBodySize: 0 } };
+  await ask("PATCH", `${url}/api/settings`, settings, token);
+  const body = { ...newMessage(userId), room_id: idOf(7) };
+  const create = { method: "POST", url: records("messages"), body };
+  const requests = Array.from({ length: howMany }, () => create);
+  return { url, headers, end, batch: send("POST", () => "/api/batch", { requests }) };
+}
+
 async function serve(binary: string, data: string) {
   const http = `127.0.0.1:${await freePort("127.0.0.1")}`;
   const server = spawn(binary, ["serve", "--http", http, "--dir", data], {
@@ -198,9 +216,11 @@ async function serve(binary: string, data: string) {
   throw new Error("PocketBase did not start");
 }
 
-async function post<T>(url: string, body: object, token = ""): Promise<T> {
+const post = <T>(url: string, body: object, token?: string) => ask<T>("POST", url, body, token);
+
+async function ask<T>(method: "POST" | "PATCH", url: string, body: object, token = ""): Promise<T> {
   const response = await fetch(url, {
-    method: "POST",
+    method,
     headers: { "Content-Type": "application/json", Authorization: token },
     body: JSON.stringify(body),
   });

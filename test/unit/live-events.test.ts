@@ -13,6 +13,7 @@ const quiet = (seq: number): PulledPage => ({
   reset: null,
   isQuiet: true,
   isBehind: false,
+  clients: null,
 });
 
 /** A stream whose looks find `found`, and for which the time between two comments passes at once. */

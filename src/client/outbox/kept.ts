@@ -1,4 +1,4 @@
-import type { Mutation, PushedOperation } from "../operations.js";
+import type { PushedOperation } from "../operations.js";
 
 /** A mutation that waits to be sent, or for the server's answer. */
 export interface Queued {
@@ -27,56 +27,56 @@ export function withQueued(kept: Kept, ...queued: readonly Queued[]): Kept {
   return { ...kept, queue: [...kept.queue, ...queued] };
 }
 
-export function withoutQueued(kept: Kept, name: string): Kept {
-  return { ...kept, queue: kept.queue.filter((each) => each.name !== name) };
+/** Whether it is this mutation under the number that it had: another tab may have replaced it meanwhile. */
+const isStill =
+  ({ name, id }: Queued) =>
+  (each: Queued) =>
+    each.name === name && each.id === id;
+
+export function withoutQueued(kept: Kept, queued: Queued): Kept {
+  const isGone = isStill(queued);
+  return { ...kept, queue: kept.queue.filter((each) => !isGone(each)) };
 }
 
 /**
  * The mutation gets other operations, and for that a number of its own later on. It comes after those that have numbers, as
  * they may have been done already.
  */
-export function replaced(kept: Kept, name: string, operations: Queued["operations"]): Kept {
-  const others = kept.queue.filter((each) => each.name !== name);
-  const at = others.filter(({ id }) => id !== null).length;
-  return { ...kept, queue: others.toSpliced(at, 0, { name, id: null, operations }) };
+export function replaced(kept: Kept, queued: Queued, operations: Queued["operations"]): Kept {
+  if (!kept.queue.some(isStill(queued))) return kept;
+  const { queue } = withoutQueued(kept, queued);
+  const at = queue.filter(({ id }) => id !== null).length;
+  return { ...kept, queue: queue.toSpliced(at, 0, { name: queued.name, id: null, operations }) };
 }
 
 /** How much one push takes: the server's bounds, on every target (`docs/sync.md#push`). */
 const operationsMax = 200;
 
-/** Gives numbers to the first mutations, at most `max` of them, which are to be sent now. */
+/**
+ * Gives numbers to the first mutations, at most `max` of them, which are to be sent now. Their numbers follow on one another,
+ * as a push has to have them.
+ */
 export function numbered(
   kept: Kept,
   max: number,
-): { readonly kept: Kept; readonly sent: readonly Mutation[] } {
+): { readonly kept: Kept; readonly sent: readonly (Queued & { readonly id: number })[] } {
   let { lastId } = kept;
   let operations = 0;
-  const sent: Mutation[] = [];
-  const queue = kept.queue.map((each) => {
-    operations += each.operations.length;
-    if (sent.length === max || (sent.length > 0 && operations > operationsMax)) {
-      operations = Number.POSITIVE_INFINITY;
-      return each;
-    }
-    const id = each.id ?? ++lastId;
-    sent.push({ id, operations: each.operations });
-    return { ...each, id };
-  });
-  return { kept: { ...kept, lastId, queue }, sent };
+  const sent: (Queued & { readonly id: number })[] = [];
+  for (const queued of kept.queue.slice(0, max)) {
+    const id = queued.id ?? lastId + 1;
+    const before = sent.at(-1);
+    operations += queued.operations.length;
+    if (before !== undefined && (operations > operationsMax || id !== before.id + 1)) break;
+    lastId = Math.max(lastId, id);
+    sent.push({ ...queued, id });
+  }
+  return { kept: { ...kept, lastId, queue: [...sent, ...kept.queue.slice(sent.length)] }, sent };
 }
 
-/** The same mutations under another name of the client, which counts from 1. */
-export function renamed({ queue }: Kept, client: string): Kept {
+/** The same mutations under another name of the client, which counts from 1; unless another tab has changed the name. */
+export function renamed(kept: Kept, from: string, client: string): Kept {
+  if (kept.client !== from) return kept;
+  const { queue } = kept;
   return { client, lastId: 0, queue: queue.map((each) => ({ ...each, id: null })) };
-}
-
-/**
- * Goes on where the server says that it goes on: without what it has already. Where it does not know anymore what it has
- * acknowledged, as after it was restored from a copy, the rest is sent under the name `client`.
- */
-export function resynchronised(kept: Kept, expected: number, client: string): Kept {
-  const queue = kept.queue.filter(({ id }) => id === null || id >= expected);
-  const next = queue[0]?.id ?? kept.lastId + 1;
-  const rest = { ...kept, queue };
-  return next === expected ? rest : renamed(rest, client);
 }

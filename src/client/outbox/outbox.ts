@@ -14,7 +14,6 @@ import {
   type Queued,
   renamed,
   replaced,
-  resynchronised,
   withoutQueued,
   withQueued,
 } from "./kept.js";
@@ -331,11 +330,11 @@ export class Outbox<Tables = Record<never, never>> {
     const { push, hasKey, surroundings } = this.#parts;
     for (let max = mutationsMax; !signal.aborted; ) {
       let client = "";
-      let sent: readonly Queued[] = [];
+      let sent: ReturnType<typeof numbered>["sent"] = [];
       await this.#change(user, (kept) => {
         const next = numbered(kept, max);
         ({ client } = kept);
-        sent = next.kept.queue.slice(0, next.sent.length);
+        ({ sent } = next);
         return next.kept;
       });
       if (sent.length === 0 || signal.aborted) return;
@@ -343,30 +342,32 @@ export class Outbox<Tables = Record<never, never>> {
       const mutations = sent.map(({ id, operations }) => ({ id, operations }));
       const body = { client, mutations };
       const call = { method: "POST", path: "/api/_svc/push", body, signal };
+      let results: readonly MutationResult[] = [];
       try {
-        const { results } = (await push(hasKey ? call : { ...call, user })).data as Pushed;
-        for (const result of results) {
-          const queued = sent.find(({ id }) => id === result.id);
-          if (queued !== undefined) await this.#take(user, queued, result, signal);
-        }
+        ({ results } = (await push(hasKey ? call : { ...call, user })).data as Pushed);
         max = mutationsMax;
       } catch (error) {
         if (!(error instanceof SvcError)) throw error;
         const { status, code, message, columns, expected } = error;
-        if (expected !== null) {
-          await this.#change(user, (kept) => resynchronised(kept, expected, surroundings.unique()));
-          for (const { id, name } of sent)
-            if (id! < expected) this.#answer(name, { id: id!, status: "duplicate" });
-        } else if (!isOfOne(error)) throw error;
+        const isGap = expected !== null;
+        if (!isGap && !isOfOne(error)) throw error;
         // One of them is refused as it stands, and by itself it turns out which.
-        else if (sent.length > 1) max = 1;
-        // The server knows another mutation by this number, as where this device's storage was copied.
-        else if (status === 422) await this.#change(user, (kept) => renamed(kept, surroundings.unique()));
+        if (!isGap && sent.length > 1) max = 1;
         else {
-          const result = { id: sent[0]!.id!, status: "rejected", error: { code, message, columns } } as const;
-          await this.#change(user, (kept) => renamed(kept, surroundings.unique()));
-          await this.#take(user, sent[0]!, result, signal);
+          const [queued] = sent;
+          if (!isGap && status !== 422) {
+            const result = { id: queued!.id, status: "rejected", error: { code, message, columns } } as const;
+            await this.#take(user, queued!, result, signal);
+          }
+          // The server does not know anymore what it has acknowledged, as after it was restored from a copy; or it knows
+          // another mutation by this number, as where this device's storage was copied; or it has not taken the number.
+          await this.#change(user, (kept) => renamed(kept, client, surroundings.unique()));
         }
+      }
+      for (const result of results) {
+        const queued = sent.find(({ id }) => id === result.id);
+        if (queued !== undefined) await this.#take(user, queued, result, signal);
+        if (signal.aborted) return;
       }
     }
   }
@@ -382,18 +383,18 @@ export class Outbox<Tables = Record<never, never>> {
         operation: operations[operation ?? -1] ?? null,
         error: error!,
       } as Refused<Tables>;
-      if (status === "rejected") await onRejected?.(refused);
+      if (status === "rejected") await handled(() => onRejected?.(refused));
       else {
         const conflict = { ...refused, fields: fields ?? [], current: current ?? null };
-        const resolution = (await onConflict?.(conflict)) ?? "discard";
+        const resolution = (await handled(() => onConflict?.(conflict))) ?? "discard";
         if (signal.aborted) return;
         if (resolution !== "discard") {
-          await this.#change(user, (kept) => replaced(kept, name, resolution as Queued["operations"]));
+          await this.#change(user, (kept) => replaced(kept, queued, resolution as Queued["operations"]));
           return this.#tell();
         }
       }
     } else this.#keepDone(operations, result);
-    await this.#change(user, (kept) => withoutQueued(kept, name));
+    await this.#change(user, (kept) => withoutQueued(kept, queued));
     this.#answer(name, result);
   }
 
@@ -424,6 +425,15 @@ export interface Sending {
   readonly name: string;
   /** Resolves with what has become of it, if this page learns it. It does not reject. */
   readonly settled: Promise<MutationResult>;
+}
+
+/** What a handler returns. Its failure is no answer of the server. */
+async function handled<T>(handler: () => T): Promise<Awaited<T>> {
+  try {
+    return await handler();
+  } catch (cause) {
+    throw new Error("a handler of the outbox has failed", { cause });
+  }
 }
 
 /** Whether a push was refused for a mutation in it. */

@@ -34,12 +34,11 @@ const keptMs = 86_400_000;
 
 /** Undoes the batch for the reason `kept` where the answer of the request is kept already. */
 export function unlessKept({ name: request, nowMs }: KeptRequest, nonce: string): Statement {
-  return statement(
-    "SELECT CASE WHEN EXISTS (SELECT 1 FROM _idempotency WHERE name = ? AND at > ?) THEN json_extract('{}', ?) ELSE 1 END AS is_new",
-    request,
-    BigInt(nowMs - keptMs),
-    abortText(nonce, "kept"),
-  );
+  return {
+    sql: "SELECT CASE WHEN EXISTS (SELECT 1 FROM _idempotency WHERE name = ? AND at > ?) THEN json_extract('{}', ?) ELSE 1 END AS is_new",
+    params: [request, BigInt(nowMs - keptMs), abortText(nonce, "kept")],
+    single: true,
+  };
 }
 
 /**
@@ -47,7 +46,11 @@ export function unlessKept({ name: request, nowMs }: KeptRequest, nonce: string)
  * an operation is its JSON text, empty until it is known.
  */
 export function keptAnswer({ name: request }: Pick<KeptRequest, "name">): Statement {
-  return statement("SELECT hash, at, answer FROM _idempotency WHERE name = ?", request);
+  return {
+    sql: "SELECT hash, at, answer FROM _idempotency WHERE name = ?",
+    params: [request],
+    single: true,
+  };
 }
 
 /** Of each row of an answer: whether it was new (1), its key, and its RETURNING; null where only keys are kept. */
@@ -55,67 +58,69 @@ export type KeptRow = readonly [isNew: number, key: Readonly<Record<string, unkn
 
 /** The row is kept as a text, which it is for `json_array` once another text was appended to it. */
 function keptRow({ row, key, isNew }: AnswerSource, shown: "row" | "key"): Sql {
+  // LIMIT inside and WHERE outside together keep SQLite from flattening the subquery, by which the row would be made twice.
   const text =
     shown === "key"
       ? sql`NULL`
-      : sql`iif(octet_length(${row}) <= ${integer(keptBytesMax)}, ${row} || '', NULL)`;
+      : sql`(SELECT iif(octet_length(r) <= ${integer(keptBytesMax)}, r || '', NULL) FROM (SELECT ${row} AS r LIMIT 1) WHERE 1)`;
   return sql`json_array(${isNew}, json(${key}), ${text})`;
 }
+
+const slot = (of: string) => param(new Slot(of));
+
+/** SQL that is made once of each source, because a text that is put together anew has to be read as a whole before a cache finds it. */
+function perSource(make: (source: AnswerSource) => Sql): (source: AnswerSource) => Sql {
+  const made = new WeakMap<AnswerSource, Sql>();
+  return (source) => {
+    const known = made.get(source) ?? make(source);
+    made.set(source, known);
+    return known;
+  };
+}
+
+const keepOneSql = perSource(
+  (source) =>
+    sql`INSERT OR REPLACE INTO _idempotency (name, hash, at, answer) SELECT ${slot("kept.name")}, ${slot("kept.hash")}, ${slot("kept.at")}, '[' || ${keptRow(source, "row")} || ']' ${source.from}`,
+);
 
 /** Keeps the answer of a request that is one write. */
 export function keepOne(
   source: AnswerSource,
-  { name: request, hash, nowMs }: KeptRequest,
+  request: KeptRequest,
   values: readonly SlotValues[],
 ): Statement {
-  const given = new Map([
+  return bind(keepOneSql(source), [keptValues(request), ...values]);
+}
+
+function keptValues({ name: request, hash, nowMs }: KeptRequest): ReadonlyMap<string, SqlValue> {
+  return new Map<string, SqlValue>([
     ["kept.name", request],
     ["kept.hash", hash],
+    ["kept.at", BigInt(nowMs)],
   ]);
-  const [named, hashed] = [...given.keys()].map((slot) => param(new Slot(slot)));
-  return bind(
-    sql`INSERT OR REPLACE INTO _idempotency (name, hash, at, answer) SELECT ${named!}, ${hashed!}, ${param(new Slot("kept.at"))}, '[' || ${keptRow(source, "row")} || ']' ${source.from}`,
-    [given, new Map([["kept.at", BigInt(nowMs)]]), ...values],
-  );
 }
 
 /** Keeps the answer of a request that is one write of several rows, which `source` finds in their order. */
 export function keepRows(
   source: AnswerSource,
-  { name: request, hash, nowMs }: KeptRequest,
+  request: KeptRequest,
   values: readonly SlotValues[],
 ): Statement {
-  const given = new Map<string, SqlValue>([
-    ["kept.name", request],
-    ["kept.hash", hash],
-    ["kept.at", BigInt(nowMs)],
-  ]);
-  const [named, hashed, at] = [...given.keys()].map((slot) => param(new Slot(slot)));
   const { row, key, from } = source;
   const rows = (text: Sql) =>
     sql`(SELECT json_group_array(json_array(1, json(k), ${text})) FROM (SELECT ${key} AS k, ${row} AS r ${from}))`;
   const bytes = sql`(SELECT sum(octet_length(r)) FROM (SELECT ${row} AS r ${from}))`;
   return bind(
-    sql`INSERT OR REPLACE INTO _idempotency (name, hash, at, answer) SELECT ${named!}, ${hashed!}, ${at!}, iif(${bytes} <= ${integer(keptBytesMax)}, ${rows(sql`r || ''`)}, ${rows(sql`NULL`)})`,
-    [given, ...values],
+    sql`INSERT OR REPLACE INTO _idempotency (name, hash, at, answer) SELECT ${slot("kept.name")}, ${slot("kept.hash")}, ${slot("kept.at")}, iif(${bytes} <= ${integer(keptBytesMax)}, ${rows(sql`r || ''`)}, ${rows(sql`NULL`)})`,
+    [keptValues(request), ...values],
   );
 }
 
 /** Keeps a text as the answer of a request: `value` is SQL that makes it. */
-export function keepValue(
-  { name: request, hash, nowMs }: KeptRequest,
-  value: Sql,
-  values: readonly SlotValues[],
-): Statement {
-  const given = new Map<string, SqlValue>([
-    ["kept.name", request],
-    ["kept.hash", hash],
-    ["kept.at", BigInt(nowMs)],
-  ]);
-  const slots = [...given.keys()].map((slot) => param(new Slot(slot)));
+export function keepValue(request: KeptRequest, value: Sql, values: readonly SlotValues[]): Statement {
   return bind(
-    sql`INSERT OR REPLACE INTO _idempotency (name, hash, at, answer) SELECT ${slots[0]!}, ${slots[1]!}, ${slots[2]!}, ${value}`,
-    [given, ...values],
+    sql`INSERT OR REPLACE INTO _idempotency (name, hash, at, answer) SELECT ${slot("kept.name")}, ${slot("kept.hash")}, ${slot("kept.at")}, ${value}`,
+    [keptValues(request), ...values],
   );
 }
 
@@ -124,13 +129,15 @@ export function replaceKept({ name: request }: Pick<KeptRequest, "name">, answer
   return statement("UPDATE _idempotency SET answer = ? WHERE name = ?", answer, request);
 }
 
+const keepForLaterSql = perSource(
+  (source) =>
+    sql`INSERT INTO _staged (name, value, short) SELECT ${slot("kept.name")}, ${keptRow(source, "row")}, ${keptRow(source, "key")} ${source.from}`,
+);
+
 /** Keeps the answer of one of several writes until `keepAll`. */
 export function keepForLater(source: AnswerSource, index: number, values: readonly SlotValues[]): Statement {
   const as = `answer.${String(index).padStart(6, "0")}`;
-  return bind(
-    sql`INSERT INTO _staged (name, value, short) SELECT ${param(new Slot("kept.name"))}, ${keptRow(source, "row")}, ${keptRow(source, "key")} ${source.from}`,
-    [new Map([["kept.name", as]]), ...values],
-  );
+  return bind(keepForLaterSql(source), [new Map([["kept.name", as]]), ...values]);
 }
 
 const staged = "FROM _staged WHERE name >= 'answer.' AND name < 'answer/'";

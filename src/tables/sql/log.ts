@@ -29,19 +29,27 @@ export interface HeadQuestion {
   readonly entriesMax: number;
   /** Tables whose entries are asked for apart. */
   readonly related: readonly string[];
+  /** Of which caller the clients that push are asked for (`principalOf`), and since when they have; null for none. */
+  readonly pushing: { readonly principal: string; readonly sinceMs: number } | null;
 }
+
+/** How many clients of a caller are told of at most. */
+const clientsToldMax = 100;
 
 /**
  * One row: the newest entry and its witness, the witnesses at `from` and `to`, the highest floor of the tables, how many
- * entries came after `from`, and whether one of those that were looked at is of these tables, and of the related ones. The
- * tables' generations come last, as JSON.
+ * entries came after `from`, and whether one of those that were looked at is of these tables, and of the related ones. Then the
+ * tables' generations, as JSON, and the last mutation of each client of the caller that has pushed, as a JSON object by
+ * their names; NULL for none.
  */
-export function headStatement({ tables, from, to, entriesMax, related }: HeadQuestion): Statement {
+export function headStatement({ tables, from, to, entriesMax, related, pushing }: HeadQuestion): Statement {
   const since = from === null ? null : BigInt(from);
   const most = BigInt(entriesMax + 1);
   const witness = (seq: string) => `(SELECT CAST(witness AS TEXT) FROM _changes WHERE seq = ${seq})`;
   const names = "(SELECT value FROM json_each(?))";
   const list = JSON.stringify(tables);
+  const prefix = pushing === null ? null : `${pushing.principal}\n`;
+  const clients = `SELECT substr(client, ?) AS name, last_id FROM _push_clients WHERE client >= ? AND client < ? AND at > ? LIMIT ${clientsToldMax}`;
   const among = `EXISTS (SELECT 1 FROM (SELECT tbl FROM _changes NOT INDEXED WHERE seq > ? ORDER BY seq LIMIT ?) WHERE tbl IN ${names})`;
   return {
     sql: `SELECT n.seq AS newest, ${witness("n.seq")} AS newest_witness, ${witness("?")} AS witness_from, ${witness("?")} AS witness_to,
@@ -49,7 +57,8 @@ export function headStatement({ tables, from, to, entriesMax, related }: HeadQue
   (SELECT count(*) FROM (SELECT 1 FROM _changes WHERE seq > ? LIMIT ?)) AS entries,
   ${among} AS concerned,
   ${among} AS related,
-  (SELECT json_group_array(json_array(tbl, generation)) FROM (SELECT tbl, generation FROM _history WHERE tbl IN ${names} ORDER BY tbl)) AS generations
+  (SELECT json_group_array(json_array(tbl, generation)) FROM (SELECT tbl, generation FROM _history WHERE tbl IN ${names} ORDER BY tbl)) AS generations,
+  (SELECT nullif(json_group_object(name, last_id), '{}') FROM (${clients})) AS clients
   FROM (SELECT ${newestEntry} AS seq) AS n`,
     params: [
       since,
@@ -64,6 +73,11 @@ export function headStatement({ tables, from, to, entriesMax, related }: HeadQue
       most,
       JSON.stringify(related),
       list,
+      BigInt((prefix?.length ?? 0) + 1),
+      prefix,
+      // The names of clients are ASCII.
+      prefix && `${prefix}\u{10ffff}`,
+      pushing && BigInt(pushing.sinceMs),
     ],
   };
 }

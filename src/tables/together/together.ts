@@ -2,7 +2,13 @@ import { askNewestEntry, closeTransaction, openTransaction } from "../../changes
 import { toHex } from "../../encoding/hex.js";
 import { Refusal } from "../../http/refusal.js";
 import { abortText, nonceBytes, undo } from "../../platform/abort.js";
-import { AbortError, type Result, type Statement } from "../../platform/database.js";
+import {
+  AbortError,
+  ConstraintError,
+  type Result,
+  type Statement,
+  StatementError,
+} from "../../platform/database.js";
 import { longWorkOf, type WriteExecution } from "../execution.js";
 import type { PlanQuestion } from "../plan-check.js";
 import { refusalOfError } from "../row/refused-write.js";
@@ -68,16 +74,39 @@ export interface WrittenTogether {
 /** From how many steps on a transaction is long work: about as many as take a few milliseconds. */
 const shortStepsMax = 16;
 
+/** How many times steps are carried out at most where others change meanwhile what is in their way. */
+const attemptsMax = 3;
+
 /**
  * Carries steps out in one transaction and one round trip: all of them, or nothing. Each is judged by what the steps
  * before it have left. Which step the database refused is not told by every backend: where that is not known, the steps
- * are tried again without any effect, at most log2 times as often as there are steps.
+ * are tried again without any effect, at most log2 times as often as there are steps and twice more. If others have
+ * changed rows in between, so that it cannot be told, all begins anew.
  */
 export async function writeTogether(
   steps: readonly Step[],
   execution: WriteExecution,
   beside: Beside = nothingBeside,
 ): Promise<Together> {
+  for (let left = attemptsMax - 1; left > 0; left--) {
+    const together = await attempt(steps, execution, beside);
+    if (together.outcome !== "unsure") return together;
+  }
+  const last = await attempt(steps, execution, beside);
+  return last.outcome === "unsure" ? last.guess() : last;
+}
+
+/** What the database refused for a reason that is not there any more when it is looked for; `guess` blames a step. */
+interface Unsure {
+  readonly outcome: "unsure";
+  readonly guess: () => Promise<Together>;
+}
+
+async function attempt(
+  steps: readonly Step[],
+  execution: WriteExecution,
+  beside: Beside,
+): Promise<Together | Unsure> {
   const { database, tally } = execution;
   const nonce = toHex(execution.random.bytes(nonceBytes));
   const batch = assembled(steps, execution, nonce, beside);
@@ -88,21 +117,34 @@ export async function writeTogether(
     const results = await tally.during(database.batch(batch.statements, long));
     return { outcome: "written", rows: batch.read(results) };
   } catch (error) {
-    if (error instanceof AbortError && error.nonce === nonce) {
-      const stopped = stoppedBy(error.reason, steps);
-      // How many rows were read until then is lost with the results.
-      if (stopped.outcome === "refused") tally.add(null);
-      return stopped;
-    }
-    const { at, writes } = await failedAt(steps, execution, nonce, beside);
-    for (const write of writes) {
-      const refusal = await refusalOfError(error, write, execution);
-      if (refusal === null) continue;
-      tally.add(null);
-      return { outcome: "refused", at, refusal, differing: null };
-    }
-    throw error;
+    if (isAbort(error, nonce)) return stoppedBy(error.reason, steps, execution);
+    // Only of these is it known that nothing was kept.
+    if (!(error instanceof ConstraintError || error instanceof StatementError)) throw error;
+    const blamed = await failedAt(steps, execution, nonce, beside, error);
+    const guess = () => refusedBy(error, blamed, execution);
+    if (blamed.error === null) return { outcome: "unsure", guess };
+    if (isAbort(blamed.error, nonce)) return stoppedBy(blamed.error.reason, steps, execution);
+    return refusedBy(blamed.error, blamed, execution);
   }
+}
+
+function isAbort(error: unknown, nonce: string): error is AbortError {
+  return error instanceof AbortError && error.nonce === nonce;
+}
+
+/** The refusal by an error of the database. Throws the error where it is no fault of the request. */
+async function refusedBy(
+  error: unknown,
+  { at, writes }: Blamed,
+  execution: WriteExecution,
+): Promise<Together> {
+  for (const write of writes) {
+    const refusal = await refusalOfError(error, write, execution);
+    if (refusal === null) continue;
+    execution.tally.add(null);
+    return { outcome: "refused", at, refusal, differing: null };
+  }
+  throw error;
 }
 
 /** A transaction of more statements than the database takes. */
@@ -122,9 +164,15 @@ function batchDuration(steps: readonly Step[]) {
 }
 
 /** What the reason says by which a guard has undone the transaction: `<step>:<reason>`, or a word of `Beside`. */
-function stoppedBy(reason: string, steps: readonly Step[]): Together {
+function stoppedBy(
+  reason: string,
+  steps: readonly Step[],
+  { tally }: Pick<WriteExecution, "tally">,
+): Together {
   const [, index, why] = /^(\d+):(.*)$/.exec(reason) ?? [];
   if (index === undefined) return { outcome: "stopped", reason };
+  // How many rows were read until then is lost with the results.
+  tally.add(null);
   const refused = steps[Number(index)]!.refused(why!);
   return { outcome: "refused", at: refused.part ?? Number(index), ...refused };
 }
@@ -203,38 +251,58 @@ function isExact({ asked }: StepOutcome, { plans, nowMs }: WriteExecution): bool
   return asked.every((counted) => plans.questionOf(counted, nowMs).isExact([]));
 }
 
+/** The step that the database refuses. */
+interface Blamed {
+  /** Its number, or that of the row of an only step. */
+  readonly at: number;
+  /** The writes that it is. */
+  readonly writes: readonly RowWrite[];
+  /** What the database says of it; null where it says nothing any more, or not of this step. */
+  readonly error: unknown;
+}
+
 /**
- * The number of the step that the database refuses, or of the row of an only step, and the writes that it is. Every batch
- * of these is undone at its end. What stands around the steps comes with them, because a step may refer to what another one
- * has left there.
+ * Which step the database refuses, which has said `error` of all of them. Every batch of these is undone at its end. What stands around the steps comes with them,
+ * because a step may refer to what another one has left there.
  */
 async function failedAt(
   steps: readonly Step[],
   execution: WriteExecution,
   nonce: string,
-  { around }: Beside,
-): Promise<{ readonly at: number; readonly writes: readonly RowWrite[] }> {
+  beside: Beside,
+  error: unknown,
+): Promise<Blamed> {
   const parts = steps.length === 1 ? steps[0]!.parts : undefined;
+  const all = parts?.count ?? steps.length;
+  const blamed = (at: number) => ({
+    at,
+    writes: parts === undefined ? steps[at]!.writes : [parts.write(at)],
+  });
+  if (all === 1) return { ...blamed(0), error };
   const first = (count: number) => (parts === undefined ? steps.slice(0, count) : [parts.first(count)]);
-  const tried = async (count: number): Promise<boolean> => {
+  /** Why the first steps do not stand; null where they do. */
+  const tried = async (count: number): Promise<unknown> => {
+    const { before, around, last }: Beside =
+      count === all ? beside : { ...nothingBeside, around: beside.around };
     const { statements } = assembled(first(count), execution, nonce, {
-      before: () => [],
+      before,
       around,
-      last: () => [undo(nonce, "tried")],
+      last: () => [...last(nonce), undo(nonce, "tried")],
     });
     const long = longWorkOf(execution, batchDuration(steps));
-    const error: unknown = await execution.database
-      .batch(statements, long)
-      .catch((thrown: unknown) => thrown);
-    return error instanceof AbortError && error.nonce === nonce && error.reason === "tried";
+    const thrown: unknown = await execution.database.batch(statements, long).catch((why: unknown) => why);
+    return isAbort(thrown, nonce) && thrown.reason === "tried" ? null : thrown;
   };
   let standing = 0;
-  let failing = parts?.count ?? steps.length;
+  let failing = all;
   while (failing - standing > 1) {
     const middle = (standing + failing) >> 1;
-    if (await tried(middle)) standing = middle;
+    if ((await tried(middle)) === null) standing = middle;
     else failing = middle;
   }
   const at = failing - 1;
-  return { at, writes: parts === undefined ? steps[at]!.writes : [parts.write(at)] };
+  // Others write in between. It is this step if the steps before it stand before and after it has failed.
+  const why = await tried(failing);
+  const isIt = at === 0 || (await tried(at)) === null;
+  return { ...blamed(at), error: isIt ? why : null };
 }

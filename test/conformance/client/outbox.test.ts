@@ -156,6 +156,28 @@ test("what the server refuses is told, and stops nothing", async () => {
   expect((await notes.list()).map(({ body }) => body)).toEqual(["a"]);
 });
 
+test("a handler that fails is asked again, and nothing is lost", async () => {
+  let asked = 0;
+  const { open, notes, browser } = await signedIn({
+    onRejected: async () => {
+      // As a handler that reads a row which is gone.
+      if (++asked === 1) await notes.get(99);
+    },
+  });
+  const outbox = open();
+  browser.network = down;
+  const bad = await outbox.update("notes", { id: 9 }, { stars: 8 });
+  await outbox.create("notes", { body: "a" });
+  const waiting: unknown[] = [];
+  outbox.listen((_pending, { status, error }) => status === "waiting" && waiting.push(error?.cause));
+  mend(browser);
+  await outbox.whenSent();
+  expect(asked).toBe(2);
+  expect((await bad.settled).status).toBe("rejected");
+  expect(waiting).toContainEqual(expect.objectContaining({ status: 404 }));
+  expect((await notes.list()).map(({ body }) => body)).toEqual(["a"]);
+});
+
 test("a mutation that no push takes is refused alone", async () => {
   const told: Refused<Tables>[] = [];
   const { browser, open, notes } = await signedIn({ onRejected: (each) => void told.push(each) });

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { type Answer, type Client, client, dataOf, expectRefusal } from "../../support/client.js";
-import { member, rowsOf, run } from "../../support/people.js";
+import { accessTokenOf, member, rowsOf, run } from "../../support/people.js";
 import { apiKey, serve, type TestServer } from "../../support/server.js";
 
 const schema = `
@@ -202,6 +202,28 @@ describe("mutations", () => {
     // Clients are named within their caller.
     expect(pushed(await push(ben, 1, [create({ id: "b", owner: "ben" })])).last_id).toBe(1);
     expect(pushed(await push(ann, 2, [create({ id: "c" })])).last_id).toBe(2);
+  });
+
+  test("are told of beside the state that they are in", async () => {
+    const { server, ann, ben } = await world();
+    const pull = async (by: Client, body: object = {}) =>
+      dataOf<{ changes: unknown[]; clients?: unknown; more: boolean; checkpoint: string }>(
+        await by.post("/api/_svc/pull", { tables: { notes: {} }, ...body }),
+      );
+    expect(await pull(ann)).not.toHaveProperty("clients");
+    await push(ann, 1, [create({ id: "a" })], [create({ id: "b" })], [update("none", { text: "x" })]);
+    await ann.post("/api/_svc/push", {
+      client: "other",
+      mutations: [{ id: 1, operations: [create({ id: "c" })] }],
+    });
+    const first = await pull(ann, { limit: 2 });
+    expect([first.changes.length, first.more, first.clients]).toEqual([2, true, undefined]);
+    const second = await pull(ann, { checkpoint: first.checkpoint });
+    expect([second.changes.length, second.more, second.clients]).toEqual([1, false, { c_1: 3, other: 1 }]);
+    expect(await pull(ben)).not.toHaveProperty("clients");
+    server.clock.advance(86_400_001);
+    const later = client(server, { Authorization: `Bearer ${await accessTokenOf(server, "ann")}` });
+    expect(await pull(later)).not.toHaveProperty("clients");
   });
 
   test("that come twice at once are applied once", async () => {
