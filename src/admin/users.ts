@@ -109,7 +109,7 @@ export async function removeUser({ services, id, caller }: AdminRequest): Promis
     if (deleted!.rows.length === 0) return missingOrLast(services, id);
     return tell(json({ data: { id } }), { target: id });
   } catch (error) {
-    if (error instanceof ConstraintError) return stillReferred;
+    if (error instanceof ConstraintError) return refusedBy(error);
     // The statement that deletes the user is sound, so the error is in SQL of the tables that refer to users, such as a
     // trigger.
     if (error instanceof StatementError) return notRemovable;
@@ -152,6 +152,9 @@ const mayNotMake = (role: string | null, caller: Caller): boolean =>
   role === "admin" && caller.kind === "key";
 const noAdminsByKey = new Refusal("forbidden", "a key cannot make admins");
 const stillReferred = new Refusal("conflict", "rows of a table still refer to the user: delete those first");
+/** A trigger of the owner's says in its own words why the user has to stay. */
+const refusedBy = ({ kind, detail }: ConstraintError): Refusal =>
+  kind === "trigger" && detail !== null ? new Refusal("conflict", detail) : stillReferred;
 const notRemovable = new Refusal(
   "conflict",
   "rows that refer to the user cannot be changed or removed, as a trigger or a check of theirs fails: see to those first",

@@ -42,9 +42,11 @@ export type LooseTable = {
 
 /** One write of a batch (`docs/reference/http.md#batch`). */
 export type Operation<Tables = Record<never, never>> = [keyof Tables] extends [never]
-  ? EachOf<OperationsOn<string, LooseTable, unknown>>
+  ? EachOf<OperationsOn<string, LooseTable, NothingBeside>>
   : {
-      [N in keyof Tables]: Tables[N] extends TableTypes ? EachOf<OperationsOn<N, Tables[N], unknown>> : never;
+      [N in keyof Tables]: Tables[N] extends TableTypes
+        ? EachOf<OperationsOn<N, Tables[N], NothingBeside>>
+        : never;
     }[keyof Tables];
 
 /**
@@ -58,6 +60,9 @@ export type PushedOperation<Tables = Record<never, never>> = [keyof Tables] exte
         ? EachOf<OperationsOn<N, Tables[N], { readonly base?: Partial<Tables[N]["row"]> }>>
         : never;
     }[keyof Tables];
+
+/** A batch compares nothing. */
+type NothingBeside = { readonly base?: never };
 
 type EachOf<Operations> = Operations[keyof Operations];
 

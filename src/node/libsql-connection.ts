@@ -166,19 +166,25 @@ export class Connection {
 
   /** Runs statements inside a transaction that `begin` has opened, and counts the rows that each writes. */
   write(statements: readonly Statement[]): readonly Result[] {
-    return statements.map((statement) => {
+    let mayBuffer = false;
+    const results = statements.map((statement) => {
+      const isRead = statement.sql.startsWith("SELECT ");
+      // Not before a SELECT, which may ask how many rows the write before it has changed.
+      if (mayBuffer && !isRead) this.#flushVirtualTables();
       const before = this.#changes;
       const rows = this.#rows(statement);
-      if (!statement.sql.startsWith("SELECT ")) this.#changes = this.#totalChanges();
+      if (!isRead) this.#changes = this.#totalChanges();
       const rowsWritten = this.#changes - before;
-      if (rowsWritten > 1) this.#flushVirtualTables();
+      mayBuffer = rowsWritten > 1 || (mayBuffer && isRead);
       return { rows, rowsWritten };
     });
+    if (mayBuffer) this.#flushVirtualTables();
+    return results;
   }
 
   /**
-   * A full-text index writes rows that it has buffered when the next statement begins, and SQLite would count them
-   * for that statement. A savepoint makes it write them now.
+   * A full-text index writes rows that it has buffered when the next statement that writes begins, and SQLite would count
+   * them for that statement. A savepoint makes it write them before. It also changes what `changes()` tells.
    */
   #flushVirtualTables(): void {
     this.#native.exec("SAVEPOINT flushed; RELEASE flushed");

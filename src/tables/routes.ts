@@ -37,7 +37,7 @@ import {
 } from "./permitted-request.js";
 import { getRow } from "./row/row.js";
 import { compositeKey, type RowValues, singleKey } from "./row/row-request.js";
-import { etagOf, isKnownTo } from "./row/versions.js";
+import { etagOf, isKnownTo, withoutPreconditions } from "./row/versions.js";
 import { create, remove, update } from "./write-requests.js";
 
 /** Endpoints under `/api/_svc`, by the last segment of their path. */
@@ -186,7 +186,8 @@ async function restored(permitted: PermittedRequest): Promise<Response | Refusal
   const { asked, access, execution, remembered } = permitted;
   const { caller, services, table, project } = asked;
   if (isReadOnly(project, table)) return readOnlyRow;
-  const body = withoutParameters(asked.request) ?? (await bodyOf(asked));
+  const body =
+    withoutPreconditions(asked.request.headers) ?? withoutParameters(asked.request) ?? (await bodyOf(asked));
   if (isRefusal(body)) return body;
   const restoring = {
     past: access,

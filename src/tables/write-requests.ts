@@ -18,7 +18,7 @@ import { conflictOf, parseUpsert, type Upsert, type UpsertTargets, upsertStep } 
 export async function create(permitted: PermittedRequest): Promise<Response | Refusal> {
   const { asked, access, execution } = permitted;
   const { request, services } = asked;
-  const upsert = upsertOf(permitted) ?? creatingUnder(request.headers);
+  const upsert = creatingUnder(request.headers) ?? upsertOf(permitted);
   if (isRefusal(upsert)) return upsert;
   const body = await readJson(request, services.config.api.max_body_bytes);
   if (isRefusal(body)) return body;
@@ -38,7 +38,7 @@ export async function create(permitted: PermittedRequest): Promise<Response | Re
   if (isRefusal(once)) return once;
   if (once.outcome === "refused") return once.refusal;
   const { json, isNew } = once.rows[0]!;
-  const etag = upsert === null && json !== null ? etagOf(access, json) : {};
+  const etag = json === null ? {} : etagOf(access, json);
   return rowResponse(asked, json, isNew ? 201 : 200, { ...etag, ...replayedHeader(isReplay(once)) });
 }
 

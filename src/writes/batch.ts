@@ -3,6 +3,7 @@ import { badRequest, isRefusal, type Refusal } from "../http/refusal.js";
 import { jsonText } from "../http/respond.js";
 import { type ApiRequest, accessTo, executionOf } from "../tables/api-request.js";
 import { rememberedOf } from "../tables/remembered.js";
+import { withoutPreconditions } from "../tables/row/versions.js";
 import { idempotencyOf, replayedHeader, writeOnce } from "../tables/together/idempotency.js";
 import { writeStep } from "../tables/together/step.js";
 import { type AskedWrite, askedWrite, tableOf } from "./asked-write.js";
@@ -14,6 +15,8 @@ export const batchWritesMax = 100;
 /** `POST /api/_svc/batch`: several writes as one transaction (docs/reference/http.md#batch). */
 export async function batch(asked: ApiRequest): Promise<Response | Refusal> {
   const { services, request, attempt, project } = asked;
+  const condition = withoutPreconditions(request.headers);
+  if (condition !== null) return condition;
   const sentBody = await readJson(request, services.config.api.max_body_bytes);
   if (isRefusal(sentBody)) return sentBody;
   const sent = operationsIn(sentBody, batchWritesMax);

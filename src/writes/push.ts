@@ -10,6 +10,7 @@ import { read, type WriteExecution } from "../tables/execution.js";
 import { rememberedOf } from "../tables/remembered.js";
 import { getRow } from "../tables/row/row.js";
 import type { RowWrite } from "../tables/row/row-write.js";
+import { withoutPreconditions } from "../tables/row/versions.js";
 import { hashOf } from "../tables/together/idempotency.js";
 import { writeStep } from "../tables/together/step.js";
 import { allBeside, nothingBeside, type Together, writeTogether } from "../tables/together/together.js";
@@ -55,6 +56,8 @@ interface Told {
 export async function push(asked: ApiRequest): Promise<Response | Refusal> {
   const { services, caller, request, attempt } = asked;
   if (caller.kind === "anonymous") return notSignedIn;
+  const condition = withoutPreconditions(request.headers);
+  if (condition !== null) return condition;
   const body = await readJson(request, services.config.api.max_body_bytes);
   if (isRefusal(body)) return body;
   const isWorker = services.platform.requestsVanish;

@@ -106,6 +106,41 @@ describe("the table of round trips", () => {
     await ok("GET /api/:table/:id", () => ada.get("/api/rooms/1"));
     await ok("GET /api/:table/_svc/key", () => backend.get("/api/members/_svc/key?room=1&user=ada"));
     await ok("PATCH /api/:table/:id", () => ada.patch("/api/rooms/1", { name: "two" }));
+    const room = (values: object) => ({ owner: "ada", ...values });
+    const many = "POST /api/:table with an array, or with on_conflict";
+    await ok(many, () => ada.post("/api/rooms", [room({ id: 11 }), room({ id: 12 })]));
+    const upsert = "/api/rooms?on_conflict=id&on_duplicate=update";
+    await ok(many, () => ada.post(upsert, [room({ id: 11, name: "x" }), room({ id: 13 })]));
+    const once = { "Idempotency-Key": "k" };
+    const keyed = () => ada.post("/api/rooms", room({ id: 14 }), once);
+    await ok("POST, PATCH, DELETE with an Idempotency-Key", keyed);
+    await ok("the same again", keyed);
+    const operations = [
+      { op: "create", table: "rooms", values: room({ id: 15 }) },
+      { op: "create", table: "members", values: { room: { $ref: "0.id" }, user: "ada" } },
+    ];
+    await ok("POST /api/_svc/batch", () => ada.post("/api/_svc/batch", { operations }));
+    const missed = await count("POST /api/_svc/batch, refused", () =>
+      ada.post("/api/_svc/batch", {
+        operations: [{ op: "update", table: "rooms", key: { id: 99 }, set: { name: "x" } }],
+      }),
+    );
+    expect(missed.status).toBe(404);
+    const push = (id: number, ...mutation: readonly object[]) =>
+      ada.post("/api/_svc/push", { client: "c", mutations: [{ id, operations: mutation }] });
+    const write = (set: object, base?: object) => ({
+      op: "update",
+      table: "rooms",
+      key: { id: 11 },
+      set,
+      base,
+    });
+    await ok("POST /api/_svc/push, a mutation that is applied", () => push(1, write({ name: "y" })));
+    await ok("a mutation that was done before", () => push(1, write({ name: "y" })));
+    await ok("a mutation that is rejected", () =>
+      push(2, { op: "update", table: "rooms", key: { id: 99 }, set: { name: "x" } }),
+    );
+    await ok("a mutation that conflicts", () => push(3, write({ name: "z" }, { name: "no" })));
     await ok("POST /ops/:name", () => ada.post("/ops/rename", { id: 1, name: "three" }));
     await ok("GET /ops/:name", () => ada.get("/ops/name?id=1"));
     const refusedOperation = "POST /ops/:name, refused";

@@ -13,6 +13,8 @@ export interface Asked {
 export interface Answered {
   readonly status: number;
   readonly data: unknown;
+  /** Of a refusal. */
+  readonly error: unknown;
 }
 
 /** What a killed server's client gets: null where no answer came, or only a part of it. */
@@ -26,8 +28,8 @@ export async function ask(url: string, { method, path, body, token }: Asked): Pr
       },
       ...(body !== undefined && { body: JSON.stringify(body) }),
     });
-    const { data } = (await response.json()) as { data: unknown };
-    return { status: response.status, data };
+    const { data, error } = (await response.json()) as { data: unknown; error: unknown };
+    return { status: response.status, data, error };
   } catch {
     return null;
   }

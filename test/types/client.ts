@@ -1,5 +1,6 @@
 // Read by `tsc` alone: each line that `@ts-expect-error` stands over must be an error.
 import { createClient, memoryStorage, type SvcError, type TokenUser } from "../../src/client/index.js";
+import { createOutbox } from "../../src/client/outbox.js";
 import type { Json, Operations, Tables } from "./tables.js";
 
 type Equal<A, B> = (<T>() => T extends A ? 1 : 2) extends <T>() => T extends B ? 1 : 2 ? true : false;
@@ -221,4 +222,78 @@ export async function operations() {
   await ops.nobody();
   const untyped = createClient({ url: "https://api.example.com" }).ops.anything!({ a: 1 });
   same<Awaited<typeof untyped>, unknown>(true);
+}
+
+export async function writes() {
+  const notes = client.table("notes");
+  const created = await notes.create([{ body: "x", extra: 1 }]);
+  same<typeof created, Tables["notes"]["row"][]>(true);
+  const counted = await notes.create([{ body: "x", extra: 1 }], { withMeta: true });
+  same<typeof counted.data, Tables["notes"]["row"][]>(true);
+  // @ts-expect-error: extra is needed
+  await notes.create([{ body: "x" }]);
+  await notes.update(1, { rate: 1 }, { ifMatch: 7 });
+  await notes.delete(1, { ifMatch: '"7"', withMeta: true });
+  const written = await notes.upsert([{ body: "x", extra: 1 }], {
+    onConflict: ["id"],
+    onDuplicate: "update",
+  });
+  same<typeof written, Tables["notes"]["row"][]>(true);
+  const kept = await notes.upsert([{ body: "x", extra: 1 }], { onConflict: ["id"], onDuplicate: "ignore" });
+  same<typeof kept, (Tables["notes"]["row"] | null)[]>(true);
+  // @ts-expect-error: no such column
+  await notes.upsert([], { onConflict: ["nobody"], onDuplicate: "ignore" });
+  // @ts-expect-error: what becomes of those that are there has to be said
+  await notes.upsert([], { onConflict: ["id"] });
+
+  const [note, comment, pair] = await client.batch([
+    { op: "create", table: "notes", values: { body: "x", extra: { any: "thing" } } },
+    { op: "update", table: "comments", key: { id: 1 }, set: { note: { $ref: "0.id" } } },
+    { op: "delete", table: "pairs", key: { a: "x", b: { $ref: "0.body" } } },
+  ]);
+  same<typeof note, Tables["notes"]["row"]>(true);
+  same<typeof comment, Tables["comments"]["row"]>(true);
+  same<typeof pair, Partial<Tables["pairs"]["row"]>>(true);
+  // @ts-expect-error: no such table
+  await client.batch([{ op: "delete", table: "nobody", key: { id: 1 } }]);
+  // @ts-expect-error: a key is an object of its columns
+  await client.batch([{ op: "delete", table: "notes", key: 1 }]);
+  // @ts-expect-error: no such column
+  await client.batch([{ op: "update", table: "notes", key: { id: 1 }, set: { nobody: 1 } }]);
+  // @ts-expect-error: a batch compares nothing
+  await client.batch([{ op: "update", table: "notes", key: { id: 1 }, set: { rate: 1 }, base: { rate: 2 } }]);
+  // @ts-expect-error: rows without a key cannot be named
+  await client.batch([{ op: "delete", table: "log", key: {} }]);
+  const loose = await createClient({ url: "https://api.example.com" }).batch([
+    { op: "create", table: "any", values: { any: "thing" } },
+  ]);
+  same<(typeof loose)[0], Record<string, unknown>>(true);
+
+  const pushed = await client.push({
+    client: "c",
+    mutations: [
+      {
+        id: 1,
+        operations: [{ op: "update", table: "notes", key: { id: 1 }, set: { rate: 1 }, base: { rate: 2 } }],
+      },
+    ],
+  });
+  same<typeof pushed.last_id, number>(true);
+}
+
+export async function outboxes() {
+  const outbox = createOutbox(client, {
+    onConflict: ({ fields, mutation }) => (fields.length > 0 ? mutation.operations : "discard"),
+  });
+  await outbox.create("notes", { body: "x", extra: 1 });
+  await outbox.update("notes", { id: 1 }, { rate: 1 }, { rate: 2 });
+  const { settled } = await outbox.delete("pairs", { a: "x", b: "y" });
+  same<Awaited<typeof settled>["status"], "applied" | "duplicate" | "conflict" | "rejected">(true);
+  // @ts-expect-error: no such column
+  await outbox.update("notes", { id: 1 }, { nobody: 1 });
+  // @ts-expect-error: a column of another type
+  await outbox.delete("notes", { id: 1 }, { rate: "2" });
+  // @ts-expect-error: no such table
+  await outbox.create("nobody", {});
+  await createOutbox(createClient({ url: "https://api.example.com" })).create("any", { any: "thing" });
 }

@@ -3,35 +3,16 @@ import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:f
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { Miniflare } from "miniflare";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { release } from "../../src/platform/release.js";
 import { systemMigrations } from "../../src/schema/system/migrations.js";
 import { thaw } from "../support/frozen.js";
-import { bundled } from "../support/workerd/modules.js";
+import { startProduct } from "../support/workerd/product.js";
 
-const databaseId = "00000000-0000-0000-0000-000000000000";
 const password = "correct horse battery staple";
 
 /** The product's own Worker, with the database that wrangler keeps in a directory. */
-async function startProduct(directory: string): Promise<string> {
-  return (await product(directory)).url;
-}
-
-async function product(directory: string): Promise<{ readonly url: string; readonly miniflare: Miniflare }> {
-  const miniflare = new Miniflare({
-    ...bundled("dist/bundle", "index.js"),
-    d1Databases: { DB: databaseId },
-    d1Persist: join(directory, "v3", "d1"),
-    bindings: {
-      SVC_JWT_SECRET: "a secret of the test suite, 32 bytes and more",
-      SVC_GATEWAY_URL: "https://x.example",
-    },
-  });
-  await miniflare.ready;
-  onTestFinished(() => miniflare.dispose());
-  return { url: (await miniflare.unsafeGetDirectURL()).origin, miniflare };
-}
+const product = (directory: string) => startProduct(join(directory, "v3", "d1"));
 
 /** Standard output and error of a command that ends well. */
 async function svc(
@@ -57,7 +38,7 @@ describe("svc worker bootstrap", () => {
     onTestFinished(() => rmSync(directory, { recursive: true }));
     for (const file of ["svc.toml", "svc.schema.yaml"]) cpSync(file, join(directory, file));
 
-    const empty = await startProduct(join(directory, "empty"));
+    const { url: empty } = await product(join(directory, "empty"));
     for (const path of ["/health", "/api/tags", "/auth/oauth/providers"]) {
       const response = await fetch(empty + path);
       expect([path, response.status]).toEqual([path, path === "/health" ? 200 : 503]);
@@ -82,7 +63,7 @@ describe("svc worker bootstrap", () => {
       file,
     ]);
 
-    const url = await startProduct(directory);
+    const { url } = await product(directory);
     expect((await fetch(`${url}/api/tags`)).status).toBe(200);
     const login = await fetch(`${url}/auth/login`, {
       method: "POST",

@@ -10,7 +10,7 @@ export interface RefusedWrite {
   readonly kind: "insert" | "update" | "delete";
   readonly table: Table;
   readonly physical: CatalogTable;
-  /** The columns that the request gives values to; for a delete the values of the key. */
+  /** The columns that the request and the server give values to; for a delete the values of the key. */
   readonly written: RowValues;
   readonly readable: ReadonlyMap<string, unknown>;
 }

@@ -4,6 +4,7 @@ import type { WriteExecution } from "../execution.js";
 import { bind } from "../sql/fragment.js";
 import { isTooLargeImage } from "../sql/row.js";
 import { constraintRefusal } from "./constraint-refusal.js";
+import { withManaged } from "./managed-values.js";
 import { type RowWrite, tooLargeImage } from "./row-write.js";
 
 /**
@@ -13,13 +14,17 @@ import { type RowWrite, tooLargeImage } from "./row-write.js";
 export async function refusalOfError(
   error: unknown,
   write: RowWrite,
-  { database, values }: Pick<WriteExecution, "database" | "values">,
+  execution: WriteExecution,
 ): Promise<Refusal | null> {
+  const { database, values } = execution;
   const { kind, access, statement, sent } = write;
   const { table, catalog, readable } = access;
   const physical = catalog.tables.get(table.name)!;
-  if (error instanceof ConstraintError)
-    return constraintRefusal(error, { kind, table, physical, written: sent, readable });
+  if (error instanceof ConstraintError) {
+    // A reference of a column that the server sets, such as the caller's, may be the one that does not hold.
+    const written = kind === "delete" ? sent : withManaged(kind, access.managed, sent, execution);
+    return constraintRefusal(error, { kind, table, physical, written, readable });
+  }
   if (!(error instanceof StatementError)) return null;
   if (error.message.includes("too many levels of trigger recursion")) return tooLongAChain;
   if (isTooLargeImage(error.message)) return table.historyDays === null ? tooLargeRow : tooLargeImage;

@@ -42,10 +42,18 @@ export function creatingUnder(headers: Headers): Refusal | null {
   return headers.has("If-Match") ? notWhenCreating : null;
 }
 
+/** The refusal of preconditions on a request of several rows, which has no one row that they could be about. */
+export function withoutPreconditions(headers: Headers): Refusal | null {
+  return headers.has("If-Match") || headers.has("If-None-Match") ? notOfOneRow : null;
+}
+
+const notOfOneRow = badRequest(
+  "If-Match and If-None-Match are taken by requests to read, change or delete one row",
+);
 const noVersions = badRequest("If-Match: the table has no managed version");
 const hiddenVersions = new Refusal("forbidden", "you may not read the version of the row");
 const onlyAny = badRequest("If-None-Match: a write takes * alone");
-const notWhenCreating = badRequest("If-Match: there is no row yet");
+const notWhenCreating = badRequest("If-Match: a request that creates rows takes none");
 /** RFC 9110, section 13.1.2: the target of the request is the table, and it is there. */
 const tableIsThere = new Refusal("precondition_failed", "there is something already");
 

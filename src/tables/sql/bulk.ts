@@ -71,6 +71,7 @@ export function bulkInsertStatement(
           key: keyJson(table, catalog),
           from: sql`FROM ${target} WHERE ${target}.${name(physical.rowid!)} BETWEEN ${last} - ${param(new Slot("count"))} + 1 AND ${last}`,
           readable: sql`0`,
+          isNew: sql`1`,
         }
       : null,
     asked: probes,

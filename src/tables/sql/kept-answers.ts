@@ -13,11 +13,13 @@ export interface AnswerSource {
   readonly from: Sql;
   /** Whether the caller may read the row. */
   readonly readable: Sql;
+  /** Whether the write has created the row: 1 or 0. */
+  readonly isNew: Sql;
 }
 
 /** A request whose answer is kept (docs/reference/http.md#idempotency). */
 export interface KeptRequest {
-  /** The caller, the request and the key that it sent. */
+  /** The key that was sent, the caller and the request. */
   readonly name: string;
   /** Tells its body from others. */
   readonly hash: string;
@@ -54,17 +56,14 @@ export function keptAnswer({ name: request }: Pick<KeptRequest, "name">): Statem
 /** Of each row of an answer: whether it was new (1), its key, and its RETURNING; null where only keys are kept. */
 export type KeptRow = readonly [isNew: number, key: Readonly<Record<string, unknown>>, row: string | null];
 
-/**
- * Of a write that has just been carried out, `changes()` is 1 if it has written a row. The row is kept as a text, which it
- * is for `json_array` once another text was appended to it.
- */
-function keptRow({ row, key }: AnswerSource, shown: "row" | "key"): Sql {
+/** The row is kept as a text, which it is for `json_array` once another text was appended to it. */
+function keptRow({ row, key, isNew }: AnswerSource, shown: "row" | "key"): Sql {
   // LIMIT inside and WHERE outside together keep SQLite from flattening the subquery, by which the row would be made twice.
   const text =
     shown === "key"
       ? sql`NULL`
       : sql`(SELECT iif(octet_length(r) <= ${integer(keptBytesMax)}, r || '', NULL) FROM (SELECT ${row} AS r LIMIT 1) WHERE 1)`;
-  return sql`json_array(changes(), json(${key}), ${text})`;
+  return sql`json_array(${isNew}, json(${key}), ${text})`;
 }
 
 const slot = (of: string) => param(new Slot(of));
@@ -179,6 +178,14 @@ export function stageColumn(
     statement("SELECT CASE WHEN changes() = 1 THEN 1 ELSE json_extract('{}', ?) END AS held", abort),
   ];
 }
+
+/** Keeps whether a row is there, before a statement that creates it if it is not; for `wasThere`. */
+export function stageIsThere(isThere: Sql, values: readonly SlotValues[]): Statement {
+  return bind(sql`INSERT OR REPLACE INTO _staged (name, value) SELECT 'was there', ${isThere}`, values);
+}
+
+/** What `stageIsThere` has kept last: 1 or 0. */
+export const wasThere: Sql = sql`(SELECT value FROM _staged WHERE name = 'was there')`;
 
 /** Leaves nothing in `_staged`. */
 export const clearStaged: Statement = statement("DELETE FROM _staged");

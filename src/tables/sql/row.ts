@@ -232,7 +232,15 @@ function insertedAnswer(
   catalog: Catalog,
 ): AnswerSource | null {
   const from = insertedRow(table, values, catalog);
-  return from && { row, key: keyJson(table, catalog), from, readable: readableBy(table, readRule, catalog) };
+  return (
+    from && {
+      row,
+      key: keyJson(table, catalog),
+      from,
+      readable: readableBy(table, readRule, catalog),
+      isNew: sql`1`,
+    }
+  );
 }
 
 /** Whether the rule for reading admits a row of the table. */
@@ -268,9 +276,6 @@ export function aborting(reason: Sql): Sql {
 
 /** The statement before has written no row. */
 const changedNone = sql`changes() = 0`;
-
-/** For `insertStatement`: the statement before has changed the row, which was there. */
-export const wasChanged = sql`changes() <> 0`;
 
 /** For `insertStatement`: a row with these values in a key or a unique constraint is there. */
 export function isThereWith(table: Table, key: Values, catalog: Catalog): Sql {
@@ -383,6 +388,7 @@ export function updateStatement(
       key: keyJson(table, catalog),
       from: found.from,
       readable: readableBy(table, returned.rule, catalog),
+      isNew: sql`0`,
     },
     asked: found.probes,
     exact: found.exact && returning.exact,
@@ -496,7 +502,7 @@ export function deleteStatement(
     admitted: found.admitted,
     guard: found.guard,
     // Of a row that is deleted, whoever deletes it is shown the key alone.
-    answer: { row: returned, key: returned, from: found.from, readable: sql`0` },
+    answer: { row: returned, key: returned, from: found.from, readable: sql`0`, isNew: sql`0` },
     asked: found.probes,
     exact: found.exact,
     seeks: found.seeks,

@@ -45,6 +45,8 @@ export interface StepAnswer {
   /** Null where the row cannot be found again. */
   readonly source: AnswerSource | null;
   readonly isBefore: boolean;
+  /** Statements before the step that keep what the answer tells of the state before it (`_staged`). */
+  readonly first?: readonly Statement[];
   readonly values: readonly SlotValues[];
 }
 

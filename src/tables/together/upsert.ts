@@ -17,7 +17,8 @@ import {
   type WriteTarget,
 } from "../row/row-write.js";
 import { durationOf, sentWrite, triggersOf } from "../row/sent-write.js";
-import { bind, type Sql } from "../sql/fragment.js";
+import { bind, type SlotValues, type Sql, sql } from "../sql/fragment.js";
+import { type AnswerSource, stageIsThere, wasThere } from "../sql/kept-answers.js";
 import {
   changedOrMissing,
   getStatement,
@@ -26,9 +27,8 @@ import {
   isThereWith,
   rowWith,
   updateStatement,
-  wasChanged,
 } from "../sql/row.js";
-import { type NotStanding, outcomeOf, type Step } from "./step.js";
+import { type NotStanding, outcomeOf, type Step, type StepAnswer } from "./step.js";
 
 /** How rows are taken that may be there already (docs/reference/http.md#upsert). */
 export interface Upsert {
@@ -132,7 +132,8 @@ function changeOrCreate(
     checks: imageChecks(patch, key, access),
     expected: null,
   };
-  const created = insertUnless(wasChanged, "upsert", create, values, execution);
+  const isThere = isThereWith(table, keySlots, catalog);
+  const created = insertUnless(isThere, `upsert ${[...key.keys()].join()}`, create, values, execution);
   const change = sentWrite(changed, execution);
   const creation = (abort: string) => sentWrite(created, execution, abort);
   const { probes } = creation("");
@@ -151,7 +152,11 @@ function changeOrCreate(
       const changedAt = change.probes.length;
       const probedAt = changedAt + change.statements.length + 1;
       const update = change.read(results.slice(0, changedAt), results[changedAt]!);
-      if (update.row !== null) return outcomeOf(changed, update, [change.bound]);
+      if (update.row !== null) {
+        const outcome = outcomeOf(changed, update, [change.bound]);
+        // The row was looked for once more, because a statement does not know what became of the one before it.
+        return { ...outcome, rowsRead: outcome.rowsRead === null ? null : outcome.rowsRead + 1 };
+      }
       const createdAt = probedAt + probes.length;
       const insert = creation("").read(results.slice(probedAt, createdAt), results[createdAt]!);
       return outcomeOf(created, insert, [change.bound, creation("").bound]);
@@ -159,7 +164,7 @@ function changeOrCreate(
     refused: (reason) => notUpserted(reason, created),
     writes: [changed, created],
     duration: durationOf(changed) === "short" ? durationOf(created) : "long",
-    answer: { source: statement.answer, isBefore: false, values: all },
+    answer: keptUpsert(statement.answer, isThere, all),
     asked: [change.bound, creation("").bound],
   };
 }
@@ -222,12 +227,21 @@ function keepOrCreate(
     refused: (reason) => notUpserted(reason, created),
     writes: [created],
     duration: get.exact ? durationOf(created) : "long",
-    answer: {
-      source: source && { ...source, from: rowWith(table, keySlots, catalog) },
-      isBefore: false,
-      values: [execution.values, key],
-    },
+    answer: keptUpsert(source && { ...source, from: rowWith(table, keySlots, catalog) }, isThere, [
+      execution.values,
+      key,
+    ]),
     asked: [bound, found],
+  };
+}
+
+/** What is kept of the answer of an upsert, whose row is there afterwards in any case. */
+function keptUpsert(source: AnswerSource | null, isThere: Sql, values: readonly SlotValues[]): StepAnswer {
+  return {
+    source: source && { ...source, isNew: sql`1 - ${wasThere}` },
+    isBefore: false,
+    first: [stageIsThere(isThere, values)],
+    values,
   };
 }
 

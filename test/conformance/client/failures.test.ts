@@ -96,7 +96,7 @@ const failures: readonly Failure[] = [
   },
   {
     what: "503 once",
-    sees: "nothing: refreshes and reads are sent again, after a pause with jitter",
+    sees: "nothing: refreshes, reads and writes are sent again, after a pause with jitter",
     happen: async (browser) => {
       const client = await expired(browser);
       const failed = new Set<string>();
@@ -105,9 +105,12 @@ const failures: readonly Failure[] = [
         failed.add(request);
         return unavailable();
       };
-      expect(await client.table("notes").list()).toEqual([]);
+      const notes = client.table("notes");
+      expect(await notes.list()).toEqual([]);
       expect(browser.requestsTo("/auth/refresh")).toBe(2);
       expect(browser.requestsTo("/api/notes")).toBe(2);
+      expect(await notes.create({ body: "a" })).toMatchObject({ body: "a" });
+      expect(browser.requestsTo("/api/notes")).toBe(4);
     },
   },
   {

@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
-import { type Answer, dataOf, expectRefusal } from "../../support/client.js";
+import { type Answer, client, dataOf, expectRefusal } from "../../support/client.js";
 import { rowsOf } from "../../support/people.js";
+import { apiKey } from "../../support/server.js";
 import {
   batch,
   forbidden,
@@ -82,6 +83,11 @@ test("a team keeps one owner, whoever deletes or demotes them", async () => {
     results: [{ status: "rejected", operation: 1, error: { code: "bad_request", message: kept } }],
   });
   expect(await rowsOf(server, "SELECT name FROM projects WHERE id = 'house'")).toEqual([["house"]]);
+
+  const admin = client(server, await apiKey(server, "project:backend"));
+  expect(expectRefusal(await admin.delete("/admin/api/users/ada"), 409, "conflict")).toBe(kept);
+  const keyed = await admin.post("/api/tasks", { project_id: "house", title: "by a program" });
+  expect(dataOf<Row>(keyed).created_by).toBe(null);
 
   // Two owners, of whom one may go; the team as a whole may, too.
   dataOf(await ada.patch(membership("mia"), { role: "owner" }));

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { type Client, dataOf, expectRefusal } from "../../support/client.js";
-import { rowsOf } from "../../support/people.js";
+import { type Client, client, dataOf, expectRefusal } from "../../support/client.js";
+import { member, rowsOf } from "../../support/people.js";
 import { batch, forbidden, joined, membership, opening, type Row, row, rows, world } from "./team.js";
 
 const iso = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
@@ -41,6 +41,14 @@ test("who made a row and when is the server's word", async () => {
     version: (door.version as number) + 1,
     updated_at: iso,
   });
+});
+
+test("whoever has no profile yet is told what is missing", async () => {
+  const { server, ada } = await world();
+  const zoe = client(server, (await member(server, "zoe")).bearer);
+  const team = await zoe.post("/api/teams", { name: "mine" });
+  expect(expectRefusal(team, 409, "conflict", ["created_by"])).toMatch(/missing: created_by$/);
+  expectRefusal(await ada.post("/api/memberships", joined("zoe", "member")), 409, "conflict");
 });
 
 test("somebody is taken in, or their role is changed, by one request; and so are settings", async () => {

@@ -21,6 +21,9 @@ messages:
     size: { type: real }
     file: { type: blob }
   unique: [[room_id, body]]
+found:
+  columns: { id: { type: integer, primary_key: true }, body: { type: text } }
+  search: [body]
 votes:
   columns: { id: { type: integer, primary_key: true }, poll: { type: integer }, by: { type: text } }
 notes:
@@ -120,6 +123,13 @@ describe("an array creates rows", () => {
     const words = expectRefusal(await ann.post("/api/votes", [vote(3), vote(4), vote(3)]), 403, "forbidden");
     expect(words).toMatch(/^row 2:/);
     expect(dataOf(await ann.get("/api/votes"))).toHaveLength(2);
+  });
+
+  test("are found by their words", async () => {
+    const { key } = await world();
+    const rows = [{ body: "red hat" }, { body: "red shoes" }, { body: "hat" }];
+    expect(dataOf(await key.post("/api/found", rows))).toEqual(rows.map((row, i) => ({ id: i + 1, ...row })));
+    expect(dataOf(await key.get("/api/found?search=red"))).toHaveLength(2);
   });
 
   test("1 to 1,000 of them; of 1,000 with one bad, none", async () => {

@@ -73,7 +73,7 @@ describe("on_duplicate=update", () => {
       { user_id: "a", role: "guest", note: "new", version: 6, changed_by: "ann" },
       { user_id: "x", role: "member", note: "new", changed_by: "ann" },
     ]);
-    expect(metaOf(answer)).toMatchObject({ rows_read: 1, rows_written: 2, rows_returned: 2 });
+    expect(metaOf(answer)).toMatchObject({ rows_read: 2, rows_written: 2, rows_returned: 2 });
     const again = await ann.post(path("update"), { room_id: 2, user_id: "x" });
     expect(again.status).toBe(201);
     expect(dataOf<Member>(again)).toMatchObject({ user_id: "x", role: "member", note: null });

@@ -236,6 +236,41 @@ describe("If-Match", () => {
     expectRefusal(await ann.patch("/api/tasks/1", { title: "y" }, { "If-Match": "7" }), 400, "bad_request");
   });
 
+  test("is never left out of account: whoever cannot decide by it refuses it", async () => {
+    const { ann } = await world();
+    const { row, etag } = await created(ann);
+    const upsert = "/api/tasks?on_conflict=id&on_duplicate=update";
+    const values = { owner: "ann", title: "no" };
+    const operation = { op: "update", table: "tasks", key: { id: row.id }, set: { title: "no" } };
+    const pushed = { client: "c", mutations: [{ id: 1, operations: [operation] }] };
+    for (const headers of [{ "If-Match": etag }, { "If-Match": "*" }, { "If-Match": '"1"' }]) {
+      expectRefusal(await ann.post(upsert, { ...values, id: row.id }, headers), 400, "bad_request");
+      expectRefusal(await ann.post(upsert, [{ ...values, id: row.id }], headers), 400, "bad_request");
+      expectRefusal(await ann.post("/api/tasks", [values], headers), 400, "bad_request");
+      expectRefusal(
+        await ann.post("/api/_svc/batch", { operations: [operation] }, headers),
+        400,
+        "bad_request",
+      );
+      expectRefusal(await ann.post("/api/_svc/push", pushed, headers), 400, "bad_request");
+    }
+    expect(dataOf<Task>(await ann.get(`/api/tasks/${row.id}`))).toEqual(row);
+  });
+
+  test("an upsert answers with the version, as other writes do", async () => {
+    const { key } = await world();
+    const upsert = (title: string) =>
+      key.post("/api/tasks?on_conflict=id&on_duplicate=update", { id: 70, owner: "ann", title });
+    for (const [title, status] of [
+      ["new", 201],
+      ["changed", 200],
+    ] as const) {
+      const answer = await upsert(title);
+      expect(answer.status).toBe(status);
+      expect(answer.headers.get("ETag")).toBe(`"${dataOf<Task>(answer).version}"`);
+    }
+  });
+
   test("If-None-Match: * is for what is not there yet, which no write is about", async () => {
     const { ann } = await world();
     const { row, etag } = await created(ann);

@@ -1,0 +1,28 @@
+import { Miniflare } from "miniflare";
+import { onTestFinished } from "vitest";
+import { bundled } from "./modules.js";
+
+/** The database of wrangler.toml, as wrangler names it. */
+const databaseId = "00000000-0000-0000-0000-000000000000";
+
+/** The product's own Worker, as `npm run bundle` has left it, with its database. */
+export interface Product {
+  readonly url: string;
+  readonly miniflare: Miniflare;
+}
+
+/** Runs the product's Worker until the test ends, on the database in a directory of wrangler's; null for one in memory. */
+export async function startProduct(d1Directory: string | null): Promise<Product> {
+  const miniflare = new Miniflare({
+    ...bundled("dist/bundle", "index.js"),
+    d1Databases: { DB: databaseId },
+    ...(d1Directory !== null && { d1Persist: d1Directory }),
+    bindings: {
+      SVC_JWT_SECRET: "a secret of the test suite, 32 bytes and more",
+      SVC_GATEWAY_URL: "https://x.example",
+    },
+  });
+  await miniflare.ready;
+  onTestFinished(() => miniflare.dispose());
+  return { url: (await miniflare.unsafeGetDirectURL()).origin, miniflare };
+}
