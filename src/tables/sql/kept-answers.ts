@@ -92,6 +92,28 @@ export function keepOne(
   return bind(keepOneSql(source), [keptValues(request), ...values]);
 }
 
+/**
+ * Keeps the answer of a request that is one write, right after it. Where the write has written no row, `undo` undoes the
+ * batch.
+ */
+export function keepOrUndo(
+  source: AnswerSource,
+  undo: () => Sql,
+  request: KeptRequest,
+  values: readonly SlotValues[],
+): Statement {
+  const made = keepOrUndoSql.get(source) ?? keepOrUndoText(source, undo());
+  keepOrUndoSql.set(source, made);
+  return bind(made, [keptValues(request), ...values]);
+}
+
+const keepOrUndoSql = new WeakMap<AnswerSource, Sql>();
+
+function keepOrUndoText(source: AnswerSource, undo: Sql): Sql {
+  const answer = sql`(SELECT '[' || ${keptRow(source, "row")} || ']' ${source.from})`;
+  return sql`INSERT OR REPLACE INTO _idempotency (name, hash, at, answer) SELECT ${slot("kept.name")}, ${slot("kept.hash")}, ${slot("kept.at")}, CASE WHEN changes() = 1 THEN ${answer} ELSE ${undo} END`;
+}
+
 function keptValues({ name: request, hash, nowMs }: KeptRequest): ReadonlyMap<string, SqlValue> {
   return new Map<string, SqlValue>([
     ["kept.name", request],

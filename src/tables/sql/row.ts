@@ -48,6 +48,8 @@ export interface WriteStatement extends Counted<Sql> {
    * `NotWritten`.
    */
   readonly guard: () => Sql;
+  /** The expression in `guard` that undoes the batch and says why. */
+  readonly undo: () => Sql;
   /**
    * What the write answers with. Null where the row cannot be found again by what is known of it: the table is WITHOUT
    * ROWID, and its key is made by a default.
@@ -171,8 +173,8 @@ export function insertStatement(
   const returning = withKey(table, values, returningOf(table, returned, catalog), catalog);
   const target = name(table.name);
   const { ignore } = catalog.tables.get(table.name)!.triggers.insert;
-  const guardAfter = (admitted: Sql) => () =>
-    guardFor(ignore ? sql`CASE WHEN EXISTS (${admitted}) THEN 'ignored' ELSE 'denied' END` : sql`'denied'`);
+  const undoAfter = (admitted: Sql) => () =>
+    aborting(ignore ? sql`CASE WHEN EXISTS (${admitted}) THEN 'ignored' ELSE 'denied' END` : sql`'denied'`);
   if (alwaysTrue(rule) && unless === null) {
     const columns = [...values.keys()].map((column) => name(column.name));
     const source =
@@ -183,7 +185,7 @@ export function insertStatement(
       statement: sql`INSERT OR ABORT INTO ${target} ${source} RETURNING ${returning.row} AS row`,
       probes: null,
       admitted: everyRow,
-      guard: once(guardAfter(everyRow)),
+      ...guardedBy(undoAfter(everyRow)),
       answer: insertedAnswer(table, values, returning.row, returned.rule, catalog),
       asked: null,
       exact: returning.exact,
@@ -207,7 +209,7 @@ export function insertStatement(
     statement: sql`${row} INSERT OR ABORT INTO ${target} (${columnList}) SELECT ${columnList} FROM _n WHERE ${condition} RETURNING ${returning.row} AS row`,
     probes,
     admitted,
-    guard: once(guardAfter(admitted)),
+    ...guardedBy(undoAfter(admitted)),
     answer: insertedAnswer(table, values, returning.row, returned.rule, catalog),
     asked: probes,
     exact: guard.exact && returning.exact,
@@ -271,11 +273,12 @@ function insertedRow(table: Table, values: Values, catalog: Catalog): Sql | null
 }
 
 /**
- * A SELECT for right after a write of one row: it undoes the batch, for a reason, where the write has written none.
- * `changes()` counts what the write itself has done, without its triggers (https://sqlite.org/c3ref/changes.html).
+ * What undoes the batch after a write that has written no row. `changes()` counts what the write itself has done, without
+ * its triggers (https://sqlite.org/c3ref/changes.html).
  */
-function guardFor(reason: Sql): Sql {
-  return sql`SELECT CASE WHEN changes() = 1 THEN 1 ELSE ${aborting(reason)} END AS held`;
+function guardedBy(undoing: () => Sql): Pick<WriteStatement, "guard" | "undo"> {
+  const undo = once(undoing);
+  return { undo, guard: once(() => sql`SELECT CASE WHEN changes() = 1 THEN 1 ELSE ${undo()} END AS held`) };
 }
 
 /** An expression that undoes the batch (`platform/abort.ts`). `reason` follows on what is in the slot `abort`. */
@@ -397,6 +400,7 @@ export function updateStatement(
     probes: found.probes,
     admitted: found.admitted,
     guard: found.guard,
+    undo: found.undo,
     answer: {
       row: returning.row,
       key: keyJson(table, catalog),
@@ -432,7 +436,7 @@ function foundRow(
     condition: and([hasKey, rules.condition, ...expected]),
     probes: rules.measured(empty, target, hasKey),
     admitted,
-    guard: once(() => guardFor(reason())),
+    ...guardedBy(() => aborting(reason())),
     from: sql`FROM ${target} WHERE ${hasKey}`,
     exact: rules.exact,
     seeks: [{ alias: table.name, columns: [...key.keys()].map((column) => column.name) }, ...rules.seeks],
@@ -515,6 +519,7 @@ export function deleteStatement(
     probes: found.probes,
     admitted: found.admitted,
     guard: found.guard,
+    undo: found.undo,
     // Of a row that is deleted, whoever deletes it is shown the key alone.
     answer: { row: returned, key: returned, from: found.from, readable: sql`0`, isNew: sql`0` },
     asked: found.probes,

@@ -3,6 +3,7 @@ import { toBase64Url } from "../../encoding/base64.js";
 import { readText } from "../../http/body.js";
 import { badRequest, isRefusal, Refusal } from "../../http/refusal.js";
 import type { HeadersRecord } from "../../http/respond.js";
+import { abortText } from "../../platform/abort.js";
 import type { Memo } from "../../platform/memo.js";
 import type { Table } from "../../project/model.js";
 import type { Access } from "../access.js";
@@ -20,6 +21,7 @@ import {
   keepAll,
   keepForLater,
   keepOne,
+  keepOrUndo,
   keepRows,
   keptAnswer,
   unlessKept,
@@ -117,9 +119,18 @@ function keeping(steps: readonly Step[], request: KeptRequest): Beside {
   const isOne = steps.length === 1;
   return {
     before: (nonce) => [unlessKept(request, nonce)],
-    around: (index) => {
-      const { source, isBefore, values, first } = (isOne ? only! : steps[index]!).answer;
-      const keep = steps[index]!.parts === undefined ? keepOne : keepRows;
+    around: (index, nonce) => {
+      const { answer, undo, parts } = steps[index]!;
+      const { source, isBefore, values, first } = answer;
+      if (isOne && undo !== null) {
+        const abort = new Map([["abort", abortText(nonce, `${index}:`)]]);
+        return {
+          before: first ?? [],
+          after: [keepOrUndo(source!, undo, request, [abort, ...values])],
+          guards: true,
+        };
+      }
+      const keep = parts === undefined ? keepOne : keepRows;
       const kept = isOne ? keep(source!, request, values) : keepForLater(source!, index, values);
       const before = first ?? [];
       return isBefore ? { before: [kept], after: [] } : { before, after: [kept] };

@@ -15,7 +15,7 @@ import {
   triggersOf,
   type WrittenRow,
 } from "../row/sent-write.js";
-import { bind, type SlotValues } from "../sql/fragment.js";
+import { bind, type SlotValues, type Sql } from "../sql/fragment.js";
 import type { AnswerSource } from "../sql/kept-answers.js";
 import type { NotWritten } from "../sql/row.js";
 
@@ -24,7 +24,12 @@ export interface Step {
   /**
    * The statements, with guards that undo the batch where the step may not stand. Their reasons begin with `abort`.
    */
-  readonly statements: (abort: string) => readonly Statement[];
+  readonly statements: (abort: string, isGuarded?: boolean) => readonly Statement[];
+  /**
+   * What undoes the batch where the step has written nothing, for a statement right after it that writes what is kept of
+   * it: then the step need not be guarded. Null where that statement cannot tell, as triggers write too.
+   */
+  readonly undo: (() => Sql) | null;
   /** Reads the results of `statements`. */
   readonly read: (results: readonly Result[]) => StepOutcome;
   /** Why it does not stand, for a reason that one of its guards has given. */
@@ -93,12 +98,13 @@ export function writeStep(write: RowWrite, execution: Pick<WriteExecution, "valu
   const sent = sentWrite(write, execution);
   const { probes, statements, bound } = sent;
   return {
-    statements: (abort) => [
+    statements: (abort, isGuarded = true) => [
       ...probes,
       statements[0]!,
-      guardOf(write, abort, execution),
+      ...(isGuarded ? [guardOf(write, abort, execution)] : []),
       ...statements.slice(1),
     ],
+    undo: isFollowed(write) ? null : write.statement.undo,
     read: (results) => {
       const written = sent.read(results.slice(0, probes.length), results[probes.length]!);
       return outcomeOf(write, written, [bound]);
@@ -113,6 +119,12 @@ export function writeStep(write: RowWrite, execution: Pick<WriteExecution, "valu
     },
     asked: [bound],
   };
+}
+
+/** Whether anything is written between a write and the statement that keeps its answer, or nothing is kept after it. */
+function isFollowed(write: RowWrite): boolean {
+  const { run, own, logged } = triggersOf(write);
+  return write.kind === "delete" || write.checks.length > 0 || run || own || logged;
 }
 
 /** The statement after a write that undoes the batch where the write has not written its row. */

@@ -29,6 +29,8 @@ export interface Beside {
   ) => {
     readonly before: readonly Statement[];
     readonly after: readonly Statement[];
+    /** Whether what comes after undoes the batch where the step has written nothing (`Step.undo`). */
+    readonly guards?: boolean;
   };
   /** Come after all steps. */
   readonly last: (nonce: string) => readonly Statement[];
@@ -50,6 +52,7 @@ export function allBeside(parts: readonly Beside[]): Beside {
       return {
         before: each.flatMap(({ before }) => before),
         after: each.flatMap(({ after }) => after),
+        guards: each.some(({ guards }) => guards === true),
       };
     },
     last: (nonce) => parts.flatMap((part) => part.last(nonce)),
@@ -198,10 +201,10 @@ function assembled(
   if (isLogged) statements.push(openTransaction(execution.changedBy()));
   mark();
   const ranges = steps.map((step, index) => {
-    const { before, after } = beside.around(index, nonce);
+    const { before, after, guards = false } = beside.around(index, nonce);
     statements.push(...before);
     const from = statements.length;
-    statements.push(...step.statements(abortText(nonce, `${index}:`)));
+    statements.push(...step.statements(abortText(nonce, `${index}:`), !guards));
     const to = statements.length;
     mark();
     statements.push(...after);

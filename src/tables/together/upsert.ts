@@ -158,6 +158,7 @@ function changeOrCreate(
       ...creation(abort).statements,
       ...unlessIgnored(created, key, abort),
     ],
+    undo: null,
     read: (results) => {
       const changedAt = change.probes.length;
       const probedAt = changedAt + change.statements.length + 1;
@@ -219,6 +220,7 @@ function keepOrCreate(
       ...unlessIgnored(created, key, abort),
       found.statement,
     ],
+    undo: null,
     read: (results) => {
       const at = probes.length;
       const insert = creation("").read(results.slice(0, at), results[at]!);
