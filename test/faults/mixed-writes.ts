@@ -9,6 +9,8 @@ export interface Write {
   readonly path: string;
   readonly body?: string;
   readonly headers: Readonly<Record<string, string>>;
+  /** Whether the answer says of all that it is done: a push may stop early, where another one is at work. */
+  readonly isWhole: (answer: Received) => boolean;
   /** Compares the answer with what it has to be, and notes what has been done. */
   readonly settle: (answer: Received, before: Before) => void;
 }
@@ -97,9 +99,9 @@ export class Model {
   /** By the names of clients, what has become of each of their mutations. */
   readonly pushed = new Map<string, string[]>();
 
-  changed(table: Table, op: "insert" | "update" | "delete", count = 1): void {
+  changed(table: Table, op: "insert" | "update" | "delete"): void {
     const of = `${table} ${op}`;
-    this.#changes.set(of, (this.#changes.get(of) ?? 0) + count);
+    this.#changes.set(of, (this.#changes.get(of) ?? 0) + 1);
   }
 
   /** Notes how many transactions a write has made, and which request has: the one that was answered, or one before it. */
@@ -164,7 +166,7 @@ export class Model {
       [...this.counters.keys()].sort().map((id) => [id]),
     );
     const changes = await rowsOf("SELECT tbl || ' ' || op, count(*) FROM _changes GROUP BY 1 ORDER BY 1");
-    expect(changes).toEqual([...this.#changes].filter(([, count]) => count > 0).sort());
+    expect(changes).toEqual([...this.#changes].sort());
     const transactions = await rowsOf("SELECT attempt_id, count(*) FROM _transactions GROUP BY 1");
     expect(transactions.reduce((sum, [, count]) => sum + (count as number), 0)).toBe(this.#transactionCount);
     const made = new Map(transactions as [string, number][]);
@@ -193,6 +195,14 @@ export class Model {
   }
 }
 
+/** A request, and the status of its answer. */
+interface Asked extends Pick<Write, "method" | "path"> {
+  readonly body?: unknown;
+  readonly status: number;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly changesNothing?: boolean;
+}
+
 /** One of several operations, and what it does: `note` gets its row; null where that is not told. */
 interface Operation {
   readonly asked: object;
@@ -218,7 +228,8 @@ export class Writer {
   sharedCounters(): readonly Write[] {
     return sharedCounters.map((id) => {
       const write = `${this.name}-${this.#writes++}`;
-      return this.#request("create", write, "POST", "/api/counters", { id, write }, 201, (data) => {
+      const asked = { method: "POST", path: "/api/counters", body: { id, write }, status: 201 } as const;
+      return this.#request("create", write, asked, (data) => {
         this.model.counted(id, write, (data as Row).version as number);
       });
     });
@@ -258,23 +269,20 @@ export class Writer {
     );
   }
 
+  /** A request that is done once by its key. `note` gets `data` of a success. */
   #request(
     kind: Kind,
     write: string,
-    method: Write["method"],
-    path: string,
-    body: unknown,
-    status: number,
+    { method, path, body, status, headers, changesNothing = false }: Asked,
     note: (data: unknown, answer: Received) => void,
-    headers: Readonly<Record<string, string>> = {},
-    changes = true,
   ): Write {
     return {
       kind,
       method,
       path,
       ...(body !== undefined && { body: JSON.stringify(body) }),
-      headers: { ...headers, "Idempotency-Key": `key of ${write}`.replaceAll(" ", "-") },
+      headers: { ...headers, "Idempotency-Key": write },
+      isWhole: () => true,
       settle: (answer, before) => {
         const { body, headers } = answer;
         expect(answer.status, JSON.stringify(body)).toBe(status);
@@ -284,7 +292,7 @@ export class Writer {
         const { data, meta } = body as { data: unknown; meta: { rows_written: number | null } };
         if (isReplayed) expect(meta.rows_written).toBe(0);
         this.model.answerKept();
-        this.model.transacted(changes ? 1 : 0, answer, !isReplayed);
+        this.model.transacted(changesNothing ? 0 : 1, answer, !isReplayed);
         note(data, answer);
       },
     };
@@ -298,7 +306,8 @@ export class Writer {
 
   #create(write: string): Write {
     const n = this.random.int(0, 1000);
-    return this.#request("create", write, "POST", "/api/entries", { write, n }, 201, (data, { headers }) => {
+    const asked = { method: "POST", path: "/api/entries", body: { write, n }, status: 201 } as const;
+    return this.#request("create", write, asked, (data, { headers }) => {
       this.#noteEntry(data as Row, write, n);
       expect(headers.etag).toBe(`"${(data as Row).version}"`);
     });
@@ -306,7 +315,8 @@ export class Writer {
 
   #bulk(write: string): Write {
     const sent = this.random.times(this.random.int(1, 5), (i) => ({ write: `${write}.${i}`, n: i }));
-    return this.#request("bulk", write, "POST", "/api/entries", sent, 201, (data) => {
+    const asked = { method: "POST", path: "/api/entries", body: sent, status: 201 } as const;
+    return this.#request("bulk", write, asked, (data) => {
       expect(data).toHaveLength(sent.length);
       sent.forEach(({ write, n }, i) => {
         this.#noteEntry((data as Row[])[i]!, write, n);
@@ -316,7 +326,8 @@ export class Writer {
 
   #update(write: string): Write {
     const id = this.random.pick(sharedCounters);
-    return this.#request("update", write, "PATCH", `/api/counters/${id}`, { write }, 200, (data) => {
+    const asked = { method: "PATCH", path: `/api/counters/${id}`, body: { write }, status: 200 } as const;
+    return this.#request("update", write, asked, (data) => {
       expect(data).toEqual({ id, write, version: expect.any(Number) });
       this.model.counted(id, write, (data as Row).version as number);
     });
@@ -328,28 +339,27 @@ export class Writer {
     const entry = this.model.entries.get(of)!;
     const version = entry.version! + 1;
     const n = entry.n + 1;
-    return this.#request(
-      "update of a version",
-      write,
-      "PATCH",
-      `/api/entries/${entry.id}`,
-      { n },
-      200,
-      (data, { headers }) => {
-        expect(data).toEqual({ id: entry.id, write: of, n, version });
-        expect(headers.etag).toBe(`"${version}"`);
-        Object.assign(entry, { n, version });
-        this.model.changed("entries", "update");
-      },
-      { "If-Match": `"${entry.version}"` },
-    );
+    const asked = {
+      method: "PATCH",
+      path: `/api/entries/${entry.id}`,
+      body: { n },
+      status: 200,
+      headers: { "If-Match": `"${entry.version}"` },
+    } as const;
+    return this.#request("update of a version", write, asked, (data, { headers }) => {
+      expect(data).toEqual({ id: entry.id, write: of, n, version });
+      expect(headers.etag).toBe(`"${version}"`);
+      Object.assign(entry, { n, version });
+      this.model.changed("entries", "update");
+    });
   }
 
   #delete(write: string): Write {
     if (this.#known.length === 0) return this.#create(write);
     const of = this.random.pick(this.#known);
     const { id } = this.model.entries.get(of)!;
-    return this.#request("delete", write, "DELETE", `/api/entries/${id}`, undefined, 200, (data) => {
+    const asked = { method: "DELETE", path: `/api/entries/${id}`, status: 200 } as const;
+    return this.#request("delete", write, asked, (data) => {
       expect(data).toEqual({ id });
       this.model.deleted(of);
     });
@@ -358,9 +368,9 @@ export class Writer {
   #upsert(write: string): Write {
     const ids = this.random.some([...sharedCounters, `${this.name}-new-${write}`, `${this.name}-own`], 2);
     const path = "/api/counters?on_conflict=id&on_duplicate=update";
-    const sent = ids.map((id) => ({ id, write }));
+    const body = ids.map((id) => ({ id, write }));
     const status = ids.every((id) => !this.model.counters.has(id)) ? 201 : 200;
-    return this.#request("upsert", write, "POST", path, sent, status, (data) => {
+    return this.#request("upsert", write, { method: "POST", path, body, status }, (data) => {
       expect(data).toEqual(ids.map((id) => ({ id, write, version: expect.any(Number) })));
       ids.forEach((id, i) => {
         this.model.counted(id, write, (data as Row[])[i]!.version as number);
@@ -372,22 +382,17 @@ export class Writer {
     const id = this.random.chance(0.5) ? this.random.pick(sharedCounters) : `${this.name}-kept-${write}`;
     const path = "/api/counters?on_conflict=id&on_duplicate=ignore";
     const isNew = !this.model.counters.has(id);
-    const note = (data: unknown) => {
+    const asked = {
+      method: "POST",
+      path,
+      body: { id, write },
+      status: isNew ? 201 : 200,
+      changesNothing: !isNew,
+    } as const;
+    return this.#request("upsert that leaves rows", write, asked, (data) => {
       expect(data).toMatchObject({ id });
       if (isNew) this.model.counted(id, write, (data as Row).version as number);
-    };
-    const status = isNew ? 201 : 200;
-    return this.#request(
-      "upsert that leaves rows",
-      write,
-      "POST",
-      path,
-      { id, write },
-      status,
-      note,
-      {},
-      isNew,
-    );
+    });
   }
 
   /** An entry, a line that refers to it, a shared counter, and perhaps the end of another entry. */
@@ -428,7 +433,8 @@ export class Writer {
   #batch(write: string): Write {
     const operations = this.#operations(write);
     const body = { operations: operations.map(({ asked }) => asked) };
-    return this.#request("batch", write, "POST", "/api/_svc/batch", body, 200, (data) => {
+    const asked = { method: "POST", path: "/api/_svc/batch", body, status: 200 } as const;
+    return this.#request("batch", write, asked, (data) => {
       operations.forEach(({ note }, i) => {
         note((data as Row[])[i]!);
       });
@@ -464,6 +470,10 @@ export class Writer {
       path: "/api/_svc/push",
       body: JSON.stringify({ client: `client-${this.name}`, mutations: sent }),
       headers: {},
+      isWhole: ({ body }) => {
+        const { data } = body as { data?: { results: Row[] } };
+        return data === undefined || data.results.length === sent.length;
+      },
       settle: (answer, before) => {
         const { status, body } = answer;
         expect(status, JSON.stringify(body)).toBe(200);
@@ -494,14 +504,21 @@ export class Writer {
     const nothing = () => {};
     const of = this.#known.at(-1);
     if (of === undefined || this.random.chance(0.5)) {
-      const sent = [
+      const body = [
         { write, n: 1 },
         { write, n: -1 },
       ];
-      return this.#request("refused", write, "POST", "/api/entries", sent, 400, nothing);
+      const asked = { method: "POST", path: "/api/entries", body, status: 400 } as const;
+      return this.#request("refused", write, asked, nothing);
     }
     const { id, version } = this.model.entries.get(of)!;
-    const headers = { "If-Match": `"${version! + 1}"` };
-    return this.#request("refused", write, "PATCH", `/api/entries/${id}`, { n: 0 }, 412, nothing, headers);
+    const asked = {
+      method: "PATCH",
+      path: `/api/entries/${id}`,
+      body: { n: 0 },
+      status: 412,
+      headers: { "If-Match": `"${version! + 1}"` },
+    } as const;
+    return this.#request("refused", write, asked, nothing);
   }
 }

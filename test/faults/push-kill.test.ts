@@ -14,7 +14,6 @@ import {
   type Row,
   rules,
   schema,
-  type Table,
   Timeline,
   type Verdict,
 } from "./pushed-mutations.js";
@@ -375,7 +374,7 @@ function checkRefusals(
     expect(isJustified, what).toBe(true);
   });
   for (const { id, doc, current } of currents) {
-    const states = timeline.since(from[id - 1]!, "docs" satisfies Table, doc);
+    const states = timeline.since(from[id - 1]!, "docs", doc);
     const shown = JSON.stringify(current);
     expect(
       states.some((row) => JSON.stringify(row ?? undefined) === shown),

@@ -85,7 +85,7 @@ const mutationsMax = 100;
 const backoffMs = 500;
 const backoffMsMax = 30_000;
 /** How long a row that was written stays as the server has answered, if no list tells of it, in milliseconds. */
-const untoldMs = 60_000;
+const untoldMs = 15_000;
 /** In the place of a user's id, for a client with a key of the API. */
 const keyUser = "key";
 

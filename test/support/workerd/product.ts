@@ -1,3 +1,4 @@
+import type { Readable } from "node:stream";
 import { Miniflare } from "miniflare";
 import { onTestFinished } from "vitest";
 import { bundled } from "./modules.js";
@@ -11,12 +12,18 @@ export interface Product {
   readonly miniflare: Miniflare;
 }
 
-/** Runs the product's Worker until the test ends, on the database in a directory of wrangler's; null for one in memory. */
+/**
+ * Runs the product's Worker until the test ends, on the database in a directory of wrangler's; null for one in memory. Its
+ * request log goes nowhere.
+ */
 export async function startProduct(d1Directory: string | null): Promise<Product> {
   const miniflare = new Miniflare({
     ...bundled("dist/bundle", "index.js"),
     d1Databases: { DB: databaseId },
     ...(d1Directory !== null && { d1Persist: d1Directory }),
+    handleRuntimeStdio: (...outputs: readonly Readable[]) => {
+      for (const output of outputs) output.resume();
+    },
     bindings: {
       SVC_JWT_SECRET: "a secret of the test suite, 32 bytes and more",
       SVC_GATEWAY_URL: "https://x.example",
