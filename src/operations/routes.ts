@@ -6,6 +6,7 @@ import { jsonText } from "../http/respond.js";
 import { router } from "../http/router.js";
 import type { NamedOperation } from "../project/model.js";
 import { type ApiRequest, type ApiServices, answered, executionOf } from "../tables/api-request.js";
+import { withoutPreconditions } from "../tables/row/versions.js";
 import { idempotencyOf, replayedHeader } from "../tables/together/idempotency.js";
 import { callOperation, callRefusal } from "./call.js";
 import { type ParamValues, paramsFromBody, paramsFromQuery } from "./params.js";
@@ -31,6 +32,8 @@ async function operationResponse(asked: ApiRequest, name: string, c: Context): P
   if (!methods.includes(method)) return methodNotAllowed(...methods);
   const refusal = callRefusal({ live, caller });
   if (refusal !== null) return refusal;
+  const condition = method === "GET" ? null : withoutPreconditions(asked.request.headers);
+  if (condition !== null) return condition;
   const params = await paramsOf(asked, live.operation, method);
   if (isRefusal(params)) return params;
   const kept = method === "GET" ? null : await idempotencyOf(asked);

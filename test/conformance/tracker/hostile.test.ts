@@ -65,7 +65,7 @@ test("nobody takes a team over", async () => {
 });
 
 test("a team keeps one owner, whoever deletes or demotes them", async () => {
-  const { server, ada, mia } = await world();
+  const { server, ada, mia, cleo } = await world();
   const kept = "a team keeps one owner";
   await refusedByTrigger(ada.delete(membership("ada")), kept);
   await refusedByTrigger(ada.patch(membership("ada"), { role: "member" }), kept);
@@ -86,8 +86,14 @@ test("a team keeps one owner, whoever deletes or demotes them", async () => {
 
   const admin = client(server, await apiKey(server, "project:backend"));
   expect(expectRefusal(await admin.delete("/admin/api/users/ada"), 409, "conflict")).toBe(kept);
-  const keyed = await admin.post("/api/tasks", { project_id: "house", title: "by a program" });
-  expect(dataOf<Row>(keyed).created_by).toBe(null);
+  // Who is no owner can go, and what they made stays, by nobody, as what a program makes.
+  const made = { id: "door", project_id: "house", title: "the door", assignee_id: "cleo" };
+  dataOf(await cleo.post("/api/tasks", made));
+  dataOf(await admin.delete("/admin/api/users/cleo"));
+  const byProgram = await row(admin.post("/api/tasks", { project_id: "house", title: "by a program" }));
+  expect(byProgram.created_by).toBe(null);
+  const left = await row(ada.get("/api/tasks/door"));
+  expect(left).toMatchObject({ title: "the door", assignee_id: null, created_by: null });
 
   // Two owners, of whom one may go; the team as a whole may, too.
   dataOf(await ada.patch(membership("mia"), { role: "owner" }));

@@ -21,6 +21,8 @@ test("a team is handed over, and a task is moved, by whom it is for to decide, a
   await forbidden(moveTask(ben, "roof", "boat"));
   await forbidden(moveTask(mia, "roof", "boat"));
   await forbidden(moveTask(ben, "no such task", "boat"));
+  // There is no one row that a precondition could be about.
+  expectRefusal(await handOver(ada, "mia", { "If-Match": '"7"' }), 400, "bad_request");
   expect([await roles(), await places()]).toEqual([rolesBefore, placesBefore]);
 
   dataOf(await ben.post("/api/memberships", { team_id: "sailors", user_id: "mia", role: "manager" }));
