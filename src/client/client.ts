@@ -159,7 +159,9 @@ export function clientIn<
   const repeatedly = repeated(send, surroundings);
   const read: Send = (call) => authorized.send(call, repeatedly);
   const once = written(send, repeatedly);
-  const write: Send = (call) => authorized.send({ ...call, onceKey: surroundings.unique() }, once);
+  // The server finds room more quickly for keys that begin with the time.
+  const onceKey = () => `${surroundings.now().toString(16)}-${surroundings.unique()}`;
+  const write: Send = (call) => authorized.send({ ...call, onceKey: onceKey() }, once);
   const isShared = storage.subscribe !== undefined && apiKey === null;
   const sharedName = isShared ? `svc.live ${url}` : null;
   const line = { read, send: (call: Call) => authorized.send(call), surroundings, sessions, sharedName };

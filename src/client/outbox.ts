@@ -2,6 +2,7 @@ import type { Client } from "./client.js";
 import { Outbox, type OutboxOptions } from "./outbox/outbox.js";
 import type { TableTypes } from "./table-types.js";
 
+export type { Kept, Queued } from "./outbox/kept.js";
 export type {
   Conflict,
   Outbox,

@@ -21,7 +21,12 @@ export interface Step {
   readonly isReset: boolean;
   /** Where to go on from after these changes; null for a state that the server has not said, as after signing out. */
   readonly checkpoint: string | null;
+  /** Up to which of their mutations clients of the caller are in this state (`docs/sync.md#push`), by their names. */
+  readonly clients?: Clients;
 }
+
+/** The last mutation that is in a state, by the names of clients. */
+export type Clients = Readonly<Record<string, number>>;
 
 /**
  * How up to date what is shown is. `live`: it is what the server has; `reconnecting`: as of the last time that the

@@ -1,6 +1,6 @@
 import type { Sessions } from "../session.js";
 import type { Channel } from "../surroundings.js";
-import type { Change, FollowedTables, Follower, LiveState, Step } from "./changes.js";
+import type { Change, Clients, FollowedTables, Follower, LiveState, Step } from "./changes.js";
 import { follow, type Line } from "./follow.js";
 
 /** What the feeds of a client work with. */
@@ -38,6 +38,7 @@ export class Feed {
   /** The rows by table and key, as the changes that brought them. */
   readonly #rows = new Map<string, Change>();
   #checkpoint: string | null = null;
+  #clients: Clients = {};
   #state = beginning;
   #end = () => {};
 
@@ -54,6 +55,11 @@ export class Feed {
   /** The rows that there are, as the changes that brought them. */
   get rows(): Iterable<Change> {
     return this.#rows.values();
+  }
+
+  /** Up to which of their mutations clients are in these rows. */
+  get clients(): Clients {
+    return this.#clients;
   }
 
   /** Tells the follower what is there, and what comes. Returns a function that ends this. */
@@ -73,7 +79,12 @@ export class Feed {
   }
 
   #whole(): Step {
-    return { changes: [...this.#rows.values()], isReset: true, checkpoint: this.#checkpoint };
+    return {
+      changes: [...this.#rows.values()],
+      isReset: true,
+      checkpoint: this.#checkpoint,
+      clients: this.#clients,
+    };
   }
 
   #tell(state: LiveState, step: Step | null): void {
@@ -82,6 +93,7 @@ export class Feed {
     if (step !== null) {
       this.#checkpoint = step.checkpoint;
       if (step.isReset) this.#rows.clear();
+      this.#clients = { ...(!step.isReset && this.#clients), ...step.clients };
       for (const change of step.changes) {
         const name = JSON.stringify([change.table, change.key]);
         if (change.op === "remove") this.#rows.delete(name);

@@ -1,7 +1,7 @@
 import type { SvcError } from "../error.js";
 import type { Surroundings } from "../surroundings.js";
 import type { Send } from "../transport.js";
-import type { Change, FollowedTables, Follower, LiveState } from "./changes.js";
+import type { Change, Clients, FollowedTables, Follower, LiveState } from "./changes.js";
 import { eventReader } from "./event-reader.js";
 
 /** A page of `POST /api/_svc/pull` (`docs/sync.md`). */
@@ -12,6 +12,8 @@ export interface Pulled {
   /** Why this is the first page of a new whole; null where it is not (`docs/sync.md#resets`). */
   readonly reset: string | null;
   readonly changes: readonly Change[];
+  /** As in a `Step`. */
+  readonly clients?: Clients;
 }
 
 /** How the server is asked. */
@@ -47,10 +49,11 @@ export async function follow(
   const add = (changes: readonly Change[]) => {
     for (const change of changes) collected.push(change);
   };
-  const whole = (isReset: boolean) => {
+  const whole = (isReset: boolean, clients: Clients | undefined) => {
     const changes = collected;
     collected = [];
-    follower(live, changes.length > 0 || isReset ? { changes, isReset, checkpoint } : null);
+    const isStep = changes.length > 0 || isReset || clients !== undefined;
+    follower(live, isStep ? { changes, isReset, checkpoint, ...(clients && { clients }) } : null);
   };
   for (let failures = 0; !signal.aborted; failures++) {
     let isReset = false;
@@ -70,11 +73,11 @@ export async function follow(
         checkpoint = null;
       }
       if (event !== "change") return;
-      const { changes, more } = data as Pulled;
+      const { changes, more, clients } = data as Pulled;
       add(changes);
       if (more) return;
       checkpoint = id;
-      whole(isReset);
+      whole(isReset, clients);
       isReset = false;
     });
     try {
@@ -87,7 +90,7 @@ export async function follow(
         if (found.more) continue;
         checkpoint = found.checkpoint;
         page = null;
-        whole(true);
+        whole(true, found.clients);
       }
       collected = [];
       const body = { tables, checkpoint };

@@ -26,7 +26,7 @@ export function liveList(
   let state: LiveState | null = null;
   const arrange = () => {
     const isOver = state!.status === "signed_out" || state!.status === "refused";
-    const shown = isOver ? [] : [...overlays.over(table, terms, [...feed.rows])];
+    const shown = isOver ? [] : [...overlays.over(table, terms, [...feed.rows], feed.clients)];
     rows = shown.sort(order).map(({ row }) => row);
   };
   const tell = () => listener(rows.slice(0, limit), state!);

@@ -1,4 +1,4 @@
-import type { Change } from "./changes.js";
+import type { Change, Clients } from "./changes.js";
 
 /** The rows of a table that are in a list, by its `where`, `filter` and `select` as `docs/sync.md` has them. */
 export interface Terms {
@@ -7,16 +7,21 @@ export interface Terms {
   readonly select?: readonly string[];
 }
 
-/** The rows of a live list with what the server has not told of them yet. */
-export type Overlay = (table: string, terms: Terms, rows: readonly Change[]) => readonly Change[];
+/** The rows of a live list with what the server has not told of them yet. `clients`: what is in them already. */
+export type Overlay = (
+  table: string,
+  terms: Terms,
+  rows: readonly Change[],
+  clients: Clients,
+) => readonly Change[];
 
 /** What is shown over the rows of a client's live lists, as by its outboxes. */
 export class Overlays {
   readonly #overlays = new Set<Overlay>();
   readonly #listeners = new Set<() => void>();
 
-  over: Overlay = (table, terms, rows) =>
-    [...this.#overlays].reduce((found, overlay) => overlay(table, terms, found), rows);
+  over: Overlay = (table, terms, rows, clients) =>
+    [...this.#overlays].reduce((found, overlay) => overlay(table, terms, found, clients), rows);
 
   /** Shows what the overlay makes of rows, until the function that is returned is called. */
   add(overlay: Overlay): () => void {

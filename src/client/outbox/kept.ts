@@ -23,6 +23,7 @@ export function nothingKept(client: string): Kept {
   return { client, lastId: 0, queue: [] };
 }
 
+/** With mutations that come after all others. */
 export function withQueued(kept: Kept, ...queued: readonly Queued[]): Kept {
   return { ...kept, queue: [...kept.queue, ...queued] };
 }
@@ -33,6 +34,7 @@ const isStill =
   (each: Queued) =>
     each.name === name && each.id === id;
 
+/** Without a mutation that is done or given up. */
 export function withoutQueued(kept: Kept, queued: Queued): Kept {
   const isGone = isStill(queued);
   return { ...kept, queue: kept.queue.filter((each) => !isGone(each)) };

@@ -84,8 +84,8 @@ type Listener<Tables> = (pending: readonly PendingMutation<Tables>[], state: Out
 const mutationsMax = 100;
 const backoffMs = 500;
 const backoffMsMax = 30_000;
-/** How long a row that was written stays as the server has answered, if its list does not tell of it, in milliseconds. */
-const untoldMs = 5_000;
+/** How long a row that was written stays as the server has answered, if no list tells of it, in milliseconds. */
+const untoldMs = 15_000;
 /** In the place of a user's id, for a client with a key of the API. */
 const keyUser = "key";
 
@@ -101,10 +101,12 @@ export class Outbox<Tables = Record<never, never>> {
   #user: string | null | undefined;
   /** What is stored of the user's mutations, as far as this page knows. */
   #queue: readonly Queued[] = [];
+  /** The name under which they are sent. */
+  #client = "";
   /** What is about to be stored. */
   #adding: readonly Queued[] = [];
   /** What the server has done, and live lists may not have been told. */
-  #done: readonly Untold[] = [];
+  #done: readonly (Untold & { readonly client: string; readonly id: number })[] = [];
   #state: OutboxState = { status: "sent", error: null };
   #channel: Channel | null = null;
   #wake = () => {};
@@ -119,17 +121,15 @@ export class Outbox<Tables = Record<never, never>> {
     this.#options = options;
     this.#storage = options.storage ?? defaultOutboxStorage();
     const { sessions, hasKey, overlays } = this.#parts;
-    const uncover = overlays.add((table, terms, rows) => {
+    const uncover = overlays.add((table, terms, rows, clients) => {
+      const isTold = (client: string, id: number | null) => id !== null && id <= (clients[client] ?? 0);
+      const done = this.#done.filter(({ client, id }) => !isTold(client, id));
       for (const row of rows) if (!this.#seen.has(row)) this.#seen.set(row, this.#count);
-      const waiting = this.pending.map(({ name, operations }): Untold => {
-        const { names, at } = this.#sent;
-        return {
-          operations: operations as Untold["operations"],
-          sentAt: names.has(name) ? at : null,
-          answer: null,
-        };
-      });
-      return withUntold(table, terms, rows, [...this.#done, ...waiting], (row) => this.#seen.get(row)!);
+      const { names, at } = this.#sent;
+      const waiting = this.#pending
+        .filter(({ id }) => !isTold(this.#client, id))
+        .map(({ name, operations }) => ({ operations, sentAt: names.has(name) ? at : null, answer: null }));
+      return withUntold(table, terms, rows, [...done, ...waiting], (row) => this.#seen.get(row)!);
     });
     const controller = new AbortController();
     const end = hasKey
@@ -144,11 +144,7 @@ export class Outbox<Tables = Record<never, never>> {
 
   /** The mutations of the signed-in user that the server has not answered, in their order. */
   get pending(): readonly PendingMutation<Tables>[] {
-    // One that has just been stored may be in both.
-    const adding = this.#adding.filter(({ name }) => !this.#queue.some((each) => each.name === name));
-    return [...this.#queue, ...adding].map(
-      ({ name, operations }) => ({ name, operations }) as PendingMutation<Tables>,
-    );
+    return this.#pending.map(({ name, operations }) => ({ name, operations }) as PendingMutation<Tables>);
   }
 
   get state(): OutboxState {
@@ -235,6 +231,12 @@ export class Outbox<Tables = Record<never, never>> {
     this.#end();
   }
 
+  get #pending(): readonly Queued[] {
+    // One that has just been stored may be in both.
+    const adding = this.#adding.filter(({ name }) => !this.#queue.some((each) => each.name === name));
+    return [...this.#queue, ...adding];
+  }
+
   async #whoIsThere(): Promise<string | null> {
     const { sessions, hasKey } = this.#parts;
     return hasKey ? keyUser : ((await sessions.load())?.user.id ?? null);
@@ -262,7 +264,7 @@ export class Outbox<Tables = Record<never, never>> {
       after = act(kept);
       return after;
     });
-    if (user === this.#user) this.#queue = after!.queue;
+    if (user === this.#user) ({ queue: this.#queue, client: this.#client } = after!);
   }
 
   /** Sends what the user's outbox has, until the signal is aborted. */
@@ -313,7 +315,9 @@ export class Outbox<Tables = Record<never, never>> {
 
   /** Takes what other tabs say: what they were told of mutations, or that there are new ones. */
   #listen(name: string, user: string, signal: AbortSignal): void {
-    const channel = this.#parts.surroundings.channel(name);
+    const { storage, surroundings } = this.#parts;
+    // There are other tabs for a storage alone that they share.
+    const channel = storage.subscribe === undefined ? null : surroundings.channel(name);
     this.#channel = channel;
     signal.addEventListener("abort", () => channel?.close());
     channel?.onMessage((message) => {
@@ -357,7 +361,7 @@ export class Outbox<Tables = Record<never, never>> {
           const [queued] = sent;
           if (!isGap && status !== 422) {
             const result = { id: queued!.id, status: "rejected", error: { code, message, columns } } as const;
-            await this.#take(user, queued!, result, signal);
+            await this.#take(user, client, queued!, result, signal);
           }
           // The server does not know anymore what it has acknowledged, as after it was restored from a copy; or it knows
           // another mutation by this number, as where this device's storage was copied; or it has not taken the number.
@@ -366,14 +370,20 @@ export class Outbox<Tables = Record<never, never>> {
       }
       for (const result of results) {
         const queued = sent.find(({ id }) => id === result.id);
-        if (queued !== undefined) await this.#take(user, queued, result, signal);
+        if (queued !== undefined) await this.#take(user, client, queued, result, signal);
         if (signal.aborted) return;
       }
     }
   }
 
   /** Takes what the server says of a mutation. */
-  async #take(user: string, queued: Queued, result: MutationResult, signal: AbortSignal): Promise<void> {
+  async #take(
+    user: string,
+    client: string,
+    queued: Queued,
+    result: MutationResult,
+    signal: AbortSignal,
+  ): Promise<void> {
     const { onConflict, onRejected } = this.#options;
     const { status, operation, error, fields, current } = result;
     const { name, operations } = queued;
@@ -393,7 +403,7 @@ export class Outbox<Tables = Record<never, never>> {
           return this.#tell();
         }
       }
-    } else this.#keepDone(operations, result);
+    } else this.#keepDone(operations, client, result);
     await this.#change(user, (kept) => withoutQueued(kept, queued));
     this.#answer(name, result);
   }
@@ -410,8 +420,8 @@ export class Outbox<Tables = Record<never, never>> {
   }
 
   /** Shows what the server has done until it tells live lists of it. */
-  #keepDone(operations: Queued["operations"], { rows = [] }: MutationResult): void {
-    const done: Untold = { operations, sentAt: null, answer: { rows, at: ++this.#count } };
+  #keepDone(operations: Queued["operations"], client: string, { id, rows = [] }: MutationResult): void {
+    const done = { client, id, operations, sentAt: null, answer: { rows, at: ++this.#count } };
     this.#done = [...this.#done, done];
     this.#parts.surroundings.after(untoldMs, () => {
       this.#done = this.#done.filter((each) => each !== done);

@@ -1,7 +1,7 @@
 /**
  * Release 0.2.0: writes that belong together. `_staged` holds values that later statements of the same transaction use,
- * and is empty after each. `_idempotency` holds the answers of requests with an `Idempotency-Key`: `name` is the caller,
- * the request and the key, `hash` that of its body. `_push_clients` holds the last mutation of each client that pushes,
+ * and is empty after each. `_idempotency` holds the answers of requests with an `Idempotency-Key`: `name` is the key,
+ * the caller and the request, `hash` that of its body. `_push_clients` holds the last mutation of each client that pushes,
  * `_push_results` what became of the latest ones; `client` there is the caller and the client's name.
  */
 export const writesTogether: readonly string[] = [

@@ -19,7 +19,7 @@ export interface AnswerSource {
 
 /** A request whose answer is kept (docs/reference/http.md#idempotency). */
 export interface KeptRequest {
-  /** The caller, the request and the key that it sent. */
+  /** The key that was sent, the caller and the request. */
   readonly name: string;
   /** Tells its body from others. */
   readonly hash: string;

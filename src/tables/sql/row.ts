@@ -157,8 +157,8 @@ export function isTooLargeImage(message: string): boolean {
  * Inserts a row if the rule is TRUE for it. Defaults that the rule reads are evaluated in the statement, once, so
  * that the rule is judged by the values that are stored. Returns the row, or no row where the rule denies. OR ABORT
  * stands here and in updates because a table of an existing database may be declared with ON CONFLICT REPLACE, which
- * would delete rows without asking their rule. With `isThere`, an SQL condition, nothing is inserted where that is TRUE,
- * and a rule that denies undoes the batch.
+ * would delete rows without asking their rule. With `unless`, nothing is inserted where its row is there, and a rule that
+ * denies undoes the batch.
  */
 export function insertStatement(
   table: Table,
@@ -166,14 +166,14 @@ export function insertStatement(
   rule: Expression,
   returned: Returned,
   catalog: Catalog,
-  isThere: Sql | null = null,
+  unless: Unless | null = null,
 ): WriteStatement {
   const returning = withKey(table, values, returningOf(table, returned, catalog), catalog);
   const target = name(table.name);
   const { ignore } = catalog.tables.get(table.name)!.triggers.insert;
   const guardAfter = (admitted: Sql) => () =>
     guardFor(ignore ? sql`CASE WHEN EXISTS (${admitted}) THEN 'ignored' ELSE 'denied' END` : sql`'denied'`);
-  if (alwaysTrue(rule) && isThere === null) {
+  if (alwaysTrue(rule) && unless === null) {
     const columns = [...values.keys()].map((column) => name(column.name));
     const source =
       columns.length === 0
@@ -202,10 +202,7 @@ export function insertStatement(
   const row = sql`WITH _n AS MATERIALIZED (SELECT ${commaList(sources)})`;
   const probes = guard.measured(row, sql`_n`);
   const admitted = sql`${row} SELECT 1 AS admitted FROM _n WHERE ${guard.condition}`;
-  const condition =
-    isThere === null
-      ? guard.condition
-      : sql`CASE WHEN ${isThere} THEN 0 WHEN ${guard.condition} THEN 1 ELSE ${aborting(sql`'not created'`)} END`;
+  const condition = unless === null ? guard.condition : conditionUnless(unless, guard.condition);
   return {
     statement: sql`${row} INSERT OR ABORT INTO ${target} (${columnList}) SELECT ${columnList} FROM _n WHERE ${condition} RETURNING ${returning.row} AS row`,
     probes,
@@ -216,6 +213,18 @@ export function insertStatement(
     exact: guard.exact && returning.exact,
     seeks: [...guard.seeks, ...returning.seeks],
   };
+}
+
+/** The row that an insert does without. Both are SQL conditions. */
+export interface Unless {
+  readonly isThere: Sql;
+  /** The row is there, and the caller may know of it. Where they may not, the rule of the insert decides whether they learn it. */
+  readonly isKnown: Sql;
+}
+
+function conditionUnless({ isThere, isKnown }: Unless, rule: Sql): Sql {
+  const create = isThere === isKnown ? sql`1` : sql`NOT ${isThere}`;
+  return sql`CASE WHEN ${isKnown} THEN 0 WHEN ${rule} THEN ${create} ELSE ${aborting(sql`'not created'`)} END`;
 }
 
 /** The primary key of a row of the table as JSON. */
@@ -280,6 +289,11 @@ const changedNone = sql`changes() = 0`;
 /** For `insertStatement`: a row with these values in a key or a unique constraint is there. */
 export function isThereWith(table: Table, key: Values, catalog: Catalog): Sql {
   return sql`EXISTS (SELECT 1 ${rowWith(table, key, catalog)})`;
+}
+
+/** The row that `isThereWith` finds is there, and the rule for reading admits it. */
+export function isReadableWith(table: Table, key: Values, readRule: Expression, catalog: Catalog): Sql {
+  return sql`EXISTS (SELECT 1 ${rowWith(table, key, catalog)} AND ${readableBy(table, readRule, catalog)})`;
 }
 
 /** `FROM … WHERE …` of the row with these values in a key or a unique constraint. */

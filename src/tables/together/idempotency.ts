@@ -62,7 +62,8 @@ export async function idempotencyOf({
     method === "DELETE" ? "" : await readText(request as Request, services.config.api.max_body_bytes);
   if (isRefusal(body)) return body;
   const path = url.slice(url.indexOf("/", url.indexOf("//") + 2));
-  const name = [principalOf(caller), `${method} ${path}`, key].join("\n");
+  // Keys that begin with the time lie beside each other so, whoever sends them and whatever for: fewer pages are written.
+  const name = [key, principalOf(caller), `${method} ${path}`].join("\n");
   return { name, hash: await hashOf(body), nowMs: services.platform.clock.now() };
 }
 

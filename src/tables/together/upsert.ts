@@ -1,6 +1,8 @@
 import { badRequest, type Refusal } from "../../http/refusal.js";
 import type { SqlValue, Statement } from "../../platform/database.js";
 import type { Column } from "../../project/model.js";
+import { alwaysTrue } from "../../rules/fold.js";
+import { existsIn } from "../../rules/walk.js";
 import { type Access, deniedBy } from "../access.js";
 import type { WriteExecution } from "../execution.js";
 import { bindCounted } from "../plan-check.js";
@@ -24,8 +26,10 @@ import {
   getStatement,
   insertedOrThere,
   insertStatement,
+  isReadableWith,
   isThereWith,
   rowWith,
+  type Unless,
   updateStatement,
 } from "../sql/row.js";
 import { type NotStanding, outcomeOf, type Step, type StepAnswer } from "./step.js";
@@ -133,7 +137,13 @@ function changeOrCreate(
     expected: null,
   };
   const isThere = isThereWith(table, keySlots, catalog);
-  const created = insertUnless(isThere, `upsert ${[...key.keys()].join()}`, create, values, execution);
+  const created = insertUnless(
+    { isThere, isKnown: isThere },
+    `upsert ${[...key.keys()].join()}`,
+    create,
+    values,
+    execution,
+  );
   const change = sentWrite(changed, execution);
   const creation = (abort: string) => sentWrite(created, execution, abort);
   const { probes } = creation("");
@@ -187,11 +197,15 @@ function keepOrCreate(
   execution: WriteExecution,
 ): Step {
   const { access } = create;
-  const { table, catalog, readRule } = access;
+  const { table, catalog, rule, readRule } = access;
   const key = conflictValues(upsert, values);
   const keySlots = slots(key, access);
   const isThere = isThereWith(table, keySlots, catalog);
-  const created = insertUnless(isThere, `keep ${[...key.keys()].join()}`, create, values, execution);
+  // Who may neither read the row nor create one like it is refused, whether it is there or not.
+  const isKnown = alwaysTrue(readRule) ? isThere : isReadableWith(table, keySlots, readRule, catalog);
+  const unless = { isThere, isKnown };
+  const isCounted = isKnown === isThere || [rule, readRule].every((each) => existsIn(each).length === 0);
+  const created = insertUnless(unless, `keep ${[...key.keys()].join()}`, create, values, execution);
   const creation = (abort: string) => sentWrite(created, execution, abort);
   const { probes, bound } = creation("");
   const output = [...access.readable.values()];
@@ -219,8 +233,8 @@ function keepOrCreate(
         rows: [{ json: admitted === 1 ? (json as string | null) : null, isNew: false }],
         write: null,
         asked: [found],
-        // The row was looked for, and then read.
-        rowsRead: 2 + (probed as number),
+        // The row was looked for, once more where it is not shown, and then read. What rules have looked up is not known.
+        rowsRead: isCounted ? (admitted === 1 ? 2 : 3) : null,
         rowsWritten: 0,
       };
     },
@@ -245,9 +259,9 @@ function keptUpsert(source: AnswerSource | null, isThere: Sql, values: readonly 
   };
 }
 
-/** The insert of a row that is left out where `isThere` is TRUE. `purpose` tells its statement from others. */
+/** The insert of a row that is left out where there is one. `purpose` tells its statement from others. */
 function insertUnless(
-  isThere: Sql,
+  unless: Unless,
   purpose: string,
   { access, writes }: WriteTarget,
   sent: RowValues,
@@ -256,7 +270,7 @@ function insertUnless(
   const { table, catalog, rule, managed } = access;
   const values = withManaged("insert", managed, sent, execution);
   const statement = writes.get(shapeOf(access, purpose, values), () =>
-    insertStatement(table, slots(values, access), rule, returnedOf(access, sent), catalog, isThere),
+    insertStatement(table, slots(values, access), rule, returnedOf(access, sent), catalog, unless),
   );
   return {
     kind: "insert",

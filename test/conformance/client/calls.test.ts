@@ -101,6 +101,45 @@ describe("a table of the client", () => {
     await expect(byId).rejects.toMatchObject({ status: 400 });
   });
 
+  it("sends writes with keys of their own, and without one where the server does not know the caller", async () => {
+    const { browser } = await browse({ session: "cookie" });
+    const client = browser.tab<Tables>();
+    await client.table("guests").create({ name: "a" });
+    await client.auth.register(credentials);
+    await client.table("guests").create({ name: "b" });
+    // The browser has dropped its cookies, of which the page knows nothing.
+    browser.cookies.clear();
+    await client.table("guests").create({ name: "c" });
+    expect((await client.table("guests").list()).map(({ name }) => name)).toEqual(["a", "b", "c"]);
+    await expect(client.table("notes").create({ body: "a" })).rejects.toMatchObject({ status: 401 });
+    expect(await client.auth.user()).toBeNull();
+  });
+
+  it("does several writes as one, and says which of them is refused", async () => {
+    const { client, notes } = await signedIn();
+    const [note, comment, gone] = await client.batch([
+      { op: "create", table: "notes", values: { body: "a" } },
+      { op: "create", table: "comments", values: { note: { $ref: "0.id" } } },
+      { op: "delete", table: "comments", key: { id: { $ref: "1.id" } } },
+    ]);
+    expect([note, comment, gone]).toEqual([{ id: 1, body: "a", stars: null }, { id: 1, note: 1 }, { id: 1 }]);
+    const refused = client.batch([
+      { op: "update", table: "notes", key: { id: 1 }, set: { stars: 5 } },
+      { op: "update", table: "notes", key: { id: 9 }, set: { stars: 5 } },
+    ]);
+    await expect(refused).rejects.toMatchObject({
+      status: 404,
+      message: expect.stringMatching(/^operation 1: /),
+    });
+    expect(await notes.list()).toEqual([note]);
+    const mutations = [{ id: 1, operations: [{ op: "delete", table: "notes", key: { id: 1 } }] }] as const;
+    const pushed = await client.push({ client: "c", mutations });
+    expect(pushed).toEqual({ last_id: 1, results: [{ id: 1, status: "applied", rows: [{ id: 1 }] }] });
+    expect((await client.push({ client: "c", mutations })).results).toEqual([{ id: 1, status: "duplicate" }]);
+    const late = client.push({ client: "c", mutations: [{ ...mutations[0], id: 3 }] });
+    await expect(late).rejects.toMatchObject({ status: 409, expected: 2 });
+  });
+
   it("filters, projects, sorts and pages", async () => {
     const { notes } = await signedIn();
     const bodies = ["100%", "a,b", "it's", "[x]", "é", "plain", "plain two"];

@@ -169,6 +169,14 @@ test("a change of somebody else shows over what the server has answered", async 
   await all.until("theirs", "m2", "m3");
   await key.delete("/api/messages/1");
   await all.until("m2", "m3");
+  await outbox.create("messages", { room_id: 1, body: "mine" });
+  await outbox.whenSent();
+  await all.until("m2", "m3", "mine");
+  // Once the list is told of what came after it, it is told of it, too.
+  await key.post("/api/messages", { id: 5, room_id: 1, body: "m5" });
+  await all.until("m2", "m3", "mine", "m5");
+  await key.delete("/api/messages/4");
+  await all.until("m2", "m3", "m5");
 });
 
 test("signing out takes rows away that are not sent, and they come back with their user", async () => {

@@ -154,6 +154,19 @@ test("a repetition shows what the caller may read now", async () => {
   expect(await count(ann)).toBe(0);
 });
 
+test("who was signed out, or disabled, meanwhile is not told what was kept", async () => {
+  const { server, ann, ben } = await world();
+  const headers = { "Idempotency-Key": "k" };
+  for (const person of [ann, ben])
+    expect((await person.post("/api/notes", { text: person === ann ? "a" : "b" }, headers)).status).toBe(201);
+  await run(server, "UPDATE _sessions SET revoked_at = 1 WHERE user_id = 'ann'");
+  await run(server, "UPDATE _users SET disabled = 1 WHERE id = 'ben'");
+  expectRefusal(await ann.post("/api/notes", { text: "a" }, headers), 401, "unauthorized");
+  expectRefusal(await ben.post("/api/notes", { text: "b" }, headers), 401, "unauthorized");
+  // Nor whether something was kept.
+  expectRefusal(await ann.post("/api/notes", { text: "other" }, headers), 401, "unauthorized");
+});
+
 test("a large answer is kept as its key, and read again", async () => {
   const { ann } = await world();
   const body = { text: "x".repeat(300_000) };

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { type Answer, client, dataOf, expectRefusal } from "../../support/client.js";
+import { type Answer, type Client, client, dataOf, expectRefusal } from "../../support/client.js";
 import { member, run } from "../../support/people.js";
 import { apiKey, serve, type TestServer } from "../../support/server.js";
 
@@ -128,12 +128,56 @@ describe("on_duplicate=ignore", () => {
     const [a, b, c, d] = dataOf<(Member | null)[]>(answer);
     expect([a, b, c]).toEqual([before[0], before[1], null]);
     expect(d).toMatchObject({ user_id: "d", note: "yes", role: "member" });
-    expect(metaOf(answer)).toMatchObject({ rows_read: 7, rows_written: 1, rows_returned: 3 });
+    expect(metaOf(answer)).toMatchObject({ rows_read: 8, rows_written: 1, rows_returned: 3 });
     const after = dataOf<Member[]>(await key.get("/api/members"));
     expect(after.slice(0, 3)).toEqual(before);
     const hidden = await ann.post(path("ignore"), { room_id: 1, user_id: "c" });
     expect([hidden.status, dataOf(hidden)]).toEqual([200, null]);
   });
+});
+
+test("tells nobody whether a row is there that they could neither read nor create", async () => {
+  const server = await serve({
+    schema: `
+teams: { columns: { id: { type: integer, primary_key: true }, owner: { type: text } } }
+projects:
+  columns:
+    id: { type: integer, primary_key: true }
+    team_id: { type: integer, references: { table: teams } }
+    name: { type: text }
+  unique: [[team_id, name]]
+`,
+    config: `
+[conditions]
+"owner(team)" = "exists(teams t where t.id = team and t.owner = auth.id)"
+[rules.projects]
+read = "owner(row.team_id)"
+create = "owner(new.team_id) or new.name = 'free'"
+update = "owner(row.team_id)"
+`,
+  });
+  const key = client(server, await apiKey(server, "project:backend"));
+  const ann = client(server, (await member(server, "ann")).bearer);
+  const ben = client(server, (await member(server, "ben")).bearer);
+  dataOf(await key.post("/api/teams", { id: 1, owner: "ann" }));
+  dataOf(
+    await key.post(
+      "/api/projects",
+      ["layoffs", "free"].map((name) => ({ team_id: 1, name })),
+    ),
+  );
+  const put = (by: Client, name: string, onDuplicate: string) =>
+    by.post(`/api/projects?on_conflict=team_id,name&on_duplicate=${onDuplicate}`, { team_id: 1, name });
+  for (const onDuplicate of ["ignore", "update"]) {
+    const [there, missing] = [await put(ben, "layoffs", onDuplicate), await put(ben, "other", onDuplicate)];
+    expect(expectRefusal(there, 403, "forbidden")).toBe(expectRefusal(missing, 403, "forbidden"));
+  }
+  // Where a plain POST would be a 409, it is no secret.
+  const free = await put(ben, "free", "ignore");
+  expect([free.status, dataOf(free)]).toEqual([200, null]);
+  const kept = await put(ann, "layoffs", "ignore");
+  expect([kept.status, dataOf(kept)]).toEqual([200, { id: 1, team_id: 1, name: "layoffs" }]);
+  expect(dataOf(await key.get("/api/projects"))).toHaveLength(2);
 });
 
 test("is refused where it is not understood", async () => {
