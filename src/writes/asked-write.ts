@@ -1,4 +1,5 @@
 import { isObject } from "../http/body.js";
+import { quoted } from "../http/query-string.js";
 import { badRequest, isRefusal, Refusal } from "../http/refusal.js";
 import type { SqlValue } from "../platform/database.js";
 import type { Column, Table } from "../project/model.js";
@@ -80,7 +81,7 @@ export function askedWrite(sent: unknown, asking: Asking): AskedWrite | Refusal 
     return badRequest("op: expected create, update or delete");
   const known: readonly string[] = members[op].filter((member) => takesBase || member !== "base");
   const other = Object.keys(sent).find((member) => !known.includes(member));
-  if (other !== undefined) return badRequest(`unknown member ${JSON.stringify(other)}`);
+  if (other !== undefined) return badRequest(`unknown member ${quoted(other)}`);
   const table = tableOf(sent, asked.project);
   if (isRefusal(table)) return table;
   if (isReadOnly(asked.project, table)) return onlyRead;
@@ -114,7 +115,7 @@ function expectedValues(sent: unknown, access: Access): Expected | Refusal {
   const values = new Map<string, SqlValue>();
   for (const [name, value] of Object.entries(sent)) {
     const column = access.writeOnlyKey ? undefined : access.readable.get(name);
-    if (column === undefined) return badRequest(`base: unknown column ${JSON.stringify(name)}`);
+    if (column === undefined) return badRequest(`base: unknown column ${quoted(name)}`);
     const parsed = fromJson(column, value);
     if (!parsed.ok) return badRequest(`base: ${name}: expected ${parsed.expected}`, [name]);
     values.set(name, parsed.value);

@@ -274,7 +274,8 @@ function misfit(mutations: readonly Mutation[], { lastId, mutations: known }: Kn
   const first = mutations[0]!.id;
   if (first > lastId + 1) return gap(lastId + 1);
   if (mutations.some(({ id, hash }) => known.has(id) && known.get(id)!.hash !== hash)) return otherBody;
-  return first === lastId + 1 ? tooManyClients : null;
+  // A client that is known was behind when the mutation came, and is not any more: another push was carried out meanwhile.
+  return first === 1 && lastId === 0 ? tooManyClients : null;
 }
 
 const otherBody = new Refusal(

@@ -109,7 +109,7 @@ export function createValues(access: Access, body: Body): RowValues | Refusal {
   const unset = table.primaryKey.find((name) => isLeftNull(table.columns.get(name)!, values, physical));
   return (
     forbiddenIn(values, access) ??
-    beyondNumbers(values, physical?.rowid) ??
+    unlessNumbered(values, physical?.rowid) ??
     (unset === undefined
       ? values
       : badRequest(`${unset}: expected a value, as it is part of the primary key`, [unset]))
@@ -129,11 +129,14 @@ function isLeftNull(column: Column, values: RowValues, physical: CatalogTable | 
  * Refuses a rowid beyond ±(2^53−1). SQLite numbers the next row after the highest rowid, so beyond the last integer
  * there would be no number for it.
  */
-function beyondNumbers(values: RowValues, rowid: ColumnName | null | undefined): Refusal | null {
+function unlessNumbered(values: RowValues, rowid: ColumnName | null | undefined): Refusal | null {
   const value = rowid && values.get(rowid);
-  return typeof value === "bigint" && !isSafe(value)
-    ? badRequest(`${rowid}: expected an integer within ±(2^53−1)`, [rowid!])
-    : null;
+  return typeof value === "bigint" && !isSafe(value) ? beyondNumbers(rowid!) : null;
+}
+
+/** The answer 400 for a row that would have a number beyond ±(2^53−1). */
+export function beyondNumbers(rowid: ColumnName): Refusal {
+  return badRequest(`${rowid}: expected an integer within ±(2^53−1)`, [rowid]);
 }
 
 /** Checks the values for an update: types, column rules, at least one column, and none of the primary key. */

@@ -11,6 +11,7 @@ import {
   imageCheck,
   insertStatement,
   type Precondition,
+  rowidCheck,
   updateStatement,
   type WriteStatement,
 } from "../sql/row.js";
@@ -114,7 +115,10 @@ export function insertOf(
     insertStatement(table, slots(given, access, "", referred), rule, returnedOf(access, sent), catalog),
   );
   const values = [given, ...referredValues(referred)];
-  return { kind: "insert", access, statement, values, sent, key: null, checks: [], expected: null };
+  // The other values were checked before (`createValues`).
+  const { rowid } = catalog.tables.get(table.name)!;
+  const checks = rowid !== null && referred.has(rowid) ? [rowidCheck()] : [];
+  return { kind: "insert", access, statement, values, sent, key: null, checks, expected: null };
 }
 
 /** The write that changes a row, or the refusal of one that is too large. */

@@ -58,7 +58,11 @@ export function bulkInsertStatement(
   const probes = guard.measuredAll(rows, sql`_n`);
   const denied = sql`${rows} SELECT min(_i) || ':denied' FROM _n WHERE (${guard.condition}) IS NOT TRUE`;
   const reason = alwaysTrue(rule) ? sql`'0:ignored'` : sql`ifnull((${denied}), '0:ignored')`;
-  const isNumbered = physical.rowid !== null && !columns.some((column) => column.name === physical.rowid);
+  // Triggers may add rows to the same table between those of the statement.
+  const isNumbered =
+    physical.rowid !== null &&
+    !physical.triggers.insert.run &&
+    !columns.some((column) => column.name === physical.rowid);
   const last = sql`last_insert_rowid()`;
   return {
     statement: sql`${rows} INSERT OR ABORT INTO ${target} (${columnList}) SELECT ${columnList} FROM _n WHERE ${guard.condition} ORDER BY _i RETURNING ${returning.row} AS row`,

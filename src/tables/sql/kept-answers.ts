@@ -146,6 +146,11 @@ export function keepValue(request: KeptRequest, value: Sql, values: readonly Slo
   );
 }
 
+/** A SELECT for right after a row's answer was kept: undoes the batch where the row was not found any more. */
+export function ifKept(abort: string): Statement {
+  return statement("SELECT CASE WHEN changes() = 1 THEN 1 ELSE json_extract('{}', ?) END AS held", abort);
+}
+
 /** Puts another text in the place of the kept answer of a request. */
 export function replaceKept({ name: request }: Pick<KeptRequest, "name">, answer: string): Statement {
   return statement("UPDATE _idempotency SET answer = ? WHERE name = ?", answer, request);
@@ -197,7 +202,7 @@ export function stageColumn(
       sql`INSERT INTO _staged (name, value) SELECT ${param(new Slot("staged.name"))}, ${name(column.name)} ${from} AND ${shown}`,
       [new Map([["staged.name", as]]), ...values],
     ),
-    statement("SELECT CASE WHEN changes() = 1 THEN 1 ELSE json_extract('{}', ?) END AS held", abort),
+    ifKept(abort),
   ];
 }
 

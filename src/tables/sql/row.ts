@@ -61,9 +61,9 @@ export interface WriteStatement extends Counted<Sql> {
  * Why a write has written no row: there is none with the key (`missing`); the caller may not read it, which a
  * precondition needs (`unreadable`); the rule denies (`denied`); the row is not of a version that the request names
  * (`stale`); its columns are not what the request expects (`changed:` and for each of these columns, in their order, 1
- * where it differs, else 0); a trigger has ignored the write (`ignored`).
+ * where it differs, else 0); a trigger has ignored the write (`ignored`); its number is too large (`unnumbered`).
  */
-export type NotWritten = "missing" | "unreadable" | "denied" | "stale" | "changed" | "ignored";
+export type NotWritten = "missing" | "unreadable" | "denied" | "stale" | "changed" | "ignored" | "unnumbered";
 
 /**
  * What has to hold of a row as it is, beside the rule, for an update or a delete to write it. The caller has to be
@@ -279,6 +279,14 @@ function insertedRow(table: Table, values: Values, catalog: Catalog): Sql | null
 function guardedBy(undoing: () => Sql): Pick<WriteStatement, "guard" | "undo"> {
   const undo = once(undoing);
   return { undo, guard: once(() => sql`SELECT CASE WHEN changes() = 1 THEN 1 ELSE ${undo()} END AS held`) };
+}
+
+/**
+ * A SELECT for right after an insert, which undoes the batch where the row has a number beyond ±(2^53−1): SQLite numbers
+ * the next row after the highest one.
+ */
+export function rowidCheck(): Sql {
+  return sql`SELECT CASE WHEN last_insert_rowid() BETWEEN -9007199254740991 AND 9007199254740991 THEN 1 ELSE ${aborting(sql`'unnumbered'`)} END AS held`;
 }
 
 /** An expression that undoes the batch (`platform/abort.ts`). `reason` follows on what is in the slot `abort`. */

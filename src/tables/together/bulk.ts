@@ -59,12 +59,16 @@ export function bulkStep(
   return step;
 }
 
-/** Whether the outcome for a row does not hang on the rows before it. */
+/**
+ * Whether the outcome for a row does not hang on the rows before it. Where a trigger may ignore a row, one statement does
+ * not tell which it was.
+ */
 function isJudgedAlone({ table, catalog, rule, readRule }: Access): boolean {
   const looked = [rule, readRule]
     .flatMap((each: Expression) => existsIn(each))
     .map((node) => sqlTableName(node.table));
   const triggers = catalog.tables.get(table.name)!.triggers.insert;
+  if (triggers.ignore) return false;
   return looked.length === 0 || (!triggers.run && !looked.includes(table.name));
 }
 

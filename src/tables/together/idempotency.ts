@@ -12,10 +12,12 @@ import { read, type WriteExecution } from "../execution.js";
 import { bindCounted, type Counted, type CountedStatement } from "../plan-check.js";
 import type { RowValues } from "../row/row-request.js";
 import { type RowWrite, slots } from "../row/row-write.js";
+import { triggersOf } from "../row/sent-write.js";
 import { finishRows } from "../sql/finish-rows.js";
 import type { Sql } from "../sql/fragment.js";
 import {
   clearStaged,
+  ifKept,
   type KeptRequest,
   type KeptRow,
   keepAll,
@@ -105,11 +107,19 @@ export async function writeOnce(
   if (request === null) return writeTogether(steps, execution, beside);
   if (steps.some(({ answer }) => answer.source === null)) return notKeepable;
   const written = await writeTogether(steps, execution, allBeside([keeping(steps, request), beside]));
-  return written.outcome === "stopped" ? replay(steps, execution, request, showing) : written;
+  if (written.outcome !== "stopped") return written;
+  if (written.reason !== unkept) return replay(steps, execution, request, showing);
+  execution.tally.add(null);
+  return takenAway;
 }
 
 const notKeepable = badRequest(
   `${header}: the key of this table is made by a default, by which a row cannot be found`,
+);
+/** The reason for which a transaction is undone whose answer cannot be kept. */
+const unkept = "unkept";
+const takenAway = badRequest(
+  `${header}: a trigger of the table takes the row away, so that there is no answer to keep`,
 );
 /** The answer 422, where a key came with another body before. */
 export const mismatch = new Refusal("idempotency_mismatch", `the ${header} came with another body before`);
@@ -133,7 +143,9 @@ function keeping(steps: readonly Step[], request: KeptRequest): Beside {
       const keep = parts === undefined ? keepOne : keepRows;
       const kept = isOne ? keep(source!, request, values) : keepForLater(source!, index, values);
       const before = first ?? [];
-      return isBefore ? { before: [kept], after: [] } : { before, after: [kept] };
+      if (isBefore) return { before: [kept], after: [] };
+      const mayVanish = steps[index]!.writes.some((write) => triggersOf(write).run);
+      return { before, after: mayVanish ? [kept, ifKept(abortText(nonce, unkept))] : [kept] };
     },
     last: () => {
       if (!isOne) return [keepAll(request), clearStaged];
@@ -181,11 +193,11 @@ interface Shown {
   /** Reads the row as it is now, where that tells whether the caller may see it. */
   readonly get: CountedStatement | null;
   /** The row that is answered, given the row of now; null for one that is gone or may not be read. */
-  readonly json: (current: string | null) => string;
+  readonly json: (current: string | null) => string | null;
 }
 
 function shownNow(
-  [, key, row]: KeptRow,
+  [isNew, key, row]: KeptRow,
   { access: writing, kind }: RowWrite,
   { values }: WriteExecution,
   { accessTo, reads }: Showing,
@@ -195,9 +207,12 @@ function shownNow(
   const keyText = finishRows(JSON.stringify(key), columns);
   if (kind === "delete") return { get: null, json: () => keyText };
   const stored = row === null ? null : finishRows(returnedRow(row).json, columns);
-  if (writing.writeOnlyKey) return { get: null, json: () => stored ?? keyText };
+  // An upsert that leaves a row as it is shows nothing of one that may not be read, not even its key.
+  const isLeft = kind === "insert" && isNew === 0;
+  const hidden = isLeft ? null : keyText;
+  if (writing.writeOnlyKey) return { get: null, json: () => (isLeft ? null : (stored ?? keyText)) };
   const reading = accessTo(table);
-  if (isRefusal(reading) || table.primaryKey.length === 0) return { get: null, json: () => keyText };
+  if (isRefusal(reading) || table.primaryKey.length === 0) return { get: null, json: () => hidden };
   const output = [...reading.readable.values()];
   const keyValues = valuesOf(keyText, table);
   const get = reads.get(reading.key, () =>
@@ -206,7 +221,7 @@ function shownNow(
   return {
     get: bindCounted(get, [values, keyValues]),
     json: (current: string | null) => {
-      if (current === null) return keyText;
+      if (current === null) return hidden;
       return stored === null ? finishRows(current, output) : only(stored, reading.readable);
     },
   };

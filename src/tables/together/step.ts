@@ -5,7 +5,7 @@ import { deniedBy } from "../access.js";
 import type { Duration, WriteExecution } from "../execution.js";
 import type { CountedStatement } from "../plan-check.js";
 import { ignored } from "../row/refused-write.js";
-import { notFound } from "../row/row-request.js";
+import { beyondNumbers, notFound } from "../row/row-request.js";
 import type { RowWrite } from "../row/row-write.js";
 import {
   durationOf,
@@ -102,7 +102,9 @@ export function writeStep(write: RowWrite, execution: Pick<WriteExecution, "valu
       ...probes,
       statements[0]!,
       ...(isGuarded ? [guardOf(write, abort, execution)] : []),
-      ...statements.slice(1),
+      ...write.checks.map((check) =>
+        bind(check, [new Map([["abort", abort]]), execution.values, ...write.values]),
+      ),
     ],
     undo: isFollowed(write) ? null : write.statement.undo,
     read: (results) => {
@@ -175,6 +177,8 @@ export function notStanding({ kind, access, expected }: RowWrite, reason: string
       return because(unknownReference);
     case "ignored":
       return because(ignored);
+    case "unnumbered":
+      return because(beyondNumbers(access.catalog.tables.get(access.table.name)!.rowid!));
   }
 }
 
