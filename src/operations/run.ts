@@ -8,7 +8,7 @@ import { finishRows } from "../tables/sql/finish-rows.js";
 import { type KeptRequest, keptAnswer, replaceKept } from "../tables/sql/kept-answers.js";
 import { mismatch } from "../tables/together/idempotency.js";
 import { onlyReads, type RunOf, readingRun, writingRun } from "./statements.js";
-import { refusalOf, refusalOfError } from "./step-refusal.js";
+import { refusalOf, stepErrorRefusal } from "./step-refusal.js";
 
 /** What an operation answers with. */
 export interface RanOperation {
@@ -37,7 +37,7 @@ export async function runOperation(
       : await writeOnce(run, isShort, execution, kept);
     return isRefusal(answer) ? answer : finished(answer, operation);
   } catch (error) {
-    const refusal = refusalOfError(error);
+    const refusal = stepErrorRefusal(error);
     if (refusal === null) throw error;
     execution.tally.add(null);
     return refusal;

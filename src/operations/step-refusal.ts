@@ -42,7 +42,7 @@ const words = {
  * evaluated with these values. No message names a column, as an operation may write tables that its caller cannot read.
  * Null where the error is no fault of the request.
  */
-export function refusalOfError(error: unknown): Refusal | null {
+export function stepErrorRefusal(error: unknown): Refusal | null {
   if (error instanceof ConstraintError) return constraintRefusal(error);
   if (!(error instanceof StatementError)) return null;
   if (error.message.includes("too many levels of trigger recursion"))

@@ -74,6 +74,7 @@ export interface Column {
 /** What the server sets a column to: when and by whom a row was created or changed last, or a number of its version. */
 export type Managed = (typeof managedKinds)[number];
 
+/** What `managed:` of a column may say. */
 export const managedKinds = ["created_at", "updated_at", "created_by", "updated_by", "version"] as const;
 
 /** The value of a column in new rows that do not give one. */
@@ -156,6 +157,7 @@ export interface OperationStep {
 /** The codes by which an operation may be refused where a step does not do what is expected of it. */
 export type StepRefusal = (typeof stepRefusals)[number];
 
+/** The codes that `else:` of a step may name. */
 export const stepRefusals = ["conflict", "not_found", "forbidden", "bad_request"] as const;
 
 /** A column of the rows that an operation answers with. */

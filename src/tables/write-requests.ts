@@ -11,7 +11,7 @@ import { creatingUnder, etagOf, expectedVersions } from "./row/versions.js";
 import type { KeptRequest } from "./sql/kept-answers.js";
 import { bulkStep } from "./together/bulk.js";
 import { idempotencyOf, type Once, replayedHeader, writeOnce } from "./together/idempotency.js";
-import { type Step, writeStep } from "./together/step.js";
+import { type WriteStep, writeStep } from "./together/step.js";
 import { conflictOf, parseUpsert, type Upsert, type UpsertTargets, upsertStep } from "./together/upsert.js";
 
 /** `POST /api/:table`: creates a row, or with an array several; with `on_conflict` those that are not there yet. */
@@ -93,7 +93,7 @@ function stepsOf(
   upsert: Upsert | null,
   kept: KeptRequest | null,
   permitted: PermittedRequest,
-): readonly Step[] | Refusal {
+): readonly WriteStep[] | Refusal {
   const { execution, asked, remembered } = permitted;
   const target = rowTarget(permitted);
   const bulk = upsert === null && rows.length > 1 ? bulkStep(target, remembered.bulk, rows, execution) : null;
@@ -102,7 +102,7 @@ function stepsOf(
   const targets = upsert === null ? null : upsertTargets(upsert, permitted);
   if (isRefusal(targets)) return targets;
   const seen = new Set<string>();
-  const steps: Step[] = [];
+  const steps: WriteStep[] = [];
   for (const [i, values] of rows.entries()) {
     const conflict = upsert === null ? null : conflictOf(upsert, values);
     if (conflict !== null && seen.has(conflict))
@@ -128,7 +128,7 @@ function stepsOf(
 
 const conflictNames = ({ columns }: Upsert) => columns.map(({ name }) => name).join(", ");
 
-function stepOf(write: RowWrite | Refusal, { execution }: PermittedRequest): Step | Refusal {
+function stepOf(write: RowWrite | Refusal, { execution }: PermittedRequest): WriteStep | Refusal {
   return isRefusal(write) ? write : writeStep(write, execution);
 }
 
@@ -185,7 +185,7 @@ async function oneGuarded(
 type Done = Exclude<Once, { readonly outcome: "stopped" }>;
 
 async function carryOut(
-  steps: readonly Step[],
+  steps: readonly WriteStep[],
   { asked, execution, remembered }: PermittedRequest,
   kept: KeptRequest | null,
 ): Promise<Done | Refusal> {

@@ -26,11 +26,11 @@ import { fromJson } from "../tables/values.js";
 export interface AskedWrite {
   readonly write: RowWrite;
   /** The columns of earlier writes that it refers to. */
-  readonly references: readonly Reference[];
+  readonly references: readonly ResultReference[];
 }
 
 /** A column of what an earlier write of the request answers with. */
-export interface Reference {
+export interface ResultReference {
   /** The number of that write. */
   readonly at: number;
   readonly column: Column;
@@ -38,7 +38,7 @@ export interface Reference {
 }
 
 /** The name under which what is referred to is kept within the transaction. */
-export function referenceName({ at, column }: Reference): string {
+export function referenceName({ at, column }: ResultReference): string {
   return `ref.${at}.${column.name}`;
 }
 
@@ -125,7 +125,7 @@ function expectedValues(sent: unknown, access: Access): Expected | Refusal {
 
 /** Replaces `{"$ref": "0.id"}` in the members of a body. */
 class Resolved {
-  readonly references: Reference[] = [];
+  readonly references: ResultReference[] = [];
   readonly #names = new Map<string, string>();
 
   constructor(
@@ -164,7 +164,7 @@ class Resolved {
     return values;
   }
 
-  #find(path: string): Reference | null {
+  #find(path: string): ResultReference | null {
     const [, index, name] = /^(0|[1-9]\d{0,3})\.(\w+)$/.exec(path) ?? [];
     const to = index === undefined ? undefined : this.earlier[Number(index)];
     if (to === undefined) return null;

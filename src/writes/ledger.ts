@@ -22,7 +22,7 @@ export type Recorded = Readonly<Record<string, unknown>> & {
  * Takes a mutation for the next one of its client, and undoes the batch for the reason `ledger` where it is not: it was
  * done before, another one has to come before it, or the caller has too many clients.
  */
-export function advance(client: ClientName, id: number, nowMs: number, nonce: string): readonly Statement[] {
+export function takeNext(client: ClientName, id: number, nowMs: number, nonce: string): readonly Statement[] {
   const mutation = BigInt(id);
   const caller = client.slice(0, client.indexOf("\n") + 1);
   return [

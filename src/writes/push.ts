@@ -17,7 +17,6 @@ import { allBeside, nothingBeside, type Together, writeTogether } from "../table
 import { type AskedWrite, askedWrite } from "./asked-write.js";
 import { tablesOf } from "./batch.js";
 import {
-  advance,
   askKnown,
   type ClientName,
   clientsMax,
@@ -25,6 +24,7 @@ import {
   knownOf,
   type Recorded,
   record,
+  takeNext,
 } from "./ledger.js";
 import { keptReferences } from "./references.js";
 
@@ -156,7 +156,7 @@ async function carryOut(mutation: Mutation, pushing: Pushing): Promise<Told | nu
     allBeside([
       {
         ...nothingBeside,
-        before: (nonce) => advance(name, mutation.id, nowMs, nonce),
+        before: (nonce) => takeNext(name, mutation.id, nowMs, nonce),
         last: () => record(name, mutation.id, mutation.hash, nowMs, { status: "applied" }),
       },
       keptReferences(writes, execution),
@@ -226,7 +226,7 @@ async function refuse(
   const nonce = toHex(execution.random.bytes(nonceBytes));
   try {
     await execution.database.batch([
-      ...advance(name, id, nowMs, nonce),
+      ...takeNext(name, id, nowMs, nonce),
       ...record(name, id, hash, nowMs, result),
     ]);
   } catch (error) {

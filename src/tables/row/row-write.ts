@@ -171,7 +171,7 @@ function preconditionOf(expected: Expected | null, access: Access): Precondition
   const { readRule, table } = access;
   if (expected.kind === "values")
     return { readRule, expected: { kind: "values", values: slots(expected.values, access, base) } };
-  const column = versionColumn(access);
+  const column = managedVersion(access);
   if (column === null) throw new Error(`the table ${table.name} has no versions`);
   return { readRule, expected: { kind: "version", column } };
 }
@@ -184,7 +184,7 @@ function expectedValues(expected: Expected | null): readonly SlotValues[] {
 }
 
 /** The column that holds the versions of a table's rows; null where none does. */
-export function versionColumn({ managed }: Pick<Access, "managed">) {
+export function managedVersion({ managed }: Pick<Access, "managed">) {
   return managed.find((column) => column.managed === "version") ?? null;
 }
 

@@ -2,14 +2,14 @@ import { type EntityTags, entityTags, etagHeader } from "../../http/conditional.
 import { badRequest, isRefusal, Refusal } from "../../http/refusal.js";
 import type { HeadersRecord } from "../../http/respond.js";
 import type { Access } from "../access.js";
-import { type Expected, versionColumn } from "./row-write.js";
+import { type Expected, managedVersion } from "./row-write.js";
 
 /**
  * The version of a row that is answered whole, as a header (docs/reference/http.md#versions). No header for a table
  * without versions, or where the caller is not shown the version. `json` is the row.
  */
 export function etagOf(access: Access, json: string): HeadersRecord {
-  const column = versionColumn(access);
+  const column = managedVersion(access);
   if (column === null) return {};
   const version: unknown = JSON.parse(json)[column.name];
   return version === undefined || version === null ? {} : etagHeader(String(version));
@@ -25,7 +25,7 @@ export function expectedVersions(access: Access, headers: Headers): Expected | R
   if (isRefusal(match)) return match;
   if (isRefusal(noneMatch)) return noneMatch;
   if (match === null && noneMatch === null) return null;
-  const column = versionColumn(access);
+  const column = managedVersion(access);
   if (column === null) return noVersions;
   if (access.writeOnlyKey || !access.readable.has(column.name)) return hiddenVersions;
   if (noneMatch !== null) return noneMatch === "*" ? { kind: "versions", versions: [] } : onlyAny;

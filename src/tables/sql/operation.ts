@@ -13,6 +13,7 @@ export type Refused = (reason: string) => Sql;
 
 /** The reason where a step returns more rows, or more bytes, than an answer may have. */
 export const tooManyRows = "rows";
+/** The same, of bytes. */
 export const tooManyBytes = "bytes";
 /** The reason where a step that returns one row has none. */
 export const noRow = "none";

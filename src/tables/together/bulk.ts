@@ -1,3 +1,4 @@
+import { bytesOver } from "../../http/body.js";
 import { isRefusal, type Refusal } from "../../http/refusal.js";
 import type { SqlValue } from "../../platform/database.js";
 import type { Memo } from "../../platform/memo.js";
@@ -16,10 +17,10 @@ import { triggersOf } from "../row/sent-write.js";
 import { type BulkStatement, bulkInsertStatement, rowsText, scaledIn } from "../sql/bulk.js";
 import { bind, bindSingle } from "../sql/fragment.js";
 import { returnedRow } from "../sql/returning.js";
-import type { Step } from "./step.js";
+import type { WriteStep } from "./step.js";
 
-/** How many characters the rows may have that travel in one parameter: D1 takes 2 MB. */
-const textMax = 1_500_000;
+/** How many bytes the rows may have that travel in one parameter: D1 takes 2 MB. */
+const textBytesMax = 1_900_000;
 /** From how many rows on the statement is long work. */
 const shortRowsMax = 64;
 
@@ -32,7 +33,7 @@ export function bulkStep(
   bulk: Memo<BulkStatement>,
   sent: readonly RowValues[],
   execution: WriteExecution,
-): Step | Refusal | null {
+): WriteStep | Refusal | null {
   const { access } = target;
   if (!access.table.strict || !isJudgedAlone(access)) return null;
   const columns = [...new Set(sent.flatMap((row) => [...row.keys()]))].map(
@@ -99,12 +100,12 @@ interface Making {
   readonly write: (index: number) => RowWrite;
 }
 
-function stepOf(rows: readonly RowValues[], given: readonly Column[], making: Making): Step | null {
+function stepOf(rows: readonly RowValues[], given: readonly Column[], making: Making): WriteStep | null {
   const { target, bulk, returned, execution, write } = making;
   const { table, catalog, rule, key } = target.access;
   const scaled = scaledIn(rows);
   const text = rowsText(rows, given);
-  if (text.length > textMax) return null;
+  if (bytesOver(text, textBytesMax)) return null;
   const shape = key && `${key}\n${given.map((column) => column.name).join()}\n${[...scaled].join()}`;
   const statement = bulk.get(shape, () => bulkInsertStatement(table, given, scaled, rule, returned, catalog));
   const own = new Map<string, SqlValue>([

@@ -10,7 +10,7 @@ import type { Access } from "../access.js";
 import type { ApiRequest } from "../api-request.js";
 import { read, type WriteExecution } from "../execution.js";
 import { bindCounted, type Counted, type CountedStatement } from "../plan-check.js";
-import type { RowValues } from "../row/row-request.js";
+import { keyInBody } from "../row/row-request.js";
 import { type RowWrite, slots } from "../row/row-write.js";
 import { triggersOf } from "../row/sent-write.js";
 import { finishRows } from "../sql/finish-rows.js";
@@ -30,9 +30,7 @@ import {
 } from "../sql/kept-answers.js";
 import { returnedRow } from "../sql/returning.js";
 import { getStatement } from "../sql/row.js";
-import { keyOf } from "../sql/row-key.js";
-import { fromJson } from "../values.js";
-import type { Step } from "./step.js";
+import type { WriteStep } from "./step.js";
 import {
   allBeside,
   type Beside,
@@ -98,7 +96,7 @@ export type Once = Together | { readonly outcome: "replayed"; readonly rows: rea
  * The answer is kept in the same transaction. 422 where the key came with another body.
  */
 export async function writeOnce(
-  steps: readonly Step[],
+  steps: readonly WriteStep[],
   execution: WriteExecution,
   request: KeptRequest | null,
   showing: Showing,
@@ -124,7 +122,7 @@ const takenAway = badRequest(
 /** The answer 422, where a key came with another body before. */
 export const mismatch = new Refusal("idempotency_mismatch", `the ${header} came with another body before`);
 
-function keeping(steps: readonly Step[], request: KeptRequest): Beside {
+function keeping(steps: readonly WriteStep[], request: KeptRequest): Beside {
   const [only] = steps;
   const isOne = steps.length === 1;
   return {
@@ -155,7 +153,7 @@ function keeping(steps: readonly Step[], request: KeptRequest): Beside {
 }
 
 async function replay(
-  steps: readonly Step[],
+  steps: readonly WriteStep[],
   execution: WriteExecution,
   request: KeptRequest,
   showing: Showing,
@@ -214,7 +212,9 @@ function shownNow(
   const reading = accessTo(table);
   if (isRefusal(reading) || table.primaryKey.length === 0) return { get: null, json: () => hidden };
   const output = [...reading.readable.values()];
-  const keyValues = valuesOf(keyText, table);
+  const keyValues = keyInBody(writing, JSON.parse(keyText));
+  // The table has another key by now.
+  if (isRefusal(keyValues)) return { get: null, json: () => hidden };
   const get = reads.get(reading.key, () =>
     getStatement(table, slots(keyValues, reading), reading.rule, output, catalog),
   );
@@ -225,17 +225,6 @@ function shownNow(
       return stored === null ? finishRows(current, output) : only(stored, reading.readable);
     },
   };
-}
-
-function valuesOf(keyText: string, table: Table): RowValues {
-  const key: Readonly<Record<string, unknown>> = JSON.parse(keyText);
-  return new Map(
-    keyOf(table).map((column) => {
-      const parsed = fromJson(column, key[column.name]);
-      if (!parsed.ok) throw new Error(`a kept key has no ${column.name}`);
-      return [column.name, parsed.value];
-    }),
-  );
 }
 
 /** The row without the columns that the caller may not read. */

@@ -20,7 +20,7 @@ import type { AnswerSource } from "../sql/kept-answers.js";
 import type { NotWritten } from "../sql/row.js";
 
 /** One of several writes that are carried out in one transaction. It stands or undoes the transaction. */
-export interface Step {
+export interface WriteStep {
   /**
    * The statements, with guards that undo the batch where the step may not stand. Their reasons begin with `abort`.
    */
@@ -67,7 +67,7 @@ export interface StepOutcome {
   readonly rows: readonly StepRow[];
   /** The write that was done; null where none was, because the row was there. */
   readonly write: RowWrite | null;
-  /** Those of `Step.asked` on which `rowsRead` hangs. */
+  /** Those of `WriteStep.asked` on which `rowsRead` hangs. */
   readonly asked: readonly CountedStatement[];
   /** Rows read, provided that SQLite goes the expected way; null where unknown. */
   readonly rowsRead: number | null;
@@ -79,7 +79,7 @@ export interface StepOutcome {
 export interface StepParts {
   readonly count: number;
   /** The same step for the first rows alone. */
-  readonly first: (count: number) => Step;
+  readonly first: (count: number) => WriteStep;
   /** The write that one of the rows would be by itself. */
   readonly write: (index: number) => RowWrite;
 }
@@ -94,14 +94,14 @@ export interface NotStanding {
 }
 
 /** The step that a write of one row is. */
-export function writeStep(write: RowWrite, execution: Pick<WriteExecution, "values">): Step {
+export function writeStep(write: RowWrite, execution: Pick<WriteExecution, "values">): WriteStep {
   const sent = sentWrite(write, execution);
   const { probes, statements, bound } = sent;
   return {
     statements: (abort, isGuarded = true) => [
       ...probes,
       statements[0]!,
-      ...(isGuarded ? [guardOf(write, abort, execution)] : []),
+      ...(isGuarded ? [guardAfter(write, abort, execution)] : []),
       ...write.checks.map((check) =>
         bind(check, [new Map([["abort", abort]]), execution.values, ...write.values]),
       ),
@@ -130,11 +130,7 @@ function isFollowed(write: RowWrite): boolean {
 }
 
 /** The statement after a write that undoes the batch where the write has not written its row. */
-export function guardOf(
-  write: RowWrite,
-  abort: string,
-  { values }: Pick<WriteExecution, "values">,
-): Statement {
+function guardAfter(write: RowWrite, abort: string, { values }: Pick<WriteExecution, "values">): Statement {
   return bind(write.statement.guard(), [new Map([["abort", abort]]), values, ...write.values]);
 }
 
@@ -191,7 +187,7 @@ const stale = new Refusal("precondition_failed", "the row is of another version 
 const changed = new Refusal("conflict", "the row was changed by someone else");
 
 /** Together what the owner's triggers do for the writes of steps. */
-export function triggersOfSteps(steps: readonly Step[]): readonly TriggersReached[] {
+export function triggersOfSteps(steps: readonly WriteStep[]): readonly TriggersReached[] {
   return steps.flatMap(({ writes }) => writes.map(triggersOf));
 }
 

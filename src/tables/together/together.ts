@@ -14,7 +14,13 @@ import type { PlanQuestion } from "../plan-check.js";
 import { refusalOfError } from "../row/refused-write.js";
 import type { RowWrite } from "../row/row-write.js";
 import { finishRows } from "../sql/finish-rows.js";
-import { type NotStanding, rowsWrittenBy, type Step, type StepOutcome, triggersOfSteps } from "./step.js";
+import {
+  type NotStanding,
+  rowsWrittenBy,
+  type StepOutcome,
+  triggersOfSteps,
+  type WriteStep,
+} from "./step.js";
 
 /** Statements of the server's own that belong to the same transaction. */
 export interface Beside {
@@ -29,7 +35,7 @@ export interface Beside {
   ) => {
     readonly before: readonly Statement[];
     readonly after: readonly Statement[];
-    /** Whether what comes after undoes the batch where the step has written nothing (`Step.undo`). */
+    /** Whether what comes after undoes the batch where the step has written nothing (`WriteStep.undo`). */
     readonly guards?: boolean;
   };
   /** Come after all steps. */
@@ -87,7 +93,7 @@ const attemptsMax = 3;
  * changed rows in between, so that it cannot be told, all begins anew.
  */
 export async function writeTogether(
-  steps: readonly Step[],
+  steps: readonly WriteStep[],
   execution: WriteExecution,
   beside: Beside = nothingBeside,
 ): Promise<Together> {
@@ -106,7 +112,7 @@ interface Unsure {
 }
 
 async function attempt(
-  steps: readonly Step[],
+  steps: readonly WriteStep[],
   execution: WriteExecution,
   beside: Beside,
 ): Promise<Together | Unsure> {
@@ -161,7 +167,7 @@ function tooMany(steps: number): Together {
   };
 }
 
-function batchDuration(steps: readonly Step[]) {
+function batchDuration(steps: readonly WriteStep[]) {
   const isShort = steps.length <= shortStepsMax && steps.every(({ duration }) => duration === "short");
   return isShort ? "short" : "long";
 }
@@ -169,7 +175,7 @@ function batchDuration(steps: readonly Step[]) {
 /** What the reason says by which a guard has undone the transaction: `<step>:<reason>`, or a word of `Beside`. */
 function stoppedBy(
   reason: string,
-  steps: readonly Step[],
+  steps: readonly WriteStep[],
   { tally }: Pick<WriteExecution, "tally">,
 ): Together {
   const [, index, why] = /^(\d+):(.*)$/.exec(reason) ?? [];
@@ -186,7 +192,7 @@ interface Assembled {
 }
 
 function assembled(
-  steps: readonly Step[],
+  steps: readonly WriteStep[],
   execution: WriteExecution,
   nonce: string,
   beside: Beside,
@@ -235,12 +241,12 @@ function assembled(
   };
 }
 
-function finished({ writes }: Step, json: string): string {
+function finished({ writes }: WriteStep, json: string): string {
   return finishRows(json, [...writes[0]!.access.table.columns.values()]);
 }
 
 /** What has to be asked about the plans of the steps' statements: of statements with the same text one. */
-function questionsOf(steps: readonly Step[], { plans, nowMs }: WriteExecution): readonly PlanQuestion[] {
+function questionsOf(steps: readonly WriteStep[], { plans, nowMs }: WriteExecution): readonly PlanQuestion[] {
   const asked = new Map(
     steps.flatMap((step) => step.asked.map((each) => [each.statement.sql, each] as const)),
   );
@@ -269,7 +275,7 @@ interface Blamed {
  * because a step may refer to what another one has left there.
  */
 async function failedAt(
-  steps: readonly Step[],
+  steps: readonly WriteStep[],
   execution: WriteExecution,
   nonce: string,
   beside: Beside,

@@ -32,7 +32,7 @@ import {
   type Unless,
   updateStatement,
 } from "../sql/row.js";
-import { type NotStanding, outcomeOf, type Step, type StepAnswer } from "./step.js";
+import { type NotStanding, outcomeOf, type StepAnswer, type WriteStep } from "./step.js";
 
 /** How rows are taken that may be there already (docs/reference/http.md#upsert). */
 export interface Upsert {
@@ -105,7 +105,7 @@ export function upsertStep(
   targets: UpsertTargets,
   values: RowValues,
   execution: WriteExecution,
-): Step | Refusal {
+): WriteStep | Refusal {
   if (isOverImage(values, targets.create.access)) return tooLargeImage;
   return upsert.onDuplicate === "update"
     ? changeOrCreate(upsert, targets, values, execution)
@@ -117,7 +117,7 @@ function changeOrCreate(
   { create, update }: UpsertTargets,
   values: RowValues,
   execution: WriteExecution,
-): Step {
+): WriteStep {
   const { access } = update;
   const { table, catalog } = access;
   const key = conflictValues(upsert, values);
@@ -196,7 +196,7 @@ function keepOrCreate(
   create: WriteTarget,
   values: RowValues,
   execution: WriteExecution,
-): Step {
+): WriteStep {
   const { access } = create;
   const { table, catalog, rule, readRule } = access;
   const key = conflictValues(upsert, values);
