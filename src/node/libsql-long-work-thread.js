@@ -202,16 +202,19 @@ async function write(own, kind, statements) {
   try {
     const results = [];
     let before = await totalChanges(lane);
+    let mayBuffer = false;
     for (const { sql, params } of statements) {
       goOn(own);
-      const rows = await lane.run(sql, params);
-      let after = await totalChanges(lane);
-      results.push({ rows, rowsWritten: after - before });
-      // As Connection.write does it, and for the same reason.
-      if (after - before > 1) {
+      const isRead = sql.startsWith("SELECT ");
+      // As Connection.write does it, and for the same reasons.
+      if (mayBuffer && !isRead) {
         await lane.exec("SAVEPOINT flushed; RELEASE flushed");
-        after = await totalChanges(lane);
+        before = await totalChanges(lane);
       }
+      const rows = await lane.run(sql, params);
+      const after = isRead ? before : await totalChanges(lane);
+      results.push({ rows, rowsWritten: after - before });
+      mayBuffer = after - before > 1 || (mayBuffer && isRead);
       before = after;
     }
     goOn(own);
