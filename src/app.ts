@@ -1,6 +1,8 @@
 import type { Context, MiddlewareHandler } from "hono";
 import { adminRefusal } from "./admin/authorize.js";
+import { dataCallers } from "./admin/data-callers.js";
 import { adminRoutes } from "./admin/routes.js";
+import type { Surroundings } from "./admin/services.js";
 import { createAccessTokens } from "./auth/access-token.js";
 import { createCallers } from "./auth/callers.js";
 import type { AuthContext } from "./auth/context.js";
@@ -30,6 +32,7 @@ import { isRefusal, Refusal } from "./http/refusal.js";
 import { everyAnswer, json } from "./http/respond.js";
 import { type Fetch, router } from "./http/router.js";
 import { strictTransportSecurity, transportSecurity } from "./http/transport-security.js";
+import { RecentRequests } from "./log/recent-requests.js";
 import { createRequestLog } from "./log/request-log.js";
 import { createRouteOf } from "./log/route-of.js";
 import { createOutbox } from "./mail/outbox.js";
@@ -81,6 +84,8 @@ export interface AppOptions {
    * sign-in providers begin with it, never with a request's Host header, which the caller can choose.
    */
   readonly publicBaseUrl: string;
+  /** What the server runs in, for `GET /admin/api/settings`. */
+  readonly surroundings: Surroundings;
   /**
    * Adds a header to a response. `env` is what the runtime passed beside the request. Under Node, the header is set
    * on the socket's response, because modifying the Response object costs a tenth of the time of reading a row.
@@ -193,17 +198,6 @@ export async function createApp(options: AppOptions) {
     "/auth",
     authRoutes(auth, callers, identified, (c) => addressUnit(options.clientAddress(c.req.raw, c.env))),
   );
-  app.use("/admin/api/*", identified);
-  app.route("/admin/api", adminRoutes({ platform, config, projects, readSchemaFile, cursors }));
-  app.get("/metrics", identified, (c) => {
-    const refusal = adminRefusal(c.var.caller);
-    if (refusal !== null) return refusal.toResponse();
-    const headers = { ...everyAnswer, "Content-Type": "text/plain; version=0.0.4; charset=utf-8" };
-    return new Response(metrics.render(recorder?.state() ?? null, streams.size), { headers });
-  });
-  app.all("/metrics", refuse("GET"));
-  const document = openApi({ callers, projects, config, publicBaseUrl });
-  app.all("/openapi.json", byMethod({ GET: (c) => document(c.req.raw) }));
   const failed = (error: unknown): Refusal => {
     if (error instanceof DeadlineError) return deadlineExceeded;
     if (error instanceof QueueFullError) return queueFull(error);
@@ -213,13 +207,43 @@ export async function createApp(options: AppOptions) {
     log.error("a request failed", error);
     return new Refusal("internal", "something went wrong");
   };
-  const isLogged = config.log.format !== "off";
   const streams = new Streams(config.sync);
   const clientOf = (c: Context) => addressUnit(options.clientAddress(c.req.raw, c.env));
-  const api: ApiServices = { platform, config, callers, projects, cursors, meter, failed, isLogged };
-  const sync = { ...api, streams, sharedPages: new SharedPages(), counts: metrics, clientOf };
-  const endpoints = new Map([...syncEndpoints(sync), ...writesEndpoints(api)]);
-  app.route("/api", tableRoutes(api, endpoints));
+  const api: ApiServices = {
+    platform,
+    config,
+    callers,
+    projects,
+    cursors,
+    meter,
+    failed,
+    takesPreviews: false,
+  };
+  const sync = { streams, sharedPages: new SharedPages(), counts: metrics, clientOf };
+  // Rows past the rules. Whoever asks is checked by `dataCallers`, along with the first statements.
+  const dataApi: ApiServices = { ...api, callers: dataCallers(callers), takesPreviews: true };
+  const dataEndpoints = new Map([...syncEndpoints({ ...dataApi, ...sync }), ...writesEndpoints(dataApi)]);
+  dataEndpoints.delete("push");
+  app.route("/admin/api/data", tableRoutes(dataApi, dataEndpoints));
+  app.route("/admin/api/operations", operationRoutes(dataApi));
+  app.use("/admin/api/*", identified);
+  const recent = new RecentRequests();
+  const { surroundings } = options;
+  const adminServices = { platform, config, projects, readSchemaFile, cursors, auth, recent, surroundings };
+  app.route("/admin/api", adminRoutes(adminServices));
+  app.get("/metrics", identified, (c) => {
+    const refusal = adminRefusal(c.var.caller);
+    if (refusal !== null) return refusal.toResponse();
+    const headers = { ...everyAnswer, "Content-Type": "text/plain; version=0.0.4; charset=utf-8" };
+    return new Response(metrics.render(recorder?.state() ?? null, streams.size), { headers });
+  });
+  app.all("/metrics", refuse("GET"));
+  const document = openApi({ callers, projects, config, publicBaseUrl });
+  app.all("/openapi.json", byMethod({ GET: (c) => document(c.req.raw) }));
+  app.route(
+    "/api",
+    tableRoutes(api, new Map([...syncEndpoints({ ...api, ...sync }), ...writesEndpoints(api)])),
+  );
   app.route("/ops", operationRoutes(api));
   app.notFound(() => new Refusal("not_found", "no such resource").toResponse());
   app.onError((error) => failed(error).toResponse());
@@ -230,6 +254,7 @@ export async function createApp(options: AppOptions) {
     log,
     routeOf: createRouteOf(app.routes.map(({ path }) => path)),
     clientAddress: options.clientAddress,
+    recent,
   });
   /** The tables of the schema in force that keep history. */
   const keptLogs = async () => {
@@ -275,7 +300,7 @@ export async function createApp(options: AppOptions) {
     if (isStrict(request)) options.addHeader(response, strictTransportSecurity, rest[0]);
     const ms = clock.elapsed() - from;
     metrics.request(request.method, request.url, response.status, ms);
-    requestLog?.(request, rest[0], response, ms);
+    requestLog(request, rest[0], response, ms);
     return response;
   };
   return { fetch, upkeep, endStreams: () => streams.end() };

@@ -5,11 +5,24 @@ import { Refusal, responseOf } from "../http/refusal.js";
 import { router } from "../http/router.js";
 import { adminRefusal } from "./authorize.js";
 import { getOperations } from "./operations.js";
+import { getOutbox } from "./outbox.js";
+import { getRequests } from "./requests.js";
 import { applySchema, planSchema } from "./schema.js";
+import { getSchema } from "./schema-in-force.js";
 import { getServiceKeys, postServiceKey, removeServiceKey } from "./service-keys.js";
 import type { AdminHandler, AdminServices } from "./services.js";
+import { getSessions, removeSession } from "./sessions.js";
+import { getSettings } from "./settings.js";
 import { getUsage } from "./usage.js";
-import { getUsers, patchUser, postUser, removeUser, revokeAllSessions, revokeUserSessions } from "./users.js";
+import {
+  getUsers,
+  patchUser,
+  postInvitation,
+  postUser,
+  removeUser,
+  revokeAllSessions,
+  revokeUserSessions,
+} from "./users.js";
 
 type Env = { Variables: { caller: Caller } };
 
@@ -20,10 +33,13 @@ const nothingThere = new Refusal("not_found", "no such resource");
 export function adminRoutes(services: AdminServices) {
   const routes = router<Env>();
   const endpoints: readonly (readonly [method: string, path: string, handle: AdminHandler])[] = [
+    ["GET", "/schema", getSchema],
     ["POST", "/schema/plan", planSchema],
     ["POST", "/schema/apply", applySchema],
     ["GET", "/users", getUsers],
     ["POST", "/users", postUser],
+    // `/users/invite`: RegExpRouter supports no such route beside `/users/:id/revoke-sessions`.
+    ["POST", "/users/:id", postInvitation],
     ["PATCH", "/users/:id", patchUser],
     ["DELETE", "/users/:id", removeUser],
     ["POST", "/users/:id/revoke-sessions", revokeUserSessions],
@@ -33,6 +49,11 @@ export function adminRoutes(services: AdminServices) {
     ["DELETE", "/service-keys/:id", removeServiceKey],
     ["GET", "/usage", getUsage],
     ["GET", "/operations", getOperations],
+    ["GET", "/sessions", getSessions],
+    ["DELETE", "/sessions/:id", removeSession],
+    ["GET", "/outbox", getOutbox],
+    ["GET", "/requests", getRequests],
+    ["GET", "/settings", getSettings],
   ];
   for (const [method, path, handle] of endpoints)
     routes.on(method, path, async (c: Context<Env>) => {

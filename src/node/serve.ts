@@ -125,6 +125,7 @@ export async function serve(project: ProjectDirectory, options: ServeOptions): P
       clientAddress: clientAddress(config.server.trust_proxy, log),
       readSchemaFile: () => readFile(join(directory, schemaFile), "utf8"),
       publicBaseUrl: baseUrl ?? url,
+      surroundings: { runtime: "node", isSet: (variable) => Boolean(options.environment[variable]) },
       addHeader: (_, [name, value], env) => (env as HttpBindings).outgoing.setHeader(name, value),
     });
     const upkeep = startUpkeep(app.upkeep, log);

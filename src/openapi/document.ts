@@ -8,6 +8,7 @@ import { isReadOnly, type LiveProject } from "../schema/live-project.js";
 import { adminPaths } from "./admin-paths.js";
 import { authPaths } from "./auth-paths.js";
 import { conditionSchemas, filterSchemas, integerSchema, type JsonSchema } from "./column-schema.js";
+import { dataPaths, previewSchema } from "./data-paths.js";
 import { expandedSchema } from "./expand.js";
 import { pastMeta } from "./history-paths.js";
 import { namedOperationPaths } from "./named-operation-paths.js";
@@ -61,6 +62,7 @@ export function openApiDocument(project: DocumentedProject): JsonSchema {
       ...writesPaths(served, { metered, cookies }),
       ...authPaths(cookies, config.auth.password_min_length),
       ...adminPaths(cookies, config),
+      ...dataPaths({ metered, cookies }),
     },
     components: {
       schemas: {
@@ -111,6 +113,7 @@ function sharedSchemas(metered: boolean, tokensInBody: boolean): JsonSchema {
         expires_in: count,
       }),
     }),
+    "svc.preview": previewSchema,
     "svc.systemList": object(page, "next_cursor", "truncated"),
     "svc.list": object({ ...page, ...(metered && meteringMembers) }, "next_cursor", "truncated"),
     "svc.group": {

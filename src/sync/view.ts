@@ -1,5 +1,5 @@
-import type { Caller } from "../auth/principal.js";
-import { authValues, principalOf } from "../auth/principal.js";
+import type { Actor } from "../auth/principal.js";
+import { authValues, isPastRules, principalOf } from "../auth/principal.js";
 import { badRequest, isRefusal, Refusal } from "../http/refusal.js";
 import type { Expression } from "../rules/ast.js";
 import { whenTrue } from "../rules/fold.js";
@@ -42,7 +42,7 @@ export interface View {
  */
 export function viewOf(
   asked: unknown,
-  caller: Caller,
+  caller: Actor,
   project: LiveProject,
   accessTo: (table: FollowedTable["access"]["table"]) => Access | Refusal,
 ): View | Refusal {
@@ -61,8 +61,7 @@ export function viewOf(
     const access = accessTo(table);
     if (isRefusal(access)) return access;
     const rule = rules.get(table.name)!.read;
-    // To a key the rule does not matter.
-    const problem = notFollowable(table, caller.kind === "key" ? always : rule, schema, catalog);
+    const problem = notFollowable(table, isPastRules(caller) ? always : rule, schema, catalog);
     if (problem !== null) return badRequest(`${name} cannot be synced: ${problem}`);
     const asksFor = requestFor(name, terms, access);
     if (isRefusal(asksFor)) return asksFor;
@@ -108,7 +107,7 @@ const tablesMax = 20;
 const always: Expression = { kind: "literal", value: true };
 
 /** The values of the caller that rules read, beside the id. */
-function whatRulesRead(rules: readonly Expression[], caller: Caller): readonly unknown[] {
+function whatRulesRead(rules: readonly Expression[], caller: Actor): readonly unknown[] {
   const values = authValues(caller);
   const fields = rules
     .flatMap(leavesOf)

@@ -8,7 +8,7 @@ import type { Table } from "../project/model.js";
 import type { RuleAction } from "../rules/ast.js";
 import { isReadOnly } from "../schema/live-project.js";
 import type { Access } from "./access.js";
-import { type ApiRequest, accessTo, executionOf } from "./api-request.js";
+import { type ApiRequest, accessTo, asReaderOnly, executionOf } from "./api-request.js";
 import type { WriteExecution } from "./execution.js";
 import { type Remembered, rememberedOf } from "./remembered.js";
 import type { RowTarget } from "./row/row.js";
@@ -64,6 +64,8 @@ export function permittedRequest(asked: TableRequest, action: Action): Permitted
     return action === "create" ? readOnly : readOnlyRow;
   const nowMs = asked.services.platform.clock.now();
   const accessFor = (of: RuleAction) => accessTo(asked, table, of, nowMs);
+  const refused = action === "restore" ? asReaderOnly(asked) : null;
+  if (refused !== null) return refused;
   // A key needs the scope for writing to write a version back.
   const isKeysRestore = action === "restore" && asked.caller.kind === "key";
   if (ruleAction === "history") {

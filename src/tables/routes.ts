@@ -1,5 +1,5 @@
 import type { Context } from "hono";
-import { principalOf } from "../auth/principal.js";
+import { isPastRules } from "../auth/principal.js";
 import { byMethod } from "../http/by-method.js";
 import { entityTags } from "../http/conditional.js";
 import { decode, parseQueryString } from "../http/query-string.js";
@@ -13,7 +13,7 @@ import { TRUE } from "../rules/fold.js";
 import { isReadOnly } from "../schema/live-project.js";
 import { accessOf } from "./access.js";
 import { aggregateResponse } from "./aggregate/aggregate-response.js";
-import { type ApiServices, accessTo, answered } from "./api-request.js";
+import { type ApiServices, accessTo, answered, sealedFor } from "./api-request.js";
 import type { ReadableTables } from "./expansion/expansion.js";
 import { historyResponse } from "./history/history-response.js";
 import { momentsOf } from "./history/moments.js";
@@ -147,7 +147,7 @@ function readableTables({ asked, execution, remembered }: PermittedRequest): Rea
         accessOf(caller, table, its, "read", catalog, known, nowSeconds);
       const access = accessBy(rules, remembered.accesses);
       if (!isRefusal(access)) return { access, readable: access.readable };
-      if (caller.kind === "key") return access;
+      if (isPastRules(caller)) return access;
       const open = accessBy({ ...rules, read: TRUE }, new Memo(0));
       return isRefusal(open) ? open : { access: null, readable: open.readable };
     },
@@ -200,8 +200,9 @@ async function restored(permitted: PermittedRequest): Promise<Response | Refusal
   return isRefusal(row) ? row : rowResponse(asked, row, 200, etagOf(access, row));
 }
 
-function cursorsOf({ services, caller, table, project }: TableRequest): BoundCursors {
-  const binding = { principal: principalOf(caller), table: table.name, schemaVersion: project.version };
+function cursorsOf(asked: TableRequest): BoundCursors {
+  const { services, table, project } = asked;
+  const binding = { principal: sealedFor(asked), table: table.name, schemaVersion: project.version };
   return { ...services.cursors, binding };
 }
 

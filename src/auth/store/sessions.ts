@@ -196,6 +196,52 @@ export function revokeSessions(userId: string, now: number): Statement {
   );
 }
 
+/** Ends a session. Returns the id of its user; no row where there is no such session, or it was ended before. */
+export function revokeSession(id: string, now: number): Statement {
+  return statement(
+    "UPDATE _sessions SET revoked_at = ? WHERE id = ? AND revoked_at IS NULL RETURNING user_id",
+    BigInt(now),
+    id,
+  );
+}
+
+/** Which sessions are listed. Times are milliseconds. */
+export interface SessionsAsked {
+  readonly now: number;
+  /** How long a session lasts at most. */
+  readonly sessionMaxAgeMs: number;
+  /** How long it lasts without being used. */
+  readonly refreshTokenMs: number;
+  /** Null for those of everybody. */
+  readonly userId: string | null;
+  /** The time and the id of a session; those that are listed come behind it. Null: from the newest on. */
+  readonly after: readonly [createdAtMs: number, id: string] | null;
+  readonly limit: number;
+}
+
+/**
+ * Lists sessions that have not ended, the newest first. Returns `[id, user_id, created_at, the time of the latest refresh,
+ * when it ends]`.
+ */
+export function listSessions(asked: SessionsAsked): Statement {
+  const { now, sessionMaxAgeMs, refreshTokenMs, userId, after, limit } = asked;
+  const [ofUser, user] = userId === null ? ["", []] : ["AND user_id = ?", [userId]];
+  const [behind, place] =
+    after === null ? ["", []] : ["AND (created_at, id) < (?, ?)", [BigInt(after[0]), after[1]]];
+  return statement(
+    `SELECT id, user_id, created_at, latest_at, min(created_at + ?, latest_at + ?) FROM _sessions
+    WHERE revoked_at IS NULL AND created_at > ? AND latest_at > ? ${ofUser} ${behind}
+    ORDER BY created_at DESC, id DESC LIMIT ?`,
+    BigInt(sessionMaxAgeMs),
+    BigInt(refreshTokenMs),
+    BigInt(now - sessionMaxAgeMs),
+    BigInt(now - refreshTokenMs),
+    ...user,
+    ...place,
+    BigInt(limit),
+  );
+}
+
 /** Ends every session of everybody. `rowsWritten` of the result is how many had not been ended before. */
 export function revokeEverySession(now: number): Statement {
   return statement("UPDATE _sessions SET revoked_at = ? WHERE revoked_at IS NULL", BigInt(now));

@@ -2,6 +2,7 @@ import { boundedSessions } from "./bounded-sessions.js";
 import { changeLog } from "./change-log.js";
 import { countersThatEnd } from "./counters-that-end.js";
 import { firstTables } from "./first-tables.js";
+import { pastMails } from "./past-mails.js";
 import { writesTogether } from "./writes-together.js";
 
 /** A change of the server's own tables. Once released, it is never edited. */
@@ -24,4 +25,5 @@ export const systemMigrations: readonly SystemMigration[] = [
   { release: "0.2.0", statements: countersThatEnd },
   { release: "0.2.0", statements: changeLog },
   { release: "0.2.0", statements: writesTogether },
+  { release: "0.2.0", statements: pastMails },
 ];
