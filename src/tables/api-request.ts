@@ -60,7 +60,7 @@ export async function answered(
   const attempt = services.meter(request.method);
   let answer: Response | Refusal;
   let sender: Actor | undefined;
-  let as: Actor | undefined;
+  let isAs = false;
   let columns: AnswerFacts["columns"];
   const tells = (of: AnswerFacts["columns"]) => {
     columns = of;
@@ -70,7 +70,7 @@ export async function answered(
     if (body !== undefined) await body;
     answer = await services.callers.run(request.headers, ({ caller, by, schemaVersion }, database) => {
       sender = by;
-      if (caller !== by) as = caller;
+      isAs = caller !== by;
       return whenThere(services.projects.current(schemaVersion), (project) =>
         isRefusal(project)
           ? project
@@ -79,13 +79,14 @@ export async function answered(
     });
     // `by` is who the credentials name. It is passed on before the database has checked them, and where the check
     // fails, the log must not name that caller.
-    const isUnchecked = as === undefined && sender?.kind !== "anonymous";
-    if (isRefusal(answer) && answer.code === "unauthorized" && isUnchecked) sender = undefined;
+    const isChecked = isAs || sender?.kind === "anonymous";
+    if (isRefusal(answer) && answer.code === "unauthorized" && !isChecked) sender = undefined;
   } catch (error) {
     answer = services.failed(error);
   }
   const response = responseOf(answer);
-  if (as !== undefined) response.headers.set("Svc-As", principalOf(as));
+  // So that whoever asks as somebody else can tell their refusals from their own.
+  if (isAs) response.headers.set("Svc-As", request.headers.get("Svc-As")!);
   const ended = attempt.end(response.status);
   if (ended !== undefined) await ended;
   const principal = sender && accountOf(sender);

@@ -122,16 +122,30 @@ async function query(permitted: PermittedRequest): Promise<Response | Refusal> {
 
 const withoutContentType = badRequest("expected Content-Type: application/json");
 
-function listOf(parameters: ListParameters, permitted: PermittedRequest): Promise<Response | Refusal> {
+function listOf(parameters: ListParameters, permitted: PermittedRequest): TableAnswer {
   const { asked, access, execution, remembered } = permitted;
   const { services, attempt } = asked;
   const { config } = services;
   const scanLimit = config.api.scan_limit;
   const { lists: prepared, briefTries } = remembered;
   const tables = readableTables(permitted);
-  const source = { access, scanLimit, metered: isMetered(config), prepared, briefTries, tables };
+  const preview = previewOf(asked);
+  if (isRefusal(preview)) return preview;
+  const source = { access, scanLimit, metered: isMetered(config), preview, prepared, briefTries, tables };
   return listResponse(parameters, source, execution, cursorsOf(asked), attempt.succeed, acceptsQuery);
 }
+
+/** The number of bytes in `Svc-Preview` (docs/reference/http.md#previews); null without it, and where it is not taken. */
+function previewOf({ request, services }: TableRequest): number | Refusal | null {
+  const text = services.takesPreviews ? request.headers.get("Svc-Preview") : null;
+  if (text === null) return null;
+  const bytes = /^[1-9]\d{1,4}$/.test(text) ? Number(text) : 0;
+  return bytes >= previewMin && bytes <= previewMax ? bytes : badPreview;
+}
+
+const previewMin = 64;
+const previewMax = 10_000;
+const badPreview = badRequest(`Svc-Preview: expected a number of bytes from ${previewMin} to ${previewMax}`);
 
 /** The tables of the project as the caller of a request may read them. */
 function readableTables({ asked, execution, remembered }: PermittedRequest): ReadableTables {
@@ -208,7 +222,9 @@ function cursorsOf(asked: TableRequest): BoundCursors {
 
 async function get(permitted: PermittedRequest, key: RowValues): Promise<Response | Refusal> {
   const { asked, access, execution } = permitted;
-  const row = await getRow(rowTarget(permitted), execution, key);
+  const preview = previewOf(asked);
+  if (isRefusal(preview)) return preview;
+  const row = await getRow(rowTarget(permitted), execution, key, preview);
   if (isRefusal(row)) return row;
   const etag = etagOf(access, row);
   const known = etag.ETag === undefined ? null : entityTags(asked.request.headers, "If-None-Match");
