@@ -65,6 +65,7 @@ const mayImport: Record<string, readonly string[]> = {
     "changes",
     "encoding",
     "http",
+    "log/recent-requests.ts",
     "metering",
     "platform",
     "problems",

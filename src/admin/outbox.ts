@@ -9,7 +9,7 @@ import type { AdminRequest, AdminServices } from "./services.js";
 const name = "outbox";
 const states: readonly NonNullable<MailsAsked["state"]>[] = ["waiting", "sent", "failed", "dropped"];
 
-/** GET /admin/api/outbox?state=: mails, the newest first (docs/reference/auth.md#mails-and-their-limits) */
+/** GET /admin/api/outbox?state=: mails, the newest first (docs/reference/auth.md#administration) */
 export async function getOutbox({ request, services, caller }: AdminRequest): Promise<Response | Refusal> {
   const { platform, config } = services;
   const asked = await newestFirst(request, name, ["state"], services, caller);

@@ -9,7 +9,7 @@ import type { AdminRequest } from "./services.js";
 
 const name = "sessions";
 
-/** GET /admin/api/sessions?user_id=: the sessions that have not ended, the newest first (docs/reference/auth.md#sessions) */
+/** GET /admin/api/sessions?user_id=: the sessions that have not ended, the newest first (docs/reference/auth.md#administration) */
 export async function getSessions({ request, services, caller }: AdminRequest): Promise<Response | Refusal> {
   const { platform, config } = services;
   const asked = await newestFirst(request, name, ["user_id"], services, caller);

@@ -42,7 +42,6 @@ export const endings: Readonly<Record<string, Endings>> = {
   "POST /admin/api/users/invite": ["invitation_sent", null],
   "DELETE /admin/api/sessions/:id": ["sessions_revoked", null],
   "POST /admin/api/data/:table": ["rows_changed", null],
-  "QUERY /admin/api/data/:table": ["admin_read", null],
   "PATCH /admin/api/data/:table/:id": ["rows_changed", null],
   "DELETE /admin/api/data/:table/:id": ["rows_changed", null],
   "PATCH /admin/api/data/:table/_svc/key": ["rows_changed", null],
