@@ -284,6 +284,7 @@ describe("the schema", () => {
     database.exec(`DROP TABLE _usage_days; DROP TABLE _migrations;
       DROP TABLE _changes; DROP TABLE _transactions; DROP TABLE _history;
       DROP TABLE _staged; DROP TABLE _idempotency; DROP TABLE _push_clients; DROP TABLE _push_results;
+      DROP TABLE _past_mails; ALTER TABLE _outbox DROP COLUMN last_error;
       DROP INDEX _sessions_family; DROP INDEX _sessions_created_at; DROP INDEX _refresh_tokens_generation;
       ALTER TABLE _sessions DROP COLUMN latest_at; ALTER TABLE _sessions DROP COLUMN family;
       ALTER TABLE _refresh_tokens DROP COLUMN generation;
