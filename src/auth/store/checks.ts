@@ -1,6 +1,5 @@
 import { type ResultValue, type Statement, statement } from "../../platform/database.js";
-import { joinedSingles } from "../../platform/joined-singles.js";
-import { Memo } from "../../platform/memo.js";
+import { Memo, statementLengthMax } from "../../platform/memo.js";
 import { instant } from "./instant.js";
 
 // The columns of these statements have the names c0, c1 and so on, by which `insist` refers to them.
@@ -60,9 +59,37 @@ const insisting = new Memo<string>(16_384);
  * statement costs as much as looking up a row. The columns of the check come first. Where the `single` statement
  * returns no row, its columns are NULL.
  */
-export function withCheck(check: Statement, single: Statement): Statement {
-  return joined(check, single);
+export function withCheck(check: Statement, { sql, params }: Statement): Statement {
+  const text = textsAfter(check.sql).get(sql, () => `SELECT * FROM (${check.sql}) LEFT JOIN (${sql}) ON 1`);
+  return { sql: text, params: [...check.params, ...params] };
 }
 
-/** There are three checks, and the three that `insist` makes of them. */
-const joined = joinedSingles();
+/** How many statements `withValues` joins at most: the question whether a request is new, and that of a write's probes. */
+export const valuesMax = 2;
+
+/**
+ * Joins what `insist` has made and statements that are marked as `single: "value"` into one statement, as `withCheck` does.
+ * Each has a column, which is NULL where the statement returns no row: that is quicker than a join.
+ */
+export function withValues(holds: Statement, values: readonly Statement[]): Statement {
+  let sql = textsAfter(holds.sql).get("", () => `SELECT (${holds.sql}) AS holds`);
+  const params = [...holds.params];
+  values.forEach((value, i) => {
+    const before = sql;
+    sql = textsAfter(before).get(value.sql, () => `${before}, (${value.sql}) AS v${i}`);
+    params.push(...value.params);
+  });
+  return { sql, params };
+}
+
+/**
+ * A cache of the SQL of `withCheck` and `withValues`: by the SQL of the check (there are three, and the three that
+ * `insist` makes of them) and of what was joined with it before, then by the SQL that is joined with that.
+ */
+const joinedTexts = new Memo<Memo<string>>(65_536);
+/** How many bytes the cached SQL may take that is joined with one text. */
+const joinedBytesMax = 2_097_152;
+
+function textsAfter(sql: string): Memo<string> {
+  return joinedTexts.get(sql, () => new Memo<string>(joinedBytesMax, { keyLengthMax: statementLengthMax }));
+}

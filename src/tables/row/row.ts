@@ -1,7 +1,6 @@
 import { closeTransaction, entriesIn, openTransaction } from "../../changes/transactions.js";
 import { badRequest, isRefusal, type Refusal } from "../../http/refusal.js";
-import { ConstraintError, type Result, type Statement } from "../../platform/database.js";
-import { joinedSingles } from "../../platform/joined-singles.js";
+import { ConstraintError, type Statement } from "../../platform/database.js";
 import type { Memo } from "../../platform/memo.js";
 import { deniedBy } from "../access.js";
 import { countedRead, type Execution, longWorkOf, read, type WriteExecution } from "../execution.js";
@@ -12,15 +11,7 @@ import { getStatement, presenceStatement } from "../sql/row.js";
 import { ignored, refusalOfError } from "./refused-write.js";
 import { notFound, type RowValues } from "./row-request.js";
 import { deleteOf, insertOf, type RowWrite, slots, updateOf, type WriteTarget } from "./row-write.js";
-import {
-  durationOf,
-  logicalRows,
-  ownReads,
-  rowsReadBy,
-  type SentWrite,
-  sentWrite,
-  triggersOf,
-} from "./sent-write.js";
+import { durationOf, logicalRows, ownReads, rowsReadBy, sentWrite, triggersOf } from "./sent-write.js";
 
 /**
  * What requests for single rows of a table use: what the caller may do with the table, and the statements that earlier
@@ -88,7 +79,7 @@ export function deleteRow(
 
 /** Statements of the server's own in the transaction of a write. */
 export interface BesideWrite {
-  /** Comes first: a SELECT of one column and one row. */
+  /** Comes first. */
   readonly before: Statement;
   /** Comes right after the write. */
   readonly after: Statement;
@@ -125,24 +116,6 @@ type RowWriteOutcome =
 
 const refused = (refusal: Refusal): RowWriteOutcome => ({ outcome: "refused", refusal });
 
-/** The question before a write, with that of its probes: each further statement costs as much as looking up a row. */
-const asked = joinedSingles();
-
-/** What comes before a write, and where its probes' result is found. */
-function leading({ probes: [probe] }: SentWrite, before: Statement | undefined) {
-  const probed = ([only]: readonly Result[]): readonly Result[] => (probe === undefined ? [] : [only!]);
-  if (before === undefined) return { statements: probe === undefined ? [] : [probe], probed };
-  return {
-    statements: [probe === undefined ? before : asked(before, probe)],
-    probed: (results: readonly Result[]) =>
-      probed(results).map(({ rows: [row], rowsWritten }) => ({
-        // The columns of a probe that has found no row are NULL.
-        rows: row![1] === null ? [] : [row!.slice(1)],
-        rowsWritten,
-      })),
-  };
-}
-
 async function carryOut(
   write: RowWrite,
   execution: WriteExecution,
@@ -158,10 +131,10 @@ async function carryOut(
     const [open, close] = triggers.logged
       ? [[openTransaction(execution.changedBy())], closeTransaction]
       : [[], []];
-    const first = leading(sent, beside?.before);
-    const last = beside === null ? [] : [beside.after];
+    const [first, last] = beside === null ? [[], []] : [[beside.before], [beside.after]];
     const statements = [
-      ...first.statements,
+      ...first,
+      ...sent.probes,
       ...open,
       ...sent.statements,
       ...last,
@@ -170,10 +143,11 @@ async function carryOut(
     ];
     const results = await tally.during(database.batch(statements, longWorkOf(execution, durationOf(write))));
     const exact = question.isExact(results);
-    const at = first.statements.length + open.length;
+    const from = first.length;
+    const at = from + sent.probes.length + open.length;
     const closed = results[at + sent.statements.length + last.length + close.length - 1]!;
     const entries = triggers.logged ? entriesIn(closed) : 0;
-    const written = sent.read(first.probed(results), results[at]!);
+    const written = sent.read(results.slice(from, from + sent.probes.length), results[at]!);
     if (written.row === null && triggers.ignore) {
       const [admitted] = await read(
         execution,

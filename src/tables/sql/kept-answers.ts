@@ -54,22 +54,28 @@ function perPeriod<T>(make: (period: Sql) => T): (nowMs: number) => T {
 }
 
 /** The row of a request is in the half day of now, or in one of the two before. */
-const isIt = ({ text }: Sql) => `period IN (${text}, ${text} - 1, ${text} - 2) AND name = ?`;
+const periodsOf = ({ text }: Sql) => [text, `${text} - 1`, `${text} - 2`];
 
-const unlessKeptText = perPeriod(
-  (period) =>
-    `SELECT CASE WHEN EXISTS (SELECT 1 FROM _idempotency WHERE ${isIt(period)} AND at > ?) THEN json_extract('{}', ?) ELSE 1 END AS is_new`,
-);
+const unlessKeptText = perPeriod((period) => {
+  // Each is one look-up. For `period IN (…)` SQLite would make a temporary index at each call.
+  const isKept = periodsOf(period)
+    .map(
+      (one) => `EXISTS (SELECT 1 FROM _idempotency WHERE period = ${one} AND name = _i.n AND at > _i.since)`,
+    )
+    .join(" OR ");
+  return `SELECT CASE WHEN ${isKept} THEN json_extract('{}', ?) ELSE 1 END AS is_new FROM (SELECT ? AS n, ? AS since) AS _i`;
+});
 const keptAnswerText = perPeriod(
-  (period) => `SELECT hash, at, answer FROM _idempotency WHERE ${isIt(period)} ORDER BY period DESC LIMIT 1`,
+  (period) =>
+    `SELECT hash, at, answer FROM _idempotency WHERE period IN (${periodsOf(period).join()}) AND name = ? ORDER BY period DESC LIMIT 1`,
 );
 
 /** Undoes the batch for the reason `kept` where the answer of the request is kept already. */
 export function unlessKept(request: KeptRequest, nonce: string): Statement {
   return {
     sql: unlessKeptText(request.nowMs),
-    params: [request.name, BigInt(request.nowMs - keptMs), abortText(nonce, "kept")],
-    single: true,
+    params: [abortText(nonce, "kept"), request.name, BigInt(request.nowMs - keptMs)],
+    single: "value",
   };
 }
 
@@ -81,7 +87,7 @@ export function keptAnswer(request: Pick<KeptRequest, "name" | "nowMs">): Statem
   return {
     sql: keptAnswerText(request.nowMs),
     params: [request.name],
-    single: true,
+    single: "row",
   };
 }
 

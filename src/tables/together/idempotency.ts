@@ -57,11 +57,8 @@ export async function idempotencyOf({
 }: Pick<ApiRequest, "request" | "caller" | "services">): Promise<KeptRequest | Refusal | null> {
   const text = request.headers.get(header);
   if (text === null) return null;
-  const [, quoted, bare] =
-    /^(?:"((?:[\x20\x21\x23-\x5b\x5d-\x7e]|\\["\\])*)"|([\x21\x23-\x7e][\x21-\x7e]*))$/.exec(text.trim()) ??
-    [];
-  const key = quoted?.replace(/\\(.)/g, "$1") ?? bare ?? "";
-  if (!/^[\x21-\x7e]{1,200}$/.test(key)) return badRequest(`${header}: expected 1 to 200 visible characters`);
+  const key = keyIn(text);
+  if (key === null) return badRequest(`${header}: expected 1 to 200 visible characters`);
   if (caller.kind === "anonymous") return badRequest(`${header}: sign in, as a key belongs to who sends it`);
   const { method, url } = request;
   const body =
@@ -71,6 +68,15 @@ export async function idempotencyOf({
   // Keys that begin with the time lie beside each other so, whoever sends them and whatever for: fewer pages are written.
   const name = [key, principalOf(caller), `${method} ${path}`].join("\n");
   return { name, hash: await hashOf(body), nowMs: services.platform.clock.now() };
+}
+
+/** The key that the header's text names; null where it is none. */
+function keyIn(text: string): string | null {
+  const isKey = /^[\x21-\x7e]{1,200}$/;
+  if (!text.startsWith('"')) return isKey.test(text) ? text : null;
+  const [, quoted] = /^"((?:[\x20\x21\x23-\x5b\x5d-\x7e]|\\["\\])*)"$/.exec(text) ?? [];
+  const key = quoted?.replace(/\\(.)/g, "$1") ?? "";
+  return isKey.test(key) ? key : null;
 }
 
 const shortBodyMax = 128;
