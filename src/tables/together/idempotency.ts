@@ -21,7 +21,6 @@ import {
   clearStaged,
   ifKept,
   type KeptRequest,
-  type KeptRow,
   keepAll,
   keepForLater,
   keepOne,
@@ -115,6 +114,8 @@ export async function writeOnce(
   if (request === null) return writeTogether(steps, execution, beside);
   if (steps.some(({ answer }) => answer.source === null)) return notKeepable;
   const written = await writeTogether(steps, execution, allBeside([keeping(steps, request), beside]));
+  if (written.outcome === "written" && steps.some(runsTriggers))
+    return { ...written, rows: await asKept(written.rows, steps, request, execution) };
   if (written.outcome !== "stopped") return written;
   if (written.reason !== unkept) return replay(steps, execution, request, showing);
   execution.tally.add(null);
@@ -180,14 +181,61 @@ function keeping(steps: readonly WriteStep[], request: KeptRequest): Beside {
       const kept = isOne ? keep(source!, request, values) : keepForLater(source!, index, values);
       const before = first ?? [];
       if (isBefore) return { before: [kept], after: [] };
-      const mayVanish = steps[index]!.writes.some((write) => triggersOf(write).run);
-      return { before, after: mayVanish ? [kept, ifKept(abortText(nonce, unkept))] : [kept] };
+      return {
+        before,
+        after: runsTriggers(steps[index]!) ? [kept, ifKept(abortText(nonce, unkept))] : [kept],
+      };
     },
     last: () => {
       if (!isOne) return [keepAll(request), clearStaged];
       return only!.answer.first === undefined ? [] : [clearStaged];
     },
   };
+}
+
+const runsTriggers = ({ writes }: WriteStep) => writes.some((write) => triggersOf(write).run);
+
+/**
+ * The rows as they are kept. A trigger of the owner's may have changed them after their RETURNING was made; the first
+ * answer says what each repetition says.
+ */
+async function asKept(
+  rows: readonly WrittenTogether[],
+  steps: readonly WriteStep[],
+  request: KeptRequest,
+  { database }: WriteExecution,
+): Promise<readonly WrittenTogether[]> {
+  const [found] = await database.query([keptAnswer(request)]);
+  const kept = keptOf(steps, found!.rows[0]![2] as string);
+  return rows.map((row, i) => {
+    const { stored, write } = kept[i]!;
+    return row.json === null || write.kind === "delete" || stored === null ? row : { ...row, json: stored };
+  });
+}
+
+/** A row of a kept answer, and the write that it belongs to. */
+interface KeptWrite {
+  readonly isNew: boolean;
+  readonly write: RowWrite;
+  /** Its key as JSON text. */
+  readonly keyText: string;
+  /** As JSON text; null where only its key is kept. */
+  readonly stored: string | null;
+}
+
+function keptOf(steps: readonly WriteStep[], answer: string): readonly KeptWrite[] {
+  const parts = steps.length === 1 ? steps[0]!.parts : undefined;
+  const kept = keptRows(answer, steps[0]!.writes[0]!.access.table.primaryKey);
+  return kept.map(([isNew, key, row], i) => {
+    const write = parts === undefined ? steps[i]!.writes[0]! : parts.write(i);
+    const columns = [...write.access.table.columns.values()];
+    return {
+      isNew: isNew === 1,
+      write,
+      keyText: finishRows(JSON.stringify(key), columns),
+      stored: row === null ? null : finishRows(returnedRow(row).json, columns),
+    };
+  });
 }
 
 async function replay(
@@ -199,10 +247,8 @@ async function replay(
   const [found] = await read(execution, [keptAnswer(request)], "short");
   const [hash, , answer] = found!.rows[0]!;
   if (hash !== request.hash) return mismatch;
-  const kept = keptRows(answer as string, steps[0]!.writes[0]!.access.table.primaryKey);
-  const parts = steps.length === 1 ? steps[0]!.parts : undefined;
-  const writes = kept.map((_, i) => (parts === undefined ? steps[i]!.writes[0]! : parts.write(i)));
-  const shown = kept.map((row, i) => shownNow(row, writes[i]!, execution, showing));
+  const kept = keptOf(steps, answer as string);
+  const shown = kept.map((each) => shownNow(each, execution, showing));
   const asked = shown.flatMap(({ get }) => (get === null ? [] : [get]));
   const results =
     asked.length === 0
@@ -215,7 +261,7 @@ async function replay(
   const current = results.values();
   execution.tally.add(0);
   const rows = shown.map(({ get, json }, i) => {
-    const isNew = kept[i]![0] === 1;
+    const { isNew } = kept[i]!;
     if (get === null) return { json: json(null), isNew };
     const row = current.next().value!.rows[0];
     if (row !== undefined) execution.tally.add(get.exact ? 1 + (row[2] as number) : null);
@@ -233,18 +279,14 @@ interface Shown {
 }
 
 function shownNow(
-  [isNew, key, row]: KeptRow,
-  { access: writing, kind }: RowWrite,
+  { isNew, write: { access: writing, kind }, keyText, stored }: KeptWrite,
   { values }: WriteExecution,
   { accessTo, reads }: Showing,
 ): Shown {
   const { table, catalog } = writing;
-  const columns = [...table.columns.values()];
-  const keyText = finishRows(JSON.stringify(key), columns);
   if (kind === "delete") return { get: null, json: () => keyText };
-  const stored = row === null ? null : finishRows(returnedRow(row).json, columns);
   // An upsert that leaves a row as it is shows nothing of one that may not be read, not even its key.
-  const isLeft = kind === "insert" && isNew === 0;
+  const isLeft = kind === "insert" && !isNew;
   const hidden = isLeft ? null : keyText;
   if (writing.writeOnlyKey) return { get: null, json: () => (isLeft ? null : (stored ?? keyText)) };
   const reading = accessTo(table);
