@@ -1,3 +1,4 @@
+import type { PasswordHasher } from "../../../src/platform/platform.js";
 import { type Answer, client, dataOf } from "../../support/client.js";
 import { run } from "../../support/people.js";
 import type { SignedIn, TestServer } from "../../support/server.js";
@@ -75,3 +76,20 @@ export function deleteMe(
     body: JSON.stringify(body),
   });
 }
+
+/** Runs `act` while the server checks the next password. */
+export function duringTheCheck(server: TestServer, act: () => Promise<unknown>): void {
+  const real = server.platform.passwordHasher;
+  const verify: typeof real.verify = async (...given) => {
+    await act();
+    return real.verify(...given);
+  };
+  Object.assign(server.platform, { passwordHasher: { ...bound(real), verify } });
+}
+
+const bound = (hasher: PasswordHasher): PasswordHasher => ({
+  hasRoomFor: (turn) => hasher.hasRoomFor(turn),
+  hash: (...given) => hasher.hash(...given),
+  verify: (...given) => hasher.verify(...given),
+  standing: (hash) => hasher.standing(hash),
+});
