@@ -1,5 +1,6 @@
 import { type ResultValue, type Statement, statement } from "../../platform/database.js";
-import { Memo, statementLengthMax } from "../../platform/memo.js";
+import { joinedSingles } from "../../platform/joined-singles.js";
+import { Memo } from "../../platform/memo.js";
 import { instant } from "./instant.js";
 
 // The columns of these statements have the names c0, c1 and so on, by which `insist` refers to them.
@@ -55,23 +56,13 @@ export function insist(check: Statement, expected: readonly ResultValue[]): Stat
 const insisting = new Memo<string>(16_384);
 
 /**
- * A cache of the SQL of `withCheck`: by the SQL of the check (there are three, and the three that `insist` makes of
- * them), then by the SQL of the statement that is joined with it.
- */
-const joinedTexts = new Memo<Memo<string>>(16_384);
-/** How many bytes the cached SQL may take that is joined with one check. */
-const joinedBytesMax = 2_097_152;
-
-/**
  * Joins a check of the caller and a statement that is marked as `single` into one statement, because a further
  * statement costs as much as looking up a row. The columns of the check come first. Where the `single` statement
  * returns no row, its columns are NULL.
  */
-export function withCheck(check: Statement, { sql, params }: Statement): Statement {
-  const texts = joinedTexts.get(
-    check.sql,
-    () => new Memo<string>(joinedBytesMax, { keyLengthMax: statementLengthMax }),
-  );
-  const text = texts.get(sql, () => `SELECT * FROM (${check.sql}) LEFT JOIN (${sql}) ON 1`);
-  return { sql: text, params: [...check.params, ...params] };
+export function withCheck(check: Statement, single: Statement): Statement {
+  return joined(check, single);
 }
+
+/** There are three checks, and the three that `insist` makes of them. */
+const joined = joinedSingles();

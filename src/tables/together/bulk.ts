@@ -122,7 +122,6 @@ function stepOf(rows: readonly RowValues[], given: readonly Column[], making: Ma
       bound.statement,
       bind(statement.guard, [new Map([["abort", abort]]), ...values]),
     ],
-    undo: null,
     read: (results) => {
       const probed = probes.length === 0 ? 0 : (results[0]!.rows[0]![0] as number);
       const { rows: written, rowsWritten } = results[probes.length]!;

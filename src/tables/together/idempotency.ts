@@ -1,15 +1,17 @@
 import { principalOf } from "../../auth/principal.js";
 import { toBase64Url } from "../../encoding/base64.js";
+import { toHex } from "../../encoding/hex.js";
 import { readText } from "../../http/body.js";
 import { badRequest, isRefusal, Refusal } from "../../http/refusal.js";
 import type { HeadersRecord } from "../../http/respond.js";
-import { abortText } from "../../platform/abort.js";
+import { abortText, nonceBytes } from "../../platform/abort.js";
 import type { Memo } from "../../platform/memo.js";
 import type { Table } from "../../project/model.js";
 import type { Access } from "../access.js";
 import type { ApiRequest } from "../api-request.js";
 import { read, type WriteExecution } from "../execution.js";
 import { bindCounted, type Counted, type CountedStatement } from "../plan-check.js";
+import { writeRow } from "../row/row.js";
 import { keyInBody } from "../row/row-request.js";
 import { type RowWrite, slots } from "../row/row-write.js";
 import { triggersOf } from "../row/sent-write.js";
@@ -23,17 +25,19 @@ import {
   keepAll,
   keepForLater,
   keepOne,
-  keepOrUndo,
   keepRows,
+  keepWritten,
   keptAnswer,
+  keptRows,
   unlessKept,
 } from "../sql/kept-answers.js";
 import { returnedRow } from "../sql/returning.js";
 import { getStatement } from "../sql/row.js";
-import type { WriteStep } from "./step.js";
+import { type WriteStep, writeStep } from "./step.js";
 import {
   allBeside,
   type Beside,
+  isAbort,
   nothingBeside,
   type Together,
   type WrittenTogether,
@@ -111,6 +115,42 @@ export async function writeOnce(
   return takenAway;
 }
 
+/** As `writeOnce`, for a request that is one write. */
+export async function writeRowOnce(
+  write: RowWrite,
+  execution: WriteExecution,
+  request: KeptRequest,
+  showing: Showing,
+): Promise<Once | Refusal> {
+  const source = write.statement.answer;
+  if (source === null || !isKeptDirectly(write))
+    return writeOnce([writeStep(write, execution)], execution, request, showing);
+  const nonce = toHex(execution.random.bytes(nonceBytes));
+  try {
+    const row = await writeRow(write, execution, {
+      before: unlessKept(request, nonce),
+      after: keepWritten(source, request, [execution.values, ...write.values]),
+    });
+    if (isRefusal(row)) return { outcome: "refused", at: 0, refusal: row, differing: null };
+    return { outcome: "written", rows: [{ json: row, isNew: write.kind === "insert" }] };
+  } catch (error) {
+    if (!isAbort(error, nonce)) throw error;
+    return replay([writeStep(write, execution)], execution, request, showing);
+  }
+}
+
+/**
+ * Whether the answer of a write can be kept by the statement right after it, which asks whether the write has written its
+ * row: nothing else is written in between, and nothing but the rule decides whether it stands. The row has its key.
+ */
+function isKeptDirectly(write: RowWrite): boolean {
+  const { kind, access, checks, expected } = write;
+  const { run, own, logged } = triggersOf(write);
+  const { table, readable } = access;
+  const isPlain = kind !== "delete" && checks.length === 0 && expected === null && !run && !own && !logged;
+  return isPlain && table.primaryKey.every((column) => readable.has(column));
+}
+
 const notKeepable = badRequest(
   `${header}: the key of this table is made by a default, by which a row cannot be found`,
 );
@@ -128,16 +168,8 @@ function keeping(steps: readonly WriteStep[], request: KeptRequest): Beside {
   return {
     before: (nonce) => [unlessKept(request, nonce)],
     around: (index, nonce) => {
-      const { answer, undo, parts } = steps[index]!;
+      const { answer, parts } = steps[index]!;
       const { source, isBefore, values, first } = answer;
-      if (isOne && undo !== null) {
-        const abort = new Map([["abort", abortText(nonce, `${index}:`)]]);
-        return {
-          before: first ?? [],
-          after: [keepOrUndo(source!, undo, request, [abort, ...values])],
-          guards: true,
-        };
-      }
       const keep = parts === undefined ? keepOne : keepRows;
       const kept = isOne ? keep(source!, request, values) : keepForLater(source!, index, values);
       const before = first ?? [];
@@ -161,7 +193,7 @@ async function replay(
   const [found] = await read(execution, [keptAnswer(request)], "short");
   const [hash, , answer] = found!.rows[0]!;
   if (hash !== request.hash) return mismatch;
-  const kept: readonly KeptRow[] = JSON.parse(answer as string);
+  const kept = keptRows(answer as string, steps[0]!.writes[0]!.access.table.primaryKey);
   const parts = steps.length === 1 ? steps[0]!.parts : undefined;
   const writes = kept.map((_, i) => (parts === undefined ? steps[i]!.writes[0]! : parts.write(i)));
   const shown = kept.map((row, i) => shownNow(row, writes[i]!, execution, showing));
