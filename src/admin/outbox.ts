@@ -1,5 +1,6 @@
 import type { LinkPurpose } from "../auth/links.js";
 import { type Caller, longWorkFor } from "../auth/principal.js";
+import { instant } from "../auth/store/instant.js";
 import { listMails, type MailsAsked } from "../auth/store/outbox.js";
 import { type LinkServices, storedLinkUrl } from "../auth/stored-link-url.js";
 import { badRequest, isRefusal, type Refusal } from "../http/refusal.js";
@@ -67,8 +68,8 @@ async function placed(row: MailRow, links: LinkServices | null): Promise<Placed>
     created_at: instant(createdAtMs),
     state,
     attempts,
-    next_attempt_at: instant(nextAtMs),
-    ended_at: instant(endedAtMs),
+    next_attempt_at: nextAtMs === null ? null : instant(nextAtMs),
+    ended_at: endedAtMs === null ? null : instant(endedAtMs),
     last_error: lastError,
     ...(links !== null && { link: await linkOf(row, links) }),
   };
@@ -81,5 +82,3 @@ async function linkOf(row: MailRow, links: LinkServices): Promise<string | null>
   if (id === null || hash === null) return actionUrl;
   return storedLinkUrl(links, purpose as LinkPurpose, { id, hash, redirectTo });
 }
-
-const instant = (ms: number | null) => (ms === null ? null : new Date(ms).toISOString());

@@ -21,7 +21,7 @@ const setVariable = object({ variable: text, is_set: flag });
 
 const mail = {
   id: text,
-  purpose: { enum: ["email_verification", "invitation", "password_reset", "registration_attempt"] },
+  purpose: text,
   to: text,
   created_at: instant,
   state: { enum: ["waiting", "sent", "failed", "dropped"] },

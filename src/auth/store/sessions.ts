@@ -1,5 +1,5 @@
 import { type Statement, statement } from "../../platform/database.js";
-import type { Condition } from "./condition.js";
+import { type Condition, condition } from "./condition.js";
 
 /**
  * A session that is not stored yet, with the hash of its first refresh token and that of the family, the characters
@@ -196,52 +196,6 @@ export function revokeSessions(userId: string, now: number): Statement {
   );
 }
 
-/** Ends a session. Returns the id of its user; no row where there is no such session, or it was ended before. */
-export function revokeSession(id: string, now: number): Statement {
-  return statement(
-    "UPDATE _sessions SET revoked_at = ? WHERE id = ? AND revoked_at IS NULL RETURNING user_id",
-    BigInt(now),
-    id,
-  );
-}
-
-/** Which sessions are listed. Times are milliseconds. */
-export interface SessionsAsked {
-  readonly now: number;
-  /** How long a session lasts at most. */
-  readonly sessionMaxAgeMs: number;
-  /** How long it lasts without being used. */
-  readonly refreshTokenMs: number;
-  /** Null for those of everybody. */
-  readonly userId: string | null;
-  /** The time and the id of a session; those that are listed come behind it. Null: from the newest on. */
-  readonly after: readonly [createdAtMs: number, id: string] | null;
-  readonly limit: number;
-}
-
-/**
- * Lists sessions that have not ended, the newest first. Returns `[id, user_id, created_at, the time of the latest refresh,
- * when it ends]`.
- */
-export function listSessions(asked: SessionsAsked): Statement {
-  const { now, sessionMaxAgeMs, refreshTokenMs, userId, after, limit } = asked;
-  const [ofUser, user] = userId === null ? ["", []] : ["AND user_id = ?", [userId]];
-  const [behind, place] =
-    after === null ? ["", []] : ["AND (created_at, id) < (?, ?)", [BigInt(after[0]), after[1]]];
-  return statement(
-    `SELECT id, user_id, created_at, latest_at, min(created_at + ?, latest_at + ?) FROM _sessions
-    WHERE revoked_at IS NULL AND created_at > ? AND latest_at > ? ${ofUser} ${behind}
-    ORDER BY created_at DESC, id DESC LIMIT ?`,
-    BigInt(sessionMaxAgeMs),
-    BigInt(refreshTokenMs),
-    BigInt(now - sessionMaxAgeMs),
-    BigInt(now - refreshTokenMs),
-    ...user,
-    ...place,
-    BigInt(limit),
-  );
-}
-
 /** Ends every session of everybody. `rowsWritten` of the result is how many had not been ended before. */
 export function revokeEverySession(now: number): Statement {
   return statement("UPDATE _sessions SET revoked_at = ? WHERE revoked_at IS NULL", BigInt(now));
@@ -258,5 +212,123 @@ export function revokeSessionsIfChanged(userId: string, passwordHash: string, no
     BigInt(now),
     userId,
     passwordHash,
+  );
+}
+
+/** A user by a session, as of a caller. */
+interface SessionOfUser {
+  readonly id: string;
+  readonly sessionId: string;
+}
+
+const callersSession = "u.id = s.user_id AND s.id = ? AND s.revoked_at IS NULL";
+const caller = "u.id = ? AND u.disabled = 0";
+
+/**
+ * A condition on `_users AS u`: the caller, as long as the session has not ended and the password's hash is still the one
+ * that was checked.
+ */
+export function callerWithPassword({ id, sessionId }: SessionOfUser, passwordHash: string): Condition {
+  return condition(
+    `${caller} AND u.password_hash = ? AND EXISTS (SELECT 1 FROM _sessions s WHERE ${callersSession})`,
+    id,
+    passwordHash,
+    sessionId,
+  );
+}
+
+/**
+ * A condition on `_users AS u`: the caller, where the account has no password and the session has not ended and began
+ * after `since` (milliseconds since the epoch).
+ */
+export function callerSignedInSince({ id, sessionId }: SessionOfUser, since: number): Condition {
+  return condition(
+    `${caller} AND u.password_hash IS NULL
+    AND EXISTS (SELECT 1 FROM _sessions s WHERE ${callersSession} AND s.created_at > ?)`,
+    id,
+    sessionId,
+    BigInt(since),
+  );
+}
+
+/** When sessions are listed, and how long sessions and access tokens last. Times are milliseconds. */
+export interface SessionTimes {
+  readonly now: number;
+  readonly accessTokenMs: number;
+  readonly sessionMaxAgeMs: number;
+}
+
+/** Which sessions are listed. */
+export interface SessionsRequest extends SessionTimes {
+  readonly userId: string;
+}
+
+const newestToken = `SELECT t.expires_at FROM _refresh_tokens t WHERE t.session_id = s.id
+      ORDER BY t.generation DESC, t.expires_at DESC LIMIT 1`;
+
+/**
+ * Sessions that were not ended, as a SELECT to which conditions may be added. A session lasts until its newest refresh token
+ * expires, or the access token that came with it where that lasts longer.
+ */
+const unended = `SELECT s.id, s.user_id, 'tokens' AS kind, s.created_at, s.latest_at,
+        min(max(ifnull((${newestToken}), 0), s.latest_at + ?), s.created_at + ?) AS expires_at
+      FROM _sessions s WHERE s.revoked_at IS NULL`;
+const unendedParams = ({ accessTokenMs, sessionMaxAgeMs }: SessionTimes) => [
+  BigInt(accessTokenMs),
+  BigInt(sessionMaxAgeMs),
+];
+
+/**
+ * Returns `[id, kind, created_at, latest_at, expires_at]` of the sessions of a user that have not ended, the one that was
+ * used last first.
+ */
+export function sessionsOf({ userId, ...times }: SessionsRequest): Statement {
+  return statement(
+    `SELECT id, kind, created_at, latest_at, expires_at FROM (${unended} AND s.user_id = ?)
+    WHERE expires_at > ? ORDER BY latest_at DESC, id`,
+    ...unendedParams(times),
+    userId,
+    BigInt(times.now),
+  );
+}
+
+/** Which sessions are listed, of those of all users. */
+export interface SessionsPage extends SessionTimes {
+  /** Null for those of everybody. */
+  readonly userId: string | null;
+  /** The time and the id of a session; those that are listed come behind it. Null: from the newest on. */
+  readonly after: readonly [createdAtMs: number, id: string] | null;
+  readonly limit: number;
+}
+
+/**
+ * Returns `[id, user_id, kind, created_at, latest_at, expires_at]` of sessions that have not ended, the one that began last
+ * first.
+ */
+export function sessionsPage({ userId, after, limit, ...times }: SessionsPage): Statement {
+  const ofUser = userId === null ? "" : "AND s.user_id = ?";
+  const behind = after === null ? "" : "AND (s.created_at, s.id) < (?, ?)";
+  return statement(
+    `SELECT id, user_id, kind, created_at, latest_at, expires_at FROM (${unended} ${ofUser} ${behind})
+    WHERE expires_at > ? ORDER BY created_at DESC, id DESC LIMIT ?`,
+    ...unendedParams(times),
+    ...(userId === null ? [] : [userId]),
+    ...(after === null ? [] : [BigInt(after[0]), after[1]]),
+    BigInt(times.now),
+    BigInt(limit),
+  );
+}
+
+/**
+ * Ends one session, of this user or, with null, of whomever it is. Returns the id of the user; no row where it has ended
+ * already, or is not theirs.
+ */
+export function endSession(id: string, userId: string | null, now: number): Statement {
+  return statement(
+    `UPDATE _sessions SET revoked_at = ? WHERE id = ? AND user_id = ifnull(?, user_id) AND revoked_at IS NULL
+    RETURNING user_id`,
+    BigInt(now),
+    id,
+    userId,
   );
 }
