@@ -4,6 +4,7 @@ import { type Actor, accountOf, anonymous } from "../auth/principal.js";
 import { decode } from "../http/query-string.js";
 import { badRequest, isRefusal, Refusal } from "../http/refusal.js";
 import type { HeadersRecord } from "../http/respond.js";
+import type { SecurityEvent } from "../http/security-event.js";
 import { adminRefusal } from "./authorize.js";
 
 const header = "Svc-As";
@@ -26,7 +27,10 @@ export function dataCallers(callers: Callers): Actors {
       return callers.runAs(headers, as, (identity, other, database) => {
         const refusal = refusalOf(identity);
         if (refusal !== null) return refusal;
-        if (isRefusal(other)) return toldBy(identity, other, { [header]: headers.get(header)! });
+        if (isRefusal(other)) {
+          const asked = { [header]: headers.get(header)! };
+          return toldBy(identity, other, { headers: asked, event: "admin_failed" });
+        }
         return act({ ...pastTheRules(identity), caller: other }, database);
       });
     },
@@ -44,8 +48,12 @@ function refusalOf(identity: IdentifiedCaller): Refusal | null {
 }
 
 /** A refusal that tells the request log who asked. */
-function toldBy({ caller }: IdentifiedCaller, { code, message }: Refusal, headers: HeadersRecord = {}) {
-  return new Refusal(code, message, { headers, facts: { principal: accountOf(caller) } });
+function toldBy(
+  { caller }: IdentifiedCaller,
+  { code, message }: Refusal,
+  { headers = {}, event }: { readonly headers?: HeadersRecord; readonly event?: SecurityEvent } = {},
+): Refusal {
+  return new Refusal(code, message, { headers, facts: { principal: accountOf(caller), event } });
 }
 
 /** The caller that the header names, with the id percent-encoded as in a path; null without it. */

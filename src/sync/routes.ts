@@ -139,7 +139,9 @@ async function live(services: SyncServices, c: Context): Promise<Response> {
   const events = await liveEvents(first!, known, source);
   // `look` lives as long as the stream, and would keep the page.
   first = null;
-  return tell(new Response(events, { headers }), factsOf(request, begun));
+  const as = begun.headers.get("Svc-As");
+  const answer = new Response(events, { headers: as === null ? headers : { ...headers, "Svc-As": as } });
+  return tell(answer, factsOf(request, begun));
 }
 
 /** A runtime that may cancel requests bounds how long one lasts, or how much it asks of other services. */

@@ -90,7 +90,9 @@ export async function answered(
   const ended = attempt.end(response.status);
   if (ended !== undefined) await ended;
   const principal = sender && accountOf(sender);
-  tellOf(request, response, { ...(principal && { principal }), columns, receipt: attempt.receipt() });
+  const told = { ...(principal && { principal }), columns, receipt: attempt.receipt() };
+  // What somebody else would be refused is nothing that whoever asks was refused.
+  tellOf(request, response, isAs ? { ...told, event: "admin_read" } : told);
   return response;
 }
 

@@ -81,10 +81,10 @@ export function aliasName(alias: string): Sql {
  * to (`g`) or that rows are judged by (`p`), for a value of a primary key (`k`), for the bytes that a `contains` filter
  * searches (`s`), for a value of a place in the order (`o`); for whether no other way leads to a row (`f`); or for a common table
  * expression of the rows that a hop of a way has found (`l`), or of what an expansion is computed with (`b`, `c`, `e`); for a
- * value that a step of an operation returns (`v`); for the beginning of a long value (`a`) and for its length (`n`).
+ * value that a step of an operation returns (`v`).
  */
 export function internalName(
-  kind: "a" | "b" | "c" | "e" | "f" | "g" | "k" | "l" | "n" | "o" | "p" | "s" | "v" | "w",
+  kind: "b" | "c" | "e" | "f" | "g" | "k" | "l" | "o" | "p" | "s" | "v" | "w",
   i: number,
 ): Sql {
   return { text: `"_${kind}${i}"`, params: none };

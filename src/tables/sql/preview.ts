@@ -1,10 +1,11 @@
 import type { Column } from "../../project/model.js";
 import type { ListPlan } from "../list/list-plan.js";
-import { commaList, integer, internalName, name, type Sql, sql } from "./fragment.js";
-import type { Cut, CutOf, ShownColumn } from "./wire.js";
+import { distinct } from "./candidates.js";
+import { commaList, integer, name, type Sql, sql } from "./fragment.js";
+import { type Cut, type CutOf, jsonObject, type ShownColumn } from "./wire.js";
 
 /** Whether values of a column may be so long that they are shown by their beginning. */
-export function mayBeLong({ type }: Pick<Column, "type">): boolean {
+function mayBeLong({ type }: Pick<Column, "type">): boolean {
   return type === "text" || type === "json" || type === "blob";
 }
 
@@ -18,10 +19,13 @@ export function cutAt<C extends ShownColumn>(
 
 function cutOf(column: ShownColumn, ref: Sql, bytesMax: number): Cut | null {
   if (!mayBeLong(column)) return null;
-  const max = integer(bytesMax);
-  const whenLong = (shown: Sql) => sql`CASE WHEN octet_length(${ref}) > ${max} THEN ${shown} END`;
-  const beginning = column.type === "blob" ? firstBytes(ref, bytesMax) : firstCharacters(ref, bytesMax);
-  return { bytes: whenLong(sql`octet_length(${ref})`), beginning: whenLong(beginning) };
+  const bytes = sql`octet_length(${ref})`;
+  return {
+    bytes,
+    isLong: sql`${bytes} > ${integer(bytesMax)}`,
+    beginning: column.type === "blob" ? firstBytes(ref, bytesMax) : firstCharacters(ref, bytesMax),
+    shownBytes: sql`min(${bytes}, ${integer(bytesMax)})`,
+  };
 }
 
 /** The first bytes of a blob, whose base64 has at most `bytesMax` characters, in hexadecimal. */
@@ -40,46 +44,17 @@ function firstCharacters(ref: Sql, bytesMax: number): Sql {
 }
 
 /**
- * The SELECT of a page with the beginnings of its long values beside them (`pageCut`), and without these values unless the
- * columns of `whole` need them.
+ * The SELECT of a page whose rows are written out already, as `_row`: their long values do not get further. `needed` are the
+ * columns that the statement needs besides.
  */
-export function cutPage(
+export function previewedPage(
   page: Sql,
-  columns: readonly Sql[],
-  whole: readonly Sql[],
-  { output, preview }: ListPlan,
+  needed: readonly Sql[],
+  { table, output, preview, catalog }: ListPlan,
 ): Sql {
-  const cut = cutAt<Column>(preview, ({ name: column }) => sql`_q.${name(column)}`)!;
-  const cuts = output.flatMap((column, i) => {
-    const parts = cut(column);
-    return parts === null ? [] : [{ column, i, parts }];
-  });
-  const isLong = (column: Sql) => cuts.some((each) => name(each.column.name).text === column.text);
-  const isWhole = (column: Sql) => !isLong(column) || whole.some(({ text }) => text === column.text);
-  const list = [
-    ...columns.map((column) => {
-      const value = sql`_q.${column}`;
-      const shown = isWhole(column)
-        ? value
-        : sql`CASE WHEN octet_length(${value}) <= ${integer(preview!)} THEN ${value} END`;
-      return sql`${shown} AS ${column}`;
-    }),
-    ...cuts.flatMap(({ i, parts }) => [
-      sql`${parts.bytes} AS ${internalName("n", i)}`,
-      sql`${parts.beginning} AS ${internalName("a", i)}`,
-    ]),
-  ];
+  const refer = ({ name: column }: Column) => sql`_q.${name(column)}`;
+  const row = jsonObject(output, refer, catalog.tables.get(table.name), cutAt(preview, refer));
+  const list = [...distinct(needed).map((column) => sql`_q.${column} AS ${column}`), sql`${row} AS _row`];
   // With a WHERE, SQLite does not flatten the page into this SELECT: each value is then read once.
   return sql`SELECT ${commaList(list)} FROM (${page}) AS _q WHERE 1`;
-}
-
-/** The beginnings of long values in the rows of `_page`, which `cutPage` has made; null without previews. */
-export function pageCut({ output, preview }: ListPlan): CutOf<Column> | undefined {
-  if (preview === null) return undefined;
-  return (column) => {
-    const i = output.indexOf(column);
-    return mayBeLong(column)
-      ? { bytes: sql`_page.${internalName("n", i)}`, beginning: sql`_page.${internalName("a", i)}` }
-      : null;
-  };
 }

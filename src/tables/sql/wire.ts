@@ -9,12 +9,16 @@ import { chain, commaList, integer, type Sql, sql, sum, textLiteral } from "./fr
 /** A column of an answer, by what decides about its form in JSON. */
 export type ShownColumn = Pick<Column, "name" | "type">;
 
-/** How a long value is shown (docs/reference/http.md#previews): both are NULL for one that is shown whole. */
+/** How a value is shown that may be long (docs/reference/http.md#previews). */
 export interface Cut {
-  /** How many bytes the value has. */
+  /** The condition that it is shown by its beginning. */
+  readonly isLong: Sql;
+  /** How many bytes it has, if it is long. */
   readonly bytes: Sql;
-  /** Its beginning, that of a blob in hexadecimal. */
+  /** Its beginning, if it is long; that of a blob in hexadecimal. */
   readonly beginning: Sql;
+  /** About how many bytes are shown. */
+  readonly shownBytes: Sql;
 }
 
 /** The `Cut` of a column; null where its values are shown whole, however long they are. */
@@ -37,7 +41,7 @@ export function jsonObject<C extends ShownColumn>(
     const cut = cutOf(column);
     return cut === null
       ? value
-      : sql`CASE WHEN ${cut.bytes} IS NULL THEN ${value} ELSE json_object('$preview', ${cut.beginning}, 'bytes', ${cut.bytes}) END`;
+      : sql`CASE WHEN ${cut.isLong} THEN json_object('$preview', ${cut.beginning}, 'bytes', ${cut.bytes}) ELSE ${value} END`;
   };
   if (columns.length > jsonObjectPairsMax) return concatenatedObject(columns, shownOf);
   const pairs = columns.flatMap((column) => [textLiteral(column.name), shownOf(column)]);
@@ -78,11 +82,7 @@ export function storedBytes<C extends ShownColumn>(
 ): Sql {
   const sizes = columns
     .filter(({ type }) => type === "text" || type === "json" || type === "blob")
-    .map((column) => {
-      const cut = cutOf(column);
-      const shown = cut === null ? refer(column) : sql`ifnull(${cut.beginning}, ${refer(column)})`;
-      return sql`ifnull(octet_length(${shown}), 0)`;
-    });
+    .map((column) => sql`ifnull(${cutOf(column)?.shownBytes ?? sql`octet_length(${refer(column)})`}, 0)`);
   return sum(sizes);
 }
 

@@ -101,6 +101,23 @@ describe("Svc-Preview", () => {
     expect(list[2]!.body).toEqual({ $preview: "0".repeat(100), bytes: 1_800_000 });
   });
 
+  it("of a hundred columns", async () => {
+    const columns = Array.from({ length: 99 }, (_, i) => `a_column_of_some_text_${i}`);
+    const wide = `wide: { columns: { id: { type: integer, primary_key: true }, ${columns.map((name) => `${name}: { type: ${["text", "json", "blob"][Number(name.slice(22)) % 3]} }`).join(", ")} } }`;
+    const server = await serve({ schema: wide });
+    const root = client(server, (await member(server, "root", "admin")).bearer);
+    await run(
+      server,
+      `INSERT INTO wide (id, ${columns[0]}, ${columns[98]}) VALUES (1, ?, x'01')`,
+      "x".repeat(200),
+    );
+    const one = { [columns[0]!]: { $preview: "x".repeat(100), bytes: 200 }, [columns[1]!]: null };
+    expect(dataOf(await root.get("/admin/api/data/wide/1", preview))).toMatchObject(one);
+    expect(dataOf(await root.get("/admin/api/data/wide", preview))).toMatchObject([one]);
+    const sorted = await root.get(`/admin/api/data/wide?sort=${columns[3]}&limit=1`, preview);
+    expect(dataOf(sorted)).toMatchObject([one]);
+  });
+
   it("goes together with Svc-As, and with keys", async () => {
     const { server, root } = await served();
     const key = client(server, await apiKey(server, "project:backend"));
