@@ -46,14 +46,19 @@ export function openSession(session: NewSession, holder: Condition): readonly St
       BigInt(session.refreshExpiresAtMs),
       session.id,
     ),
-    statement(
-      `DELETE FROM _sessions WHERE id IN (
-        SELECT id FROM _sessions WHERE user_id = (SELECT user_id FROM _sessions WHERE id = ?)
-        ORDER BY id = ? DESC, revoked_at IS NULL DESC, latest_at DESC LIMIT ${endedAtOnceMax} OFFSET ${sessionsMax})`,
-      session.id,
-      session.id,
-    ),
+    endSurplusSessions(session.id),
   ];
+}
+
+/** Ends sessions of the user of a session that was just opened, where there are more than `sessionsMax`. */
+export function endSurplusSessions(openedId: string): Statement {
+  return statement(
+    `DELETE FROM _sessions WHERE id IN (
+      SELECT id FROM _sessions WHERE user_id = (SELECT user_id FROM _sessions WHERE id = ?)
+      ORDER BY id = ? DESC, revoked_at IS NULL DESC, latest_at DESC LIMIT ${endedAtOnceMax} OFFSET ${sessionsMax})`,
+    openedId,
+    openedId,
+  );
 }
 
 /**

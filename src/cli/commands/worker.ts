@@ -9,12 +9,10 @@ import { systemClock, systemRandom } from "../../node/system.js";
 import type { Database, Statement } from "../../platform/database.js";
 import { withLiterals } from "../../platform/statement-text.js";
 import { applySafe } from "../../schema/apply.js";
+import { builtDirectory } from "../built-directory.js";
 import { type Command, RefusedError, UsageError, unlessRefused } from "../command.js";
 import { projectIdOf } from "../local-database.js";
 import { readSecretLine } from "../standard-input.js";
-
-/** The package's `dist` directory. This command is bundled into some file below it. */
-const builtDirectory = import.meta.dirname.replace(/(?<=[\\/]dist)[\\/].*$/, "");
 
 const workerBuild: Command = {
   name: "worker build",

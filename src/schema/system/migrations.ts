@@ -1,5 +1,6 @@
 import { boundedSessions } from "./bounded-sessions.js";
 import { changeLog } from "./change-log.js";
+import { consoleSessions } from "./console-sessions.js";
 import { countersThatEnd } from "./counters-that-end.js";
 import { firstTables } from "./first-tables.js";
 import { writesTogether } from "./writes-together.js";
@@ -24,4 +25,5 @@ export const systemMigrations: readonly SystemMigration[] = [
   { release: "0.2.0", statements: countersThatEnd },
   { release: "0.2.0", statements: changeLog },
   { release: "0.2.0", statements: writesTogether },
+  { release: "0.2.0", statements: consoleSessions },
 ];
