@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { client, expectAnswer, expectRefusal } from "../../support/client.js";
+import { switchboard } from "../../support/faulty-database.js";
 import { countOf, member, rowsOf, run } from "../../support/people.js";
 import { apiKey, serve, type TestServer } from "../../support/server.js";
 import { ownPage, password, root, schema, signIn, userWith, withRoot } from "./support.js";
@@ -83,6 +84,34 @@ describe("POST /admin/api/session", () => {
       expect(answer.text).toBe(login.text);
       expect(answer.headers.getSetCookie()).toEqual([]);
     }
+  });
+
+  it("costs as many hashes and statements as a login that fails, whatever was wrong", async () => {
+    const storage = switchboard();
+    const server = await serve({ schema, wrap: storage.wrap });
+    await userWith(server, root.email, "admin");
+    await userWith(server, "ada@example.com", "user");
+    const { passwordHasher } = server.platform;
+    let hashes = 0;
+    const verify: typeof passwordHasher.verify = (...given) => {
+      hashes++;
+      return passwordHasher.verify(...given);
+    };
+    Object.assign(server.platform, { passwordHasher: { ...passwordHasher, verify } });
+    const costs = [];
+    for (const path of ["/auth/login", "/admin/api/session"])
+      for (const email of ["nobody@example.com", root.email, "ada@example.com"]) {
+        storage.reset();
+        hashes = 0;
+        await client(server).post(path, { email, password: "wrong one" }, ownPage);
+        costs.push({
+          hashes,
+          roundTrips: storage.roundTrips,
+          statements: storage.sent.map(({ sql }) => sql),
+        });
+      }
+    for (const cost of costs) expect(cost).toEqual(costs[0]);
+    expect(costs[0]!.hashes).toBe(1);
   });
 
   it("counts failures with those of logins", async () => {
@@ -215,9 +244,18 @@ describe("POST /admin/api/session/confirm", () => {
     ["POST", "/admin/api/revoke-sessions", {}, 200],
   ] as const;
 
-  const sent = (server: TestServer, headers: Record<string, string>, method: string, path: string, body: unknown) =>
+  const sent = (
+    server: TestServer,
+    headers: Record<string, string>,
+    method: string,
+    path: string,
+    body: unknown,
+  ) =>
     client(server, headers).send(method, path, {
-      ...(body !== undefined && { headers: { "Content-Type": "application/json" }, body: JSON.stringify(body) }),
+      ...(body !== undefined && {
+        headers: { "Content-Type": "application/json" },
+        body: JSON.stringify(body),
+      }),
     });
 
   it("is needed after five minutes for what makes keys, users and tables", async () => {
@@ -233,7 +271,12 @@ describe("POST /admin/api/session/confirm", () => {
       expectRefusal(await sent(server, headers, method, path, body), 403, "password_needed");
     expect(await countOf(server, "_users")).toBe(2);
     expect(await countOf(server, "_service_keys WHERE revoked_at IS NULL")).toBe(1);
-    for (const path of ["/admin/api/users", "/admin/api/service-keys", "/admin/api/usage", "/admin/api/session"])
+    for (const path of [
+      "/admin/api/users",
+      "/admin/api/service-keys",
+      "/admin/api/usage",
+      "/admin/api/session",
+    ])
       expect((await console.get(path)).status, path).toBe(200);
     const confirmed = await console.post("/admin/api/session/confirm", { password });
     expect(confirmed.status).toBe(200);
@@ -261,7 +304,11 @@ describe("POST /admin/api/session/confirm", () => {
     server.clock.advance(6 * minutes);
     const before = await console.get("/admin/api/session");
     for (const wrong of ["wrong one", "", `${password} `])
-      expectRefusal(await console.post("/admin/api/session/confirm", { password: wrong }), 403, "invalid_credentials");
+      expectRefusal(
+        await console.post("/admin/api/session/confirm", { password: wrong }),
+        403,
+        "invalid_credentials",
+      );
     expectRefusal(await console.post("/admin/api/session/confirm", { password }), 429, "rate_limited");
     expectAnswer(await console.get("/admin/api/session"), 200, before.body);
     for (const body of [{}, { password: 1 }])
