@@ -23,20 +23,25 @@ export async function announceConsole(
   platform: Pick<Platform, "database" | "clock" | "random" | "log">,
   { url, mayShowLink, note }: Announced,
 ): Promise<void> {
-  note(`console: ${url}`);
   try {
     const link = mayShowLink ? await makeSetupLink(platform) : null;
-    if (link !== null)
-      note(`no administrator yet: this makes the first, once, within half an hour\n  ${url}${link}`);
-    else if (!mayShowLink && !(await isThereAdmin(platform)))
-      note(
-        "no administrator yet: svc admin create-user --email you@example.com --role admin --password-stdin makes one",
-      );
+    for (const line of consoleLines(url, link)) note(line);
+    if (!mayShowLink && !(await isThereAdmin(platform))) note(byCommand);
   } catch (error) {
     if (!(error instanceof UnavailableError)) throw error;
     platform.log.warn(`whether there is an administrator is not known yet: ${error.message}`);
   }
 }
+
+/** The lines that say where the console is, and where `setupLink` is not null, by which link to begin. */
+export function consoleLines(url: string, setupLink: string | null): readonly string[] {
+  const place = `console: ${url}`;
+  if (setupLink === null) return [place];
+  return [place, `no administrator yet: this makes the first, once, within half an hour\n  ${url}${setupLink}`];
+}
+
+const byCommand =
+  "no administrator yet: svc admin create-user --email you@example.com --role admin --password-stdin makes one";
 
 async function isThereAdmin({ database }: Pick<Platform, "database">): Promise<boolean> {
   const [found] = await database.query([hasAdmin()]);
