@@ -45,6 +45,7 @@ const callsOf = (password: JsonSchema): Readonly<Record<string, Call>> => ({
     errors: [403, 404, 500, 503],
   },
   "get /console/": {
+    id: "get_console_slash",
     summary: "Leads to the console's page",
     answers: { 307: null },
     errors: [403, 500, 503],

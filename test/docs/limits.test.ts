@@ -120,7 +120,8 @@ const limits: Readonly<Record<string, number>> = {
     "waitingMaxDefault",
   ),
   "receipts of a block of the journal": constant("node/journal.ts", "blockSize"),
-  "seconds in which requests may finish when the server stops": constant("node/serve.ts", "drainMs") / 1000,
+  "seconds in which requests may finish when the server stops":
+    constant("node/listening.ts", "drainMs") / 1000,
   "seconds that a database file may be locked by another process":
     constant("node/libsql.ts", "lockWaitMs") / 1000,
   "seconds that a libSQL server may take to answer": constant("remote/libsql.ts", "deadlineMs") / 1000,
