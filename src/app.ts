@@ -1,14 +1,15 @@
-import type { Context, MiddlewareHandler } from "hono";
+import type { Context } from "hono";
 import { adminRefusal } from "./admin/authorize.js";
 import { consolePage, toPage } from "./admin/console/page.js";
 import { consoleRoutes } from "./admin/console/routes.js";
 import { adminRoutes } from "./admin/routes.js";
 import { createAccessTokens } from "./auth/access-token.js";
-import { type Callers, createCallers } from "./auth/callers.js";
+import { createCallers } from "./auth/callers.js";
 import { consoleGuard, isOfOwnPages } from "./auth/console-origin.js";
 import type { AuthContext } from "./auth/context.js";
 import type { TakenCookies } from "./auth/credential.js";
 import { crossSiteGuard } from "./auth/cross-site.js";
+import { identifiedBy } from "./auth/identified-by.js";
 import { createLinkTokens } from "./auth/links.js";
 import { MailAllowance } from "./auth/mail-allowance.js";
 import type { ProviderEndpoints } from "./auth/oauth/provider.js";
@@ -23,8 +24,6 @@ import { retireChanges } from "./changes/retention.js";
 import { toHex } from "./encoding/hex.js";
 import { type Keyring, mapKeyring } from "./encoding/keyring.js";
 import { deriveBytes, type KeyPurpose } from "./encoding/secret-keys.js";
-import { tellOf } from "./http/answer-facts.js";
-import { readAhead } from "./http/body.js";
 import { byMethod, refuse } from "./http/by-method.js";
 import { addressUnit } from "./http/client-address.js";
 import { cors } from "./http/cors.js";
@@ -144,18 +143,9 @@ export async function createApp(options: AppOptions) {
     });
   const callers = callersBy({ access: config.auth.cookie_mode, console: false });
   const adminCallers = callersBy({ access: config.auth.cookie_mode, console: config.console.enabled });
-  const identifiedBy =
-    (known: Callers): MiddlewareHandler<Env> =>
-    async (c, next) => {
-      await readAhead(c.req.raw, config.api.max_body_bytes);
-      const identity = await known.identify(c.req.raw.headers);
-      if (isRefusal(identity)) return identity.toResponse();
-      c.set("caller", identity.caller);
-      await next();
-      tellOf(c.req.raw, c.res, { principal: identity.caller });
-      return undefined;
-    };
-  const identified = identifiedBy(callers);
+  const bodyBytesMax = config.api.max_body_bytes;
+  const identified = identifiedBy(callers, bodyBytesMax);
+  const adminIdentified = identifiedBy(adminCallers, bodyBytesMax);
 
   const metrics = new Metrics();
   const recorder = isMetered(config) ? createRecorder(platform.journal, platform) : null;
@@ -213,7 +203,6 @@ export async function createApp(options: AppOptions) {
       : { ...origins, allowed: new Set(), anyAllowed: false, own: new URL(options.consoleUrl).origin };
   if (ownConsole !== null && origins.cookies) ownConsole.use(crossSiteGuard(consoleOrigins));
   const admin = ownConsole ?? app;
-  const adminIdentified = identifiedBy(adminCallers);
   if (config.console.enabled) {
     const guard = consoleGuard(consoleOrigins);
     admin.all("/console/", toPage);

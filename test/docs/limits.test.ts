@@ -91,6 +91,11 @@ const limits: Readonly<Record<string, number>> = {
   "users of an import": constant("import-users.ts", "usersMax"),
   "characters of an imported id": constant("import-users.ts", "idLengthMax"),
   "characters of an API key's name": constant("administration.ts", "nameLengthMax"),
+  "seconds that a [session of the console](../console.md#sessions) lasts":
+    constant("console-cookie.ts", "consoleSessionMs") / 1000,
+  "seconds for which it stays confirmed": constant("auth/confirmation.ts", "confirmedMs") / 1000,
+  "seconds of the link that makes the first administrator":
+    constant("auth/setup-link.ts", "lifetimeMs") / 1000,
   "sessions of one user": constant("store/sessions.ts", "sessionsMax"),
   "addresses from which a user is known to sign in": constant("store/throttle.ts", "knownAddressesMax"),
   "used refresh tokens of a session that are kept within the grace window": constant(

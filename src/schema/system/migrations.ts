@@ -13,7 +13,7 @@ export interface SystemMigration {
    * The statements in order. They run in one transaction with the other migrations that are due. Foreign keys are
    * enforced, and on D1 cannot be switched off, so a table that others refer to must not be dropped and created
    * again. To change the CHECK of a column, add a new column, copy the values, and give it the old one's name (`ALTER
-   * TABLE … ADD COLUMN`, `UPDATE`, `DROP COLUMN`, `RENAME COLUMN`).
+   * TABLE … ADD COLUMN`, `UPDATE`, `DROP COLUMN`, `RENAME COLUMN`). Indexes on it are dropped before, and made again.
    */
   readonly statements: readonly string[];
 }

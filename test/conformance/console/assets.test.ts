@@ -5,7 +5,7 @@ import { brotliCompressSync, gzipSync } from "node:zlib";
 import { afterAll, describe, expect, it } from "vitest";
 import { client, expectRefusal } from "../../support/client.js";
 import { member } from "../../support/people.js";
-import { serve } from "../../support/server.js";
+import { inWorkerd, serve } from "../../support/server.js";
 import { ownPage, root, schema } from "./support.js";
 
 const directory = mkdtempSync(join(tmpdir(), "svc-console-"));
@@ -30,6 +30,9 @@ writeFileSync(join(directory, "secret.txt"), "not for the web");
 
 const policy =
   "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' data:; font-src 'self'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'";
+
+/** On a Worker, Cloudflare serves the page: the Worker itself has none. */
+const whereItIs = inWorkerd ? {} : { consoleDirectory: directory };
 
 const served = async (config = "") => client(await serve({ schema, config, consoleDirectory: directory }));
 
@@ -125,8 +128,8 @@ describe("/console", () => {
 
 describe("without a session", () => {
   it("there is the page, and nothing else", async () => {
-    const anybody = await served();
-    expect((await anybody.get("/console")).status).toBe(200);
+    const anybody = client(await serve({ schema, ...whereItIs }));
+    expect((await anybody.get("/console")).status).toBe(inWorkerd ? 404 : 200);
     for (const path of ["session", "users", "service-keys", "usage", "operations"])
       for (const headers of [{}, ownPage])
         expectRefusal(await anybody.get(`/admin/api/${path}`, headers), 401, "unauthorized");
@@ -141,7 +144,7 @@ it("a page that was not built is 404, and what is wrong is said", async () => {
 });
 
 it("with console.enabled = false there is neither page nor session, and /admin/api is as it was", async () => {
-  const server = await serve({ schema, config: "console.enabled = false", consoleDirectory: directory });
+  const server = await serve({ schema, config: "console.enabled = false", ...whereItIs });
   const { bearer } = await member(server, "ada", "admin");
   const asked = client(server, { ...ownPage, ...bearer });
   for (const path of ["/console", "/console/", "/console/assets/main-Cd34.css", "/admin/api/session"])
