@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { client, expectAnswer, expectRefusal } from "../../support/client.js";
+import { client, dataOf, expectAnswer, expectRefusal } from "../../support/client.js";
 import { switchboard } from "../../support/faulty-database.js";
 import { countOf, member, rowsOf, run } from "../../support/people.js";
 import { apiKey, serve, type TestServer } from "../../support/server.js";
@@ -145,6 +145,21 @@ describe("POST /admin/api/session", () => {
     const answer = await client(server).send("POST", "/admin/api/session", form);
     expectRefusal(answer, 415, "unsupported_media_type");
   });
+});
+
+it("a session of the console is among those that its user sees and ends", async () => {
+  const { server } = await withRoot();
+  const { console, session } = await signIn(server);
+  const { data } = (await client(server).post("/auth/login", root)).body as {
+    data: { access_token: string };
+  };
+  const bearer = client(server, { Authorization: `Bearer ${data.access_token}` });
+  type Own = { readonly id: string; readonly kind: string; readonly expires_at: string };
+  const listed = dataOf<readonly Own[]>(await bearer.get("/auth/sessions"));
+  const own = listed.find(({ kind }) => kind === "console")!;
+  expect([listed.length, own.expires_at]).toEqual([2, session.expires_at]);
+  expect((await bearer.delete(`/auth/sessions/${own.id}`)).status).toBe(200);
+  expectRefusal(await console.get("/admin/api/session"), 401, "unauthorized");
 });
 
 describe("a session of the console ends", () => {
