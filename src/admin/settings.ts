@@ -55,6 +55,7 @@ const shownKeys: ShownKeys<Sections> = {
       max_mails_per_address: "value",
     },
   },
+  console: { enabled: "value", listen: "value" },
   cors: { allowed_origins: "value", allow_any_origin: "value" },
   api: {
     scan_limit: "value",

@@ -5,7 +5,14 @@ import type { AccessClaims, AccessTokens } from "./access-token.js";
 import { hashSecret } from "./api-key.js";
 import type { Credential } from "./credential.js";
 import { anonymous, type Caller } from "./principal.js";
-import { apiKeyCheck, besideKey, besideUser, schemaVersionCheck, sessionCheck } from "./store/checks.js";
+import {
+  apiKeyCheck,
+  besideKey,
+  besideUser,
+  consoleCheck,
+  schemaVersionCheck,
+  sessionCheck,
+} from "./store/checks.js";
 
 /**
  * Whom a credential names. The signature of an access token, or the form of an API key, was verified already. Whether
@@ -15,6 +22,8 @@ export type Claim =
   | { readonly kind: "anonymous" }
   | { readonly kind: "user"; readonly claims: AccessClaims }
   | { readonly kind: "key"; readonly hash: string }
+  /** A session of the console, by the hash of its token. */
+  | { readonly kind: "console"; readonly hash: string }
   | ClaimAs;
 
 /** Whom a credential names, and whose view is asked for: both are looked up at once. */
@@ -48,6 +57,8 @@ export function claimOf(
       return unauthorized;
     case "api_key":
       return whenThere(hashSecret(credential.secret), (hash) => ({ kind: "key", hash }));
+    case "console_token":
+      return whenThere(hashSecret(credential.token), (hash) => ({ kind: "console", hash }));
     case "access_token":
       return whenThere(tokens.verify(credential.token, now), (claims) =>
         claims === null ? unauthorized : { kind: "user", claims },
@@ -67,6 +78,8 @@ export function checkStatement(claim: Claim, now: number, sessionMaxAgeMs: numbe
       return sessionCheck(claim.claims.sessionId, now - sessionMaxAgeMs);
     case "key":
       return apiKeyCheck(claim.hash, now);
+    case "console":
+      return consoleCheck(claim.hash, now, now - sessionMaxAgeMs);
     case "as": {
       const { by, as } = claim;
       const check = checkStatement(by, now, sessionMaxAgeMs);
@@ -79,7 +92,12 @@ export function checkStatement(claim: Claim, now: number, sessionMaxAgeMs: numbe
 }
 
 /** How many columns the check of each kind of claim returns. */
-const checkedLengths: Readonly<Record<ClaimAs["by"]["kind"], number>> = { anonymous: 1, user: 5, key: 3 };
+const checkedLengths: Readonly<Record<ClaimAs["by"]["kind"], number>> = {
+  anonymous: 1,
+  user: 5,
+  key: 3,
+  console: 8,
+};
 
 /**
  * The row that `checkStatement` returns: first the version of the schema in force (NULL where no schema was applied
@@ -106,7 +124,32 @@ export function callerOf(claim: Claim, row: CheckedRow): Caller | Refusal {
       return id === null
         ? unauthorized
         : { kind: "key", id: id as string, scopes: JSON.parse(first as string) };
+    case "console":
+      return id === null ? unauthorized : consoleCaller(row);
   }
+}
+
+function consoleCaller(row: CheckedRow): Caller {
+  const [, id, email, role, verified, sessionId, expiresAtMs, confirmedUntilMs] = row as readonly [
+    version: number | null,
+    id: string,
+    email: string,
+    role: string,
+    verified: number,
+    sessionId: string,
+    expiresAtMs: number,
+    confirmedUntilMs: number,
+  ];
+  const emailVerified = verified === 1;
+  return {
+    kind: "user",
+    id,
+    email,
+    emailVerified,
+    role,
+    sessionId,
+    console: { expiresAtMs, confirmedUntilMs },
+  };
 }
 
 /**

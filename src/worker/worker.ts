@@ -97,6 +97,9 @@ async function makeApp(bindings: Bindings, openDatabase: OpenDatabase): Promise<
       publicBaseUrl,
       surroundings: { runtime: "worker", isSet: (variable) => Boolean(environment[variable]) },
       addHeader,
+      // Cloudflare serves them, as wrangler.toml says.
+      consoleFiles: null,
+      consoleUrl: null,
     });
   } catch (error) {
     if (!(error instanceof ProblemsError)) throw error;

@@ -46,14 +46,19 @@ export function openSession(session: NewSession, holder: Condition): readonly St
       BigInt(session.refreshExpiresAtMs),
       session.id,
     ),
-    statement(
-      `DELETE FROM _sessions WHERE id IN (
-        SELECT id FROM _sessions WHERE user_id = (SELECT user_id FROM _sessions WHERE id = ?)
-        ORDER BY id = ? DESC, revoked_at IS NULL DESC, latest_at DESC LIMIT ${endedAtOnceMax} OFFSET ${sessionsMax})`,
-      session.id,
-      session.id,
-    ),
+    endSurplusSessions(session.id),
   ];
+}
+
+/** Ends sessions of the user of a session that was just opened, where there are more than `sessionsMax`. */
+export function endSurplusSessions(openedId: string): Statement {
+  return statement(
+    `DELETE FROM _sessions WHERE id IN (
+      SELECT id FROM _sessions WHERE user_id = (SELECT user_id FROM _sessions WHERE id = ?)
+      ORDER BY id = ? DESC, revoked_at IS NULL DESC, latest_at DESC LIMIT ${endedAtOnceMax} OFFSET ${sessionsMax})`,
+    openedId,
+    openedId,
+  );
 }
 
 /**
@@ -268,10 +273,10 @@ const newestToken = `SELECT t.expires_at FROM _refresh_tokens t WHERE t.session_
 
 /**
  * Sessions that were not ended, as a SELECT to which conditions may be added. A session lasts until its newest refresh token
- * expires, or the access token that came with it where that lasts longer.
+ * expires, or the access token that came with it where that lasts longer; one of the console has an end of its own.
  */
-const unended = `SELECT s.id, s.user_id, 'tokens' AS kind, s.created_at, s.latest_at,
-        min(max(ifnull((${newestToken}), 0), s.latest_at + ?), s.created_at + ?) AS expires_at
+const unended = `SELECT s.id, s.user_id, s.kind, s.created_at, s.latest_at,
+        min(ifnull(s.expires_at, max(ifnull((${newestToken}), 0), s.latest_at + ?)), s.created_at + ?) AS expires_at
       FROM _sessions s WHERE s.revoked_at IS NULL`;
 const unendedParams = ({ accessTokenMs, sessionMaxAgeMs }: SessionTimes) => [
   BigInt(accessTokenMs),

@@ -197,6 +197,8 @@ async function start(id: number, asked: Start, bindings: Bindings): Promise<Proj
       publicBaseUrl: config!.auth.public_base_url || "http://127.0.0.1:8787",
       surroundings: { runtime: "worker", isSet: (variable) => variable === "SVC_JWT_SECRET" },
       addHeader,
+      consoleFiles: null,
+      consoleUrl: null,
       ...(asked.providerEndpoints && { providerEndpoints: asked.providerEndpoints }),
     });
   return { app: await made(asked), made, database, clock, deferred, reports, lines };
