@@ -4,6 +4,7 @@ import { Events } from "../../support/events.js";
 import { member, rowsOf, run } from "../../support/people.js";
 import { receiptRows } from "../../support/receipts.js";
 import { apiKey, serve, type TestServer } from "../../support/server.js";
+import { own, password, signIn, userWith } from "../console/support.js";
 
 const schema = `
 notes:
@@ -110,6 +111,33 @@ describe("who may", () => {
     expectRefusal(await root.post(`${data}/notes`, { owner: "x" }), 401, "unauthorized");
     expectRefusal(await root.get(`${data}/notes`, { "Svc-As": "anonymous" }), 401, "unauthorized");
     expect(await rowsOf(server, "SELECT count(*) FROM notes")).toEqual([[2]]);
+  });
+
+  it("the console's session, from pages of its own, as long as it lasts", async () => {
+    const { server } = await served();
+    const grace = { email: "grace@example.com", password };
+    await userWith(server, grace.email, "admin");
+    const { console, session } = await signIn(server, own, grace);
+    const { id } = session.user;
+    expect(dataOf(await console.post(`${data}/notes`, { owner: "ada" }))).toMatchObject({ id: 3, by: id });
+    for (const [name, ids] of [
+      ["user:ada", [1, 3]],
+      [`user:${id}`, []],
+    ] as const)
+      expect(idsOf(dataOf(await console.get(`${data}/notes`, { "Svc-As": name })))).toEqual(ids);
+    const [key] = (await rowsOf(server, "SELECT id FROM _service_keys")).flat();
+    expect(key).toBeUndefined();
+    expectRefusal(await console.get(`${data}/notes`, { "Svc-As": "key:none" }), 404, "not_found");
+    expectRefusal(await console.get(`${data}/notes`, { "Svc-As": "anonymous" }), 401, "unauthorized");
+    const sessions = dataOf<{ id: string; user_id: string; kind: string }[]>(
+      await console.get(`/admin/api/sessions?user_id=${id}`),
+    );
+    expect(sessions).toMatchObject([{ user_id: id, kind: "console" }]);
+    await console.delete(`/admin/api/sessions/${sessions[0]!.id}`);
+    for (const headers of [{}, { "Svc-As": "user:ada" }])
+      expectRefusal(await console.get(`${data}/notes`, headers), 401, "unauthorized");
+    expectRefusal(await console.post(`${data}/notes`, { owner: "ada" }), 401, "unauthorized");
+    expect(await rowsOf(server, "SELECT count(*) FROM notes")).toEqual([[3]]);
   });
 
   it("under /api the same administrator is bound by the rules", async () => {
