@@ -23,7 +23,7 @@ export interface RuleProblem {
   readonly message: string;
 }
 
-/** The position of the first character. */
+/** The position of the first character of a text. */
 export const startOfText: Position = { line: 1, column: 1 };
 
 /** The position that follows the text `consumed`, which begins at `from`. */
@@ -36,8 +36,8 @@ export function advance(from: Position, consumed: string): Position {
 }
 
 /**
- * A problem for a person: the message, the line of the rule, and a caret below the place. Positions count within the
- * text, which is that of a rule or of a named condition.
+ * A problem of a rule for a person: the message, the line of the rule, and a caret below the place. Positions count
+ * within `text`, which is that of a rule or of a named condition.
  */
 export function formatRuleProblem(
   text: string,
