@@ -4,6 +4,7 @@ import { refuse } from "../http/by-method.js";
 import { Refusal, responseOf } from "../http/refusal.js";
 import { router } from "../http/router.js";
 import { adminRefusal } from "./authorize.js";
+import { postExplain } from "./explain.js";
 import { getOperations } from "./operations.js";
 import { applySchema, planSchema } from "./schema.js";
 import { getServiceKeys, postServiceKey, removeServiceKey } from "./service-keys.js";
@@ -33,6 +34,7 @@ export function adminRoutes(services: AdminServices) {
     ["DELETE", "/service-keys/:id", removeServiceKey],
     ["GET", "/usage", getUsage],
     ["GET", "/operations", getOperations],
+    ["POST", "/explain", postExplain],
   ];
   for (const [method, path, handle] of endpoints)
     routes.on(method, path, async (c: Context<Env>) => {

@@ -30,6 +30,7 @@ export const endings: Readonly<Record<string, Endings>> = {
   "POST /auth/users/import": ["users_imported", null],
   "POST /auth/users/invite": ["invitation_sent", null],
   "POST /admin/api/schema/plan": ["admin_read", null],
+  "POST /admin/api/explain": ["admin_read", null],
   "POST /admin/api/schema/apply": ["schema_applied", null],
   "POST /admin/api/users": ["user_created", null],
   // The handler itself says which event it was, because that depends on what was changed.

@@ -1,6 +1,7 @@
 import type { Config } from "../project/config.js";
 import { email, newPassword } from "./auth-fields.js";
 import type { JsonSchema } from "./column-schema.js";
+import { explainCall } from "./explain-path.js";
 import {
   count,
   data,
@@ -168,6 +169,7 @@ const callsOf = (password: JsonSchema): Readonly<Record<string, Call>> => ({
     },
     errors: [401, 403, 500, 503],
   },
+  "post /admin/api/explain": explainCall,
   "get /metrics": {
     summary: "Prometheus' text format",
     callers,
