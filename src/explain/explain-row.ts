@@ -99,7 +99,10 @@ function verdictOf(
     const denied = deniedBy(table, action);
     return refused(denied, `${denied.message}: ${ruleWords(truths)}`);
   }
-  const reason = caller.kind === "key" ? "the key has the scope, and rules are not asked" : ruleWords(truths);
+  const reason =
+    caller.kind === "key"
+      ? "the key has the scope, and rules are not asked"
+      : ruleWords(truths.map(() => true as const));
   return { allowed: true, reason, refusal: null };
 }
 

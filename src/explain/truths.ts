@@ -70,9 +70,9 @@ function not(truth: Truth): Truth {
   return truth === undefined || truth === null ? truth : !truth;
 }
 
-/** A truth as SQL's word; `unknown` where it was not found out. */
+/** What is said of a rule that does not admit, as SQL's word; `not TRUE` where it was not found out which. */
 export function truthWord(truth: Truth): string {
-  if (truth === undefined) return "unknown";
+  if (truth === undefined) return "not TRUE";
   return truth === null ? "NULL" : truth ? "TRUE" : "FALSE";
 }
 
