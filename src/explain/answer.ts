@@ -4,6 +4,7 @@ import type { Statement } from "../platform/database.js";
 import { TRUE } from "../rules/fold.js";
 import type { TermTree } from "../rules/term-tree.js";
 import type { Access } from "../tables/access.js";
+import { planQuestion } from "../tables/plan-check.js";
 import { unservedIn } from "../tables/unserved-exists.js";
 import { type Asked, accessUnder, queryInTime } from "./asked.js";
 import type { ExplainedRule, ExplainedTerm, Explanation, PlanLine } from "./explanation.js";
@@ -72,8 +73,8 @@ export function columnsFor(asked: Asked): Explanation["columns"] {
 }
 
 /** SQLite's plan of a statement; empty where it does not say in time. */
-export async function planOf(asked: Asked, { sql, params }: Statement): Promise<readonly PlanLine[]> {
-  const results = await queryInTime(asked, [{ sql: `EXPLAIN QUERY PLAN ${sql}`, params }], 1);
+export async function planOf(asked: Asked, statement: Statement): Promise<readonly PlanLine[]> {
+  const results = await queryInTime(asked, [planQuestion(statement)], 1);
   return results === undefined ? [] : planLines(results[0]!);
 }
 

@@ -5,12 +5,19 @@ import type { Column } from "../project/model.js";
 import { FALSE } from "../rules/fold.js";
 import type { Access } from "../tables/access.js";
 import { permittedAccess } from "../tables/permitted-request.js";
-import { type Counted, followsPlan } from "../tables/plan-check.js";
+import { type Counted, followsPlan, planQuestion } from "../tables/plan-check.js";
 import { withManaged } from "../tables/row/managed-values.js";
 import type { RowValues } from "../tables/row/row-request.js";
 import { deleteOf, insertOf, type RowWrite, slots, updateOf } from "../tables/row/row-write.js";
-import { type ExplainedRow, rowCreated, rowOfTable, rowRead, rowUpdated } from "../tables/sql/explained.js";
-import { bind, type SlotValues, type Sql, sql } from "../tables/sql/fragment.js";
+import {
+  type ExplainedRow,
+  readLookups,
+  rowCreated,
+  rowOfTable,
+  rowRead,
+  rowUpdated,
+} from "../tables/sql/explained.js";
+import { bind, type SlotValues, type Sql } from "../tables/sql/fragment.js";
 import { getStatement, type WriteStatement } from "../tables/sql/row.js";
 import { shutOutRefusal } from "./answer.js";
 import { type Asked, accessBy, executionOf, queryInTime } from "./asked.js";
@@ -134,11 +141,10 @@ function sendsOf(
   if (write === null) {
     const all = [values, key];
     const get = getStatement(table, slots(key, access), rule, [...readable.values()], catalog);
-    const lookups = getStatement(table, slots(key, access), rule, [], catalog).statement;
     const statement = bind(get.statement, all);
     return {
       statement,
-      measured: bind(sql`SELECT probed FROM (${lookups})`, all),
+      measured: bind(readLookups(table, slots(key, access), rule, catalog), all),
       counted: { seeks: get.seeks, asked: statement },
       own: 1,
     };
@@ -164,10 +170,9 @@ export async function costOf(
 ): Promise<{ readonly plan: readonly PlanLine[]; readonly rowsRead: number | null }> {
   if (sends === null) return { plan: [], rowsRead: 0 };
   const { statement, measured, counted, own } = sends;
-  const explained = ({ sql: text, params }: Statement) => ({ sql: `EXPLAIN QUERY PLAN ${text}`, params });
   const lookups = row.admitted.exact && isThere && measured !== null ? [measured] : [];
-  const others = counted.asked === null ? [] : [explained(counted.asked)];
-  const results = await queryInTime(asked, [explained(statement), ...others, ...lookups], 1);
+  const others = counted.asked === null ? [] : [planQuestion(counted.asked)];
+  const results = await queryInTime(asked, [planQuestion(statement), ...others, ...lookups], 1);
   if (results === undefined) return { plan: [], rowsRead: null };
   const [plan, asIs] = results.map(planLines);
   const follows =

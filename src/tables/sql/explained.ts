@@ -43,6 +43,11 @@ export function rowRead(table: Table, key: Values, rule: Expression, catalog: Ca
   return { ...stored(table, key, catalog), admitted: { condition, exact } };
 }
 
+/** A SELECT of how many rows a `GET` looks up for the `exists` of its rule; no row where none has the key. */
+export function readLookups(table: Table, key: Values, rule: Expression, catalog: Catalog): Sql {
+  return sql`SELECT probed FROM (${getStatement(table, key, rule, [], catalog).statement})`;
+}
+
 /** A row of the table, which the rule has to admit as it is. */
 export function rowOfTable(table: Table, key: Values, rule: Expression, catalog: Catalog): ExplainedRow {
   const row = stored(table, key, catalog);
