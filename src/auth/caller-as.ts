@@ -7,7 +7,7 @@ import { userByEmail, userById } from "./store/users.js";
 import { userOf } from "./user-of.js";
 
 /** Whom an administrator names as a caller. */
-export type NamedCaller =
+export type CallerName =
   | { readonly kind: "anonymous" }
   | { readonly kind: "user"; readonly by: "id" | "email"; readonly value: string }
   | { readonly kind: "key"; readonly id: string };
@@ -25,7 +25,7 @@ export interface FoundCaller {
  */
 export async function callerAs(
   database: Pick<Statements, "query">,
-  named: NamedCaller,
+  named: CallerName,
   nowMs: number,
 ): Promise<FoundCaller | Refusal> {
   switch (named.kind) {

@@ -1,4 +1,4 @@
-import type { NamedCaller } from "../auth/caller-as.js";
+import type { CallerName } from "../auth/caller-as.js";
 import { isObject } from "../http/body.js";
 import { quoted } from "../http/query-string.js";
 import { badRequest, isRefusal, type Refusal } from "../http/refusal.js";
@@ -8,7 +8,7 @@ type Body = Readonly<Record<string, unknown>>;
 
 /** What `POST /admin/api/explain` asks, as far as it can be read without knowing the table. */
 export interface Question {
-  readonly as: NamedCaller;
+  readonly as: CallerName;
   readonly action: RuleAction;
   readonly table: string;
   /** An object of the key's columns, or a text as in a path; null for none. */
@@ -51,7 +51,7 @@ function misplaced({ action, key, values, query }: Question): Refusal | null {
   return null;
 }
 
-function namedCaller(as: unknown): NamedCaller | Refusal {
+function namedCaller(as: unknown): CallerName | Refusal {
   if (!isObject(as)) return badRequest(expectedCaller);
   const [[kind, value] = ["", undefined], ...others] = Object.entries(as);
   if (others.length > 0) return badRequest(expectedCaller);

@@ -13,6 +13,7 @@ export const statuses = {
   forbidden: 403,
   email_not_verified: 403,
   registration_closed: 403,
+  password_needed: 403,
   not_found: 404,
   method_not_allowed: 405,
   conflict: 409,

@@ -105,6 +105,9 @@ const limits: Readonly<Record<string, number>> = {
   "seconds of a link to confirm an address": linkLifetimeSeconds.email_verification,
   "seconds of an invitation": linkLifetimeSeconds.invitation,
   "seconds of a link to reset a password": linkLifetimeSeconds.password_reset,
+  "seconds of a link to change an address": linkLifetimeSeconds.email_change,
+  "seconds in which a sign-in proves whose an account without a password is":
+    constant("as-owner.ts", "recentSignInMs") / 1000,
   "seconds in which a social sign-in has to come back": constant("state.ts", "stateLifetimeMs") / 1000,
   "seconds of the code of a social sign-in": constant("state.ts", "exchangeCodeLifetimeMs") / 1000,
   "mails that are sent at once": constant("mail/outbox.ts", "mailsInHandMax"),

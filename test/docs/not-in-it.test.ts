@@ -28,8 +28,6 @@ const missing: readonly (readonly [method: string, path: string, body: unknown, 
   ["POST", "/ops/transfer", {}, 404],
   ["POST", "/graphql", {}, 404],
   ["GET", "/console", undefined, 404],
-  ["GET", "/auth/sessions", undefined, 404],
-  ["DELETE", "/auth/me", undefined, 405],
   ["PATCH", "/admin/api/users/ada", { email: "b@example.com" }, 400],
 ];
 

@@ -55,23 +55,41 @@ export function insist(check: Statement, expected: readonly ResultValue[]): Stat
 const insisting = new Memo<string>(16_384);
 
 /**
- * A cache of the SQL of `withCheck`: by the SQL of the check (there are three, and the three that `insist` makes of
- * them), then by the SQL of the statement that is joined with it.
- */
-const joinedTexts = new Memo<Memo<string>>(16_384);
-/** How many bytes the cached SQL may take that is joined with one check. */
-const joinedBytesMax = 2_097_152;
-
-/**
  * Joins a check of the caller and a statement that is marked as `single` into one statement, because a further
  * statement costs as much as looking up a row. The columns of the check come first. Where the `single` statement
  * returns no row, its columns are NULL.
  */
 export function withCheck(check: Statement, { sql, params }: Statement): Statement {
-  const texts = joinedTexts.get(
-    check.sql,
-    () => new Memo<string>(joinedBytesMax, { keyLengthMax: statementLengthMax }),
-  );
-  const text = texts.get(sql, () => `SELECT * FROM (${check.sql}) LEFT JOIN (${sql}) ON 1`);
+  const text = textsAfter(check.sql).get(sql, () => `SELECT * FROM (${check.sql}) LEFT JOIN (${sql}) ON 1`);
   return { sql: text, params: [...check.params, ...params] };
+}
+
+/** How many statements `withValues` joins at most: the question whether a request is new, and that of a write's probes. */
+export const valuesMax = 2;
+
+/**
+ * Joins what `insist` has made and statements that are marked as `single: "value"` into one statement, as `withCheck` does.
+ * Each has a column, which is NULL where the statement returns no row: that is quicker than a join.
+ */
+export function withValues(holds: Statement, values: readonly Statement[]): Statement {
+  let sql = textsAfter(holds.sql).get("", () => `SELECT (${holds.sql}) AS holds`);
+  const params = [...holds.params];
+  values.forEach((value, i) => {
+    const before = sql;
+    sql = textsAfter(before).get(value.sql, () => `${before}, (${value.sql}) AS v${i}`);
+    params.push(...value.params);
+  });
+  return { sql, params };
+}
+
+/**
+ * A cache of the SQL of `withCheck` and `withValues`: by the SQL of the check (there are three, and the three that
+ * `insist` makes of them) and of what was joined with it before, then by the SQL that is joined with that.
+ */
+const joinedTexts = new Memo<Memo<string>>(65_536);
+/** How many bytes the cached SQL may take that is joined with one text. */
+const joinedBytesMax = 2_097_152;
+
+function textsAfter(sql: string): Memo<string> {
+  return joinedTexts.get(sql, () => new Memo<string>(joinedBytesMax, { keyLengthMax: statementLengthMax }));
 }

@@ -212,12 +212,23 @@ export function changeUser({ id, disabled, role, by, now }: UserChange): readonl
   ];
 }
 
-/** Deletes a user. Returns the id; no row where there is no such user or it is the last enabled administrator. */
-export function deleteUser(id: string): Statement {
+/**
+ * Deletes a user whom `owner`, a condition on `_users AS u`, matches if it is given. Returns the id; no row where there is
+ * no such user or it is the last enabled administrator.
+ */
+export function deleteUser(id: string, owner: Condition | null): Statement {
+  const { sql, params } = owner ?? condition("true");
   return statement(
-    `DELETE FROM _users WHERE id = ? AND (role <> 'admin' OR disabled = 1 OR ${otherAdmin}) RETURNING id`,
+    `DELETE FROM _users WHERE id = (SELECT u.id FROM _users u WHERE u.id = ? AND ${sql})
+    AND (role <> 'admin' OR disabled = 1 OR ${otherAdmin}) RETURNING id`,
     id,
+    ...params,
   );
+}
+
+/** Returns `[id]` of the user whom `owner`, a condition on `_users AS u`, matches; no row where it matches nobody. */
+export function ownerId(owner: Condition): Statement {
+  return statement(`SELECT u.id FROM _users u WHERE ${owner.sql}`, ...owner.params);
 }
 
 /**

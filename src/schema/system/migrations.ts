@@ -1,6 +1,7 @@
 import { boundedSessions } from "./bounded-sessions.js";
 import { changeLog } from "./change-log.js";
 import { countersThatEnd } from "./counters-that-end.js";
+import { emailChanges } from "./email-changes.js";
 import { firstTables } from "./first-tables.js";
 import { writesTogether } from "./writes-together.js";
 
@@ -24,4 +25,5 @@ export const systemMigrations: readonly SystemMigration[] = [
   { release: "0.2.0", statements: countersThatEnd },
   { release: "0.2.0", statements: changeLog },
   { release: "0.2.0", statements: writesTogether },
+  { release: "0.2.0", statements: emailChanges },
 ];
