@@ -7,6 +7,7 @@ import {
   QueueFullError,
   type Result,
   type Statement,
+  StatementError,
   type Statements,
 } from "../platform/database.js";
 import { Memo } from "../platform/memo.js";
@@ -76,14 +77,18 @@ export function query(
   return services.database.query(statements, timer.longWork(share));
 }
 
-/** The same; undefined where they have not ended in time. */
+/** The same; undefined where they have not ended in time, or the database takes no such statement. */
 export async function queryInTime(
   asked: Asked,
   statements: readonly Statement[],
   share: number,
 ): Promise<readonly Result[] | undefined> {
   if (asked.timer.longWork(share).withinMs < 1) return undefined;
-  return inTime(query(asked, statements, share));
+  const results = inTime(query(asked, statements, share));
+  return results.catch((error: unknown) => {
+    if (error instanceof StatementError) return undefined;
+    throw error;
+  });
 }
 
 /** What work gives; undefined where it has not ended in time. */
@@ -126,7 +131,7 @@ export function wholeAccess(asked: Asked): Access {
 }
 
 /** What it takes to run the reads of the call, and to make the statements of its writes, which are not run. */
-export function executionOf(asked: Asked, tally = new Tally(), share = 1): WriteExecution {
+export function readingExecution(asked: Asked, tally = new Tally(), share = 1): WriteExecution {
   const { services, caller, nowMs, timer } = asked;
   const { project, platform } = services;
   return {

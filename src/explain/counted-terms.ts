@@ -55,7 +55,7 @@ async function countsOf(
   const counts = new Map<TermTree, TermCounts>();
   for (const [i, group] of groups.entries()) {
     const values = group.map(({ sql }) => sql.value);
-    const statement = countStatement(table, filters, values, services.config.api.scan_limit);
+    const statement = countStatement(table, filters, values, services.config.api.scan_limit, catalog);
     // As much time is left for what follows as for all of this.
     const results = await queryInTime(
       asked,

@@ -21,12 +21,12 @@ import {
   refusalShown,
   shutOutRefusal,
 } from "./answer.js";
-import { type Asked, accessBy, executionOf, queryInTime, wholeAccess } from "./asked.js";
+import { type Asked, accessBy, queryInTime, readingExecution, wholeAccess } from "./asked.js";
 import { countedTerms } from "./counted-terms.js";
 import type { ExplainedCounts, ExplainedTerm, Explanation } from "./explanation.js";
 import { type PlacedRule, placedRule } from "./placed-rule.js";
 import type { Question } from "./question.js";
-import { keyOf } from "./row-parts.js";
+import { keyIn } from "./row-parts.js";
 import { judge, type RowQuestion } from "./terms.js";
 import { termsIn } from "./truths.js";
 
@@ -36,7 +36,7 @@ import { termsIn } from "./truths.js";
  */
 export async function explainHistory(asked: Asked, question: Question): Promise<Explanation | Refusal> {
   const whole = wholeAccess(asked);
-  const key = question.key === null ? null : keyOf(question.key, whole);
+  const key = question.key === null ? null : keyIn(question.key, whole);
   if (isRefusal(key)) return key;
   const access = shutOutRefusal(asked) ?? permitted(asked);
   const refusal = isRefusal(access) ? access : null;
@@ -97,7 +97,7 @@ function versionsOf(asked: Asked, access: Access, rule: Expression, key: RowValu
     ["since", 0n],
     ["before", BigInt(Number.MAX_SAFE_INTEGER)],
   ]);
-  return bind(statement, [range, key ?? new Map(), executionOf(asked).values]);
+  return bind(statement, [range, key ?? new Map(), readingExecution(asked).values]);
 }
 
 async function countsOf(

@@ -26,7 +26,7 @@ import {
   refusalShown,
   shutOutRefusal,
 } from "./answer.js";
-import { type Asked, accessBy, executionOf, inTime, wholeAccess } from "./asked.js";
+import { type Asked, accessBy, inTime, readingExecution, wholeAccess } from "./asked.js";
 import { countedTerms } from "./counted-terms.js";
 import type { ExplainedCounts, Explanation } from "./explanation.js";
 import type { Question } from "./question.js";
@@ -104,7 +104,7 @@ function pageOf(
     tables: { find: () => null },
   };
   const expanded = { ...request, expansions: [], counts: true };
-  const execution = executionOf(asked, tally, pageShare);
+  const execution = readingExecution(asked, tally, pageShare);
   return listPage(expanded, firstState({}, expanded), source, execution).catch(tooLargeStatement);
 }
 

@@ -2,7 +2,7 @@ import { isRefusal, type Refusal } from "../http/refusal.js";
 import { StatementError } from "../platform/database.js";
 import { deniedBy } from "../tables/access.js";
 import { notFound } from "../tables/row/row-request.js";
-import { noRow } from "../tables/sql/explained.js";
+import { withoutRow } from "../tables/sql/explained.js";
 import {
   columnsFor,
   decidingRule,
@@ -70,7 +70,7 @@ async function judgedOrNull(
   try {
     // The rule of a column names no row.
     return placed?.of.kind === "column"
-      ? await judge(asked, { row: noRow, terms, asksRule: false, shown: [], values })
+      ? await judge(asked, { row: withoutRow, terms, asksRule: false, shown: [], values })
       : await judge(asked, { row, terms, asksRule: refusal === null, shown, values });
   } catch (error) {
     if (error instanceof StatementError) return null;
@@ -94,7 +94,7 @@ function verdictOf(
   if (!isThere) return refused(notFound, notFound.message);
   const truths = placed === null ? [] : readings.map((reading) => truthOf(placed.tree, reading));
   if (admitted === undefined)
-    return { allowed: null, reason: "whether the rule is TRUE was not found out in time", refusal: null };
+    return { allowed: null, reason: "whether the rule is TRUE was not found out", refusal: null };
   if (!admitted) {
     const denied = deniedBy(table, action);
     return refused(denied, `${denied.message}: ${ruleWords(truths)}`);

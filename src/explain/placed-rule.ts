@@ -1,7 +1,7 @@
 import { dottedPath } from "../problems/dotted-path.js";
 import type { Config } from "../project/config.js";
 import type { Table } from "../project/model.js";
-import { placeInFile } from "../project/rule-places.js";
+import { placeInFile } from "../project/place-in-file.js";
 import { rowShapes, ruleScope } from "../project/rule-scope.js";
 import type { RuleAction } from "../rules/ast.js";
 import { defineConditions } from "../rules/define-conditions.js";

@@ -20,7 +20,7 @@ import {
 import { bind, type SlotValues, type Sql } from "../tables/sql/fragment.js";
 import { getStatement, type WriteStatement } from "../tables/sql/row.js";
 import { shutOutRefusal } from "./answer.js";
-import { type Asked, accessBy, executionOf, queryInTime } from "./asked.js";
+import { type Asked, accessBy, queryInTime, readingExecution } from "./asked.js";
 import type { PlanLine } from "./explanation.js";
 import { planLines } from "./plan-lines.js";
 import type { Question } from "./question.js";
@@ -63,7 +63,7 @@ export function rowCall(asked: Asked, question: Question, parts: RowParts, whole
   const { given, sent } = givenOf(asked, parts, whole);
   const write = access && writeOf(asked, access, { ...parts, sent });
   const refusal = [before, byColumns, write].find((each) => isRefusal(each)) ?? null;
-  const execution = executionOf(asked);
+  const execution = readingExecution(asked);
   const key = parts.key ?? new Map();
   return {
     refusal,
@@ -87,7 +87,7 @@ function givenOf(asked: Asked, { sent: asSent }: RowParts, { managed }: Access) 
   const sent: RowValues = asSent ?? new Map();
   if (asked.action !== "create" && asked.action !== "update") return { sent, given: sent };
   const kind = asked.action === "create" ? "insert" : "update";
-  return { sent, given: withManaged(kind, managed, sent, executionOf(asked)) };
+  return { sent, given: withManaged(kind, managed, sent, readingExecution(asked)) };
 }
 
 function writeOf(
@@ -98,9 +98,9 @@ function writeOf(
   const target = { access, writes: new Memo<WriteStatement>(0) };
   switch (asked.action) {
     case "create":
-      return insertOf(target, sent, executionOf(asked));
+      return insertOf(target, sent, readingExecution(asked));
     case "update":
-      return updateOf(target, key!, sent, executionOf(asked));
+      return updateOf(target, key!, sent, readingExecution(asked));
     case "delete":
       return deleteOf(target, key!);
     default:
@@ -137,7 +137,7 @@ function sendsOf(
   { sent }: RowParts,
 ): Sends {
   const { table, catalog, rule, readable } = access;
-  const { values } = executionOf(asked);
+  const { values } = readingExecution(asked);
   if (write === null) {
     const all = [values, key];
     const get = getStatement(table, slots(key, access), rule, [...readable.values()], catalog);

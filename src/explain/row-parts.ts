@@ -21,14 +21,14 @@ export interface RowParts {
 
 /** Reads the parts of a call as the call would, but past all rules. `whole` is an access that has none. */
 export function rowParts(question: Question, whole: Access): RowParts | Refusal {
-  const key = question.key === null ? null : keyOf(question.key, whole);
+  const key = question.key === null ? null : keyIn(question.key, whole);
   if (isRefusal(key)) return key;
   const sent = valuesOf(question, whole);
   return isRefusal(sent) ? sent.of("values") : { key, sent };
 }
 
 /** Reads a key: an object of its columns, or a text as in the path of a request, or in its query for a composite key. */
-export function keyOf(key: NonNullable<Question["key"]>, whole: Access): RowValues | Refusal {
+export function keyIn(key: NonNullable<Question["key"]>, whole: Access): RowValues | Refusal {
   if (typeof key !== "string") return keyInBody(whole, key);
   if (whole.table.primaryKey.length <= 1) return singleKey(whole, key);
   const parameters = parseQueryString(`/?${key}`);

@@ -1,17 +1,17 @@
 import { authValues } from "../auth/principal.js";
-import type { Statement } from "../platform/database.js";
+import { type Statement, StatementError } from "../platform/database.js";
 import type { Column } from "../project/model.js";
 import type { Expression } from "../rules/ast.js";
-import { boundTo } from "../rules/specialise.js";
+import { withCaller } from "../rules/specialise.js";
 import type { TermTree } from "../rules/term-tree.js";
 import { columnReferences } from "../rules/walk.js";
 import { asShown } from "../tables/as-shown.js";
 import {
   type ExplainedRow,
   explainStatement,
-  noRow,
   type TermSql,
   termSql,
+  withoutRow,
 } from "../tables/sql/explained.js";
 import { finishRows } from "../tables/sql/finish-rows.js";
 import { bind, type SlotValues, type Sql } from "../tables/sql/fragment.js";
@@ -49,40 +49,68 @@ const ruleShare = 0.6;
  * end in time. Where there is no row, only terms that read none are evaluated.
  */
 export async function judge(asked: Asked, question: RowQuestion): Promise<Judged> {
-  const { row, terms, asksRule, shown } = question;
+  const { row, terms, asksRule } = question;
   const parts = row.names.flatMap((names, reading) =>
     terms.map((term) => ({ term, reading, sql: termSql(bound(term, asked), names, catalogOf(asked)) })),
   );
-  const quick = parts.filter(({ sql }) => sql.isQuick);
-  const isQuick = row.admitted.exact;
-  const [found] = await query(asked, [statement(asked, question, asksRule && isQuick, quick, shown)]);
-  const [first] = found!.rows;
+  const asksAtOnce = asksRule && row.admitted.exact;
+  const { first, together } = await firstRow(
+    asked,
+    question,
+    asksAtOnce,
+    parts.filter(({ sql }) => sql.isQuick),
+  );
   const readings = row.names.map(() => new Map<TermTree, Truth>());
   if (first === undefined) {
     const rowless = await judgeWithoutRow(asked, terms);
     return { isThere: false, admitted: undefined, readings: readings.map(() => rowless), shown: {} };
   }
-  const [admitted, digits, json] = first as readonly [number | null, string, string];
+  const [admitted, digits, json] = first;
   const note = (some: readonly Part[], text: string) =>
     truthsIn(text).forEach((truth, i) => {
       readings[some[i]!.reading]!.set(some[i]!.term, truth);
     });
-  note(quick, digits);
-  const late = asksRule && !isQuick ? await ruleInTime(asked, question) : undefined;
-  const slow = parts.filter(({ sql }) => !sql.isQuick);
-  for (const [i, part] of slow.entries()) {
-    const alone = statement(asked, question, false, [part], []);
-    const results = await queryInTime(asked, [alone], 1 / (slow.length - i));
+  note(together, digits);
+  const late = asksRule && !asksAtOnce ? await ruleInTime(asked, question) : undefined;
+  const alone = parts.filter((part) => !together.includes(part));
+  for (const [i, part] of alone.entries()) {
+    const results = await queryInTime(
+      asked,
+      [statement(asked, question, false, [part], [])],
+      1 / (alone.length - i),
+    );
     const digit = results?.[0]?.rows[0]?.[1];
     if (digit !== undefined) note([part], digit as string);
   }
-  const columns = [...asked.table.columns.values()];
   return {
     isThere: true,
     admitted: admitted === null ? late : admitted === 1,
     readings,
-    shown: JSON.parse(finishRows(json, columns)),
+    shown: JSON.parse(finishRows(json, [...asked.table.columns.values()])),
   };
+}
+
+type FirstRow = readonly [admitted: number | null, digits: string, shown: string];
+
+/**
+ * The row of the first statement, undefined where there is none, and the terms that it tells of. These are none where the
+ * statement would be a larger one, with all of them, than the database takes.
+ */
+async function firstRow(
+  asked: Asked,
+  question: RowQuestion,
+  asksRule: boolean,
+  quick: readonly Part[],
+): Promise<{ readonly first: FirstRow | undefined; readonly together: readonly Part[] }> {
+  const rowOf = async (together: readonly Part[]) => {
+    const [found] = await query(asked, [statement(asked, question, asksRule, together, question.shown)]);
+    return { first: found!.rows[0] as FirstRow | undefined, together };
+  };
+  if (quick.length === 0) return rowOf(quick);
+  return rowOf(quick).catch((error: unknown) => {
+    if (error instanceof StatementError) return rowOf([]);
+    throw error;
+  });
 }
 
 interface Part {
@@ -104,7 +132,7 @@ export async function judgeWithoutRow(
 ): Promise<ReadonlyMap<TermTree, Truth>> {
   const rowless = terms.filter(readsNoRow);
   if (rowless.length === 0) return new Map();
-  const question = { row: noRow, terms: rowless, asksRule: false, shown: [], values: [] };
+  const question = { row: withoutRow, terms: rowless, asksRule: false, shown: [], values: [] };
   return (await judge(asked, question)).readings[0]!;
 }
 
@@ -118,7 +146,7 @@ export function bound(
   lit: Lit,
   { caller, nowMs, table, services }: Pick<Asked, "caller" | "nowMs" | "table" | "services">,
 ): Expression {
-  const withValues = boundTo(expressionOf(lit), authValues(caller), Math.floor(nowMs / 1000));
+  const withValues = withCaller(expressionOf(lit), authValues(caller), Math.floor(nowMs / 1000));
   return asShown(withValues, table.name, services.project.catalog);
 }
 

@@ -1,7 +1,7 @@
 import * as v from "valibot";
 import { databaseUrlProblem } from "./database-url.js";
 import { isOrigin } from "./is-origin.js";
-import type { RulePlaces } from "./rule-places.js";
+import type { RulePlaces } from "./place-in-file.js";
 import { mapOf, mapWith } from "./valibot-problems.js";
 
 /**

@@ -3,18 +3,7 @@ import { conditionPath } from "../rules/write-out.js";
 import { type TomlPlace, tomlPlaces } from "./lines/toml-places.js";
 import { lineAt, lineStarts } from "./lines/with-lines.js";
 import type { RulesSource } from "./parse-rules.js";
-
-/**
- * Where in svc.toml the texts of rules and named conditions stand, by their paths, such as `rules.messages.update`. It is
- * plain data, so that a Worker is given it and needs no svc.toml.
- */
-export type RulePlaces = ReadonlyMap<string, readonly TextRun[]>;
-
-/**
- * A part of a text that stands in svc.toml character for character, in one line: from the offset `at` of the text on, up to
- * the next run. Line and column are those of the file, from 1; columns count UTF-16 code units.
- */
-export type TextRun = readonly [at: number, line: number, column: number];
+import type { RulePlaces, TextRun } from "./place-in-file.js";
 
 /** Finds the texts of rules and conditions in svc.toml, which has been parsed before. */
 export function rulePlaces(text: string, source: RulesSource): RulePlaces {
@@ -27,12 +16,6 @@ export function rulePlaces(text: string, source: RulesSource): RulePlaces {
     if (place?.string) places.set(path, runsOf(text, place.string, starts));
   }
   return places;
-}
-
-/** Where the character at an offset of a text stands in svc.toml. */
-export function placeInFile(runs: readonly TextRun[], offset: number) {
-  const [at, line, column] = runs.findLast(([from]) => from <= offset)!;
-  return { line, column: column + offset - at };
 }
 
 function* pathsOf({ rules, conditions }: RulesSource): Iterable<readonly [readonly string[], string]> {

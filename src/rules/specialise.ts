@@ -9,14 +9,14 @@ import { type Leaf, leavesOf, mapOperands, substitute } from "./walk.js";
  * result is the literal `TRUE` or `FALSE`.
  */
 export function specialise(expression: Expression, auth: AuthValues, nowSeconds: number): Expression {
-  return whenTrue(boundTo(expression, auth, nowSeconds));
+  return whenTrue(withCaller(expression, auth, nowSeconds));
 }
 
 /**
  * The rule with the values of one caller at one moment in the place of `auth` and `now()`. Nothing is simplified, so it is
  * TRUE, FALSE or NULL where the rule is.
  */
-export function boundTo(expression: Expression, auth: AuthValues, nowSeconds: number): Expression {
+export function withCaller(expression: Expression, auth: AuthValues, nowSeconds: number): Expression {
   const now = { kind: "literal", value: BigInt(Math.floor(nowSeconds)) } as const;
   return mapOperands(bindAuth(expression, auth), (operand) => (operand.kind === "now" ? now : operand));
 }

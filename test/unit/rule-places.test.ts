@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { parseConfig } from "../../src/project/parse-config.js";
-import { placeInFile } from "../../src/project/rule-places.js";
+import { placeInFile } from "../../src/project/place-in-file.js";
 
 /** Every character of a text that svc.toml spells as itself, with the character at its place in the file. */
 function compared(toml: string, path: string, text: string): readonly (readonly [string, string])[] {

@@ -3,6 +3,7 @@ import type { Expression } from "../../rules/ast.js";
 import { alwaysTrue } from "../../rules/fold.js";
 import { outermostExists } from "../../rules/walk.js";
 import type { Catalog } from "../../schema/catalog.js";
+import { shownColumn } from "./candidates.js";
 import { and, chain, commaList, empty, integer, name, type Sql, sql } from "./fragment.js";
 import { guardOf } from "./guard.js";
 import { changedRow, newRow, storedRow } from "./judged-row.js";
@@ -28,7 +29,7 @@ export interface ExplainedRow {
 }
 
 /** No row: for rules that name none. */
-export const noRow: ExplainedRow = {
+export const withoutRow: ExplainedRow = {
   ctes: empty,
   from: empty,
   admitted: { condition: sql`1`, exact: true },
@@ -144,10 +145,13 @@ export function countStatement(
   filters: readonly Expression[],
   terms: readonly Sql[],
   limit: number,
+  catalog: Catalog,
 ): Sql {
   const t = sql`_t`;
   const names: SqlNames = { ...noNames, row: (column) => sql`${t}.${name(column)}` };
-  const columns = [...table.columns.values()].map(({ name: column }) => sql`${t}.${name(column)}`);
+  const columns = [...table.columns.keys()].map((column) =>
+    shownColumn(catalog, table, t, name(column as Column["name"])),
+  );
   const rows = sql`SELECT ${commaList(columns)} FROM ${name(table.name)} AS ${t} WHERE ${and(filters.map((each) => predicate(each, names)))} LIMIT ${integer(limit)}`;
   const count = (condition: Sql) => sql`ifnull(sum(${condition}), 0) || ','`;
   const counts = terms.flatMap((term) => [count(sql`(${term}) IS TRUE`), count(sql`(${term}) IS FALSE`)]);

@@ -72,7 +72,7 @@ it("a rule that does not end in time is neither allowed nor denied", async () =>
   const explanation = await explained(({ sql }) => sql.includes("SELECT admitted FROM"));
   expect(explanation).toMatchObject({
     allowed: null,
-    reason: "whether the rule is TRUE was not found out in time",
+    reason: "whether the rule is TRUE was not found out",
     refusal: null,
   });
   expect(truths(explanation)).toEqual([true, true, false]);
