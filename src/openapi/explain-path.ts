@@ -65,9 +65,8 @@ const explanation = object(
 );
 
 /** `POST /admin/api/explain` (`docs/reference/http.md#explain`). */
-export const explainCall: Call = {
+export const explainCall: Omit<Call, "callers"> = {
   summary: "Why a caller may, or may not, do something with a table",
-  callers: ["accessToken", "cookie"],
   takes: object(
     {
       as: caller,
