@@ -12,8 +12,8 @@ export const statuses = {
   invalid_refresh_token: 401,
   forbidden: 403,
   email_not_verified: 403,
-  registration_closed: 403,
   password_needed: 403,
+  registration_closed: 403,
   not_found: 404,
   method_not_allowed: 405,
   conflict: 409,
@@ -53,6 +53,11 @@ export class Refusal {
 
   get status(): number {
     return this.options.status ?? statuses[this.code];
+  }
+
+  /** What refuses, as the request log names it: a rule, such as `rules.messages.read`, or a scope; undefined for neither. */
+  get rule(): string | undefined {
+    return this.options.facts?.rule;
   }
 
   /**

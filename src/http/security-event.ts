@@ -2,6 +2,8 @@
 export const securityEvents = [
   "sign_in",
   "sign_in_failed",
+  "session_confirmed",
+  "first_admin_made",
   "registration",
   "registration_failed",
   "throttled",

@@ -33,7 +33,12 @@ export const endings: Readonly<Record<string, Endings>> = {
   "POST /auth/oauth/callback/:name": [null, "sign_in_failed"],
   "POST /auth/users/import": ["users_imported", null],
   "POST /auth/users/invite": ["invitation_sent", null],
+  "POST /admin/api/session": ["sign_in", "sign_in_failed"],
+  "DELETE /admin/api/session": ["logout", null],
+  "POST /admin/api/session/confirm": ["session_confirmed", "sign_in_failed"],
+  "POST /admin/api/setup": ["first_admin_made", "link_refused"],
   "POST /admin/api/schema/plan": ["admin_read", null],
+  "POST /admin/api/explain": ["admin_read", null],
   "POST /admin/api/schema/apply": ["schema_applied", null],
   "POST /admin/api/users": ["user_created", null],
   // The handler itself says which event it was, because that depends on what was changed.
@@ -72,7 +77,7 @@ export function eventOf(
   const ending = endings[`${method} ${route}`];
   const isAdmins = route.startsWith("/admin/api/");
   if (status < 400) return ending?.[0] ?? (isAdmins ? "admin_read" : null);
-  if (status === 429) return route.startsWith("/auth/") ? "throttled" : null;
+  if (status === 429) return route.startsWith("/auth/") || ending?.[1] ? "throttled" : null;
   if (ending?.[1] && code !== undefined && refusesCredential.has(code)) return ending[1];
   if (status === 401 || status === 403) return "access_refused";
   return isAdmins ? "admin_failed" : null;

@@ -95,7 +95,7 @@ const calls = (password: JsonSchema): Readonly<Record<string, Call>> => ({
         list(
           object({
             id: text,
-            kind: text,
+            kind: { enum: ["tokens", "console"] },
             created_at: text,
             last_used_at: text,
             expires_at: text,

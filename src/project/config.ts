@@ -1,13 +1,18 @@
 import * as v from "valibot";
 import { databaseUrlProblem } from "./database-url.js";
 import { isOrigin } from "./is-origin.js";
+import { parseListenAddress } from "./listen-address.js";
+import type { RulePlaces } from "./place-in-file.js";
 import { mapOf, mapWith } from "./valibot-problems.js";
 
 /**
  * svc.toml after parsing, with a value for every key (docs/reference/configuration.md). Times are seconds, sizes
  * bytes.
  */
-export type Config = v.InferOutput<typeof configSchema>;
+export type Config = v.InferOutput<typeof configSchema> & {
+  /** Where the rules and the named conditions stand in the file. */
+  readonly places: RulePlaces;
+};
 
 const boolean = (fallback: boolean) => v.optional(v.boolean(), fallback);
 const string = (fallback: string) => v.optional(v.string(), fallback);
@@ -57,6 +62,17 @@ const publicBaseUrl = v.optional(
     v.check(
       (text) => text === "" || isOrigin(text),
       "expected an origin such as https://api.example.com, without a path or a / at its end",
+    ),
+  ),
+  "",
+);
+
+const listenAddress = v.optional(
+  v.pipe(
+    v.string(),
+    v.check(
+      (text) => text === "" || parseListenAddress(text) !== null,
+      "expected an address and a port, such as 127.0.0.1:8790 or [::1]:8790",
     ),
   ),
   "",
@@ -225,6 +241,15 @@ export const configSchema = mapWith({
     max_streams_per_key: integer(100, 1, 100_000),
     /** How many streams and waiting pulls a client address may have at once without a credential. */
     max_streams_per_address: integer(50, 1, 100_000),
+  }),
+  console: section({
+    /** Whether there is a console: the page `/console`, and what it alone uses under `/admin/api` (docs/console.md). */
+    enabled: boolean(true),
+    /**
+     * An address and a port of their own for the console and all of `/admin/api`, such as `127.0.0.1:8790`; nothing of them is
+     * then at the server's other address. For Node.
+     */
+    listen: listenAddress,
   }),
   usage: section({
     /**

@@ -27,7 +27,6 @@ const missing: readonly (readonly [method: string, path: string, body: unknown, 
   ["DELETE", "/api/notes", [1, 2], 405],
   ["POST", "/ops/transfer", {}, 404],
   ["POST", "/graphql", {}, 404],
-  ["GET", "/console", undefined, 404],
   ["PATCH", "/admin/api/users/ada", { email: "b@example.com" }, 400],
 ];
 

@@ -11,6 +11,10 @@ const schemaVersionSql = `SELECT ${schemaVersion}`;
 const sessionSql = `SELECT ${schemaVersion}, u.id AS c1, u.email AS c2, u.role AS c3, u.email_verified AS c4 FROM (SELECT 1)
     LEFT JOIN _sessions s ON s.id = ? AND s.revoked_at IS NULL AND s.created_at > ?
     LEFT JOIN _users u ON u.id = s.user_id AND u.disabled = 0`;
+const consoleSql = `SELECT ${schemaVersion}, u.id AS c1, u.email AS c2, u.role AS c3, u.email_verified AS c4,
+    s.id AS c5, s.expires_at AS c6, s.confirmed_until AS c7 FROM (SELECT 1)
+    LEFT JOIN _sessions s ON s.token_hash = ? AND s.revoked_at IS NULL AND s.expires_at > ? AND s.created_at > ?
+    LEFT JOIN _users u ON u.id = s.user_id AND u.disabled = 0 AND u.role = 'admin'`;
 const apiKeySql = `SELECT ${schemaVersion}, k.id AS c1, k.scopes AS c2 FROM (SELECT 1)
     LEFT JOIN _service_keys k ON k.hash = ? AND k.revoked_at IS NULL AND (k.expires_at IS NULL OR k.expires_at > ?)`;
 
@@ -26,6 +30,16 @@ export function schemaVersionCheck(): Statement {
  */
 export function sessionCheck(sessionId: string, since: number): Statement {
   return statement(sessionSql, sessionId, BigInt(since));
+}
+
+/**
+ * The check of a session of the console, by the hash of its token. Returns `[schema version, user id, email, role, email
+ * verified, session id, expires at, confirmed until]`; the columns of the user are NULL unless the session is not
+ * revoked, ends after `now`, began after `since` (milliseconds since the epoch), and the user is an enabled
+ * administrator.
+ */
+export function consoleCheck(tokenHash: string, now: number, since: number): Statement {
+  return statement(consoleSql, tokenHash, BigInt(now), BigInt(since));
 }
 
 /**
@@ -51,7 +65,7 @@ export function insist(check: Statement, expected: readonly ResultValue[]): Stat
   return { sql, params: [...expected, ...check.params] };
 }
 
-/** A cache of the SQL of `insist`, by the SQL of the check that it insists on. There are three checks. */
+/** A cache of the SQL of `insist`, by the SQL of the check that it insists on. There are four checks. */
 const insisting = new Memo<string>(16_384);
 
 /**

@@ -46,14 +46,19 @@ export function openSession(session: NewSession, holder: Condition): readonly St
       BigInt(session.refreshExpiresAtMs),
       session.id,
     ),
-    statement(
-      `DELETE FROM _sessions WHERE id IN (
-        SELECT id FROM _sessions WHERE user_id = (SELECT user_id FROM _sessions WHERE id = ?)
-        ORDER BY id = ? DESC, revoked_at IS NULL DESC, latest_at DESC LIMIT ${endedAtOnceMax} OFFSET ${sessionsMax})`,
-      session.id,
-      session.id,
-    ),
+    endSurplusSessions(session.id),
   ];
+}
+
+/** Ends sessions of the user of a session that was just opened, where there are more than `sessionsMax`. */
+export function endSurplusSessions(openedId: string): Statement {
+  return statement(
+    `DELETE FROM _sessions WHERE id IN (
+      SELECT id FROM _sessions WHERE user_id = (SELECT user_id FROM _sessions WHERE id = ?)
+      ORDER BY id = ? DESC, revoked_at IS NULL DESC, latest_at DESC LIMIT ${endedAtOnceMax} OFFSET ${sessionsMax})`,
+    openedId,
+    openedId,
+  );
 }
 
 /**
@@ -262,15 +267,15 @@ export interface SessionsRequest {
 /**
  * Returns `[id, kind, created_at, latest_at, expires_at]` of the sessions of a user that have not ended, the one that was
  * used last first. A session lasts until its newest refresh token expires, or the access token that came with it where
- * that lasts longer.
+ * that lasts longer; one of the console has an end of its own.
  */
 export function sessionsOf({ userId, now, accessTokenMs, sessionMaxAgeMs }: SessionsRequest): Statement {
   const newestToken = `SELECT t.expires_at FROM _refresh_tokens t WHERE t.session_id = s.id
       ORDER BY t.generation DESC, t.expires_at DESC LIMIT 1`;
   return statement(
     `SELECT id, kind, created_at, latest_at, expires_at FROM (
-      SELECT s.id, 'tokens' AS kind, s.created_at, s.latest_at,
-        min(max(ifnull((${newestToken}), 0), s.latest_at + ?), s.created_at + ?) AS expires_at
+      SELECT s.id, s.kind, s.created_at, s.latest_at,
+        min(ifnull(s.expires_at, max(ifnull((${newestToken}), 0), s.latest_at + ?)), s.created_at + ?) AS expires_at
       FROM _sessions s WHERE s.user_id = ? AND s.revoked_at IS NULL)
     WHERE expires_at > ? ORDER BY latest_at DESC, id`,
     BigInt(accessTokenMs),

@@ -170,12 +170,13 @@ const otherAdmin = `EXISTS (SELECT 1 FROM _users o WHERE o.id <> _users.id AND o
   AND (o.password_hash IS NOT NULL OR EXISTS (SELECT 1 FROM _identities i WHERE i.user_id = o.id)))`;
 
 const isDisabled = "EXISTS (SELECT 1 FROM _users WHERE id = user_id AND disabled = 1)";
+const isNoAdmin = "EXISTS (SELECT 1 FROM _users WHERE id = user_id AND role <> 'admin')";
 
 /**
  * Changes a user. The first statement returns the user as `userById` does, or no row where there is no such user or
  * the change would take the last enabled administrator away. Of a user who becomes an administrator, `created_by` is
  * then who made them one. Disabling ends every session of the user and deletes
- * what could open one.
+ * what could open one; of a user who is no administrator any more, the sessions of the console end.
  */
 export function changeUser({ id, disabled, role, by, now }: UserChange): readonly Statement[] {
   const flag = disabled === null ? null : BigInt(disabled);
@@ -195,7 +196,7 @@ export function changeUser({ id, disabled, role, by, now }: UserChange): readonl
     ),
     statement(
       `UPDATE _sessions SET revoked_at = ? WHERE user_id = ? AND revoked_at IS NULL
-      AND ${isDisabled}`,
+      AND (${isDisabled} OR (kind = 'console' AND ${isNoAdmin}))`,
       BigInt(now),
       id,
     ),

@@ -1,5 +1,6 @@
 import { boundedSessions } from "./bounded-sessions.js";
 import { changeLog } from "./change-log.js";
+import { consoleSessions } from "./console-sessions.js";
 import { countersThatEnd } from "./counters-that-end.js";
 import { emailChanges } from "./email-changes.js";
 import { firstTables } from "./first-tables.js";
@@ -13,7 +14,8 @@ export interface SystemMigration {
    * The SQL statements of the migration in order. They run in one transaction with the other migrations that are due.
    * Foreign keys are enforced, and on D1 cannot be switched off, so a table that others refer to must not be dropped
    * and created again. To change the CHECK of a column, add a new column, copy the values, and give it the old one's
-   * name (`ALTER TABLE … ADD COLUMN`, `UPDATE`, `DROP COLUMN`, `RENAME COLUMN`).
+   * name (`ALTER TABLE … ADD COLUMN`, `UPDATE`, `DROP COLUMN`, `RENAME COLUMN`). Indexes on the column are dropped
+   * before, and made again.
    */
   readonly statements: readonly string[];
 }
@@ -29,4 +31,5 @@ export const systemMigrations: readonly SystemMigration[] = [
   { release: "0.2.0", statements: changeLog },
   { release: "0.2.0", statements: writesTogether },
   { release: "0.2.0", statements: emailChanges },
+  { release: "0.2.0", statements: consoleSessions },
 ];
