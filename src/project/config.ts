@@ -246,8 +246,8 @@ export const configSchema = mapWith({
     /** Whether there is a console: the page `/console`, and what it alone uses under `/admin/api` (docs/console.md). */
     enabled: boolean(true),
     /**
-     * An address and a port of their own for the console and all of `/admin/api`, such as `127.0.0.1:8790`; nothing of them is
-     * then at the server's other address. For Node.
+     * An address and a port of their own for the console and all of `/admin/api`, such as `127.0.0.1:8790`. Both are
+     * then missing at the server's other address. For Node.
      */
     listen: listenAddress,
   }),

@@ -9,9 +9,9 @@ export function tomlPlaces(text: string): TomlPlace {
   return new Scanner(text).document();
 }
 
-/** A part of a TOML text. */
+/** A part of a TOML text: a key's value, a table or an element of a list, with its place. */
 export class TomlPlace implements Place {
-  /** Where the string begins and ends that is the part's value, with its quotes; null where the value is none. */
+  /** Where the part's value begins and ends, its quotes included, if it is a string; null for any other value. */
   string: { readonly from: number; readonly to: number } | null = null;
   readonly #parts = new Map<string, TomlPlace>();
   #elements = 0;
