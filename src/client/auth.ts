@@ -21,7 +21,7 @@ export interface User extends TokenUser {
 /** A session of the user, as `GET /auth/sessions` returns it. Times are ISO 8601. */
 export interface UserSession {
   readonly id: string;
-  /** How the session was opened: `tokens` for a session of `client.auth`. */
+  /** What kind of session it is: `tokens` for one of `client.auth`, `console` for one of the console. */
   readonly kind: string;
   readonly created_at: string;
   /** When the session's tokens were last renewed, or it began. */

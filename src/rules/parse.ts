@@ -87,7 +87,8 @@ function comparison(reader: TokenReader): Syntax {
   const compared = comparisonWith(reader, left);
   if (compared !== null && startsComparison(reader.current))
     reader.refuse("comparisons do not chain: expected and, or or the end");
-  // What stands in parentheses by itself has its extent already, or consists of parts that have theirs.
+  // A condition that stands in parentheses by itself knows already where it begins and ends, or consists of parts that
+  // do.
   if (compared === null && (left.extent !== undefined || isJoined(left))) return left;
   return { ...(compared ?? left), extent: { from, to: reader.end } };
 }

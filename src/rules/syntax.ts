@@ -26,8 +26,8 @@ export type Syntax =
 export interface Placed {
   readonly at: Place;
   /**
-   * Where a condition without `and`, `or` and `not` begins and ends in its own text, and so does a `not in`. Values within such a
-   * condition have none.
+   * Where the part begins and ends in its own text, if it is a condition without `and`, `or` and `not` of its own, or a
+   * `not in`. Values within such a condition have none.
    */
   readonly extent?: Extent;
 }

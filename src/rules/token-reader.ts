@@ -41,7 +41,7 @@ export class TokenReader {
     return this.#deepest;
   }
 
-  /** The position behind the last token that was taken. */
+  /** The position behind the last token that the reader has moved past. */
   get end(): Position {
     return this.#end;
   }
