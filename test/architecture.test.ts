@@ -69,10 +69,12 @@ const mayImport: Record<string, readonly string[]> = {
     "sqlite",
     "tables",
   ],
+  explain: ["auth", "http", "metering", "platform", "problems", "project", "rules", "schema", "tables"],
   admin: [
     "auth",
     "changes",
     "encoding",
+    "explain",
     "http",
     "log/recent-requests.ts",
     "metering",

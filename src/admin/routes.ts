@@ -5,6 +5,7 @@ import { refuse } from "../http/by-method.js";
 import { Refusal, responseOf } from "../http/refusal.js";
 import { router } from "../http/router.js";
 import { adminRefusal } from "./authorize.js";
+import { postExplain } from "./explain.js";
 import { getOperations } from "./operations.js";
 import { getOutbox } from "./outbox.js";
 import { getRequests } from "./requests.js";
@@ -63,6 +64,7 @@ const endpoints: readonly (readonly [
   ["GET", "/outbox", getOutbox, "unconfirmed"],
   ["GET", "/requests", getRequests, "unconfirmed"],
   ["GET", "/settings", getSettings, "unconfirmed"],
+  ["POST", "/explain", postExplain, "unconfirmed"],
 ];
 
 /** The routes under /admin/api (docs/reference/http.md#endpoints). They expect the caller in `c.var.caller`. */

@@ -5,7 +5,9 @@ import { json } from "../http/respond.js";
 import { dottedPath } from "../problems/dotted-path.js";
 import type { Config } from "../project/config.js";
 import type { Column, ColumnDefault, Index, Table } from "../project/model.js";
+import { placeInFile } from "../project/place-in-file.js";
 import type { RuleAction } from "../rules/ast.js";
+import { conditionPath } from "../rules/write-out.js";
 import { isReadOnly, type LiveProject } from "../schema/live-project.js";
 import { historyText } from "../schema/pull/schema-yaml.js";
 import type { AdminRequest } from "./services.js";
@@ -30,7 +32,7 @@ export async function getSchema({ request, services }: AdminRequest): Promise<Re
     tables: [...schema.tables.values()].map((table) => tableOf(table, project, config)),
     conditions: [...config.conditions].map(([name, condition]) => ({
       name,
-      ...placed(condition, ["conditions", name], config),
+      ...placed(condition, conditionPath(name), config),
     })),
   };
   return json({ data });
@@ -96,7 +98,7 @@ const actions: readonly RuleAction[] = ["read", "create", "update", "delete", "h
 function rulesOf(table: string, config: Config) {
   const { columns = new Map(), ...rules } = config.rules.get(table) ?? {};
   const at = (text: string | undefined, ...steps: readonly string[]) =>
-    text === undefined ? null : placed(text, ["rules", table, ...steps], config);
+    text === undefined ? null : placed(text, dottedPath(["rules", table, ...steps]), config);
   return {
     rules: Object.fromEntries(actions.map((action) => [action, at(rules[action], action)])),
     column_rules: Object.fromEntries(
@@ -108,8 +110,8 @@ function rulesOf(table: string, config: Config) {
   };
 }
 
-/** A text of svc.toml, with its place there. */
-function placed(text: string, steps: readonly string[], _config: Config) {
-  void dottedPath(steps);
-  return { text, line: null, column: null };
+/** A text of svc.toml, with the line and the column at which it begins there; null where that is not known. */
+function placed(text: string, path: string, { places }: Config) {
+  const runs = places.get(path);
+  return { text, ...(runs === undefined ? { line: null, column: null } : placeInFile(runs, 0)) };
 }

@@ -11,7 +11,7 @@ import type { AdminRequest, Surroundings } from "./services.js";
  */
 type Shown = "value" | "variable" | "secret" | "url";
 
-type Sections = Omit<Config, "rules" | "conditions">;
+type Sections = Omit<Config, "rules" | "conditions" | "places">;
 type ShownKeys<Section> = {
   readonly [Key in keyof Section]-?: Section[Key] extends string | number | boolean | readonly string[]
     ? Shown

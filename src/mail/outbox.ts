@@ -36,7 +36,7 @@ export interface Outbox {
 /** How long a failed mail waits for its second attempt. The wait doubles with each attempt, up to an hour. */
 const backoffMs = 10_000;
 const backoffMsMax = 3_600_000;
-/** For how long no other process takes a mail that this process has claimed (its lease). */
+/** For how long no other process takes a mail from the outbox that this process has claimed (its lease). */
 const leaseMs = 60_000;
 /**
  * A claimed mail is handed to the transport only if no other process may take the mail for at least this long: the
@@ -58,8 +58,8 @@ interface ClaimedMail {
   readonly attempts: number;
   readonly claimedAtMs: number;
   /**
-   * This, `redirectTo` and `linkHash` are those of the mail's link; null where it is used, expired or replaced, or the
-   * mail has none.
+   * When the mail's link expires. Null, as `redirectTo` and `linkHash` are, where the link is used, expired or
+   * replaced, or the mail has none.
    */
   readonly linkExpiresAtMs: number | null;
   readonly redirectTo: string | null;
@@ -188,7 +188,10 @@ function claimedMail(row: Result["rows"][number], claimedAtMs: number): ClaimedM
   };
 }
 
-/** The message to send. Null where the mail announces a link that is used, expired or replaced by a newer one. */
+/**
+ * The message to send for a mail of the outbox. Null where its link is used, expired or replaced by a newer one: then
+ * nothing is sent.
+ */
 async function messageOf(
   services: OutboxServices,
   { kind, recipient, linkId, actionUrl, linkExpiresAtMs, redirectTo, linkHash }: ClaimedMail,

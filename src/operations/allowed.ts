@@ -22,8 +22,8 @@ export function callerRefusal(caller: Actor, { operation, rules }: LiveOperation
 }
 
 /**
- * What of the operation's rule the database has to decide, for this caller and these parameters: a condition that names no
- * row, or the literal `TRUE`. Refused where it can be decided without the database.
+ * What of the operation's rule the database has to decide for this caller and these parameters: a condition that names
+ * no row, or the literal `TRUE` where nothing is left. A refusal where the rule is certain not to be TRUE.
  */
 export function openRule(
   caller: Actor,
@@ -41,7 +41,7 @@ export function denied(operation: LiveOperation["operation"]): Refusal {
   return new Refusal("forbidden", "the rule of this operation does not allow it", byRule(operation));
 }
 
-/** What the request log says of a refusal: the key of svc.schema.yaml that holds the rule. */
+/** What the request log says of a refusal by an operation's rule: the key of svc.schema.yaml that holds the rule. */
 function byRule({ name }: LiveOperation["operation"]) {
   return { facts: { rule: `$operations.${name}.allow` } };
 }

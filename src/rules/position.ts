@@ -17,13 +17,19 @@ export interface WrittenIn {
   readonly at: Position;
 }
 
+/** A part of a text: its first position, and the one behind its last character. */
+export interface Extent {
+  readonly from: Position;
+  readonly to: Position;
+}
+
 /** A mistake in one rule. It does not say in which rule; `parseRules` adds that. */
 export interface RuleProblem {
   readonly at: Place;
   readonly message: string;
 }
 
-/** The position of the first character. */
+/** The position of the first character of a text. */
 export const startOfText: Position = { line: 1, column: 1 };
 
 /** The position that follows the text `consumed`, which begins at `from`. */
@@ -35,9 +41,15 @@ export function advance(from: Position, consumed: string): Position {
     : { line: from.line + lines.length - 1, column: last + 1 };
 }
 
+/** How many characters (UTF-16 code units) of a text come before a position. */
+export function offsetIn(text: string, { line, column }: Position): number {
+  const before = text.split("\n").slice(0, line - 1);
+  return before.reduce((sum, each) => sum + each.length + 1, column - 1);
+}
+
 /**
- * A problem for a person: the message, the line of the rule, and a caret below the place. Positions count within the
- * text, which is that of a rule or of a named condition.
+ * A problem of a rule for a person: the message, the line of the rule, and a caret below the place. Positions count
+ * within `text`, which is that of a rule or of a named condition.
  */
 export function formatRuleProblem(
   text: string,

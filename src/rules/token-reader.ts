@@ -1,5 +1,5 @@
 import type { Keyword, RuleToken } from "./lex.js";
-import type { Position, RuleProblem } from "./position.js";
+import { advance, type Position, type RuleProblem, startOfText } from "./position.js";
 
 /**
  * How deep parentheses, `not` and `exists` may be nested, those of the named conditions that a rule uses included. This
@@ -7,7 +7,10 @@ import type { Position, RuleProblem } from "./position.js";
  */
 export const nestingMax = 64;
 
-/** The names without a dot that a text may use: of named conditions, and in the text of one its parameters (null in a rule). */
+/**
+ * The names without a dot that a text may use: those of named conditions, and in the text of a named condition those of
+ * its parameters. `parameters` is null in the text of a rule.
+ */
 export interface Names {
   readonly conditions: { has(name: string): boolean };
   readonly parameters: readonly string[] | null;
@@ -21,20 +24,26 @@ export class TokenReader {
   #next = 0;
   #nesting = 0;
   #deepest = 0;
+  #end = startOfText;
 
   constructor(
     private readonly tokens: readonly RuleToken[],
     readonly names: Names,
   ) {}
 
-  /** How deep the current token is nested. */
+  /** In how many parentheses, `not` and `exists` the current token stands. */
   get nesting(): number {
     return this.#nesting;
   }
 
-  /** How deep the most nested token so far was. */
+  /** In how many parentheses, `not` and `exists` the most nested token so far stood. */
   get deepest(): number {
     return this.#deepest;
+  }
+
+  /** The position behind the last token that the reader has moved past. */
+  get end(): Position {
+    return this.#end;
   }
 
   get current(): RuleToken {
@@ -45,6 +54,7 @@ export class TokenReader {
   advance(): RuleToken {
     const token = this.current;
     if (this.#next < this.tokens.length - 1) this.#next += 1;
+    this.#end = advance(token.at, token.text);
     return token;
   }
 
@@ -69,7 +79,10 @@ export class TokenReader {
     return this.current.kind === "word" ? this.advance() : this.refuse(`expected ${what}`);
   }
 
-  /** Runs `read` one level deeper, and refuses at `at` where that is deeper than `nestingMax`. */
+  /**
+   * Runs `read` for a part that is nested one level deeper. Refuses the text, at the position `at`, where that is more
+   * than `nestingMax` levels.
+   */
   nested<T>(at: Position, read: () => T): T {
     if (this.#nesting === nestingMax) throw new SyntaxRefusal({ at, message: tooDeep });
     this.#nesting += 1;
@@ -79,7 +92,10 @@ export class TokenReader {
     return result;
   }
 
-  /** Throws at the current token. If that is a problem of the lexer, its message is the one that is reported. */
+  /**
+   * Throws a `SyntaxRefusal` at the current token, which says what was expected there. Where the token is a mistake
+   * that the lexer found, that mistake's message is reported instead.
+   */
   refuse(expectation: string): never {
     const { current } = this;
     const message =
@@ -99,7 +115,7 @@ export class SyntaxRefusal extends Error {
   }
 }
 
-/** The message where something is nested deeper than `nestingMax`. */
+/** The message where parentheses, `not` and `exists` are nested deeper than `nestingMax`. */
 export const tooDeep = `nested more than ${nestingMax} levels deep`;
 
 function describe({ kind, text }: RuleToken): string {

@@ -18,7 +18,7 @@ export interface LiveProject {
   readonly operations: ReadonlyMap<string, LiveOperation>;
 }
 
-/** An operation as requests run it. */
+/** An operation of the project as requests run it: its steps, its rules, and what the database says of it. */
 export interface LiveOperation {
   readonly operation: NamedOperation;
   readonly rules: OperationRules;

@@ -76,7 +76,7 @@ describe("the schema in force", () => {
       version: 1,
       text: schema,
       file_text: schema,
-      conditions: [{ name: "owns(of)", text: "of = auth.id" }],
+      conditions: [{ name: "owns(of)", text: "of = auth.id", line: 3, column: 15 }],
     });
     const plain = {
       not_null: false,
@@ -120,13 +120,13 @@ describe("the schema in force", () => {
         rows_readable: true,
         rows_writable: true,
         rules: {
-          read: { text: "owns(row.owner)" },
+          read: { text: "owns(row.owner)", line: 5, column: 9 },
           create: null,
-          update: { text: "row.owner = auth.id and\nnew.owner = old.owner" },
+          update: { text: "row.owner = auth.id and\nnew.owner = old.owner", line: 7, column: 1 },
           delete: null,
           history: null,
         },
-        column_rules: { size: { read: null, write: { text: "auth.role = 'admin'" } } },
+        column_rules: { size: { read: null, write: { text: "auth.role = 'admin'", line: 10, column: 10 } } },
       },
       {
         name: "logs",
