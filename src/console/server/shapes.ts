@@ -1,0 +1,197 @@
+/** A row, by the names of its columns. */
+export type Row = Readonly<Record<string, unknown>>;
+
+export type ColumnType = "integer" | "real" | "text" | "boolean" | "json" | "blob";
+
+/** A column of a table. */
+export interface Column {
+  readonly name: string;
+  readonly type: ColumnType;
+  readonly not_null: boolean;
+  readonly default: { readonly sql: string } | { readonly value: unknown } | null;
+  readonly check: string | null;
+  readonly managed: "created_at" | "updated_at" | "created_by" | "updated_by" | "version" | null;
+  readonly references: {
+    readonly table: string;
+    readonly column: string;
+    readonly on_delete: string;
+  } | null;
+  readonly generated: boolean;
+}
+
+/** A rule as it is written, and where. */
+export interface RuleText {
+  readonly text: string;
+  readonly line: number;
+  readonly column: number;
+}
+
+export type Action = "read" | "create" | "update" | "delete" | "history";
+
+/** A table of the schema in force, as `GET /admin/api/schema` has it. */
+export interface TableShape {
+  readonly name: string;
+  readonly kind: "table" | "virtual";
+  readonly primary_key: readonly string[];
+  readonly columns: readonly Column[];
+  readonly unique: readonly (readonly string[])[];
+  readonly indexes: readonly {
+    readonly columns: readonly string[];
+    readonly unique: boolean;
+    readonly where: string | null;
+  }[];
+  readonly search: readonly string[];
+  readonly history: string;
+  readonly triggers: readonly { readonly name: string; readonly sql: string }[];
+  readonly rows_writable: boolean;
+  readonly rules: Readonly<Record<Action, RuleText | null>>;
+  readonly column_rules: Readonly<
+    Record<string, { readonly read: RuleText | null; readonly write: RuleText | null }>
+  >;
+}
+
+export interface SchemaShape {
+  readonly hash: string;
+  readonly version: number;
+  readonly text: string;
+  readonly file_text: string | null;
+  readonly tables: readonly TableShape[];
+  readonly conditions: readonly (RuleText & { readonly name: string })[];
+}
+
+export interface User {
+  readonly id: string;
+  readonly email: string;
+  readonly role: "user" | "admin";
+  readonly disabled: boolean;
+  readonly email_verified: boolean;
+  readonly created_at: string;
+  readonly created_by?: string | null;
+}
+
+export interface Key {
+  readonly id: string;
+  readonly name: string;
+  readonly scopes: readonly string[];
+  readonly created_at: string;
+  readonly created_by: string | null;
+  readonly expires_at: string | null;
+  readonly revoked_at: string | null;
+}
+
+/** One of the last requests that this process has answered. */
+export interface Asked {
+  readonly id: string;
+  readonly at: string;
+  readonly method: string;
+  readonly route: string;
+  readonly status: number;
+  readonly ms: number;
+  readonly principal: { readonly kind: string; readonly id: string | null } | null;
+  readonly rows_read: number | null;
+  readonly rows_written: number | null;
+  readonly rows_returned: number | null;
+  readonly rule: string | null;
+}
+
+export interface Mail {
+  readonly id: string;
+  readonly purpose: string;
+  readonly to: string;
+  readonly created_at: string;
+  readonly state: string;
+  readonly attempts: number;
+  readonly next_attempt_at: string | null;
+  readonly last_error?: string | null;
+  readonly link?: string | null;
+}
+
+export interface SessionRow {
+  readonly id: string;
+  readonly user_id: string;
+  readonly kind: string;
+  readonly created_at: string;
+  readonly last_used_at?: string | null;
+  readonly expires_at: string;
+}
+
+export interface UsageSum {
+  readonly key: string;
+  readonly requests: number;
+  readonly rows_read: number;
+  readonly rows_written: number;
+  readonly rows_returned: number;
+  readonly unknown_reads: number;
+}
+
+export interface UsageGap {
+  readonly at: string;
+  readonly reason: string;
+  readonly attempts_max: number;
+}
+
+export interface PlannedStep {
+  readonly kind: string;
+  readonly description: string;
+  readonly statements: readonly string[];
+  readonly safe: boolean;
+  readonly hazards: readonly {
+    readonly effect: "destructive" | "impossible";
+    readonly reason: string;
+    readonly count: number | null;
+  }[];
+}
+
+export interface Plan {
+  readonly base: string;
+  readonly hash: string;
+  readonly steps: readonly PlannedStep[];
+}
+
+export interface OperationShape {
+  readonly name: string;
+  readonly params: readonly {
+    readonly name: string;
+    readonly type: ColumnType;
+    readonly nullable: boolean;
+    readonly required: boolean;
+    readonly check: string | null;
+  }[];
+  readonly allow: string | null;
+  readonly reads_only: boolean;
+  readonly returns: string;
+  readonly columns: readonly { readonly name: string; readonly type: string | null }[];
+  readonly steps: readonly string[];
+  readonly problems: readonly string[];
+}
+
+/** What a term of a rule comes out as. */
+export interface Term {
+  readonly text: string;
+  readonly line: number;
+  readonly column: number;
+  readonly row?: "before" | "after";
+  readonly truth: boolean | null;
+  readonly unfinished?: true;
+}
+
+export interface Explanation {
+  readonly allowed: boolean | null;
+  readonly reason: string;
+  readonly rule: (RuleText & { readonly name: string }) | null;
+  readonly terms: readonly Term[];
+  readonly columns: Readonly<Record<string, { readonly read: boolean; readonly write: boolean }>>;
+  readonly not_judged: readonly string[];
+  readonly sql: string | null;
+  readonly plan: readonly { readonly detail: string; readonly index: string | null }[];
+  readonly way: string | null;
+  readonly rows_read: number | null;
+  readonly ms: number;
+  readonly counts?: Readonly<Record<string, number | null>>;
+}
+
+/** A list of the server's own with its page's meta. */
+export interface Listed<T> {
+  readonly data: readonly T[];
+  readonly meta: { readonly total: number | null; readonly next_cursor?: string };
+}
