@@ -71,6 +71,7 @@ export const texts = {
     why: "This link works once. Whoever uses it can see and change everything in this project.",
     action: "Create and sign in",
     passwordHint: "A password that you use nowhere else.",
+    bothNeeded: "Give an email and a password.",
     signInInstead: "Sign in instead",
   },
   password: {
@@ -88,6 +89,7 @@ export const texts = {
   },
   values: {
     setNull: "Set NULL",
+    give: "Give a value",
     reset: "As it was",
     problems: {
       integer: "Not an integer.",
@@ -217,22 +219,25 @@ export const texts = {
     values: "With these values",
     wrongKey: (name: string) => `The key is not whole: ${name} has no value of its type.`,
     wrongValues: "The values are not a JSON object.",
-    needsRow: "Say which row, by its key",
+    missing: {
+      row: "Say which row, by its key",
+      values: "Say which columns are to change",
+    },
+    answered: (status: number, code: string) => `${status} ${code}`,
     verdicts: { allowed: "Allowed", denied: "Denied", depends: "Depends on the row" },
     place: (line: number, column: number) => `svc.toml ${line}:${column}`,
     terms: "Terms",
-    truths: { true: "TRUE", false: "FALSE", null: "NULL", unfinished: "not looked at" },
+    truths: { true: "TRUE", false: "FALSE", null: "NULL", some: "of some rows", unfinished: "not looked at" },
     rows: { before: "row before", after: "row after" },
-    counts: dictionary({
-      rows: "Rows",
-      allowed: "Allowed",
-      examined: "Examined",
-      denied: "Denied",
-      unknown: "Neither TRUE nor FALSE",
-    }),
-    columns: "Columns",
-    hidden: "hidden",
-    notWritable: "not writable",
+    matching: "Rows that match",
+    admitted: "Rows that the rules admit",
+    offered: "Rows looked at",
+    termCounts: (counts: { readonly true: number; readonly false: number; readonly null: number }) =>
+      (["true", "false", "null"] as const)
+        .filter((kind) => counts[kind] > 0)
+        .map((kind) => `${counts[kind].toLocaleString("en")} ${kind.toUpperCase()}`)
+        .join(", "),
+    columns: "Hidden columns",
     notJudged: (count: number) => `${counted(count, "thing", "things")} that only doing it would tell`,
     cost: "What it costs",
     way: "Way to the rows",
@@ -240,7 +245,6 @@ export const texts = {
     ms: (ms: number) => `${ms.toFixed(1)} ms`,
     scan: "scan",
     index: "index",
-    step: "step",
     indexHelps: (table: string, columns: string) =>
       `An index of ${table} on ${columns} would spare the scan.`,
     addIndex: "Add it to the schema",
@@ -399,7 +403,9 @@ export const texts = {
     follow: "Follow",
     pause: "Pause",
     who: "Who",
-    whoPlaceholder: "user:…, key:…, anonymous",
+    everybody: "Everybody",
+    clearWho: "Show everybody's",
+    withoutConsole: "Without the console's own",
     status: "Status",
     kinds: {
       all: "Every status",
@@ -446,6 +452,7 @@ export const texts = {
     group: "By",
     groups: { table: "By table", principal: "By caller" },
     byDay: "By day",
+    day: "Day",
     requests: "Requests",
     read: "Rows read",
     written: "Rows written",

@@ -11,6 +11,7 @@ export function Setup({ token }: { readonly token: string }) {
   const [email, setEmail] = useState("");
   const [password, setPassword] = useState("");
   const submit = async () => {
+    if (email === "" || password === "") throw new Error(texts.setup.bothNeeded);
     await setUp(token, email, password);
     // The token is used up, and is not to stay in the history of the browser.
     go(hrefOf("data"), true);

@@ -9,13 +9,13 @@ import { Door } from "./door.js";
 export function SignIn() {
   const [email, setEmail] = useState("");
   const [password, setPassword] = useState("");
+  const submit = async () => {
+    if (email === "" || password === "") throw new Error(texts.setup.bothNeeded);
+    await signIn(email, password);
+  };
   return (
     <Door title={texts.signIn.title}>
-      <Form
-        action={texts.signIn.action}
-        isDisabled={email === "" || password === ""}
-        onSubmit={() => signIn(email, password)}
-      >
+      <Form action={texts.signIn.action} onSubmit={submit}>
         <TextField
           label={texts.signIn.email}
           type="email"

@@ -1,6 +1,9 @@
 import { useState } from "preact/hooks";
 import { Button } from "../parts/button.js";
+import { useLoaded } from "../parts/use-loaded.js";
 import type { As } from "../server/as.js";
+import { ask } from "../server/ask.js";
+import type { User } from "../server/shapes.js";
 import { texts } from "../texts.js";
 import { CallerPicker } from "./caller-picker.js";
 
@@ -15,11 +18,12 @@ interface CallerButtonProps {
 /** Shows through whose eyes one looks, and lets one choose another. */
 export function CallerButton({ as, none, title, onChange }: CallerButtonProps) {
   const [isOpen, setOpen] = useState(false);
+  const label = useCallerLabel(as);
   return (
     <>
       <Button icon="eye" class="caller" onPress={() => setOpen(true)}>
         <span class="visually-hidden">{texts.callers.through}</span>
-        <bdi>{as?.label ?? none}</bdi>
+        <bdi>{label ?? none}</bdi>
       </Button>
       {isOpen && (
         <CallerPicker
@@ -33,4 +37,19 @@ export function CallerButton({ as, none, title, onChange }: CallerButtonProps) {
       )}
     </>
   );
+}
+
+/** How people call a caller: of a user who is known by id alone, the email. */
+function useCallerLabel(as: As | null): string | null {
+  const isUnnamed = as?.kind === "user" && as.label === as.id;
+  const found = useLoaded(
+    async (signal) => {
+      if (!isUnnamed) return { email: null };
+      const query = new URLSearchParams({ "where[id]": as.id, limit: "1", total: "none" });
+      const [user] = await ask<readonly User[]>("GET", `/users?${query}`, undefined, { signal });
+      return { email: user?.email ?? null };
+    },
+    [as],
+  );
+  return found.value?.email ?? as?.label ?? null;
 }

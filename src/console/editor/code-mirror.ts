@@ -40,7 +40,8 @@ interface EditorOptions {
 
 const theme = EditorView.theme({
   "&": { height: "100%", color: "var(--text)", backgroundColor: "var(--surface)", fontSize: "0.8125rem" },
-  "&.cm-focused": { outline: "2px solid var(--focus)", outlineOffset: "-2px" },
+  // The element around the editor shows the focus.
+  "&.cm-focused": { outline: "none" },
   ".cm-scroller": { fontFamily: "var(--mono)", lineHeight: "1.55", overflow: "auto" },
   ".cm-content": { caretColor: "var(--text)", padding: "0.6rem 0" },
   ".cm-cursor": { borderLeftColor: "var(--text)" },
@@ -68,6 +69,20 @@ const colours = HighlightStyle.define([
   { tag: [tags.punctuation, tags.separator, tags.bracket, tags.meta], color: "var(--muted)" },
 ]);
 
+/**
+ * Where typing replaces a selection, browsers keep its looks by an inline style, which the page's policy blocks and reports.
+ * So the editor replaces it itself.
+ */
+const typedOverSelection = EditorView.domEventHandlers({
+  beforeinput: (event, view) => {
+    const isPlain = event.inputType === "insertText" && event.data !== null && !view.composing;
+    if (!isPlain || view.state.selection.main.empty || view.state.readOnly) return false;
+    view.dispatch(view.state.replaceSelection(event.data!), { userEvent: "input.type", scrollIntoView: true });
+    event.preventDefault();
+    return true;
+  },
+});
+
 /** Opens an editor in a shadow root, in the place of one that was there. */
 export function createEditor(options: EditorOptions): CodeEditor {
   const { root, label, language, text, isReadOnly, onChange } = options;
@@ -87,6 +102,7 @@ export function createEditor(options: EditorOptions): CodeEditor {
       keymap.of([...defaultKeymap, ...historyKeymap]),
       language === "yaml" ? yaml() : json(),
       theme,
+      typedOverSelection,
       EditorState.readOnly.of(isReadOnly),
       EditorView.contentAttributes.of({ "aria-label": label }),
       EditorView.updateListener.of((update) => {

@@ -1,4 +1,4 @@
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import { messageOf } from "../parts/toasts.js";
 import type { Column } from "../server/shapes.js";
 import { texts } from "../texts.js";
@@ -20,7 +20,7 @@ export function CellEditor({ column, value, typed, onSave, onCancel }: CellEdito
   const [problem, setProblem] = useState<string | null>(null);
   const [isBusy, setBusy] = useState(false);
   const field = useRef<HTMLInputElement & HTMLSelectElement>(null);
-  useEffect(() => {
+  useLayoutEffect(() => {
     field.current?.focus();
     if (typed === null && field.current instanceof HTMLInputElement) field.current.select();
   }, []);

@@ -16,7 +16,9 @@ const around = 3.4;
 /** How wide a column is at first, in rem: what its type needs, or its name. */
 export function columnWidth({ name, type, references }: Column): number {
   const forName = name.length * characterWidth + around;
-  return Math.min(24, Math.max(widthOfType[type] + (references === null ? 0 : 1.5), forName));
+  // Of a key that leads elsewhere the beginning is enough.
+  const forValue = references === null ? widthOfType[type] : 10;
+  return Math.min(24, Math.max(forValue, forName));
 }
 
 /** Where columns begin, in pixels, and where the last one ends. */

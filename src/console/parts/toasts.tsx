@@ -1,4 +1,5 @@
 import { signal } from "@preact/signals";
+import { useEffect, useRef } from "preact/hooks";
 import { SvcError } from "../../client/index.js";
 import { texts } from "../texts.js";
 import { Button } from "./button.js";
@@ -47,8 +48,14 @@ function dismiss(id: number): void {
 }
 
 export function Toasts() {
+  const panel = useRef<HTMLDivElement>(null);
+  // Shown anew each time, to stand before a window that has opened meanwhile.
+  useEffect(() => {
+    panel.current?.hidePopover();
+    if (toasts.value.length > 0) panel.current?.showPopover();
+  }, [toasts.value]);
   return (
-    <div class="toasts" role="status" aria-live="polite">
+    <div class="toasts" ref={panel} popover="manual" role="status" aria-live="polite">
       {toasts.value.map(({ id, text, isFailure, action }) => (
         <div key={id} class={isFailure ? "toast failure" : "toast"}>
           <Icon name={isFailure ? "warning" : "check"} />

@@ -167,27 +167,52 @@ export interface OperationShape {
 
 /** What a term of a rule comes out as. */
 export interface Term {
+  readonly kind: "term" | "condition";
   readonly text: string;
-  readonly line: number;
-  readonly column: number;
+  /** Null where it is not in svc.toml, as for a rule that is missing. */
+  readonly line: number | null;
+  readonly column: number | null;
+  /** In which text of svc.toml it is written: `rules.messages.update`, or `conditions.member(room)`. */
+  readonly path: string;
   readonly row?: "before" | "after";
   readonly truth: boolean | null;
   readonly unfinished?: true;
+  /** Of a list: of how many rows it is TRUE, FALSE and NULL. */
+  readonly counts?: { readonly true: number; readonly false: number; readonly null: number };
 }
 
+/** The answer to why somebody may, or may not, do something. */
 export interface Explanation {
   readonly allowed: boolean | null;
   readonly reason: string;
-  readonly rule: (RuleText & { readonly name: string }) | null;
+  readonly refusal: { readonly status: number; readonly code: string; readonly message: string } | null;
+  readonly rule: {
+    readonly name: string;
+    readonly text: string | null;
+    readonly line: number | null;
+    readonly column: number | null;
+  } | null;
   readonly terms: readonly Term[];
   readonly columns: Readonly<Record<string, { readonly read: boolean; readonly write: boolean }>>;
-  readonly not_judged: readonly string[];
+  readonly not_judged: readonly {
+    readonly kind: string;
+    readonly columns: readonly string[];
+    readonly text: string | null;
+  }[];
   readonly sql: string | null;
   readonly plan: readonly { readonly detail: string; readonly index: string | null }[];
   readonly way: string | null;
+  /** Indexes that would help. */
+  readonly indexes: readonly { readonly table: string; readonly columns: readonly string[] }[];
   readonly rows_read: number | null;
   readonly ms: number;
-  readonly counts?: Readonly<Record<string, number | null>>;
+  readonly counts?: {
+    readonly rows: number;
+    readonly rows_truncated: boolean;
+    readonly allowed: number;
+    readonly allowed_truncated: boolean;
+    readonly offered: number | null;
+  };
 }
 
 /** A list of the server's own with its page's meta. */

@@ -1,13 +1,13 @@
-import { useState } from "preact/hooks";
 import { go, hrefOf, route } from "../../app/route.js";
 import { callerOf, callerParameters } from "../../callers/caller-parameters.js";
 import { type GridQuery, queryOf, queryParameters } from "../../grid/list-query.js";
+import { Badge } from "../../parts/badge.js";
 import { Screen } from "../../parts/screen.js";
 import { useLoaded } from "../../parts/use-loaded.js";
 import { Empty, View } from "../../parts/view.js";
 import type { As } from "../../server/as.js";
 import { loadSchema } from "../../server/schema.js";
-import type { SchemaShape } from "../../server/shapes.js";
+import type { SchemaShape, TableShape } from "../../server/shapes.js";
 import { texts } from "../../texts.js";
 import { TableList } from "./table-list.js";
 import { TableRows } from "./table-rows.js";
@@ -15,8 +15,10 @@ import { TableRows } from "./table-rows.js";
 /** The rows of the tables. */
 export default function Data() {
   const schema = useLoaded(loadSchema, []);
+  const { tables = [] } = schema.value ?? {};
+  const table = tables.find(({ name }) => name === route.value.rest[0]) ?? tables[0];
   return (
-    <Screen title={texts.nav.data} isFull>
+    <Screen title={table?.name ?? texts.nav.data} more={table && <TableFacts table={table} />} isFull>
       <View of={schema}>{(found) => <Tables schema={found} onReload={schema.reload} />}</View>
     </Screen>
   );
@@ -59,5 +61,18 @@ function Tables({ schema, onReload }: { readonly schema: SchemaShape; readonly o
         />
       )}
     </div>
+  );
+}
+
+function TableFacts({ table }: { readonly table: TableShape }) {
+  const { name, history, kind, rows_writable: isWritable } = table;
+  return (
+    <>
+      {history !== "none" && <Badge kind="accent">{texts.schema.history(history)}</Badge>}
+      {(kind === "virtual" || !isWritable) && <Badge kind="warn">{texts.data.readOnly}</Badge>}
+      <a class="small" href={hrefOf("schema", ["tables", name])}>
+        {texts.nav.schema}
+      </a>
+    </>
   );
 }

@@ -1,6 +1,5 @@
 import { useEffect, useState } from "preact/hooks";
 import { type Condition, type GridQuery, operatorsOf } from "../../grid/list-query.js";
-import { Button } from "../../parts/button.js";
 import { Select } from "../../parts/field.js";
 import { Icon } from "../../parts/icon.js";
 import { Menu } from "../../parts/menu.js";

@@ -149,6 +149,13 @@ function Input({ id, column, value, state, otherwise, isNew, isFocused, onChange
           <option value="true">true</option>
           <option value="false">false</option>
         </select>
+      ) : column.type === "json" && isNull ? (
+        <div class="row-field-null">
+          <span class="null">NULL</span>
+          <Button isSmall onPress={() => set("{}")}>
+            {texts.values.give}
+          </Button>
+        </div>
       ) : column.type === "json" ? (
         <Editor label={column.name} language="json" class="short" text={text} onChange={set} />
       ) : column.type === "text" && (text.length > 60 || text.includes("\n")) ? (

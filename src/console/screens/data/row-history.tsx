@@ -1,3 +1,4 @@
+import { PrincipalName } from "../../callers/principal-name.js";
 import { Value } from "../../grid/cell.js";
 import { Badge } from "../../parts/badge.js";
 import { Button } from "../../parts/button.js";
@@ -41,11 +42,7 @@ export function RowHistory({ table, rowKey, isChangeable, onRestored }: RowHisto
                   </Badge>
                   <Time at={version.at} />
                   <span class="muted small">
-                    <bdi>
-                      {version.by === null
-                        ? texts.data.byNobody
-                        : `${version.by.kind} ${version.by.id ?? ""}`}
-                    </bdi>
+                    <PrincipalName value={callerName(version)} none={texts.data.byNobody} />
                   </span>
                   {isChangeable && i > 0 && version.row !== null && (
                     <Button isSmall icon="undo" onPress={() => back(version)}>
@@ -74,4 +71,8 @@ export function RowHistory({ table, rowKey, isChangeable, onRestored }: RowHisto
       }
     </View>
   );
+}
+
+function callerName({ by }: Version): string | null {
+  return by === null ? null : [by.kind, by.id].filter(Boolean).join(":");
 }

@@ -46,7 +46,11 @@ export function TableRows({ table, query, as, onQuery, onAs }: TableRowsProps) {
   const isChangeable = as === null && table.rows_writable && table.primary_key.length > 0;
   const mayCreate = as === null && table.rows_writable && table.kind === "table";
   const asked = listOf(query, table);
-  useEffect(() => setSelected(new Set()), [query, as]);
+  const shown = JSON.stringify([query, as]);
+  useEffect(() => {
+    setSelected(new Set());
+    setOpened(null);
+  }, [shown]);
 
   const replace = (row: Row) => {
     const key = keyOf(table, row);

@@ -1,4 +1,5 @@
 import { useState } from "preact/hooks";
+import { PrincipalName } from "../../callers/principal-name.js";
 import { Badge } from "../../parts/badge.js";
 import { Button } from "../../parts/button.js";
 import { confirm } from "../../parts/confirm.js";
@@ -76,7 +77,7 @@ export default function Keys() {
                   { title: texts.app.created, of: ({ created_at: at }) => <Time at={at} /> },
                   {
                     title: texts.app.by,
-                    of: ({ created_by: by }) => <span class="muted mono small">{by ?? "–"}</span>,
+                    of: ({ created_by: by }) => <PrincipalName value={by} none="–" />,
                   },
                   { title: texts.keys.state, of: (key) => <KeyState value={key} /> },
                   {

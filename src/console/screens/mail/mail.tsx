@@ -19,7 +19,7 @@ type State = "all" | "waiting" | "failed" | "sent";
 export default function MailScreen() {
   const [state, setState] = useState<State>("all");
   const mails = useList<Mail>("/outbox", {
-    ...(state !== "all" && { "where[state]": state }),
+    ...(state !== "all" && { state }),
   });
   return (
     <Screen

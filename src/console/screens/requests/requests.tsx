@@ -1,13 +1,16 @@
 import { useEffect, useState } from "preact/hooks";
 import { hrefOf } from "../../app/route.js";
+import { CallerButton } from "../../callers/caller-button.js";
+import { PrincipalName } from "../../callers/principal-name.js";
 import { Badge } from "../../parts/badge.js";
 import { Button } from "../../parts/button.js";
-import { Select } from "../../parts/field.js";
+import { Checkbox, Select } from "../../parts/field.js";
 import { List } from "../../parts/list.js";
 import { Screen } from "../../parts/screen.js";
 import { Time } from "../../parts/time.js";
 import { useLoaded } from "../../parts/use-loaded.js";
 import { Empty, View } from "../../parts/view.js";
+import { type As, asHeader } from "../../server/as.js";
 import { askWhole } from "../../server/ask.js";
 import type { Asked } from "../../server/shapes.js";
 import { texts } from "../../texts.js";
@@ -16,18 +19,19 @@ import { whyOf } from "./why-of.js";
 type StatusKind = "all" | "2xx" | "3xx" | "4xx" | "5xx" | "401" | "403";
 
 const everyMs = 3000;
-const shownMax = "200";
+const shownMax = "500";
 
 /** The last requests that were answered, the newest first. */
 export default function Requests() {
-  const [who, setWho] = useState("");
+  const [who, setWho] = useState<As | null>(null);
+  const [isOwnShown, setOwnShown] = useState(false);
   const [status, setStatus] = useState<StatusKind>("all");
   const [isFollowing, setFollowing] = useState(true);
   const requests = useLoaded(
     (signal) => {
       const query = new URLSearchParams({
         limit: shownMax,
-        ...(who !== "" && { who }),
+        ...(who !== null && { who: asHeader(who) }),
         ...(status !== "all" && { status }),
       });
       return askWhole<readonly Asked[], { readonly scope: "process" | "isolate" }>(
@@ -58,14 +62,10 @@ export default function Requests() {
       }
     >
       <div class="toolbar">
-        <input
-          class="input search"
-          type="search"
-          aria-label={texts.requests.who}
-          placeholder={texts.requests.whoPlaceholder}
-          value={who}
-          onChange={(event) => setWho(event.currentTarget.value.trim())}
-        />
+        <CallerButton as={who} none={texts.requests.everybody} title={texts.requests.who} onChange={setWho} />
+        {who !== null && (
+          <Button kind="quiet" icon="close" label={texts.requests.clearWho} onPress={() => setWho(null)} />
+        )}
         <Select
           label={texts.requests.status}
           isLabelHidden
@@ -73,24 +73,32 @@ export default function Requests() {
           options={Object.entries(texts.requests.kinds) as [StatusKind, string][]}
           onChange={setStatus}
         />
+        <Checkbox
+          label={texts.requests.withoutConsole}
+          isChecked={!isOwnShown}
+          onChange={(isLeftOut) => setOwnShown(!isLeftOut)}
+        />
       </div>
       <View of={requests}>
-        {({ data, meta }) =>
-          data.length === 0 ? (
+        {({ data, meta }) => {
+          const shown = isOwnShown ? data : data.filter(({ route }) => !isOfConsole(route));
+          return shown.length === 0 ? (
             <Empty icon="requests" title={texts.requests.none}>
               <p>{texts.requests.noneHelp}</p>
             </Empty>
           ) : (
             <>
-              <RequestList requests={data} />
+              <RequestList requests={shown} />
               <p class="hint">{texts.requests.scope[meta?.scope ?? "process"]}</p>
             </>
-          )
-        }
+          );
+        }}
       </View>
     </Screen>
   );
 }
+
+const isOfConsole = (route: string) => route.startsWith("/admin/api") || route.startsWith("/console");
 
 function RequestList({ requests }: { readonly requests: readonly Asked[] }) {
   return (
@@ -112,9 +120,10 @@ function RequestList({ requests }: { readonly requests: readonly Asked[] }) {
         {
           title: texts.requests.who,
           of: ({ principal }) => (
-            <span class="mono small">
-              <bdi>{principal === null ? "–" : [principal.kind, principal.id].filter(Boolean).join(":")}</bdi>
-            </span>
+            <PrincipalName
+              value={principal && [principal.kind, principal.id].filter(Boolean).join(":")}
+              none="–"
+            />
           ),
         },
         { title: texts.requests.ms, isNumber: true, of: ({ ms }) => ms.toFixed(1) },

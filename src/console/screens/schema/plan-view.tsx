@@ -30,16 +30,6 @@ export function PlanView({ before, after, plan, isStale, onApply }: PlanViewProp
   };
   return (
     <>
-      {steps.length === 0 && <p class="muted">{texts.schema.textOnly}</p>}
-      <ol class="plan">
-        {steps.map((step, i) => (
-          <Step key={i} step={step} />
-        ))}
-      </ol>
-      <details open={steps.length === 0}>
-        <summary>{texts.schema.diff}</summary>
-        <Diff before={before} after={after} />
-      </details>
       {failure !== null && (
         <p class="problem" role="alert">
           {failure}
@@ -62,6 +52,16 @@ export function PlanView({ before, after, plan, isStale, onApply }: PlanViewProp
           {texts.schema.apply}
         </Button>
       </div>
+      {steps.length === 0 && <p class="muted">{texts.schema.textOnly}</p>}
+      <ol class="plan">
+        {steps.map((step, i) => (
+          <Step key={i} step={step} />
+        ))}
+      </ol>
+      <details open={steps.length === 0}>
+        <summary>{texts.schema.diff}</summary>
+        <Diff before={before} after={after} />
+      </details>
     </>
   );
 }

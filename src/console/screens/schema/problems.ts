@@ -7,13 +7,11 @@ export interface TextProblem {
 
 /** The mistakes that a refused plan names, one a line: `svc.schema.yaml:12: notes.columns.id: unknown key`. */
 export function problemsOf(message: string): readonly TextProblem[] {
-  return message
-    .split("\n")
-    .filter((text) => text.trim() !== "")
-    .map((text) => {
-      const [, line, rest] = /^[\w.]+:(\d+): (.*)$/s.exec(text) ?? [];
-      return line === undefined
-        ? { line: null, message: text.replace(/^svc\.schema\.yaml: /, "") }
-        : { line: Number(line), message: rest! };
-    });
+  // What does not begin with the file's name belongs to the problem before, such as the line with a mark under it.
+  return message.split(/\n(?=svc\.[\w.]+:)/).map((text) => {
+    const [, line, rest] = /^[\w.]+:(\d+): (.*)$/s.exec(text) ?? [];
+    return line === undefined
+      ? { line: null, message: text.replace(/^svc\.schema\.yaml: /, "") }
+      : { line: Number(line), message: rest! };
+  });
 }

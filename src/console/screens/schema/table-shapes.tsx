@@ -53,7 +53,14 @@ function Shape({ table }: { readonly table: TableShape }) {
           { title: texts.schema.column, of: (column) => <span class="mono strong">{column.name}</span> },
           { title: texts.schema.type, of: ({ type }) => <span class="mono">{type}</span> },
           { title: texts.schema.facts, of: (column) => <ColumnFacts table={table} column={column} /> },
-          { title: texts.schema.rules, of: (column) => <ColumnRules table={table} column={column} /> },
+          ...(Object.keys(table.column_rules).length > 0
+            ? [
+                {
+                  title: texts.schema.rules,
+                  of: (column: Column) => <ColumnRules table={table} column={column} />,
+                },
+              ]
+            : []),
         ]}
       />
       <h3>{texts.schema.rules}</h3>
@@ -124,7 +131,7 @@ function ColumnFacts({ table, column }: { readonly table: TableShape; readonly c
           → {references.table}.{references.column} ({references.on_delete.replaceAll("_", " ")})
         </Badge>
       )}
-      {otherwise !== null && <Badge>{texts.data.defaultOf(otherwise)}</Badge>}
+      {otherwise !== null && !managed && <Badge>{texts.data.defaultOf(otherwise)}</Badge>}
       {check !== null && <Badge>{check}</Badge>}
     </span>
   );

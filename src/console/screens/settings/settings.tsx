@@ -105,22 +105,24 @@ function flattened(
   prefix = "",
 ): readonly (readonly [string, unknown])[] {
   return Object.entries(section).flatMap(([name, value]) =>
-    isSection(value) && !("set" in value)
+    isSection(value) && !("is_set" in value)
       ? flattened(value, `${prefix}${name}.`)
       : [[`${prefix}${name}`, value] as const],
   );
 }
 
 function Plain({ value }: { readonly value: unknown }) {
-  if (isSection(value) && "set" in value)
+  if (isSection(value) && "is_set" in value)
     return (
       <>
-        <Text value={String(value.variable ?? value.name ?? value.env ?? "")} />{" "}
-        <Badge kind={value.set ? "good" : "warn"}>
-          {value.set ? texts.settings.set : texts.settings.notSet}
+        {typeof value.variable === "string" && <Text value={`${value.variable} `} />}
+        <Badge kind={value.is_set ? "good" : "plain"}>
+          {value.is_set ? texts.settings.set : texts.settings.notSet}
         </Badge>
       </>
     );
-  if (value === null || value === "") return <span class="muted">–</span>;
+  if (value === null || value === "" || (Array.isArray(value) && value.length === 0))
+    return <span class="muted">–</span>;
+  if (Array.isArray(value)) return <Text value={value.map(String).join(", ")} />;
   return <Text value={typeof value === "string" ? value : JSON.stringify(value)} />;
 }

@@ -5,7 +5,7 @@ import type { Series } from "./series.js";
 const height = 240;
 
 /** Draws a chart into an element, as wide as it is, in the page's colours. Returns what takes it away. */
-export function drawChart(host: HTMLElement, { days, read, written, requests }: Series): () => void {
+export function drawChart(host: HTMLElement, { days, read, written }: Series): () => void {
   let chart: uPlot | null = null;
   const draw = () => {
     chart?.destroy();
@@ -23,7 +23,9 @@ export function drawChart(host: HTMLElement, { days, read, written, requests }: 
       stroke: resolved(host, `var(${name})`),
       width: 2,
       spanGaps: false,
-      points: { show: days.length < 32, size: 5 },
+      // A day between two gaps has no line to either side.
+      points: { show: true, size: 6, filter: (_: uPlot, at: number) => lonely(at === 1 ? read : written) },
+      value: (_: uPlot, value: number | null) => (value === null ? "–" : value.toLocaleString("en")),
     });
     chart = new uPlot(
       {
@@ -35,15 +37,15 @@ export function drawChart(host: HTMLElement, { days, read, written, requests }: 
         axes: [axis, { ...axis, scale: "rows", size: 64, values: (_, values) => values.map(short) }],
         series: [
           {
+            label: texts.usage.day,
             value: (_, seconds) =>
               seconds === null ? "–" : new Date(seconds * 1000).toISOString().slice(0, 10),
           },
           line(texts.usage.read, "--series-1", "rows"),
           line(texts.usage.written, "--series-2", "rows"),
-          line(texts.usage.requests, "--series-3", "rows"),
         ],
       },
-      [[...days], [...read], [...written], [...requests]],
+      [[...days], [...read], [...written]],
       host,
     );
   };
@@ -57,6 +59,13 @@ export function drawChart(host: HTMLElement, { days, read, written, requests }: 
     dark.removeEventListener("change", draw);
     chart?.destroy();
   };
+}
+
+/** The places of values that have none beside them. */
+function lonely(values: Series["read"]): number[] {
+  return [...values.keys()].filter(
+    (i) => values[i] !== null && (values[i - 1] ?? null) === null && (values[i + 1] ?? null) === null,
+  );
 }
 
 /** A colour of the style sheet as a canvas takes it. */

@@ -6,7 +6,6 @@ export interface Series {
   readonly days: readonly number[];
   readonly read: readonly (number | null)[];
   readonly written: readonly (number | null)[];
-  readonly requests: readonly (number | null)[];
 }
 
 const daySeconds = 86_400;
@@ -25,12 +24,12 @@ export function seriesOf(
   const broken = new Set(gaps.map(({ at }) => at.slice(0, 10)));
   const days: number[] = [];
   for (let day = fromSeconds - (fromSeconds % daySeconds); day < toSeconds; day += daySeconds) days.push(day);
-  const line = (member: "rows_read" | "rows_written" | "requests") =>
+  const line = (member: "rows_read" | "rows_written") =>
     days.map((day) => {
       const key = dayKey(day);
       return broken.has(key) ? null : (byDay.get(key)?.[member] ?? 0);
     });
-  return { days, read: line("rows_read"), written: line("rows_written"), requests: line("requests") };
+  return { days, read: line("rows_read"), written: line("rows_written") };
 }
 
 /** The name of a day in the sums: `2026-01-31`. */

@@ -167,7 +167,7 @@ function UserActions({ user, onChanged, onDeleted }: UserActionsProps) {
 function Sessions({ user }: { readonly user: User }) {
   const sessions = useLoaded(
     async (signal) => {
-      const query = new URLSearchParams({ "where[user_id]": user.id, sort: "-created_at", limit: "50" });
+      const query = new URLSearchParams({ user_id: user.id, limit: "50" });
       return (await askWhole<readonly SessionRow[]>("GET", `/sessions?${query}`, undefined, { signal })).data;
     },
     [user.id],

@@ -1,5 +1,6 @@
 import { useState } from "preact/hooks";
 import { go, hrefOf, route } from "../../app/route.js";
+import { PrincipalName } from "../../callers/principal-name.js";
 import { Badge } from "../../parts/badge.js";
 import { Button } from "../../parts/button.js";
 import { Select } from "../../parts/field.js";
@@ -90,9 +91,7 @@ export default function Users() {
                   { title: texts.app.created, of: ({ created_at: at }) => <Time at={at} /> },
                   {
                     title: texts.app.by,
-                    of: ({ created_by: by }) => (
-                      <span class="muted mono small">{by ?? texts.users.themselves}</span>
-                    ),
+                    of: ({ created_by: by }) => <PrincipalName value={by} none={texts.users.themselves} />,
                   },
                 ]}
               />

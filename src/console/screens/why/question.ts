@@ -16,11 +16,14 @@ export const actions: readonly Action[] = ["read", "create", "update", "delete",
 /** The parts of a question as the server takes them, or why they are none. */
 export type AskedFor =
   | { readonly body: object }
-  | { readonly wrong: "key" | "values"; readonly column: string | null };
+  | { readonly wrong: "key" | "values"; readonly column: string | null }
+  /** Something has to be said before there is an answer. */
+  | { readonly missing: "row" | "values" };
 
 /** A question as the body of a request, without who asks. */
 export function bodyOf({ table, action, key, values }: Question, shape: TableShape): AskedFor {
   const parts: Record<string, unknown> = { action, table };
+  const isOfRow = action === "update" || action === "delete";
   if (action !== "create" && Object.values(key).some((text) => text !== "")) {
     const parsed: Record<string, unknown> = {};
     for (const name of shape.primary_key) {
@@ -30,10 +33,11 @@ export function bodyOf({ table, action, key, values }: Question, shape: TableSha
       parsed[name] = value.value;
     }
     parts.key = parsed;
-  }
+  } else if (isOfRow) return { missing: "row" };
   if (action === "create" || action === "update") {
     const given = valuesOf(values);
     if (given === null) return { wrong: "values", column: null };
+    if (action === "update" && Object.keys(given).length === 0) return { missing: "values" };
     parts.values = given;
   }
   return { body: parts };

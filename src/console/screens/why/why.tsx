@@ -122,11 +122,10 @@ const typingMs = 250;
 function AnswerOf({ schema, question, as }: AnswerOfProps) {
   const shape = schema.tables.find(({ name }) => name === question.table)!;
   const asked = bodyOf(question, shape);
-  const needsRow = question.action === "update" || question.action === "delete";
-  const isReady = "body" in asked && (!needsRow || "key" in asked.body);
+  const isReady = "body" in asked;
   const answer = useLoaded(
     async (signal) => {
-      if (!isReady || !("body" in asked)) return { explanation: null };
+      if (!isReady) return { explanation: null };
       // Not a request for each key that is pressed.
       await new Promise((resolve) => setTimeout(resolve, typingMs));
       signal.throwIfAborted();
@@ -142,7 +141,7 @@ function AnswerOf({ schema, question, as }: AnswerOfProps) {
           {asked.wrong === "key" ? texts.why.wrongKey(asked.column ?? "") : texts.why.wrongValues}
         </p>
       )}
-      {!isReady && !("wrong" in asked) && <Empty icon="why" title={texts.why.needsRow} />}
+      {"missing" in asked && <Empty icon="why" title={texts.why.missing[asked.missing]} />}
       {isReady && (
         <View of={answer}>
           {({ explanation }) => explanation && <ExplanationView schema={schema} explanation={explanation} />}
