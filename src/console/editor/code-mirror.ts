@@ -77,7 +77,10 @@ const typedOverSelection = EditorView.domEventHandlers({
   beforeinput: (event, view) => {
     const isPlain = event.inputType === "insertText" && event.data !== null && !view.composing;
     if (!isPlain || view.state.selection.main.empty || view.state.readOnly) return false;
-    view.dispatch(view.state.replaceSelection(event.data!), { userEvent: "input.type", scrollIntoView: true });
+    view.dispatch(view.state.replaceSelection(event.data!), {
+      userEvent: "input.type",
+      scrollIntoView: true,
+    });
     event.preventDefault();
     return true;
   },
