@@ -10,12 +10,13 @@ const widthOfType: Record<ColumnType, number> = {
   blob: 7,
 };
 
-const characterWidth = 0.52;
-const around = 3.4;
+/** Of the name, and of the type in smaller letters beside it. */
+const characterWidth = { name: 0.53, type: 0.42 };
+const around = 2.6;
 
 /** How wide a column is at first, in rem: what its type needs, or its name. */
 export function columnWidth({ name, type, references }: Column): number {
-  const forName = name.length * characterWidth + around;
+  const forName = name.length * characterWidth.name + type.length * characterWidth.type + around;
   // Of a key that leads elsewhere the beginning is enough.
   const forValue = references === null ? widthOfType[type] : 10;
   return Math.min(24, Math.max(forValue, forName));

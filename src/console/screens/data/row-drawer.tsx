@@ -110,6 +110,8 @@ function RowForm(props: RowDrawerProps & { readonly rowKey: Row | null }) {
     ...callerParameters(as),
     ...(rowKey && { key: JSON.stringify(rowKey) }),
   };
+  const firstOpen =
+    row === null ? columns.find((column) => isOpen(column.name, isOfPeople(column)))?.name : null;
   const fields = columns.map((column) => (
     <RowField
       key={column.name}
@@ -121,7 +123,7 @@ function RowForm(props: RowDrawerProps & { readonly rowKey: Row | null }) {
       state={states[column.name] ?? { mode: "kept" }}
       problem={problems[column.name] ?? null}
       isOpen={isOpen(column.name, isOfPeople(column))}
-      isFocused={column.name === opened}
+      isFocused={column.name === (opened ?? firstOpen)}
       onChange={(state) => setStates((before) => ({ ...before, [column.name]: state }))}
     />
   ));

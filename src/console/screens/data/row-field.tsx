@@ -122,6 +122,7 @@ function Input({ id, column, value, state, otherwise, isNew, isFocused, onChange
     if (isFocused) field.current?.focus();
   }, []);
   const isNull = state.mode === "null" || (state.mode === "kept" && value === null);
+  const isDefaultNull = isNew && state.mode === "kept" && otherwise === null;
   const text = state.mode === "value" ? state.text : isNull ? "" : textAtFirst(column, value);
   const set = (next: string) => onChange({ mode: "value", text: next });
   const placeholder = isNull
@@ -181,7 +182,7 @@ function Input({ id, column, value, state, otherwise, isNew, isFocused, onChange
           }}
         />
       )}
-      {!column.not_null && column.type !== "boolean" && !isNull && (
+      {!column.not_null && column.type !== "boolean" && !isNull && !isDefaultNull && (
         <Button isSmall kind="quiet" onPress={() => onChange({ mode: "null" })}>
           {texts.values.setNull}
         </Button>
