@@ -1,10 +1,15 @@
-import type { Context, MiddlewareHandler } from "hono";
+import type { Context } from "hono";
 import { adminRefusal } from "./admin/authorize.js";
+import { consolePage, toPage } from "./admin/console/page.js";
+import { consoleRoutes } from "./admin/console/routes.js";
 import { adminRoutes } from "./admin/routes.js";
 import { createAccessTokens } from "./auth/access-token.js";
 import { createCallers } from "./auth/callers.js";
+import { consoleGuard, isOfOwnPages } from "./auth/console-origin.js";
 import type { AuthContext } from "./auth/context.js";
+import type { TakenCookies } from "./auth/credential.js";
 import { crossSiteGuard } from "./auth/cross-site.js";
+import { identifiedBy } from "./auth/identified-by.js";
 import { createLinkTokens } from "./auth/links.js";
 import { MailAllowance } from "./auth/mail-allowance.js";
 import type { ProviderEndpoints } from "./auth/oauth/provider.js";
@@ -19,17 +24,16 @@ import { retireChanges } from "./changes/retention.js";
 import { toHex } from "./encoding/hex.js";
 import { type Keyring, mapKeyring } from "./encoding/keyring.js";
 import { deriveBytes, type KeyPurpose } from "./encoding/secret-keys.js";
-import { tellOf } from "./http/answer-facts.js";
-import { readAhead } from "./http/body.js";
 import { byMethod, refuse } from "./http/by-method.js";
 import { addressUnit } from "./http/client-address.js";
 import { cors } from "./http/cors.js";
-import { isLoopbackHost } from "./http/loopback.js";
+import { loopbackHostsOnly } from "./http/loopback-hosts-only.js";
 import type { OriginPolicy } from "./http/origin.js";
 import { isRefusal, Refusal } from "./http/refusal.js";
 import { everyAnswer, json } from "./http/respond.js";
 import { type Fetch, router } from "./http/router.js";
 import { strictTransportSecurity, transportSecurity } from "./http/transport-security.js";
+import { failedRequest } from "./log/failed-request.js";
 import { createRequestLog } from "./log/request-log.js";
 import { createRouteOf } from "./log/route-of.js";
 import { createOutbox } from "./mail/outbox.js";
@@ -40,15 +44,10 @@ import { createRecorder } from "./metering/recorder.js";
 import { retireReceipts } from "./metering/retention.js";
 import { openApi } from "./openapi/route.js";
 import { operationRoutes } from "./operations/routes.js";
-import {
-  type Database,
-  DeadlineError,
-  OutcomeUnknownError,
-  QueueFullError,
-  UnavailableError,
-} from "./platform/database.js";
+import type { ConsoleFiles } from "./platform/console-files.js";
+import type { Database } from "./platform/database.js";
 import { keyringCipher } from "./platform/keyring-cipher.js";
-import { HasherBusyError, type Platform } from "./platform/platform.js";
+import type { Platform } from "./platform/platform.js";
 import type { Config } from "./project/config.js";
 import { isMetered } from "./project/is-metered.js";
 import { createProjectSource } from "./schema/project-source.js";
@@ -81,6 +80,13 @@ export interface AppOptions {
    * sign-in providers begin with it, never with a request's Host header, which the caller can choose.
    */
   readonly publicBaseUrl: string;
+  /** The files of the console's page; null where the runtime serves them by itself. */
+  readonly consoleFiles: ConsoleFiles | null;
+  /**
+   * The URL of the address that the console and `/admin/api` have for themselves, without a slash at the end; null where
+   * they have none. `consoleFetch` then answers what comes there, and `fetch` nothing of them.
+   */
+  readonly consoleUrl: string | null;
   /**
    * Adds a header to a response. `env` is what the runtime passed beside the request. Under Node, the header is set
    * on the socket's response, because modifying the Response object costs a tenth of the time of reading a row.
@@ -127,22 +133,19 @@ export async function createApp(options: AppOptions) {
   const cursors: Cursors = { cipher, random: platform.random };
   const tokens = createAccessTokens(await keysFor("access token"));
 
-  const callers = createCallers({
-    database,
-    clock,
-    tokens,
-    cookieMode: config.auth.cookie_mode,
-    sessionMaxAgeMs: config.auth.session_max_age_secs * 1000,
-  });
-  const identified: MiddlewareHandler<Env> = async (c, next) => {
-    await readAhead(c.req.raw, config.api.max_body_bytes);
-    const identity = await callers.identify(c.req.raw.headers);
-    if (isRefusal(identity)) return identity.toResponse();
-    c.set("caller", identity.caller);
-    await next();
-    tellOf(c.req.raw, c.res, { principal: identity.caller });
-    return undefined;
-  };
+  const callersBy = (cookies: TakenCookies) =>
+    createCallers({
+      database,
+      clock,
+      tokens,
+      cookies,
+      sessionMaxAgeMs: config.auth.session_max_age_secs * 1000,
+    });
+  const callers = callersBy({ access: config.auth.cookie_mode, console: false });
+  const adminCallers = callersBy({ access: config.auth.cookie_mode, console: config.console.enabled });
+  const bodyBytesMax = config.api.max_body_bytes;
+  const identified = identifiedBy(callers, bodyBytesMax);
+  const adminIdentified = identifiedBy(adminCallers, bodyBytesMax);
 
   const metrics = new Metrics();
   const recorder = isMetered(config) ? createRecorder(platform.journal, platform) : null;
@@ -186,15 +189,30 @@ export async function createApp(options: AppOptions) {
     trustProxy: config.server.trust_proxy,
     cookies: config.auth.cookie_mode,
   };
+  const clientOf = (c: Context) => addressUnit(options.clientAddress(c.req.raw, c.env));
   const app = router<Env>();
   if (origins.cookies) app.use(crossSiteGuard(origins));
   app.all("/health", byMethod({ GET: () => health(database) }));
-  app.route(
-    "/auth",
-    authRoutes(auth, callers, identified, (c) => addressUnit(options.clientAddress(c.req.raw, c.env))),
-  );
-  app.use("/admin/api/*", identified);
-  app.route("/admin/api", adminRoutes({ platform, config, projects, readSchemaFile, cursors }));
+  app.route("/auth", authRoutes(auth, callers, identified, clientOf));
+
+  // With an address of its own, the console is of no other origin that pages may come from.
+  const ownConsole = options.consoleUrl === null ? null : router<Env>();
+  const consoleOrigins: OriginPolicy =
+    options.consoleUrl === null
+      ? origins
+      : { ...origins, allowed: new Set(), anyAllowed: false, own: new URL(options.consoleUrl).origin };
+  if (ownConsole !== null && origins.cookies) ownConsole.use(crossSiteGuard(consoleOrigins));
+  const admin = ownConsole ?? app;
+  if (config.console.enabled) {
+    const guard = consoleGuard(consoleOrigins);
+    admin.all("/console/", toPage);
+    admin.route("/console", consolePage(options.consoleFiles));
+    const services = { auth, own: consoleOrigins, addressOf: clientOf, guard, identified: adminIdentified };
+    admin.route("/admin/api", consoleRoutes(services));
+    admin.use("/admin/api/*", guard);
+  }
+  admin.use("/admin/api/*", adminIdentified);
+  admin.route("/admin/api", adminRoutes({ platform, config, projects, readSchemaFile, cursors }));
   app.get("/metrics", identified, (c) => {
     const refusal = adminRefusal(c.var.caller);
     if (refusal !== null) return refusal.toResponse();
@@ -204,31 +222,25 @@ export async function createApp(options: AppOptions) {
   app.all("/metrics", refuse("GET"));
   const document = openApi({ callers, projects, config, publicBaseUrl });
   app.all("/openapi.json", byMethod({ GET: (c) => document(c.req.raw) }));
-  const failed = (error: unknown): Refusal => {
-    if (error instanceof DeadlineError) return deadlineExceeded;
-    if (error instanceof QueueFullError) return queueFull(error);
-    if (error instanceof OutcomeUnknownError) return outcomeUnknown;
-    if (error instanceof UnavailableError || error instanceof HasherBusyError)
-      return new Refusal("unavailable", "the server is too busy or its storage unavailable");
-    log.error("a request failed", error);
-    return new Refusal("internal", "something went wrong");
-  };
+  const failed = (error: unknown) => failedRequest(log, error);
   const isLogged = config.log.format !== "off";
   const streams = new Streams(config.sync);
-  const clientOf = (c: Context) => addressUnit(options.clientAddress(c.req.raw, c.env));
   const api: ApiServices = { platform, config, callers, projects, cursors, meter, failed, isLogged };
   const sync = { ...api, streams, sharedPages: new SharedPages(), counts: metrics, clientOf };
   const endpoints = new Map([...syncEndpoints(sync), ...writesEndpoints(api)]);
   app.route("/api", tableRoutes(api, endpoints));
   app.route("/ops", operationRoutes(api));
-  app.notFound(() => new Refusal("not_found", "no such resource").toResponse());
-  app.onError((error) => failed(error).toResponse());
+  const routers = ownConsole === null ? [app] : [app, ownConsole];
+  for (const each of routers) {
+    each.notFound(() => new Refusal("not_found", "no such resource").toResponse());
+    each.onError((error) => failed(error).toResponse());
+  }
   const requestLog = createRequestLog({
     settings: config.log,
     clock,
     random: platform.random,
     log,
-    routeOf: createRouteOf(app.routes.map(({ path }) => path)),
+    routeOf: createRouteOf(routers.flatMap(({ routes }) => routes.map(({ path }) => path))),
     clientAddress: options.clientAddress,
   });
   /** The tables of the schema in force that keep history. */
@@ -266,33 +278,28 @@ export async function createApp(options: AppOptions) {
       await recorder?.finish(databaseJournal(database));
     },
   };
-  const crossOrigin = cors(origins, app.fetch);
-  const answer = loopbackOnly ? loopbackHostsOnly(crossOrigin) : crossOrigin;
-  const isStrict = transportSecurity(origins);
-  const fetch: Fetch = async (request, ...rest) => {
-    const from = clock.elapsed();
-    const response = await answer(request, ...rest);
-    if (isStrict(request)) options.addHeader(response, strictTransportSecurity, rest[0]);
-    const ms = clock.elapsed() - from;
-    metrics.request(request.method, request.url, response.status, ms);
-    requestLog?.(request, rest[0], response, ms);
-    return response;
+  const answering = (router: { readonly fetch: Fetch }, policy: OriginPolicy): Fetch => {
+    const crossOrigin = cors(policy, isOfOwnPages, router.fetch);
+    const answer = loopbackOnly ? loopbackHostsOnly(crossOrigin) : crossOrigin;
+    const isStrict = transportSecurity(policy);
+    return async (request, ...rest) => {
+      const from = clock.elapsed();
+      const response = await answer(request, ...rest);
+      if (isStrict(request)) options.addHeader(response, strictTransportSecurity, rest[0]);
+      const ms = clock.elapsed() - from;
+      metrics.request(request.method, request.url, response.status, ms);
+      requestLog?.(request, rest[0], response, ms);
+      return response;
+    };
   };
-  return { fetch, upkeep, endStreams: () => streams.end() };
+  return {
+    fetch: answering(app, origins),
+    /** Answers what comes to `AppOptions.consoleUrl`; null where there is no such address. */
+    consoleFetch: ownConsole && answering(ownConsole, consoleOrigins),
+    upkeep,
+    endStreams: () => streams.end(),
+  };
 }
-
-const deadlineExceeded = new Refusal(
-  "deadline_exceeded",
-  "this took longer than api.deadline_ms, or for a key api.key_deadline_ms, allows: fewer rows, a narrower filter or an index would help",
-);
-const queueFull = ({ retryAfterMs }: QueueFullError) =>
-  new Refusal("rate_limited", "too much long work is waiting, or the last one of yours was interrupted", {
-    headers: { "Retry-After": String(Math.ceil(retryAfterMs / 1000)) },
-  });
-const outcomeUnknown = new Refusal(
-  "outcome_unknown",
-  "the database's answer was lost: whether this was done is not known",
-);
 
 /** `GET /health`: 200 if the database answers, else 503. */
 async function health(database: Database): Promise<Response> {
@@ -302,15 +309,4 @@ async function health(database: Database): Promise<Response> {
   } catch {
     return new Refusal("unavailable", "the database does not answer").toResponse();
   }
-}
-
-/**
- * Refuses requests whose Host is no loopback name or address. This stops DNS rebinding: a web page whose domain name
- * is made to resolve to 127.0.0.1 still sends that name as Host.
- */
-function loopbackHostsOnly(answer: Fetch): Fetch {
-  return (request, ...rest) =>
-    isLoopbackHost(new URL(request.url).hostname)
-      ? answer(request, ...rest)
-      : new Refusal("forbidden", "the development secret serves loopback hosts only").toResponse();
 }

@@ -22,7 +22,16 @@ const mayImport: Record<string, readonly string[]> = {
   metering: ["encoding", "platform"],
   changes: ["platform", "sqlite"],
   schema: ["changes", "http", "platform", "problems", "project", "rules", "sqlite"],
-  auth: ["encoding", "http", "platform", "problems", "project", "rules/ast.ts", "sqlite/names.ts"],
+  auth: [
+    "changes/transactions.ts",
+    "encoding",
+    "http",
+    "platform",
+    "problems",
+    "project",
+    "rules/ast.ts",
+    "sqlite/names.ts",
+  ],
   tables: [
     "auth/callers.ts",
     "auth/principal.ts",

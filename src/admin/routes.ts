@@ -1,4 +1,5 @@
 import type { Context } from "hono";
+import { unconfirmedRefusal } from "../auth/confirmation.js";
 import type { Caller } from "../auth/principal.js";
 import { refuse } from "../http/by-method.js";
 import { Refusal, responseOf } from "../http/refusal.js";
@@ -16,30 +17,45 @@ type Env = { Variables: { caller: Caller } };
 /** The answer where the id in the path has a NUL character, which no stored id has. */
 const nothingThere = new Refusal("not_found", "no such resource");
 
+/**
+ * Whether a caller from the console has to have typed the password within the last minutes (`unconfirmedRefusal`): for
+ * what makes, changes or removes users, keys or tables, or signs everybody out.
+ */
+type Confirmation = "confirmed" | "unconfirmed";
+
+const endpoints: readonly (readonly [
+  method: string,
+  path: string,
+  handle: AdminHandler,
+  by: Confirmation,
+])[] = [
+  ["POST", "/schema/plan", planSchema, "unconfirmed"],
+  ["POST", "/schema/apply", applySchema, "confirmed"],
+  ["GET", "/users", getUsers, "unconfirmed"],
+  ["POST", "/users", postUser, "confirmed"],
+  ["PATCH", "/users/:id", patchUser, "confirmed"],
+  ["DELETE", "/users/:id", removeUser, "confirmed"],
+  ["POST", "/users/:id/revoke-sessions", revokeUserSessions, "unconfirmed"],
+  ["POST", "/revoke-sessions", revokeAllSessions, "confirmed"],
+  ["GET", "/service-keys", getServiceKeys, "unconfirmed"],
+  ["POST", "/service-keys", postServiceKey, "confirmed"],
+  ["DELETE", "/service-keys/:id", removeServiceKey, "confirmed"],
+  ["GET", "/usage", getUsage, "unconfirmed"],
+  ["GET", "/operations", getOperations, "unconfirmed"],
+];
+
 /** The routes under /admin/api (docs/reference/http.md#endpoints). They expect the caller in `c.var.caller`. */
 export function adminRoutes(services: AdminServices) {
   const routes = router<Env>();
-  const endpoints: readonly (readonly [method: string, path: string, handle: AdminHandler])[] = [
-    ["POST", "/schema/plan", planSchema],
-    ["POST", "/schema/apply", applySchema],
-    ["GET", "/users", getUsers],
-    ["POST", "/users", postUser],
-    ["PATCH", "/users/:id", patchUser],
-    ["DELETE", "/users/:id", removeUser],
-    ["POST", "/users/:id/revoke-sessions", revokeUserSessions],
-    ["POST", "/revoke-sessions", revokeAllSessions],
-    ["GET", "/service-keys", getServiceKeys],
-    ["POST", "/service-keys", postServiceKey],
-    ["DELETE", "/service-keys/:id", removeServiceKey],
-    ["GET", "/usage", getUsage],
-    ["GET", "/operations", getOperations],
-  ];
-  for (const [method, path, handle] of endpoints)
+  for (const [method, path, handle, by] of endpoints)
     routes.on(method, path, async (c: Context<Env>) => {
       const { caller } = c.var;
       const id = c.req.param("id") ?? "";
+      const unconfirmed =
+        by === "confirmed" ? unconfirmedRefusal(caller, services.platform.clock.now()) : null;
       const answer =
         adminRefusal(caller) ??
+        unconfirmed ??
         (id.includes("\0") ? nothingThere : await handle({ request: c.req.raw, services, id, caller }));
       return responseOf(answer);
     });

@@ -1,16 +1,16 @@
 import { createUser } from "../auth/administration.js";
-import { type Caller, idOf, longWorkFor, principalOf } from "../auth/principal.js";
+import { type Caller, longWorkFor, principalOf } from "../auth/principal.js";
+import { deleteEmailChanges, deleteEveryEmailChange } from "../auth/store/email-change.js";
 import { deleteCodes, deleteEveryCode } from "../auth/store/oauth.js";
 import { revokeEverySession, revokeSessions } from "../auth/store/sessions.js";
-import { changeUser, deleteUser, userById } from "../auth/store/users.js";
+import { changeUser, userById } from "../auth/store/users.js";
+import { deletionRefusal, lastAdmin, userDeletion } from "../auth/user-deletion.js";
 import { userOf } from "../auth/user-of.js";
-import { closeTransaction, forgetUser, openTransaction } from "../changes/transactions.js";
 import { tell } from "../http/answer-facts.js";
 import { readJsonObject } from "../http/body.js";
 import { badRequest, isRefusal, Refusal } from "../http/refusal.js";
 import { json } from "../http/respond.js";
 import type { SecurityEvent } from "../http/security-event.js";
-import { ConstraintError, StatementError } from "../platform/database.js";
 import { usersTable } from "../sqlite/names.js";
 import type { AdminRequest, AdminServices } from "./services.js";
 import { listSystemRows, systemList } from "./system-list.js";
@@ -97,33 +97,28 @@ function changeOf(disabled: boolean | null, role: "user" | "admin" | null): Secu
 export async function removeUser({ services, id, caller }: AdminRequest): Promise<Response | Refusal> {
   const { platform, config } = services;
   try {
-    const by = {
-      at: platform.clock.now(),
-      principalKind: caller.kind,
-      principalId: idOf(caller),
-      attemptId: null,
-    };
-    // Rows that refer to the user are changed with it.
-    const statements = [openTransaction(by), deleteUser(id), ...closeTransaction, forgetUser(id)];
+    const statements = userDeletion({ id, by: caller, now: platform.clock.now(), owner: null });
     const [, deleted] = await platform.database.batch(statements, longWorkFor(caller, config.api));
     if (deleted!.rows.length === 0) return missingOrLast(services, id);
     return tell(json({ data: { id } }), { target: id });
   } catch (error) {
-    if (error instanceof ConstraintError) return refusedBy(error);
-    // The statement that deletes the user is sound, so the error is in SQL of the tables that refer to users, such as a
-    // trigger.
-    if (error instanceof StatementError) return notRemovable;
-    throw error;
+    const refusal = deletionRefusal(error);
+    if (refusal === null) throw error;
+    return refusal;
   }
 }
 
-/** POST /admin/api/users/{id}/revoke-sessions: ends every session of the user and voids their exchange codes. */
+/**
+ * POST /admin/api/users/{id}/revoke-sessions: ends every session of the user, and voids their
+ * exchange codes and a change of the address that is not confirmed yet.
+ */
 export async function revokeUserSessions({ services, id }: AdminRequest): Promise<Response | Refusal> {
   const { platform } = services;
   const [revoked, found] = await platform.database.batch([
     revokeSessions(id, platform.clock.now()),
     userById(id),
     deleteCodes(id),
+    deleteEmailChanges(id),
   ]);
   if (found!.rows.length === 0) return noSuchUser;
   return tell(json({ data: { revoked_sessions: revoked!.rows.length } }), { target: id });
@@ -131,11 +126,11 @@ export async function revokeUserSessions({ services, id }: AdminRequest): Promis
 
 /**
  * POST /admin/api/revoke-sessions: ends every session of everybody, the caller's own included, and voids all exchange
- * codes.
+ * codes and changes of addresses.
  */
 export async function revokeAllSessions({ services, caller }: AdminRequest): Promise<Response | Refusal> {
   const { platform, config } = services;
-  const statements = [revokeEverySession(platform.clock.now()), deleteEveryCode()];
+  const statements = [revokeEverySession(platform.clock.now()), deleteEveryCode(), deleteEveryEmailChange()];
   // Not by the caller's own deadline: it must not fail because there are many.
   const long = { ...longWorkFor(caller, config.api), withinMs: config.api.key_deadline_ms };
   const [revoked] = await platform.database.batch(statements, long);
@@ -151,19 +146,9 @@ async function isAdmin({ platform }: AdminServices, id: string): Promise<boolean
 const mayNotMake = (role: string | null, caller: Caller): boolean =>
   role === "admin" && caller.kind === "key";
 const noAdminsByKey = new Refusal("forbidden", "a key cannot make admins");
-const stillReferred = new Refusal("conflict", "rows of a table still refer to the user: delete those first");
-/** A trigger of the owner's says in its own words why the user has to stay. */
-const refusedBy = ({ kind, detail }: ConstraintError): Refusal =>
-  kind === "trigger" && detail !== null ? new Refusal("conflict", detail) : stillReferred;
-const notRemovable = new Refusal(
-  "conflict",
-  "rows that refer to the user cannot be changed or removed, as a trigger or a check of theirs fails: see to those first",
-);
 const noSuchUser = new Refusal("not_found", "no such user");
 
 async function missingOrLast({ platform }: AdminServices, id: string): Promise<Refusal> {
   const [found] = await platform.database.query([userById(id)]);
-  return found!.rows.length === 0
-    ? noSuchUser
-    : new Refusal("conflict", "this is the last enabled admin: make another one first");
+  return found!.rows.length === 0 ? noSuchUser : lastAdmin;
 }

@@ -5,7 +5,7 @@ import type { AccessClaims, AccessTokens } from "./access-token.js";
 import { hashSecret } from "./api-key.js";
 import type { Credential } from "./credential.js";
 import { anonymous, type Caller } from "./principal.js";
-import { apiKeyCheck, schemaVersionCheck, sessionCheck } from "./store/checks.js";
+import { apiKeyCheck, consoleCheck, schemaVersionCheck, sessionCheck } from "./store/checks.js";
 
 /**
  * Whom a credential names. The signature of an access token, or the form of an API key, was verified already. Whether
@@ -14,7 +14,9 @@ import { apiKeyCheck, schemaVersionCheck, sessionCheck } from "./store/checks.js
 export type Claim =
   | { readonly kind: "anonymous" }
   | { readonly kind: "user"; readonly claims: AccessClaims }
-  | { readonly kind: "key"; readonly hash: string };
+  | { readonly kind: "key"; readonly hash: string }
+  /** A session of the console, by the hash of its token. */
+  | { readonly kind: "console"; readonly hash: string };
 
 /** The refusal, 401, of every credential that is not accepted. */
 export const unauthorized = new Refusal("unauthorized", "the credential is malformed, expired or revoked");
@@ -31,6 +33,8 @@ export function claimOf(credential: Credential, tokens: AccessTokens, now: numbe
       return unauthorized;
     case "api_key":
       return whenThere(hashSecret(credential.secret), (hash) => ({ kind: "key", hash }));
+    case "console_token":
+      return whenThere(hashSecret(credential.token), (hash) => ({ kind: "console", hash }));
     case "access_token":
       return whenThere(tokens.verify(credential.token, now), (claims) =>
         claims === null ? unauthorized : { kind: "user", claims },
@@ -50,6 +54,8 @@ export function checkStatement(claim: Claim, now: number, sessionMaxAgeMs: numbe
       return sessionCheck(claim.claims.sessionId, now - sessionMaxAgeMs);
     case "key":
       return apiKeyCheck(claim.hash, now);
+    case "console":
+      return consoleCheck(claim.hash, now, now - sessionMaxAgeMs);
   }
 }
 
@@ -60,7 +66,8 @@ export function checkStatement(claim: Claim, now: number, sessionMaxAgeMs: numbe
 export type CheckedRow = Result["rows"][number];
 
 /** The caller, where the row of `checkStatement` confirms the claim; otherwise `unauthorized`. */
-export function callerOf(claim: Claim, [, id, first, second, third]: CheckedRow): Caller | Refusal {
+export function callerOf(claim: Claim, row: CheckedRow): Caller | Refusal {
+  const [, id, first, second, third] = row;
   switch (claim.kind) {
     case "anonymous":
       return anonymous;
@@ -75,5 +82,30 @@ export function callerOf(claim: Claim, [, id, first, second, third]: CheckedRow)
       return id === null
         ? unauthorized
         : { kind: "key", id: id as string, scopes: JSON.parse(first as string) };
+    case "console":
+      return id === null ? unauthorized : consoleCaller(row);
   }
+}
+
+function consoleCaller(row: CheckedRow): Caller {
+  const [, id, email, role, verified, sessionId, expiresAtMs, confirmedUntilMs] = row as readonly [
+    version: number | null,
+    id: string,
+    email: string,
+    role: string,
+    verified: number,
+    sessionId: string,
+    expiresAtMs: number,
+    confirmedUntilMs: number,
+  ];
+  const emailVerified = verified === 1;
+  return {
+    kind: "user",
+    id,
+    email,
+    emailVerified,
+    role,
+    sessionId,
+    console: { expiresAtMs, confirmedUntilMs },
+  };
 }

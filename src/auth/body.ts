@@ -48,6 +48,28 @@ export async function readEmailAndPassword(request: Request): Promise<EmailAndPa
   return typeof password === "string" ? { email, password } : badPassword;
 }
 
+/** Reads `email` and `password` of a change of the address. The password may be left out, which gives null. */
+export async function readEmailAndOptionalPassword(
+  request: Request,
+): Promise<{ readonly email: string; readonly password: string | null } | Refusal> {
+  const body = await readAuthBody(request);
+  if (isRefusal(body)) return body;
+  const { email } = body;
+  if (typeof email !== "string" || !isEmail(email)) return badEmail;
+  const password = optionalPassword(body);
+  return isRefusal(password) ? password : { email, password };
+}
+
+/** Reads `password` of the body of a deletion. It may be left out, which gives null. */
+export async function readOptionalPassword(request: Request): Promise<string | null | Refusal> {
+  const body = await readAuthBody(request);
+  return isRefusal(body) ? body : optionalPassword(body);
+}
+
+function optionalPassword({ password = null }: Readonly<Record<string, unknown>>): string | null | Refusal {
+  return password === null || typeof password === "string" ? password : badPassword;
+}
+
 /** Reads `token`, the secret of a mailed link. */
 export async function readToken(request: Request): Promise<string | Refusal> {
   const body = await readAuthBody(request);

@@ -6,7 +6,7 @@ import type { Clock } from "../platform/platform.js";
 import type { AccessTokens } from "./access-token.js";
 import { type CheckedRow, type Claim, callerOf, checkStatement, claimOf } from "./authenticate.js";
 import { CheckedDatabase, UnexpectedRowError } from "./checked-database.js";
-import { readCredential } from "./credential.js";
+import { readCredential, type TakenCookies } from "./credential.js";
 import type { Caller } from "./principal.js";
 
 /** A caller, and the version of the schema in force, which the same query found. */
@@ -37,14 +37,13 @@ export interface Callers {
 }
 
 /**
- * What `createCallers` needs. `cookieMode` says whether an access token may come in a cookie; sessions last
- * `sessionMaxAgeMs`.
+ * What `createCallers` needs. `cookies` says which cookies count as credentials; sessions last `sessionMaxAgeMs`.
  */
 export interface CallerServices {
   readonly database: Database;
   readonly clock: Clock;
   readonly tokens: AccessTokens;
-  readonly cookieMode: boolean;
+  readonly cookies: TakenCookies;
   readonly sessionMaxAgeMs: number;
 }
 
@@ -53,16 +52,17 @@ const rememberedBytesMax = 262_144;
 const roundsMax = 5;
 
 /**
- * The callers of one server. It remembers the last schema version, the ids and scopes of API keys, whether users have
+ * The callers of one server. It remembers the last schema version, API keys and sessions of the console, whether users have
  * confirmed their addresses, and the sessions that have ended, to predict what the next checks will find.
  */
 export function createCallers(services: CallerServices): Callers {
-  const { database, clock, tokens, cookieMode, sessionMaxAgeMs } = services;
+  const { database, clock, tokens, cookies, sessionMaxAgeMs } = services;
   let schemaVersion: CheckedRow[0] = null;
   /**
-   * What the database said of API keys (their ids and scopes), by the hash of the key. The key itself does not tell it.
+   * What the database said of API keys (their ids and scopes) and of sessions of the console, by the hash of the key or
+   * the token, which itself does not tell it.
    */
-  const keys = new Memo<CheckedRow>(rememberedBytesMax, {
+  const byHash = new Memo<CheckedRow>(rememberedBytesMax, {
     weigh: (hash, row) => hash.length + row.join().length,
   });
   /**
@@ -84,8 +84,9 @@ export function createCallers(services: CallerServices): Callers {
         if (ended.find(sessionId)) return null;
         return [schemaVersion, userId, email, role, verified.find(userId) ?? lastVerified];
       }
-      case "key": {
-        const known = keys.find(claim.hash);
+      case "key":
+      case "console": {
+        const known = byHash.find(claim.hash);
         return known === undefined ? null : [schemaVersion, ...known];
       }
     }
@@ -102,9 +103,9 @@ export function createCallers(services: CallerServices): Callers {
         lastVerified = known[3] as number;
         verified.set(userId, lastVerified);
       }
-    } else if (claim.kind === "key") {
-      if (known[0] === null) keys.delete(claim.hash);
-      else keys.set(claim.hash, known);
+    } else if (claim.kind !== "anonymous") {
+      if (known[0] === null) byHash.delete(claim.hash);
+      else byHash.set(claim.hash, known);
     }
   };
 
@@ -114,7 +115,7 @@ export function createCallers(services: CallerServices): Callers {
   };
 
   const claimIn = (headers: Headers, nowMs: number) =>
-    claimOf(readCredential(headers, cookieMode), tokens, nowMs);
+    claimOf(readCredential(headers, cookies), tokens, nowMs);
 
   return {
     identify: async (headers) => {

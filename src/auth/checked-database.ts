@@ -5,12 +5,13 @@ import {
   ConstraintError,
   type LongWork,
   type Result,
+  type ResultValue,
   type Statement,
   StatementError,
   type Statements,
 } from "../platform/database.js";
 import type { CheckedRow } from "./authenticate.js";
-import { insist, withCheck } from "./store/checks.js";
+import { insist, valuesMax, withCheck, withValues } from "./store/checks.js";
 
 /**
  * The check of the caller found another caller or another schema version than expected; `found` is the row that it
@@ -47,7 +48,7 @@ export class CheckedDatabase implements Statements {
   async query(statements: readonly Statement[], long?: LongWork): Promise<readonly Result[]> {
     if (this.#confirmed) return this.#database.query(statements, long);
     const [only] = statements;
-    const isJoined = statements.length === 1 && only!.single === true;
+    const isJoined = statements.length === 1 && only!.single !== undefined;
     const sent = isJoined ? [withCheck(this.#check, only!)] : [this.#check, ...statements];
     try {
       const results = await this.#database.query(sent, long);
@@ -62,16 +63,18 @@ export class CheckedDatabase implements Statements {
   async batch(statements: readonly Statement[], long?: LongWork): Promise<readonly Result[]> {
     if (this.#confirmed) return this.#database.batch(statements, long);
     const holds = insist(this.#check, this.#expected);
-    const [question, ...others] = statements;
-    const isJoined = question?.single === true;
+    const values = valuesBefore(statements);
     try {
-      const sent = isJoined ? [withCheck(holds, question), ...others] : [holds, ...statements];
+      const sent = [
+        values.length === 0 ? holds : withValues(holds, values),
+        ...statements.slice(values.length),
+      ];
       const [first, ...results] = await this.#database.batch(sent, long);
       this.#confirmed = true;
-      return isJoined ? [withoutCheck(first!, 1), ...results] : results;
+      return [...first!.rows[0]!.slice(1).map(resultOfValue), ...results];
     } catch (error) {
       // SQLite may evaluate a statement that is joined with the check before it, so its guard says nothing of the caller.
-      if (isJoined && isAbortOf(question, error)) throw error;
+      if (values.some((value) => isAbortOf(value, error))) throw error;
       return this.#orAsk(error);
     }
   }
@@ -107,6 +110,17 @@ export class CheckedDatabase implements Statements {
     if (error instanceof ConstraintError) this.#confirmed = true;
     throw error;
   }
+}
+
+/** The statements at the beginning that can be joined with the check. */
+function valuesBefore(statements: readonly Statement[]): readonly Statement[] {
+  const end = statements.findIndex(({ single }, i) => single !== "value" || i === valuesMax);
+  return end === -1 ? statements : statements.slice(0, end);
+}
+
+/** The result of a statement that `withValues` has joined, from its column. */
+function resultOfValue(value: ResultValue): Result {
+  return { rows: value === null ? [] : [[value]], rowsWritten: 0 };
 }
 
 /** Whether it is this statement that has undone its batch. */

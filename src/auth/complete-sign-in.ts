@@ -1,7 +1,7 @@
 import { tell } from "../http/answer-facts.js";
 import type { Statement } from "../platform/database.js";
 import type { AuthContext } from "./context.js";
-import { type MadeSession, makeSession } from "./make-session.js";
+import { makeSession } from "./make-session.js";
 import type { Condition } from "./store/condition.js";
 import { openSession } from "./store/sessions.js";
 import { type PublicUser, tokenResponse } from "./token-response.js";
@@ -23,43 +23,36 @@ export interface FirstFactor {
 }
 
 /**
- * Checks a first factor and opens a session with tokens, in one batch. Every sign-in ends here: login, registration, a
- * mailed link and a provider's code. Null where the factor does not hold any more.
- *
- * This is where a second factor would be asked for: as one more outcome of `SignIn`. `signIn` would open the session
- * only for users without a second factor and store a challenge for all others, and the answer would be that challenge
- * instead of tokens.
+ * Checks a first factor and opens a session with tokens, in one batch. Null where the factor does not hold any more.
  */
 export async function completeSignIn(
   context: AuthContext,
   factor: FirstFactor,
   status: 200 | 201,
 ): Promise<Response | null> {
-  const result = await signIn(context, factor);
-  switch (result.outcome) {
-    case "signed_in": {
-      const { user, session } = result;
-      const response = await tokenResponse(context, user, session, status);
-      return tell(response, { principal: { kind: "user", id: user.id } });
-    }
-    case "factor_void":
-      return null;
-  }
+  const session = await makeSession(context);
+  const user = await signIn(context, factor, (holder) => openSession(session, holder));
+  if (user === null) return null;
+  const response = await tokenResponse(context, user, session, status);
+  return tell(response, { principal: { kind: "user", id: user.id } });
 }
 
-type SignIn =
-  | { readonly outcome: "signed_in"; readonly user: PublicUser; readonly session: MadeSession }
-  | { readonly outcome: "factor_void" };
-
-async function signIn(context: AuthContext, { before, holder, after = [] }: FirstFactor): Promise<SignIn> {
-  const session = await makeSession(context);
-  const results = await context.platform.database.batch([
-    ...before,
-    ...openSession(session, holder),
-    ...after,
-  ]);
+/**
+ * Checks a first factor and opens a session by the statements of `open`, which are those of `openSession` or its like.
+ * Every sign-in ends here: login, registration, a mailed link, a provider's code, and the console's. Returns who has
+ * signed in; null where the factor does not hold any more.
+ *
+ * This is where a second factor would be asked for: as one more outcome. The session would be opened only for users
+ * without a second factor and a challenge stored for all others, and the answer would be that challenge instead of tokens.
+ */
+export async function signIn(
+  { platform }: AuthContext,
+  { before, holder, after = [] }: FirstFactor,
+  open: (holder: Condition) => readonly Statement[],
+): Promise<PublicUser | null> {
+  const results = await platform.database.batch([...before, ...open(holder), ...after]);
   const [row] = results[before.length]!.rows;
-  if (row === undefined) return { outcome: "factor_void" };
+  if (row === undefined) return null;
   const [id, email, role] = row as [string, string, string];
-  return { outcome: "signed_in", user: { id, email, role }, session };
+  return { id, email, role };
 }

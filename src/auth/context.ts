@@ -1,5 +1,6 @@
 import type { Keyring } from "../encoding/keyring.js";
 import type { Refusal } from "../http/refusal.js";
+import type { Statements } from "../platform/database.js";
 import type { Platform } from "../platform/platform.js";
 import type { Config } from "../project/config.js";
 import type { AuthSettings } from "../project/model.js";
@@ -50,11 +51,16 @@ export interface AuthRequest {
   readonly context: AuthContext;
   /** The client's IPv4 address, or the /64 network of its IPv6 address (`addressUnit`). */
   readonly address: string;
-  /** The parameter in the path, such as the provider's name; empty where the path has none. */
+  /** The parameter in the path, such as the provider's name or an id; empty where the path has none. */
   readonly name: string;
 }
 
 /** What a handler under /auth is given whose answer depends on the caller. */
 export interface CallerRequest extends AuthRequest {
   readonly caller: Caller;
+}
+
+/** What a handler is given that reads no body: its first statements also check the caller (`Callers.run`). */
+export interface IdentifiedRequest extends CallerRequest {
+  readonly database: Statements;
 }

@@ -55,12 +55,17 @@ export function hasSessionCookie(headers: Headers): boolean {
  * is unclear which of the two cookies is meant.
  */
 function readCookie(headers: Headers, name: string): string | null {
-  const values = (headers.get("Cookie") ?? "")
+  const values = cookieValues(headers, name);
+  return values.length === 1 && values[0] !== "" ? values[0]! : null;
+}
+
+/** The values of all cookies of that name in the `Cookie` header. */
+export function cookieValues(headers: Headers, name: string): readonly string[] {
+  return (headers.get("Cookie") ?? "")
     .split(";")
     .map((pair) => pair.trim())
     .filter((pair) => pair.startsWith(`${name}=`))
     .map((pair) => pair.slice(name.length + 1));
-  return values.length === 1 && values[0] !== "" ? values[0]! : null;
 }
 
 /** Adds a `Set-Cookie` header to the response for each of `cookies`, and returns the response. */

@@ -1,4 +1,5 @@
 import { isApiKey, looksLikeApiKey } from "./api-key.js";
+import { consoleCookie, isConsoleToken } from "./console-cookie.js";
 import { accessCookie } from "./cookies.js";
 
 /** The credential in a request's headers, before anything of it is verified. */
@@ -6,25 +7,41 @@ export type Credential =
   | { readonly kind: "none" }
   | { readonly kind: "access_token"; readonly token: string }
   | { readonly kind: "api_key"; readonly secret: string }
+  | { readonly kind: "console_token"; readonly token: string }
   | { readonly kind: "malformed" };
+
+/** Which cookies count as credentials: the access cookie in cookie mode, the console's under `/admin/api` alone. */
+export interface TakenCookies {
+  readonly access: boolean;
+  readonly console: boolean;
+}
 
 const scheme = "bearer ";
 
 /**
- * Reads the credential: a bearer token (RFC 6750, section 2.1), else `X-API-Key`, else in cookie mode the access
- * cookie. An `Authorization` header with another scheme is malformed; the request does not count as anonymous.
+ * Reads the credential: a bearer token (RFC 6750, section 2.1), else `X-API-Key`, else the console's cookie, else the
+ * access cookie, where those are taken. An `Authorization` header with another scheme is malformed, as is a console's
+ * cookie that is none; the request does not count as anonymous then.
  */
-export function readCredential(headers: Headers, cookieMode: boolean): Credential {
+export function readCredential(headers: Headers, taken: TakenCookies): Credential {
   const authorization = headers.get("Authorization");
   if (authorization === null) {
     const key = headers.get("X-API-Key");
-    if (key !== null) return apiKey(key);
-    const token = cookieMode ? accessCookie(headers) : null;
-    return token === null ? { kind: "none" } : { kind: "access_token", token };
+    return key === null ? inCookies(headers, taken) : apiKey(key);
   }
   if (authorization.slice(0, scheme.length).toLowerCase() !== scheme) return { kind: "malformed" };
   const token = authorization.slice(scheme.length).replace(/^ +/, "");
   return looksLikeApiKey(token) ? apiKey(token) : { kind: "access_token", token };
+}
+
+function inCookies(headers: Headers, taken: TakenCookies): Credential {
+  const found = taken.console ? consoleCookie(headers) : null;
+  if (found !== null)
+    return isConsoleToken(found.token)
+      ? { kind: "console_token", token: found.token }
+      : { kind: "malformed" };
+  const token = taken.access ? accessCookie(headers) : null;
+  return token === null ? { kind: "none" } : { kind: "access_token", token };
 }
 
 function apiKey(secret: string): Credential {

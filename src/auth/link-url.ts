@@ -6,6 +6,7 @@ export const hostedPages = {
   email_verification: "verify-email",
   invitation: "accept-invitation",
   password_reset: "reset-password",
+  email_change: "change-email",
 } as const satisfies Record<LinkPurpose, string>;
 
 /** A link to put into a mail. */
@@ -35,6 +36,8 @@ function configuredPage(settings: AuthSettings, purpose: LinkPurpose): string {
       return settings.invitationUrl;
     case "password_reset":
       return settings.passwordResetUrl;
+    case "email_change":
+      return settings.emailChangeUrl;
   }
 }
 
@@ -46,8 +49,9 @@ export function applicationUrl(
   settings: AuthSettings & { readonly origins: readonly string[] },
   allowedOrigins: readonly string[],
 ): string | null {
-  const { invitationUrl, emailVerification, passwordResetUrl, redirectUrls, origins } = settings;
-  const pages = [invitationUrl, emailVerification.url, passwordResetUrl, ...redirectUrls];
+  const { invitationUrl, emailVerification, passwordResetUrl, emailChangeUrl, redirectUrls, origins } =
+    settings;
+  const pages = [invitationUrl, emailVerification.url, passwordResetUrl, emailChangeUrl, ...redirectUrls];
   const web = [...pages, ...origins, ...allowedOrigins].find((url) => /^https?:/i.test(url));
   return web === undefined ? null : `${new URL(web).origin}/`;
 }

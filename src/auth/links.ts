@@ -4,13 +4,14 @@ import type { SecretKey } from "../encoding/secret-keys.js";
 import { hashSecret } from "./api-key.js";
 
 /** What a mailed link is for. The token of a link works for its own purpose only. */
-export type LinkPurpose = "email_verification" | "invitation" | "password_reset";
+export type LinkPurpose = "email_verification" | "invitation" | "password_reset" | "email_change";
 
 /** How long a link is valid in seconds, from when it was created, not from when its mail was sent. */
 export const linkLifetimeSeconds: Readonly<Record<LinkPurpose, number>> = {
   email_verification: 86_400,
   invitation: 604_800,
   password_reset: 3_600,
+  email_change: 3_600,
 };
 
 /**

@@ -12,8 +12,16 @@ export type Caller =
       readonly emailVerified: boolean;
       readonly role: string;
       readonly sessionId: string;
+      /** Set where the session is one of the console, whose cookie the request came with; else it has an access token. */
+      readonly console?: ConsoleSession;
     }
   | { readonly kind: "key"; readonly id: string; readonly scopes: readonly string[] };
+
+/** When a session of the console ends, and until when it counts as confirmed; milliseconds since the epoch. */
+export interface ConsoleSession {
+  readonly expiresAtMs: number;
+  readonly confirmedUntilMs: number;
+}
 
 /** The caller of a request without a credential. */
 export const anonymous: Caller = { kind: "anonymous" };

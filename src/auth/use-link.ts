@@ -4,6 +4,7 @@ import type { AuthContext } from "./context.js";
 import type { LinkPurpose } from "./links.js";
 import { newId } from "./new-id.js";
 import { ownAddressProblem, passwordProblem } from "./passwords.js";
+import { changeEmail } from "./store/email-change.js";
 import { consumeLink, type LinkUse, liveLink, userOfLink } from "./store/links.js";
 
 /** A request to use a mailed link. */
@@ -17,8 +18,9 @@ export interface LinkOpening {
 }
 
 /**
- * Uses a link: confirms the address and sets the password that came with the request. The client's address is known from
- * then on, so that failed passwords of strangers keep nobody out who has just set a new one. Refuses with `invalid_token`
+ * Uses a link: confirms the address and sets the password that came with the request, or moves the user to another
+ * address. The client's address is known from then on, except for a new address, so that failed passwords of strangers
+ * keep nobody out who has just set a new password. Refuses with `invalid_token`
  * where the link is not live, and a password that is not acceptable, which leaves the link unused.
  */
 export async function useLink(
@@ -27,13 +29,20 @@ export async function useLink(
 ): Promise<{ readonly redirectTo: string | null; readonly userId: string } | Refusal> {
   const use = await prepareUse(context, opening);
   if (isRefusal(use)) return use;
-  const [consumed] = await context.platform.database.batch(consumeLink(use));
+  const isMove = opening.purpose === "email_change";
+  const statements = isMove ? changeEmail({ ...use, mailId: newId(context) }) : consumeLink(use);
+  const [consumed] = await context.platform.database.batch(statements);
   const [row] = consumed!.rows;
-  return row === undefined ? invalidToken : { redirectTo: row[0] as string | null, userId: row[1] as string };
+  if (row === undefined) return invalidToken;
+  if (isMove) context.deliverMail();
+  return { redirectTo: row[0] as string | null, userId: row[1] as string };
 }
 
 /** Uses a mailed link, signs its user in and responds with their tokens. Refuses what `useLink` refuses. */
-export async function signInByLink(context: AuthContext, opening: LinkOpening): Promise<Response | Refusal> {
+export async function signInByLink(
+  context: AuthContext,
+  opening: LinkOpening & { readonly purpose: "email_verification" | "invitation" },
+): Promise<Response | Refusal> {
   const use = await prepareUse(context, opening);
   if (isRefusal(use)) return use;
   const factor = { before: consumeLink(use), holder: userOfLink(use) };

@@ -18,6 +18,20 @@ export interface User extends TokenUser {
   readonly created_at: string;
 }
 
+/** A session of the user, as `GET /auth/sessions` returns it. Times are ISO 8601. */
+export interface UserSession {
+  readonly id: string;
+  /** `tokens` for those of `client.auth`. */
+  readonly kind: string;
+  readonly created_at: string;
+  /** When its tokens were last renewed, or it began. */
+  readonly last_used_at: string;
+  /** When it ends, unless its tokens are renewed before. */
+  readonly expires_at: string;
+  /** Whether this call was made with it. */
+  readonly current: boolean;
+}
+
 /** The answer of `POST /auth/register` where addresses have to be confirmed first: there is no session yet. */
 export interface VerificationRequired {
   readonly verification_required: true;
@@ -101,8 +115,17 @@ export class Auth {
   }
 
   async me(): Promise<User> {
-    const { data } = await this.#authorized.send({ method: "GET", path: "/auth/me" });
-    return (data as { readonly user: User }).user;
+    return (await this.#as<{ readonly user: User }>("GET", "/auth/me")).user;
+  }
+
+  /** The sessions of the user that have not ended, the one that was used last first. */
+  sessions(): Promise<readonly UserSession[]> {
+    return this.#as("GET", "/auth/sessions");
+  }
+
+  /** Ends one of them. For the session of this device, `logout` also forgets it here. */
+  async endSession(id: string): Promise<void> {
+    await this.#as("DELETE", `/auth/sessions/${encodeURIComponent(id)}`);
   }
 
   /** Changes the password. Ends every session of the user, this one included: sign in again with the new password. */
@@ -110,11 +133,30 @@ export class Auth {
     readonly current_password: string;
     readonly password: string;
   }): Promise<void> {
-    // This call renews the session if necessary. During `signOut` below the session is locked and cannot be renewed.
-    await this.me();
-    await this.#authorized.signOut((session) =>
-      this.#send(withSession({ method: "POST", path: "/auth/password", body }, session)),
-    );
+    await this.#ends({ method: "POST", path: "/auth/password", body });
+  }
+
+  /**
+   * Has a link mailed to `email`, the user's new address, and returns for how many seconds it is valid. It takes the
+   * password, or of a user without one a sign-in of the last five minutes.
+   */
+  async changeEmail(body: { readonly email: string; readonly password?: string }): Promise<number> {
+    type Accepted = { readonly verification_expires_in: number };
+    return (await this.#as<Accepted>("POST", "/auth/email", body)).verification_expires_in;
+  }
+
+  /**
+   * Changes the address with the `token` of that link. Of the user's sessions only the one that has asked for it stays; if
+   * it is that of this device, it is renewed, because its token names the old address.
+   */
+  async confirmEmailChange(token: string): Promise<void> {
+    await this.#post("/auth/email/confirm", { token });
+    if (await this.user()) await this.refresh().catch(() => null);
+  }
+
+  /** Deletes the user. It takes the password, or of a user without one a sign-in of the last five minutes. */
+  async deleteAccount(body: { readonly password?: string } = {}): Promise<void> {
+    await this.#ends({ method: "DELETE", path: "/auth/me", body });
   }
 
   async resendVerification(email: string): Promise<void> {
@@ -142,6 +184,17 @@ export class Auth {
 
   #opens(path: string, body: Call["body"]): Promise<TokenUser> {
     return this.#authorized.signIn(() => this.#post(path, body));
+  }
+
+  /** Sends a call that ends the session if it succeeds. */
+  async #ends(call: Call): Promise<void> {
+    // This call renews the session if necessary. During `signOut` below the session is locked and cannot be renewed.
+    await this.me();
+    await this.#authorized.signOut((session) => this.#send(withSession(call, session)));
+  }
+
+  async #as<T>(method: string, path: string, body?: Call["body"]): Promise<T> {
+    return (await this.#authorized.send({ method, path, body })).data as T;
   }
 
   async #post<T>(path: string, body: Call["body"]): Promise<T> {

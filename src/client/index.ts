@@ -2,7 +2,7 @@ import { type Client, type ClientOptions, clientIn } from "./client.js";
 import { surroundings } from "./surroundings.js";
 import type { OperationTypes, TableTypes } from "./table-types.js";
 
-export type { Auth, Credentials, User, VerificationRequired } from "./auth.js";
+export type { Auth, Credentials, User, UserSession, VerificationRequired } from "./auth.js";
 export type { Client, ClientOptions, PullRequest } from "./client.js";
 export { SvcError, SvcPreconditionError } from "./error.js";
 export type { Expand, Expanded, ExpandOptions } from "./expand.js";

@@ -7,11 +7,12 @@ const preflightSeconds = "600";
 /**
  * Wraps `answer` with the CORS protocol (Fetch standard, "CORS protocol"): it answers preflight requests itself and
  * adds `Access-Control-*` headers to the answers for allowed origins. Other origins get none of these headers, and
- * requests without `Origin` are passed on unchanged. `docs/reference/auth.md#cors`
+ * requests without `Origin` are passed on unchanged. Those for which `isExempt` holds are for no other origin, whatever the
+ * policy says. `docs/reference/auth.md#cors`
  */
-export function cors(policy: OriginPolicy, answer: Fetch): Fetch {
+export function cors(policy: OriginPolicy, isExempt: (request: Request) => boolean, answer: Fetch): Fetch {
   const withOrigin = async (origin: string, request: Request, ...rest: unknown[]): Promise<Response> => {
-    const headers = headersFor(policy, origin);
+    const headers = isExempt(request) ? {} : headersFor(policy, origin);
     const asked = request.headers;
     if (request.method === "OPTIONS" && asked.has("Access-Control-Request-Method"))
       return preflight(headers, asked.get("Access-Control-Request-Headers"));

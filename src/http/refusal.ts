@@ -12,6 +12,7 @@ export const statuses = {
   invalid_refresh_token: 401,
   forbidden: 403,
   email_not_verified: 403,
+  password_needed: 403,
   registration_closed: 403,
   not_found: 404,
   method_not_allowed: 405,

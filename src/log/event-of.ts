@@ -17,6 +17,10 @@ export const endings: Readonly<Record<string, Endings>> = {
   "POST /auth/refresh": [null, "token_refused"],
   "POST /auth/logout": ["logout", "token_refused"],
   "POST /auth/password": ["password_changed", "password_change_failed"],
+  "POST /auth/email": ["email_change_requested", "email_change_failed"],
+  "POST /auth/email/confirm": ["email_changed", "link_refused"],
+  "DELETE /auth/me": ["account_deleted", "account_deletion_failed"],
+  "DELETE /auth/sessions/:id": ["session_ended", null],
   "POST /auth/email-verification/resend": ["link_requested", null],
   "POST /auth/email-verification/confirm": ["sign_in", "sign_in_failed"],
   "POST /auth/invitations/accept": ["sign_in", "sign_in_failed"],
@@ -29,6 +33,10 @@ export const endings: Readonly<Record<string, Endings>> = {
   "POST /auth/oauth/callback/:name": [null, "sign_in_failed"],
   "POST /auth/users/import": ["users_imported", null],
   "POST /auth/users/invite": ["invitation_sent", null],
+  "POST /admin/api/session": ["sign_in", "sign_in_failed"],
+  "DELETE /admin/api/session": ["logout", null],
+  "POST /admin/api/session/confirm": ["session_confirmed", "sign_in_failed"],
+  "POST /admin/api/setup": ["first_admin_made", "link_refused"],
   "POST /admin/api/schema/plan": ["admin_read", null],
   "POST /admin/api/schema/apply": ["schema_applied", null],
   "POST /admin/api/users": ["user_created", null],
@@ -68,7 +76,7 @@ export function eventOf(
   const ending = endings[`${method} ${route}`];
   const isAdmins = route.startsWith("/admin/api/");
   if (status < 400) return ending?.[0] ?? (isAdmins ? "admin_read" : null);
-  if (status === 429) return route.startsWith("/auth/") ? "throttled" : null;
+  if (status === 429) return route.startsWith("/auth/") || ending?.[1] ? "throttled" : null;
   if (ending?.[1] && code !== undefined && refusesCredential.has(code)) return ending[1];
   if (status === 401 || status === 403) return "access_refused";
   return isAdmins ? "admin_failed" : null;

@@ -8,11 +8,11 @@ export interface LogSettings {
   readonly addresses: "prefix" | "off";
 }
 
-/** A message for whoever operates the server, as `Log.warn` and `Log.error` take it. */
+/** A message for whoever operates the server: a note, or what `Log.warn` and `Log.error` take. */
 export interface Message {
-  readonly level: "warn" | "error";
+  readonly level: "info" | "warn" | "error";
   readonly text: string;
-  /** What was thrown; not used for a warning. */
+  /** What was thrown; used for an error alone. */
   readonly cause: unknown;
 }
 
@@ -23,8 +23,11 @@ export interface Message {
 export function messageLine(settings: LogSettings, nowMs: number, message: Message): string | null {
   const { level, text, cause } = message;
   if (!isWritten(level, settings.level)) return null;
-  const reason = level === "warn" ? null : causeText(cause);
-  if (settings.format !== "json") return reason === null ? `warning: ${text}` : `error: ${text}: ${reason}`;
+  const reason = level === "error" ? causeText(cause) : null;
+  if (settings.format !== "json") {
+    if (level === "info") return text;
+    return reason === null ? `warning: ${text}` : `error: ${text}: ${reason}`;
+  }
   const error = reason === null ? "" : `,"cause":${quotedText(reason)}`;
   const time = new Date(nowMs).toISOString();
   return `{"time":"${time}","level":"${level}","message":${quotedText(text)}${error}}`;

@@ -79,6 +79,52 @@ const wordings: Readonly<Record<MailKind, (sender: string) => MailWording>> = {
     action: "Sign in",
     after: ["If it was not you, you can ignore this."],
   }),
+  email_change: (sender) => ({
+    subject: `Confirm your new address for ${sender}`,
+    before: [
+      `Somebody gave this address as the new one of their account with ${sender}.`,
+      "If that was you, confirm it:",
+    ],
+    action: "Use this address",
+    after: [
+      "You will then be signed out on your other devices.",
+      "If it was not you, leave the link alone: without it nobody can use your address.",
+    ],
+  }),
+  email_change_attempt: (sender) => ({
+    subject: `You already have an account with ${sender}`,
+    before: [
+      `Somebody wanted to move another account with ${sender} to this address, which has an account already.`,
+      "Nothing has changed.",
+      "If that was you, sign in with this address; once the account is deleted, another one can have the address.",
+    ],
+    action: "Sign in",
+    after: ["If it was not you, you can ignore this."],
+  }),
+  email_change_notice: (sender) => ({
+    subject: `Your account with ${sender} is about to have another address`,
+    before: [
+      `Somebody who is signed in to your account with ${sender} asked to change its address.`,
+      "It stays as it is until a link in a mail to the new address is opened.",
+    ],
+    action: "Open the account",
+    after: [
+      "If it was not you, change your password now, or ask for a new one where you sign in.",
+      "That undoes it, and signs everybody out.",
+    ],
+  }),
+  email_changed: (sender) => ({
+    subject: `Your account with ${sender} has another address`,
+    before: [
+      `The address of your account with ${sender} was changed, and was this one until now.`,
+      "Sign in with the new address from now on. Mails go there, too.",
+    ],
+    action: "Open the account",
+    after: [
+      `If it was not you, somebody else has your account: write to whoever runs ${sender} at once.`,
+      "With this address nobody can sign in to it or set a new password any more.",
+    ],
+  }),
 };
 
 function expiry(ms: number): string {

@@ -1,8 +1,8 @@
 import { readFile } from "node:fs/promises";
 import type { Server } from "node:http";
-import type { AddressInfo } from "node:net";
 import { join, resolve } from "node:path";
 import type { HttpBindings } from "@hono/node-server";
+import { announceConsole } from "../admin/console/announce.js";
 import { type AppOptions, createApp } from "../app.js";
 import type { OAuthProvider } from "../auth/oauth/credentials.js";
 import { openForProject } from "../auth/oauth/project-credentials.js";
@@ -10,6 +10,7 @@ import { createProviders } from "../auth/oauth/providers.js";
 import { isPrivateAddress, lastForwarded } from "../http/client-address.js";
 import { isLoopbackHost } from "../http/loopback.js";
 import { Refusal } from "../http/refusal.js";
+import type { Fetch } from "../http/router.js";
 import { noJournal } from "../metering/attempt.js";
 import { storeEntries } from "../metering/database-journal.js";
 import { entryBytes } from "../metering/store.js";
@@ -21,6 +22,7 @@ import { formatProblem, ProblemsError } from "../problems/problem.js";
 import { comparisonWarnings } from "../project/comparison-warnings.js";
 import { schemaFile } from "../project/file-names.js";
 import { isMetered } from "../project/is-metered.js";
+import { type ListenAddress, parseListenAddress } from "../project/listen-address.js";
 import { listenUrl } from "../project/listen-url.js";
 import type { Schema } from "../project/model.js";
 import { parseRules } from "../project/parse-rules.js";
@@ -32,8 +34,10 @@ import { proveOperations } from "../schema/prove-operations.js";
 import { unservedExists } from "../tables/unserved-exists.js";
 import { createArgon2 } from "./argon2.js";
 import { nodeCipher } from "./cipher.js";
+import { consoleFiles } from "./console-files.js";
 import { createHttpServer } from "./http-server.js";
 import { FileJournal, recoverJournals } from "./journal.js";
+import { drained, drainMs, listen } from "./listening.js";
 import { bringUpProjectDatabase, openServerDatabase } from "./project-database.js";
 import { type ProjectDirectory, withConfigLines } from "./project-directory.js";
 import { credentialFiles } from "./provider-credentials.js";
@@ -46,22 +50,19 @@ import { startUpkeep } from "./upkeep.js";
 export interface ServeOptions extends SurroundingsOptions {
   /** 0 picks a free port. */
   readonly port: number;
+  /** The directory in which the build has left the console's page. */
+  readonly consoleDirectory: string;
 }
 
 /** A server that accepts requests at `url`. */
 export interface RunningServer {
   readonly url: string;
+  /** Says where the console is, and how to make the first administrator, unless the console is off. */
+  announce(): Promise<void>;
   /** Stops accepting requests, finishes those in flight (8 s at most), and closes the database, all within 10 s. */
   stop(): Promise<void>;
 }
 
-const drainMs = 8_000;
-/**
- * How many milliseconds after the beginning of a stop long reads and writes are interrupted, so that their requests
- * still get an answer.
- */
-const longWorkMs = 6_000;
-const closeIdleEveryMs = 100;
 /** How many milliseconds it may take at the start to add up the bytes of the stored receipts, beside the event loop. */
 const sumWithinMs = 30_000;
 const starting = new Refusal("unavailable", "the server is starting");
@@ -78,6 +79,7 @@ export async function serve(project: ProjectDirectory, options: ServeOptions): P
   const { database } = opened;
   const passwordHasher = createArgon2();
   let journal: Journal | undefined;
+  const servers: Server[] = [];
   try {
     const schema = await bringUpSchema(project, database, log);
     if (secret.insecure)
@@ -103,20 +105,22 @@ export async function serve(project: ProjectDirectory, options: ServeOptions): P
       requestsVanish: false,
     };
     await warnOfSignIn(schema?.auth.providers ?? [], platform, baseUrl ?? options.host);
-    // The app needs the server's own URL, which for port 0 is known only once the server listens.
+    // The app needs the server's own URLs, which for port 0 are known only once the server listens.
     let app: Awaited<ReturnType<typeof createApp>> | undefined;
-    const server = await createHttpServer({
-      fetch: (request, env) => app?.fetch(request, env) ?? starting.toResponse(),
-      tls,
-      connectionsMax: config.server.max_connections,
-      log,
-    });
-    await new Promise<void>((listening, failed) => {
-      server.once("error", failed);
-      server.listen(options.port, options.host, listening);
-    });
-    const { port } = server.address() as AddressInfo;
-    const url = listenUrl(options.host, port, tls !== null);
+    const answerAt = async ({ host, port }: ListenAddress, fetchOf: () => Fetch | null | undefined) => {
+      const server = await createHttpServer({
+        fetch: (request, env) => fetchOf()?.(request, env) ?? starting.toResponse(),
+        tls,
+        connectionsMax: config.server.max_connections,
+        log,
+      });
+      const taken = await listen(server, host, port);
+      servers.push(server);
+      return listenUrl(host, taken, tls !== null);
+    };
+    const consoleAddress = parseListenAddress(config.console.listen);
+    const url = await answerAt(options, () => app?.fetch);
+    const consoleUrl = consoleAddress && (await answerAt(consoleAddress, () => app?.consoleFetch));
     app = await createApp({
       config,
       platform,
@@ -125,15 +129,23 @@ export async function serve(project: ProjectDirectory, options: ServeOptions): P
       clientAddress: clientAddress(config.server.trust_proxy, log),
       readSchemaFile: () => readFile(join(directory, schemaFile), "utf8"),
       publicBaseUrl: baseUrl ?? url,
+      consoleFiles: consoleFiles(options.consoleDirectory),
+      consoleUrl,
       addHeader: (_, [name, value], env) => (env as HttpBindings).outgoing.setHeader(name, value),
     });
     const upkeep = startUpkeep(app.upkeep, log);
+    const mayShowLink = process.stderr.isTTY || isLoopbackHost((consoleAddress ?? options).host);
     return {
       url,
+      announce: async () => {
+        const at = `${consoleUrl ?? baseUrl ?? url}/console`;
+        if (config.console.enabled)
+          await announceConsole(platform, { url: at, mayShowLink, note: (text) => log.note(text) });
+      },
       stop: async () => {
         const endsAtMs = performance.now() + drainMs;
         app?.endStreams();
-        await drained(server, opened.endLongWork);
+        await drained(servers, opened.endLongWork);
         await upkeep.stop(endsAtMs - performance.now());
         await openedJournal.close();
         await passwordHasher.close();
@@ -141,6 +153,7 @@ export async function serve(project: ProjectDirectory, options: ServeOptions): P
       },
     };
   } catch (error) {
+    for (const server of servers) server.close();
     // The journal is closed properly even after a failed start: otherwise the next start would take the sequence
     // numbers that were reserved and never used for lost receipts.
     await journal?.close();
@@ -213,18 +226,6 @@ async function storedBytes(database: Database): Promise<number> {
     withinMs: sumWithinMs,
   });
   return Number(result!.rows[0]![0]);
-}
-
-async function drained(server: Server, endLongWork: () => Promise<void>): Promise<void> {
-  const closed = new Promise<void>((resolve) => server.close(() => resolve()));
-  // Again and again, because clients keep a connection open after its answer, so that more of them become idle.
-  const idle = setInterval(() => server.closeIdleConnections(), closeIdleEveryMs);
-  const interrupt = setTimeout(endLongWork, longWorkMs);
-  const deadline = setTimeout(() => server.closeAllConnections(), drainMs);
-  await closed;
-  clearInterval(idle);
-  clearTimeout(interrupt);
-  clearTimeout(deadline);
 }
 
 /**

@@ -32,6 +32,11 @@ export class StderrLog implements Log {
     private readonly clock: Pick<Clock, "now">,
   ) {}
 
+  /** Says something to whoever has started the server that is no warning. */
+  note(message: string): void {
+    this.#message({ level: "info", text: message, cause: null });
+  }
+
   warn(message: string): void {
     this.#message({ level: "warn", text: message, cause: null });
   }

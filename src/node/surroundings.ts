@@ -9,6 +9,7 @@ import {
   readSecretsKey,
 } from "../project/environment.js";
 import { configFile } from "../project/file-names.js";
+import { parseListenAddress } from "../project/listen-address.js";
 import { mailTransport } from "./mail-transport.js";
 import { type ProjectDirectory, withConfigLines } from "./project-directory.js";
 import { systemClock, systemFetch } from "./system.js";
@@ -30,7 +31,8 @@ export function readSurroundings(project: ProjectDirectory, { host, environment 
   const found = {
     secret: collector.read(() => {
       const secret = readSecret(config, environment);
-      checkHostOfSecret(config, secret, host);
+      for (const each of [host, parseListenAddress(config.console.listen)?.host ?? host])
+        checkHostOfSecret(config, secret, each);
       return secret;
     })!,
     previousSecret: collector.read(() => readPreviousSecret(config, environment)),

@@ -16,7 +16,7 @@ import {
 } from "./operation.js";
 import { type Call, documentedPaths } from "./paths.js";
 
-const callers: OperationSource["callers"] = ["accessToken", "cookie", "apiKey"];
+const elsewhere: OperationSource["callers"] = ["accessToken", "cookie", "apiKey"];
 const reading = [400, 401, 403, 500, 503] as const;
 const changing = [...reading, 404, 409] as const;
 const sending = [...changing, 413, 415] as const;
@@ -37,7 +37,10 @@ const listOf = (schema: JsonSchema) => ({
 });
 
 /** The endpoints under `/admin/api`, and the others for administrators (`docs/reference/http.md#endpoints`). */
-const callsOf = (password: JsonSchema): Readonly<Record<string, Call>> => ({
+const callsOf = (
+  password: JsonSchema,
+  callers: OperationSource["callers"],
+): Readonly<Record<string, Call>> => ({
   "post /admin/api/schema/plan": {
     summary: "The steps from the schema in force to the one of the body",
     callers,
@@ -106,7 +109,7 @@ const callsOf = (password: JsonSchema): Readonly<Record<string, Call>> => ({
   },
   "post /admin/api/service-keys": {
     summary: "Creates an API key, and shows its secret once",
-    callers: ["accessToken", "cookie"],
+    callers: callers.filter((caller) => caller !== "apiKey"),
     takes: openObject({ name: text, scopes: list(text), expires_at: nullOr(text) }, "expires_at"),
     answers: {
       201: object({ data: object({ ...key, key: text }), meta: object({ warnings: list(text) }) }, "meta"),
@@ -170,13 +173,13 @@ const callsOf = (password: JsonSchema): Readonly<Record<string, Call>> => ({
   },
   "get /metrics": {
     summary: "Prometheus' text format",
-    callers,
+    callers: elsewhere,
     answers: { 200: "text/plain" },
     errors: [401, 403, 500, 503],
   },
   "get /openapi.json": {
     summary: "This document",
-    callers,
+    callers: elsewhere,
     answers: { 200: { type: "object" } },
     errors: [401, 403, 500, 503],
   },
@@ -191,13 +194,17 @@ const callsOf = (password: JsonSchema): Readonly<Record<string, Call>> => ({
  * The paths for administrators. `cookies`: whether cookie mode is on. The settings say whether everybody may read the
  * OpenAPI document, and how long a new password has to be.
  */
-export function adminPaths(cookies: boolean, { api, auth }: Pick<Config, "api" | "auth">): JsonSchema {
-  const calls = callsOf(newPassword(auth.password_min_length));
+export function adminPaths(
+  cookies: boolean,
+  { api, auth, console }: Pick<Config, "api" | "auth" | "console">,
+): JsonSchema {
+  const callers = console.enabled ? (["console", ...elsewhere] as const) : elsewhere;
+  const calls = callsOf(newPassword(auth.password_min_length), callers);
   const document = calls["get /openapi.json"]!;
   const all = {
     ...calls,
     "get /openapi.json": api.public_openapi
-      ? { ...document, callers: [...callers, "anybody" as const] }
+      ? { ...document, callers: [...elsewhere, "anybody" as const] }
       : document,
   };
   return documentedPaths("admin", all, cookies);

@@ -80,6 +80,52 @@ const calls = (password: JsonSchema): Readonly<Record<string, Call>> => ({
     answers: { 200: data(object({ user: ref("svc.user") })) },
     errors: [401, 403, 503],
   },
+  "delete /auth/me": {
+    summary: "Deletes the own account, and what refers to it as foreign keys say",
+    callers: user,
+    takes: openObject({ password: nullOr(presentedPassword) }, "password"),
+    answers: { 200: data(object({ deleted: { const: true } })) },
+    errors: [...throttled, 409],
+  },
+  "get /auth/sessions": {
+    summary: "The own sessions that have not ended",
+    callers: user,
+    answers: {
+      200: data(
+        list(
+          object({
+            id: text,
+            kind: { enum: ["tokens", "console"] },
+            created_at: text,
+            last_used_at: text,
+            expires_at: text,
+            current: flag,
+          }),
+        ),
+      ),
+    },
+    errors: [401, 403, 503],
+  },
+  "delete /auth/sessions/{id}": {
+    summary: "Ends one of the own sessions",
+    callers: user,
+    parameters: [{ name: "id", in: "path", required: true, schema: text }],
+    answers: { 200: data(object({ revoked: { const: true } })) },
+    errors: [401, 403, 404, 503],
+  },
+  "post /auth/email": {
+    summary: "Mails a link that changes the own address",
+    callers: user,
+    takes: openObject({ email, password: nullOr(presentedPassword) }, "password"),
+    answers: { 202: data(object({ accepted: { const: true }, verification_expires_in: count })) },
+    errors: throttled,
+  },
+  "post /auth/email/confirm": {
+    summary: "Changes the address to the one that the link was mailed to",
+    takes: openObject({ token: secret }),
+    answers: { 200: data(object({ email_updated: { const: true } })) },
+    errors: bodyErrors,
+  },
   "post /auth/password": {
     summary: "Replaces the password, and ends every session",
     callers: user,

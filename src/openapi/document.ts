@@ -8,6 +8,7 @@ import { isReadOnly, type LiveProject } from "../schema/live-project.js";
 import { adminPaths } from "./admin-paths.js";
 import { authPaths } from "./auth-paths.js";
 import { conditionSchemas, filterSchemas, integerSchema, type JsonSchema } from "./column-schema.js";
+import { consolePaths } from "./console-paths.js";
 import { expandedSchema } from "./expand.js";
 import { pastMeta } from "./history-paths.js";
 import { namedOperationPaths } from "./named-operation-paths.js";
@@ -45,7 +46,7 @@ export function openApiDocument(project: DocumentedProject): JsonSchema {
   const metered = isMetered(config);
   const served = servedTables(project);
   const tables = served.map((table) => [table, rules.get(table.name)!] as const);
-  const { cookie, ...others } = securitySchemes;
+  const { cookie, console, ...others } = securitySchemes;
   const { cookie_mode: cookies } = config.auth;
   return {
     openapi: "3.1.0",
@@ -61,6 +62,7 @@ export function openApiDocument(project: DocumentedProject): JsonSchema {
       ...writesPaths(served, { metered, cookies }),
       ...authPaths(cookies, config.auth.password_min_length),
       ...adminPaths(cookies, config),
+      ...(config.console.enabled && consolePaths(config.auth.password_min_length)),
     },
     components: {
       schemas: {
@@ -72,7 +74,7 @@ export function openApiDocument(project: DocumentedProject): JsonSchema {
         ...(served.some(({ historyDays }) => historyDays !== null) && pastMeta(metered)),
       },
       responses: errorResponses(),
-      securitySchemes: cookies ? securitySchemes : others,
+      securitySchemes: { ...others, ...(cookies && { cookie }), ...(config.console.enabled && { console }) },
     },
   };
 }

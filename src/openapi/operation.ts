@@ -14,8 +14,8 @@ export interface OperationSource {
   readonly body?: Readonly<Record<string, JsonSchema>>;
   /** Whether the request may come without a body. */
   readonly bodyIsOptional?: boolean;
-  /** By status: the schema of a JSON answer, the content type of another answer, or null for one without a body. */
-  readonly answers: Readonly<Record<number, JsonSchema | string | null>>;
+  /** By status: the schema of a JSON answer, the content types of another answer, or null for one without a body. */
+  readonly answers: Readonly<Record<number, JsonSchema | string | readonly string[] | null>>;
   /** The statuses that are answered with an error. */
   readonly errors: readonly ErrorStatus[];
 }
@@ -66,12 +66,15 @@ export function operation(source: OperationSource, cookies: boolean): JsonSchema
   };
 }
 
-function contentOf(answer: JsonSchema | string | null): JsonSchema {
+function contentOf(answer: Answered): JsonSchema {
   if (answer === null) return {};
-  return typeof answer === "string"
-    ? { [answer]: { schema: { type: "string" } } }
-    : { "application/json": { schema: answer } };
+  if (typeof answer === "string") return { [answer]: { schema: text } };
+  if (isTypes(answer)) return Object.fromEntries(answer.map((type) => [type, { schema: text }]));
+  return { "application/json": { schema: answer } };
 }
+
+type Answered = OperationSource["answers"][number];
+const isTypes = (answer: Answered): answer is readonly string[] => Array.isArray(answer);
 
 /**
  * The schema of an object with these properties and no others. All of them are required, except those in `optional`.
@@ -168,6 +171,12 @@ export const securitySchemes = {
   accessToken: { type: "http", scheme: "bearer", bearerFormat: "JWT", description: "a user's" },
   apiKey: { type: "apiKey", in: "header", name: "X-API-Key", description: "svc_sk_…, or as Bearer" },
   cookie: { type: "apiKey", in: "cookie", name: "svc_access", description: "with auth.cookie_mode" },
+  console: {
+    type: "apiKey",
+    in: "cookie",
+    name: "__Secure-svc_console",
+    description: "an administrator's, of the console; over http on a loopback address: svc_console",
+  },
 } as const;
 
 /** The schema of an error that is told inside of an answer. */

@@ -6,6 +6,8 @@ import { jsonContent, type OperationSource, operation } from "./operation.js";
  * and its tag.
  */
 export type Call = Omit<OperationSource, "id" | "tag" | "callers"> & {
+  /** The id, where the one that is made of method and path would be another endpoint's. */
+  readonly id?: string;
   /** The credentials by which the endpoint can be called; if not given, anybody can call it. */
   readonly callers?: OperationSource["callers"];
   /** The schema of the body, which is JSON. It replaces `body`. */
@@ -27,7 +29,7 @@ export function documentedPaths(
     const id = name.replace(/\W+/g, "_").replace(/_$/, "");
     paths[path] = {
       ...paths[path],
-      [method]: operation({ ...call, id, tag, callers, ...(takes && { body: jsonContent(takes) }) }, cookies),
+      [method]: operation({ id, ...call, tag, callers, ...(takes && { body: jsonContent(takes) }) }, cookies),
     };
   }
   return paths;

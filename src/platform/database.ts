@@ -75,10 +75,10 @@ export interface Statement {
   readonly sql: string;
   readonly params: readonly SqlValue[];
   /**
-   * Marks a SELECT of at most one row whose first column is never NULL. Such a statement can be joined with another
-   * one into a single statement: NULL in that column then means that it found no row.
+   * Marks a SELECT of at most one row whose first column is never NULL; `value`: and which has no other column. Such a
+   * statement can be joined with others into a single statement: NULL in that column then means that it found no row.
    */
-  readonly single?: true;
+  readonly single?: "row" | "value";
 }
 
 /** A statement, with a parameter for each `?` of its text. */

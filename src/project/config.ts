@@ -1,6 +1,7 @@
 import * as v from "valibot";
 import { databaseUrlProblem } from "./database-url.js";
 import { isOrigin } from "./is-origin.js";
+import { parseListenAddress } from "./listen-address.js";
 import { mapOf, mapWith } from "./valibot-problems.js";
 
 /**
@@ -57,6 +58,17 @@ const publicBaseUrl = v.optional(
     v.check(
       (text) => text === "" || isOrigin(text),
       "expected an origin such as https://api.example.com, without a path or a / at its end",
+    ),
+  ),
+  "",
+);
+
+const listenAddress = v.optional(
+  v.pipe(
+    v.string(),
+    v.check(
+      (text) => text === "" || parseListenAddress(text) !== null,
+      "expected an address and a port, such as 127.0.0.1:8790 or [::1]:8790",
     ),
   ),
   "",
@@ -208,6 +220,15 @@ export const configSchema = mapWith({
     max_streams_per_key: integer(100, 1, 100_000),
     /** How many of them a client address has without a credential. */
     max_streams_per_address: integer(50, 1, 100_000),
+  }),
+  console: section({
+    /** Whether there is a console: the page `/console`, and what it alone uses under `/admin/api` (docs/console.md). */
+    enabled: boolean(true),
+    /**
+     * An address and a port of their own for the console and all of `/admin/api`, such as `127.0.0.1:8790`; nothing of them is
+     * then at the server's other address. For Node.
+     */
+    listen: listenAddress,
   }),
   usage: section({
     /** `false`: answers hold no counts, and requests leave no receipts. */

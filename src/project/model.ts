@@ -115,6 +115,7 @@ export interface AuthSettings {
   readonly emailVerification: { readonly required: boolean; readonly url: string };
   readonly invitationUrl: string;
   readonly passwordResetUrl: string;
+  readonly emailChangeUrl: string;
   readonly providers: readonly ("google" | "apple" | "github")[];
   readonly redirectUrls: readonly string[];
 }

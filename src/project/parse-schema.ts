@@ -168,6 +168,7 @@ function authSettings(source: AuthSource): AuthSettings {
     emailVerification: source.email_verification,
     invitationUrl: source.invitation_url,
     passwordResetUrl: source.password_reset_url,
+    emailChangeUrl: source.email_change_url,
     providers: source.providers,
     redirectUrls: source.redirect_urls,
   };

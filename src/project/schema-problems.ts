@@ -177,6 +177,7 @@ function settingsProblems({ auth, origins }: Schema): Problem[] {
     ["$auth.email_verification.url", auth.emailVerification.url],
     ["$auth.invitation_url", auth.invitationUrl],
     ["$auth.password_reset_url", auth.passwordResetUrl],
+    ["$auth.email_change_url", auth.emailChangeUrl],
   ] as const;
   return [
     ...pages

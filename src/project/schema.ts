@@ -21,6 +21,7 @@ export const settingsSchema = mapWith({
       email_verification: v.optional(mapWith({ required: flag, url: text("") }), {}),
       invitation_url: text(""),
       password_reset_url: text(""),
+      email_change_url: text(""),
       providers: v.optional(v.array(v.picklist(["google", "apple", "github"])), []),
       redirect_urls: v.optional(v.array(v.string()), []),
     }),

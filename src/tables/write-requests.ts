@@ -10,7 +10,14 @@ import { deleteOf, insertOf, type RowWrite, updateOf } from "./row/row-write.js"
 import { creatingUnder, etagOf, expectedVersions } from "./row/versions.js";
 import type { KeptRequest } from "./sql/kept-answers.js";
 import { bulkStep } from "./together/bulk.js";
-import { idempotencyOf, type Once, replayedHeader, writeOnce } from "./together/idempotency.js";
+import {
+  idempotencyOf,
+  type Once,
+  replayedHeader,
+  type Showing,
+  writeOnce,
+  writeRowOnce,
+} from "./together/idempotency.js";
 import { type WriteStep, writeStep } from "./together/step.js";
 import { conflictOf, parseUpsert, type Upsert, type UpsertTargets, upsertStep } from "./together/upsert.js";
 
@@ -32,14 +39,25 @@ export async function create(permitted: PermittedRequest): Promise<Response | Re
     const row = await createRow(rowTarget(permitted), execution, values);
     return isRefusal(row) ? row : rowResponse(asked, row, 201, etagOf(access, row));
   }
-  const steps = stepsOf([values], upsert, kept, permitted);
-  if (isRefusal(steps)) return steps;
-  const once = await carryOut(steps, permitted, kept);
+  const once =
+    upsert === null && kept !== null
+      ? await carryOutOnce(insertOf(rowTarget(permitted), values, execution), permitted, kept)
+      : await upserted(values, upsert, kept, permitted);
   if (isRefusal(once)) return once;
   if (once.outcome === "refused") return once.refusal;
   const { json, isNew } = once.rows[0]!;
   const etag = json === null ? {} : etagOf(access, json);
   return rowResponse(asked, json, isNew ? 201 : 200, { ...etag, ...replayedHeader(isReplay(once)) });
+}
+
+async function upserted(
+  values: RowValues,
+  upsert: Upsert | null,
+  kept: KeptRequest | null,
+  permitted: PermittedRequest,
+): Promise<Done | Refusal> {
+  const steps = stepsOf([values], upsert, kept, permitted);
+  return isRefusal(steps) ? steps : carryOut(steps, permitted, kept);
 }
 
 /** How many rows one request creates at most. */
@@ -172,13 +190,14 @@ async function oneGuarded(
   permitted: PermittedRequest,
   kept: KeptRequest | null,
 ): Promise<Response | Refusal> {
-  const step = stepOf(write, permitted);
-  if (isRefusal(step)) return step;
-  const once = await carryOut([step], permitted, kept);
+  if (isRefusal(write)) return write;
+  const once = await (kept === null
+    ? carryOut([writeStep(write, permitted.execution)], permitted, kept)
+    : carryOutOnce(write, permitted, kept));
   if (isRefusal(once)) return once;
   if (once.outcome === "refused") return once.refusal;
   const json = once.rows[0]!.json!;
-  const etag = isRefusal(write) || write.kind === "delete" ? {} : etagOf(permitted.access, json);
+  const etag = write.kind === "delete" ? {} : etagOf(permitted.access, json);
   return rowResponse(permitted.asked, json, 200, { ...etag, ...replayedHeader(isReplay(once)) });
 }
 
@@ -186,13 +205,30 @@ type Done = Exclude<Once, { readonly outcome: "stopped" }>;
 
 async function carryOut(
   steps: readonly WriteStep[],
-  { asked, execution, remembered }: PermittedRequest,
+  permitted: PermittedRequest,
   kept: KeptRequest | null,
 ): Promise<Done | Refusal> {
-  const once = await writeOnce(steps, execution, kept, {
+  return done(await writeOnce(steps, permitted.execution, kept, showingTo(permitted)));
+}
+
+/** Carries a write of one row out that is to be done once. */
+async function carryOutOnce(
+  write: RowWrite | Refusal,
+  permitted: PermittedRequest,
+  kept: KeptRequest,
+): Promise<Done | Refusal> {
+  if (isRefusal(write)) return write;
+  return done(await writeRowOnce(write, permitted.execution, kept, showingTo(permitted)));
+}
+
+function showingTo({ asked, execution, remembered }: PermittedRequest): Showing {
+  return {
     accessTo: (table) => accessTo(asked, table, "read", execution.nowMs),
     reads: remembered.reads,
-  });
+  };
+}
+
+function done(once: Once | Refusal): Done | Refusal {
   if (!isRefusal(once) && once.outcome === "stopped") throw new Error(`writes were stopped: ${once.reason}`);
   return once as Done | Refusal;
 }

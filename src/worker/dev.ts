@@ -7,7 +7,11 @@ import { type AddressInfo, createServer } from "node:net";
 import { setTimeout as delay } from "node:timers/promises";
 import { parseArgs } from "node:util";
 import { getPlatformProxy } from "wrangler";
+import { consoleLines } from "../admin/console/announce.js";
+import { makeSetupLink } from "../auth/setup-link.js";
 import { readProject } from "../node/project-directory.js";
+import { systemClock, systemRandom } from "../node/system.js";
+import type { Database } from "../platform/database.js";
 import { ProblemsError } from "../problems/problem.js";
 import { applySafe } from "../schema/apply.js";
 import { formatStep } from "../schema/plan/format-plan.js";
@@ -32,7 +36,7 @@ async function main(): Promise<number> {
   const port = await freePort(readPort(config.server.port));
   const url = `http://127.0.0.1:${port}`;
   writeSecret(config.auth.jwt_secret_env);
-  await applySchema(schemaText);
+  const setupLink = await prepareDatabase(schemaText);
   const wrangler = spawn(
     "node_modules/.bin/wrangler",
     ["dev", "--ip", "127.0.0.1", "--port", String(port), "--var", `SVC_GATEWAY_URL:${url}`],
@@ -55,6 +59,8 @@ async function main(): Promise<number> {
     return (await ended) || (stopping ? 0 : 1);
   }
   console.log(`listening on ${url}`);
+  if (config.console.enabled)
+    for (const line of consoleLines(`${url}/console`, setupLink)) console.error(line);
   // In a deployment, the cron of wrangler.toml calls this.
   const upkeep = setInterval(() => {
     fetch(`${url}/cdn-cgi/handler/scheduled`).catch(() => {});
@@ -88,22 +94,31 @@ function writeSecret(name: string): void {
   appendFileSync(file, `${newline}${name}=${randomBytes(32).toString("base64url")}\n`, { mode: 0o600 });
 }
 
-/** Applies the safe steps of the schema to the local D1 database that wrangler serves. */
-async function applySchema(schemaText: string): Promise<void> {
+/**
+ * Applies the safe steps of the schema to the local D1 database that wrangler serves. Returns the link that makes the
+ * first administrator; null where there is one.
+ */
+async function prepareDatabase(schemaText: string): Promise<string | null> {
   // Standard output is reserved for the line that says where the server listens.
   process.env.WRANGLER_LOG = "warn";
   const { env, dispose } = await getPlatformProxy<{ DB: D1Binding }>();
   try {
-    const outcome = await applySafe(openD1(env.DB), schemaText, { now: Date.now() });
-    if (outcome.outcome !== "refused") return;
-    if (outcome.reason === "invalid") throw new ProblemsError(outcome.problems);
-    const waiting = outcome.reason === "destructive" ? outcome.steps.filter(({ safe }) => !safe) : [];
-    const lines = waiting.length > 0 ? waiting.map(formatStep) : [JSON.stringify(outcome)];
-    const how = "steps wait for `svc schema apply --allow-destructive --url URL --key-stdin`";
-    console.error([`warning: svc.schema.yaml is not in force: ${how}`, ...lines].join("\n"));
+    const database = openD1(env.DB);
+    await applySchema(database, schemaText);
+    return await makeSetupLink({ database, clock: systemClock, random: systemRandom });
   } finally {
     await dispose();
   }
+}
+
+async function applySchema(database: Database, schemaText: string): Promise<void> {
+  const outcome = await applySafe(database, schemaText, { now: systemClock.now() });
+  if (outcome.outcome !== "refused") return;
+  if (outcome.reason === "invalid") throw new ProblemsError(outcome.problems);
+  const waiting = outcome.reason === "destructive" ? outcome.steps.filter(({ safe }) => !safe) : [];
+  const lines = waiting.length > 0 ? waiting.map(formatStep) : [JSON.stringify(outcome)];
+  const how = "steps wait for `svc schema apply --allow-destructive --url URL --key-stdin`";
+  console.error([`warning: svc.schema.yaml is not in force: ${how}`, ...lines].join("\n"));
 }
 
 /**

@@ -96,6 +96,9 @@ async function makeApp(bindings: Bindings, openDatabase: OpenDatabase): Promise<
       readSchemaFile: async () => schemaText,
       publicBaseUrl,
       addHeader,
+      // Cloudflare serves them, as wrangler.toml says.
+      consoleFiles: null,
+      consoleUrl: null,
     });
   } catch (error) {
     if (!(error instanceof ProblemsError)) throw error;

@@ -285,6 +285,9 @@ describe("the schema", () => {
       DROP TABLE _changes; DROP TABLE _transactions; DROP TABLE _history;
       DROP TABLE _staged; DROP TABLE _idempotency; DROP TABLE _push_clients; DROP TABLE _push_results;
       DROP INDEX _sessions_family; DROP INDEX _sessions_created_at; DROP INDEX _refresh_tokens_generation;
+      DROP TABLE _setup; DROP INDEX _users_admins; DROP INDEX _sessions_token_hash; DROP INDEX _sessions_expires_at;
+      ALTER TABLE _sessions DROP COLUMN kind; ALTER TABLE _sessions DROP COLUMN token_hash;
+      ALTER TABLE _sessions DROP COLUMN expires_at; ALTER TABLE _sessions DROP COLUMN confirmed_until;
       ALTER TABLE _sessions DROP COLUMN latest_at; ALTER TABLE _sessions DROP COLUMN family;
       ALTER TABLE _refresh_tokens DROP COLUMN generation;
       ALTER TABLE _users DROP COLUMN created_by;

@@ -14,7 +14,7 @@ async function outputOf(log: string, ask: (url: string) => Promise<unknown>) {
   writeFileSync(join(directory, "svc.schema.yaml"), "{}");
   writeFileSync(
     join(directory, "svc.toml"),
-    `[auth]\nallow_insecure_dev_secret = true\ndev_secret = "${secret}"\n[log]\n${log}`,
+    `[auth]\nallow_insecure_dev_secret = true\ndev_secret = "${secret}"\n[console]\nenabled = false\n[log]\n${log}`,
   );
   const server = spawn(process.execPath, [cli, "serve", "--dir", directory, "--port", "0"]);
   onTestFinished(() => void server.kill("SIGKILL"));

@@ -33,11 +33,14 @@ function start(directory: string): ChildProcess {
   return server;
 }
 
+/** What a start says that is no error. */
+const said = /^warning: the development secret.*\n|^console: .*\n(no administrator .*\n {2}.*\n)?/gm;
+
 /** Once it has ended, and nobody holds its output any more. */
 async function ended(server: ChildProcess) {
   const errors = text(server.stderr!);
   const [code, signal] = await once(server, "close");
-  return { code, signal, errors: (await errors).replace(/^warning: the development secret.*\n/, "") };
+  return { code, signal, errors: (await errors).replaceAll(said, "") };
 }
 
 /** What a process leaves behind that was not given the time to end. */

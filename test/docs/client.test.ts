@@ -14,9 +14,9 @@ const given = `
 declare const email: string, password: string, room_id: string, author_id: string, user_id: string, since: number;
 declare function show(what: unknown): void;
 declare function keep(what: unknown): void;
-declare const current_password: string, token: string, redirectTo: string, url: string;
+declare const current_password: string, token: string, id: string, redirectTo: string, url: string;
 declare const provider: OAuthProvider, listener: (user: TokenUser | null) => void;
-import type { OAuthProvider, TokenUser, User, VerificationRequired } from "svc/client";
+import type { OAuthProvider, TokenUser, User, UserSession, VerificationRequired } from "svc/client";
 interface Operations {
   transfer: { params: { from: string; to: string; cents: number }; result: { id: string; cents: number } };
 }

@@ -39,6 +39,7 @@ test("what lives under the previous secret lives as long as the page says", () =
     cursor: cursorLifetimeMs / 1000,
     "sign-in at a provider that is under way": stateLifetimeMs / 1000,
     "link to reset a password, mailed or about to be": linkLifetimeSeconds.password_reset,
+    "link to change an address, likewise": linkLifetimeSeconds.email_change,
     "link to confirm an address, likewise": linkLifetimeSeconds.email_verification,
     "invitation, likewise": linkLifetimeSeconds.invitation,
     "count of failed passwords": accountWindowMsMax / 1000,

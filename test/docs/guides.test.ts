@@ -20,6 +20,7 @@ test("lifetimes and limits that the guides name are the defaults", () => {
     `| email verification | ${linkLifetimeSeconds.email_verification / 3600} hours |`,
     `| invitation | ${linkLifetimeSeconds.invitation / 86_400} days |`,
     `| password reset | ${linkLifetimeSeconds.password_reset / 3600} hour |`,
+    `| change of the address | ${linkLifetimeSeconds.email_change / 3600} hour |`,
   ])
     expect(textOf("auth")).toContain(row);
   expect(textOf("tables")).toContain(`${api.scan_limit.toLocaleString("en")} if nothing else is set`);

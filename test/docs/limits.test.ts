@@ -91,6 +91,11 @@ const limits: Readonly<Record<string, number>> = {
   "users of an import": constant("import-users.ts", "usersMax"),
   "characters of an imported id": constant("import-users.ts", "idLengthMax"),
   "characters of an API key's name": constant("administration.ts", "nameLengthMax"),
+  "seconds that a [session of the console](../console.md#sessions) lasts":
+    constant("console-cookie.ts", "consoleSessionMs") / 1000,
+  "seconds for which it stays confirmed": constant("auth/confirmation.ts", "confirmedMs") / 1000,
+  "seconds of the link that makes the first administrator":
+    constant("auth/setup-link.ts", "lifetimeMs") / 1000,
   "sessions of one user": constant("store/sessions.ts", "sessionsMax"),
   "addresses from which a user is known to sign in": constant("store/throttle.ts", "knownAddressesMax"),
   "used refresh tokens of a session that are kept within the grace window": constant(
@@ -105,6 +110,9 @@ const limits: Readonly<Record<string, number>> = {
   "seconds of a link to confirm an address": linkLifetimeSeconds.email_verification,
   "seconds of an invitation": linkLifetimeSeconds.invitation,
   "seconds of a link to reset a password": linkLifetimeSeconds.password_reset,
+  "seconds of a link to change an address": linkLifetimeSeconds.email_change,
+  "seconds in which a sign-in proves whose an account without a password is":
+    constant("as-owner.ts", "recentSignInMs") / 1000,
   "seconds in which a social sign-in has to come back": constant("state.ts", "stateLifetimeMs") / 1000,
   "seconds of the code of a social sign-in": constant("state.ts", "exchangeCodeLifetimeMs") / 1000,
   "mails that are sent at once": constant("mail/outbox.ts", "mailsInHandMax"),
@@ -120,7 +128,8 @@ const limits: Readonly<Record<string, number>> = {
     "waitingMaxDefault",
   ),
   "receipts of a block of the journal": constant("node/journal.ts", "blockSize"),
-  "seconds in which requests may finish when the server stops": constant("node/serve.ts", "drainMs") / 1000,
+  "seconds in which requests may finish when the server stops":
+    constant("node/listening.ts", "drainMs") / 1000,
   "seconds that a database file may be locked by another process":
     constant("node/libsql.ts", "lockWaitMs") / 1000,
   "seconds that a libSQL server may take to answer": constant("remote/libsql.ts", "deadlineMs") / 1000,

@@ -27,9 +27,6 @@ const missing: readonly (readonly [method: string, path: string, body: unknown, 
   ["DELETE", "/api/notes", [1, 2], 405],
   ["POST", "/ops/transfer", {}, 404],
   ["POST", "/graphql", {}, 404],
-  ["GET", "/console", undefined, 404],
-  ["GET", "/auth/sessions", undefined, 404],
-  ["DELETE", "/auth/me", undefined, 405],
   ["PATCH", "/admin/api/users/ada", { email: "b@example.com" }, 400],
 ];
 

@@ -168,10 +168,29 @@ describe("the table of round trips", () => {
     const { refresh_token } = dataOf<Record<string, string>>(login);
     const refreshed = await ok("POST /auth/refresh", () => anyone.post("/auth/refresh", { refresh_token }));
     const next = dataOf<Record<string, string>>(refreshed).refresh_token;
+    const { access_token: signedIn } = dataOf<Record<string, string>>(refreshed);
+    const again = client(server, { Authorization: `Bearer ${signedIn}` });
+    await ok("GET /auth/sessions", () => again.get("/auth/sessions"));
+    await anyone.post("/auth/login", { email, password: `${password}!` });
+    const sessions = dataOf<readonly { id: string; current: boolean }[]>(await again.get("/auth/sessions"));
+    const [ended] = sessions.filter(({ current }) => !current);
+    await ok("DELETE /auth/sessions/:id", () => again.delete(`/auth/sessions/${ended!.id}`));
+    const moved = { email: "home@example.org", password: `${password}!` };
+    await ok("POST /auth/email", () => again.post("/auth/email", moved));
+    const link = { token: await linkToken(server, "email_change") };
+    await ok("POST /auth/email/confirm", () => anyone.post("/auth/email/confirm", link));
     await ok("POST /auth/logout", () => anyone.post("/auth/logout", { refresh_token: next }));
 
+    const leaving = { email: "leaving@example.com", password };
+    const joined = dataOf<Record<string, string>>(await anyone.post("/auth/register", leaving));
+    await ok("DELETE /auth/me", () =>
+      client(server, { Authorization: `Bearer ${joined.access_token}` }).send("DELETE", "/auth/me", {
+        headers: { "Content-Type": "application/json" },
+        body: JSON.stringify({ password }),
+      }),
+    );
     await ok("POST /auth/password-reset/request", () =>
-      anyone.post("/auth/password-reset/request", { email }),
+      anyone.post("/auth/password-reset/request", { email: moved.email }),
     );
     const reset = { token: await linkToken(server, "password_reset"), password };
     await ok("POST /auth/password-reset/confirm", () => anyone.post("/auth/password-reset/confirm", reset));

@@ -181,7 +181,10 @@ const readers: readonly Reader[] = [
     seeds: async () => [`Bearer ${await token}`, `Bearer svc_sk_${"a".repeat(43)}`],
     read: async (text) => {
       const value = text.replace(/[^\t\x20-\x7e]/g, "~").trim();
-      const credential = readCredential(new Headers({ Authorization: value }), true);
+      const credential = readCredential(new Headers({ Authorization: value }), {
+        access: true,
+        console: true,
+      });
       if (credential.kind !== "access_token") return;
       const verified = await tokens.verify(credential.token, Date.now());
       if (credential.token !== (await token)) expect(verified).toBeNull();

@@ -116,6 +116,8 @@ const ada = "ada@example.com";
 const bob = "bob@example.com";
 const dave = "dave@example.com";
 const eve = "eve@example.com";
+/** The address that Ada has for a while. */
+const home = "home@example.org";
 const first = "the first of the passwords";
 const second = "the second of the passwords";
 const third = "the third of the passwords";
@@ -210,6 +212,14 @@ const session: readonly Asking[] = [
   },
   meNoMore,
   login(ada, second),
+  rows("GET", "/auth/sessions", 200),
+  { ...rows("POST", "/auth/email", 202, { email: home, password: second }), mails: home },
+  { ...byLink("/auth/email/confirm", home), mails: ada },
+  meNoMore,
+  refresh,
+  { ...rows("POST", "/auth/email", 202, { email: ada, password: second }), mails: ada },
+  { ...byLink("/auth/email/confirm", ada), mails: home },
+  refresh,
   {
     ask: ({ anyone }) => [anyone, "POST", "/auth/password-reset/request", { email: ada }],
     usual: 202,
@@ -301,6 +311,9 @@ const underTheNextSchema: readonly Asking[] = [
     usual: 200,
     again: [401, "invalid_refresh_token"],
   },
+  meNoMore,
+  login(bob, first),
+  { ...rows("DELETE", "/auth/me", 200, { password: first }), again: unauthorized },
   meNoMore,
   login(ada, third),
 ];

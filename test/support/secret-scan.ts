@@ -1,9 +1,9 @@
 /** Shorter ones stand in logs by chance, such as a password `password` in the route /auth/password. */
 const lengthMin = 10;
 
-/** What no log may hold, whoever made it: refresh tokens, API keys, access tokens, hashes, credentials as they are sent. */
+/** What no log may hold, whoever made it: refresh tokens, API keys, tokens of the console, access tokens, hashes, credentials as they are sent. */
 const shapes = [
-  /svc_(rt|sk)_[\w-]{12}/,
+  /svc_(rt|sk|cs)_[\w-]{12}/,
   /\beyJ[\w-]{8,}\.[\w-]{8,}/,
   /\$argon2/,
   /\$2[aby]\$\d\d\$/,

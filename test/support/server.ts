@@ -14,6 +14,7 @@ import { addHeader } from "../../src/http/respond.js";
 import { databaseJournal } from "../../src/metering/database-journal.js";
 import { createArgon2 } from "../../src/node/argon2.js";
 import { nodeCipher } from "../../src/node/cipher.js";
+import { consoleFiles } from "../../src/node/console-files.js";
 import { createHttpServer } from "../../src/node/http-server.js";
 import type { EmbeddedDatabase } from "../../src/node/libsql.js";
 import { openLibsql } from "../../src/node/libsql.js";
@@ -99,6 +100,8 @@ export interface TestProject {
   readonly credentials?: Readonly<Record<string, string>>;
   /** Answers are not compared with the OpenAPI document, which takes as long as some lists: for what is measured. */
   readonly isMeasured?: boolean;
+  /** Where the console's page is, in place of the built one. */
+  readonly consoleDirectory?: string;
   /** Sign-in providers on loopback addresses. */
   readonly providerEndpoints?: ProviderEndpoints;
 }
@@ -160,6 +163,7 @@ async function serveInWorkerd(project: TestProject, target: string): Promise<Tes
   if (project.wrap) skip("the database that is watched or broken is of this process");
   if (project.path !== undefined) skip("a file that is there already is served embedded");
   if (project.journal) skip("the journal that is watched is of this process");
+  if (project.consoleDirectory) skip("a Worker does not serve the console's page by itself");
   if (project.passwordHasher) skip("the hasher that is watched is of this process");
   if (target === "workerd-libsql" && sqldMissing !== null) skip(sqldMissing);
   const clock = new ManualClock();
@@ -269,6 +273,8 @@ async function serveHere(project: TestProject, target: string): Promise<TestServ
       clientAddress: ({ headers }) => headers.get("Test-Client-Address") ?? "192.0.2.1",
       publicBaseUrl: config.auth.public_base_url || "http://127.0.0.1:8787",
       addHeader,
+      consoleFiles: project.consoleDirectory === undefined ? null : consoleFiles(project.consoleDirectory),
+      consoleUrl: null,
       ...(project.providerEndpoints && { providerEndpoints: project.providerEndpoints }),
     });
   let app = await start({ secret: project.secret ?? testSecret });

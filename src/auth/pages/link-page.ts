@@ -43,6 +43,15 @@ const wordings: Readonly<Record<LinkPurpose, PageWording>> = {
     doneTitle: "Your password is set",
     done: "You can sign in with it now.",
   },
+  email_change: {
+    title: "Change your address",
+    intro:
+      "Press the button to use this address for your account from now on. You will be signed out on your other devices.",
+    button: "Use this address",
+    takesPassword: false,
+    doneTitle: "Your address is changed",
+    done: "Sign in with it from now on.",
+  },
 };
 
 /** Whether the page that a mailed link leads to asks for a new password. */

@@ -9,7 +9,7 @@ import { donePage, formPage, problemPage, purposeOfPage, takesPassword } from ".
 import { useLink } from "../use-link.js";
 
 /**
- * GET /auth/pages/{verify-email, accept-invitation, reset-password}: the page of a mailed link where `$auth` names
+ * GET /auth/pages/{verify-email, accept-invitation, reset-password, change-email}: the page of a mailed link where `$auth` names
  * none. Opening it does not use the link up.
  */
 export async function showPage({ request, context, name }: AuthRequest): Promise<Response | Refusal> {

@@ -1,12 +1,13 @@
-import { badRequest, isRefusal, Refusal } from "../../http/refusal.js";
+import { badRequest, isRefusal, type Refusal } from "../../http/refusal.js";
 import { json } from "../../http/respond.js";
+import { wrongPassword } from "../as-owner.js";
 import { readAuthBody } from "../body.js";
 import type { CallerRequest } from "../context.js";
 import { endCookies } from "../cookies.js";
 import { emailKey } from "../email.js";
+import { notAUser } from "../not-a-user.js";
 import { checkAccountPassword, finishAttempt } from "../password-check.js";
 import { ownAddressProblem, passwordProblem, presentedPasswordProblem } from "../passwords.js";
-import type { Caller } from "../principal.js";
 import { deleteOpeningsIfChanged } from "../store/links.js";
 import { revokeSessionsIfChanged } from "../store/sessions.js";
 import { knowOnlyAddressIfChanged } from "../store/throttle.js";
@@ -14,7 +15,7 @@ import { changePassword } from "../store/users.js";
 
 /**
  * POST /auth/password: replaces the caller's own password and ends every session, this one included. A wrong current
- * password counts like a failed login. It is 403, because a client takes 401 for the end of the session.
+ * password counts like a failed login.
  */
 export async function changeOwnPassword({
   request,
@@ -37,7 +38,7 @@ export async function changeOwnPassword({
   const checked = await checkAccountPassword(context, emailKey(caller.email), address, current);
   if (isRefusal(checked)) return checked;
   const { account, attempt } = checked;
-  if (account === null) return wrong;
+  if (account === null) return wrongPassword;
   const [changed, revoked] = await finishAttempt(platform.database, attempt, async () => {
     const next = await platform.passwordHasher.hash(password, { address, isFor: "sign_in" });
     return platform.database.batch([
@@ -48,14 +49,6 @@ export async function changeOwnPassword({
       ...attempt.forgive,
     ]);
   });
-  if (changed!.rows.length === 0) return wrong;
+  if (changed!.rows.length === 0) return wrongPassword;
   return endCookies(config.auth, json({ data: { revoked_sessions: revoked!.rows.length } }));
-}
-
-const wrong = new Refusal("invalid_credentials", "the current password is wrong", { status: 403 });
-
-function notAUser(caller: Caller): Refusal {
-  return caller.kind === "key"
-    ? new Refusal("forbidden", "an API key is not a user")
-    : new Refusal("unauthorized", "sign in to do this");
 }

@@ -6,8 +6,10 @@ import { router } from "../../http/router.js";
 import { UnavailableError } from "../../platform/database.js";
 import { HasherBusyError, type Log } from "../../platform/platform.js";
 import type { Callers } from "../callers.js";
-import type { AuthContext, AuthRequest, CallerRequest } from "../context.js";
+import type { AuthContext, AuthRequest, CallerRequest, IdentifiedRequest } from "../context.js";
 import { anonymous, type Caller } from "../principal.js";
+import { deleteMe } from "./delete-me.js";
+import { confirmEmailChange, requestEmailChange } from "./email.js";
 import { confirmVerification, resendVerification } from "./email-verification.js";
 import { importIdentities } from "./import-users.js";
 import { acceptInvitation, invite } from "./invitations.js";
@@ -23,13 +25,14 @@ import { changeOwnPassword } from "./password.js";
 import { confirmPasswordReset, requestPasswordReset } from "./password-reset.js";
 import { refresh } from "./refresh.js";
 import { register } from "./register.js";
+import { endOwnSession, listSessions } from "./sessions.js";
 
 type Env = { Variables: { caller: Caller } };
 type Handler<R> = (given: R) => Promise<Response | Refusal>;
 
 /**
  * The routes under /auth (docs/reference/http.md#endpoints). `authenticated` is a middleware that identifies the caller
- * in a round trip of its own, for the POST routes that need one. `addressOf` gives the client's IPv4 address, or the
+ * in a round trip of its own, for the routes that read a body for one. `addressOf` gives the client's IPv4 address, or the
  * /64 network of its IPv6 address (`addressUnit`).
  */
 export function authRoutes(
@@ -44,7 +47,7 @@ export function authRoutes(
     request: c.req.raw,
     context,
     address: addressOf(c),
-    name: c.req.param("name") ?? "",
+    name: c.req.param("name") ?? c.req.param("id") ?? "",
   });
   const answering = (handle: Handler<AuthRequest>) => async (c: Context) =>
     responseOf(await handle(given(c)));
@@ -58,30 +61,34 @@ export function authRoutes(
     ["/invitations/accept", acceptInvitation],
     ["/password-reset/request", requestPasswordReset],
     ["/password-reset/confirm", confirmPasswordReset],
+    ["/email/confirm", confirmEmailChange],
     ["/oauth/authorize", authorize],
     ["/oauth/exchange", exchange],
   ];
   for (const [path, handle] of posts) routes.all(path, byMethod({ POST: answering(handle) }));
+  const identified = (handle: Handler<IdentifiedRequest>) => async (c: Context) => {
+    const { raw } = c.req;
+    let by: Caller = anonymous;
+    const answer = responseOf(
+      await callers.run(raw.headers, ({ caller }, database) => {
+        by = caller;
+        return handle({ ...given(c), caller, database });
+      }),
+    );
+    if (answer.status === 200) tellOf(raw, answer, { principal: by });
+    return answer;
+  };
+  const whoseBody = (handle: Handler<CallerRequest>) => async (c: Context<Env>) =>
+    responseOf(await handle({ ...given(c), caller: c.get("caller") }));
+  routes.delete("/me", authenticated, whoseBody(deleteMe));
   routes.all(
     "/me",
-    byMethod({
-      GET: async ({ req: { raw } }) => {
-        let by: Caller = anonymous;
-        const answer = responseOf(
-          await callers.run(raw.headers, ({ caller }, database) => {
-            by = caller;
-            return me(caller, database);
-          }),
-        );
-        if (answer.status === 200) tellOf(raw, answer, { principal: by });
-        return answer;
-      },
-    }),
+    byMethod({ GET: identified(me) }, (...others) => refuse(...others, "DELETE")),
   );
+  routes.all("/sessions", byMethod({ GET: identified(listSessions) }));
+  routes.all("/sessions/:id", byMethod({ DELETE: identified(endOwnSession) }));
   for (const [path, handle] of callersPosts) {
-    routes.post(path, authenticated, async (c) =>
-      responseOf(await handle({ ...given(c), caller: c.get("caller") })),
-    );
+    routes.post(path, authenticated, whoseBody(handle));
     routes.all(path, refuse("POST"));
   }
   routes.all("/pages/:name", byMethod({ GET: answering(showPage), POST: answering(submitPage) }));
@@ -93,6 +100,7 @@ export function authRoutes(
 /** The POST endpoints whose answer depends on the caller: who it is, is found out before the handler runs. */
 const callersPosts: readonly (readonly [string, Handler<CallerRequest>])[] = [
   ["/password", changeOwnPassword],
+  ["/email", requestEmailChange],
   ["/users/import", importIdentities],
   ["/users/invite", invite],
 ];

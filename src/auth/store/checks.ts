@@ -11,6 +11,10 @@ const schemaVersionSql = `SELECT ${schemaVersion}`;
 const sessionSql = `SELECT ${schemaVersion}, u.id AS c1, u.email AS c2, u.role AS c3, u.email_verified AS c4 FROM (SELECT 1)
     LEFT JOIN _sessions s ON s.id = ? AND s.revoked_at IS NULL AND s.created_at > ?
     LEFT JOIN _users u ON u.id = s.user_id AND u.disabled = 0`;
+const consoleSql = `SELECT ${schemaVersion}, u.id AS c1, u.email AS c2, u.role AS c3, u.email_verified AS c4,
+    s.id AS c5, s.expires_at AS c6, s.confirmed_until AS c7 FROM (SELECT 1)
+    LEFT JOIN _sessions s ON s.token_hash = ? AND s.revoked_at IS NULL AND s.expires_at > ? AND s.created_at > ?
+    LEFT JOIN _users u ON u.id = s.user_id AND u.disabled = 0 AND u.role = 'admin'`;
 const apiKeySql = `SELECT ${schemaVersion}, k.id AS c1, k.scopes AS c2 FROM (SELECT 1)
     LEFT JOIN _service_keys k ON k.hash = ? AND k.revoked_at IS NULL AND (k.expires_at IS NULL OR k.expires_at > ?)`;
 
@@ -26,6 +30,16 @@ export function schemaVersionCheck(): Statement {
  */
 export function sessionCheck(sessionId: string, since: number): Statement {
   return statement(sessionSql, sessionId, BigInt(since));
+}
+
+/**
+ * The check of a session of the console, by the hash of its token. Returns `[schema version, user id, email, role, email
+ * verified, session id, expires at, confirmed until]`; the columns of the user are NULL unless the session is not
+ * revoked, ends after `now`, began after `since` (milliseconds since the epoch), and the user is an enabled
+ * administrator.
+ */
+export function consoleCheck(tokenHash: string, now: number, since: number): Statement {
+  return statement(consoleSql, tokenHash, BigInt(now), BigInt(since));
 }
 
 /**
@@ -51,16 +65,8 @@ export function insist(check: Statement, expected: readonly ResultValue[]): Stat
   return { sql, params: [...expected, ...check.params] };
 }
 
-/** A cache of the SQL of `insist`, by the SQL of the check that it insists on. There are three checks. */
+/** A cache of the SQL of `insist`, by the SQL of the check that it insists on. There are four checks. */
 const insisting = new Memo<string>(16_384);
-
-/**
- * A cache of the SQL of `withCheck`: by the SQL of the check (there are three, and the three that `insist` makes of
- * them), then by the SQL of the statement that is joined with it.
- */
-const joinedTexts = new Memo<Memo<string>>(16_384);
-/** How many bytes the cached SQL may take that is joined with one check. */
-const joinedBytesMax = 2_097_152;
 
 /**
  * Joins a check of the caller and a statement that is marked as `single` into one statement, because a further
@@ -68,10 +74,36 @@ const joinedBytesMax = 2_097_152;
  * returns no row, its columns are NULL.
  */
 export function withCheck(check: Statement, { sql, params }: Statement): Statement {
-  const texts = joinedTexts.get(
-    check.sql,
-    () => new Memo<string>(joinedBytesMax, { keyLengthMax: statementLengthMax }),
-  );
-  const text = texts.get(sql, () => `SELECT * FROM (${check.sql}) LEFT JOIN (${sql}) ON 1`);
+  const text = textsAfter(check.sql).get(sql, () => `SELECT * FROM (${check.sql}) LEFT JOIN (${sql}) ON 1`);
   return { sql: text, params: [...check.params, ...params] };
+}
+
+/** How many statements `withValues` joins at most: the question whether a request is new, and that of a write's probes. */
+export const valuesMax = 2;
+
+/**
+ * Joins what `insist` has made and statements that are marked as `single: "value"` into one statement, as `withCheck` does.
+ * Each has a column, which is NULL where the statement returns no row: that is quicker than a join.
+ */
+export function withValues(holds: Statement, values: readonly Statement[]): Statement {
+  let sql = textsAfter(holds.sql).get("", () => `SELECT (${holds.sql}) AS holds`);
+  const params = [...holds.params];
+  values.forEach((value, i) => {
+    const before = sql;
+    sql = textsAfter(before).get(value.sql, () => `${before}, (${value.sql}) AS v${i}`);
+    params.push(...value.params);
+  });
+  return { sql, params };
+}
+
+/**
+ * A cache of the SQL of `withCheck` and `withValues`: by the SQL of the check (there are three, and the three that
+ * `insist` makes of them) and of what was joined with it before, then by the SQL that is joined with that.
+ */
+const joinedTexts = new Memo<Memo<string>>(65_536);
+/** How many bytes the cached SQL may take that is joined with one text. */
+const joinedBytesMax = 2_097_152;
+
+function textsAfter(sql: string): Memo<string> {
+  return joinedTexts.get(sql, () => new Memo<string>(joinedBytesMax, { keyLengthMax: statementLengthMax }));
 }

@@ -95,7 +95,8 @@ export function disputePasswords(linkId: string, emailKey: string): Statement {
   );
 }
 
-const live = `used_at IS NULL AND expires_at > ?
+/** SQL: whether a row of `_links` is a link that can be used. Its parameter is the time. */
+export const liveLinkCondition = `used_at IS NULL AND expires_at > ?
   AND EXISTS (SELECT 1 FROM _users u WHERE u.id = _links.user_id AND u.disabled = 0)`;
 
 /**
@@ -105,7 +106,7 @@ const live = `used_at IS NULL AND expires_at > ?
 export function liveLink(hash: string, purpose: LinkPurpose, now: number): Statement {
   return statement(
     `SELECT id, (SELECT email FROM _users u WHERE u.id = _links.user_id) AS email
-    FROM _links WHERE hash = ? AND purpose = ? AND ${live}`,
+    FROM _links WHERE hash = ? AND purpose = ? AND ${liveLinkCondition}`,
     hash,
     purpose,
     BigInt(now),
@@ -162,7 +163,7 @@ export function consumeLink({
   return [
     statement(
       `UPDATE _links SET used_at = ?, used_by = ?, password_hash = ifnull(?, password_hash)
-      WHERE hash = ? AND purpose = ? AND ${live} RETURNING redirect_to, user_id`,
+      WHERE hash = ? AND purpose = ? AND ${liveLinkCondition} RETURNING redirect_to, user_id`,
       BigInt(now),
       usedBy,
       passwordHash,

@@ -1,12 +1,20 @@
 import { type Statement, statement } from "../../platform/database.js";
 import type { LinkPurpose } from "../links.js";
+import type { Condition } from "./condition.js";
 import { isPending } from "./users.js";
 
 /**
  * The kind of a mail, which decides what it says. `registration_attempt` tells the owner of an address that somebody
- * tried to register it.
+ * tried to register it, `email_change_attempt` that somebody with another account tried to move there. An account's
+ * own address is told by `email_change_notice` that another one was asked for, and by `email_changed` that the account
+ * has moved.
  */
-export type MailKind = LinkPurpose | "registration_attempt";
+export type MailKind =
+  | LinkPurpose
+  | "registration_attempt"
+  | "email_change_attempt"
+  | "email_change_notice"
+  | "email_changed";
 
 /** A mail that is to be written to the outbox. */
 export interface NewMail {
@@ -81,6 +89,48 @@ export function insertPasswordResetMail(mail: NewMail): Statement {
  */
 export function insertInvitationMail(mail: NewMail, actionUrl: string | null): Statement {
   return insertMail(mail, { kind: "'invitation'", withLink: isPending, recipients: "true" }, actionUrl);
+}
+
+/** A mail with a link that moves a user to the address which it is sent to. */
+export interface EmailChangeMail extends NewMail {
+  /** The new address as it was given. */
+  readonly email: string;
+}
+
+/**
+ * Mails a link to a new address. Where somebody else has that address, the mail goes to them, without a link. Nobody is
+ * mailed where `owner`, a condition on `_users AS u`, matches nobody. Goes directly behind the statement that counts the
+ * mail.
+ */
+export function insertEmailChangeMail(
+  { id, linkId, email, emailKey, now }: EmailChangeMail,
+  owner: Condition,
+): Statement {
+  return statement(
+    `INSERT INTO _outbox (id, kind, recipient, link_id, created_at, attempts, next_attempt_at)
+    SELECT ?, iif(t.id IS NULL, 'email_change', 'email_change_attempt'), ifnull(t.email, ?), iif(t.id IS NULL, ?, NULL), ?, 0, ?
+    FROM _users u LEFT JOIN _users t ON t.email_key = ? AND t.id <> u.id
+    WHERE ${owner.sql} AND ifnull(t.disabled, 0) = 0 AND changes() = 1`,
+    id,
+    email,
+    linkId,
+    BigInt(now),
+    BigInt(now),
+    emailKey,
+    ...owner.params,
+  );
+}
+
+/** Tells the present address of the user whom `owner` matches that another one was asked for. Else as the mail above. */
+export function insertEmailChangeNotice(id: string, owner: Condition, now: number): Statement {
+  return statement(
+    `INSERT INTO _outbox (id, kind, recipient, created_at, attempts, next_attempt_at)
+    SELECT ?, 'email_change_notice', u.email, ?, 0, ? FROM _users u WHERE ${owner.sql} AND changes() = 1`,
+    id,
+    BigInt(now),
+    BigInt(now),
+    ...owner.params,
+  );
 }
 
 /** Returns `[1]` where a mail is due. Asked before `claimMails`, because that takes the write lock. */

@@ -16,7 +16,10 @@ export interface PurgeLimits {
   readonly linkKeepMs: number;
 }
 
-/** The statements that remove sessions, refresh tokens and links that have ended and are not needed any more. */
+/**
+ * The statements that remove sessions, refresh tokens, mailed links and the setup link that have ended and are not
+ * needed any more.
+ */
 export function purgeStatements(limits: PurgeLimits): readonly Statement[] {
   const { now, rowsMax, graceMs, accessTokenMs, sessionMaxAgeMs, linkKeepMs } = limits;
   const max = BigInt(rowsMax);
@@ -47,6 +50,13 @@ export function purgeStatements(limits: PurgeLimits): readonly Statement[] {
       BigInt(now - sessionMaxAgeMs),
       max,
     ),
+    // Those of the console, which alone have an end of their own.
+    statement(
+      "DELETE FROM _sessions WHERE id IN (SELECT id FROM _sessions WHERE expires_at <= ? ORDER BY expires_at LIMIT ?)",
+      BigInt(now),
+      max,
+    ),
+    statement("DELETE FROM _setup WHERE expires_at <= ?", BigInt(now)),
     statement(
       `DELETE FROM _sessions WHERE id IN
       (SELECT session_id FROM _refresh_tokens WHERE expires_at < ? ORDER BY expires_at LIMIT ?)

@@ -1,5 +1,5 @@
 import { type Statement, statement } from "../../platform/database.js";
-import type { Condition } from "./condition.js";
+import { type Condition, condition } from "./condition.js";
 
 /**
  * A session that is not stored yet, with the hash of its first refresh token and that of the family, the characters
@@ -46,14 +46,19 @@ export function openSession(session: NewSession, holder: Condition): readonly St
       BigInt(session.refreshExpiresAtMs),
       session.id,
     ),
-    statement(
-      `DELETE FROM _sessions WHERE id IN (
-        SELECT id FROM _sessions WHERE user_id = (SELECT user_id FROM _sessions WHERE id = ?)
-        ORDER BY id = ? DESC, revoked_at IS NULL DESC, latest_at DESC LIMIT ${endedAtOnceMax} OFFSET ${sessionsMax})`,
-      session.id,
-      session.id,
-    ),
+    endSurplusSessions(session.id),
   ];
+}
+
+/** Ends sessions of the user of a session that was just opened, where there are more than `sessionsMax`. */
+export function endSurplusSessions(openedId: string): Statement {
+  return statement(
+    `DELETE FROM _sessions WHERE id IN (
+      SELECT id FROM _sessions WHERE user_id = (SELECT user_id FROM _sessions WHERE id = ?)
+      ORDER BY id = ? DESC, revoked_at IS NULL DESC, latest_at DESC LIMIT ${endedAtOnceMax} OFFSET ${sessionsMax})`,
+    openedId,
+    openedId,
+  );
 }
 
 /**
@@ -212,5 +217,80 @@ export function revokeSessionsIfChanged(userId: string, passwordHash: string, no
     BigInt(now),
     userId,
     passwordHash,
+  );
+}
+
+/** A user by a session, as of a caller. */
+interface SessionOfUser {
+  readonly id: string;
+  readonly sessionId: string;
+}
+
+const callersSession = "u.id = s.user_id AND s.id = ? AND s.revoked_at IS NULL";
+const caller = "u.id = ? AND u.disabled = 0";
+
+/**
+ * A condition on `_users AS u`: the caller, as long as the session has not ended and the password's hash is still the one
+ * that was checked.
+ */
+export function callerWithPassword({ id, sessionId }: SessionOfUser, passwordHash: string): Condition {
+  return condition(
+    `${caller} AND u.password_hash = ? AND EXISTS (SELECT 1 FROM _sessions s WHERE ${callersSession})`,
+    id,
+    passwordHash,
+    sessionId,
+  );
+}
+
+/**
+ * A condition on `_users AS u`: the caller, where the account has no password and the session has not ended and began
+ * after `since` (milliseconds since the epoch).
+ */
+export function callerSignedInSince({ id, sessionId }: SessionOfUser, since: number): Condition {
+  return condition(
+    `${caller} AND u.password_hash IS NULL
+    AND EXISTS (SELECT 1 FROM _sessions s WHERE ${callersSession} AND s.created_at > ?)`,
+    id,
+    sessionId,
+    BigInt(since),
+  );
+}
+
+/** Whose sessions are listed, and how long sessions and access tokens last. Times are milliseconds. */
+export interface SessionsRequest {
+  readonly userId: string;
+  readonly now: number;
+  readonly accessTokenMs: number;
+  readonly sessionMaxAgeMs: number;
+}
+
+/**
+ * Returns `[id, kind, created_at, latest_at, expires_at]` of the sessions of a user that have not ended, the one that was
+ * used last first. A session lasts until its newest refresh token expires, or the access token that came with it where
+ * that lasts longer; one of the console has an end of its own.
+ */
+export function sessionsOf({ userId, now, accessTokenMs, sessionMaxAgeMs }: SessionsRequest): Statement {
+  const newestToken = `SELECT t.expires_at FROM _refresh_tokens t WHERE t.session_id = s.id
+      ORDER BY t.generation DESC, t.expires_at DESC LIMIT 1`;
+  return statement(
+    `SELECT id, kind, created_at, latest_at, expires_at FROM (
+      SELECT s.id, s.kind, s.created_at, s.latest_at,
+        min(ifnull(s.expires_at, max(ifnull((${newestToken}), 0), s.latest_at + ?)), s.created_at + ?) AS expires_at
+      FROM _sessions s WHERE s.user_id = ? AND s.revoked_at IS NULL)
+    WHERE expires_at > ? ORDER BY latest_at DESC, id`,
+    BigInt(accessTokenMs),
+    BigInt(sessionMaxAgeMs),
+    userId,
+    BigInt(now),
+  );
+}
+
+/** Ends one session of a user. Returns the id; no row where it has ended already, or is not theirs. */
+export function endSession(id: string, userId: string, now: number): Statement {
+  return statement(
+    "UPDATE _sessions SET revoked_at = ? WHERE id = ? AND user_id = ? AND revoked_at IS NULL RETURNING id",
+    BigInt(now),
+    id,
+    userId,
   );
 }

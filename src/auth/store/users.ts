@@ -170,12 +170,13 @@ const otherAdmin = `EXISTS (SELECT 1 FROM _users o WHERE o.id <> _users.id AND o
   AND (o.password_hash IS NOT NULL OR EXISTS (SELECT 1 FROM _identities i WHERE i.user_id = o.id)))`;
 
 const isDisabled = "EXISTS (SELECT 1 FROM _users WHERE id = user_id AND disabled = 1)";
+const isNoAdmin = "EXISTS (SELECT 1 FROM _users WHERE id = user_id AND role <> 'admin')";
 
 /**
  * Changes a user. The first statement returns the user as `userById` does, or no row where there is no such user or
  * the change would take the last enabled administrator away. Of a user who becomes an administrator, `created_by` is
  * then who made them one. Disabling ends every session of the user and deletes
- * what could open one.
+ * what could open one; of a user who is no administrator any more, the sessions of the console end.
  */
 export function changeUser({ id, disabled, role, by, now }: UserChange): readonly Statement[] {
   const flag = disabled === null ? null : BigInt(disabled);
@@ -195,7 +196,7 @@ export function changeUser({ id, disabled, role, by, now }: UserChange): readonl
     ),
     statement(
       `UPDATE _sessions SET revoked_at = ? WHERE user_id = ? AND revoked_at IS NULL
-      AND ${isDisabled}`,
+      AND (${isDisabled} OR (kind = 'console' AND ${isNoAdmin}))`,
       BigInt(now),
       id,
     ),
@@ -212,12 +213,23 @@ export function changeUser({ id, disabled, role, by, now }: UserChange): readonl
   ];
 }
 
-/** Deletes a user. Returns the id; no row where there is no such user or it is the last enabled administrator. */
-export function deleteUser(id: string): Statement {
+/**
+ * Deletes a user whom `owner`, a condition on `_users AS u`, matches if it is given. Returns the id; no row where there is
+ * no such user or it is the last enabled administrator.
+ */
+export function deleteUser(id: string, owner: Condition | null): Statement {
+  const { sql, params } = owner ?? condition("true");
   return statement(
-    `DELETE FROM _users WHERE id = ? AND (role <> 'admin' OR disabled = 1 OR ${otherAdmin}) RETURNING id`,
+    `DELETE FROM _users WHERE id = (SELECT u.id FROM _users u WHERE u.id = ? AND ${sql})
+    AND (role <> 'admin' OR disabled = 1 OR ${otherAdmin}) RETURNING id`,
     id,
+    ...params,
   );
+}
+
+/** Returns `[id]` of the user whom `owner`, a condition on `_users AS u`, matches; no row where it matches nobody. */
+export function ownerId(owner: Condition): Statement {
+  return statement(`SELECT u.id FROM _users u WHERE ${owner.sql}`, ...owner.params);
 }
 
 /**

@@ -32,7 +32,7 @@ const init: Command = {
         `  svc serve --dir ${shown}    serves it on http://127.0.0.1:8787`,
         `  svc check --dir ${shown}    says what is wrong after a change`,
         "",
-        "An administrator, who may create products:",
+        "It prints a link that makes an administrator, who may create products. The same without a browser:",
         "",
         `  echo 'a password' | svc admin create-user --email you@example.com --role admin --password-stdin --dir ${shown}`,
       ].join("\n"),

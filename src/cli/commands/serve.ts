@@ -1,12 +1,15 @@
+import { join } from "node:path";
 import { readProject } from "../../node/project-directory.js";
 import { serve } from "../../node/serve.js";
+import { builtDirectory } from "../built-directory.js";
 import { type Command, UsageError } from "../command.js";
 
 /** `svc serve`: runs the server until a signal ends it (`docs/reference/command-line.md#svc-serve`). */
 const serveCommand: Command = {
   name: "serve",
   usage: "[--host H] [--port N]",
-  summary: "Serves the project. The first line on standard output is `listening on URL`.",
+  summary:
+    "Serves the project. The first line on standard output is `listening on URL`; where the console is, standard error says.",
   options: { host: { type: "string" }, port: { type: "string" } },
   help: [
     "--host H     address to listen on (default: HOST, then server.host of svc.toml)",
@@ -22,8 +25,10 @@ const serveCommand: Command = {
       host: text("host") ?? (environment.HOST || server.host),
       port: portOf(text("port") ?? (environment.PORT || undefined)) ?? server.port,
       environment,
+      consoleDirectory: join(builtDirectory, "console"),
     });
     console.log(`listening on ${running.url}`);
+    await running.announce();
     await stopping;
     await running.stop();
     return 0;

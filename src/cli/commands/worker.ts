@@ -4,33 +4,47 @@ import { createServiceKey, createUser } from "../../auth/administration.js";
 import { setProjectId } from "../../auth/store/oauth.js";
 import { createArgon2 } from "../../node/argon2.js";
 import { openLibsql } from "../../node/libsql.js";
-import { readProject } from "../../node/project-directory.js";
+import { readProject, withConfigLines } from "../../node/project-directory.js";
 import { systemClock, systemRandom } from "../../node/system.js";
 import type { Database, Statement } from "../../platform/database.js";
 import { withLiterals } from "../../platform/statement-text.js";
+import { ProblemsError } from "../../problems/problem.js";
+import { configFile } from "../../project/file-names.js";
 import { applySafe } from "../../schema/apply.js";
+import { builtDirectory } from "../built-directory.js";
 import { type Command, RefusedError, UsageError, unlessRefused } from "../command.js";
 import { projectIdOf } from "../local-database.js";
 import { readSecretLine } from "../standard-input.js";
-
-/** The package's `dist` directory. This command is bundled into some file below it. */
-const builtDirectory = import.meta.dirname.replace(/(?<=[\\/]dist)[\\/].*$/, "");
+import { writeConsoleAssets } from "../worker-console.js";
 
 const workerBuild: Command = {
   name: "worker build",
   usage: "",
-  summary: "Puts the project beside the Worker's code, for wrangler to bundle: wrangler.toml runs it.",
+  summary:
+    "Puts the project and the console's page beside the Worker's code, for wrangler to bundle: wrangler.toml runs it.",
   options: {},
   help: [],
   positionals: [],
   run: async ({ directory }) => {
-    const { config, schemaText } = readProject(directory);
+    const project = readProject(directory);
+    const { config, schemaText } = project;
+    if (config.console.listen !== "") throw new ProblemsError(withConfigLines(project, [oneAddress]));
     const lines = Object.entries({ config, schemaText }).map(
       ([name, value]) => `export const ${name} = ${sourceOf(value)};\n`,
     );
     writeFileSync(join(builtDirectory, "worker/project.js"), lines.join(""));
+    writeConsoleAssets(config.console.enabled, join(builtDirectory, "console"), workerAssets);
     return 0;
   },
+};
+
+/** The directory that `[assets]` of wrangler.toml names: outside of the Worker's own, where HTML would become a module. */
+const workerAssets = join(builtDirectory, "worker/assets");
+
+const oneAddress = {
+  file: configFile,
+  path: "console.listen",
+  message: "a Worker has one address: remove this, or switch the console off by enabled = false",
 };
 
 const workerBootstrap: Command = {

@@ -1,6 +1,8 @@
 import { boundedSessions } from "./bounded-sessions.js";
 import { changeLog } from "./change-log.js";
+import { consoleSessions } from "./console-sessions.js";
 import { countersThatEnd } from "./counters-that-end.js";
+import { emailChanges } from "./email-changes.js";
 import { firstTables } from "./first-tables.js";
 import { writesTogether } from "./writes-together.js";
 
@@ -12,7 +14,7 @@ export interface SystemMigration {
    * The statements in order. They run in one transaction with the other migrations that are due. Foreign keys are
    * enforced, and on D1 cannot be switched off, so a table that others refer to must not be dropped and created
    * again. To change the CHECK of a column, add a new column, copy the values, and give it the old one's name (`ALTER
-   * TABLE … ADD COLUMN`, `UPDATE`, `DROP COLUMN`, `RENAME COLUMN`).
+   * TABLE … ADD COLUMN`, `UPDATE`, `DROP COLUMN`, `RENAME COLUMN`). Indexes on it are dropped before, and made again.
    */
   readonly statements: readonly string[];
 }
@@ -24,4 +26,6 @@ export const systemMigrations: readonly SystemMigration[] = [
   { release: "0.2.0", statements: countersThatEnd },
   { release: "0.2.0", statements: changeLog },
   { release: "0.2.0", statements: writesTogether },
+  { release: "0.2.0", statements: emailChanges },
+  { release: "0.2.0", statements: consoleSessions },
 ];

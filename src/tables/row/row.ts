@@ -1,6 +1,6 @@
 import { closeTransaction, entriesIn, openTransaction } from "../../changes/transactions.js";
 import { badRequest, isRefusal, type Refusal } from "../../http/refusal.js";
-import { ConstraintError } from "../../platform/database.js";
+import { ConstraintError, type Statement } from "../../platform/database.js";
 import type { Memo } from "../../platform/memo.js";
 import { deniedBy } from "../access.js";
 import { countedRead, type Execution, longWorkOf, read, type WriteExecution } from "../execution.js";
@@ -55,7 +55,7 @@ export function createRow(
   execution: WriteExecution,
   values: RowValues,
 ): Promise<string | Refusal> {
-  return rowAfter(insertOf(target, values, execution), execution);
+  return writeRow(insertOf(target, values, execution), execution);
 }
 
 /** Changes a row. Returns it as JSON text with the columns that the caller may see, or why it was not changed. */
@@ -65,7 +65,7 @@ export function updateRow(
   key: RowValues,
   patch: RowValues,
 ): Promise<string | Refusal> {
-  return rowAfter(updateOf(target, key, patch, execution), execution);
+  return writeRow(updateOf(target, key, patch, execution), execution);
 }
 
 /** Deletes a row. Returns its primary key as JSON text, or why it was not deleted. */
@@ -74,12 +74,25 @@ export function deleteRow(
   execution: WriteExecution,
   key: RowValues,
 ): Promise<string | Refusal> {
-  return rowAfter(deleteOf(target, key), execution);
+  return writeRow(deleteOf(target, key), execution);
 }
 
-async function rowAfter(write: RowWrite | Refusal, execution: WriteExecution): Promise<string | Refusal> {
+/** Statements of the server's own in the transaction of a write. */
+export interface BesideWrite {
+  /** Comes first. */
+  readonly before: Statement;
+  /** Comes right after the write. */
+  readonly after: Statement;
+}
+
+/** Carries a write out. Returns its row as JSON text with the columns that the caller may see, or why it was not written. */
+export async function writeRow(
+  write: RowWrite | Refusal,
+  execution: WriteExecution,
+  beside: BesideWrite | null = null,
+): Promise<string | Refusal> {
   if (isRefusal(write)) return write;
-  const outcome = await carryOut(write, execution);
+  const outcome = await carryOut(write, execution, beside);
   switch (outcome.outcome) {
     case "written":
       return outcome.json;
@@ -103,7 +116,11 @@ type RowWriteOutcome =
 
 const refused = (refusal: Refusal): RowWriteOutcome => ({ outcome: "refused", refusal });
 
-async function carryOut(write: RowWrite, execution: WriteExecution): Promise<RowWriteOutcome> {
+async function carryOut(
+  write: RowWrite,
+  execution: WriteExecution,
+  beside: BesideWrite | null,
+): Promise<RowWriteOutcome> {
   const { kind, access, statement } = write;
   const { database, tally, plans, nowMs } = execution;
   const triggers = triggersOf(write);
@@ -114,13 +131,23 @@ async function carryOut(write: RowWrite, execution: WriteExecution): Promise<Row
     const [open, close] = triggers.logged
       ? [[openTransaction(execution.changedBy())], closeTransaction]
       : [[], []];
-    const statements = [...sent.probes, ...open, ...sent.statements, ...close, ...question.statements];
+    const [first, last] = beside === null ? [[], []] : [[beside.before], [beside.after]];
+    const statements = [
+      ...first,
+      ...sent.probes,
+      ...open,
+      ...sent.statements,
+      ...last,
+      ...close,
+      ...question.statements,
+    ];
     const results = await tally.during(database.batch(statements, longWorkOf(execution, durationOf(write))));
     const exact = question.isExact(results);
-    const at = sent.probes.length + open.length;
-    const closed = results[at + sent.statements.length + close.length - 1]!;
+    const from = first.length;
+    const at = from + sent.probes.length + open.length;
+    const closed = results[at + sent.statements.length + last.length + close.length - 1]!;
     const entries = triggers.logged ? entriesIn(closed) : 0;
-    const written = sent.read(results.slice(0, sent.probes.length), results[at]!);
+    const written = sent.read(results.slice(from, from + sent.probes.length), results[at]!);
     if (written.row === null && triggers.ignore) {
       const [admitted] = await read(
         execution,

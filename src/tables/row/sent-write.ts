@@ -2,7 +2,7 @@ import type { Result, Statement } from "../../platform/database.js";
 import type { TriggersReached } from "../../schema/triggers-reached.js";
 import type { Duration, WriteExecution } from "../execution.js";
 import { bindCounted, type CountedStatement } from "../plan-check.js";
-import { bind, bindSingle } from "../sql/fragment.js";
+import { bind, bindValue } from "../sql/fragment.js";
 import { returnedRow } from "../sql/returning.js";
 import type { RowWrite } from "./row-write.js";
 
@@ -40,7 +40,7 @@ export function sentWrite(
   const bound = bindCounted(write.statement, values);
   const { probes } = write.statement;
   return {
-    probes: probes === null ? [] : [bindSingle(probes, values)],
+    probes: probes === null ? [] : [bindValue(probes, values)],
     statements: [bound.statement, ...write.checks.map((check) => bind(check, values))],
     bound,
     read: ([probed], { rows, rowsWritten }) => {

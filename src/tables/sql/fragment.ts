@@ -158,7 +158,12 @@ export function bind({ text, params }: Sql, values: readonly SlotValues[]): Stat
  * (`Statement.single`).
  */
 export function bindSingle(sql: Sql, values: readonly SlotValues[]): Statement {
-  return { sql: sql.text, params: filled(sql.params, values), single: true };
+  return { sql: sql.text, params: filled(sql.params, values), single: "row" };
+}
+
+/** As `bindSingle`, for a SELECT of one column. */
+export function bindValue(sql: Sql, values: readonly SlotValues[]): Statement {
+  return { sql: sql.text, params: filled(sql.params, values), single: "value" };
 }
 
 function filled(params: readonly Param[], values: readonly SlotValues[]): readonly SqlValue[] {

@@ -2,6 +2,7 @@ import { abortText } from "../../platform/abort.js";
 import { type SqlValue, type Statement, statement } from "../../platform/database.js";
 import type { ColumnName } from "../../sqlite/names.js";
 import { bind, integer, name, param, Slot, type SlotValues, type Sql, sql } from "./fragment.js";
+import { returnedRow } from "./returning.js";
 
 /** What a write answers with, as SQL that is evaluated right after it, or right before a delete. */
 export interface AnswerSource {
@@ -39,20 +40,42 @@ const periodMs = keptMs / 2;
 
 const periodOf = (atMs: number) => Math.floor(atMs / periodMs);
 
-/** The row of a request is in the half day of now, or in one of the two before. */
-const isIt = "period IN (?, ?, ?) AND name = ?";
-
-function whichIt({ name: request, nowMs }: Pick<KeptRequest, "name" | "nowMs">): readonly SqlValue[] {
-  const period = BigInt(periodOf(nowMs));
-  return [period, period - 1n, period - 2n, request];
+/**
+ * SQL that changes with the half day alone, which stands in its text, because a parameter would cost more. It is made once,
+ * because a text that is put together anew has to be read as a whole before a cache finds it.
+ */
+function perPeriod<T>(make: (period: Sql) => T): (nowMs: number) => T {
+  let made: { readonly period: number; readonly of: T } | undefined;
+  return (nowMs) => {
+    const period = periodOf(nowMs);
+    if (made?.period !== period) made = { period, of: make(integer(period)) };
+    return made.of;
+  };
 }
+
+/** The row of a request is in the half day of now, or in one of the two before. */
+const periodsOf = ({ text }: Sql) => [text, `${text} - 1`, `${text} - 2`];
+
+const unlessKeptText = perPeriod((period) => {
+  // Each is one look-up. For `period IN (…)` SQLite would make a temporary index at each call.
+  const isKept = periodsOf(period)
+    .map(
+      (one) => `EXISTS (SELECT 1 FROM _idempotency WHERE period = ${one} AND name = _i.n AND at > _i.since)`,
+    )
+    .join(" OR ");
+  return `SELECT CASE WHEN ${isKept} THEN json_extract('{}', ?) ELSE 1 END AS is_new FROM (SELECT ? AS n, ? AS since) AS _i`;
+});
+const keptAnswerText = perPeriod(
+  (period) =>
+    `SELECT hash, at, answer FROM _idempotency WHERE period IN (${periodsOf(period).join()}) AND name = ? ORDER BY period DESC LIMIT 1`,
+);
 
 /** Undoes the batch for the reason `kept` where the answer of the request is kept already. */
 export function unlessKept(request: KeptRequest, nonce: string): Statement {
   return {
-    sql: `SELECT CASE WHEN EXISTS (SELECT 1 FROM _idempotency WHERE ${isIt} AND at > ?) THEN json_extract('{}', ?) ELSE 1 END AS is_new`,
-    params: [...whichIt(request), BigInt(request.nowMs - keptMs), abortText(nonce, "kept")],
-    single: true,
+    sql: unlessKeptText(request.nowMs),
+    params: [abortText(nonce, "kept"), request.name, BigInt(request.nowMs - keptMs)],
+    single: "value",
   };
 }
 
@@ -62,9 +85,9 @@ export function unlessKept(request: KeptRequest, nonce: string): Statement {
  */
 export function keptAnswer(request: Pick<KeptRequest, "name" | "nowMs">): Statement {
   return {
-    sql: `SELECT hash, at, answer FROM _idempotency WHERE ${isIt} ORDER BY period DESC LIMIT 1`,
-    params: whichIt(request),
-    single: true,
+    sql: keptAnswerText(request.nowMs),
+    params: [request.name],
+    single: "row",
   };
 }
 
@@ -84,8 +107,8 @@ function keptRow({ row, key, isNew }: AnswerSource, shown: "row" | "key"): Sql {
 const slot = (of: string) => param(new Slot(of));
 
 /** SQL that is made once of each source, because a text that is put together anew has to be read as a whole before a cache finds it. */
-function perSource(make: (source: AnswerSource) => Sql): (source: AnswerSource) => Sql {
-  const made = new WeakMap<AnswerSource, Sql>();
+function perSource<T>(make: (source: AnswerSource) => T): (source: AnswerSource) => T {
+  const made = new WeakMap<AnswerSource, T>();
   return (source) => {
     const known = made.get(source) ?? make(source);
     made.set(source, known);
@@ -108,25 +131,38 @@ export function keepOne(
 }
 
 /**
- * Keeps the answer of a request that is one write, right after it. Where the write has written no row, `undo` undoes the
- * batch.
+ * Keeps the answer of a request that is one write, right after it; nothing where the write has written no row.
  */
-export function keepOrUndo(
+export function keepWritten(
   source: AnswerSource,
-  undo: () => Sql,
   request: KeptRequest,
   values: readonly SlotValues[],
 ): Statement {
-  const made = keepOrUndoSql.get(source) ?? keepOrUndoText(source, undo());
-  keepOrUndoSql.set(source, made);
-  return bind(made, [keptValues(request), ...values]);
+  return bind(keepWrittenSql(source)(request.nowMs), [keptValues(request), ...values]);
 }
 
-const keepOrUndoSql = new WeakMap<AnswerSource, Sql>();
+const keepWrittenSql = perSource((source) => {
+  const { row, key, isNew, from } = source;
+  const tooLarge = sql`(SELECT '[' || json_array(${isNew}, json(${key}), NULL) || ']' ${from})`;
+  const answer = sql`iif(octet_length(r) <= ${integer(keptBytesMax)}, ${isNew} || r, ${tooLarge})`;
+  // LIMIT inside and WHERE outside together keep SQLite from flattening the subquery, by which the row would be made twice.
+  const written = sql`(SELECT ${row} AS r ${from} AND changes() = 1 LIMIT 1)`;
+  return perPeriod(
+    (period) =>
+      sql`INSERT OR REPLACE INTO _idempotency (period, name, hash, at, answer) SELECT ${period}, ${slot("kept.name")}, ${slot("kept.hash")}, ${slot("kept.at")}, ${answer} FROM ${written} WHERE 1`,
+  );
+});
 
-function keepOrUndoText(source: AnswerSource, undo: Sql): Sql {
-  const answer = sql`(SELECT '[' || ${keptRow(source, "row")} || ']' ${source.from})`;
-  return sql`INSERT OR REPLACE INTO _idempotency (period, name, hash, at, answer) SELECT ${slot("kept.period")}, ${slot("kept.name")}, ${slot("kept.hash")}, ${slot("kept.at")}, CASE WHEN changes() = 1 THEN ${answer} ELSE ${undo} END`;
+/**
+ * The rows of a kept answer. That of `keepWritten` is 1 or 0 for whether the row is new, and then its RETURNING, which has
+ * the key.
+ */
+export function keptRows(answer: string, primaryKey: readonly ColumnName[]): readonly KeptRow[] {
+  if (answer.startsWith("[")) return JSON.parse(answer);
+  const text = answer.slice(1);
+  const row: Readonly<Record<string, unknown>> = JSON.parse(returnedRow(text).json);
+  const key = Object.fromEntries(primaryKey.map((column) => [column, row[column]]));
+  return [[answer.startsWith("1") ? 1 : 0, key, text]];
 }
 
 function keptValues({ name: request, hash, nowMs }: KeptRequest): ReadonlyMap<string, SqlValue> {

@@ -48,8 +48,6 @@ export interface WriteStatement extends Counted<Sql> {
    * `NotWritten`.
    */
   readonly guard: () => Sql;
-  /** The expression in `guard` that undoes the batch and says why. */
-  readonly undo: () => Sql;
   /**
    * What the write answers with. Null where the row cannot be found again by what is known of it: the table is WITHOUT
    * ROWID, and its key is made by a default.
@@ -276,9 +274,8 @@ function insertedRow(table: Table, values: Values, catalog: Catalog): Sql | null
  * What undoes the batch after a write that has written no row. `changes()` counts what the write itself has done, without
  * its triggers (https://sqlite.org/c3ref/changes.html).
  */
-function guardedBy(undoing: () => Sql): Pick<WriteStatement, "guard" | "undo"> {
-  const undo = once(undoing);
-  return { undo, guard: once(() => sql`SELECT CASE WHEN changes() = 1 THEN 1 ELSE ${undo()} END AS held`) };
+function guardedBy(undoing: () => Sql): Pick<WriteStatement, "guard"> {
+  return { guard: once(() => sql`SELECT CASE WHEN changes() = 1 THEN 1 ELSE ${undoing()} END AS held`) };
 }
 
 /**
@@ -408,7 +405,6 @@ export function updateStatement(
     probes: found.probes,
     admitted: found.admitted,
     guard: found.guard,
-    undo: found.undo,
     answer: {
       row: returning.row,
       key: keyJson(table, catalog),
@@ -527,7 +523,6 @@ export function deleteStatement(
     probes: found.probes,
     admitted: found.admitted,
     guard: found.guard,
-    undo: found.undo,
     // Of a row that is deleted, whoever deletes it is shown the key alone.
     answer: { row: returned, key: returned, from: found.from, readable: sql`0`, isNew: sql`0` },
     asked: found.probes,

@@ -15,7 +15,7 @@ import type { RowValues } from "../row/row-request.js";
 import { insertOf, type RowWrite, returnedOf, type WriteTarget } from "../row/row-write.js";
 import { triggersOf } from "../row/sent-write.js";
 import { type BulkStatement, bulkInsertStatement, rowsText, scaledIn } from "../sql/bulk.js";
-import { bind, bindSingle } from "../sql/fragment.js";
+import { bind, bindValue } from "../sql/fragment.js";
 import { returnedRow } from "../sql/returning.js";
 import type { WriteStep } from "./step.js";
 
@@ -114,7 +114,7 @@ function stepOf(rows: readonly RowValues[], given: readonly Column[], making: Ma
   ]);
   const values = [own, execution.values];
   const bound = bindCounted(statement, values);
-  const probes = statement.probes === null ? [] : [bindSingle(statement.probes, values)];
+  const probes = statement.probes === null ? [] : [bindValue(statement.probes, values)];
   const first = write(0);
   return {
     statements: (abort) => [
@@ -122,7 +122,6 @@ function stepOf(rows: readonly RowValues[], given: readonly Column[], making: Ma
       bound.statement,
       bind(statement.guard, [new Map([["abort", abort]]), ...values]),
     ],
-    undo: null,
     read: (results) => {
       const probed = probes.length === 0 ? 0 : (results[0]!.rows[0]![0] as number);
       const { rows: written, rowsWritten } = results[probes.length]!;

@@ -1,15 +1,17 @@
 import { principalOf } from "../../auth/principal.js";
 import { toBase64Url } from "../../encoding/base64.js";
+import { toHex } from "../../encoding/hex.js";
 import { readText } from "../../http/body.js";
 import { badRequest, isRefusal, Refusal } from "../../http/refusal.js";
 import type { HeadersRecord } from "../../http/respond.js";
-import { abortText } from "../../platform/abort.js";
+import { abortText, nonceBytes } from "../../platform/abort.js";
 import type { Memo } from "../../platform/memo.js";
 import type { Table } from "../../project/model.js";
 import type { Access } from "../access.js";
 import type { ApiRequest } from "../api-request.js";
 import { read, type WriteExecution } from "../execution.js";
 import { bindCounted, type Counted, type CountedStatement } from "../plan-check.js";
+import { writeRow } from "../row/row.js";
 import { keyInBody } from "../row/row-request.js";
 import { type RowWrite, slots } from "../row/row-write.js";
 import { triggersOf } from "../row/sent-write.js";
@@ -19,21 +21,22 @@ import {
   clearStaged,
   ifKept,
   type KeptRequest,
-  type KeptRow,
   keepAll,
   keepForLater,
   keepOne,
-  keepOrUndo,
   keepRows,
+  keepWritten,
   keptAnswer,
+  keptRows,
   unlessKept,
 } from "../sql/kept-answers.js";
 import { returnedRow } from "../sql/returning.js";
 import { getStatement } from "../sql/row.js";
-import type { WriteStep } from "./step.js";
+import { type WriteStep, writeStep } from "./step.js";
 import {
   allBeside,
   type Beside,
+  isAbort,
   nothingBeside,
   type Together,
   type WrittenTogether,
@@ -53,11 +56,8 @@ export async function idempotencyOf({
 }: Pick<ApiRequest, "request" | "caller" | "services">): Promise<KeptRequest | Refusal | null> {
   const text = request.headers.get(header);
   if (text === null) return null;
-  const [, quoted, bare] =
-    /^(?:"((?:[\x20\x21\x23-\x5b\x5d-\x7e]|\\["\\])*)"|([\x21\x23-\x7e][\x21-\x7e]*))$/.exec(text.trim()) ??
-    [];
-  const key = quoted?.replace(/\\(.)/g, "$1") ?? bare ?? "";
-  if (!/^[\x21-\x7e]{1,200}$/.test(key)) return badRequest(`${header}: expected 1 to 200 visible characters`);
+  const key = keyIn(text);
+  if (key === null) return badRequest(`${header}: expected 1 to 200 visible characters`);
   if (caller.kind === "anonymous") return badRequest(`${header}: sign in, as a key belongs to who sends it`);
   const { method, url } = request;
   const body =
@@ -67,6 +67,15 @@ export async function idempotencyOf({
   // Keys that begin with the time lie beside each other so, whoever sends them and whatever for: fewer pages are written.
   const name = [key, principalOf(caller), `${method} ${path}`].join("\n");
   return { name, hash: await hashOf(body), nowMs: services.platform.clock.now() };
+}
+
+/** The key that the header's text names; null where it is none. */
+function keyIn(text: string): string | null {
+  const isKey = /^[\x21-\x7e]{1,200}$/;
+  if (!text.startsWith('"')) return isKey.test(text) ? text : null;
+  const [, quoted] = /^"((?:[\x20\x21\x23-\x5b\x5d-\x7e]|\\["\\])*)"$/.exec(text) ?? [];
+  const key = quoted?.replace(/\\(.)/g, "$1") ?? "";
+  return isKey.test(key) ? key : null;
 }
 
 const shortBodyMax = 128;
@@ -105,10 +114,48 @@ export async function writeOnce(
   if (request === null) return writeTogether(steps, execution, beside);
   if (steps.some(({ answer }) => answer.source === null)) return notKeepable;
   const written = await writeTogether(steps, execution, allBeside([keeping(steps, request), beside]));
+  if (written.outcome === "written" && steps.some(runsTriggers))
+    return { ...written, rows: await asKept(written.rows, steps, request, execution) };
   if (written.outcome !== "stopped") return written;
   if (written.reason !== unkept) return replay(steps, execution, request, showing);
   execution.tally.add(null);
   return takenAway;
+}
+
+/** As `writeOnce`, for a request that is one write. */
+export async function writeRowOnce(
+  write: RowWrite,
+  execution: WriteExecution,
+  request: KeptRequest,
+  showing: Showing,
+): Promise<Once | Refusal> {
+  const source = write.statement.answer;
+  if (source === null || !isKeptDirectly(write))
+    return writeOnce([writeStep(write, execution)], execution, request, showing);
+  const nonce = toHex(execution.random.bytes(nonceBytes));
+  try {
+    const row = await writeRow(write, execution, {
+      before: unlessKept(request, nonce),
+      after: keepWritten(source, request, [execution.values, ...write.values]),
+    });
+    if (isRefusal(row)) return { outcome: "refused", at: 0, refusal: row, differing: null };
+    return { outcome: "written", rows: [{ json: row, isNew: write.kind === "insert" }] };
+  } catch (error) {
+    if (!isAbort(error, nonce)) throw error;
+    return replay([writeStep(write, execution)], execution, request, showing);
+  }
+}
+
+/**
+ * Whether the answer of a write can be kept by the statement right after it, which asks whether the write has written its
+ * row: nothing else is written in between, and nothing but the rule decides whether it stands. The row has its key.
+ */
+function isKeptDirectly(write: RowWrite): boolean {
+  const { kind, access, checks, expected } = write;
+  const { run, own, logged } = triggersOf(write);
+  const { table, readable } = access;
+  const isPlain = kind !== "delete" && checks.length === 0 && expected === null && !run && !own && !logged;
+  return isPlain && table.primaryKey.every((column) => readable.has(column));
 }
 
 const notKeepable = badRequest(
@@ -128,28 +175,67 @@ function keeping(steps: readonly WriteStep[], request: KeptRequest): Beside {
   return {
     before: (nonce) => [unlessKept(request, nonce)],
     around: (index, nonce) => {
-      const { answer, undo, parts } = steps[index]!;
+      const { answer, parts } = steps[index]!;
       const { source, isBefore, values, first } = answer;
-      if (isOne && undo !== null) {
-        const abort = new Map([["abort", abortText(nonce, `${index}:`)]]);
-        return {
-          before: first ?? [],
-          after: [keepOrUndo(source!, undo, request, [abort, ...values])],
-          guards: true,
-        };
-      }
       const keep = parts === undefined ? keepOne : keepRows;
       const kept = isOne ? keep(source!, request, values) : keepForLater(source!, index, values);
       const before = first ?? [];
       if (isBefore) return { before: [kept], after: [] };
-      const mayVanish = steps[index]!.writes.some((write) => triggersOf(write).run);
-      return { before, after: mayVanish ? [kept, ifKept(abortText(nonce, unkept))] : [kept] };
+      return {
+        before,
+        after: runsTriggers(steps[index]!) ? [kept, ifKept(abortText(nonce, unkept))] : [kept],
+      };
     },
     last: () => {
       if (!isOne) return [keepAll(request), clearStaged];
       return only!.answer.first === undefined ? [] : [clearStaged];
     },
   };
+}
+
+const runsTriggers = ({ writes }: WriteStep) => writes.some((write) => triggersOf(write).run);
+
+/**
+ * The rows as they are kept. A trigger of the owner's may have changed them after their RETURNING was made; the first
+ * answer says what each repetition says.
+ */
+async function asKept(
+  rows: readonly WrittenTogether[],
+  steps: readonly WriteStep[],
+  request: KeptRequest,
+  { database }: WriteExecution,
+): Promise<readonly WrittenTogether[]> {
+  const [found] = await database.query([keptAnswer(request)]);
+  const kept = keptOf(steps, found!.rows[0]![2] as string);
+  return rows.map((row, i) => {
+    const { stored, write } = kept[i]!;
+    return row.json === null || write.kind === "delete" || stored === null ? row : { ...row, json: stored };
+  });
+}
+
+/** A row of a kept answer, and the write that it belongs to. */
+interface KeptWrite {
+  readonly isNew: boolean;
+  readonly write: RowWrite;
+  /** Its key as JSON text. */
+  readonly keyText: string;
+  /** As JSON text; null where only its key is kept. */
+  readonly stored: string | null;
+}
+
+function keptOf(steps: readonly WriteStep[], answer: string): readonly KeptWrite[] {
+  const parts = steps.length === 1 ? steps[0]!.parts : undefined;
+  const kept = keptRows(answer, steps[0]!.writes[0]!.access.table.primaryKey);
+  return kept.map(([isNew, key, row], i) => {
+    const write = parts === undefined ? steps[i]!.writes[0]! : parts.write(i);
+    const columns = [...write.access.table.columns.values()];
+    return {
+      isNew: isNew === 1,
+      write,
+      keyText: finishRows(JSON.stringify(key), columns),
+      stored: row === null ? null : finishRows(returnedRow(row).json, columns),
+    };
+  });
 }
 
 async function replay(
@@ -161,10 +247,8 @@ async function replay(
   const [found] = await read(execution, [keptAnswer(request)], "short");
   const [hash, , answer] = found!.rows[0]!;
   if (hash !== request.hash) return mismatch;
-  const kept: readonly KeptRow[] = JSON.parse(answer as string);
-  const parts = steps.length === 1 ? steps[0]!.parts : undefined;
-  const writes = kept.map((_, i) => (parts === undefined ? steps[i]!.writes[0]! : parts.write(i)));
-  const shown = kept.map((row, i) => shownNow(row, writes[i]!, execution, showing));
+  const kept = keptOf(steps, answer as string);
+  const shown = kept.map((each) => shownNow(each, execution, showing));
   const asked = shown.flatMap(({ get }) => (get === null ? [] : [get]));
   const results =
     asked.length === 0
@@ -177,7 +261,7 @@ async function replay(
   const current = results.values();
   execution.tally.add(0);
   const rows = shown.map(({ get, json }, i) => {
-    const isNew = kept[i]![0] === 1;
+    const { isNew } = kept[i]!;
     if (get === null) return { json: json(null), isNew };
     const row = current.next().value!.rows[0];
     if (row !== undefined) execution.tally.add(get.exact ? 1 + (row[2] as number) : null);
@@ -195,18 +279,14 @@ interface Shown {
 }
 
 function shownNow(
-  [isNew, key, row]: KeptRow,
-  { access: writing, kind }: RowWrite,
+  { isNew, write: { access: writing, kind }, keyText, stored }: KeptWrite,
   { values }: WriteExecution,
   { accessTo, reads }: Showing,
 ): Shown {
   const { table, catalog } = writing;
-  const columns = [...table.columns.values()];
-  const keyText = finishRows(JSON.stringify(key), columns);
   if (kind === "delete") return { get: null, json: () => keyText };
-  const stored = row === null ? null : finishRows(returnedRow(row).json, columns);
   // An upsert that leaves a row as it is shows nothing of one that may not be read, not even its key.
-  const isLeft = kind === "insert" && isNew === 0;
+  const isLeft = kind === "insert" && !isNew;
   const hidden = isLeft ? null : keyText;
   if (writing.writeOnlyKey) return { get: null, json: () => (isLeft ? null : (stored ?? keyText)) };
   const reading = accessTo(table);

@@ -15,7 +15,7 @@ import {
   triggersOf,
   type WrittenRow,
 } from "../row/sent-write.js";
-import { bind, type SlotValues, type Sql } from "../sql/fragment.js";
+import { bind, type SlotValues } from "../sql/fragment.js";
 import type { AnswerSource } from "../sql/kept-answers.js";
 import type { NotWritten } from "../sql/row.js";
 
@@ -24,12 +24,7 @@ export interface WriteStep {
   /**
    * The statements, with guards that undo the batch where the step may not stand. Their reasons begin with `abort`.
    */
-  readonly statements: (abort: string, isGuarded?: boolean) => readonly Statement[];
-  /**
-   * What undoes the batch where the step has written nothing, for a statement right after it that writes what is kept of
-   * it: then the step need not be guarded. Null where that statement cannot tell, as triggers write too.
-   */
-  readonly undo: (() => Sql) | null;
+  readonly statements: (abort: string) => readonly Statement[];
   /** Reads the results of `statements`. */
   readonly read: (results: readonly Result[]) => StepOutcome;
   /** Why it does not stand, for a reason that one of its guards has given. */
@@ -98,15 +93,14 @@ export function writeStep(write: RowWrite, execution: Pick<WriteExecution, "valu
   const sent = sentWrite(write, execution);
   const { probes, statements, bound } = sent;
   return {
-    statements: (abort, isGuarded = true) => [
+    statements: (abort) => [
       ...probes,
       statements[0]!,
-      ...(isGuarded ? [guardAfter(write, abort, execution)] : []),
+      guardAfter(write, abort, execution),
       ...write.checks.map((check) =>
         bind(check, [new Map([["abort", abort]]), execution.values, ...write.values]),
       ),
     ],
-    undo: isFollowed(write) ? null : write.statement.undo,
     read: (results) => {
       const written = sent.read(results.slice(0, probes.length), results[probes.length]!);
       return outcomeOf(write, written, [bound]);
@@ -121,12 +115,6 @@ export function writeStep(write: RowWrite, execution: Pick<WriteExecution, "valu
     },
     asked: [bound],
   };
-}
-
-/** Whether anything is written between a write and the statement that keeps its answer, or nothing is kept after it. */
-function isFollowed(write: RowWrite): boolean {
-  const { run, own, logged } = triggersOf(write);
-  return write.kind === "delete" || write.checks.length > 0 || run || own || logged;
 }
 
 /** The statement after a write that undoes the batch where the write has not written its row. */

@@ -35,8 +35,6 @@ export interface Beside {
   ) => {
     readonly before: readonly Statement[];
     readonly after: readonly Statement[];
-    /** Whether what comes after undoes the batch where the step has written nothing (`WriteStep.undo`). */
-    readonly guards?: boolean;
   };
   /** Come after all steps. */
   readonly last: (nonce: string) => readonly Statement[];
@@ -58,7 +56,6 @@ export function allBeside(parts: readonly Beside[]): Beside {
       return {
         before: each.flatMap(({ before }) => before),
         after: each.flatMap(({ after }) => after),
-        guards: each.some(({ guards }) => guards === true),
       };
     },
     last: (nonce) => parts.flatMap((part) => part.last(nonce)),
@@ -137,7 +134,8 @@ async function attempt(
   }
 }
 
-function isAbort(error: unknown, nonce: string): error is AbortError {
+/** Whether a guard with this nonce has undone a batch. */
+export function isAbort(error: unknown, nonce: string): error is AbortError {
   return error instanceof AbortError && error.nonce === nonce;
 }
 
@@ -207,10 +205,10 @@ function assembled(
   if (isLogged) statements.push(openTransaction(execution.changedBy()));
   mark();
   const ranges = steps.map((step, index) => {
-    const { before, after, guards = false } = beside.around(index, nonce);
+    const { before, after } = beside.around(index, nonce);
     statements.push(...before);
     const from = statements.length;
-    statements.push(...step.statements(abortText(nonce, `${index}:`), !guards));
+    statements.push(...step.statements(abortText(nonce, `${index}:`)));
     const to = statements.length;
     mark();
     statements.push(...after);

@@ -158,7 +158,6 @@ function changeOrCreate(
       ...creation(abort).statements,
       ...unlessIgnored(created, key, abort),
     ],
-    undo: null,
     read: (results) => {
       const changedAt = change.probes.length;
       const probedAt = changedAt + change.statements.length + 1;
@@ -220,7 +219,6 @@ function keepOrCreate(
       ...unlessIgnored(created, key, abort),
       found.statement,
     ],
-    undo: null,
     read: (results) => {
       const at = probes.length;
       const insert = creation("").read(results.slice(0, at), results[at]!);

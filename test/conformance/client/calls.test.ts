@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { createServiceKey } from "../../../src/auth/administration.js";
 import { SvcError, SvcPreconditionError } from "../../../src/client/index.js";
 import { isRefusal } from "../../../src/http/refusal.js";
-import { hangs } from "../../support/browser.js";
+import { Browser, hangs } from "../../support/browser.js";
 import { run } from "../../support/people.js";
 import { browse, credentials, type Tables } from "./support.js";
 
@@ -481,6 +481,64 @@ describe("the client's sign-in", () => {
     await auth.changePassword({ current_password: credentials.password, password: "another horse" });
     expect(await auth.user()).toBeNull();
     await auth.login({ ...credentials, password: "another horse" });
+  });
+
+  it("lists sessions and ends them, one's own included", async () => {
+    const { server, browser } = await browse();
+    const { auth } = browser.tab();
+    await auth.register(credentials);
+    const elsewhere = new Browser(server).tab().auth;
+    await elsewhere.login(credentials);
+    const sessions = await auth.sessions();
+    expect(sessions.map(({ kind, current }) => [kind, current]).sort()).toEqual([
+      ["tokens", false],
+      ["tokens", true],
+    ]);
+    await auth.endSession(sessions.find(({ current }) => !current)!.id);
+    await expect(elsewhere.me()).rejects.toMatchObject({ status: 401 });
+    expect(await elsewhere.user()).toBeNull();
+    await expect(auth.endSession("../me")).rejects.toMatchObject({ code: "not_found" });
+    await auth.endSession((await auth.sessions())[0]!.id);
+    await expect(auth.me()).rejects.toMatchObject({ status: 401 });
+    expect(await auth.user()).toBeNull();
+  });
+
+  it.each(["bearer", "cookie"] as const)(
+    "changes the address, and knows it on the device that asked: %s",
+    async (session) => {
+      const { server, browser } = await browse({ session });
+      const { auth } = browser.tab();
+      await auth.register(credentials);
+      const elsewhere = new Browser(server, { session }).tab().auth;
+      await elsewhere.login(credentials);
+      const email = "home@example.org";
+      await expect(auth.changeEmail({ email })).rejects.toMatchObject({ code: "password_needed" });
+      expect(await auth.changeEmail({ email, password: credentials.password })).toBe(3600);
+      await server.settled();
+      const mail = server.mail.messages.find(({ to }) => to === email)!;
+      const token = decodeURIComponent(/token=([\w%.-]+)/.exec(mail.text)![1]!);
+      await expect(auth.confirmEmailChange("x".repeat(43))).rejects.toMatchObject({ code: "invalid_token" });
+      await auth.confirmEmailChange(token);
+      expect(await auth.user()).toMatchObject({ email });
+      expect(await auth.me()).toMatchObject({ email, email_verified: true });
+      await expect(elsewhere.me()).rejects.toMatchObject({ status: 401 });
+      // On a device where nobody is signed in, nothing is renewed.
+      await expect(elsewhere.confirmEmailChange(token)).rejects.toMatchObject({ code: "invalid_token" });
+    },
+  );
+
+  it("deletes the account, which ends the session here too", async () => {
+    const { browser } = await browse();
+    const { auth } = browser.tab();
+    await auth.register(credentials);
+    const heard: unknown[] = [];
+    auth.onChange((user) => heard.push(user));
+    await expect(auth.deleteAccount()).rejects.toMatchObject({ status: 403, code: "password_needed" });
+    expect(await auth.user()).not.toBeNull();
+    await auth.deleteAccount({ password: credentials.password });
+    expect(await auth.user()).toBeNull();
+    expect(heard).toEqual([null]);
+    await expect(auth.login(credentials)).rejects.toMatchObject({ code: "invalid_credentials" });
   });
 
   it("sets a password by the link of a mail", async () => {

@@ -87,6 +87,36 @@ describe("the session's cookies", () => {
     expect(again.headers.getSetCookie()).toEqual(deletion);
   });
 
+  it("are deleted with the session at hand and with the account, and not with another session", async () => {
+    const { server, cookie } = await signedIn();
+    const login = async () => jar((await post(server, "/auth/login", { Origin: page }, credentials)).headers);
+    const [second, third] = [await login(), await login()];
+    const sent = (Cookie: string) => client(server, { Cookie, Origin: page });
+    const idOf = async (jarred: string) => {
+      const { data } = (await sent(jarred).get("/auth/sessions")).body as {
+        data: readonly { id: string; current: boolean }[];
+      };
+      return data.find(({ current }) => current)!.id;
+    };
+    const other = await sent(cookie).delete(`/auth/sessions/${await idOf(second)}`);
+    expect([other.status, other.headers.getSetCookie()]).toEqual([200, []]);
+    const deletion = ["svc_access", "svc_refresh"].map(
+      (name) => `${name}=; HttpOnly; SameSite=Lax; Path=/; Max-Age=0; Secure`,
+    );
+    const own = await sent(cookie).delete(`/auth/sessions/${await idOf(cookie)}`);
+    expect([own.status, own.headers.getSetCookie()]).toEqual([200, deletion]);
+    const remove = (password: string) =>
+      client(server).send("DELETE", "/auth/me", {
+        headers: { ...json, Cookie: third, Origin: page },
+        body: JSON.stringify({ password }),
+      });
+    const wrong = await remove("wrong");
+    expect([wrong.status, wrong.headers.getSetCookie()]).toEqual([403, []]);
+    const gone = await remove(credentials.password);
+    expect([gone.status, gone.headers.getSetCookie()]).toEqual([200, deletion]);
+    expectRefusal(await sent(third).get("/auth/me"), 401, "unauthorized");
+  });
+
   it("refresh and sign out by a body of no bytes as without any, of whatever type", async () => {
     const { server, cookie } = await signedIn();
     let current = cookie;
@@ -232,12 +262,16 @@ describe("a request from elsewhere", () => {
     "with cookies cannot write: %s",
     async (_, headers) => {
       const { server, cookie } = await signedIn();
-      for (const path of ["/api/notes", "/auth/refresh", "/auth/logout", "/auth/password"])
+      for (const path of ["/api/notes", "/auth/refresh", "/auth/logout", "/auth/password", "/auth/email"])
         expectRefusal(
           await post(server, path, { Cookie: cookie, ...headers }, { body: "x" }),
           403,
           "forbidden",
         );
+      const { password } = credentials;
+      const sent = { headers: { ...json, Cookie: cookie, ...headers }, body: JSON.stringify({ password }) };
+      for (const path of ["/auth/me", "/auth/sessions/x"])
+        expectRefusal(await client(server).send("DELETE", path, sent), 403, "forbidden");
       expect(await countOf(server, "notes")).toBe(0);
       expect((await client(server, { Cookie: cookie }).get("/auth/me")).status).toBe(200);
     },

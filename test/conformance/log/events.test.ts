@@ -88,6 +88,37 @@ describe("a person's own", () => {
     ]);
   });
 
+  it("address, session and account of one's own", async () => {
+    const server = await serve({ schema: "{}", config: json });
+    const { id, bearer } = await signUp(server, "ada@example.com");
+    const ada = client(server, bearer);
+    const remove = (given: string) =>
+      ada.send("DELETE", "/auth/me", {
+        headers: { "Content-Type": "application/json" },
+        body: JSON.stringify({ password: given }),
+      });
+    const email = "home@example.org";
+    await ada.post("/auth/email", { email, password: "wrong" });
+    await ada.post("/auth/email", { email, password });
+    await server.settled();
+    const { text } = server.mail.messages.find(({ to }) => to === email)!;
+    const token = new URL(/https?:\/\/\S+/.exec(text)![0]).searchParams.get("token");
+    await ada.get("/auth/sessions");
+    await ada.delete("/auth/sessions/none");
+    await remove("wrong");
+    await remove(password);
+    await ada.post("/auth/email/confirm", { token });
+    expect((await eventsOf(server)).slice(1)).toEqual([
+      [403, "email_change_failed", `user ${id}`, undefined],
+      [202, "email_change_requested", `user ${id}`, undefined],
+      [200, undefined, "user", undefined],
+      [404, undefined, "-", undefined],
+      [403, "account_deletion_failed", `user ${id}`, undefined],
+      [200, "account_deleted", `user ${id}`, undefined],
+      [400, "link_refused", "-", undefined],
+    ]);
+  });
+
   it("failures past the throttle", async () => {
     const server = await serve({ schema: "{}", config: `${json}[auth.throttle]\nmax_failures = 1` });
     const anybody = client(server);

@@ -51,8 +51,10 @@ const later: SystemMigration = {
     "UPDATE _sessions SET ends_at = created_at + 1000",
     "ALTER TABLE _users ADD COLUMN wider TEXT NOT NULL DEFAULT 'user' CHECK (wider IN ('user', 'admin', 'owner'))",
     "UPDATE _users SET wider = role",
+    "DROP INDEX _users_admins",
     "ALTER TABLE _users DROP COLUMN role",
     "ALTER TABLE _users RENAME COLUMN wider TO role",
+    "CREATE INDEX _users_admins ON _users (role) WHERE role = 'admin'",
     "UPDATE _users SET role = 'owner' WHERE email_key = 'root@example.com'",
   ],
 };

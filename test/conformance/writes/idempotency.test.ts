@@ -19,8 +19,29 @@ notes:
     hidden: { type: boolean }
     secret: { type: text }
     version: { type: integer, managed: version }
+plain:
+  columns:
+    id: { type: integer, primary_key: true }
+    text: { type: text, unique: true }
+    owner: { type: text }
+    size: { type: real }
+    hidden: { type: boolean }
+stamped:
+  columns:
+    id: { type: integer, primary_key: true }
+    n: { type: integer }
+    stamp: { type: text }
+  triggers:
+    stamp: "after insert on stamped begin update stamped set stamp = 's' || new.n where id = new.id; end"
 `;
 const config = `
+[rules.plain]
+read = "row.hidden is null and exists(notes n where n.text = row.owner)"
+create = "new.owner = auth.id"
+update = "row.owner = auth.id"
+[rules.stamped]
+read = "public"
+create = "authenticated"
 [rules.notes]
 read = "row.hidden is null"
 create = "public"
@@ -165,6 +186,70 @@ test("who was signed out, or disabled, meanwhile is not told what was kept", asy
   expectRefusal(await ben.post("/api/notes", { text: "b" }, headers), 401, "unauthorized");
   // Nor whether something was kept.
   expectRefusal(await ann.post("/api/notes", { text: "other" }, headers), 401, "unauthorized");
+});
+
+test("a write that nothing else follows, which is one with the question whether it was done", async () => {
+  const { server, ann, ben } = await world();
+  await ann.post("/api/notes", { text: "ann" });
+  const body = { text: "a", owner: "ann", size: 0.1 + 0.2 };
+  const answers = await Promise.all(
+    Array.from({ length: 20 }, () => ann.post("/api/plain", body, once("k"))),
+  );
+  expect(answers.filter((answer) => !isReplay(answer))).toHaveLength(1);
+  const row = { id: 1, hidden: null, ...body };
+  for (const answer of answers) expect([answer.status, dataOf(answer)]).toEqual([201, row]);
+  const first = answers.find((answer) => !isReplay(answer))!;
+  // The note is looked up for the row that is answered.
+  expect(metaOf(first)).toMatchObject({ rows_read: 1, rows_written: 1, rows_returned: 1 });
+  const patched = await ann.patch("/api/plain/1", { text: "b" }, once("p"));
+  expect(metaOf(patched)).toMatchObject({ rows_read: 2, rows_written: 1, rows_returned: 1 });
+  await ann.patch("/api/plain/1", { text: "c" });
+  for (const [again, text] of [
+    [await ann.post("/api/plain", body, once("k")), "a"],
+    [await ann.patch("/api/plain/1", { text: "b" }, once("p")), "b"],
+  ] as const) {
+    expect([isReplay(again), dataOf(again)]).toEqual([true, { ...row, text }]);
+    expect(metaOf(again)).toMatchObject({ rows_read: 2, rows_written: 0, rows_returned: 1 });
+  }
+  expectRefusal(await ann.post("/api/plain", { ...body, size: 1 }, once("k")), 422, "idempotency_mismatch");
+  // What is refused is not kept, and says why as without a key.
+  expectRefusal(await ben.post("/api/plain", body, once("k")), 403, "forbidden");
+  expectRefusal(await ben.patch("/api/plain/1", { text: "d" }, once("p")), 403, "forbidden");
+  expectRefusal(await ann.patch("/api/plain/2", { text: "d" }, once("p")), 404, "not_found");
+  expectRefusal(await ann.post("/api/plain", { text: "c", owner: "ann" }, once("c")), 409, "conflict", [
+    "text",
+  ]);
+  expect(dataOf(await ann.post("/api/plain", { text: "d", owner: "ann" }, once("c")))).toMatchObject({
+    id: 2,
+  });
+  await run(server, "UPDATE plain SET hidden = 1");
+  expect(dataOf(await ann.post("/api/plain", body, once("k")))).toEqual({ id: 1 });
+  await run(server, "DELETE FROM plain");
+  expect(dataOf(await ann.post("/api/plain", body, once("k")))).toEqual({ id: 1 });
+  const large = { text: "x".repeat(270_000), owner: "ann" };
+  const answered = await ann.post("/api/plain", large, once("large"));
+  expect(dataOf(await ann.post("/api/plain", large, once("large")))).toEqual(dataOf(answered));
+  await run(server, "UPDATE plain SET size = 2");
+  expect(dataOf(await ann.post("/api/plain", large, once("large")))).toMatchObject({ size: 2 });
+});
+
+test("what a trigger changes in the row is in the first answer and in the repetition", async () => {
+  const { ann } = await world();
+  const answers = [
+    await ann.post("/api/stamped", { n: 1 }, once("k")),
+    await ann.post("/api/stamped", { n: 1 }, once("k")),
+  ];
+  expect(answers.map(isReplay)).toEqual([false, true]);
+  expect(answers.map((answer) => dataOf(answer))).toEqual([
+    { id: 1, n: 1, stamp: "s1" },
+    { id: 1, n: 1, stamp: "s1" },
+  ]);
+  const bulk = [
+    await ann.post("/api/stamped", [{ n: 2 }, { n: 3 }], once("b")),
+    await ann.post("/api/stamped", [{ n: 2 }, { n: 3 }], once("b")),
+  ];
+  expect(dataOf(bulk[1]!)).toEqual(dataOf(bulk[0]!));
+  expect(dataOf(bulk[0]!)).toMatchObject([{ stamp: "s2" }, { stamp: "s3" }]);
 });
 
 test("a large answer is kept as its key, and read again", async () => {

@@ -196,6 +196,8 @@ async function start(id: number, asked: Start, bindings: Bindings): Promise<Proj
       clientAddress: ({ headers }) => headers.get("Test-Client-Address") ?? "192.0.2.1",
       publicBaseUrl: config!.auth.public_base_url || "http://127.0.0.1:8787",
       addHeader,
+      consoleFiles: null,
+      consoleUrl: null,
       ...(asked.providerEndpoints && { providerEndpoints: asked.providerEndpoints }),
     });
   return { app: await made(asked), made, database, clock, deferred, reports, lines };

@@ -14,13 +14,20 @@ export interface Product {
 
 /**
  * Runs the product's Worker until the test ends, on the database in a directory of wrangler's; null for one in memory. Its
- * request log goes nowhere.
+ * request log goes nowhere. What is in `assets` is served as `[assets]` of wrangler.toml has it.
  */
-export async function startProduct(d1Directory: string | null): Promise<Product> {
+export async function startProduct(d1Directory: string | null, assets?: string): Promise<Product> {
   const miniflare = new Miniflare({
     ...bundled("dist/bundle", "index.js"),
     d1Databases: { DB: databaseId },
     ...(d1Directory !== null && { d1Persist: d1Directory }),
+    ...(assets !== undefined && {
+      assets: {
+        directory: assets,
+        routerConfig: { has_user_worker: true },
+        assetConfig: { html_handling: "drop-trailing-slash", not_found_handling: "none" },
+      },
+    }),
     handleRuntimeStdio: (...outputs: readonly Readable[]) => {
       for (const output of outputs) output.resume();
     },

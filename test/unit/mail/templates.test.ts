@@ -8,7 +8,16 @@ const content = {
   actionUrl: "https://app.example.com/reset?lang=en&token=abc",
   expiresAtMs: Date.UTC(2026, 0, 2, 3, 4),
 } as const;
-const kinds = ["email_verification", "invitation", "password_reset", "registration_attempt"] as const;
+const kinds = [
+  "email_verification",
+  "invitation",
+  "password_reset",
+  "registration_attempt",
+  "email_change",
+  "email_change_attempt",
+  "email_change_notice",
+  "email_changed",
+] as const;
 
 describe.each(kinds)("the mail %s", (kind) => {
   it("says in text and in HTML the same, and where it leads", () => {

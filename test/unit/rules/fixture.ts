@@ -30,6 +30,7 @@ export function schemaOf(tables: readonly Table[]): Schema {
       emailVerification: { required: false, url: "" },
       invitationUrl: "",
       passwordResetUrl: "",
+      emailChangeUrl: "",
       providers: [],
       redirectUrls: [],
     },

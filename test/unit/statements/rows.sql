@@ -102,14 +102,13 @@ RETURNING (SELECT ((_r."_p0" IS NOT NULL)) || CASE WHEN ("rooms"."owner_id" = ? 
 --     SCAN _r
 
 -- POST /api/messages {"room_id":1,"author_id":"somebody","body":"as another"} → 403
-SELECT *
-FROM (SELECT CASE WHEN (c0,c1,c2,c3,c4) IS (?,?,?,?,?) THEN 1 ELSE json('{' || ifnull(c0, '')) END AS holds
+SELECT (SELECT CASE WHEN (c0,c1,c2,c3,c4) IS (?,?,?,?,?) THEN 1 ELSE json('{' || ifnull(c0, '')) END AS holds
    
   FROM (SELECT (SELECT max(version)
       FROM _schema) AS c0, u.id AS c1, u.email AS c2, u.role AS c3, u.email_verified AS c4
     FROM (SELECT 1)
     LEFT JOIN _sessions s ON s.id = ? AND s.revoked_at IS NULL AND s.created_at > ?
-    LEFT JOIN _users u ON u.id = s.user_id AND u.disabled = 0)) LEFT JOIN (WITH _n AS MATERIALIZED (SELECT ? AS "room_id", ? AS "author_id", ? AS "body")
+    LEFT JOIN _users u ON u.id = s.user_id AND u.disabled = 0)) AS holds, (WITH _n AS MATERIALIZED (SELECT ? AS "room_id", ? AS "author_id", ? AS "body")
   SELECT (_g."_p0" IS NOT NULL) AS probed
   FROM (SELECT (SELECT 2
       FROM "room_members" AS "_x_m" INDEXED BY "sqlite_autoindex_room_members_1"
@@ -117,23 +116,26 @@ FROM (SELECT CASE WHEN (c0,c1,c2,c3,c4) IS (?,?,?,?,?) THEN 1 ELSE json('{' || i
       LIMIT 1) AS "_p0"
     FROM _n
     WHERE 1
-    LIMIT 1) AS _g) ON 1;
---   CO-ROUTINE (subquery-2)
---     SCAN CONSTANT ROW
---   MATERIALIZE _g
---     MATERIALIZE _n
+    LIMIT 1) AS _g) AS v0;
+--   SCAN CONSTANT ROW
+--   SCALAR SUBQUERY 4
+--     CO-ROUTINE (subquery-2)
 --       SCAN CONSTANT ROW
---     SCAN _n
---     CORRELATED SCALAR SUBQUERY 6
---       SEARCH _x_m USING COVERING INDEX sqlite_autoindex_room_members_1 (room_id=? AND user_id=?)
---   SCAN (subquery-2)
---   SEARCH s USING PRIMARY KEY (id=?) LEFT-JOIN
---   SEARCH u USING PRIMARY KEY (id=?) LEFT-JOIN
---   SCAN _g LEFT-JOIN
---   SCALAR SUBQUERY 1
---     SEARCH _schema
---   SCALAR SUBQUERY 1
---     SEARCH _schema
+--     SCAN (subquery-2)
+--     SEARCH s USING PRIMARY KEY (id=?) LEFT-JOIN
+--     SEARCH u USING PRIMARY KEY (id=?) LEFT-JOIN
+--     SCALAR SUBQUERY 1
+--       SEARCH _schema
+--     SCALAR SUBQUERY 1
+--       SEARCH _schema
+--   SCALAR SUBQUERY 8
+--     CO-ROUTINE _g
+--       MATERIALIZE _n
+--         SCAN CONSTANT ROW
+--       SCAN _n
+--       CORRELATED SCALAR SUBQUERY 6
+--         SEARCH _x_m USING COVERING INDEX sqlite_autoindex_room_members_1 (room_id=? AND user_id=?)
+--     SCAN _g
 WITH _n AS MATERIALIZED (SELECT ? AS "room_id", ? AS "author_id", ? AS "body") INSERT OR ABORT INTO "messages" ("room_id", "author_id", "body")
 SELECT "room_id", "author_id", "body"
 FROM _n
@@ -241,14 +243,13 @@ LIMIT 1;
 --   SEARCH _t USING INTEGER PRIMARY KEY (rowid=?)
 
 -- PATCH /api/messages/1 {"body":"hi"} → 200
-SELECT *
-FROM (SELECT CASE WHEN (c0,c1,c2,c3,c4) IS (?,?,?,?,?) THEN 1 ELSE json('{' || ifnull(c0, '')) END AS holds
+SELECT (SELECT CASE WHEN (c0,c1,c2,c3,c4) IS (?,?,?,?,?) THEN 1 ELSE json('{' || ifnull(c0, '')) END AS holds
    
   FROM (SELECT (SELECT max(version)
       FROM _schema) AS c0, u.id AS c1, u.email AS c2, u.role AS c3, u.email_verified AS c4
     FROM (SELECT 1)
     LEFT JOIN _sessions s ON s.id = ? AND s.revoked_at IS NULL AND s.created_at > ?
-    LEFT JOIN _users u ON u.id = s.user_id AND u.disabled = 0)) LEFT JOIN (
+    LEFT JOIN _users u ON u.id = s.user_id AND u.disabled = 0)) AS holds, (
   SELECT (_g."_p0" IS NOT NULL) AS probed
   FROM (SELECT (SELECT 2
       FROM "room_members" AS "_x_m" INDEXED BY "sqlite_autoindex_room_members_1"
@@ -256,21 +257,24 @@ FROM (SELECT CASE WHEN (c0,c1,c2,c3,c4) IS (?,?,?,?,?) THEN 1 ELSE json('{' || i
       LIMIT 1) AS "_p0"
     FROM "messages"
     WHERE "messages"."id" = ?
-    LIMIT 1) AS _g) ON 1;
---   CO-ROUTINE (subquery-2)
---     SCAN CONSTANT ROW
---   MATERIALIZE _g
---     SEARCH messages USING INTEGER PRIMARY KEY (rowid=?)
---     CORRELATED SCALAR SUBQUERY 5
---       SEARCH _x_m USING COVERING INDEX sqlite_autoindex_room_members_1 (room_id=? AND user_id=?)
---   SCAN (subquery-2)
---   SEARCH s USING PRIMARY KEY (id=?) LEFT-JOIN
---   SEARCH u USING PRIMARY KEY (id=?) LEFT-JOIN
---   SCAN _g LEFT-JOIN
---   SCALAR SUBQUERY 1
---     SEARCH _schema
---   SCALAR SUBQUERY 1
---     SEARCH _schema
+    LIMIT 1) AS _g) AS v0;
+--   SCAN CONSTANT ROW
+--   SCALAR SUBQUERY 4
+--     CO-ROUTINE (subquery-2)
+--       SCAN CONSTANT ROW
+--     SCAN (subquery-2)
+--     SEARCH s USING PRIMARY KEY (id=?) LEFT-JOIN
+--     SEARCH u USING PRIMARY KEY (id=?) LEFT-JOIN
+--     SCALAR SUBQUERY 1
+--       SEARCH _schema
+--     SCALAR SUBQUERY 1
+--       SEARCH _schema
+--   SCALAR SUBQUERY 7
+--     CO-ROUTINE _g
+--       SEARCH messages USING INTEGER PRIMARY KEY (rowid=?)
+--       CORRELATED SCALAR SUBQUERY 5
+--         SEARCH _x_m USING COVERING INDEX sqlite_autoindex_room_members_1 (room_id=? AND user_id=?)
+--     SCAN _g
 UPDATE OR ABORT "messages"
 SET "body" = ?
 WHERE ("messages"."id" = ? AND EXISTS (SELECT 1
@@ -302,14 +306,13 @@ RETURNING (SELECT ((_r."_p0" IS NOT NULL)) || CASE WHEN (_r."_p0" IS 2) THEN CAS
 --     SCAN _r
 
 -- PATCH /api/messages/1 {"room_id":2} → 403
-SELECT *
-FROM (SELECT CASE WHEN (c0,c1,c2,c3,c4) IS (?,?,?,?,?) THEN 1 ELSE json('{' || ifnull(c0, '')) END AS holds
+SELECT (SELECT CASE WHEN (c0,c1,c2,c3,c4) IS (?,?,?,?,?) THEN 1 ELSE json('{' || ifnull(c0, '')) END AS holds
    
   FROM (SELECT (SELECT max(version)
       FROM _schema) AS c0, u.id AS c1, u.email AS c2, u.role AS c3, u.email_verified AS c4
     FROM (SELECT 1)
     LEFT JOIN _sessions s ON s.id = ? AND s.revoked_at IS NULL AND s.created_at > ?
-    LEFT JOIN _users u ON u.id = s.user_id AND u.disabled = 0)) LEFT JOIN (
+    LEFT JOIN _users u ON u.id = s.user_id AND u.disabled = 0)) AS holds, (
   SELECT ((_g."_p0" IS NOT NULL) + (_g."_p1" IS NOT NULL)) AS probed
   FROM (SELECT (SELECT 2
       FROM "room_members" AS "_x_m" INDEXED BY "sqlite_autoindex_room_members_1"
@@ -320,23 +323,26 @@ FROM (SELECT CASE WHEN (c0,c1,c2,c3,c4) IS (?,?,?,?,?) THEN 1 ELSE json('{' || i
       LIMIT 1) AS "_p1"
     FROM "messages"
     WHERE "messages"."id" = ?
-    LIMIT 1) AS _g) ON 1;
---   CO-ROUTINE (subquery-2)
---     SCAN CONSTANT ROW
---   MATERIALIZE _g
---     SEARCH messages USING INTEGER PRIMARY KEY (rowid=?)
---     CORRELATED SCALAR SUBQUERY 5
---       SEARCH _x_m USING COVERING INDEX sqlite_autoindex_room_members_1 (room_id=? AND user_id=?)
---     SCALAR SUBQUERY 6
---       SEARCH _x_m USING COVERING INDEX sqlite_autoindex_room_members_1 (room_id=? AND user_id=?)
---   SCAN (subquery-2)
---   SEARCH s USING PRIMARY KEY (id=?) LEFT-JOIN
---   SEARCH u USING PRIMARY KEY (id=?) LEFT-JOIN
---   SCAN _g LEFT-JOIN
---   SCALAR SUBQUERY 1
---     SEARCH _schema
---   SCALAR SUBQUERY 1
---     SEARCH _schema
+    LIMIT 1) AS _g) AS v0;
+--   SCAN CONSTANT ROW
+--   SCALAR SUBQUERY 4
+--     CO-ROUTINE (subquery-2)
+--       SCAN CONSTANT ROW
+--     SCAN (subquery-2)
+--     SEARCH s USING PRIMARY KEY (id=?) LEFT-JOIN
+--     SEARCH u USING PRIMARY KEY (id=?) LEFT-JOIN
+--     SCALAR SUBQUERY 1
+--       SEARCH _schema
+--     SCALAR SUBQUERY 1
+--       SEARCH _schema
+--   SCALAR SUBQUERY 8
+--     CO-ROUTINE _g
+--       SEARCH messages USING INTEGER PRIMARY KEY (rowid=?)
+--       CORRELATED SCALAR SUBQUERY 5
+--         SEARCH _x_m USING COVERING INDEX sqlite_autoindex_room_members_1 (room_id=? AND user_id=?)
+--       SCALAR SUBQUERY 6
+--         SEARCH _x_m USING COVERING INDEX sqlite_autoindex_room_members_1 (room_id=? AND user_id=?)
+--     SCAN _g
 UPDATE OR ABORT "messages"
 SET "room_id" = ?
 WHERE ("messages"."id" = ? AND EXISTS (SELECT 1
@@ -380,14 +386,13 @@ RETURNING json_object('id', CASE WHEN "messages"."id" BETWEEN -9007199254740991 
 --   SEARCH messages USING INTEGER PRIMARY KEY (rowid=?)
 
 -- DELETE /api/rooms/3 → 200
-SELECT *
-FROM (SELECT CASE WHEN (c0,c1,c2,c3,c4) IS (?,?,?,?,?) THEN 1 ELSE json('{' || ifnull(c0, '')) END AS holds
+SELECT (SELECT CASE WHEN (c0,c1,c2,c3,c4) IS (?,?,?,?,?) THEN 1 ELSE json('{' || ifnull(c0, '')) END AS holds
    
   FROM (SELECT (SELECT max(version)
       FROM _schema) AS c0, u.id AS c1, u.email AS c2, u.role AS c3, u.email_verified AS c4
     FROM (SELECT 1)
     LEFT JOIN _sessions s ON s.id = ? AND s.revoked_at IS NULL AND s.created_at > ?
-    LEFT JOIN _users u ON u.id = s.user_id AND u.disabled = 0)) LEFT JOIN (
+    LEFT JOIN _users u ON u.id = s.user_id AND u.disabled = 0)) AS holds, (
   SELECT (_g."_p0" IS NOT NULL) AS probed
   FROM (SELECT (SELECT 2
       FROM "messages" AS "_x_m" INDEXED BY "messages(room_id,created_at)"
@@ -395,21 +400,24 @@ FROM (SELECT CASE WHEN (c0,c1,c2,c3,c4) IS (?,?,?,?,?) THEN 1 ELSE json('{' || i
       LIMIT 1) AS "_p0"
     FROM "rooms"
     WHERE "rooms"."id" = ?
-    LIMIT 1) AS _g) ON 1;
---   CO-ROUTINE (subquery-2)
---     SCAN CONSTANT ROW
---   MATERIALIZE _g
---     SEARCH rooms USING INTEGER PRIMARY KEY (rowid=?)
---     CORRELATED SCALAR SUBQUERY 5
---       SEARCH _x_m USING COVERING INDEX messages(room_id,created_at) (room_id=?)
---   SCAN (subquery-2)
---   SEARCH s USING PRIMARY KEY (id=?) LEFT-JOIN
---   SEARCH u USING PRIMARY KEY (id=?) LEFT-JOIN
---   SCAN _g LEFT-JOIN
---   SCALAR SUBQUERY 1
---     SEARCH _schema
---   SCALAR SUBQUERY 1
---     SEARCH _schema
+    LIMIT 1) AS _g) AS v0;
+--   SCAN CONSTANT ROW
+--   SCALAR SUBQUERY 4
+--     CO-ROUTINE (subquery-2)
+--       SCAN CONSTANT ROW
+--     SCAN (subquery-2)
+--     SEARCH s USING PRIMARY KEY (id=?) LEFT-JOIN
+--     SEARCH u USING PRIMARY KEY (id=?) LEFT-JOIN
+--     SCALAR SUBQUERY 1
+--       SEARCH _schema
+--     SCALAR SUBQUERY 1
+--       SEARCH _schema
+--   SCALAR SUBQUERY 7
+--     CO-ROUTINE _g
+--       SEARCH rooms USING INTEGER PRIMARY KEY (rowid=?)
+--       CORRELATED SCALAR SUBQUERY 5
+--         SEARCH _x_m USING COVERING INDEX messages(room_id,created_at) (room_id=?)
+--     SCAN _g
 DELETE
 FROM "rooms"
 WHERE ("rooms"."id" = ? AND EXISTS (SELECT 1

@@ -1,0 +1,52 @@
+import { makeSetupLink } from "../../auth/setup-link.js";
+import { hasAdmin } from "../../auth/store/setup.js";
+import { UnavailableError } from "../../platform/database.js";
+import type { Platform } from "../../platform/platform.js";
+
+/** Where the console is served, and to whom what the server says is shown. */
+export interface Announced {
+  /** The URL of the console's page. */
+  readonly url: string;
+  /**
+   * Whether a link that makes an administrator may be printed: a person reads it, at a terminal, or nobody but this
+   * machine reaches the server.
+   */
+  readonly mayShowLink: boolean;
+  readonly note: (message: string) => void;
+}
+
+/**
+ * Says where the console is, and while there is no administrator, how to make the first one: by a link, or where that
+ * must not be printed by the command line.
+ */
+export async function announceConsole(
+  platform: Pick<Platform, "database" | "clock" | "random" | "log">,
+  { url, mayShowLink, note }: Announced,
+): Promise<void> {
+  try {
+    const link = mayShowLink ? await makeSetupLink(platform) : null;
+    for (const line of consoleLines(url, link)) note(line);
+    if (!mayShowLink && !(await isThereAdmin(platform))) note(byCommand);
+  } catch (error) {
+    if (!(error instanceof UnavailableError)) throw error;
+    platform.log.warn(`whether there is an administrator is not known yet: ${error.message}`);
+  }
+}
+
+/** The lines that say where the console is, and where `setupLink` is not null, by which link to begin. */
+export function consoleLines(url: string, setupLink: string | null): readonly string[] {
+  const place = `console: ${url}`;
+  if (setupLink === null) return [place];
+  return [
+    place,
+    `no administrator yet: this makes the first, once, within half an hour\n  ${url}${setupLink}`,
+  ];
+}
+
+const byCommand =
+  "no administrator yet: svc admin create-user --email you@example.com --role admin --password-stdin makes one";
+
+async function isThereAdmin({ database }: Pick<Platform, "database">): Promise<boolean> {
+  const [found] = await database.query([hasAdmin()]);
+  return found!.rows[0]![0] === 1;
+}

@@ -1,0 +1,33 @@
+import type { HeadersRecord } from "../../http/respond.js";
+
+/**
+ * What the console's page may do: load scripts, styles, images and fonts of this server alone and talk to it alone. No
+ * other page can frame it, and no text in a row can become a script.
+ */
+const policy = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self'",
+  "connect-src 'self'",
+  "img-src 'self' data:",
+  "font-src 'self'",
+  "frame-ancestors 'none'",
+  "base-uri 'none'",
+  "form-action 'none'",
+].join("; ");
+
+const always = {
+  "Content-Security-Policy": policy,
+  "X-Content-Type-Options": "nosniff",
+  "Referrer-Policy": "no-referrer",
+  "Cross-Origin-Opener-Policy": "same-origin",
+} as const;
+
+/** The headers of the page, which a browser asks for again each time, so that it is never older than the server. */
+export const pageHeaders: HeadersRecord = { ...always, "Cache-Control": "no-cache" };
+
+/** The headers of what the page loads. The names of these files have a hash of what is in them. */
+export const assetHeaders: HeadersRecord = {
+  ...always,
+  "Cache-Control": "public, max-age=31536000, immutable",
+};

@@ -1,0 +1,72 @@
+import type { Context } from "hono";
+import { byMethod } from "../../http/by-method.js";
+import { Refusal } from "../../http/refusal.js";
+import { everyAnswer, type HeadersRecord } from "../../http/respond.js";
+import { router } from "../../http/router.js";
+import type { ConsoleFiles, ContentCoding } from "../../platform/console-files.js";
+import { assetHeaders, pageHeaders } from "./headers.js";
+
+/**
+ * The routes under /console: the page, and what it loads, for everybody, as neither holds anything of the project.
+ * `files` is null where the runtime serves them by itself.
+ */
+export function consolePage(files: ConsoleFiles | null) {
+  const routes = router();
+  const sent = async (c: Context, path: string, headers: HeadersRecord): Promise<Response | null> => {
+    const file = (await files?.read(path, acceptedCodings(c.req.raw))) ?? null;
+    if (file === null) return null;
+    const coding = file.coding === null ? {} : { "Content-Encoding": file.coding };
+    const type = contentTypes[extensionOf(path)]!;
+    const own = { ...headers, ...coding, "Content-Type": type, Vary: "Accept-Encoding" };
+    return new Response(file.bytes, { headers: own });
+  };
+  routes.all(
+    "/",
+    byMethod({ GET: async (c) => (await sent(c, "index.html", pageHeaders)) ?? notBuilt.toResponse() }),
+  );
+  routes.all(
+    "/assets/:name",
+    byMethod({
+      GET: async (c) => {
+        const name = c.req.param("name") ?? "";
+        const answer = isAssetName(name) ? await sent(c, `assets/${name}`, assetHeaders) : null;
+        return answer ?? noSuchFile.toResponse();
+      },
+    }),
+  );
+  return routes;
+}
+
+/** The answer to `/console/`, which is not the page's path: a relative link in it would lead elsewhere. */
+export const toPage = byMethod({
+  GET: () => new Response(null, { status: 307, headers: { ...everyAnswer, Location: "/console" } }),
+});
+
+/** Whether the text is a name as the build gives it, `<name>-<hash>.js` or `.css`, and so leads out of no directory. */
+export function isAssetName(name: string): boolean {
+  return /^[\w.-]+-[\w-]+\.(js|css)$/.test(name);
+}
+
+const contentTypes: Readonly<Record<string, string>> = {
+  html: "text/html; charset=utf-8",
+  js: "text/javascript; charset=utf-8",
+  css: "text/css; charset=utf-8",
+};
+
+const extensionOf = (path: string): string => path.slice(path.lastIndexOf(".") + 1);
+
+/**
+ * The codings that the client takes by their names in `Accept-Encoding` (RFC 9110, section 12.5.3), the smaller one
+ * first. Those with a weight of 0 are refused ones.
+ */
+function acceptedCodings(request: Request): readonly ContentCoding[] {
+  const accepted = (request.headers.get("Accept-Encoding") ?? "")
+    .split(",")
+    .map((part) => part.trim().toLowerCase())
+    .filter((part) => !/;\s*q=0(\.0*)?\s*$/.test(part))
+    .map((part) => part.replace(/\s*;.*$/, ""));
+  return (["br", "gzip"] as const).filter((coding) => accepted.includes(coding));
+}
+
+const notBuilt = new Refusal("not_found", "the console's page was not built: npm run build makes it");
+const noSuchFile = new Refusal("not_found", "no such file of the console");

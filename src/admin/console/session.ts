@@ -1,0 +1,141 @@
+import { hashSecret } from "../../auth/api-key.js";
+import { unauthorized } from "../../auth/authenticate.js";
+import { readAuthBody } from "../../auth/body.js";
+import { signIn } from "../../auth/complete-sign-in.js";
+import { confirmedMs } from "../../auth/confirmation.js";
+import { consoleCookie, consoleCookieText, isConsoleToken } from "../../auth/console-cookie.js";
+import type { ConsoleOrigin } from "../../auth/console-origin.js";
+import type { AuthRequest, CallerRequest } from "../../auth/context.js";
+import { withCookies } from "../../auth/cookies.js";
+import { emailKey } from "../../auth/email.js";
+import { type MadeConsoleSession, makeConsoleSession } from "../../auth/make-console-session.js";
+import { checkAccountPassword, finishAttempt } from "../../auth/password-check.js";
+import { presentedPasswordProblem } from "../../auth/passwords.js";
+import type { Caller, ConsoleSession } from "../../auth/principal.js";
+import { signInWithPassword } from "../../auth/sign-in-with-password.js";
+import {
+  confirmConsoleSession,
+  openConsoleSession,
+  revokeConsoleSession,
+} from "../../auth/store/console-sessions.js";
+import type { PublicUser } from "../../auth/token-response.js";
+import { tell } from "../../http/answer-facts.js";
+import { badRequest, isRefusal, Refusal } from "../../http/refusal.js";
+import { json } from "../../http/respond.js";
+
+/** What the handlers are given that set or delete the console's cookie: a request of the server's own page. */
+export interface OwnPageRequest extends AuthRequest {
+  readonly origin: ConsoleOrigin;
+}
+
+/** POST /admin/api/session with `email, password` of an administrator: opens a session of the console. */
+export function postSession(given: OwnPageRequest): Promise<Response | Refusal> {
+  const { context, origin } = given;
+  return signInWithPassword(given, {
+    refusalOf: ({ role }) => (role === "admin" ? null : adminsOnly),
+    open: async (factor) => {
+      const session = await makeConsoleSession(context);
+      const user = await signIn(context, factor, (holder) => openConsoleSession(session, holder));
+      return user === null ? null : openedResponse(user, session, origin, 200);
+    },
+  });
+}
+
+const adminsOnly = new Refusal("forbidden", "the console is for admins");
+
+/** The answer to a request that has opened a session of the console: the session, and its cookie. */
+export function openedResponse(
+  user: PublicUser,
+  session: MadeConsoleSession,
+  origin: ConsoleOrigin,
+  status: 200 | 201,
+): Response {
+  const lifetimeMs = session.expiresAtMs - session.now;
+  const cookie = consoleCookieText(session.token, lifetimeMs, origin === "https");
+  const answer = withCookies(sessionResponse(user, session, status), [cookie]);
+  return tell(answer, { principal: { kind: "user", id: user.id } });
+}
+
+function sessionResponse(
+  { id, email, role }: PublicUser,
+  { expiresAtMs, confirmedUntilMs }: ConsoleSession,
+  status = 200,
+): Response {
+  const [expiresAt, confirmedUntil] = [expiresAtMs, confirmedUntilMs].map((ms) => new Date(ms).toISOString());
+  const data = { user: { id, email, role }, expires_at: expiresAt, confirmed_until: confirmedUntil };
+  return json({ data }, status);
+}
+
+/** GET /admin/api/session: the caller's session of the console. */
+export async function getSession({ caller }: CallerRequest): Promise<Response | Refusal> {
+  const found = ofConsole(caller);
+  return isRefusal(found) ? found : sessionResponse(found.user, found.session);
+}
+
+/**
+ * DELETE /admin/api/session: ends the session of the console's cookie and deletes the cookie, this also where the session
+ * has ended before.
+ */
+export async function deleteSession({ request, context, origin }: OwnPageRequest): Promise<Response> {
+  const { database, clock } = context.platform;
+  const token = consoleCookie(request.headers)?.token ?? "";
+  const deletion = [consoleCookieText("", 0, origin === "https")];
+  if (!isConsoleToken(token)) return withCookies(noSession.toResponse(), deletion);
+  const [revoked] = await database.batch([revokeConsoleSession(await hashSecret(token), clock.now())]);
+  const [row] = revoked!.rows;
+  if (row === undefined) return withCookies(noSession.toResponse(), deletion);
+  const answer = withCookies(json({ data: { revoked: true } }), deletion);
+  return tell(answer, { principal: { kind: "user", id: row[0] as string } });
+}
+
+/**
+ * POST /admin/api/session/confirm with `password`: what needs a confirmed session may be done for the next five minutes.
+ * A wrong password counts like a failed login. It is 403, as 401 means that the session has ended.
+ */
+export async function confirmSession({
+  request,
+  context,
+  address,
+  caller,
+}: CallerRequest): Promise<Response | Refusal> {
+  const { platform } = context;
+  const found = ofConsole(caller);
+  if (isRefusal(found)) return found;
+  const { user, session, sessionId } = found;
+  const body = await readAuthBody(request);
+  if (isRefusal(body)) return body;
+  const { password } = body;
+  if (typeof password !== "string") return badRequest("password: expected a string");
+  const problem = presentedPasswordProblem(password);
+  if (problem !== null) return problem;
+  const checked = await checkAccountPassword(context, emailKey(user.email), address, password);
+  if (isRefusal(checked)) return checked;
+  const { account, attempt } = checked;
+  if (account === null) return wrong;
+  const now = platform.clock.now();
+  const confirmedUntilMs = now + confirmedMs;
+  const { passwordHash } = account;
+  const confirmation = { sessionId, userId: user.id, passwordHash, now, confirmedUntilMs };
+  const [confirmed] = await finishAttempt(platform.database, attempt, () =>
+    platform.database.batch([confirmConsoleSession(confirmation), ...attempt.forgive]),
+  );
+  return confirmed!.rows.length === 0
+    ? unauthorized
+    : sessionResponse(user, { ...session, confirmedUntilMs });
+}
+
+const wrong = new Refusal("invalid_credentials", "the password is wrong", { status: 403 });
+
+interface FoundSession {
+  readonly user: PublicUser;
+  readonly session: ConsoleSession;
+  readonly sessionId: string;
+}
+
+function ofConsole(caller: Caller): FoundSession | Refusal {
+  if (caller.kind !== "user" || caller.console === undefined) return noSession;
+  const { id, email, role, sessionId } = caller;
+  return { user: { id, email, role }, session: caller.console, sessionId };
+}
+
+const noSession = new Refusal("unauthorized", "there is no session of the console, or it has ended");

@@ -1,0 +1,72 @@
+import { hashSecret } from "../../auth/api-key.js";
+import { readAuthBody } from "../../auth/body.js";
+import { signIn } from "../../auth/complete-sign-in.js";
+import { emailKey, isEmail } from "../../auth/email.js";
+import { makeConsoleSession } from "../../auth/make-console-session.js";
+import { newId } from "../../auth/new-id.js";
+import { ownAddressProblem, passwordProblem } from "../../auth/passwords.js";
+import { isSetupToken } from "../../auth/setup-link.js";
+import { openConsoleSession } from "../../auth/store/console-sessions.js";
+import { endSetup, firstAdmin, insertFirstAdmin, liveSetup } from "../../auth/store/setup.js";
+import { badRequest, isRefusal, Refusal } from "../../http/refusal.js";
+import { type OwnPageRequest, openedResponse } from "./session.js";
+
+/**
+ * POST /admin/api/setup with `token, email, password`: makes the first administrator and opens a session of the console.
+ * The token is that of the link which the server has printed at its start.
+ */
+export async function postSetup(given: OwnPageRequest): Promise<Response | Refusal> {
+  const { request, context, address, origin } = given;
+  const { platform, config } = context;
+  const { database, clock, passwordHasher } = platform;
+  const asked = await readSetup(request, config.auth.password_min_length);
+  if (isRefusal(asked)) return asked;
+  const { token, email, password } = asked;
+  if (!isSetupToken(token)) return noLink;
+  const setupHash = await hashSecret(token);
+  // Asked before the password is hashed, so that nobody without the link makes the server hash.
+  const [live] = await database.query([liveSetup(setupHash, clock.now())]);
+  if (live!.rows.length === 0) return noLink;
+  const passwordHash = await passwordHasher.hash(password, { address, isFor: "sign_in" });
+  const now = clock.now();
+  const admin = { id: newId(context), email, emailKey: emailKey(email), passwordHash, now };
+  const session = await makeConsoleSession(context);
+  const factor = {
+    before: [insertFirstAdmin(setupHash, admin)],
+    holder: firstAdmin(admin),
+    after: [endSetup()],
+  };
+  const user = await signIn(context, factor, (holder) => openConsoleSession(session, holder));
+  if (user !== null) return openedResponse(user, session, origin, 201);
+  // The link stays good where only the address was taken.
+  const [still] = await database.query([liveSetup(setupHash, now)]);
+  return still!.rows.length === 0 ? noLink : taken;
+}
+
+const noLink = new Refusal(
+  "invalid_token",
+  "the link is unknown, used or over half an hour old, or there is an administrator already: another start of the server makes another link",
+);
+const taken = new Refusal(
+  "conflict",
+  "the address is registered already: take another, or make that user an administrator by svc admin set-user",
+);
+
+interface Setup {
+  readonly token: string;
+  readonly email: string;
+  readonly password: string;
+}
+
+async function readSetup(request: Request, passwordLengthMin: number): Promise<Setup | Refusal> {
+  const body = await readAuthBody(request);
+  if (isRefusal(body)) return body;
+  const { token, email, password } = body;
+  if (typeof token !== "string") return badRequest("token: expected a string");
+  if (typeof email !== "string" || !isEmail(email)) return badRequest("email: expected local@domain.tld");
+  if (typeof password !== "string") return badRequest("password: expected a string");
+  return (
+    passwordProblem(password, passwordLengthMin) ??
+    ownAddressProblem(password, email) ?? { token, email, password }
+  );
+}

@@ -1,0 +1,20 @@
+import { Refusal } from "../http/refusal.js";
+import type { Caller } from "./principal.js";
+
+/** For how long a session of the console counts as confirmed after its password was typed, in milliseconds. */
+export const confirmedMs = 300_000;
+
+/**
+ * Refuses, with 403 `password_needed`, callers from the console who have not typed their password for a while: what they
+ * ask for could be a passer-by's doing, at a screen that was left open. Null: the caller may go on. Access tokens and
+ * keys are not asked. `now` is in milliseconds since the epoch.
+ */
+export function unconfirmedRefusal(caller: Caller, now: number): Refusal | null {
+  if (caller.kind !== "user" || caller.console === undefined) return null;
+  return now < caller.console.confirmedUntilMs ? null : passwordNeeded;
+}
+
+const passwordNeeded = new Refusal(
+  "password_needed",
+  "type the password again: this needs a session whose password was typed within the last five minutes",
+);

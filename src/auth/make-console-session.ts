@@ -1,0 +1,28 @@
+import { hashSecret } from "./api-key.js";
+import { confirmedMs } from "./confirmation.js";
+import { consoleSessionMs, consoleTokenRandomBytes, newConsoleToken } from "./console-cookie.js";
+import type { AuthContext } from "./context.js";
+import { newId } from "./new-id.js";
+import type { NewConsoleSession } from "./store/console-sessions.js";
+
+/** A session of the console that is not stored yet. The token goes into the cookie; only its hash is stored. */
+export interface MadeConsoleSession extends NewConsoleSession {
+  readonly token: string;
+}
+
+/** Makes a session of the console, confirmed from its start. `openConsoleSession` stores it. */
+export async function makeConsoleSession(
+  context: Pick<AuthContext, "platform" | "config">,
+): Promise<MadeConsoleSession> {
+  const { platform, config } = context;
+  const now = platform.clock.now();
+  const token = newConsoleToken(platform.random.bytes(consoleTokenRandomBytes));
+  return {
+    id: newId(context),
+    token,
+    tokenHash: await hashSecret(token),
+    now,
+    expiresAtMs: now + Math.min(consoleSessionMs, config.auth.session_max_age_secs * 1000),
+    confirmedUntilMs: now + confirmedMs,
+  };
+}

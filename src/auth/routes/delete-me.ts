@@ -1,0 +1,40 @@
+import { isRefusal, type Refusal } from "../../http/refusal.js";
+import { json } from "../../http/respond.js";
+import { asOwner, type Proof } from "../as-owner.js";
+import { readOptionalPassword } from "../body.js";
+import type { CallerRequest } from "../context.js";
+import { endCookies } from "../cookies.js";
+import { notAUser } from "../not-a-user.js";
+import { longWorkFor } from "../principal.js";
+import { ownerId } from "../store/users.js";
+import { deletionRefusal, lastAdmin, userDeletion } from "../user-deletion.js";
+
+/**
+ * DELETE /auth/me: deletes the caller's own account with its sessions, and what refers to it as foreign keys say. It
+ * takes the password, or of an account without one a recent sign-in.
+ */
+export async function deleteMe({
+  request,
+  context,
+  caller,
+  address,
+}: CallerRequest): Promise<Response | Refusal> {
+  const { platform, config } = context;
+  if (caller.kind !== "user") return notAUser(caller);
+  const password = await readOptionalPassword(request);
+  if (isRefusal(password)) return password;
+  const remove = async ({ owner, forgive, refusal }: Proof): Promise<Response | Refusal> => {
+    const deletion = userDeletion({ id: caller.id, by: caller, now: platform.clock.now(), owner });
+    const statements = [...deletion, ...forgive, ownerId(owner)];
+    const results = await platform.database.batch(statements, longWorkFor(caller, config.api));
+    if (results[1]!.rows.length > 0) return endCookies(config.auth, json({ data: { deleted: true } }));
+    return results.at(-1)!.rows.length > 0 ? lastAdmin : refusal;
+  };
+  try {
+    return await asOwner(context, { caller, password, address }, remove);
+  } catch (error) {
+    const refusal = deletionRefusal(error);
+    if (refusal === null) throw error;
+    return refusal;
+  }
+}

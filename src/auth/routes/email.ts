@@ -1,0 +1,56 @@
+import { tell } from "../../http/answer-facts.js";
+import { badRequest, isRefusal, type Refusal } from "../../http/refusal.js";
+import { json } from "../../http/respond.js";
+import { asOwner, type Proof } from "../as-owner.js";
+import { readEmailAndOptionalPassword, readToken } from "../body.js";
+import type { AuthRequest, CallerRequest } from "../context.js";
+import { prepareEmailChange } from "../email-change.js";
+import { linkLifetimeSeconds } from "../links.js";
+import { notAUser } from "../not-a-user.js";
+import { ownerId } from "../store/users.js";
+import { useLink } from "../use-link.js";
+
+/**
+ * POST /auth/email: mails a link to the new address, which moves the account there, and a notice to the present one. It
+ * takes the password, or of an account without one a recent sign-in. The answer and the statements are the same whether
+ * or not somebody else has the new address.
+ */
+export async function requestEmailChange({
+  request,
+  context,
+  caller,
+  address,
+}: CallerRequest): Promise<Response | Refusal> {
+  const { database, clock } = context.platform;
+  if (caller.kind !== "user") return notAUser(caller);
+  const body = await readEmailAndOptionalPassword(request);
+  if (isRefusal(body)) return body;
+  const { email, password } = body;
+  if (email === caller.email) return badRequest("email: it is the account's address already");
+  const tooMany = await context.requestAllowance.take(address, clock.now());
+  if (tooMany !== null) return tooMany;
+  return asOwner(context, { caller, password, address }, async ({ owner, forgive, refusal }: Proof) => {
+    const change = await prepareEmailChange(context, { caller, email, owner });
+    const results = await database.batch([...change, ...forgive, ownerId(owner)]);
+    if (results.at(-1)!.rows.length === 0) return refusal;
+    context.deliverMail();
+    const data = { accepted: true, verification_expires_in: linkLifetimeSeconds.email_change };
+    return json({ data }, 202);
+  });
+}
+
+/**
+ * POST /auth/email/confirm: moves the account to the address that the link was mailed to. Every session ends but the one
+ * that has asked for it, and the address that the account had is told.
+ */
+export async function confirmEmailChange({
+  request,
+  context,
+  address,
+}: AuthRequest): Promise<Response | Refusal> {
+  const token = await readToken(request);
+  if (isRefusal(token)) return token;
+  const used = await useLink(context, { purpose: "email_change", token, password: null, address });
+  if (isRefusal(used)) return used;
+  return tell(json({ data: { email_updated: true } }), { principal: { kind: "user", id: used.userId } });
+}

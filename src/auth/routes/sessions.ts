@@ -1,0 +1,63 @@
+import { Refusal } from "../../http/refusal.js";
+import { json } from "../../http/respond.js";
+import type { Result } from "../../platform/database.js";
+import type { IdentifiedRequest } from "../context.js";
+import { endCookies } from "../cookies.js";
+import { notAUser } from "../not-a-user.js";
+import { deleteEmailChangeOfSession } from "../store/email-change.js";
+import { instant } from "../store/instant.js";
+import { endSession, sessionsOf } from "../store/sessions.js";
+
+/** GET /auth/sessions: the caller's own sessions that have not ended, the one that was used last first. */
+export async function listSessions({
+  context,
+  caller,
+  database,
+}: IdentifiedRequest): Promise<Response | Refusal> {
+  if (caller.kind !== "user") return notAUser(caller);
+  const { auth } = context.config;
+  const [found] = await database.query([
+    sessionsOf({
+      userId: caller.id,
+      now: context.platform.clock.now(),
+      accessTokenMs: auth.access_token_ttl_secs * 1000,
+      sessionMaxAgeMs: auth.session_max_age_secs * 1000,
+    }),
+  ]);
+  return json({ data: found!.rows.map((row) => sessionOf(row, caller.sessionId)) });
+}
+
+function sessionOf([id, kind, createdAt, latestAt, expiresAt]: Result["rows"][number], current: string) {
+  return {
+    id,
+    kind,
+    created_at: instant(createdAt as number),
+    last_used_at: instant(latestAt as number),
+    expires_at: instant(expiresAt as number),
+    current: id === current,
+  };
+}
+
+const noSuchSession = new Refusal("not_found", "no such session");
+
+/**
+ * DELETE /auth/sessions/{id}: ends a session of the caller's own, from the next request on, and a change of the address
+ * that it has asked for.
+ */
+export async function endOwnSession({
+  context,
+  caller,
+  database,
+  name: id,
+}: IdentifiedRequest): Promise<Response | Refusal> {
+  if (caller.kind !== "user") return notAUser(caller);
+  // No stored id has a NUL character, which a parameter must not have.
+  if (id.includes("\0")) return noSuchSession;
+  const [ended] = await database.batch([
+    endSession(id, caller.id, context.platform.clock.now()),
+    deleteEmailChangeOfSession(id, caller.id),
+  ]);
+  if (ended!.rows.length === 0) return noSuchSession;
+  const answer = json({ data: { revoked: true } });
+  return id === caller.sessionId ? endCookies(context.config.auth, answer) : answer;
+}

@@ -1,0 +1,30 @@
+import { fromBase64Url, toBase64Url } from "../encoding/base64.js";
+import type { Platform } from "../platform/platform.js";
+import { hashSecret } from "./api-key.js";
+import { hasAdmin, insertSetup } from "./store/setup.js";
+
+const tokenBytes = 32;
+const lifetimeMs = 1_800_000;
+
+/** Whether the text has the form of the token of a setup link. Whether it is the stored one is not checked. */
+export function isSetupToken(text: string): boolean {
+  return fromBase64Url(text)?.length === tokenBytes;
+}
+
+/**
+ * Makes the link by which the console makes the first administrator, once, within half an hour: the part behind the
+ * console's URL. Only a hash of its token is stored, and links that were made before are void. Null where there is an
+ * administrator.
+ */
+export async function makeSetupLink({
+  database,
+  clock,
+  random,
+}: Pick<Platform, "database" | "clock" | "random">): Promise<string | null> {
+  // Asked first, so that a start without a link to make writes nothing.
+  const [found] = await database.query([hasAdmin()]);
+  if (found!.rows[0]![0] === 1) return null;
+  const token = toBase64Url(random.bytes(tokenBytes));
+  const [stored] = await database.batch([insertSetup(await hashSecret(token), clock.now() + lifetimeMs)]);
+  return stored!.rows.length === 0 ? null : `#/setup/${token}`;
+}

@@ -1,0 +1,110 @@
+import { isRefusal, Refusal } from "../http/refusal.js";
+import type { Statement } from "../platform/database.js";
+import type { CheckedRow } from "./authenticate.js";
+import { type EmailAndPassword, readEmailAndPassword } from "./body.js";
+import type { FirstFactor } from "./complete-sign-in.js";
+import type { AuthContext, AuthRequest } from "./context.js";
+import { emailKey } from "./email.js";
+import { type Account, checkAccountPassword, finishAttempt, type PasswordCheck } from "./password-check.js";
+import { presentedPasswordProblem } from "./passwords.js";
+import { rememberAddress } from "./store/throttle.js";
+import { changePassword, userWithPassword } from "./store/users.js";
+
+/** What a right password leads to. */
+export interface PasswordSignIn {
+  /** Why this account may not sign in here although the password is right; null where it may. */
+  refusalOf(account: Account): Refusal | null;
+  /** Opens a session and answers; null where the factor does not hold any more. */
+  open(factor: FirstFactor): Promise<Response | null>;
+}
+
+/**
+ * Signs somebody in by `email` and `password` of the body. Whatever they sign in to, a wrong password costs the same
+ * statements and one hash, counts in the same way, and gets the same answer.
+ */
+export async function signInWithPassword(
+  { request, context, address }: AuthRequest,
+  into: PasswordSignIn,
+): Promise<Response | Refusal> {
+  const body = await readEmailAndPassword(request);
+  if (isRefusal(body)) return body;
+  const problem = presentedPasswordProblem(body.password);
+  if (problem !== null) return problem;
+  return attempt({ context, body, address, into });
+}
+
+interface Attempt {
+  readonly context: AuthContext;
+  readonly body: EmailAndPassword;
+  readonly address: string;
+  readonly into: PasswordSignIn;
+}
+
+async function attempt(attempted: Attempt): Promise<Response | Refusal> {
+  const { context, body, address } = attempted;
+  const checked = await checkAccountPassword(context, emailKey(body.email), address, body.password);
+  if (isRefusal(checked)) return checked;
+  const { account } = checked;
+  if (account === null) return wrong;
+  const answer = await finishAttempt(context.platform.database, checked.attempt, () =>
+    answerTo(attempted, { ...checked, account }),
+  );
+  return answer ?? attempt(attempted);
+}
+
+/**
+ * The answer to a right password. Null where another sign-in has replaced the imported hash meanwhile, so that the
+ * password has to be checked against the new one.
+ */
+async function answerTo(
+  { context, body, address, into }: Attempt,
+  { account, attempt, schemaVersion }: PasswordCheck & { readonly account: Account },
+): Promise<Response | Refusal | null> {
+  const { platform } = context;
+  const refusal = (await unverifiedRefusal(context, account, schemaVersion)) ?? into.refusalOf(account);
+  if (refusal !== null) {
+    await platform.database.batch(attempt.forgive);
+    return refusal;
+  }
+  const { passwordHash, replace } = await currentHash(context, account, body.password, address);
+  const factor = {
+    before: replace,
+    holder: userWithPassword(account.id, passwordHash),
+    after: [...rememberAddress(account.id, attempt.addressKey), ...attempt.forgive],
+  };
+  return (await into.open(factor)) ?? (replace.length > 0 ? null : wrong);
+}
+
+/**
+ * The refusal where the address has to be confirmed and is not. It comes after the password check, so that only the
+ * account's owner learns of it.
+ */
+async function unverifiedRefusal(
+  context: AuthContext,
+  account: Account,
+  version: CheckedRow,
+): Promise<Refusal | null> {
+  if (account.emailVerified) return null;
+  const settings = await context.settings(version);
+  if (isRefusal(settings)) return settings;
+  return settings.emailVerification.required ? notVerified : null;
+}
+
+const notVerified = new Refusal("email_not_verified", "confirm the address first: the link is in your mail");
+
+/**
+ * The hash that the account has after this login. An imported hash is replaced by one with the current parameters,
+ * which can be made only now, while the password is known.
+ */
+async function currentHash(
+  { platform }: AuthContext,
+  { id, passwordHash }: Account,
+  password: string,
+  address: string,
+): Promise<{ readonly passwordHash: string; readonly replace: readonly Statement[] }> {
+  if (platform.passwordHasher.standing(passwordHash) === "current") return { passwordHash, replace: [] };
+  const next = await platform.passwordHasher.hash(password, { address, isFor: "sign_in" });
+  return { passwordHash: next, replace: [changePassword(id, passwordHash, next)] };
+}
+
+const wrong = new Refusal("invalid_credentials", "the address or the password is wrong");

@@ -1,0 +1,76 @@
+import { type Statement, statement } from "../../platform/database.js";
+import type { Condition } from "./condition.js";
+import { endSurplusSessions } from "./sessions.js";
+
+/** A session of the console that is not stored yet. Times are milliseconds since the epoch. */
+export interface NewConsoleSession {
+  readonly id: string;
+  /** The hash of the token in its cookie. */
+  readonly tokenHash: string;
+  readonly now: number;
+  readonly expiresAtMs: number;
+  /** Until when what needs a confirmed session may be done without typing the password again. */
+  readonly confirmedUntilMs: number;
+}
+
+/**
+ * Opens a session of the console for the enabled administrator whom `holder` finds, a condition as `openSession` takes
+ * it. The first of the statements returns `[id, email, role]` of the user, or no row where nobody was found.
+ */
+export function openConsoleSession(session: NewConsoleSession, holder: Condition): readonly Statement[] {
+  return [
+    statement(
+      `INSERT INTO _sessions (id, user_id, created_at, latest_at, kind, token_hash, expires_at, confirmed_until)
+      SELECT ?, u.id, ?, ?, 'console', ?, ?, ? FROM _users u
+      WHERE u.disabled = 0 AND u.role = 'admin' AND (${holder.sql})
+      RETURNING user_id, (SELECT email FROM _users WHERE id = user_id), (SELECT role FROM _users WHERE id = user_id)`,
+      session.id,
+      BigInt(session.now),
+      BigInt(session.now),
+      session.tokenHash,
+      BigInt(session.expiresAtMs),
+      BigInt(session.confirmedUntilMs),
+      ...holder.params,
+    ),
+    endSurplusSessions(session.id),
+  ];
+}
+
+/** A console session whose password was typed again. Times are milliseconds since the epoch. */
+export interface Confirmation {
+  readonly sessionId: string;
+  readonly userId: string;
+  /** The stored hash that the password was checked against. */
+  readonly passwordHash: string;
+  readonly now: number;
+  readonly confirmedUntilMs: number;
+}
+
+/**
+ * Confirms a session of the console, as long as it has not ended and the user's password is still the one that was
+ * checked. Returns the id; no row where that is not so.
+ */
+export function confirmConsoleSession(confirmation: Confirmation): Statement {
+  return statement(
+    `UPDATE _sessions SET confirmed_until = ?, latest_at = ?
+    WHERE id = ? AND user_id = ? AND kind = 'console' AND revoked_at IS NULL AND expires_at > ?
+    AND EXISTS (SELECT 1 FROM _users u WHERE u.id = user_id AND u.password_hash = ? AND u.disabled = 0) RETURNING id`,
+    BigInt(confirmation.confirmedUntilMs),
+    BigInt(confirmation.now),
+    confirmation.sessionId,
+    confirmation.userId,
+    BigInt(confirmation.now),
+    confirmation.passwordHash,
+  );
+}
+
+/** Ends a session of the console. Returns its user's id; no row where it is unknown or has ended already. */
+export function revokeConsoleSession(tokenHash: string, now: number): Statement {
+  return statement(
+    `UPDATE _sessions SET revoked_at = ? WHERE token_hash = ? AND revoked_at IS NULL AND expires_at > ?
+    RETURNING user_id`,
+    BigInt(now),
+    tokenHash,
+    BigInt(now),
+  );
+}

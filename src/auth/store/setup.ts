@@ -1,0 +1,69 @@
+import { type Statement, statement } from "../../platform/database.js";
+import { type Condition, condition } from "./condition.js";
+import { instant } from "./instant.js";
+
+const noAdmin = "NOT EXISTS (SELECT 1 FROM _users WHERE role = 'admin')";
+const isLive = "EXISTS (SELECT 1 FROM _setup WHERE hash = ? AND expires_at > ?)";
+
+/** Returns whether there is an administrator, enabled or not: 1 or 0. */
+export function hasAdmin(): Statement {
+  return statement("SELECT EXISTS (SELECT 1 FROM _users WHERE role = 'admin') AS found");
+}
+
+/**
+ * Stores the hash of a setup link, in place of an earlier one. Returns a row unless there is an administrator. Times are
+ * milliseconds since the epoch.
+ */
+export function insertSetup(hash: string, expiresAtMs: number): Statement {
+  return statement(
+    `INSERT INTO _setup (only, hash, expires_at) SELECT 1, ?, ? WHERE ${noAdmin}
+    ON CONFLICT (only) DO UPDATE SET hash = excluded.hash, expires_at = excluded.expires_at RETURNING only`,
+    hash,
+    BigInt(expiresAtMs),
+  );
+}
+
+/** Returns a row where the setup link of that hash can be used at `now`: there is no administrator yet. */
+export function liveSetup(hash: string, now: number): Statement {
+  return statement(`SELECT 1 AS live WHERE ${isLive} AND ${noAdmin}`, hash, BigInt(now));
+}
+
+/** The first administrator, whom a setup link makes. Times are milliseconds since the epoch. */
+export interface FirstAdmin {
+  readonly id: string;
+  readonly email: string;
+  readonly emailKey: string;
+  readonly passwordHash: string;
+  readonly now: number;
+}
+
+/**
+ * Stores the first administrator, where the setup link of that hash is live and there is no administrator. The address
+ * counts as verified, because whoever has the link operates the server. Nothing is stored where the address is taken.
+ * In one batch behind it, `openConsoleSession` finds the administrator by `firstAdmin`.
+ */
+export function insertFirstAdmin(setupHash: string, admin: FirstAdmin): Statement {
+  return statement(
+    `INSERT INTO _users
+      (id, email, email_key, password_hash, role, email_verified, registration_unconfirmed, created_at, created_by)
+    SELECT ?, ?, ?, ?, 'admin', 1, 0, ?, 'setup' WHERE ${isLive} AND ${noAdmin}
+    ON CONFLICT (email_key) DO NOTHING RETURNING id`,
+    admin.id,
+    admin.email,
+    admin.emailKey,
+    admin.passwordHash,
+    instant(admin.now),
+    setupHash,
+    BigInt(admin.now),
+  );
+}
+
+/** The condition by which `openConsoleSession` finds the administrator whom `insertFirstAdmin` has just stored. */
+export function firstAdmin({ id }: FirstAdmin): Condition {
+  return condition("u.id = ?", id);
+}
+
+/** Ends the setup link as soon as there is an administrator. */
+export function endSetup(): Statement {
+  return statement("DELETE FROM _setup WHERE EXISTS (SELECT 1 FROM _users WHERE role = 'admin')");
+}

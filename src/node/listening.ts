@@ -1,0 +1,36 @@
+import type { Server } from "node:http";
+import type { AddressInfo } from "node:net";
+
+/** How many milliseconds requests get to finish when the server stops. */
+export const drainMs = 8_000;
+/**
+ * How many milliseconds after the beginning of a stop long reads and writes are interrupted, so that their requests
+ * still get an answer.
+ */
+const longWorkMs = 6_000;
+const closeIdleEveryMs = 100;
+
+/** Lets a server listen, on a free port where the port is 0. Returns the port. */
+export async function listen(server: Server, host: string, port: number): Promise<number> {
+  await new Promise<void>((listening, failed) => {
+    server.once("error", failed);
+    server.listen(port, host, listening);
+  });
+  return (server.address() as AddressInfo).port;
+}
+
+/** Stops taking requests, and waits until those that have begun are answered, or `drainMs` at most. */
+export async function drained(servers: readonly Server[], endLongWork: () => Promise<void>): Promise<void> {
+  const closed = servers.map((server) => new Promise<void>((resolve) => server.close(() => resolve())));
+  const eachOf = (act: (server: Server) => void) => () => servers.forEach(act);
+  const closeIdle = eachOf((server) => server.closeIdleConnections());
+  const closeAll = eachOf((server) => server.closeAllConnections());
+  // Again and again, because clients keep a connection open after its answer, so that more of them become idle.
+  const idle = setInterval(closeIdle, closeIdleEveryMs);
+  const interrupt = setTimeout(endLongWork, longWorkMs);
+  const deadline = setTimeout(closeAll, drainMs);
+  await Promise.all(closed);
+  clearInterval(idle);
+  clearTimeout(interrupt);
+  clearTimeout(deadline);
+}

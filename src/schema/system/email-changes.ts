@@ -1,0 +1,31 @@
+/**
+ * Release 0.2.0: a link may change a user's address. It then holds the new address, and the session that asked for it.
+ * The table is made anew, because a CHECK cannot be changed; no table refers to it. What it holds waits in another table
+ * meanwhile, as renaming a table fails where one of the owner's views is broken.
+ */
+export const emailChanges: readonly string[] = [
+  "CREATE TABLE _links_kept AS SELECT * FROM _links ORDER BY rowid",
+  "DROP TABLE _links",
+  `CREATE TABLE _links (
+    id TEXT PRIMARY KEY NOT NULL,
+    hash TEXT NOT NULL UNIQUE,
+    purpose TEXT NOT NULL CHECK (purpose IN ('email_verification', 'invitation', 'password_reset', 'email_change')),
+    user_id TEXT NOT NULL REFERENCES _users (id) ON DELETE CASCADE,
+    password_hash TEXT,
+    role TEXT,
+    redirect_to TEXT,
+    email TEXT,
+    email_key TEXT,
+    session_id TEXT,
+    created_at INTEGER NOT NULL,
+    expires_at INTEGER NOT NULL,
+    used_at INTEGER,
+    used_by TEXT
+  ) STRICT`,
+  `INSERT INTO _links (id, hash, purpose, user_id, password_hash, role, redirect_to, created_at, expires_at, used_at, used_by)
+    SELECT id, hash, purpose, user_id, password_hash, role, redirect_to, created_at, expires_at, used_at, used_by
+    FROM _links_kept ORDER BY rowid`,
+  "DROP TABLE _links_kept",
+  "CREATE INDEX _links_user_id ON _links (user_id)",
+  "CREATE INDEX _links_expires_at ON _links (expires_at)",
+];
