@@ -331,6 +331,7 @@ export const texts = {
     seeAs: "See what they see",
     reset: "Mail a password reset",
     resetSent: (email: string) => `A reset link goes to ${email}, if mail may be sent there now.`,
+    resetElsewhere: "The console has an address of its own here: resets are asked for at the server's other one.",
     promote: "Make administrator",
     promoteHelp: (email: string) => `${email} will see and change everything in this project.`,
     demote: "Make ordinary user",

@@ -1,18 +1,14 @@
 import { Button } from "../parts/button.js";
-import { cameBack, isAway } from "../server/console-fetch.js";
+import { isAway, lookOnce } from "../server/console-fetch.js";
 import { texts } from "../texts.js";
 
 /** Says that the server cannot be reached, as long as that is so. What is on the page stays. */
 export function AwayBar() {
   if (!isAway.value) return null;
-  const look = async () => {
-    const answer = await fetch("/health", { cache: "no-store" }).catch(() => null);
-    if (answer?.ok) cameBack();
-  };
   return (
     <div class="away-bar" role="status">
       <span>{texts.app.away}</span>
-      <Button isSmall kind="quiet" onPress={look}>
+      <Button isSmall kind="quiet" onPress={lookOnce}>
         {texts.app.retry}
       </Button>
     </div>

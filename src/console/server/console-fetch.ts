@@ -10,20 +10,25 @@ export const returns = signal(0);
 const lookEveryMs = 2000;
 let looking = false;
 
-/** Asks for the server's health until it answers. */
+/** Asks until the server answers. */
 async function lookForServer(): Promise<void> {
   if (looking) return;
   looking = true;
   while (isAway.value) {
     await new Promise((resolve) => setTimeout(resolve, lookEveryMs));
-    const answer = await fetch("/health", { cache: "no-store" }).catch(() => null);
-    if (answer?.ok) cameBack();
+    await lookOnce();
   }
   looking = false;
 }
 
+/** Asks whether the server is there again. What stands before one that is not answers with 5xx. */
+export async function lookOnce(): Promise<void> {
+  const answer = await fetch("/admin/api/session", { cache: "no-store" }).catch(() => null);
+  if (answer !== null && answer.status < 500) cameBack();
+}
+
 /** The server has been reached. */
-export function cameBack(): void {
+function cameBack(): void {
   if (!isAway.value) return;
   isAway.value = false;
   returns.value++;

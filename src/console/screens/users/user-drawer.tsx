@@ -1,3 +1,4 @@
+import { SvcError } from "../../../client/index.js";
 import { hrefOf } from "../../app/route.js";
 import { callerParameters } from "../../callers/caller-parameters.js";
 import { Button } from "../../parts/button.js";
@@ -100,7 +101,11 @@ function UserActions({ user, onChanged, onDeleted }: UserActionsProps) {
     onChanged();
   };
   const reset = async () => {
-    await ask("POST", "//auth/password-reset/request", { email });
+    await ask("POST", "//auth/password-reset/request", { email }).catch((error: unknown) => {
+      // Where the console has an address of its own, the rest of the server is at another one.
+      const isElsewhere = error instanceof SvcError && error.status === 404;
+      throw isElsewhere ? new Error(texts.users.resetElsewhere) : error;
+    });
     tell(texts.users.resetSent(email));
   };
   const remove = () =>
