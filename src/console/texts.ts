@@ -264,7 +264,6 @@ export const texts = {
     history: (kept: string) => `history ${kept}`,
     search: (columns: string) => `search: ${columns}`,
     drawn: (count: number) => `${counted(count, "table", "tables")} and what they refer to`,
-    boxLabel: (name: string, count: number) => `${name}, ${counted(count, "column", "columns")}`,
     plan: "What it would do",
     takeFile: "Take the file beside the server",
     revert: "As it is in force",

@@ -107,7 +107,7 @@ export function createEditor(options: EditorOptions): CodeEditor {
       theme,
       typedOverSelection,
       EditorState.readOnly.of(isReadOnly),
-      EditorView.contentAttributes.of({ "aria-label": label }),
+      EditorView.contentAttributes.of({ "aria-label": label, tabindex: "0" }),
       EditorView.updateListener.of((update) => {
         if (update.docChanged && !isSetting) onChange(update.state.doc.toString());
       }),

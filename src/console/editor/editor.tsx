@@ -33,8 +33,8 @@ export function Editor({
     let isGone = false;
     import("./code-mirror.js").then(
       ({ createEditor }) => {
-        if (isGone) return;
-        const root = host.current!.shadowRoot ?? host.current!.attachShadow({ mode: "open" });
+        if (isGone || host.current === null) return;
+        const root = host.current.shadowRoot ?? host.current.attachShadow({ mode: "open" });
         editor.current = createEditor({
           root,
           label,

@@ -61,7 +61,6 @@ function TableBox({
     <a
       href={hrefOf("schema", ["tables", name])}
       class="table-box"
-      aria-label={texts.schema.boxLabel(name, columns.length)}
       onMouseEnter={() => onActive(name)}
       onMouseLeave={() => onActive(null)}
       onFocus={() => onActive(name)}
