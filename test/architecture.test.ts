@@ -70,10 +70,12 @@ const mayImport: Record<string, readonly string[]> = {
     "sqlite",
     "tables",
   ],
+  explain: ["auth", "http", "metering", "platform", "problems", "project", "rules", "schema", "tables"],
   admin: [
     "auth",
     "changes",
     "encoding",
+    "explain",
     "http",
     "metering",
     "platform",

@@ -5,6 +5,7 @@ import { refuse } from "../http/by-method.js";
 import { Refusal, responseOf } from "../http/refusal.js";
 import { router } from "../http/router.js";
 import { adminRefusal } from "./authorize.js";
+import { postExplain } from "./explain.js";
 import { getOperations } from "./operations.js";
 import { applySchema, planSchema } from "./schema.js";
 import { getServiceKeys, postServiceKey, removeServiceKey } from "./service-keys.js";
@@ -42,6 +43,7 @@ const endpoints: readonly (readonly [
   ["DELETE", "/service-keys/:id", removeServiceKey, "confirmed"],
   ["GET", "/usage", getUsage, "unconfirmed"],
   ["GET", "/operations", getOperations, "unconfirmed"],
+  ["POST", "/explain", postExplain, "unconfirmed"],
 ];
 
 /** The routes under /admin/api (docs/reference/http.md#endpoints). They expect the caller in `c.var.caller`. */

@@ -11,8 +11,10 @@ export interface Command {
   readonly options: NonNullable<ParseArgsConfig["options"]>;
   /** Lines of the help, one for each option. */
   readonly help: readonly string[];
-  /** Names of the positional arguments, all of which are required. */
+  /** Names of the positional arguments that are required. */
   readonly positionals: readonly string[];
+  /** The name of one more positional argument, which may be left out. */
+  readonly optional?: string;
   run(invocation: Invocation): Promise<ExitCode>;
 }
 
@@ -64,7 +66,8 @@ export function readInvocation(
   const { values, positionals } = parse(command, args);
   const given = new Map<string, unknown>(Object.entries(values));
   if (values.help === true) return null;
-  if (positionals.length !== command.positionals.length)
+  const more = positionals.length - command.positionals.length;
+  if (more < 0 || more > (command.optional === undefined ? 0 : 1))
     throw new UsageError(
       command.positionals.length === 0
         ? `no argument expected, got ${positionals.join(" ")}`

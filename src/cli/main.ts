@@ -12,6 +12,7 @@ const groups: Readonly<Record<string, () => Promise<{ readonly commands: readonl
   check: () => import("./commands/check.js"),
   schema: () => import("./commands/schema.js"),
   op: () => import("./commands/op.js"),
+  explain: () => import("./commands/explain.js"),
   history: () => import("./commands/history.js"),
   admin: () => import("./commands/admin.js"),
   auth: () => import("./commands/auth-provider.js"),

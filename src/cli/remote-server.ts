@@ -37,15 +37,18 @@ export const signInHelp = [
 
 /**
  * The server that `--url` names, signed in to; null without `--url`. Secrets are read from standard input, because
- * arguments are visible to other processes. Throws UsageError and RefusedError.
+ * arguments are visible to other processes. `ways` are those to sign in that the command has. Throws UsageError and RefusedError.
  */
-export async function remoteServer(invocation: Invocation): Promise<RemoteServer | null> {
+export async function remoteServer(
+  invocation: Invocation,
+  ways: readonly string[] = ["--key-stdin", "--email E --password-stdin of an admin"],
+): Promise<RemoteServer | null> {
   const url = invocation.text("url");
   if (url === undefined) return null;
   if (!URL.canParse(url)) throw new UsageError(`--url: ${url} is not a URL`);
   const byKey = invocation.flag("key-stdin");
   if (!byKey && !(invocation.flag("password-stdin") && invocation.text("email") !== undefined))
-    throw new UsageError("--url needs --key-stdin, or --email E --password-stdin of an admin");
+    throw new UsageError(`--url needs ${ways.join(", or ")}`);
   const [secret = "", ...moreLines] = await readSecretLines();
   const token = byKey ? secret : await signIn(url, invocation.text("email")!, secret);
   return { moreLines, call: (method, path, body) => request(new URL(path, url), method, body, token) };

@@ -55,6 +55,11 @@ export class Refusal {
     return this.options.status ?? statuses[this.code];
   }
 
+  /** What refuses, as the request log names it: a rule, such as `rules.messages.read`, or a scope; undefined for neither. */
+  get rule(): string | undefined {
+    return this.options.facts?.rule;
+  }
+
   /** The `error` of the answer (`docs/reference/errors.md`). Without columns it has no member `columns`. */
   get error(): ErrorBody {
     const { code, message } = this;

@@ -38,6 +38,7 @@ export const endings: Readonly<Record<string, Endings>> = {
   "POST /admin/api/session/confirm": ["session_confirmed", "sign_in_failed"],
   "POST /admin/api/setup": ["first_admin_made", "link_refused"],
   "POST /admin/api/schema/plan": ["admin_read", null],
+  "POST /admin/api/explain": ["admin_read", null],
   "POST /admin/api/schema/apply": ["schema_applied", null],
   "POST /admin/api/users": ["user_created", null],
   // The handler itself says which event it was, because that depends on what was changed.

@@ -1,6 +1,7 @@
 import type { Config } from "../project/config.js";
 import { email, newPassword } from "./auth-fields.js";
 import type { JsonSchema } from "./column-schema.js";
+import { explainCall } from "./explain-path.js";
 import {
   count,
   data,
@@ -171,6 +172,7 @@ const callsOf = (
     },
     errors: [401, 403, 500, 503],
   },
+  "post /admin/api/explain": { ...explainCall, callers: callers.filter((by) => by !== "apiKey") },
   "get /metrics": {
     summary: "Prometheus' text format",
     callers: elsewhere,

@@ -2,13 +2,17 @@ import * as v from "valibot";
 import { databaseUrlProblem } from "./database-url.js";
 import { isOrigin } from "./is-origin.js";
 import { parseListenAddress } from "./listen-address.js";
+import type { RulePlaces } from "./place-in-file.js";
 import { mapOf, mapWith } from "./valibot-problems.js";
 
 /**
  * svc.toml after parsing, with a value for every key (docs/reference/configuration.md). Times are seconds, sizes
  * bytes.
  */
-export type Config = v.InferOutput<typeof configSchema>;
+export type Config = v.InferOutput<typeof configSchema> & {
+  /** Where the rules and the named conditions stand in the file. */
+  readonly places: RulePlaces;
+};
 
 const boolean = (fallback: boolean) => v.optional(v.boolean(), fallback);
 const string = (fallback: string) => v.optional(v.string(), fallback);

@@ -7,6 +7,7 @@ import { type Config, configSchema } from "./config.js";
 import { type Inconsistency, inconsistenciesOf } from "./config-inconsistencies.js";
 import { configFile as file } from "./file-names.js";
 import type { RulesSource } from "./parse-rules.js";
+import { rulePlaces } from "./rule-places.js";
 import { soundPart } from "./sound-part.js";
 import { isPlainObject, problemsOf } from "./valibot-problems.js";
 
@@ -39,7 +40,8 @@ export function parseConfig(
   }
   const result = v.safeParse(configSchema, raw);
   const problems = result.success ? [] : problemsOf(file, result.issues).map(withItsSection);
-  const sound = result.success ? result.output : soundPart(configSchema, raw)!;
+  const settings = result.success ? result.output : soundPart(configSchema, raw)!;
+  const sound: Config = { ...settings, places: rulePlaces(text, settings) };
   const isInDoubt = doubts(raw, problems);
   const found = [...inconsistenciesOf(sound), ...more(sound)];
   for (const { path, others, message } of found)

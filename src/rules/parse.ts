@@ -76,11 +76,18 @@ function negation(reader: TokenReader): Syntax {
 }
 
 function comparison(reader: TokenReader): Syntax {
+  const from = reader.current.at;
   const left = primary(reader);
   const compared = comparisonWith(reader, left);
   if (compared !== null && startsComparison(reader.current))
     reader.refuse("comparisons do not chain: expected and, or or the end");
-  return compared ?? left;
+  // What stands in parentheses by itself has its extent already, or consists of parts that have theirs.
+  if (compared === null && (left.extent !== undefined || isJoined(left))) return left;
+  return { ...(compared ?? left), extent: { from, to: reader.end } };
+}
+
+function isJoined({ kind }: Syntax): boolean {
+  return kind === "and" || kind === "or" || kind === "not";
 }
 
 function comparisonWith(reader: TokenReader, left: Syntax): Syntax | null {

@@ -17,6 +17,12 @@ export interface WrittenIn {
   readonly at: Position;
 }
 
+/** A part of a text: its first position, and the one behind its last character. */
+export interface Extent {
+  readonly from: Position;
+  readonly to: Position;
+}
+
 /** A mistake in one rule. It does not say in which rule; `parseRules` adds that. */
 export interface RuleProblem {
   readonly at: Place;
@@ -33,6 +39,12 @@ export function advance(from: Position, consumed: string): Position {
   return lines.length === 1
     ? { line: from.line, column: from.column + last }
     : { line: from.line + lines.length - 1, column: last + 1 };
+}
+
+/** How many characters (UTF-16 code units) of a text come before a position. */
+export function offsetIn(text: string, { line, column }: Position): number {
+  const before = text.split("\n").slice(0, line - 1);
+  return before.reduce((sum, each) => sum + each.length + 1, column - 1);
 }
 
 /**

@@ -9,10 +9,16 @@ import { type Leaf, leavesOf, mapOperands, substitute } from "./walk.js";
  * result is the literal `TRUE` or `FALSE`.
  */
 export function specialise(expression: Expression, auth: AuthValues, nowSeconds: number): Expression {
+  return whenTrue(withCaller(expression, auth, nowSeconds));
+}
+
+/**
+ * The rule with the values of one caller at one moment in the place of `auth` and `now()`. Nothing is simplified, so it is
+ * TRUE, FALSE or NULL where the rule is.
+ */
+export function withCaller(expression: Expression, auth: AuthValues, nowSeconds: number): Expression {
   const now = { kind: "literal", value: BigInt(Math.floor(nowSeconds)) } as const;
-  return whenTrue(
-    mapOperands(bindAuth(expression, auth), (operand) => (operand.kind === "now" ? now : operand)),
-  );
+  return mapOperands(bindAuth(expression, auth), (operand) => (operand.kind === "now" ? now : operand));
 }
 
 /**

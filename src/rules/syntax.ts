@@ -1,5 +1,5 @@
 import type { CompareOperator, Literal } from "./ast.js";
-import type { Place } from "./position.js";
+import type { Extent, Place } from "./position.js";
 
 /**
  * A rule after parsing. Its names are not resolved yet, and a comparison may still have conditions as its sides. Only
@@ -22,6 +22,11 @@ export type Syntax =
 /** `at` is the position for messages: of a comparison or a `not in` its operator, of everything else its beginning. */
 export interface Placed {
   readonly at: Place;
+  /**
+   * Where a condition without `and`, `or` and `not` begins and ends in its own text, and so does a `not in`. Values within such a
+   * condition have none.
+   */
+  readonly extent?: Extent;
 }
 
 /** A constant: `'text'`, `12`, `1.5`, `true`, `false` or `null`. */

@@ -1,5 +1,5 @@
 import type { Keyword, RuleToken } from "./lex.js";
-import type { Position, RuleProblem } from "./position.js";
+import { advance, type Position, type RuleProblem, startOfText } from "./position.js";
 
 /**
  * How deep parentheses, `not` and `exists` may be nested, those of the named conditions that a rule uses included. This
@@ -21,6 +21,7 @@ export class TokenReader {
   #next = 0;
   #nesting = 0;
   #deepest = 0;
+  #end = startOfText;
 
   constructor(
     private readonly tokens: readonly RuleToken[],
@@ -37,6 +38,11 @@ export class TokenReader {
     return this.#deepest;
   }
 
+  /** The position behind the last token that was taken. */
+  get end(): Position {
+    return this.#end;
+  }
+
   get current(): RuleToken {
     return this.tokens[this.#next]!;
   }
@@ -45,6 +51,7 @@ export class TokenReader {
   advance(): RuleToken {
     const token = this.current;
     if (this.#next < this.tokens.length - 1) this.#next += 1;
+    this.#end = advance(token.at, token.text);
     return token;
   }
 

@@ -103,7 +103,8 @@ function argument(parameter: ParameterSyntax, { values }: Around, run: Run): Syn
   const value = values.get(parameter.name);
   if (value === undefined) return parameter;
   spend(lengthOf(value), parameter.at, run);
-  return { ...value, at: parameter.at };
+  const { at, extent } = parameter;
+  return { ...value, at, ...(extent && { extent }) };
 }
 
 function lengthOf(value: Syntax): number {

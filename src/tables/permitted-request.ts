@@ -59,23 +59,34 @@ export const ruleActions: Record<Action, RuleAction> = {
  */
 export function permittedRequest(asked: TableRequest, action: Action): PermittedRequest | Refusal {
   const { project, table } = asked;
+  const nowMs = asked.services.platform.clock.now();
+  const access = permittedAccess(asked, action, (of) => accessTo(asked, table, of, nowMs));
+  if (isRefusal(access)) return access;
+  const execution = executionOf(asked, table.name, action, nowMs);
+  const remembered = rememberedOf(project, asked.services.platform);
+  return { asked, access, execution, remembered };
+}
+
+/**
+ * What a caller may do with a table by an action, as far as no row has to be looked at. `accessFor` tells what the rule of
+ * an action alone says.
+ */
+export function permittedAccess(
+  { project, table, caller }: Pick<TableRequest, "project" | "table" | "caller">,
+  action: Action,
+  accessFor: (of: RuleAction) => Access | Refusal,
+): Access | Refusal {
   const ruleAction = ruleActions[action];
   if (ruleAction !== "read" && ruleAction !== "history" && isReadOnly(project, table))
     return action === "create" ? readOnly : readOnlyRow;
-  const nowMs = asked.services.platform.clock.now();
-  const accessFor = (of: RuleAction) => accessTo(asked, table, of, nowMs);
   // A key needs the scope for writing to write a version back.
-  const isKeysRestore = action === "restore" && asked.caller.kind === "key";
+  const isKeysRestore = action === "restore" && caller.kind === "key";
   if (ruleAction === "history") {
     if (table.historyDays === null) return noHistory;
     const mayRead = isKeysRestore ? null : accessFor("read");
     if (isRefusal(mayRead)) return mayRead;
   }
-  const access = accessFor(isKeysRestore ? "update" : ruleAction);
-  if (isRefusal(access)) return access;
-  const execution = executionOf(asked, table.name, action, nowMs);
-  const remembered = rememberedOf(project, asked.services.platform);
-  return { asked, access, execution, remembered };
+  return accessFor(isKeysRestore ? "update" : ruleAction);
 }
 
 /** The caller's access to rows, with the statements that earlier requests have made. */

@@ -95,11 +95,11 @@ export class PlanChecks {
   questionOf({ exact, asked, seeks }: CountedStatement, nowMs: number): PlanQuestion {
     if (!exact) return unknown;
     if (asked === null) return exactly;
-    const { sql, params } = asked;
+    const { sql } = asked;
     const known = this.#plans.get(sql, () => ({ follows: false, seenAtMs: Number.NEGATIVE_INFINITY }));
     if (Math.abs(nowMs - known.seenAtMs) < trustedMs) return known.follows ? exactly : unknown;
     return {
-      statements: [{ sql: `EXPLAIN QUERY PLAN ${sql}`, params }],
+      statements: [planQuestion(asked)],
       isExact: (results) => {
         const details = results.at(-1)!.rows.map((row) => String(row[3]));
         known.follows = followsPlan(details, seeks);
@@ -109,6 +109,11 @@ export class PlanChecks {
       },
     };
   }
+}
+
+/** The statement that asks for SQLite's query plan of another one, which it does not run. */
+export function planQuestion({ sql, params }: Statement): Statement {
+  return { sql: `EXPLAIN QUERY PLAN ${sql}`, params };
 }
 
 /** What is known of the plan that SQLite makes of a statement. */

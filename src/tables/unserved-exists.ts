@@ -6,7 +6,7 @@ import { specialiseForRole } from "../rules/specialise.js";
 import { conjuncts, existsIn } from "../rules/walk.js";
 import type { Catalog } from "../schema/catalog.js";
 import type { TableName } from "../sqlite/names.js";
-import { equalColumn, existsPath, type Outside, type Sides, sidesOf } from "./exists-path.js";
+import { equalColumn, existsPath, type Outside, sidesOf } from "./exists-path.js";
 
 /**
  * Warnings of `svc check` and of a start for every `exists` of a rule that no index serves. Such a rule works, but
@@ -14,15 +14,29 @@ import { equalColumn, existsPath, type Outside, type Sides, sidesOf } from "./ex
  */
 export function unservedExists(rules: ReadonlyMap<TableName, TableRules>, catalog: Catalog): Problem[] {
   return ruleProblems(rules, (rule, table) => {
-    const collations = catalog.tables.get(table)?.collations ?? new Map();
-    const outside: Outside = { collations, isSaid: ({ source }) => source === "new" };
-    const messages = asStatementsHaveIt(rule)
-      .flatMap(existsIn)
-      .filter((exists) => isKnown(exists, catalog) && !isTrue(exists.where))
-      .filter((exists) => existsPath(exists, catalog, outside).kind === "all")
-      .map((exists) => messageOf(exists, sidesOf(exists, catalog, outside)));
-    return [...new Set(messages)];
+    const found = asStatementsHaveIt(rule).flatMap((each) => unservedIn(each, table, catalog));
+    return [...new Set(found.map(messageOf))];
   });
+}
+
+/** An `exists` that no index serves, and the columns of its table that an index would have to begin with; empty for none. */
+export interface Unserved {
+  readonly exists: Exists;
+  readonly columns: readonly string[];
+}
+
+/** Every `exists` of a rule for which its whole table is read. The rule was adapted to a caller. */
+export function unservedIn(rule: Expression, table: TableName, catalog: Catalog): readonly Unserved[] {
+  const collations = catalog.tables.get(table)?.collations ?? new Map();
+  const outside: Outside = { collations, isSaid: ({ source }) => source === "new" };
+  return existsIn(rule)
+    .filter((exists) => isKnown(exists, catalog) && !isTrue(exists.where))
+    .filter((exists) => existsPath(exists, catalog, outside).kind === "all")
+    .map((exists) => {
+      const sides = sidesOf(exists, catalog, outside);
+      const equal = conjuncts(exists.where).flatMap((term) => equalColumn(term, sides) ?? []);
+      return { exists, columns: [...new Set(equal)] };
+    });
 }
 
 /** Whether the database has the table of the `exists`. The indexes of a table that is not there yet are not known. */
@@ -38,15 +52,14 @@ function asStatementsHaveIt(rule: Expression): readonly Expression[] {
   return [null, "user", "admin"].map((role) => specialiseForRole(rule, role) ?? whenTrue(rule));
 }
 
-function messageOf(exists: Exists, sides: Sides): string {
-  const { table, alias } = exists;
-  return `no index serves exists(${table} ${alias} …): it reads all of ${table} for each row; ${remedyOf(exists, sides)}`;
+function messageOf(unserved: Unserved): string {
+  const { table, alias } = unserved.exists;
+  return `no index serves exists(${table} ${alias} …): it reads all of ${table} for each row; ${remedyOf(unserved)}`;
 }
 
-function remedyOf({ table, where }: Exists, sides: Sides): string {
+function remedyOf({ exists: { table }, columns }: Unserved): string {
   if (table === "$users") return "look the user up by id";
-  const equal = new Set(conjuncts(where).flatMap((term) => equalColumn(term, sides) ?? []));
-  return equal.size === 0
+  return columns.length === 0
     ? "compare one of its columns with =, and index that"
-    : `add indexes: [{ columns: [${[...equal].join(", ")}] }] to ${table}`;
+    : `add indexes: [{ columns: [${columns.join(", ")}] }] to ${table}`;
 }

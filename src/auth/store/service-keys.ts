@@ -47,3 +47,13 @@ export function listServiceKeys(): Statement {
     FROM _service_keys ORDER BY created_at, id`,
   );
 }
+
+/** Returns `[scopes, revoked, expired]` of an API key; the latter are 1 where it is so at `now`. `scopes` is a JSON array. */
+export function serviceKeyById(id: string, now: number): Statement {
+  return statement(
+    `SELECT scopes, revoked_at IS NOT NULL AS revoked, ifnull(expires_at <= ?, 0) AS expired
+    FROM _service_keys WHERE id = ?`,
+    instant(now),
+    id,
+  );
+}

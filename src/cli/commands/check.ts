@@ -26,6 +26,7 @@ import { loadSchemaInForce } from "../../schema/in-force.js";
 import { proveOperations } from "../../schema/prove-operations.js";
 import { schemaYaml } from "../../schema/pull/schema-yaml.js";
 import { notFollowable } from "../../sync/followable.js";
+import { listedByWords } from "../../tables/list/way-words.js";
 import { type ListedBy, waysOfRules } from "../../tables/list/ways-of-rules.js";
 import { unservedExists } from "../../tables/unserved-exists.js";
 import type { Command } from "../command.js";
@@ -91,23 +92,8 @@ function syncsOf(schema: Schema, rules: ParsedRules["rules"], catalog: Catalog):
   }));
 }
 
-function listLine({ table, by, ways, missing }: ListedBy): string {
-  return `  ${table}: ${wordsOf(by, ways, missing)}`;
-}
-
-function wordsOf(by: ListedBy["by"], ways: ListedBy["ways"], missing: readonly string[]): string {
-  switch (by) {
-    case "all":
-      return "every row";
-    case "once":
-      return "all or none, which is decided once";
-    case "ways":
-      return ways.map((columns) => `by ${columns.join(", then ")}`).join("; or ");
-    case "table":
-      return missing.length === 0
-        ? "by asking the rule of each row"
-        : `by asking the rule of each row; with an index on ${missing.join(" and on ")}, from the caller`;
-  }
+function listLine(listed: ListedBy): string {
+  return `  ${listed.table}: ${listedByWords(listed)}`;
 }
 
 /**

@@ -1,8 +1,6 @@
-import { emailKey } from "../../auth/email.js";
-import { anonymous, type Caller, idOf, longWorkFor } from "../../auth/principal.js";
+import { callerAs } from "../../auth/caller-as.js";
+import { type Caller, idOf, longWorkFor } from "../../auth/principal.js";
 import { schemaVersionCheck } from "../../auth/store/checks.js";
-import { userByEmail } from "../../auth/store/users.js";
-import { userOf } from "../../auth/user-of.js";
 import { isRefusal } from "../../http/refusal.js";
 import { parseStrictJson } from "../../http/strict-json.js";
 import { Tally } from "../../metering/tally.js";
@@ -95,12 +93,12 @@ async function answerOf(database: Database, config: Config, { name, body, as }: 
 
 async function callerOf(database: Database, operation: string, as: string | undefined): Promise<Caller> {
   if (as === undefined) return { kind: "key", id: "cli", scopes: [`operation:${operation}`] };
-  if (as === "anonymous") return anonymous;
-  const [found] = await database.query([userByEmail(emailKey(as))]);
-  const [row] = found!.rows;
-  if (row === undefined) throw new RefusedError(`there is no user ${as}`);
-  const { id, email, role, disabled, email_verified: emailVerified } = userOf(row);
-  if (disabled) throw new RefusedError(`the user ${as} is disabled`);
-  const texts = { id: String(id), email: String(email), role: String(role) };
-  return { kind: "user", ...texts, emailVerified, sessionId: "" };
+  const named =
+    as === "anonymous"
+      ? ({ kind: "anonymous" } as const)
+      : ({ kind: "user", by: "email", value: as } as const);
+  const found = await callerAs(database, named, systemClock.now());
+  if (isRefusal(found)) throw new RefusedError(`there is no user ${as}`);
+  if (found.shutOut !== null) throw new RefusedError(`the user ${as} is disabled`);
+  return found.caller;
 }

@@ -5,11 +5,14 @@ import type { Place } from "./place.js";
  * Where the parts of a TOML text begin, as a tree of `Place`; smol-toml, which has accepted the text, gives no
  * positions. Each key, table and element of a list is a part.
  */
-export function tomlPlaces(text: string): Place {
+export function tomlPlaces(text: string): TomlPlace {
   return new Scanner(text).document();
 }
 
-class TomlPlace implements Place {
+/** A part of a TOML text. */
+export class TomlPlace implements Place {
+  /** Where the string begins and ends that is the part's value, with its quotes; null where the value is none. */
+  string: { readonly from: number; readonly to: number } | null = null;
   readonly #parts = new Map<string, TomlPlace>();
   #elements = 0;
   #isNamed = false;
@@ -59,7 +62,7 @@ class Scanner {
 
   constructor(private readonly text: string) {}
 
-  document(): Place {
+  document(): TomlPlace {
     let table = this.#root;
     if (this.text.startsWith("\ufeff")) this.#offset = 1;
     for (this.#blank(); this.#offset < this.text.length; this.#blank()) {
@@ -104,10 +107,12 @@ class Scanner {
   }
 
   #value(place: TomlPlace): void {
-    const first = this.text[this.#offset];
+    const from = this.#offset;
+    const first = this.text[from];
     if (first === "[") this.#items("]", () => this.#value(place.nextElement(this.#offset)));
     else if (first === "{") this.#items("}", () => this.#pair(place));
     else if (this.#quoted() === "") this.#take(plain);
+    else place.string = { from, to: this.#offset };
   }
 
   #items(end: string, read: () => void): void {

@@ -44,14 +44,15 @@ function offsetOf(root: Place, steps: readonly string[]): number | null {
   return offset;
 }
 
-function lineStarts(text: string): readonly number[] {
+/** The offsets at which the lines of a text begin. */
+export function lineStarts(text: string): readonly number[] {
   const starts = [0];
   for (let at = text.indexOf("\n"); at !== -1; at = text.indexOf("\n", at + 1)) starts.push(at + 1);
   return starts;
 }
 
 /** The line of an offset, from 1: how many lines begin at it or before it. */
-function lineAt(starts: readonly number[], offset: number): number {
+export function lineAt(starts: readonly number[], offset: number): number {
   let from = 0;
   let to = starts.length;
   while (from < to) {

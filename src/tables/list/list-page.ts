@@ -98,6 +98,10 @@ export interface ListPage {
   readonly truncated: boolean;
   /** The cursor of the next page; null where this page is known to be the last. */
   readonly next: CursorState | null;
+  /** How the page was read. */
+  readonly plan: ListPlan;
+  /** How many candidates were counted; null where they were not. */
+  readonly candidates: number | null;
 }
 
 /** The state in which the first page of a list begins. */
@@ -280,6 +284,8 @@ function pageOf(
       choice: choiceAfter(state, plan),
       order: plan.path.order.map(({ column }) => column.name),
     },
+    plan,
+    candidates: report.counted?.candidates ?? null,
   };
 }
 

@@ -49,7 +49,7 @@ export async function listResponse(
   const { list, state } = asked;
   const expansions = resolveExpansions(list.expand, source.access, source.tables, list.limit);
   if (isRefusal(expansions)) return expansions;
-  const page = await listPage({ ...list, expansions }, state, source, execution).catch(refusalOf);
+  const page = await listPage({ ...list, expansions }, state, source, execution).catch(tooLargeStatement);
   if (isRefusal(page)) return page;
   const { data, limit, offset, total, truncated, next, rowsReturned } = page;
   const cursor =
@@ -66,7 +66,7 @@ export async function listResponse(
 }
 
 /** The refusal of a list for which the database takes no statement that large; throws other errors again. */
-function refusalOf(error: unknown): Refusal {
+export function tooLargeStatement(error: unknown): Refusal {
   if (error instanceof StatementError && isTooLarge.test(error.message)) return tooLarge;
   throw error;
 }

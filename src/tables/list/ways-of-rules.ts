@@ -40,10 +40,8 @@ function listedBy({ name, virtual }: Table, rule: Expression, schema: Schema, ca
     return { table: name, by: alwaysTrue(rule) ? "all" : "once", ways: [], missing: [] };
   const found = virtual ? null : waysTo(name, terms, catalog);
   if (found !== null)
-    return { table: name, by: "ways", ways: found.ways.map((way) => columnsOf(name, way)), missing: [] };
-  const wished = virtual ? null : waysTo(name, terms, withAllIndexes(schema, catalog));
-  const columns = (wished?.ways ?? []).flatMap((way) => searchedBy(name, way));
-  const missing = columns.filter(({ table, column }) => !isIndexed(catalog.tables.get(table), column));
+    return { table: name, by: "ways", ways: found.ways.map((way) => columnsOfWay(name, way)), missing: [] };
+  const missing = virtual ? [] : missingIndexes(name, terms, schema, catalog);
   return {
     table: name,
     by: "table",
@@ -52,7 +50,27 @@ function listedBy({ name, virtual }: Table, rule: Expression, schema: Schema, ca
   };
 }
 
-function columnsOf(table: TableName, way: Way): readonly string[] {
+/** A column that has no index of its own. */
+export interface MissingIndex {
+  readonly table: TableName;
+  readonly column: string;
+}
+
+/** The columns by whose indexes the rows would be reached from the caller for which all terms of a rule are TRUE; empty where they cannot be. */
+export function missingIndexes(
+  table: TableName,
+  terms: readonly Expression[],
+  schema: Schema,
+  catalog: Catalog,
+): readonly MissingIndex[] {
+  const wished = waysTo(table, terms, withAllIndexes(schema, catalog));
+  return (wished?.ways ?? [])
+    .flatMap((way) => searchedBy(table, way))
+    .filter((each) => !isIndexed(catalog.tables.get(each.table), each.column));
+}
+
+/** The columns by which rows are reached on a way, from the caller on, such as `room_members.user_id`. */
+export function columnsOfWay(table: TableName, way: Way): readonly string[] {
   return searchedBy(table, way).map(({ table, column }) => `${table}.${column}`);
 }
 

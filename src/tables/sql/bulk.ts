@@ -9,10 +9,11 @@ import type { Catalog } from "../../schema/catalog.js";
 import type { Counted } from "../plan-check.js";
 import { commaList, integer, name, param, Slot, type Sql, sql } from "./fragment.js";
 import { guardOf } from "./guard.js";
+import { collated, defaultOf } from "./judged-row.js";
 import type { AnswerSource } from "./kept-answers.js";
 import { namesOf, type SqlNames } from "./predicate.js";
 import { type Returned, returningOf } from "./returning.js";
-import { aborting, collated, defaultOf, keyJson } from "./row.js";
+import { aborting, keyJson } from "./row.js";
 
 /** A statement that creates several rows, whose values are a JSON array in the slot `rows` (`rowsText`). */
 export interface BulkStatement extends Counted<Sql> {

@@ -1,26 +1,14 @@
 import type { Column, Table } from "../../project/model.js";
-import type { ColumnReference, Expression } from "../../rules/ast.js";
+import type { Expression } from "../../rules/ast.js";
 import { alwaysTrue } from "../../rules/fold.js";
-import { columnsOf, conjuncts, outermostExists } from "../../rules/walk.js";
+import { columnsOf, outermostExists } from "../../rules/walk.js";
 import type { Catalog, CatalogTable } from "../../schema/catalog.js";
 import type { Counted } from "../plan-check.js";
 import { image } from "./as-of.js";
 import { shownColumn } from "./candidates.js";
-import {
-  and,
-  chain,
-  commaList,
-  empty,
-  integer,
-  name,
-  ownersSql,
-  param,
-  physicalName,
-  Slot,
-  type Sql,
-  sql,
-} from "./fragment.js";
+import { and, chain, commaList, empty, integer, name, param, Slot, type Sql, sql } from "./fragment.js";
 import { type Guard, type GuardPart, guardOf } from "./guard.js";
+import { changedRow, newRow, storedRow } from "./judged-row.js";
 import type { AnswerSource } from "./kept-answers.js";
 import { loggedTable } from "./logged.js";
 import { namesOf, predicate, type SqlNames } from "./predicate.js";
@@ -192,14 +180,12 @@ export function insertStatement(
   }
   const read = [...columnsOf(rule, "new")].map((column) => table.columns.get(column)!);
   const columns = [...new Set([...values.keys(), ...read])];
-  const physical = catalog.tables.get(table.name);
-  const next: SqlNames["next"] = (column) => collated(sql`_n.${name(column)}`, column, physical);
-  const guard = guardOf([{ terms: [rule], names: { ...namesOf(physical), next } }], catalog);
   // Without values and without columns in the rule there would be no column to insert, but INSERT … SELECT needs one.
-  if (columns.length === 0) columns.push([...table.columns.values()][0]!);
-  const sources = columns.map((column) => sql`${given(column, values)} AS ${name(column.name)}`);
-  const columnList = commaList(columns.map((column) => name(column.name)));
-  const row = sql`WITH _n AS MATERIALIZED (SELECT ${commaList(sources)})`;
+  const inserted = columns.length > 0 ? columns : [[...table.columns.values()][0]!];
+  const { cte, names } = newRow(inserted, values, catalog.tables.get(table.name));
+  const guard = guardOf([{ terms: [rule], names }], catalog);
+  const columnList = commaList(inserted.map((column) => name(column.name)));
+  const row = sql`WITH ${cte}`;
   const probes = guard.measured(row, sql`_n`);
   const admitted = sql`${row} SELECT 1 AS admitted FROM _n WHERE ${guard.condition}`;
   const condition = unless === null ? guard.condition : conditionUnless(unless, guard.condition);
@@ -255,9 +241,7 @@ function insertedAnswer(
 /** Whether the rule for reading admits a row of the table. */
 function readableBy(table: Table, readRule: Expression, catalog: Catalog): Sql {
   if (alwaysTrue(readRule)) return sql`1`;
-  const row: SqlNames["row"] = (column) => sql`${name(table.name)}.${name(column)}`;
-  const names = { ...namesOf(catalog.tables.get(table.name)), row };
-  return guardOf([{ terms: [readRule], names }], catalog).condition;
+  return guardOf([{ terms: [readRule], names: storedRow(table, catalog) }], catalog).condition;
 }
 
 function insertedRow(table: Table, values: Values, catalog: Catalog): Sql | null {
@@ -338,27 +322,6 @@ function once(make: () => Sql): () => Sql {
 const everyRow = sql`SELECT 1 AS admitted`;
 
 /**
- * A value with an explicit COLLATE where its column has a collation, so that it compares as it will when it is
- * stored.
- */
-export function collated(value: Sql, column: Column["name"], physical: CatalogTable | undefined): Sql {
-  const collation = physical?.collations.get(column);
-  return collation === undefined ? value : sql`(${value} COLLATE ${physicalName(collation)})`;
-}
-
-function given(column: Column, values: Values): Sql {
-  const value = values.get(column);
-  return value === undefined ? defaultOf(column) : valueSql(value);
-}
-
-/** The value of a column in new rows that do not give one. */
-export function defaultOf({ default: fallback }: Column): Sql {
-  if (fallback === null) return sql`NULL`;
-  if (fallback.kind === "sql") return ownersSql(fallback.sql);
-  return param(typeof fallback.value === "boolean" ? BigInt(fallback.value) : fallback.value);
-}
-
-/**
  * Updates a row if the rule is TRUE twice: with the row before the change as `row`, and with the row after it
  * (`docs/reference/rules.md#update-rules`). Where the table has a column for versions, raises it by one. Returns the row,
  * or no row where the rule denies, the precondition does not hold or none has the key.
@@ -373,33 +336,10 @@ export function updateStatement(
   precondition: Precondition | null = null,
 ): WriteStatement {
   const target = name(table.name);
-  const physical = catalog.tables.get(table.name);
-  const stored = (column: Column["name"]) => sql`${target}.${name(column)}`;
-  const raised = [...table.columns.values()]
-    .filter(({ managed }) => managed === "version")
-    .map((column) => [column, sql`${stored(column.name)} + 1`] as const);
-  const changed = [...patch, ...raised];
-  const patched = new Map(changed.map(([column, value]) => [column.name as string, value]));
-  const next = (column: Column["name"]) =>
-    patched.has(column) ? collated(valueSql(patched.get(column)!), column, physical) : stored(column);
-  const changes = (term: Expression) => [...columnsOf(term, "row")].some((column) => patched.has(column));
-  const isSaid = (source: "new" | "row") => (reference: ColumnReference) =>
-    (reference.source === "new" || reference.source === source) && patched.has(reference.column);
-  const names = { ...namesOf(physical), old: stored, next };
-  const parts: readonly GuardPart[] = alwaysTrue(rule)
-    ? []
-    : [
-        { terms: [rule], names: { ...names, row: stored, isSaid: isSaid("new") } },
-        // Only terms of the rule that read a changed column can have another result for the row after the change.
-        {
-          terms: conjuncts(rule).filter(changes),
-          names: { ...names, row: next, isSaid: isSaid("row") },
-          asksAgain: changes,
-        },
-      ];
-  const assignments = changed.map(([column, value]) => sql`${name(column.name)} = ${valueSql(value)}`);
+  const { changed, parts } = changedRow(table, patch, catalog);
+  const assignments = [...changed].map(([column, value]) => sql`${name(column.name)} = ${valueSql(value)}`);
   const returning = returningOf(table, returned, catalog);
-  const found = foundRow(table, key, parts, precondition, catalog);
+  const found = foundRow(table, key, parts(rule), precondition, catalog);
   return {
     statement: sql`UPDATE OR ABORT ${target} SET ${commaList(assignments)} WHERE ${found.condition} RETURNING ${returning.row} AS row`,
     probes: found.probes,
@@ -451,11 +391,10 @@ function foundRow(
       [],
       () => sql`CASE ${missing} WHEN EXISTS (${admitted}) THEN 'ignored' ELSE 'denied' END`,
     );
-  const row: SqlNames["row"] = (column) => sql`${target}.${name(column)}`;
   const { readRule, expected } = precondition;
   const reading: readonly GuardPart[] = alwaysTrue(readRule)
     ? []
-    : [{ terms: [readRule], names: { ...namesOf(physical), row } }];
+    : [{ terms: [readRule], names: storedRow(table, catalog) }];
   const isExpected = expectation(expected, target, physical);
   return built(guardOf([...reading, ...parts], catalog), [isExpected], () => {
     const readable = readableBy(table, readRule, catalog);
@@ -513,9 +452,9 @@ export function deleteStatement(
   precondition: Precondition | null = null,
 ): WriteStatement {
   const target = name(table.name);
-  const row: SqlNames["row"] = (column) => sql`${target}.${name(column)}`;
-  const names: SqlNames = { ...namesOf(catalog.tables.get(table.name)), row };
-  const parts: readonly GuardPart[] = alwaysTrue(rule) ? [] : [{ terms: [rule], names }];
+  const parts: readonly GuardPart[] = alwaysTrue(rule)
+    ? []
+    : [{ terms: [rule], names: storedRow(table, catalog) }];
   const returned = keyJson(table, catalog);
   const found = foundRow(table, key, parts, precondition, catalog);
   return {

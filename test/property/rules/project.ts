@@ -58,8 +58,12 @@ export class RuledProject {
 
   /** Whether a rule admits the caller to these rows; a key is always admitted. */
   admits(rule: Expression, { auth }: Caller, rows: World["rows"]): boolean {
-    if (auth === null) return true;
-    return admits(rule, { rows, auth, nowSeconds: this.nowSeconds, tables: this.rows });
+    return auth === null || admits(rule, this.worldOf({ auth }, rows));
+  }
+
+  /** What a rule sees for a caller: these rows, and all others. */
+  worldOf({ auth }: Pick<Caller, "auth">, rows: World["rows"]): World {
+    return { rows, auth: auth!, nowSeconds: this.nowSeconds, tables: this.rows };
   }
 
   /** The status before any row is looked at; null where rows decide. */

@@ -1,0 +1,71 @@
+import { Refusal } from "../http/refusal.js";
+import type { Statements } from "../platform/database.js";
+import { emailKey } from "./email.js";
+import { anonymous, type Caller } from "./principal.js";
+import { serviceKeyById } from "./store/service-keys.js";
+import { userByEmail, userById } from "./store/users.js";
+import { userOf } from "./user-of.js";
+
+/** Whom an administrator names as a caller. */
+export type CallerName =
+  | { readonly kind: "anonymous" }
+  | { readonly kind: "user"; readonly by: "id" | "email"; readonly value: string }
+  | { readonly kind: "key"; readonly id: string };
+
+/** A caller that was named. */
+export interface FoundCaller {
+  readonly caller: Caller;
+  /** Why no request of theirs gets in; null where requests do. */
+  readonly shutOut: string | null;
+}
+
+/**
+ * The caller whom an administrator names, as a request of theirs would be. Refuses with `not_found` whom the database does
+ * not have. `nowMs` is the time in milliseconds since the epoch.
+ */
+export async function callerAs(
+  database: Pick<Statements, "query">,
+  named: CallerName,
+  nowMs: number,
+): Promise<FoundCaller | Refusal> {
+  switch (named.kind) {
+    case "anonymous":
+      return { caller: anonymous, shutOut: null };
+    case "user":
+      return userAs(database, named.by, named.value);
+    case "key":
+      return keyAs(database, named.id, nowMs);
+  }
+}
+
+async function userAs(
+  database: Pick<Statements, "query">,
+  by: "id" | "email",
+  value: string,
+): Promise<FoundCaller | Refusal> {
+  const statement = by === "id" ? userById(value) : userByEmail(emailKey(value));
+  const [found] = await database.query([statement]);
+  const [row] = found!.rows;
+  if (row === undefined) return new Refusal("not_found", "there is no such user");
+  const { id, email, role, disabled, email_verified: emailVerified } = userOf(row);
+  const texts = { id: String(id), email: String(email), role: String(role) };
+  return {
+    caller: { kind: "user", ...texts, emailVerified, sessionId: "" },
+    shutOut: disabled ? "the user is disabled" : null,
+  };
+}
+
+async function keyAs(
+  database: Pick<Statements, "query">,
+  id: string,
+  nowMs: number,
+): Promise<FoundCaller | Refusal> {
+  const [found] = await database.query([serviceKeyById(id, nowMs)]);
+  const [row] = found!.rows;
+  if (row === undefined) return new Refusal("not_found", "there is no such key");
+  const [scopes, isRevoked, isExpired] = row;
+  return {
+    caller: { kind: "key", id, scopes: JSON.parse(scopes as string) },
+    shutOut: isRevoked === 1 ? "the key is revoked" : isExpired === 1 ? "the key has expired" : null,
+  };
+}

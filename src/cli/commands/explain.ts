@@ -1,0 +1,115 @@
+import { existsSync } from "node:fs";
+import { schemaVersionCheck } from "../../auth/store/checks.js";
+import { explain } from "../../explain/explain.js";
+import type { Explanation } from "../../explain/explanation.js";
+import { questionOf } from "../../explain/question.js";
+import { explanationText } from "../../explain/text.js";
+import { isRefusal } from "../../http/refusal.js";
+import { parseStrictJson } from "../../http/strict-json.js";
+import { databaseFile } from "../../node/database-file.js";
+import { type ProjectDirectory, readProject } from "../../node/project-directory.js";
+import { StderrLog } from "../../node/stderr-log.js";
+import { systemClock, systemRandom } from "../../node/system.js";
+import { createProjectSource } from "../../schema/project-source.js";
+import { type Command, type Invocation, RefusedError, UsageError, unlessRefused } from "../command.js";
+import { withDatabase } from "../local-database.js";
+import { remoteServer } from "../remote-server.js";
+
+/** `svc explain`: why a caller may, or may not, do something. */
+const explainCommand: Command = {
+  name: "explain",
+  usage:
+    "--as WHO ACTION TABLE [KEY] [--values '{…}'] [--query '{…}'] [--sql | --json] [--url URL --email E --password-stdin]",
+  summary: "Says why a caller may, or may not, read, create, update or delete something, and writes nothing.",
+  options: {
+    as: { type: "string" },
+    values: { type: "string" },
+    query: { type: "string" },
+    sql: { type: "boolean" },
+    url: { type: "string" },
+    email: { type: "string" },
+    "password-stdin": { type: "boolean" },
+  },
+  help: [
+    "ACTION           read, create, update, delete or history",
+    "KEY              the key of the row, as in a path: 7, or room_id=1&user_id=u2; without it, read is a list",
+    "--as WHO         the email address of a user, user:ID, key:ID or anonymous",
+    "--values '{…}'   what a create or an update sends, as a JSON object",
+    "--query '{…}'    what a list is asked for, as the body of QUERY",
+    "--sql            also the statement of the call, and SQLite's plan of it",
+    "--json           what POST /admin/api/explain answers with",
+    "--url URL        a running server instead of the local database",
+    "--email E --password-stdin   with --url: an admin; a key cannot ask",
+    "Terms of the rule are marked ✓ for TRUE, ✗ for FALSE and ? for NULL, and … where they were not evaluated.",
+    "Exits with 0 where the rules let it through, with 1 where they do not.",
+  ],
+  positionals: ["ACTION", "TABLE"],
+  optional: "KEY",
+  run: async (invocation) => {
+    const body = bodyOf(invocation);
+    const server = await remoteServer(invocation, ["--email E --password-stdin of an admin"]);
+    const explanation =
+      server === null
+        ? await explainedLocally(readProject(invocation.directory), body)
+        : ((await server.call("POST", "/admin/api/explain", { json: body })) as Explanation);
+    const withSql = invocation.flag("sql");
+    console.log(invocation.json ? JSON.stringify(explanation) : explanationText(explanation, { withSql }));
+    return explanation.allowed === true ? 0 : 1;
+  },
+};
+
+/** The only command of this module: `svc explain`. */
+export const commands: readonly Command[] = [explainCommand];
+
+type Body = Readonly<Record<string, unknown>>;
+
+function bodyOf(invocation: Invocation): Body {
+  const [action, table, key] = invocation.positionals;
+  const who = invocation.text("as");
+  if (who === undefined) throw new UsageError("expected --as, such as --as anonymous");
+  const [values, query] = (["values", "query"] as const).map((option) => objectIn(invocation, option));
+  return {
+    as: callerOf(who),
+    action,
+    table,
+    ...(key !== undefined && { key }),
+    ...(values && { values }),
+    ...(query && { query }),
+  };
+}
+
+function callerOf(who: string): Body {
+  if (who === "anonymous") return { anonymous: true };
+  const [, kind, id] = /^(user|key):(.+)$/s.exec(who) ?? [];
+  return kind === undefined ? { email: who } : { [kind]: id };
+}
+
+function objectIn(invocation: Invocation, option: "values" | "query"): Body | null {
+  const text = invocation.text(option);
+  if (text === undefined) return null;
+  const parsed = parseStrictJson(text);
+  if (isRefusal(parsed)) throw new UsageError(`--${option}: ${parsed.message}`);
+  const { value } = parsed;
+  if (typeof value !== "object" || value === null || Array.isArray(value))
+    throw new UsageError(`--${option}: expected a JSON object`);
+  return value as Body;
+}
+
+async function explainedLocally(project: ProjectDirectory, body: Body): Promise<Explanation> {
+  const question = questionOf(body);
+  if (isRefusal(question)) throw new UsageError(question.message);
+  const { config, directory } = project;
+  const file = databaseFile(config, directory);
+  // To open a file that is not there would make one.
+  if (file !== null && !existsSync(file)) throw new RefusedError(`there is no database at ${file} yet`);
+  return withDatabase(project, async (database) => {
+    const log = new StderrLog(config.log, systemClock);
+    const [found] = await database.query([schemaVersionCheck()]);
+    const version = found!.rows[0]![0] as number | null;
+    const live = unlessRefused(await createProjectSource(config, database, log).current(version));
+    const platform = { clock: systemClock, random: systemRandom, log };
+    // A command has no deadline.
+    const longWork = () => ({ principal: "cli", isKey: false, withinMs: 3_600_000 });
+    return unlessRefused(await explain(question, { database, platform, config, project: live, longWork }));
+  });
+}

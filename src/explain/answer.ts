@@ -1,0 +1,96 @@
+import { permits } from "../auth/principal.js";
+import { isRefusal, Refusal } from "../http/refusal.js";
+import type { Statement } from "../platform/database.js";
+import { TRUE } from "../rules/fold.js";
+import type { TermTree } from "../rules/term-tree.js";
+import type { Access } from "../tables/access.js";
+import { planQuestion } from "../tables/plan-check.js";
+import { unservedIn } from "../tables/unserved-exists.js";
+import { type Asked, accessUnder, queryInTime } from "./asked.js";
+import type { ExplainedRule, ExplainedTerm, Explanation, PlanLine } from "./explanation.js";
+import { type PlacedRule, placedRule } from "./placed-rule.js";
+import { planLines } from "./plan-lines.js";
+import { litIn, type Truth, truthOf } from "./truths.js";
+
+/** The refusal of every request of a caller who is shut out, as a request would be answered. */
+export function shutOutRefusal({ shutOut }: Asked): Refusal | null {
+  return shutOut === null ? null : new Refusal("unauthorized", `${shutOut}: no request of theirs gets in`);
+}
+
+/** The rule that decides about a call, which for a refusal is the one that it names; null where none is asked. */
+export function decidingRule(asked: Asked, refusal: Refusal | null): PlacedRule | ExplainedRule | null {
+  const { caller, table, action, services } = asked;
+  const { project, config } = services;
+  const name = refusal?.rule;
+  const column = /^rules\..+\.columns\.([^.]+)\.write$/.exec(name ?? "")?.[1];
+  if (column !== undefined)
+    return placedRule({ kind: "column", column, right: "write" }, table, project, config);
+  if (caller.kind === "key")
+    return name === undefined ? null : { name, text: null, line: null, column: null };
+  const isOfReading = name === `rules.${table.name}.read`;
+  return placedRule({ kind: "action", action: isOfReading ? "read" : action }, table, project, config);
+}
+
+/** Tells a rule with its terms from one that is shown alone. */
+export function hasTerms(rule: PlacedRule | ExplainedRule | null): rule is PlacedRule {
+  return rule !== null && "tree" in rule;
+}
+
+/** The terms of a rule, in each reading, with what they come to. */
+export function explainedTerms(
+  { tree, written }: PlacedRule,
+  readings: readonly ReadonlyMap<TermTree, Truth>[],
+): readonly ExplainedTerm[] {
+  const times = readings.length === 2 ? (["before", "after"] as const) : [undefined];
+  return times.flatMap((row, reading) =>
+    litIn(tree).map((lit) => {
+      const truth = truthOf(lit, readings[reading]!);
+      return {
+        kind: lit.kind,
+        ...written(lit.place),
+        ...(row && { row }),
+        truth: truth ?? null,
+        ...(truth === undefined && { unfinished: true as const }),
+      };
+    }),
+  );
+}
+
+/** By column what the caller may read and write, whatever the rules of the table say. */
+export function columnsFor(asked: Asked): Explanation["columns"] {
+  const { caller, table, services } = asked;
+  const rules = { ...services.project.rules.get(table.name)!, read: TRUE, create: TRUE };
+  const open = accessUnder(rules, asked, caller.kind === "key" ? "read" : "create");
+  const writing = caller.kind === "key" ? accessUnder(rules, asked, "create") : open;
+  const mayRead = (column: string) =>
+    !isRefusal(open) && (caller.kind !== "key" || permits(caller.scopes, table.name, "read"))
+      ? open.readable.has(column)
+      : false;
+  const mayWrite = (column: string) => !isRefusal(writing) && writing.mayWrite(column);
+  return Object.fromEntries(
+    [...table.columns.keys()].map((column) => [column, { read: mayRead(column), write: mayWrite(column) }]),
+  );
+}
+
+/** SQLite's plan of a statement; empty where it does not say in time. */
+export async function planOf(asked: Asked, statement: Statement): Promise<readonly PlanLine[]> {
+  const results = await queryInTime(asked, [planQuestion(statement)], 1);
+  return results === undefined ? [] : planLines(results[0]!);
+}
+
+/** Indexes by which the `exists` of the caller's rule would be looked up. */
+export function indexesForExists({ table, catalog, rule }: Access): Explanation["indexes"] {
+  return unservedIn(rule, table.name, catalog)
+    .filter(({ exists, columns }) => exists.table !== "$users" && columns.length > 0)
+    .map(({ exists, columns }) => ({ table: exists.table, columns }));
+}
+
+/** What a refused call would be answered with. */
+export function refusalShown(refusal: Refusal | null): Explanation["refusal"] {
+  return refusal && { status: refusal.status, code: refusal.code, message: refusal.message };
+}
+
+/** Milliseconds with one decimal. */
+export function msTaken({ timer }: Asked): number {
+  return Math.round(timer.taken() * 10) / 10;
+}

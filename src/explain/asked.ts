@@ -1,0 +1,154 @@
+import type { Caller } from "../auth/principal.js";
+import { isRefusal, type Refusal } from "../http/refusal.js";
+import { Tally } from "../metering/tally.js";
+import {
+  DeadlineError,
+  type LongWork,
+  QueueFullError,
+  type Result,
+  type Statement,
+  StatementError,
+  type Statements,
+} from "../platform/database.js";
+import { Memo } from "../platform/memo.js";
+import type { Platform } from "../platform/platform.js";
+import type { Config } from "../project/config.js";
+import type { Table } from "../project/model.js";
+import type { RuleAction, TableRules } from "../rules/ast.js";
+import type { LiveProject } from "../schema/live-project.js";
+import { type Access, accessOf } from "../tables/access.js";
+import { callerValues } from "../tables/api-request.js";
+import type { WriteExecution } from "../tables/execution.js";
+import { rememberedOf } from "../tables/remembered.js";
+
+/** What an explanation works with. */
+export interface ExplainServices {
+  /** Only read from. */
+  readonly database: Pick<Statements, "query">;
+  readonly platform: Pick<Platform, "clock" | "random" | "log">;
+  readonly config: Config;
+  readonly project: LiveProject;
+  /** For whom the database works, and how long it still may after so many milliseconds. */
+  readonly longWork: (takenMs: number) => LongWork;
+}
+
+/** A question about one table, whose caller was found. */
+export interface Asked {
+  readonly services: ExplainServices;
+  readonly caller: Caller;
+  readonly table: Table;
+  readonly action: RuleAction;
+  /** Why no request of the caller's gets in; null where requests do. */
+  readonly shutOut: string | null;
+  readonly nowMs: number;
+  /** What has been sent to the database. */
+  readonly sent: Statement[];
+  readonly timer: Timer;
+}
+
+/** How the time of an explanation is kept. */
+export interface Timer {
+  /** For whom the database works, with a share of the time that is left, from 0 to 1. */
+  longWork(share?: number): LongWork;
+  /** How many milliseconds it has taken. */
+  taken(): number;
+}
+
+/** Begins to keep the time. */
+export function timerOf({ platform, longWork }: ExplainServices): Timer {
+  const beganMs = platform.clock.elapsed();
+  const taken = () => platform.clock.elapsed() - beganMs;
+  return {
+    taken,
+    longWork: (share = 1) => {
+      const work = longWork(taken());
+      return { ...work, withinMs: work.withinMs * share };
+    },
+  };
+}
+
+/** The results of statements that only read, sent together. */
+export function query(
+  { services, sent, timer }: Asked,
+  statements: readonly Statement[],
+  share = 1,
+): Promise<readonly Result[]> {
+  sent.push(...statements);
+  return services.database.query(statements, timer.longWork(share));
+}
+
+/** The same; undefined where they have not ended in time, or the database takes no such statement. */
+export async function queryInTime(
+  asked: Asked,
+  statements: readonly Statement[],
+  share: number,
+): Promise<readonly Result[] | undefined> {
+  if (asked.timer.longWork(share).withinMs < 1) return undefined;
+  const results = inTime(query(asked, statements, share));
+  return results.catch((error: unknown) => {
+    if (error instanceof StatementError) return undefined;
+    throw error;
+  });
+}
+
+/** What work gives; undefined where it has not ended in time. */
+export async function inTime<T>(work: Promise<T>): Promise<T | undefined> {
+  try {
+    return await work;
+  } catch (error) {
+    if (error instanceof DeadlineError || error instanceof QueueFullError) return undefined;
+    throw error;
+  }
+}
+
+/** What the caller may do by the rule of an action, as for a request of theirs. */
+export function accessBy(
+  { services: { project, platform }, caller, table, nowMs }: Asked,
+  action: RuleAction,
+): Access | Refusal {
+  const { accesses } = rememberedOf(project, platform);
+  const rules = project.rules.get(table.name)!;
+  return accessOf(caller, table, rules, action, project.catalog, accesses, Math.floor(nowMs / 1000));
+}
+
+/** What the caller may do with columns, if the rule of the action were one that admits everybody. */
+export function accessUnder(
+  rules: TableRules,
+  { services: { project }, caller, table, nowMs }: Asked,
+  action: RuleAction,
+): Access | Refusal {
+  const nothingKnown = new Memo<Access | Refusal | null>(0);
+  return accessOf(caller, table, rules, action, project.catalog, nothingKnown, Math.floor(nowMs / 1000));
+}
+
+/** An access to the table past all rules, by which the parts of a question are read. */
+export function wholeAccess(asked: Asked): Access {
+  const { project } = asked.services;
+  const backend: Caller = { kind: "key", id: "", scopes: ["project:backend"] };
+  const access = accessUnder(project.rules.get(asked.table.name)!, { ...asked, caller: backend }, "create");
+  if (isRefusal(access)) throw new Error(access.message);
+  return access;
+}
+
+/** What it takes to run the reads of the call, and to make the statements of its writes, which are not run. */
+export function readingExecution(asked: Asked, tally = new Tally(), share = 1): WriteExecution {
+  const { services, caller, nowMs, timer } = asked;
+  const { project, platform } = services;
+  return {
+    database: {
+      query: (statements) => query(asked, statements, share),
+      batch: () => {
+        throw new Error("an explanation writes nothing");
+      },
+    },
+    tally,
+    plans: rememberedOf(project, platform).plans,
+    values: callerValues(caller, Math.floor(nowMs / 1000)),
+    nowMs,
+    random: platform.random,
+    changedBy: () => {
+      throw new Error("an explanation writes nothing");
+    },
+    longWork: () => timer.longWork(share),
+  };
+}

@@ -1,0 +1,74 @@
+import type { TermTree } from "../rules/term-tree.js";
+import { asShown } from "../tables/as-shown.js";
+import type { ListRequest } from "../tables/list/list-request.js";
+import { countedNames, countStatement, termSql } from "../tables/sql/explained.js";
+import { bind } from "../tables/sql/fragment.js";
+import { type Asked, queryInTime } from "./asked.js";
+import type { ExplainedTerm } from "./explanation.js";
+import type { PlacedRule } from "./placed-rule.js";
+import { bound, judgeWithoutRow, readsNoRow } from "./terms.js";
+import { type Lit, litIn, termsIn, truthOf } from "./truths.js";
+
+/** Of how many rows a term is TRUE, FALSE and NULL. */
+type TermCounts = NonNullable<ExplainedTerm["counts"]>;
+
+/**
+ * The terms of a list's rule. Those that read no row have one truth for the whole list. Of the others is told of how many
+ * of the rows that the filters match they are TRUE, FALSE and NULL, among as many rows as the scan limit allows.
+ */
+export async function countedTerms(
+  asked: Asked,
+  { tree, written }: PlacedRule,
+  request: ListRequest | null,
+): Promise<readonly ExplainedTerm[]> {
+  const terms = termsIn(tree);
+  const truths = await judgeWithoutRow(asked, terms);
+  const ofRows = litIn(tree).filter((lit) => !readsNoRow(lit));
+  // What a search finds is not counted: it is found by the index alone.
+  const counts =
+    request === null || request.search !== null ? new Map() : await countsOf(asked, ofRows, request);
+  return litIn(tree).map((lit) => {
+    const truth = truthOf(lit, truths);
+    const counted = counts.get(lit);
+    return {
+      kind: lit.kind,
+      ...written(lit.place),
+      truth: truth ?? null,
+      ...(counted === undefined ? truth === undefined && { unfinished: true as const } : { counts: counted }),
+    };
+  });
+}
+
+async function countsOf(
+  asked: Asked,
+  terms: readonly Lit[],
+  request: ListRequest,
+): Promise<ReadonlyMap<TermTree, TermCounts>> {
+  const { table, services } = asked;
+  const { catalog } = services.project;
+  const names = countedNames(table, catalog);
+  const parts = terms.map((term) => ({ term, sql: termSql(bound(term, asked), names, catalog) }));
+  const quick = parts.filter(({ sql }) => sql.isQuick);
+  const slow = parts.filter(({ sql }) => !sql.isQuick);
+  const groups = [...(quick.length === 0 ? [] : [quick]), ...slow.map((part) => [part])];
+  const filters = request.filters.map((filter) => asShown(filter, table.name, catalog, request.filterValues));
+  const counts = new Map<TermTree, TermCounts>();
+  for (const [i, group] of groups.entries()) {
+    const values = group.map(({ sql }) => sql.value);
+    const statement = countStatement(table, filters, values, services.config.api.scan_limit, catalog);
+    // As much time is left for what follows as for all of this.
+    const results = await queryInTime(
+      asked,
+      [bind(statement, [request.filterValues])],
+      0.5 / (groups.length - i),
+    );
+    if (results === undefined) continue;
+    const [rows, text] = results[0]!.rows[0] as readonly [number, string];
+    const numbers = text.split(",").map(Number);
+    group.forEach(({ term }, at) => {
+      const [yes, no] = [numbers[2 * at]!, numbers[2 * at + 1]!];
+      counts.set(term, { true: yes, false: no, null: rows - yes - no });
+    });
+  }
+  return counts;
+}

@@ -1,0 +1,163 @@
+import { isRefusal, type Refusal } from "../http/refusal.js";
+import type { SqlValue, Statement } from "../platform/database.js";
+import type { Expression } from "../rules/ast.js";
+import { TRUE } from "../rules/fold.js";
+import type { Access } from "../tables/access.js";
+import { ruleOfPast } from "../tables/history/rule-of-past.js";
+import { permittedAccess } from "../tables/permitted-request.js";
+import type { RowValues } from "../tables/row/row-request.js";
+import { slots } from "../tables/row/row-write.js";
+import { rowOfTable } from "../tables/sql/explained.js";
+import { bind, Slot } from "../tables/sql/fragment.js";
+import { loggedTable } from "../tables/sql/logged.js";
+import { versionsStatement } from "../tables/sql/past.js";
+import {
+  columnsFor,
+  decidingRule,
+  explainedTerms,
+  hasTerms,
+  msTaken,
+  planOf,
+  refusalShown,
+  shutOutRefusal,
+} from "./answer.js";
+import { type Asked, accessBy, queryInTime, readingExecution, wholeAccess } from "./asked.js";
+import { countedTerms } from "./counted-terms.js";
+import type { ExplainedCounts, ExplainedTerm, Explanation } from "./explanation.js";
+import { type PlacedRule, placedRule } from "./placed-rule.js";
+import type { Question } from "./question.js";
+import { keyIn } from "./row-parts.js";
+import { judge, type RowQuestion } from "./terms.js";
+import { termsIn } from "./truths.js";
+
+/**
+ * Explains what a caller sees of the versions of a row, or of all rows: how many there are, and how many of them the rules
+ * admit. The terms are those of the row as it is now.
+ */
+export async function explainHistory(asked: Asked, question: Question): Promise<Explanation | Refusal> {
+  const whole = wholeAccess(asked);
+  const key = question.key === null ? null : keyIn(question.key, whole);
+  if (isRefusal(key)) return key;
+  const access = shutOutRefusal(asked) ?? permitted(asked);
+  const refusal = isRefusal(access) ? access : null;
+  const rule = decidingRule(asked, refusal);
+  const statement = isRefusal(access) ? null : versionsOf(asked, access, ruleOfPast(access), key);
+  const terms = await termsNow(asked, refusal, whole, key);
+  const counts =
+    isRefusal(access) || statement === null ? null : await countsOf(asked, access, statement, key);
+  return {
+    ...verdictOf(refusal, counts),
+    rule: hasTerms(rule) ? rule.rule : rule,
+    terms,
+    columns: columnsFor(asked),
+    values: {},
+    not_judged: [],
+    sql: statement?.sql ?? null,
+    plan: statement === null ? [] : await planOf(asked, statement),
+    way:
+      statement === null
+        ? null
+        : key === null
+          ? "by the log of changes"
+          : "by the row's key in the log of changes",
+    indexes: [],
+    rows_read: statement === null ? 0 : null,
+    ms: msTaken(asked),
+    ...(counts && { counts }),
+  };
+}
+
+function permitted(asked: Asked): Access | Refusal {
+  const { table, caller, services } = asked;
+  return permittedAccess({ project: services.project, table, caller }, "history", (of) =>
+    accessBy(asked, of),
+  );
+}
+
+/** How many versions are counted at most. */
+const versionsMax = 1_000;
+
+function versionsOf(asked: Asked, access: Access, rule: Expression, key: RowValues | null): Statement {
+  const { table, catalog, readable } = access;
+  const past = {
+    access,
+    logged: loggedTable(table, catalog.tables.get(table.name)!),
+    rule,
+    filters: [],
+    output: [...readable.values()],
+    limit: versionsMax,
+    scanLimit: asked.services.config.api.scan_limit,
+  };
+  const statement = versionsStatement(past, {
+    since: new Slot("since"),
+    before: new Slot("before"),
+    key: key && table.primaryKey.map((column) => new Slot(column)),
+  });
+  const range = new Map<string, SqlValue>([
+    ["since", 0n],
+    ["before", BigInt(Number.MAX_SAFE_INTEGER)],
+  ]);
+  return bind(statement, [range, key ?? new Map(), readingExecution(asked).values]);
+}
+
+async function countsOf(
+  asked: Asked,
+  access: Access,
+  statement: Statement,
+  key: RowValues | null,
+): Promise<ExplainedCounts | null> {
+  const all = versionsOf(asked, access, TRUE, key);
+  const found = await queryInTime(asked, [statement, all], 1);
+  if (found === undefined) return null;
+  const [admitted, existing] = found.map(({ rows }) => rows.find((row) => row[8] !== null));
+  const [passed, matching] = [admitted, existing].map((row) => Number(row?.[8] ?? 0)) as [number, number];
+  const examined = Number(admitted?.[1] ?? 0);
+  const isCut = examined >= asked.services.config.api.scan_limit;
+  return {
+    rows: Math.min(matching, versionsMax),
+    rows_truncated: isCut || matching > versionsMax,
+    allowed: Math.min(passed, versionsMax),
+    allowed_truncated: isCut || passed > versionsMax,
+    offered: examined,
+  };
+}
+
+/** The terms of the rule that refuses, or of both rules that have to admit a version: the one for the history, and that for reading. */
+async function termsNow(
+  asked: Asked,
+  refusal: Refusal | null,
+  whole: Access,
+  key: RowValues | null,
+): Promise<readonly ExplainedTerm[]> {
+  const { table, services } = asked;
+  const { project, config } = services;
+  const reading = { kind: "action", action: "read" } as const;
+  const rules = [
+    decidingRule(asked, refusal),
+    ...(refusal === null && asked.caller.kind !== "key" ? [placedRule(reading, table, project, config)] : []),
+  ].filter((each) => hasTerms(each));
+  const terms: ExplainedTerm[] = [];
+  for (const placed of rules)
+    terms.push(
+      ...(key === null
+        ? await countedTerms(asked, placed, null)
+        : explainedTerms(placed, (await judge(asked, rowNow(asked, placed, whole, key))).readings)),
+    );
+  return terms;
+}
+
+function rowNow({ table }: Asked, { tree }: PlacedRule, whole: Access, key: RowValues): RowQuestion {
+  const row = rowOfTable(table, slots(key, whole), TRUE, whole.catalog);
+  return { row, terms: termsIn(tree), asksRule: false, shown: [], values: [key] };
+}
+
+function verdictOf(
+  refusal: Refusal | null,
+  counts: ExplainedCounts | null,
+): Pick<Explanation, "allowed" | "reason" | "refusal"> {
+  if (refusal !== null) return { allowed: false, reason: refusal.message, refusal: refusalShown(refusal) };
+  const of =
+    counts === null ? "the versions" : `${counts.rows}${counts.rows_truncated ? " or more" : ""} versions`;
+  const admitted = counts === null ? "an unknown number" : String(counts.allowed);
+  return { allowed: true, reason: `the rules admit ${admitted} of ${of}`, refusal: null };
+}

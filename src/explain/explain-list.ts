@@ -1,0 +1,167 @@
+import { badRequest, isRefusal, type Refusal } from "../http/refusal.js";
+import { Tally } from "../metering/tally.js";
+import type { Statement } from "../platform/database.js";
+import { Memo } from "../platform/memo.js";
+import { isMetered } from "../project/is-metered.js";
+import type { Expression } from "../rules/ast.js";
+import { alwaysTrue, TRUE } from "../rules/fold.js";
+import { conjuncts, mentionsRow } from "../rules/walk.js";
+import type { Access } from "../tables/access.js";
+import { BriefTries } from "../tables/list/brief-tries.js";
+import { firstState, type ListPage, listPage } from "../tables/list/list-page.js";
+import { type ListRequest, parseListRequest } from "../tables/list/list-request.js";
+import { tooLargeStatement } from "../tables/list/list-response.js";
+import type { ListSource } from "../tables/list/prepare-list.js";
+import { planWords } from "../tables/list/way-words.js";
+import { missingIndexes } from "../tables/list/ways-of-rules.js";
+import { permittedAccess } from "../tables/permitted-request.js";
+import { listStatement } from "../tables/sql/list.js";
+import {
+  columnsFor,
+  decidingRule,
+  hasTerms,
+  indexesForExists,
+  msTaken,
+  planOf,
+  refusalShown,
+  shutOutRefusal,
+} from "./answer.js";
+import { type Asked, accessBy, inTime, readingExecution, wholeAccess } from "./asked.js";
+import { countedTerms } from "./counted-terms.js";
+import type { ExplainedCounts, Explanation } from "./explanation.js";
+import type { Question } from "./question.js";
+
+/** Explains a list: how its rows are found, how many there are, and how many of them the rule admits. */
+export async function explainList(asked: Asked, { query }: Question): Promise<Explanation | Refusal> {
+  const whole = wholeAccess(asked);
+  const all = requestOf(query, whole);
+  if (isRefusal(all)) return all;
+  const access = shutOutRefusal(asked) ?? permitted(asked);
+  const tally = new Tally();
+  const page = await pageFor(asked, access, query, tally);
+  const rule = decidingRule(asked, isRefusal(page) ? page : null);
+  const statement = statementOf(asked, page);
+  const terms = hasTerms(rule) ? await countedTerms(asked, rule, all) : [];
+  const found = page === undefined || isRefusal(page) ? null : page;
+  const counts = found && (await countsOf(asked, whole, all, found));
+  return {
+    ...verdictOf(page, counts),
+    rule: hasTerms(rule) ? rule.rule : rule,
+    terms,
+    columns: columnsFor(asked),
+    values: {},
+    not_judged: [],
+    sql: statement?.sql ?? null,
+    plan: statement === null ? [] : await planOf(asked, statement),
+    way: found && planWords(found.plan),
+    indexes: isRefusal(access) ? [] : indexesFor(asked, access, found),
+    rows_read: tally.rowsRead,
+    ms: msTaken(asked),
+    ...(counts && { counts }),
+  };
+}
+
+/** The page as the caller would get it; undefined where it cannot be read in time. */
+async function pageFor(
+  asked: Asked,
+  access: Access | Refusal,
+  query: Question["query"],
+  tally: Tally,
+): Promise<ListPage | Refusal | undefined> {
+  if (isRefusal(access)) return access;
+  const request = requestOf(query, access);
+  return isRefusal(request) ? request : inTime(pageOf(asked, access, request, tally));
+}
+
+function permitted(asked: Asked): Access | Refusal {
+  const { table, caller, services } = asked;
+  return permittedAccess({ project: services.project, table, caller }, "list", (of) => accessBy(asked, of));
+}
+
+function requestOf(query: Question["query"], { readable, catalog, table }: Access): ListRequest | Refusal {
+  const incomparable = catalog.unsupported.columns.get(table.name) ?? new Map();
+  const request = parseListRequest(query ?? {}, readable, incomparable);
+  if (isRefusal(request)) return request.of("query");
+  return request.expand.size === 0
+    ? request
+    : badRequest("query: rows of other tables (expand) are not explained");
+}
+
+/** Reads the page of the call. */
+function pageOf(
+  asked: Asked,
+  access: Access,
+  request: ListRequest,
+  tally: Tally,
+): Promise<ListPage | Refusal> {
+  const { config, platform } = asked.services;
+  const source: ListSource = {
+    access,
+    scanLimit: config.api.scan_limit,
+    metered: isMetered(config),
+    prepared: new Memo(0),
+    briefTries: new BriefTries(platform.clock),
+    tables: { find: () => null },
+  };
+  const expanded = { ...request, expansions: [], counts: true };
+  const execution = readingExecution(asked, tally, pageShare);
+  return listPage(expanded, firstState({}, expanded), source, execution).catch(tooLargeStatement);
+}
+
+/** How much of the time that is left a page may take; the rest is for its terms and its counts. */
+const pageShare = 0.6;
+
+/** The statement of the page, or the last one that was tried. */
+function statementOf({ sent }: Asked, page: ListPage | Refusal | undefined): Statement | null {
+  const tried = sent.filter(({ sql }) => sql.startsWith("WITH "));
+  const wanted = page === undefined || isRefusal(page) ? null : listStatement(page.plan).statement.text;
+  return tried.findLast(({ sql }) => wanted === null || sql === wanted) ?? null;
+}
+
+async function countsOf(
+  asked: Asked,
+  whole: Access,
+  all: ListRequest,
+  page: ListPage,
+): Promise<ExplainedCounts | null> {
+  const past = { ...whole, key: null, rule: TRUE, readRule: TRUE };
+  const request = { ...all, limit: 1, offset: 0, sort: [], select: null };
+  const matching = await inTime(pageOf(asked, past, request, new Tally()));
+  if (matching === undefined || isRefusal(matching)) return null;
+  return {
+    rows: matching.total!,
+    rows_truncated: matching.truncated,
+    allowed: page.total!,
+    allowed_truncated: page.truncated,
+    offered: page.candidates,
+  };
+}
+
+function verdictOf(
+  page: ListPage | Refusal | undefined,
+  counts: ExplainedCounts | null,
+): Pick<Explanation, "allowed" | "reason" | "refusal"> {
+  if (page === undefined) return { allowed: null, reason: "the list was not read in time", refusal: null };
+  if (isRefusal(page)) return { allowed: false, reason: page.message, refusal: refusalShown(page) };
+  const rows = counts === null ? "the rows" : `${atLeast(counts.rows_truncated)}${counts.rows} rows`;
+  const admitted = `${atLeast(page.truncated)}${page.total}`;
+  return { allowed: true, reason: `the rules admit ${admitted} of ${rows}`, refusal: null };
+}
+
+const atLeast = (isTruncated: boolean) => (isTruncated ? "at least " : "");
+
+/** Indexes by which the rows would be reached from the caller, and those for the rule's `exists`. */
+function indexesFor(
+  { services, table }: Asked,
+  access: Access,
+  page: ListPage | null,
+): Explanation["indexes"] {
+  const forExists = indexesForExists(access);
+  const isSought = page === null || page.plan.path.ways !== null || page.plan.path.served.length > 0;
+  if (isSought || table.virtual) return forExists;
+  const terms: readonly Expression[] = conjuncts(access.rule).filter(
+    (term) => !alwaysTrue(term) && mentionsRow(term, "row"),
+  );
+  const missing = missingIndexes(table.name, terms, services.project.schema, access.catalog);
+  return [...missing.map((each) => ({ table: each.table, columns: [each.column] })), ...forExists];
+}

@@ -1,0 +1,30 @@
+import { callerAs } from "../auth/caller-as.js";
+import { isRefusal, Refusal } from "../http/refusal.js";
+import { type Asked, type ExplainServices, timerOf } from "./asked.js";
+import { explainHistory } from "./explain-history.js";
+import { explainList } from "./explain-list.js";
+import { explainRow } from "./explain-row.js";
+import type { Explanation } from "./explanation.js";
+import type { Question } from "./question.js";
+
+/**
+ * Says why a caller may, or may not, do something (docs/reference/http.md#explain). The verdict is that of the rules, by
+ * the SQL of the call itself, and nothing is written. Refuses with `not_found` a caller or a table that is not there, and
+ * with `bad_request` a key, values or a list that the call would not take.
+ */
+export async function explain(question: Question, services: ExplainServices): Promise<Explanation | Refusal> {
+  const { project, platform, database } = services;
+  const table = project.schema.tables.get(question.table);
+  if (table === undefined || project.catalog.unsupported.reads.has(table.name)) return noSuchTable;
+  const nowMs = platform.clock.now();
+  const found = await callerAs(database, question.as, nowMs);
+  if (isRefusal(found)) return found;
+  const { action } = question;
+  const asked: Asked = { ...found, services, table, action, nowMs, sent: [], timer: timerOf(services) };
+  if (action === "history") return explainHistory(asked, question);
+  return action === "read" && question.key === null
+    ? explainList(asked, question)
+    : explainRow(asked, question);
+}
+
+const noSuchTable = new Refusal("not_found", "no such table");

@@ -1,0 +1,187 @@
+import { isRefusal, type Refusal } from "../http/refusal.js";
+import type { Statement } from "../platform/database.js";
+import { Memo } from "../platform/memo.js";
+import type { Column } from "../project/model.js";
+import { FALSE } from "../rules/fold.js";
+import type { Access } from "../tables/access.js";
+import { permittedAccess } from "../tables/permitted-request.js";
+import { type Counted, followsPlan, planQuestion } from "../tables/plan-check.js";
+import { withManaged } from "../tables/row/managed-values.js";
+import type { RowValues } from "../tables/row/row-request.js";
+import { deleteOf, insertOf, type RowWrite, slots, updateOf } from "../tables/row/row-write.js";
+import {
+  type ExplainedRow,
+  readLookups,
+  rowCreated,
+  rowOfTable,
+  rowRead,
+  rowUpdated,
+} from "../tables/sql/explained.js";
+import { bind, type SlotValues, type Sql } from "../tables/sql/fragment.js";
+import { getStatement, type WriteStatement } from "../tables/sql/row.js";
+import { shutOutRefusal } from "./answer.js";
+import { type Asked, accessBy, queryInTime, readingExecution } from "./asked.js";
+import type { PlanLine } from "./explanation.js";
+import { planLines } from "./plan-lines.js";
+import type { Question } from "./question.js";
+import { type RowParts, valuesOf } from "./row-parts.js";
+
+/** A call for one row, as far as it can be judged without looking at the row. */
+export interface RowCall {
+  /** The refusal before any row is looked at; null where the row decides. */
+  readonly refusal: Refusal | null;
+  /** What the caller may do; null where the rule alone refuses. */
+  readonly access: Access | null;
+  /** The row that is read or written, as its rule sees it. */
+  readonly row: ExplainedRow;
+  /** The columns that the write sets beside what is sent. */
+  readonly shown: readonly Column[];
+  /** The columns that it gives values to in all. */
+  readonly written: ReadonlySet<string>;
+  /** The values for the SQL of `row`. */
+  readonly values: readonly SlotValues[];
+  /** What the call sends to the database; null where it is refused before. */
+  readonly sends: Sends | null;
+}
+
+/** A statement of the call, and what tells how many rows it reads to judge the row. */
+interface Sends {
+  readonly statement: Statement;
+  /** A SELECT of how many rows are looked up for the rule; null for none. */
+  readonly measured: Statement | null;
+  readonly counted: Pick<Counted<Sql>, "seeks"> & { readonly asked: Statement | null };
+  /** How many rows are read to find the row itself. */
+  readonly own: 0 | 1;
+}
+
+/** Plans a call. `whole` is an access past all rules. */
+export function rowCall(asked: Asked, question: Question, parts: RowParts, whole: Access): RowCall {
+  const { table } = asked;
+  const before = shutOutRefusal(asked) ?? permitted(asked);
+  const access = isRefusal(before) ? null : before;
+  const byColumns = access && valuesOf(question, access);
+  const { given, sent } = givenOf(asked, parts, whole);
+  const write = access && writeOf(asked, access, { ...parts, sent });
+  const refusal = [before, byColumns, write].find((each) => isRefusal(each)) ?? null;
+  const execution = readingExecution(asked);
+  const key = parts.key ?? new Map();
+  return {
+    refusal,
+    access,
+    row: rowOf(asked, access ?? { ...whole, rule: FALSE }, key, given),
+    shown: [...table.columns.values()].filter((column) => isShown(asked, column, given, sent)),
+    written: new Set([...given.keys(), ...(asked.action === "create" ? table.columns.keys() : [])]),
+    values: [execution.values, key, given],
+    sends: refusal === null ? sendsOf(asked, access!, write as RowWrite | null, key, parts) : null,
+  };
+}
+
+function permitted(asked: Asked): Access | Refusal {
+  const { table, caller, services, action } = asked;
+  const of = { project: services.project, table, caller };
+  return permittedAccess(of, action === "read" ? "get" : action, (rule) => accessBy(asked, rule));
+}
+
+/** The values of the write, with those that the server sets. */
+function givenOf(asked: Asked, { sent: asSent }: RowParts, { managed }: Access) {
+  const sent: RowValues = asSent ?? new Map();
+  if (asked.action !== "create" && asked.action !== "update") return { sent, given: sent };
+  const kind = asked.action === "create" ? "insert" : "update";
+  return { sent, given: withManaged(kind, managed, sent, readingExecution(asked)) };
+}
+
+function writeOf(
+  asked: Asked,
+  access: Access,
+  { key, sent }: { readonly key: RowValues | null; readonly sent: RowValues },
+): RowWrite | Refusal | null {
+  const target = { access, writes: new Memo<WriteStatement>(0) };
+  switch (asked.action) {
+    case "create":
+      return insertOf(target, sent, readingExecution(asked));
+    case "update":
+      return updateOf(target, key!, sent, readingExecution(asked));
+    case "delete":
+      return deleteOf(target, key!);
+    default:
+      return null;
+  }
+}
+
+function rowOf({ action, table }: Asked, access: Access, key: RowValues, given: RowValues): ExplainedRow {
+  const { rule, catalog } = access;
+  const keySlots = slots(key, access);
+  switch (action) {
+    case "create":
+      return rowCreated(table, slots(given, access), rule, catalog);
+    case "update":
+      return rowUpdated(table, keySlots, slots(given, access), rule, catalog);
+    case "read":
+      return rowRead(table, keySlots, rule, catalog);
+    default:
+      return rowOfTable(table, keySlots, rule, catalog);
+  }
+}
+
+function isShown({ action }: Asked, column: Column, given: RowValues, sent: RowValues): boolean {
+  if (sent.has(column.name)) return false;
+  if (action === "create") return column.managed !== null || column.default !== null;
+  return action === "update" && (given.has(column.name) || column.managed === "version");
+}
+
+function sendsOf(
+  asked: Asked,
+  access: Access,
+  write: RowWrite | null,
+  key: RowValues,
+  { sent }: RowParts,
+): Sends {
+  const { table, catalog, rule, readable } = access;
+  const { values } = readingExecution(asked);
+  if (write === null) {
+    const all = [values, key];
+    const get = getStatement(table, slots(key, access), rule, [...readable.values()], catalog);
+    const statement = bind(get.statement, all);
+    return {
+      statement,
+      measured: bind(readLookups(table, slots(key, access), rule, catalog), all),
+      counted: { seeks: get.seeks, asked: statement },
+      own: 1,
+    };
+  }
+  const all = [values, ...write.values];
+  const { statement, probes, admitted, seeks } = write.statement;
+  const changesNothing = asked.action === "update" && sent === null;
+  const measured = probes && bind(probes, all);
+  return {
+    // Of an update that changes nothing there is no statement: what is asked of the row stands in its place.
+    statement: bind(changesNothing ? admitted : statement, all),
+    measured,
+    counted: { seeks, asked: measured },
+    own: write.kind === "insert" ? 0 : 1,
+  };
+}
+
+/** SQLite's plan of the call's statement, and how many rows it reads to judge the row; null where that is not known. */
+export async function costOf(
+  asked: Asked,
+  { sends, row }: RowCall,
+  isThere: boolean,
+): Promise<{ readonly plan: readonly PlanLine[]; readonly rowsRead: number | null }> {
+  if (sends === null) return { plan: [], rowsRead: 0 };
+  const { statement, measured, counted, own } = sends;
+  const lookups = row.admitted.exact && isThere && measured !== null ? [measured] : [];
+  const others = counted.asked === null ? [] : [planQuestion(counted.asked)];
+  const results = await queryInTime(asked, [planQuestion(statement), ...others, ...lookups], 1);
+  if (results === undefined) return { plan: [], rowsRead: null };
+  const [plan, asIs] = results.map(planLines);
+  const follows =
+    counted.asked === null ||
+    followsPlan(
+      asIs!.map(({ detail }) => detail),
+      counted.seeks,
+    );
+  const probed = lookups.length === 0 ? 0 : Number(results.at(-1)!.rows[0]?.[0] ?? 0);
+  const isKnown = (row.admitted.exact || !isThere) && follows;
+  return { plan: plan!, rowsRead: isKnown ? (isThere ? own + probed : 0) : null };
+}

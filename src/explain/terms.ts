@@ -1,0 +1,165 @@
+import { authValues } from "../auth/principal.js";
+import { type Statement, StatementError } from "../platform/database.js";
+import type { Column } from "../project/model.js";
+import type { Expression } from "../rules/ast.js";
+import { withCaller } from "../rules/specialise.js";
+import type { TermTree } from "../rules/term-tree.js";
+import { columnReferences } from "../rules/walk.js";
+import { asShown } from "../tables/as-shown.js";
+import {
+  type ExplainedRow,
+  explainStatement,
+  type TermSql,
+  termSql,
+  withoutRow,
+} from "../tables/sql/explained.js";
+import { finishRows } from "../tables/sql/finish-rows.js";
+import { bind, type SlotValues, type Sql } from "../tables/sql/fragment.js";
+import { type Asked, query, queryInTime } from "./asked.js";
+import { expressionOf, type Lit, type Term, type Truth, truthsIn } from "./truths.js";
+
+/** What the database says of a row and of the terms of its rule. */
+export interface Judged {
+  /** Whether there is such a row. */
+  readonly isThere: boolean;
+  /** Whether the rule admits it; undefined where that was not asked, or not found out in time. */
+  readonly admitted: boolean | undefined;
+  /** What each term comes to, in each reading of the rule. */
+  readonly readings: readonly ReadonlyMap<TermTree, Truth>[];
+  /** The columns that were asked for, of the row as it would be. */
+  readonly shown: Readonly<Record<string, unknown>>;
+}
+
+/** What is asked of a row. */
+export interface RowQuestion {
+  readonly row: ExplainedRow;
+  readonly terms: readonly Term[];
+  readonly asksRule: boolean;
+  readonly shown: readonly Column[];
+  /** The values for the SQL of the row. */
+  readonly values: readonly SlotValues[];
+}
+
+/** How much of the time that is left the whole rule may take where it is slow; the rest is for its terms. */
+const ruleShare = 0.6;
+
+/**
+ * Asks whether the rule admits a row, and what each of its terms comes to. All that is quick is asked in one statement, so
+ * that it is of one moment. A rule, or a term, that may have to read whole tables has a statement of its own, and may not
+ * end in time. Where there is no row, only terms that read none are evaluated.
+ */
+export async function judge(asked: Asked, question: RowQuestion): Promise<Judged> {
+  const { row, terms, asksRule } = question;
+  const parts = row.names.flatMap((names, reading) =>
+    terms.map((term) => ({ term, reading, sql: termSql(bound(term, asked), names, catalogOf(asked)) })),
+  );
+  const asksAtOnce = asksRule && row.admitted.exact;
+  const { first, together } = await firstRow(
+    asked,
+    question,
+    asksAtOnce,
+    parts.filter(({ sql }) => sql.isQuick),
+  );
+  const readings = row.names.map(() => new Map<TermTree, Truth>());
+  if (first === undefined) {
+    const rowless = await judgeWithoutRow(asked, terms);
+    return { isThere: false, admitted: undefined, readings: readings.map(() => rowless), shown: {} };
+  }
+  const [admitted, digits, json] = first;
+  const note = (some: readonly Part[], text: string) =>
+    truthsIn(text).forEach((truth, i) => {
+      readings[some[i]!.reading]!.set(some[i]!.term, truth);
+    });
+  note(together, digits);
+  const late = asksRule && !asksAtOnce ? await ruleInTime(asked, question) : undefined;
+  const alone = parts.filter((part) => !together.includes(part));
+  for (const [i, part] of alone.entries()) {
+    const results = await queryInTime(
+      asked,
+      [statement(asked, question, false, [part], [])],
+      1 / (alone.length - i),
+    );
+    const digit = results?.[0]?.rows[0]?.[1];
+    if (digit !== undefined) note([part], digit as string);
+  }
+  return {
+    isThere: true,
+    admitted: admitted === null ? late : admitted === 1,
+    readings,
+    shown: JSON.parse(finishRows(json, [...asked.table.columns.values()])),
+  };
+}
+
+type FirstRow = readonly [admitted: number | null, digits: string, shown: string];
+
+/**
+ * The row of the first statement, undefined where there is none, and the terms that it tells of. These are none where the
+ * statement would be a larger one, with all of them, than the database takes.
+ */
+async function firstRow(
+  asked: Asked,
+  question: RowQuestion,
+  asksRule: boolean,
+  quick: readonly Part[],
+): Promise<{ readonly first: FirstRow | undefined; readonly together: readonly Part[] }> {
+  const rowOf = async (together: readonly Part[]) => {
+    const [found] = await query(asked, [statement(asked, question, asksRule, together, question.shown)]);
+    return { first: found!.rows[0] as FirstRow | undefined, together };
+  };
+  if (quick.length === 0) return rowOf(quick);
+  return rowOf(quick).catch((error: unknown) => {
+    if (error instanceof StatementError) return rowOf([]);
+    throw error;
+  });
+}
+
+interface Part {
+  readonly term: Term;
+  readonly reading: number;
+  readonly sql: TermSql;
+}
+
+async function ruleInTime(asked: Asked, question: RowQuestion): Promise<boolean | undefined> {
+  const results = await queryInTime(asked, [statement(asked, question, true, [], [])], ruleShare);
+  const admitted = results?.[0]?.rows[0]?.[0];
+  return admitted === undefined ? undefined : admitted === 1;
+}
+
+/** What the terms come to that read no row. */
+export async function judgeWithoutRow(
+  asked: Asked,
+  terms: readonly Term[],
+): Promise<ReadonlyMap<TermTree, Truth>> {
+  const rowless = terms.filter(readsNoRow);
+  if (rowless.length === 0) return new Map();
+  const question = { row: withoutRow, terms: rowless, asksRule: false, shown: [], values: [] };
+  return (await judge(asked, question)).readings[0]!;
+}
+
+/** Whether a term names neither `row` nor `old` nor `new`. */
+export function readsNoRow(lit: Lit): boolean {
+  return columnReferences(expressionOf(lit)).every(({ source }) => typeof source === "object");
+}
+
+/** A term, or the use of a condition, with the caller's values in it. */
+export function bound(
+  lit: Lit,
+  { caller, nowMs, table, services }: Pick<Asked, "caller" | "nowMs" | "table" | "services">,
+): Expression {
+  const withValues = withCaller(expressionOf(lit), authValues(caller), Math.floor(nowMs / 1000));
+  return asShown(withValues, table.name, services.project.catalog);
+}
+
+function statement(
+  asked: Asked,
+  { row, values }: Pick<RowQuestion, "row" | "values">,
+  asksRule: boolean,
+  parts: readonly { readonly sql: TermSql }[],
+  shown: readonly Column[],
+): Statement {
+  const physical = catalogOf(asked).tables.get(asked.table.name);
+  const terms: readonly Sql[] = parts.map(({ sql }) => sql.value);
+  return bind(explainStatement(row, asksRule, terms, shown, physical), values);
+}
+
+const catalogOf = ({ services }: Asked) => services.project.catalog;

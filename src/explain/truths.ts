@@ -1,0 +1,82 @@
+import type { Expression } from "../rules/ast.js";
+import type { TermTree } from "../rules/term-tree.js";
+
+/** What a term comes to, null for NULL; undefined where that was not found out. */
+export type Truth = boolean | null | undefined;
+
+/** A term of a tree, or the use of a named condition. */
+export type Lit = Extract<TermTree, { readonly kind: "term" | "condition" }>;
+/** A term of a tree. */
+export type Term = Extract<TermTree, { readonly kind: "term" }>;
+
+/** The terms of a tree, and the uses of named conditions, each use in front of its own terms, in the order of writing. */
+export function litIn(tree: TermTree): readonly Lit[] {
+  switch (tree.kind) {
+    case "term":
+      return [tree];
+    case "condition":
+      return [tree, ...litIn(tree.part)];
+    case "not":
+      return litIn(tree.part);
+    case "and":
+    case "or":
+      return tree.parts.flatMap(litIn);
+  }
+}
+
+/** The terms of a tree, in the order of writing. */
+export function termsIn(tree: TermTree): readonly Term[] {
+  return litIn(tree).filter((each) => each.kind === "term");
+}
+
+/** The condition that a tree stands for. */
+export function expressionOf(tree: TermTree): Expression {
+  switch (tree.kind) {
+    case "term":
+      return tree.expression;
+    case "condition":
+      return expressionOf(tree.part);
+    case "not":
+      return { kind: "not", term: expressionOf(tree.part) };
+    case "and":
+    case "or":
+      return { kind: tree.kind, terms: tree.parts.map(expressionOf) };
+  }
+}
+
+/** What a tree comes to by SQL's three-valued logic, from what its terms come to. */
+export function truthOf(tree: TermTree, terms: ReadonlyMap<TermTree, Truth>): Truth {
+  switch (tree.kind) {
+    case "term":
+      return terms.get(tree);
+    case "condition":
+      return truthOf(tree.part, terms);
+    case "not":
+      return not(truthOf(tree.part, terms));
+    case "and":
+      return not(anyOf(tree.parts.map((part) => not(truthOf(part, terms)))));
+    case "or":
+      return anyOf(tree.parts.map((part) => truthOf(part, terms)));
+  }
+}
+
+function anyOf(truths: readonly Truth[]): Truth {
+  if (truths.includes(true)) return true;
+  if (truths.includes(undefined)) return undefined;
+  return truths.includes(null) ? null : false;
+}
+
+function not(truth: Truth): Truth {
+  return truth === undefined || truth === null ? truth : !truth;
+}
+
+/** What is said of a rule that does not admit, as SQL's word; `not TRUE` where it was not found out which. */
+export function truthWord(truth: Truth): string {
+  if (truth === undefined) return "not TRUE";
+  return truth === null ? "NULL" : truth ? "TRUE" : "FALSE";
+}
+
+/** The truths in a text of digits: 1 for TRUE, 0 for FALSE, 2 for NULL. */
+export function truthsIn(digits: string): readonly Truth[] {
+  return [...digits].map((digit) => (digit === "2" ? null : digit === "1"));
+}
