@@ -52,7 +52,9 @@ export const consoleFetch: typeof fetch = async (input, init = {}) => {
     throw error;
   }
   cameBack();
-  if (response.status === 401 && session.value) session.value = null;
+  // What somebody else would be refused says nothing about this session.
+  const isOwn = !response.headers.has("Svc-As");
+  if (response.status === 401 && isOwn && session.value) session.value = null;
   if (response.status !== 403 || !(await asksPassword(response.clone()))) return response;
   return (await askPassword()) ? consoleFetch(input, init) : response;
 };

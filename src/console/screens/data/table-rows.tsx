@@ -1,5 +1,8 @@
 import { useEffect, useState } from "preact/hooks";
+import { SvcError } from "../../../client/index.js";
+import { hrefOf } from "../../app/route.js";
 import { CallerButton } from "../../callers/caller-button.js";
+import { callerParameters } from "../../callers/caller-parameters.js";
 import { Grid } from "../../grid/grid.js";
 import { type GridQuery, sortedBy } from "../../grid/list-query.js";
 import { keyOf, keyText } from "../../grid/row-key.js";
@@ -80,6 +83,7 @@ export function TableRows({ table, query, as, onQuery, onAs }: TableRowsProps) {
     const undo = undoChange(table, done.row);
     tell(texts.data.saved, undo && { label: texts.app.undo, act: async () => replace(await undo()) });
   };
+  const refusal = as !== null && isRefusal(loaded.error) ? loaded.error : null;
   const isFiltered = query.conditions.length > 0 || query.search !== "";
   return (
     <section class="rows" aria-label={table.name}>
@@ -112,7 +116,18 @@ export function TableRows({ table, query, as, onQuery, onAs }: TableRowsProps) {
           {texts.data.wrongValue(asked.wrong.column, asked.wrong.value)}
         </p>
       )}
-      {loaded.error !== null && <Failure error={loaded.error} onRetry={loaded.reload} />}
+      {loaded.error !== null && refusal === null && <Failure error={loaded.error} onRetry={loaded.reload} />}
+      {refusal !== null && (
+        <Empty icon="why" title={texts.data.refused(as!.label)}>
+          <p>{refusal.message}</p>
+          <a
+            class="button"
+            href={hrefOf("why", [], { table: table.name, action: "read", ...callerParameters(as) })}
+          >
+            {texts.data.askWhy}
+          </a>
+        </Empty>
+      )}
       {rows.length > 0 && (
         <Grid
           label={table.name}
@@ -181,4 +196,9 @@ export function TableRows({ table, query, as, onQuery, onAs }: TableRowsProps) {
       {conflict && <ConflictDialog table={table} {...conflict} onClose={() => setConflict(null)} />}
     </section>
   );
+}
+
+/** Whether the rules, or the lack of a session, have refused. */
+function isRefusal(error: unknown): error is SvcError {
+  return error instanceof SvcError && (error.status === 401 || error.status === 403);
 }

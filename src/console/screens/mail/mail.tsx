@@ -13,7 +13,7 @@ import { texts } from "../../texts.js";
 import { MoreButton } from "../more-button.js";
 import { useList } from "../use-list.js";
 
-type State = "all" | "waiting" | "failed" | "sent";
+type State = "all" | "waiting" | "failed" | "sent" | "dropped";
 
 /** What is mailed: what waits, what failed, and what was sent. */
 export default function MailScreen() {
