@@ -1,11 +1,11 @@
-import { type As, asHeader, asOf } from "../server/as.js";
+import { type As, asOf, asText } from "../server/as.js";
 import { texts } from "../texts.js";
 
 /** A caller as parameters of an address. */
 export function callerParameters(as: As | null): Readonly<Record<string, string>> {
   return as === null
     ? {}
-    : { as: asHeader(as), ...(as.label !== as.id && as.kind !== "anonymous" && { name: as.label }) };
+    : { as: asText(as), ...(as.label !== as.id && as.kind !== "anonymous" && { name: as.label }) };
 }
 
 /** The caller that an address holds; null where it holds none. */

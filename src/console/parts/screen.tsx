@@ -11,7 +11,7 @@ interface ScreenProps {
 /** A screen: its title, what can be done on it as a whole, and what it shows. */
 export function Screen({ title, more, actions, isFull = false, children }: ScreenProps) {
   return (
-    <main class={isFull ? "screen full" : "screen"} id="main" tabIndex={-1}>
+    <main class={isFull ? "screen full" : "screen"} id="main" tabIndex={isFull ? -1 : 0}>
       <header class="screen-head">
         <h1>{title}</h1>
         {more}

@@ -4,9 +4,14 @@ export type As =
   | { readonly kind: "key"; readonly id: string; readonly label: string }
   | { readonly kind: "anonymous"; readonly id: ""; readonly label: string };
 
+/** A caller as addresses and the request log name them: `user:7f3a`. */
+export function asText({ kind, id }: As): string {
+  return kind === "anonymous" ? kind : `${kind}:${id}`;
+}
+
 /** The value of the header `Svc-As`. */
 export function asHeader({ kind, id }: As): string {
-  return kind === "anonymous" ? kind : `${kind}:${id}`;
+  return asText({ kind, id: encodeURIComponent(id) } as As);
 }
 
 /** A caller of the request log or of the header, such as `user:7f3a`; null for one who cannot be taken on. */

@@ -64,9 +64,9 @@ describeInChromium("the console", (open) => {
     const { page } = await openSignedIn(open, served);
     await goTo(page, `#/why?table=notes&action=read&as=user:${bea}&key={"id":"1"}`);
     await page.getByRole("heading", { name: /Denied/ }).waitFor();
-    const lit = await page
-      .locator(".rule .term")
-      .evaluateAll("(marks) => marks.map((m) => [m.className, m.textContent])");
+    const lit = await page.evaluate(
+      "[...document.querySelectorAll('.rule .term')].map((mark) => [mark.className, mark.textContent])",
+    );
     expect(lit).toEqual([
       ["term true", "row.owner_id = auth.id"],
       ["term false", "row.stars > 2"],

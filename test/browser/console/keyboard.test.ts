@@ -8,7 +8,7 @@ import { cell, goTo, inFull, openConsole, password, root, serveConsole } from ".
 async function tabTo(page: Page, name: RegExp): Promise<void> {
   for (let i = 0; i < 80; i++) {
     const text = (await page.evaluate(
-      "(() => { const e = document.activeElement; return e.getAttribute('aria-label') || e.labels?.[0]?.textContent || e.textContent || '' })()",
+      "(() => { const e = document.activeElement; if (e.matches('body, main, section')) return ''; const label = e.getAttribute('aria-label'); return (label && (e.role === 'grid' ? 'grid ' : '') + label) || e.labels?.[0]?.textContent || e.textContent || '' })()",
     )) as string;
     if (name.test(text)) return;
     await page.keyboard.press("Tab");
@@ -28,7 +28,7 @@ describeInChromium("the console by keyboard alone", (open) => {
     await page.keyboard.press("Enter");
     await cell(page, 0, 1).waitFor();
 
-    await tabTo(page, /^tags$/);
+    await tabTo(page, /^grid tags$/);
     await page.keyboard.press("ArrowDown");
     await page.keyboard.press("ArrowRight");
     await page.keyboard.press("ArrowRight");
@@ -60,7 +60,7 @@ describeInChromium("the console by keyboard alone", (open) => {
 
     await tabTo(page, /^Keys$/);
     await page.keyboard.press("Enter");
-    await page.getByRole("heading", { name: "Keys" }).waitFor();
+    await page.getByRole("heading", { name: "Keys", exact: true }).waitFor();
     await tabTo(page, /New key/);
     await page.keyboard.press("Enter");
     await page.getByLabel("read tags").waitFor();

@@ -1,7 +1,7 @@
 import type { Served } from "./support.js";
 
 /** A project with every kind of column, history, versions, a search index and an operation. */
-export const schema = `
+export const schema = `\
 $auth: { providers: [google], redirect_urls: ["http://localhost:5173/auth/callback"] }
 rooms:
   columns:
@@ -104,6 +104,14 @@ export async function fill(served: Served): Promise<{ readonly bea: string; read
     `WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 100000)
      INSERT INTO measurements (sensor, value) SELECT 'sensor ' || (i % 40), i / 7.0 FROM n`,
   );
+  await sql(
+    `WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 40)
+     INSERT INTO _usage_days SELECT date(?, 'unixepoch', '-' || i || ' days'), 'messages', 'user', ?,
+       400 + i * 37 % 90, 9000 + i * 7919 % 6000, 300 + i * 977 % 2400, 5000 + i * 31, 0 FROM n`,
+    now,
+    bea,
+  );
+  await sql("INSERT INTO _usage_gaps VALUES ('a gap', ?, 'crash', 2000)", (now - 9 * 86_400) * 1000);
   for (const [label, color] of [
     ["bug", "#d33"],
     ["idea", "#38c"],

@@ -110,10 +110,10 @@ export async function goTo(page: Page, fragment: string): Promise<void> {
   await settled(page);
 }
 
-/** Waits until the page shows no sign that something is loaded. */
+/** Waits until the page has drawn what there is to draw, and shows no sign that something is loaded. */
 export async function settled(page: Page): Promise<void> {
-  await page.waitForLoadState("networkidle").catch(() => {});
-  await page.waitForFunction("!document.querySelector('.bone, [aria-busy=true]')");
+  await page.evaluate("new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))");
+  await page.locator(".bone, [aria-busy=true]").first().waitFor({ state: "hidden" });
 }
 
 /** A cell of the grid, both from 0. */

@@ -47,7 +47,7 @@ describeInChromium("the console in trouble", (open) => {
     await page.getByRole("link", { name: "Keys" }).click();
     await page.getByLabel("Email").waitFor();
     await signIn(page);
-    await page.getByRole("heading", { name: "Keys" }).waitFor();
+    await page.getByRole("heading", { name: "Keys", exact: true }).waitFor();
   });
 
   inFull("a server that goes away: what is shown stays, and the page goes on when it is back", async () => {
@@ -108,7 +108,7 @@ describeInChromium("the console in trouble", (open) => {
       expect((await cell(page, i, 1).innerText()).startsWith(body.slice(0, 1))).toBe(true);
     }
     expect(await cell(page, 1, 1).innerText()).toContain("U+202E");
-    await page.waitForLoadState("networkidle");
+    await settled(page);
     expect(largest).toBeLessThan(1_000_000);
     await page.getByRole("grid").focus();
     await page.keyboard.press("Control+End");

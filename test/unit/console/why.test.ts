@@ -3,7 +3,7 @@ import { whyOf } from "../../../src/console/screens/requests/why-of.js";
 import { highlighted } from "../../../src/console/screens/why/highlight.js";
 import { bodyOf, questionOf } from "../../../src/console/screens/why/question.js";
 import { truthOf } from "../../../src/console/screens/why/truth.js";
-import { asHeader, asMember, asOf } from "../../../src/console/server/as.js";
+import { asHeader, asMember, asOf, asText } from "../../../src/console/server/as.js";
 import type { TableShape, Term } from "../../../src/console/server/shapes.js";
 
 const path = "rules.notes.update";
@@ -160,6 +160,8 @@ it("callers are named in headers, bodies and addresses alike", () => {
   const nobody = { kind: "anonymous", id: "", label: "Anonymous" } as const;
   expect([asHeader(ada), asMember(ada)]).toEqual(["user:7f3a", { user: "7f3a" }]);
   expect([asHeader(nobody), asMember(nobody)]).toEqual(["anonymous", { anonymous: true }]);
+  expect(asHeader({ ...ada, id: "a b\n" })).toBe("user:a%20b%0A");
+  expect(asText({ ...ada, id: "a b" })).toBe("user:a b");
   expect(asOf("user:7f3a", "")).toEqual({ ...ada, label: "7f3a" });
   expect(asOf("anonymous", "Anonymous")).toEqual(nobody);
   expect(asOf("root", "")).toBeNull();

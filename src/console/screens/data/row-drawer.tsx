@@ -40,7 +40,7 @@ export function RowDrawer(props: RowDrawerProps) {
     row === null ? texts.data.newRowOf(table.name) : texts.data.rowOf(table.name, key && keyLabel(key));
   return (
     <Dialog kind="side" title={title} onClose={onClose}>
-      {key !== null && keepsHistory(table) && (
+      {key !== null && props.as === null && keepsHistory(table) && (
         <Tabs
           label={title}
           value={tab}

@@ -105,7 +105,9 @@ function Stream({ table, as }: { readonly table: string; readonly as: As | null 
           {texts.live.states[state.status]}
         </Badge>
         {state.status === "live" && <span class="muted">{texts.live.rows(keys.size)}</span>}
-        {state.status === "refused" && <span class="bad-text">{messageOf(state.error)}</span>}
+        {state.error !== null && state.status !== "reconnecting" && (
+          <span class="bad-text">{messageOf(state.error)}</span>
+        )}
       </p>
       {seen.length === 0 && state.status === "live" && <Empty icon="live" title={texts.live.quiet} />}
       <ol class="changes" aria-label={texts.live.changes}>

@@ -10,7 +10,7 @@ import { Screen } from "../../parts/screen.js";
 import { Time } from "../../parts/time.js";
 import { useLoaded } from "../../parts/use-loaded.js";
 import { Empty, View } from "../../parts/view.js";
-import { type As, asHeader } from "../../server/as.js";
+import { type As, asText } from "../../server/as.js";
 import { askWhole } from "../../server/ask.js";
 import type { Asked } from "../../server/shapes.js";
 import { texts } from "../../texts.js";
@@ -31,7 +31,7 @@ export default function Requests() {
     (signal) => {
       const query = new URLSearchParams({
         limit: shownMax,
-        ...(who !== null && { who: asHeader(who) }),
+        ...(who !== null && { who: asText(who) }),
         ...(status !== "all" && { status }),
       });
       return askWhole<readonly Asked[], { readonly scope: "process" | "isolate" }>(

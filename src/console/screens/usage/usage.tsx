@@ -19,7 +19,8 @@ const dayMs = 86_400_000;
 export default function Usage() {
   const [range, setRange] = useState<Range>("30");
   const [group, setGroup] = useState<Group>("table");
-  const toMs = Math.ceil(Date.now() / dayMs) * dayMs;
+  // Today counts, as far as it has come.
+  const toMs = (Math.floor(Date.now() / dayMs) + 1) * dayMs;
   const fromMs = toMs - Number(range) * dayMs;
   const load = async (by: string, signal: AbortSignal) => {
     const query = new URLSearchParams({ group_by: by, from: new Date(fromMs).toISOString() });
