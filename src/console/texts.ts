@@ -1,10 +1,10 @@
-/** Every text that the console shows, in one place. Texts with a number or a name in them are functions. */
 const counted = (count: number, one: string, many: string) =>
   `${count.toLocaleString("en")} ${count === 1 ? one : many}`;
 
 const dictionary = <T extends string>(words: Readonly<Record<string, T>>) =>
   words as Readonly<Record<string, T | undefined>>;
 
+/** Every text that the console shows, in one place. Texts with a number or a name in them are functions. */
 export const texts = {
   app: {
     name: "svc",

@@ -22,6 +22,7 @@ function decoded(text: string): string {
   }
 }
 
+/** Where the console is now. */
 export const route = signal<Route>(routeOf(location.hash));
 
 addEventListener("hashchange", () => {

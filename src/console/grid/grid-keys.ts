@@ -4,6 +4,7 @@ export interface Cell {
   readonly column: number;
 }
 
+/** How far keys can lead. */
 export interface GridSize {
   readonly rows: number;
   readonly columns: number;

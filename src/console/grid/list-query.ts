@@ -1,6 +1,7 @@
 import type { Column, ColumnType } from "../server/shapes.js";
 import { parseValue } from "./value.js";
 
+/** The comparisons that a filter can be made of. */
 export const operators = [
   "eq",
   "ne",
@@ -15,6 +16,7 @@ export const operators = [
   "is_null",
 ] as const;
 
+/** One of them. */
 export type Operator = (typeof operators)[number];
 
 /** A condition of a list, with its value as it was typed. */
@@ -31,8 +33,6 @@ export interface GridQuery {
   readonly sort: readonly string[];
   readonly search: string;
 }
-
-export const wholeTable: GridQuery = { conditions: [], sort: [], search: "" };
 
 const ordered: readonly Operator[] = ["eq", "ne", "lt", "lte", "gt", "gte", "in", "is_null"];
 const operatorsOfType: Record<ColumnType, readonly Operator[]> = {

@@ -7,6 +7,7 @@ export type FieldState =
   | { readonly mode: "null" }
   | { readonly mode: "value"; readonly text: string };
 
+/** The fields of a form, by the names of their columns. */
 export type FieldStates = Readonly<Record<string, FieldState>>;
 
 /** The columns that a form changes, or the columns whose texts are no values of their types. */

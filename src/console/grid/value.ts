@@ -33,6 +33,7 @@ export function editText(type: ColumnType, value: unknown, indent = 2): string {
 /** A value that was read from a text, or what is wrong with the text. */
 export type Parsed = { readonly value: unknown } | { readonly problem: ValueProblem };
 
+/** What is wrong with a text that is none of its type. */
 export type ValueProblem = "integer" | "integer_range" | "real" | "boolean" | "json" | "base64";
 
 const int64 = { min: -(2n ** 63n), max: 2n ** 63n - 1n };

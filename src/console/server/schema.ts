@@ -1,6 +1,6 @@
 import { signal } from "@preact/signals";
 import { ask } from "./ask.js";
-import type { SchemaShape, TableShape } from "./shapes.js";
+import type { SchemaShape } from "./shapes.js";
 
 /** The schema in force, once it is known. Screens share it, and load it anew after a change. */
 export const schema = signal<SchemaShape | null>(null);
@@ -15,8 +15,4 @@ export async function loadSchema(abort?: AbortSignal): Promise<SchemaShape> {
 /** The schema that is known, or else the server's. */
 export function knownSchema(abort?: AbortSignal): Promise<SchemaShape> {
   return schema.value === null ? loadSchema(abort) : Promise.resolve(schema.value);
-}
-
-export function tableNamed(name: string): TableShape | undefined {
-  return schema.value?.tables.find((table) => table.name === name);
 }

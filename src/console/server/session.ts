@@ -27,6 +27,7 @@ export async function confirmPassword(password: string): Promise<void> {
   session.value = await ask<Session>("POST", "/session/confirm", { password });
 }
 
+/** Ends the session of the console. */
 export async function signOut(): Promise<void> {
   await ask("DELETE", "/session");
   session.value = null;

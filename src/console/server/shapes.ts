@@ -1,6 +1,7 @@
 /** A row, by the names of its columns. */
 export type Row = Readonly<Record<string, unknown>>;
 
+/** The types of columns. */
 export type ColumnType = "integer" | "real" | "text" | "boolean" | "json" | "blob";
 
 /** A column of a table. */
@@ -26,6 +27,7 @@ export interface RuleText {
   readonly column: number;
 }
 
+/** What rules stand for. */
 export type Action = "read" | "create" | "update" | "delete" | "history";
 
 /** A table of the schema in force, as `GET /admin/api/schema` has it. */
@@ -50,6 +52,7 @@ export interface TableShape {
   >;
 }
 
+/** The schema in force. */
 export interface SchemaShape {
   readonly hash: string;
   readonly version: number;
@@ -59,6 +62,7 @@ export interface SchemaShape {
   readonly conditions: readonly (RuleText & { readonly name: string })[];
 }
 
+/** A user, as lists have them. */
 export interface User {
   readonly id: string;
   readonly email: string;
@@ -69,6 +73,7 @@ export interface User {
   readonly created_by?: string | null;
 }
 
+/** A key of the API, without its secret. */
 export interface Key {
   readonly id: string;
   readonly name: string;
@@ -94,6 +99,7 @@ export interface Asked {
   readonly rule: string | null;
 }
 
+/** A mail, with its link where mails are not really sent. */
 export interface Mail {
   readonly id: string;
   readonly purpose: string;
@@ -106,6 +112,7 @@ export interface Mail {
   readonly link?: string | null;
 }
 
+/** A session of a user that has not ended. */
 export interface SessionRow {
   readonly id: string;
   readonly user_id: string;
@@ -115,6 +122,7 @@ export interface SessionRow {
   readonly expires_at: string;
 }
 
+/** What requests have cost, by a day, a table or a caller. */
 export interface UsageSum {
   readonly key: string;
   readonly requests: number;
@@ -124,12 +132,15 @@ export interface UsageSum {
   readonly unknown_reads: number;
 }
 
+/** A time of which receipts are missing. */
 export interface UsageGap {
   readonly at: string;
   readonly reason: string;
   readonly attempts_max: number;
 }
 
+/** A step of a change of the schema, with what it would lose. */
+/** What a change of the schema would do. */
 export interface PlannedStep {
   readonly kind: string;
   readonly description: string;
@@ -148,6 +159,7 @@ export interface Plan {
   readonly steps: readonly PlannedStep[];
 }
 
+/** An operation of the project. */
 export interface OperationShape {
   readonly name: string;
   readonly params: readonly {

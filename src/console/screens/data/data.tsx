@@ -19,12 +19,12 @@ export default function Data() {
   const table = tables.find(({ name }) => name === route.value.rest[0]) ?? tables[0];
   return (
     <Screen title={table?.name ?? texts.nav.data} more={table && <TableFacts table={table} />} isFull>
-      <View of={schema}>{(found) => <Tables schema={found} onReload={schema.reload} />}</View>
+      <View of={schema}>{(found) => <Tables schema={found} />}</View>
     </Screen>
   );
 }
 
-function Tables({ schema, onReload }: { readonly schema: SchemaShape; readonly onReload: () => void }) {
+function Tables({ schema }: { readonly schema: SchemaShape }) {
   const { rest, parameters } = route.value;
   const name = rest[0] ?? schema.tables[0]?.name;
   const table = schema.tables.find((each) => each.name === name);
@@ -51,13 +51,11 @@ function Tables({ schema, onReload }: { readonly schema: SchemaShape; readonly o
       ) : (
         <TableRows
           key={table.name}
-          schema={schema}
           table={table}
           query={query}
           as={as}
           onQuery={(next) => goTo(next, as)}
           onAs={(next) => goTo(query, next)}
-          onReload={onReload}
         />
       )}
     </div>

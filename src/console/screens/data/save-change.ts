@@ -57,6 +57,7 @@ export interface Version {
   readonly row: Row | null;
 }
 
+/** Whether older versions of a table's rows can be written back. */
 export const keepsHistory = ({ history }: TableShape) => history !== "none";
 
 /** The versions of a row, the newest first. */

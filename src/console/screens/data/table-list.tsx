@@ -10,14 +10,12 @@ interface TableListProps {
   readonly tables: readonly TableShape[];
   readonly current: string | null;
   readonly as: As | null;
-  /** Leads to this screen; that of the rows where it is left out. */
-  readonly screen?: string;
 }
 
 const searchedFrom = 12;
 
 /** The tables as a list of links; with a field to find one where they are many. */
-export function TableList({ tables, current, as, screen = "data" }: TableListProps) {
+export function TableList({ tables, current, as }: TableListProps) {
   const [text, setText] = useState("");
   const shown = tables.filter(({ name }) => name.toLowerCase().includes(text.toLowerCase()));
   return (
@@ -37,7 +35,7 @@ export function TableList({ tables, current, as, screen = "data" }: TableListPro
           <li key={name}>
             <a
               class="table-link"
-              href={hrefOf(screen, [name], callerParameters(as))}
+              href={hrefOf("data", [name], callerParameters(as))}
               aria-current={name === current ? "true" : undefined}
             >
               <Icon name="data" />

@@ -11,7 +11,7 @@ import { Button } from "../../parts/button.js";
 import { tell } from "../../parts/toasts.js";
 import { Empty, Failure, Loading } from "../../parts/view.js";
 import type { As } from "../../server/as.js";
-import type { Column, Row, SchemaShape, TableShape } from "../../server/shapes.js";
+import type { Column, Row, TableShape } from "../../server/shapes.js";
 import { texts } from "../../texts.js";
 import { BulkBar } from "./bulk-bar.js";
 import { isOfPeople } from "./column-of-people.js";
@@ -22,13 +22,11 @@ import { saveChange, undoChange } from "./save-change.js";
 import { ColumnsMenu, DownloadMenu } from "./table-menus.js";
 
 interface TableRowsProps {
-  readonly schema: SchemaShape;
   readonly table: TableShape;
   readonly query: GridQuery;
   readonly as: As | null;
   readonly onQuery: (query: GridQuery) => void;
   readonly onAs: (as: As | null) => void;
-  readonly onReload: () => void;
 }
 
 /** What is open beside the rows. */

@@ -16,6 +16,7 @@ export interface Arrow {
   readonly path: string;
 }
 
+/** Tables and references as they are drawn. */
 export interface Drawing {
   readonly boxes: readonly Box[];
   readonly arrows: readonly Arrow[];
@@ -23,8 +24,11 @@ export interface Drawing {
   readonly height: number;
 }
 
+/** Measures of a table's box, in the units of the drawing. */
 export const boxWidth = 208;
+/** Of the name. */
 export const headHeight = 34;
+/** Of a column. */
 export const lineHeight = 22;
 const gap = { x: 84, y: 28 };
 const margin = 16;

@@ -11,6 +11,7 @@ export interface Question {
   readonly values: string;
 }
 
+/** What can be asked about. */
 export const actions: readonly Action[] = ["read", "create", "update", "delete", "history"];
 
 /** The parts of a question as the server takes them, or why they are none. */
