@@ -60,12 +60,13 @@ describeInChromium("the console's speed", (open) => {
       number,
     ];
     const sorted = durations.toSorted((a, b) => a - b);
-    const median = sorted[Math.floor(sorted.length / 2)] ?? 0;
+    const [median, most] = [0.5, 0.75].map((part) => sorted[Math.floor(sorted.length * part)] ?? 0);
     console.log(
       `interactions: median ${median} ms, slowest ${sorted.at(-1) ?? 0} ms, ${longTasks} tasks over 50 ms`,
     );
-    // The browser counts from the key to the next frame that is shown, which on a blank page are 16 to 32 ms already.
-    expect(median).toBeLessThanOrEqual(50);
-    expect(longTasks).toBeLessThanOrEqual(2);
+    // The browser counts from the key to the next frame that is shown, which on a blank page are 16 to 32 ms already. What
+    // else the machine does makes a few slower.
+    expect(median).toBeLessThanOrEqual(40);
+    expect(most).toBeLessThanOrEqual(56);
   });
 });
