@@ -2,7 +2,7 @@ import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { BrowserContext, Page } from "playwright-core";
-import { afterAll, expect, it, onTestFinished } from "vitest";
+import { afterAll, expect, onTestFinished } from "vitest";
 import { createUser } from "../../../src/auth/administration.js";
 import { bundleConsole } from "../../../src/console/bundle.js";
 import { isRefusal } from "../../../src/http/refusal.js";
@@ -12,9 +12,6 @@ import type { Open } from "../chromium.js";
 
 export const password = "correct horse battery";
 export const root = "root@example.com";
-
-/** Tests that are left to `npm run test:browser`. */
-export const inFull = process.env.SCREENS ? it : it.skip;
 
 let page: Promise<string> | undefined;
 

@@ -1,10 +1,10 @@
-import { expect } from "vitest";
-import { describeInChromium } from "../chromium.js";
+import { expect, it } from "vitest";
+import { describeInChromium } from "../../chromium.js";
+import { cell, goTo, openConsole, openSignedIn, serveConsole, settled, signIn } from "../support.js";
 import { fill, rules, schema } from "./projects.js";
-import { cell, goTo, inFull, openConsole, openSignedIn, serveConsole, settled, signIn } from "./support.js";
 
 describeInChromium("the console in trouble", (open) => {
-  inFull("two administrators who edit one row: the second is told, and decides", async () => {
+  it("two administrators who edit one row: the second is told, and decides", async () => {
     const served = await serveConsole(schema, rules);
     await fill(served);
     const first = await openSignedIn(open, served, "#/data/messages");
@@ -38,7 +38,7 @@ describeInChromium("the console in trouble", (open) => {
     expect(await cell(second.page, 0, 2).innerText()).toBe("#222");
   });
 
-  inFull("a session that ends: the page asks to sign in, and goes on where it was", async () => {
+  it("a session that ends: the page asks to sign in, and goes on where it was", async () => {
     const served = await serveConsole(schema, rules);
     const { page } = await openSignedIn(open, served, "#/users");
     await page.getByRole("link", { name: "root@example.com" }).waitFor();
@@ -50,7 +50,7 @@ describeInChromium("the console in trouble", (open) => {
     await page.getByRole("heading", { name: "Keys", exact: true }).waitFor();
   });
 
-  inFull("a server that goes away: what is shown stays, and the page goes on when it is back", async () => {
+  it("a server that goes away: what is shown stays, and the page goes on when it is back", async () => {
     const served = await serveConsole(schema, rules);
     await fill(served);
     const { context, page } = await openSignedIn(open, served, "#/data/tags");
@@ -64,7 +64,7 @@ describeInChromium("the console in trouble", (open) => {
     expect(await cell(page, 0, 1).innerText()).toBe("bug");
   });
 
-  inFull("what needs the password again asks for it, and is done after it", async () => {
+  it("what needs the password again asks for it, and is done after it", async () => {
     const served = await serveConsole(schema, rules);
     const { page } = await openSignedIn(open, served, "#/keys");
     served.server.clock.advance(301_000);
@@ -81,7 +81,7 @@ describeInChromium("the console in trouble", (open) => {
     await page.getByText(/^svc_sk_/).waitFor();
   });
 
-  inFull("hostile rows: markup, marks that turn text around, 2 MB of text, 100 columns", async () => {
+  it("hostile rows: markup, marks that turn text around, 2 MB of text, 100 columns", async () => {
     const columns = Array.from({ length: 99 }, (_, i) => `    c${i}: { type: text }`).join("\n");
     const served = await serveConsole(
       `wide:\n  columns:\n    id: { type: integer, primary_key: true }\n${columns}\n`,

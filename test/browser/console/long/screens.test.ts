@@ -1,17 +1,8 @@
 import { mkdirSync } from "node:fs";
-import { expect } from "vitest";
-import { describeInChromium } from "../chromium.js";
+import { expect, it } from "vitest";
+import { describeInChromium } from "../../chromium.js";
+import { goTo, openConsole, openSignedIn, root, seriousFaults, serveConsole, settled } from "../support.js";
 import { fill, rules, schema } from "./projects.js";
-import {
-  goTo,
-  inFull,
-  openConsole,
-  openSignedIn,
-  root,
-  seriousFaults,
-  serveConsole,
-  settled,
-} from "./support.js";
 
 /** Every screen, and how it is opened; `bea` stands for the id of a user. */
 const screens: readonly (readonly [name: string, fragment: string])[] = [
@@ -34,7 +25,7 @@ const screens: readonly (readonly [name: string, fragment: string])[] = [
 ];
 
 describeInChromium("every screen of the console", (open) => {
-  inFull("of a project with many rows: nothing serious found by axe, light and dark", async () => {
+  it("of a project with many rows: nothing serious found by axe, light and dark", async () => {
     const served = await serveConsole(schema, rules);
     const { bea } = await fill(served);
     const { page } = await openConsole(open, served);
@@ -66,7 +57,7 @@ describeInChromium("every screen of the console", (open) => {
     await keep("user");
   });
 
-  inFull("of a project with nothing in it says so, and fails nowhere", async () => {
+  it("of a project with nothing in it says so, and fails nowhere", async () => {
     const served = await serveConsole("notes: { columns: { id: { type: integer, primary_key: true } } }");
     const { page } = await openSignedIn(open, served);
     for (const [name, fragment] of screens) {
@@ -83,7 +74,7 @@ describeInChromium("every screen of the console", (open) => {
     }
   });
 
-  inFull("of a project without a table leads to the schema", async () => {
+  it("of a project without a table leads to the schema", async () => {
     const { page } = await openSignedIn(open, await serveConsole("{}"));
     await page.getByText("There are no tables yet").waitFor();
     for (const [name, fragment] of screens) {
@@ -96,7 +87,7 @@ describeInChromium("every screen of the console", (open) => {
     await page.getByLabel("svc.schema.yaml").waitFor();
   });
 
-  inFull("stays readable at 200 %, and in a narrow window", async () => {
+  it("stays readable at 200 %, and in a narrow window", async () => {
     const served = await serveConsole(schema, rules);
     await fill(served);
     const { page } = await openSignedIn(open, served);

@@ -1,4 +1,4 @@
-import type { Served } from "./support.js";
+import type { Served } from "../support.js";
 
 /** A project with every kind of column, history, versions, a search index and an operation. */
 export const schema = `\

@@ -1,9 +1,9 @@
 import { readFileSync } from "node:fs";
 import type { Page } from "playwright-core";
-import { expect } from "vitest";
-import { describeInChromium } from "../chromium.js";
+import { expect, it } from "vitest";
+import { describeInChromium } from "../../chromium.js";
+import { cell, goTo, openSignedIn, password, type Served, serveConsole } from "../support.js";
 import { fill, rules, schema } from "./projects.js";
-import { cell, goTo, inFull, openSignedIn, password, type Served, serveConsole } from "./support.js";
 
 const one = async ({ server }: Served, sql: string) =>
   (await server.database.query([{ sql, params: [] }]))[0]!.rows[0]![0];
@@ -15,7 +15,7 @@ async function confirmDialog(page: Page, action: string): Promise<void> {
 }
 
 describeInChromium("an administrator at work", (open) => {
-  inFull("filters, sorts, searches, follows references, and takes rows along", async () => {
+  it("filters, sorts, searches, follows references, and takes rows along", async () => {
     const served = await serveConsole(schema, rules);
     await fill(served);
     const { page } = await openSignedIn(open, served, "#/data/messages");
@@ -48,7 +48,7 @@ describeInChromium("an administrator at work", (open) => {
     expect(page.url()).toContain("#/data/rooms?f=id.eq.room");
   });
 
-  inFull("deletes several rows at once and takes that back, and writes an older version back", async () => {
+  it("deletes several rows at once and takes that back, and writes an older version back", async () => {
     const served = await serveConsole(schema, rules);
     await fill(served);
     const { page } = await openSignedIn(open, served, "#/data/messages?f=id.lte.10");
@@ -75,7 +75,7 @@ describeInChromium("an administrator at work", (open) => {
     await cell(page, 0, 3).filter({ hasText: before }).waitFor();
   });
 
-  inFull("sees what a user sees, and what refuses an anonymous caller", async () => {
+  it("sees what a user sees, and what refuses an anonymous caller", async () => {
     const served = await serveConsole(schema, rules);
     await fill(served);
     const { page } = await openSignedIn(open, served, "#/data/messages");
@@ -100,42 +100,39 @@ describeInChromium("an administrator at work", (open) => {
     await page.getByText("1,000 rows", { exact: false }).waitFor();
   });
 
-  inFull(
-    "changes the schema: problems while typing, what would be lost, and the password before it is",
-    async () => {
-      const served = await serveConsole(schema, rules);
-      await fill(served);
-      const { page } = await openSignedIn(open, served, "#/why?table=measurements&action=read&as=anonymous");
-      await goTo(page, "#/schema/edit?index=measurements.sensor");
-      await page.getByText("create index measurements(sensor)").waitFor();
-      served.server.clock.advance(301_000);
-      await page.getByRole("button", { name: "Apply" }).click();
-      const asked = page.getByRole("dialog");
-      await asked.getByLabel("Password", { exact: true }).fill(password);
-      await asked.getByRole("button", { name: "Go on" }).click();
-      await page.getByText("The schema is in force.").waitFor();
-      expect(await one(served, "SELECT count(*) FROM pragma_index_list('measurements')")).toEqual(1);
+  it("changes the schema: problems while typing, what would be lost, and the password before it is", async () => {
+    const served = await serveConsole(schema, rules);
+    await fill(served);
+    const { page } = await openSignedIn(open, served, "#/why?table=measurements&action=read&as=anonymous");
+    await goTo(page, "#/schema/edit?index=measurements.sensor");
+    await page.getByText("create index measurements(sensor)").waitFor();
+    served.server.clock.advance(301_000);
+    await page.getByRole("button", { name: "Apply" }).click();
+    const asked = page.getByRole("dialog");
+    await asked.getByLabel("Password", { exact: true }).fill(password);
+    await asked.getByRole("button", { name: "Go on" }).click();
+    await page.getByText("The schema is in force.").waitFor();
+    expect(await one(served, "SELECT count(*) FROM pragma_index_list('measurements')")).toEqual(1);
 
-      await page.getByLabel("svc.schema.yaml").click();
-      await page.keyboard.press("Control+End");
-      await page.keyboard.type("nonsense");
-      await page.getByRole("list", { name: /problem/ }).waitFor();
-      expect(await page.getByRole("button", { name: "Apply" }).count()).toBe(0);
-      await page.getByRole("button", { name: "As it is in force" }).click();
-      await page.getByText("This is the schema in force.").waitFor();
-      await page.getByLabel("svc.schema.yaml").click();
-      await page.keyboard.press("Control+A");
-      await page.keyboard.insertText("tags:\n  columns:\n    id: { type: integer, primary_key: true }\n");
-      await page
-        .getByText(/Lost: .*messages/)
-        .first()
-        .waitFor();
-      expect(await page.getByRole("button", { name: "Apply" }).isDisabled()).toBe(true);
-      await page.getByLabel(/^Lose [\d,]+ rows or values$/).waitFor();
-    },
-  );
+    await page.getByLabel("svc.schema.yaml").click();
+    await page.keyboard.press("Control+End");
+    await page.keyboard.type("nonsense");
+    await page.getByRole("list", { name: /problem/ }).waitFor();
+    expect(await page.getByRole("button", { name: "Apply" }).count()).toBe(0);
+    await page.getByRole("button", { name: "As it is in force" }).click();
+    await page.getByText("This is the schema in force.").waitFor();
+    await page.getByLabel("svc.schema.yaml").click();
+    await page.keyboard.press("Control+A");
+    await page.keyboard.insertText("tags:\n  columns:\n    id: { type: integer, primary_key: true }\n");
+    await page
+      .getByText(/Lost: .*messages/)
+      .first()
+      .waitFor();
+    expect(await page.getByRole("button", { name: "Apply" }).isDisabled()).toBe(true);
+    await page.getByLabel(/^Lose [\d,]+ rows or values$/).waitFor();
+  });
 
-  inFull("runs an operation, watches what changes, opens a mailed link, and ends a session", async () => {
+  it("runs an operation, watches what changes, opens a mailed link, and ends a session", async () => {
     const served = await serveConsole(schema, rules);
     const { carl } = await fill(served);
     const { context, page } = await openSignedIn(open, served, "#/live/messages");

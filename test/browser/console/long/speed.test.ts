@@ -1,6 +1,6 @@
-import { expect } from "vitest";
-import { describeInChromium } from "../chromium.js";
-import { cell, inFull, openConsole, serveConsole, settled, signIn } from "./support.js";
+import { expect, it } from "vitest";
+import { describeInChromium } from "../../chromium.js";
+import { cell, openConsole, serveConsole, settled, signIn } from "../support.js";
 
 const columns = Array.from(
   { length: 19 },
@@ -9,7 +9,7 @@ const columns = Array.from(
 const schema = `wide:\n  columns:\n    id: { type: integer, primary_key: true }\n${columns}\n`;
 
 describeInChromium("the console's speed", (open) => {
-  inFull("first paint within 1.5 s on 1.5 Mbit/s", async () => {
+  it("first paint within 1.5 s on 1.5 Mbit/s", async () => {
     const served = await serveConsole(schema);
     const { context, page } = await open("about:blank");
     const session = await context.newCDPSession(page);
@@ -22,12 +22,16 @@ describeInChromium("the console's speed", (open) => {
     });
     await page.goto(`${served.url}/console`);
     await page.getByLabel("Email").waitFor();
-    const paint = await page.evaluate("performance.getEntriesByName('first-contentful-paint')[0].startTime");
-    console.log(`first paint: ${Math.round(paint as number)} ms`);
+    const paint = (await page.evaluate(`new Promise((done) => {
+      new PerformanceObserver((list) => {
+        for (const entry of list.getEntries()) if (entry.name === "first-contentful-paint") done(entry.startTime);
+      }).observe({ type: "paint", buffered: true });
+    })`)) as number;
+    console.log(`first paint: ${Math.round(paint)} ms`);
     expect(paint).toBeLessThan(1500);
   });
 
-  inFull("a change in a grid of 1,000 rows and 20 columns is shown within 50 ms", async () => {
+  it("a change in a grid of 1,000 rows and 20 columns is shown within 50 ms", async () => {
     const served = await serveConsole(schema);
     await served.sql(
       "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 1000) INSERT INTO wide (c0, c1, c2, c3) SELECT 'row ' || i, i, 'some text of row ' || i, i * 7 FROM n",

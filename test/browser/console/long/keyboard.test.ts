@@ -1,8 +1,8 @@
 import type { Page } from "playwright-core";
-import { expect } from "vitest";
-import { describeInChromium } from "../chromium.js";
+import { expect, it } from "vitest";
+import { describeInChromium } from "../../chromium.js";
+import { cell, goTo, openConsole, password, root, serveConsole } from "../support.js";
 import { fill, rules, schema } from "./projects.js";
-import { cell, goTo, inFull, openConsole, password, root, serveConsole } from "./support.js";
 
 /** Presses Tab until what has the focus has this name. */
 async function tabTo(page: Page, name: RegExp): Promise<void> {
@@ -17,7 +17,7 @@ async function tabTo(page: Page, name: RegExp): Promise<void> {
 }
 
 describeInChromium("the console by keyboard alone", (open) => {
-  inFull("signs in, edits a cell, filters, makes a row and a key, and asks why", async () => {
+  it("signs in, edits a cell, filters, makes a row and a key, and asks why", async () => {
     const served = await serveConsole(schema, rules);
     const { bea } = await fill(served);
     const { page } = await openConsole(open, served, "#/data/tags");
@@ -85,7 +85,7 @@ describeInChromium("the console by keyboard alone", (open) => {
     expect(page.url()).toContain(bea);
   });
 
-  inFull("leaves the grid and the editor by Tab, and dialogs by Escape", async () => {
+  it("leaves the grid and the editor by Tab, and dialogs by Escape", async () => {
     const served = await serveConsole(schema, rules);
     await fill(served);
     const { page } = await openConsole(open, served, "#/data/messages");
