@@ -86,9 +86,10 @@ export class Connection {
   readonly #explainer: Explainer;
   /**
    * SQLite's count of rows changed on this connection, `total_changes()`, after the last statement. The difference to
-   * the next value is what a statement wrote.
+   * the next value is what a statement wrote. Null where it has not been asked since: asking takes as long as binding
+   * some parameters.
    */
-  #changes = 0;
+  #changes: number | null = null;
 
   constructor(native: Libsql.Database, options: LibsqlOptions) {
     const { path, synchronous, commandLine = false, readsOnly = false, overwritesDeleted = false } = options;
@@ -121,7 +122,7 @@ export class Connection {
   }
 
   begin(): void {
-    this.#changes = this.#totalChanges();
+    this.#changes = null;
     this.#native.exec("BEGIN IMMEDIATE");
   }
 
@@ -154,7 +155,7 @@ export class Connection {
     if (!this.inTransaction) return;
     try {
       this.#native.exec("ROLLBACK TO job; RELEASE job");
-      this.#changes = this.#totalChanges();
+      this.#changes = null;
     } catch {
       this.rollback();
     }
@@ -167,19 +168,32 @@ export class Connection {
   /** Runs statements inside a transaction that `begin` has opened, and counts the rows that each writes. */
   write(statements: readonly Statement[]): readonly Result[] {
     let mayBuffer = false;
-    const results = statements.map((statement) => {
-      const isRead = statement.sql.startsWith("SELECT ");
+    const results: Result[] = [];
+    for (const each of statements) {
+      const before = results.at(-1);
+      const statement = before === undefined || each.quicker === undefined ? each : each.quicker(before);
+      const isRead = statement === null || statement.sql.startsWith("SELECT ");
       // Not before a SELECT, which may ask how many rows the write before it has changed.
       if (mayBuffer && !isRead) this.#flushVirtualTables();
-      const before = this.#changes;
-      const rows = this.#rows(statement);
-      if (!isRead) this.#changes = this.#totalChanges();
-      const rowsWritten = this.#changes - before;
-      mayBuffer = rowsWritten > 1 || (mayBuffer && isRead);
-      return { rows, rowsWritten };
-    });
+      const result = statement === null ? nothingDone : this.#written(statement, isRead);
+      mayBuffer = result.rowsWritten > 1 || (mayBuffer && isRead);
+      results.push(result);
+    }
     if (mayBuffer) this.#flushVirtualTables();
     return results;
+  }
+
+  #written(statement: Statement, isRead: boolean): Result {
+    if (isRead) return { rows: this.#rows(statement), rowsWritten: 0 };
+    if (statement.uncounted) {
+      const rows = this.#rows(statement);
+      this.#changes = null;
+      return { rows, rowsWritten: 0 };
+    }
+    const before = this.#changes ?? this.#totalChanges();
+    const rows = this.#rows(statement);
+    this.#changes = this.#totalChanges();
+    return { rows, rowsWritten: this.#changes - before };
   }
 
   /**
@@ -188,7 +202,7 @@ export class Connection {
    */
   #flushVirtualTables(): void {
     this.#native.exec("SAVEPOINT flushed; RELEASE flushed");
-    this.#changes = this.#totalChanges();
+    this.#changes = null;
   }
 
   forgetStatements(): void {
@@ -270,6 +284,8 @@ export class Connection {
     });
   }
 }
+
+const nothingDone: Result = { rows: [], rowsWritten: 0 };
 
 /** Prepares a statement. Without safe integers, reading a stored integer beyond 2^53 would throw. */
 function prepare(database: Libsql.Database, sql: string): PreparedStatement {

@@ -204,7 +204,9 @@ export class LongWorkThread {
     return new Promise<readonly Result[]>((resolve, reject) => {
       sent.set(id, { kind, resolve, reject });
       worker.ref();
-      worker.postMessage({ id, kind, statements, withinMs } satisfies Task);
+      // A function cannot be sent to a thread.
+      const alone = statements.map(({ sql, params }) => ({ sql, params }));
+      worker.postMessage({ id, kind, statements: alone, withinMs } satisfies Task);
     });
   }
 

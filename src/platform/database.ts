@@ -80,6 +80,16 @@ export interface Statement {
    * found no row.
    */
   readonly single?: "row" | "value";
+  /**
+   * Marks a write of which nobody asks how many rows it has written: a backend need not count them, and says any number
+   * as `rowsWritten`.
+   */
+  readonly uncounted?: true;
+  /**
+   * Makes a quicker statement to be run in the place of this one, with the same effect, of the result of the statement
+   * right before it in the batch; null where nothing is to be run. Only for backends that have that result by then.
+   */
+  readonly quicker?: (before: Result) => Statement | null;
 }
 
 /** A statement, with a parameter for each `?` of its text. */

@@ -38,20 +38,29 @@ export function sentWrite(
 ): SentWrite {
   const values = [ofCaller, ...write.values, new Map([["abort", abort]])];
   const bound = bindCounted(write.statement, values);
+  const isAlone = writesAlone(triggersOf(write));
   const { probes } = write.statement;
   return {
     probes: probes === null ? [] : [bindValue(probes, values)],
-    statements: [bound.statement, ...write.checks.map((check) => bind(check, values))],
+    statements: [
+      isAlone ? { ...bound.statement, uncounted: true } : bound.statement,
+      ...write.checks.map((check) => bind(check, values)),
+    ],
     bound,
     read: ([probed], { rows, rowsWritten }) => {
       const text = rows[0]?.[0] as string | undefined;
       return {
         row: text === undefined ? null : returnedRow(text),
         probed: (probed?.rows[0]?.[0] ?? null) as number | null,
-        rowsWritten,
+        rowsWritten: isAlone ? rows.length : rowsWritten,
       };
     },
   };
+}
+
+/** Whether a write writes its row and nothing else: it returns what it has written. */
+function writesAlone({ run, rowsWritten, virtualRows, own, logged }: TriggersReached): boolean {
+  return !run && rowsWritten === 0 && virtualRows === "none" && !own && !logged;
 }
 
 /** What the owner's triggers and foreign key actions do when a write is carried out. */

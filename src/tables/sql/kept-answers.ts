@@ -1,3 +1,4 @@
+import { bytesOver } from "../../http/body.js";
 import { abortText } from "../../platform/abort.js";
 import { type SqlValue, type Statement, statement } from "../../platform/database.js";
 import type { ColumnName } from "../../sqlite/names.js";
@@ -138,8 +139,32 @@ export function keepWritten(
   request: KeptRequest,
   values: readonly SlotValues[],
 ): Statement {
-  return bind(keepWrittenSql(source)(request.nowMs), [keptValues(request), ...values]);
+  const statement = bind(keepWrittenSql(source)(request.nowMs), [keptValues(request), ...values]);
+  const isNew = source.isNew.text;
+  return {
+    ...statement,
+    uncounted: true,
+    quicker: ({ rows: [written] }) => {
+      if (written === undefined) return null;
+      const row = written[0] as string;
+      return bytesOver(row, keptBytesMax) ? statement : keepText(request, isNew + row);
+    },
+  };
 }
+
+/** Keeps a text that is known as the answer of a request. */
+function keepText({ name: request, hash, nowMs }: KeptRequest, answer: string): Statement {
+  return {
+    sql: keepTextSql(nowMs),
+    params: [request, hash, BigInt(nowMs), answer],
+    uncounted: true,
+  };
+}
+
+const keepTextSql = perPeriod(
+  ({ text }) =>
+    `INSERT OR REPLACE INTO _idempotency (period, name, hash, at, answer) VALUES (${text}, ?, ?, ?, ?)`,
+);
 
 const keepWrittenSql = perSource((source) => {
   const { row, key, isNew, from } = source;
