@@ -89,7 +89,7 @@ export interface Statement {
    * Makes a quicker statement to be run in the place of this one, with the same effect, of the result of the statement
    * right before it in the batch; null where nothing is to be run. Only for backends that have that result by then.
    */
-  readonly quicker?: (before: Result) => Statement | null;
+  readonly quicker?: (this: Statement, before: Result) => Statement | null;
 }
 
 /** A statement, with a parameter for each `?` of its text. */

@@ -139,15 +139,19 @@ export function keepWritten(
   request: KeptRequest,
   values: readonly SlotValues[],
 ): Statement {
-  const statement = bind(keepWrittenSql(source)(request.nowMs), [keptValues(request), ...values]);
+  const made = keepWrittenSql(source)(request.nowMs);
   const isNew = source.isNew.text;
   return {
-    ...statement,
+    sql: made.text,
+    // Filled in only where it is sent, as most backends have the row by then.
+    get params() {
+      return bind(made, [keptValues(request), ...values]).params;
+    },
     uncounted: true,
-    quicker: ({ rows: [written] }) => {
+    quicker({ rows: [written] }) {
       if (written === undefined) return null;
       const row = written[0] as string;
-      return bytesOver(row, keptBytesMax) ? statement : keepText(request, isNew + row);
+      return bytesOver(row, keptBytesMax) ? this : keepText(request, isNew + row);
     },
   };
 }
