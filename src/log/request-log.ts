@@ -12,14 +12,14 @@ import { jsonLine, textLine } from "./request-line.js";
 import type { RouteOf } from "./route-of.js";
 import { traceId } from "./trace-id.js";
 
-/** What the request log works with. */
+/** What the request log needs: its settings, the platform, and how to find a request's route and address. */
 export interface RequestLogOptions {
   readonly settings: LogSettings;
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Log;
   readonly routeOf: RouteOf;
-  /** The address that a request comes from, given what the runtime passed beside it. */
+  /** Returns the address that a request comes from; `env` is what the runtime passed beside the request. */
   readonly clientAddress: (request: Request, env: unknown) => string;
 }
 
@@ -54,8 +54,8 @@ export function createRequestLog(options: RequestLogOptions): RequestLog | null 
     const facts = factsOf(request, answer);
     const event = eventOf(method, route, status, facts);
     const level = levelOf(status, event !== null);
-    // Security events are logged at every `log.level`: who watches over the server has to see them, and may not want
-    // every other request.
+    // Security events are logged at every `log.level`: whoever watches over the server has to see them, and may not
+    // want every other request.
     if (event === null && !isWritten(level, settings.level)) return;
     const nowMs = clock.now();
     const line = written({

@@ -14,8 +14,9 @@ export function createRouteOf(patterns: readonly string[]): RouteOf {
   return (request) => {
     const path = getPath(request);
     const route = router.match("GET", path)[0][0]?.[0] ?? none;
-    // Hono's fastest router cannot tell `/api/:table/_svc/key` from `/api/:table/:id`, so the application has wider
-    // patterns, and only paths with `/_svc/` in that place are answered.
+    // Among paths with `/_svc/` the route is found by hand: Hono's fastest router cannot tell `/api/:table/_svc/key`
+    // from `/api/:table/:id`, so the application has wider patterns, and answers only paths with `/_svc/` in that
+    // place.
     const [ofSync] = /^\/api\/_svc\/(?:pull|live|push|batch)$/.exec(path) ?? [];
     if (ofSync !== undefined) return ofSync;
     const [, last] = /^\/api\/:table\/:id\/(\w+)$/.exec(route) ?? [];
