@@ -8,22 +8,22 @@ import { anonymous, type Caller } from "./principal.js";
 import { apiKeyCheck, consoleCheck, schemaVersionCheck, sessionCheck } from "./store/checks.js";
 
 /**
- * Whom a credential names. The signature of an access token, or the form of an API key, was verified already. Whether
- * the session or the key still exists is asked of the database by `checkStatement`.
+ * The caller whom a credential names. The signature of an access token, or the form of an API key, was verified
+ * already; `checkStatement` then asks the database whether the session or the key still exists.
  */
 export type Claim =
   | { readonly kind: "anonymous" }
   | { readonly kind: "user"; readonly claims: AccessClaims }
   | { readonly kind: "key"; readonly hash: string }
-  /** A session of the console, by the hash of its token. */
+  /** A session of the console (the web page for administrators), by the hash of its token. */
   | { readonly kind: "console"; readonly hash: string };
 
 /** The refusal, 401, of every credential that is not accepted. */
 export const unauthorized = new Refusal("unauthorized", "the credential is malformed, expired or revoked");
 
 /**
- * Whom a credential names, at the time `now` (milliseconds since the epoch). Refuses malformed credentials, and access
- * tokens that do not verify. Returns without a promise where nothing has to be computed.
+ * Finds the caller whom a credential names, at the time `now` (milliseconds since the epoch). Refuses malformed
+ * credentials, and access tokens that do not verify. Returns without a promise where nothing has to be computed.
  */
 export function claimOf(credential: Credential, tokens: AccessTokens, now: number): AtOnce<Claim | Refusal> {
   switch (credential.kind) {

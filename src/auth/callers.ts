@@ -9,7 +9,7 @@ import { CheckedDatabase, UnexpectedRowError } from "./checked-database.js";
 import { readCredential, type TakenCookies } from "./credential.js";
 import type { Caller } from "./principal.js";
 
-/** A caller, and the version of the schema in force, which the same query found. */
+/** A caller, and the version of the schema in force, which was read by the same query. */
 export interface IdentifiedCaller {
   readonly caller: Caller;
   /** The version of the schema in force; null where no schema was applied yet. */
@@ -21,7 +21,7 @@ export interface IdentifiedCaller {
  * effect with the next request.
  */
 export interface Callers {
-  /** Checks the caller in a round trip of its own. */
+  /** Finds the caller of a request, with a round trip to the database for this alone. */
   identify(headers: Headers): Promise<IdentifiedCaller | Refusal>;
 
   /**
@@ -36,9 +36,7 @@ export interface Callers {
   ): Promise<T | Refusal>;
 }
 
-/**
- * What `createCallers` needs. `cookies` says which cookies count as credentials; sessions last `sessionMaxAgeMs`.
- */
+/** What `createCallers` needs. `cookies` says which cookies count as credentials; sessions last `sessionMaxAgeMs`. */
 export interface CallerServices {
   readonly database: Database;
   readonly clock: Clock;
@@ -48,19 +46,20 @@ export interface CallerServices {
 }
 
 const rememberedBytesMax = 262_144;
-/** How often one request may find another caller or schema version than expected before it fails. */
+/** How often the check may find another caller or schema version than expected before a request fails. */
 const roundsMax = 5;
 
 /**
- * The callers of one server. It remembers the last schema version, API keys and sessions of the console, whether users have
- * confirmed their addresses, and the sessions that have ended, to predict what the next checks will find.
+ * Makes the `Callers` of one server. It remembers the last schema version, API keys and sessions of the console,
+ * whether users have confirmed their addresses, and the sessions that have ended, to predict what the next checks will
+ * find.
  */
 export function createCallers(services: CallerServices): Callers {
   const { database, clock, tokens, cookies, sessionMaxAgeMs } = services;
   let schemaVersion: CheckedRow[0] = null;
   /**
    * What the database said of API keys (their ids and scopes) and of sessions of the console, by the hash of the key or
-   * the token, which itself does not tell it.
+   * the token. A key or token does not say these things itself.
    */
   const byHash = new Memo<CheckedRow>(rememberedBytesMax, {
     weigh: (hash, row) => hash.length + row.join().length,

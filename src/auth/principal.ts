@@ -2,7 +2,7 @@ import type { LongWork } from "../platform/database.js";
 import type { Config } from "../project/config.js";
 import type { AuthValues } from "../rules/ast.js";
 
-/** Who is calling, after the session or the key was found alive. */
+/** Who sends a request, after the database has confirmed the session or the API key. */
 export type Caller =
   | { readonly kind: "anonymous" }
   | {
@@ -12,7 +12,7 @@ export type Caller =
       readonly emailVerified: boolean;
       readonly role: string;
       readonly sessionId: string;
-      /** Set where the session is one of the console, whose cookie the request came with; else it has an access token. */
+      /** The console's session that the request came with, by its cookie; absent where it came with an access token. */
       readonly console?: ConsoleSession;
     }
   | { readonly kind: "key"; readonly id: string; readonly scopes: readonly string[] };
@@ -27,20 +27,20 @@ export interface ConsoleSession {
 export const anonymous: Caller = { kind: "anonymous" };
 
 /**
- * A text that identifies the caller: `anonymous`, `user:<id>` or `key:<id>`. The cursor of a list is bound to it, so
- * that no other caller can use the cursor.
+ * A text that identifies the caller: `anonymous`, `user:<id>` or `key:<id>`. A list's cursor is bound to it, so that no
+ * other caller can use the cursor.
  */
 export function principalOf(caller: Caller): string {
   return caller.kind === "anonymous" ? caller.kind : `${caller.kind}:${caller.id}`;
 }
 
-/** The id of the user or of the API key; null for an anonymous caller. */
+/** The id of the caller, a user or an API key; null for an anonymous caller. */
 export function idOf(caller: Caller): string | null {
   return caller.kind === "anonymous" ? null : caller.id;
 }
 
 /**
- * What the database is told for statements that may take long: who the caller is, and the milliseconds left before the
+ * What the database is told of statements that may take long: who the caller is, and the milliseconds left before the
  * work is stopped (`docs/reference/limits.md#long-work`). `takenMs` is how long the request has taken already.
  */
 export function longWorkFor(caller: Caller, api: Config["api"], takenMs = 0): LongWork {

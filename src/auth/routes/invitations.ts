@@ -25,15 +25,15 @@ const tooManyMails = new Refusal(
 
 interface Invitation {
   readonly email: string;
-  /** The role that the user gets; null leaves the role of a user who has not accepted yet as it is. */
+  /** The role that the invited user gets; null leaves the role of a user who has not accepted yet as it is. */
   readonly role: "user" | "admin" | null;
   readonly redirectTo: string | null;
 }
 
 /**
- * POST /auth/users/invite, for a `project:backend` key. A user who has not accepted yet is mailed a new link that sets
- * a password, and older links become invalid. A user who has an account already is mailed only the URL that the
- * invitation leads to; their role and password stay.
+ * POST /auth/users/invite, for a `project:backend` key: invites a user by mail. A user who has not accepted yet is
+ * mailed a new link that sets a password, and older links become invalid. A user who has an account already is mailed
+ * only the URL that the invitation leads to; their role and password stay.
  */
 export async function invite({ request, context, caller }: CallerRequest): Promise<Response | Refusal> {
   const { platform } = context;
@@ -88,7 +88,7 @@ async function readInvitation(request: Request): Promise<Invitation | Refusal> {
   return { email, role, redirectTo };
 }
 
-/** POST /auth/invitations/accept: sets the password, confirms the address and signs the user in. */
+/** POST /auth/invitations/accept: sets the password of an invited user, confirms the address and signs the user in. */
 export async function acceptInvitation({
   request,
   context,

@@ -2,11 +2,11 @@ import { type ResultValue, type Statement, statement } from "../../platform/data
 import { Memo, statementLengthMax } from "../../platform/memo.js";
 import { instant } from "./instant.js";
 
-// The columns of these statements have the names c0, c1 and so on, by which `insist` refers to them.
+// The columns of the checks of a caller have the names c0, c1 and so on, by which `insist` refers to them.
 const schemaVersion = "(SELECT max(version) FROM _schema) AS c0";
 
-// These statements are constants because caches look them up by their text: a string that is put together anew has to
-// be read as a whole before it can be found.
+// The checks' SQL texts are constants because caches look them up by their text: a string that is put together anew has
+// to be read as a whole before it can be found.
 const schemaVersionSql = `SELECT ${schemaVersion}`;
 const sessionSql = `SELECT ${schemaVersion}, u.id AS c1, u.email AS c2, u.role AS c3, u.email_verified AS c4 FROM (SELECT 1)
     LEFT JOIN _sessions s ON s.id = ? AND s.revoked_at IS NULL AND s.created_at > ?
@@ -18,7 +18,10 @@ const consoleSql = `SELECT ${schemaVersion}, u.id AS c1, u.email AS c2, u.role A
 const apiKeySql = `SELECT ${schemaVersion}, k.id AS c1, k.scopes AS c2 FROM (SELECT 1)
     LEFT JOIN _service_keys k ON k.hash = ? AND k.revoked_at IS NULL AND (k.expires_at IS NULL OR k.expires_at > ?)`;
 
-/** The check of an anonymous caller. Returns `[schema version]`, NULL where no schema was applied yet. */
+/**
+ * The check of an anonymous caller, which only reads the schema's version. Returns `[schema version]`, NULL where no
+ * schema was applied yet.
+ */
 export function schemaVersionCheck(): Statement {
   return statement(schemaVersionSql);
 }
@@ -65,7 +68,7 @@ export function insist(check: Statement, expected: readonly ResultValue[]): Stat
   return { sql, params: [...expected, ...check.params] };
 }
 
-/** A cache of the SQL of `insist`, by the SQL of the check that it insists on. There are four checks. */
+/** A cache of the SQL that `insist` makes, by the SQL of the check of a caller. There are four such checks. */
 const insisting = new Memo<string>(16_384);
 
 /**
@@ -78,12 +81,16 @@ export function withCheck(check: Statement, { sql, params }: Statement): Stateme
   return { sql: text, params: [...check.params, ...params] };
 }
 
-/** How many statements `withValues` joins at most: the question whether a request is new, and that of a write's probes. */
+/**
+ * How many statements `withValues` joins at most: the one that asks whether a request is new, and the one with a
+ * write's probes.
+ */
 export const valuesMax = 2;
 
 /**
- * Joins what `insist` has made and statements that are marked as `single: "value"` into one statement, as `withCheck` does.
- * Each has a column, which is NULL where the statement returns no row: that is quicker than a join.
+ * Joins the statement that `insist` has made with statements that are marked as `single: "value"` into one. Each of
+ * them becomes a column, which is NULL where the statement returns no row: that is quicker than the join of
+ * `withCheck`.
  */
 export function withValues(holds: Statement, values: readonly Statement[]): Statement {
   let sql = textsAfter(holds.sql).get("", () => `SELECT (${holds.sql}) AS holds`);
@@ -97,11 +104,11 @@ export function withValues(holds: Statement, values: readonly Statement[]): Stat
 }
 
 /**
- * A cache of the SQL of `withCheck` and `withValues`: by the SQL of the check (there are three, and the three that
- * `insist` makes of them) and of what was joined with it before, then by the SQL that is joined with that.
+ * A cache of the SQL that `withCheck` and `withValues` make: by the SQL of the check with what was joined to it before,
+ * then by the SQL that is joined next.
  */
 const joinedTexts = new Memo<Memo<string>>(65_536);
-/** How many bytes the cached SQL may take that is joined with one text. */
+/** How many bytes of cached SQL are kept for each text that others are joined with. */
 const joinedBytesMax = 2_097_152;
 
 function textsAfter(sql: string): Memo<string> {
