@@ -76,6 +76,7 @@ const mayImport: Record<string, readonly string[]> = {
     "encoding",
     "explain",
     "http",
+    "log/recent-requests.ts",
     "metering",
     "platform",
     "problems",

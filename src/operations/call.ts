@@ -1,4 +1,4 @@
-import { authValues, type Caller } from "../auth/principal.js";
+import { type Actor, authValues } from "../auth/principal.js";
 import { isRefusal, Refusal } from "../http/refusal.js";
 import type { SqlValue } from "../platform/database.js";
 import type { LiveOperation, LiveProject } from "../schema/live-project.js";
@@ -12,7 +12,7 @@ import { type RanOperation, runOperation } from "./run.js";
 /** A call of an operation by somebody. */
 export interface OperationCall {
   readonly live: LiveOperation;
-  readonly caller: Caller;
+  readonly caller: Actor;
   readonly project: Pick<LiveProject, "schema" | "catalog">;
   readonly nowMs: number;
 }

@@ -8,6 +8,10 @@ import type { ProvedOperation } from "./prove-operations.js";
 /** The project as requests use it: the schema in force, its rules, and the catalog of its tables. */
 export interface LiveProject {
   readonly version: number;
+  /** SHA-256 of the schema's text, in hex. */
+  readonly hash: string;
+  /** The text of the schema, as it was applied. */
+  readonly text: string;
   readonly schema: Schema;
   readonly catalog: Catalog;
   readonly rules: ReadonlyMap<TableName, TableRules>;

@@ -1,5 +1,5 @@
 import type { Context } from "hono";
-import type { Caller } from "../auth/principal.js";
+import type { Actor } from "../auth/principal.js";
 import { factsOf, tell } from "../http/answer-facts.js";
 import { bytesOver, readJsonObject, readText } from "../http/body.js";
 import { byMethod } from "../http/by-method.js";
@@ -63,7 +63,7 @@ async function pull(services: SyncServices, c: Context): Promise<Response> {
         wait ??= commits.within(parsed.checkpoint === null ? 0 : parsed.waitMs);
         if (!isEmpty || wait.isOver || streams.isEnding) return pulledResponse(asked, page);
         const nowMs = clock.elapsed();
-        release ??= streams.take(asked.caller, services.clientOf(c), nowMs, nowMs + parsed.waitMs);
+        release ??= streams.take(asked.by, services.clientOf(c), nowMs, nowMs + parsed.waitMs);
         if (release === null) return tooMany;
         if (!page.isQuiet) await asked.attempt.succeed(200, 0);
         return notYet();
@@ -108,7 +108,7 @@ async function live(services: SyncServices, c: Context): Promise<Response> {
   const known = commits.known();
   let parsed: AskedPull | undefined;
   let first: PulledPage | null = null;
-  let caller: Caller | undefined;
+  let by: Actor | undefined;
   const begun = await answered(services, request, async (asked) => {
     const bytesMax = bytesMaxOf(config);
     const body = request.method === "GET" ? queryOf(c, bytesMax) : await readJsonObject(request, bytesMax);
@@ -119,7 +119,7 @@ async function live(services: SyncServices, c: Context): Promise<Response> {
     const page = await pulledBy(asked, parsed, services.sharedPages);
     if (isRefusal(page)) return page;
     first = page;
-    caller = asked.caller;
+    by = asked.by;
     await asked.attempt.succeed(200, page.count);
     return notYet();
   });
@@ -127,7 +127,7 @@ async function live(services: SyncServices, c: Context): Promise<Response> {
   const asked = parsed!;
   const nowMs = clock.elapsed();
   const lastsMs = platform.requestsVanish ? streamMsMax : Number.POSITIVE_INFINITY;
-  const release = streams.take(caller!, services.clientOf(c), nowMs, nowMs + lastsMs);
+  const release = streams.take(by!, services.clientOf(c), nowMs, nowMs + lastsMs);
   if (release === null) return tooMany.toResponse();
   const source = {
     commits,
@@ -142,7 +142,9 @@ async function live(services: SyncServices, c: Context): Promise<Response> {
   const events = await liveEvents(first!, known, source);
   // Lets the first page go: `look` lives as long as the stream and would keep all of this function's variables.
   first = null;
-  return tell(new Response(events, { headers }), factsOf(request, begun));
+  const as = begun.headers.get("Svc-As");
+  const answer = new Response(events, { headers: as === null ? headers : { ...headers, "Svc-As": as } });
+  return tell(answer, factsOf(request, begun));
 }
 
 /**
@@ -176,11 +178,11 @@ async function look(
   const attempt = services.meter(request.method);
   services.counts.looked();
   try {
-    const page = await services.callers.run(request.headers, ({ caller, schemaVersion }, database) =>
+    const page = await services.callers.run(request.headers, ({ schemaVersion, ...who }, database) =>
       whenThere(services.projects.current(schemaVersion), (project) =>
         isRefusal(project)
           ? project
-          : pulledBy({ services, request, attempt, caller, project, database }, asked, services.sharedPages),
+          : pulledBy({ services, request, attempt, ...who, project, database }, asked, services.sharedPages),
       ),
     );
     if (!isRefusal(page) && !page.isQuiet) await attempt.succeed(200, page.count);

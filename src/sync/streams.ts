@@ -1,4 +1,4 @@
-import type { Caller } from "../auth/principal.js";
+import type { Actor } from "../auth/principal.js";
 import type { Config } from "../project/config.js";
 import type { ResetReason } from "./judge-checkpoint.js";
 
@@ -36,7 +36,7 @@ export class Streams {
    * is none left. `address` is what counts as one client among those who have no credential. Until `endsAtMs` at the
    * latest the place is taken, as a runtime may not tell that a client has gone. Both times are monotonic milliseconds.
    */
-  take(caller: Caller, address: string, nowMs: number, endsAtMs: number): (() => void) | null {
+  take(caller: Actor, address: string, nowMs: number, endsAtMs: number): (() => void) | null {
     for (const place of this.#places) if (place.endsAtMs <= nowMs) this.#release(place);
     const shares = sharesOf(caller, address, this.#bounds);
     if (this.#isEnding || this.size >= this.#bounds.max_streams) return null;
@@ -91,7 +91,7 @@ interface Place {
 
 /** Whom a stream of this caller counts for, and how many streams each of them may have. */
 function sharesOf(
-  caller: Caller,
+  caller: Actor,
   address: string,
   bounds: StreamBounds,
 ): readonly { readonly of: string; readonly max: number }[] {
@@ -104,6 +104,7 @@ function sharesOf(
         { of: "anonymous", max: Math.ceil(bounds.max_streams / 2) },
       ];
     case "user":
+    case "admin":
       return [
         { of: `session ${caller.sessionId}`, max: bounds.max_streams_per_session },
         { of: `user ${caller.id}`, max: bounds.max_streams_per_user },

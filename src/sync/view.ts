@@ -1,5 +1,5 @@
-import type { Caller } from "../auth/principal.js";
-import { authValues, principalOf } from "../auth/principal.js";
+import type { Actor } from "../auth/principal.js";
+import { authValues, isPastRules, principalOf } from "../auth/principal.js";
 import { badRequest, isRefusal, Refusal } from "../http/refusal.js";
 import type { Expression } from "../rules/ast.js";
 import { whenTrue } from "../rules/fold.js";
@@ -42,7 +42,7 @@ export interface View {
  */
 export function viewOf(
   asked: unknown,
-  caller: Caller,
+  caller: Actor,
   project: LiveProject,
   accessTo: (table: FollowedTable["access"]["table"]) => Access | Refusal,
 ): View | Refusal {
@@ -61,8 +61,8 @@ export function viewOf(
     const access = accessTo(table);
     if (isRefusal(access)) return access;
     const rule = rules.get(table.name)!.read;
-    // For an API key the read rule does not matter, as keys read by their scopes.
-    const problem = notFollowable(table, caller.kind === "key" ? always : rule, schema, catalog);
+    // The rule does not matter to callers whom it does not bind: keys read by their scopes.
+    const problem = notFollowable(table, isPastRules(caller) ? always : rule, schema, catalog);
     if (problem !== null) return badRequest(`${name} cannot be synced: ${problem}`);
     const asksFor = requestFor(name, terms, access);
     if (isRefusal(asksFor)) return asksFor;
@@ -108,7 +108,7 @@ const tablesMax = 20;
 const always: Expression = { kind: "literal", value: true };
 
 /** The fields of the caller that the rules read, as `auth.role`, with their values. */
-function whatRulesRead(rules: readonly Expression[], caller: Caller): readonly unknown[] {
+function whatRulesRead(rules: readonly Expression[], caller: Actor): readonly unknown[] {
   const values = authValues(caller);
   const fields = rules
     .flatMap(leavesOf)

@@ -98,6 +98,7 @@ async function makeApp(bindings: Bindings, openDatabase: OpenDatabase): Promise<
       clientAddress: ({ headers }) => headers.get("CF-Connecting-IP") ?? "unknown",
       readSchemaFile: async () => schemaText,
       publicBaseUrl,
+      surroundings: { runtime: "worker", isSet: (variable) => Boolean(environment[variable]) },
       addHeader,
       // The app serves no files of the console, because Cloudflare does, as wrangler.toml says.
       consoleFiles: null,

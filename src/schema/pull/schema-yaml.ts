@@ -42,7 +42,8 @@ function triggersText({ triggers }: Table): string | null {
   return lines.length === 0 ? null : `\n${lines.join("\n")}`;
 }
 
-function historyText(days: number | null): string | null {
+/** For how long a table keeps history, as `history:` says it; null for none. */
+export function historyText(days: number | null): string | null {
   if (days === null) return null;
   return days === Number.POSITIVE_INFINITY ? "forever" : `${days}d`;
 }
