@@ -42,9 +42,7 @@ export interface ListPlan {
   readonly briefTableMax: number | null;
   /** Whether the statement reports how many rows it has examined. */
   readonly metered: boolean;
-  /**
-   * From how many bytes on a text, JSON or blob is shown by its beginning alone; null where all values are shown whole.
-   */
+  /** Texts, JSON and blobs of more bytes are shown by their beginning alone; null where all values are shown whole. */
   readonly preview: number | null;
   readonly window: Window;
   readonly choice: PathChoice;

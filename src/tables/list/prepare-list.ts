@@ -33,7 +33,7 @@ export interface ListSource {
   /** How many rows a request may examine (docs/reference/http.md#the-scan-limit). */
   readonly scanLimit: number;
   readonly metered: boolean;
-  /** From how many bytes on a value is shown by its beginning alone; null where values are shown whole. */
+  /** Values of more bytes are shown by their beginning alone; null where values are shown whole. */
   readonly preview: number | null;
   /** Prepared lists by the shape of the request; null for shapes whose requests cannot share one. */
   readonly prepared: Memo<PreparedList | Refusal | null>;
