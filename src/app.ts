@@ -242,6 +242,7 @@ export async function createApp(options: AppOptions) {
   // Rows past the rules. Who asks is found out by `dataCallers`, along with the first statements of a request.
   const dataApi: ApiServices = { ...api, callers: dataCallers(adminCallers), takesPreviews: true };
   const dataEndpoints = new Map([...syncEndpoints({ ...dataApi, ...sync }), ...writesEndpoints(dataApi)]);
+  // Pushing is for applications that write while they are offline.
   dataEndpoints.delete("push");
   admin.route("/admin/api/data", tableRoutes(dataApi, dataEndpoints));
   admin.route("/admin/api/operations", operationRoutes(dataApi));

@@ -16,6 +16,8 @@ import { type Call, repeated, type Send, transport, written } from "./transport.
 export interface ClientOptions {
   /** The server's URL, such as `https://api.example.com`. */
   readonly url: string;
+  /** Where the tables are, instead of under `/api`: administrators have them under `/admin/api/data`, past all rules. */
+  readonly tablesPath?: string;
   /**
    * `bearer` (default): tokens are kept in `storage` and sent as a header. `cookie`: for a server with
    * `auth.cookie_mode`; the browser keeps the tokens in cookies, and this library stores none. So that no script of
@@ -141,12 +143,12 @@ export function clientIn<
   Operations extends { [N in keyof Operations]: OperationTypes } = {},
 >(surroundings: Surroundings, options: ClientOptions): Client<Tables, Operations> {
   const { session = "bearer", storage = defaultStorage(), apiKey = null } = options;
-  const { timeoutMs = 30_000, refreshGraceSecs = 10 } = options;
+  const { timeoutMs = 30_000, refreshGraceSecs = 10, tablesPath = "/api" } = options;
   if (!/^https?:\/\/[^?#]+$/.test(options.url))
     throw badCall("url: expected that of the server, with http:// or https://");
   const url = options.url.replace(/\/+$/, "");
   const cookies = session === "cookie";
-  const send = transport({ url, timeoutMs, cookies, surroundings });
+  const send = transport({ url, tablesPath, timeoutMs, cookies, surroundings });
   const sessions = new Sessions(storage, `svc.session ${url}`, cookies);
   const authorized = new Authorized({
     send,

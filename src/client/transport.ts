@@ -34,6 +34,8 @@ export type Send = (call: Call) => Promise<Answer>;
 /** The server, and how requests are sent to it. */
 export interface TransportOptions {
   readonly url: string;
+  /** What stands in the place of `/api` in paths. */
+  readonly tablesPath: string;
   readonly timeoutMs: number;
   readonly cookies: boolean;
   readonly surroundings: Surroundings;
@@ -43,7 +45,7 @@ export interface TransportOptions {
  * Makes a function that sends one request and reads the whole response. It throws SvcError for everything but a
  * success.
  */
-export function transport({ url, timeoutMs, cookies, surroundings }: TransportOptions): Send {
+export function transport({ url, tablesPath, timeoutMs, cookies, surroundings }: TransportOptions): Send {
   return async ({ method, path, body, headers, signal, before, onText }) => {
     await before?.();
     const sent = textOf(body);
@@ -62,7 +64,7 @@ export function transport({ url, timeoutMs, cookies, surroundings }: TransportOp
     signal?.addEventListener("abort", abort);
     if (signal?.aborted) abort();
     try {
-      const response = await surroundings.fetch(url + path, {
+      const response = await surroundings.fetch(url + path.replace(/^\/api(?=\/)/, () => tablesPath), {
         method,
         headers: { ...(sent !== null && { "Content-Type": "application/json" }), ...headers },
         body: sent,
