@@ -239,10 +239,11 @@ export async function createApp(options: AppOptions) {
     takesPreviews: false,
   };
   const sync = { streams, sharedPages: new SharedPages(), counts: metrics, clientOf };
-  // Rows past the rules. Who asks is found out by `dataCallers`, along with the first statements of a request.
+  // Rows past the rules of tables, under `/admin/api/data`: `dataCallers` finds out who asks, along with the first
+  // statements of a request.
   const dataApi: ApiServices = { ...api, callers: dataCallers(adminCallers), takesPreviews: true };
   const dataEndpoints = new Map([...syncEndpoints({ ...dataApi, ...sync }), ...writesEndpoints(dataApi)]);
-  // Pushing is for applications that write while they are offline.
+  // Pushing is left out past the rules, because it is for applications that write while they are offline.
   dataEndpoints.delete("push");
   admin.route("/admin/api/data", tableRoutes(dataApi, dataEndpoints));
   admin.route("/admin/api/operations", operationRoutes(dataApi));

@@ -91,7 +91,7 @@ export function checkStatement(claim: Claim, now: number, sessionMaxAgeMs: numbe
   }
 }
 
-/** How many columns the check of each kind of claim returns. */
+/** How many columns the check of each kind of caller returns, by the kind of claim. */
 const checkedLengths: Readonly<Record<ClaimAs["by"]["kind"], number>> = {
   anonymous: 1,
   user: 5,
@@ -153,8 +153,8 @@ function consoleCaller(row: CheckedRow): Caller {
 }
 
 /**
- * The caller whose view is asked for, from the row of `checkStatement`: who they would be in a request of their own now, or
- * what refuses it. 404 where there is none.
+ * The caller whose view an administrator asks for (`Svc-As`), from the row of `checkStatement`: who that caller would
+ * be in a request of their own now, or what refuses such a request. 404 where there is no such caller.
  */
 export function seenAs({ by, as }: ClaimAs, row: CheckedRow): Caller | Refusal {
   if (as.kind === "anonymous") return anonymous;
@@ -166,7 +166,7 @@ export function seenAs({ by, as }: ClaimAs, row: CheckedRow): Caller | Refusal {
   }
   const [email, role, verified, isDisabled] = found;
   if (isDisabled === 1) return unauthorized;
-  // Nothing is done in a session of theirs.
+  // The session id is empty, because nothing is done in a session of the caller whose view it is.
   const named = { id: as.id, email: email as string, role: role as string, sessionId: "" };
   return { kind: "user", ...named, emailVerified: verified === 1 };
 }

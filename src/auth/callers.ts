@@ -30,7 +30,7 @@ export interface IdentifiedCaller<C = Caller> {
   readonly schemaVersion: number | null;
 }
 
-/** Finds out who works with rows, as `Callers.run` does. */
+/** Finds out who works with rows and runs the request for them, as `Callers.run` does. */
 export interface Actors {
   run<T = Response>(
     headers: Headers,
@@ -58,8 +58,9 @@ export interface Callers {
   ): Promise<T | Refusal>;
 
   /**
-   * As `run`, and looks another caller up beside the one who sends the request. `act` decides whether they may ask for it;
-   * it is given who the other one would be in a request of their own, or what refuses it.
+   * Does as `run` does, and looks up another caller together with the one who sends the request. `act` decides whether
+   * the sender may ask for the other one's view; `other` is who that caller would be in a request of their own, or what
+   * refuses it.
    */
   runAs<T = Response>(
     headers: Headers,
@@ -120,7 +121,7 @@ export function createCallers(services: CallerServices): Callers {
         const known = byHash.find(claim.hash);
         return known === undefined ? null : [schemaVersion, ...known];
       }
-      // Asked for rarely, so nothing is remembered of it.
+      // Requests for somebody else's view are rare, so nothing is remembered to predict their checks.
       case "as":
         return null;
     }

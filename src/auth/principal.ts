@@ -24,7 +24,7 @@ export interface ConsoleSession {
   readonly confirmedUntilMs: number;
 }
 
-/** Whoever works with rows. */
+/** Whoever works with rows: a caller, or an administrator past the rules of tables. */
 export type Actor = Caller | Administrator;
 
 /**
@@ -56,13 +56,13 @@ export function idOf(caller: Actor): string | null {
   return caller.kind === "anonymous" ? null : caller.id;
 }
 
-/** The account behind a caller, as the log of changes and the request log name it: an administrator is a user there. */
+/** The account of a caller, as the log of changes and the request log name it: an administrator is named as a user. */
 export function accountOf(caller: Actor): Principal {
   if (caller.kind === "anonymous") return { kind: "anonymous" };
   return { kind: caller.kind === "key" ? "key" : "user", id: caller.id };
 }
 
-/** Whether the rules of tables do not bind the caller. What a key may do, its scopes say. */
+/** Whether the rules of tables do not bind the caller. An API key may do what its scopes say. */
 export function isPastRules(caller: Actor): boolean {
   return caller.kind === "key" || caller.kind === "admin";
 }

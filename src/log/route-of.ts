@@ -24,7 +24,10 @@ export function createRouteOf(patterns: readonly string[]): RouteOf {
   };
 }
 
-/** Paths that are answered by a wider pattern, where RegExpRouter supports no route of their own. */
+/**
+ * Matches paths that a wider pattern answers, because RegExpRouter supports no route of their own. In the log they are
+ * their own routes.
+ */
 const literal =
   /^(?:\/api\/_svc\/push|\/(?:admin\/api\/data|api)\/_svc\/(?:pull|live|batch)|\/admin\/api\/users\/invite)$/;
 

@@ -30,7 +30,7 @@ interface Invitation {
   readonly redirectTo: string | null;
 }
 
-/** POST /auth/users/invite, for a `project:backend` key. */
+/** POST /auth/users/invite: invites a user by mail, for a `project:backend` key. */
 export async function invite(given: CallerRequest): Promise<Response | Refusal> {
   return backendRefusal(given.caller) ?? inviteUser(given);
 }

@@ -54,8 +54,8 @@ export function apiKeyCheck(hash: string, now: number): Statement {
 }
 
 /**
- * A check with `length` columns, and behind them those of a user whose view is asked for: `[id, email, role, email verified,
- * disabled]`, NULL where there is none.
+ * Makes a check of a caller that also returns, behind its `length` columns, those of a user whose view is asked for:
+ * `[id, email, role, email verified, disabled]`, NULL where there is no such user.
  */
 export function besideUser(check: Statement, length: number, id: string): Statement {
   const columns = ["id", "email", "role", "email_verified", "disabled"];
@@ -66,7 +66,10 @@ export function besideUser(check: Statement, length: number, id: string): Statem
   );
 }
 
-/** The same with those of an API key: `[id, scopes, whether it is good at `now`]`. */
+/**
+ * Makes a check of a caller that also returns, behind its `length` columns, those of an API key whose view is asked
+ * for: `[id, scopes, whether it is valid at `now`]`, NULL where there is no such key.
+ */
 export function besideKey(check: Statement, length: number, id: string, now: number): Statement {
   return statement(
     `SELECT c.*, ${named(["id", "scopes", "good"], length)} FROM (${check.sql}) c

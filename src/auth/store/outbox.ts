@@ -218,7 +218,10 @@ export function releaseMail(id: string, attempts: number, error: string): Statem
  */
 export type MailEnd = "sent" | "failed" | "dropped";
 
-/** Removes a mail from the outbox that has ended, and keeps what became of it. `error` is that of the last attempt. */
+/**
+ * Removes a mail from the outbox that has ended, and stores what became of it. `error` is that of the last attempt to
+ * send it; null for none.
+ */
 export function endMail(id: string, end: MailEnd, now: number, error: string | null): readonly Statement[] {
   return [
     statement(
@@ -234,13 +237,13 @@ export function endMail(id: string, end: MailEnd, now: number, error: string | n
   ];
 }
 
-/** Which mails are listed. */
+/** Which mails `listMails` lists. */
 export interface MailsAsked {
-  /** In milliseconds since the epoch. */
+  /** The current time, in milliseconds since the epoch. */
   readonly now: number;
-  /** Null for all. */
+  /** The state of the listed mails; null for mails in any state. */
   readonly state: "waiting" | MailEnd | null;
-  /** The time and the id of a mail; those that are listed come behind it. Null: from the newest on. */
+  /** The time and the id of a mail behind which the list begins; null to begin with the newest one. */
   readonly after: readonly [createdAtMs: number, id: string] | null;
   readonly limit: number;
 }

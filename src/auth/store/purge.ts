@@ -15,7 +15,7 @@ export interface PurgeLimits {
    * one carries.
    */
   readonly linkKeepMs: number;
-  /** How long it is kept what became of a mail. */
+  /** For how many milliseconds it stays stored what became of a mail. */
   readonly mailKeepMs: number;
 }
 

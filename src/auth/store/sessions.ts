@@ -258,14 +258,14 @@ export function callerSignedInSince({ id, sessionId }: SessionOfUser, since: num
   );
 }
 
-/** When sessions are listed, and how long sessions and access tokens last. Times are milliseconds. */
+/** The time at which sessions are listed, and how long sessions and access tokens last. Times are milliseconds. */
 export interface SessionTimes {
   readonly now: number;
   readonly accessTokenMs: number;
   readonly sessionMaxAgeMs: number;
 }
 
-/** Which sessions are listed. */
+/** The user whose sessions are listed, and when. */
 export interface SessionsRequest extends SessionTimes {
   readonly userId: string;
 }
@@ -274,8 +274,9 @@ const newestToken = `SELECT t.expires_at FROM _refresh_tokens t WHERE t.session_
       ORDER BY t.generation DESC, t.expires_at DESC LIMIT 1`;
 
 /**
- * Sessions that were not ended, as a SELECT to which conditions may be added. A session lasts until its newest refresh token
- * expires, or the access token that came with it where that lasts longer; one of the console has an end of its own.
+ * SQL: a SELECT of the sessions that were not revoked, to which conditions may be added. A session lasts until its
+ * newest refresh token expires, or the access token that came with it where that lasts longer; one of the console has
+ * an end of its own.
  */
 const unended = `SELECT s.id, s.user_id, s.kind, s.created_at, s.latest_at,
         min(ifnull(s.expires_at, max(ifnull((${newestToken}), 0), s.latest_at + ?)), s.created_at + ?) AS expires_at
@@ -299,11 +300,11 @@ export function sessionsOf({ userId, ...times }: SessionsRequest): Statement {
   );
 }
 
-/** Which sessions are listed, of those of all users. */
+/** Which page of the sessions of one user or of all users is listed. */
 export interface SessionsPage extends SessionTimes {
-  /** Null for those of everybody. */
+  /** The user whose sessions are listed; null for those of everybody. */
   readonly userId: string | null;
-  /** The time and the id of a session; those that are listed come behind it. Null: from the newest on. */
+  /** The time and the id of a session behind which the list begins; null to begin with the newest one. */
   readonly after: readonly [createdAtMs: number, id: string] | null;
   readonly limit: number;
 }
@@ -327,8 +328,8 @@ export function sessionsPage({ userId, after, limit, ...times }: SessionsPage): 
 }
 
 /**
- * Ends one session, of this user or, with null, of whomever it is. Returns the id of the user; no row where it has ended
- * already, or is not theirs.
+ * Ends one session: of this user, or with null of whichever user. Returns the user's id; no row where the session has
+ * ended already, or is not this user's.
  */
 export function endSession(id: string, userId: string | null, now: number): Statement {
   return statement(
