@@ -48,7 +48,7 @@ function refusalOf(identity: IdentifiedCaller): Refusal | null {
   return refusal && toldBy(identity, refusal);
 }
 
-/** The same refusal, with the facts from which the request log learns who asked. */
+/** Copies a refusal and adds the facts from which the request log learns who asked. */
 function toldBy(
   { caller }: IdentifiedCaller,
   { code, message }: Refusal,

@@ -48,8 +48,8 @@ const endpoints: readonly (readonly [
   ["POST", "/schema/apply", applySchema, "confirmed"],
   ["GET", "/users", getUsers, "unconfirmed"],
   ["POST", "/users", postUser, "confirmed"],
-  // This is `/users/invite`: RegExpRouter supports no such route beside `/users/:id/revoke-sessions`, so the handler
-  // checks the id.
+  // This path is used as `/users/invite`: RegExpRouter supports no such route beside `/users/:id/revoke-sessions`, so
+  // the handler checks the id.
   ["POST", "/users/:id", postInvitation, "confirmed"],
   ["PATCH", "/users/:id", patchUser, "confirmed"],
   ["DELETE", "/users/:id", removeUser, "confirmed"],

@@ -115,7 +115,8 @@ export function callerOf(claim: Claim, row: CheckedRow): Caller | Refusal {
       return anonymous;
     case "user": {
       const { userId, email, role, sessionId } = claim.claims;
-      // Where the email or the role has changed since the token was issued, the client has to refresh it.
+      // An access token is not accepted any more where the user's email or role has changed since it was issued: the
+      // client has to refresh it.
       const holds = id === userId && first === email && second === role;
       if (!holds) return unauthorized;
       return { kind: "user", id: userId, email, emailVerified: third === 1, role, sessionId };

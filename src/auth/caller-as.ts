@@ -15,7 +15,10 @@ export type CallerName =
 /** A caller whom an administrator has named. */
 export interface FoundCaller {
   readonly caller: Caller;
-  /** Why every request of this caller is refused, such as a disabled account; null where requests get in. */
+  /**
+   * Why every request of this caller is refused, such as that the account is disabled; null where requests are
+   * accepted.
+   */
   readonly shutOut: string | null;
 }
 

@@ -8,7 +8,7 @@ import type { NewMail } from "./store/outbox.js";
 
 /** A mail with a link, to be prepared by `prepareLinkMail`. */
 export interface LinkMail {
-  /** The recipient's address. */
+  /** The address of the mail's recipient. */
   readonly email: string;
   readonly purpose: LinkPurpose;
   /**

@@ -9,9 +9,9 @@ import { triggerStatements } from "../schema/plan/trigger-steps.js";
 import { schemaYaml } from "../schema/pull/schema-yaml.js";
 
 /**
- * Finds triggers of the schema that SQLite cannot compile, such as one that names a missing column. They are tried in a
- * new database with the schema's tables. Where some tables are virtual, nothing is tried, because only another program
- * can make those.
+ * Finds triggers of the schema that SQLite cannot compile, such as one that names a missing column. Each trigger is
+ * tried in a new database with the schema's tables. Where some tables are virtual, nothing is tried, because only
+ * another program can make those.
  */
 export async function uncompiledTriggers(schema: Schema): Promise<readonly Problem[]> {
   const tables = [...schema.tables.values()];

@@ -12,7 +12,7 @@ import { type PlacedRule, placedRule } from "./placed-rule.js";
 import { planLines } from "./plan-lines.js";
 import { litIn, type Truth, truthOf } from "./truths.js";
 
-/** The refusal that every request of the caller gets who is shut out (such as a disabled user); null for others. */
+/** The refusal of every request of a caller who is shut out (such as a disabled user); null for other callers. */
 export function shutOutRefusal({ shutOut }: Asked): Refusal | null {
   return shutOut === null ? null : new Refusal("unauthorized", `${shutOut}: no request of theirs gets in`);
 }

@@ -38,7 +38,9 @@ export interface Asked {
   readonly caller: Caller;
   readonly table: Table;
   readonly action: RuleAction;
-  /** Why every request of the caller is refused, such as a disabled account; null where requests get in. */
+  /**
+   * Why every request of the caller is refused, such as that the account is disabled; null where requests are accepted.
+   */
   readonly shutOut: string | null;
   readonly nowMs: number;
   /** The statements that were sent to the database for the explanation, in their order. */

@@ -22,7 +22,7 @@ export interface Question {
 const actions: readonly string[] = ["read", "create", "update", "delete", "history"] satisfies RuleAction[];
 const members: readonly string[] = ["as", "action", "table", "key", "values", "query"];
 
-/** Reads a question from a body. */
+/** Reads the question from the body of an explain request. */
 export function questionOf(body: Body): Question | Refusal {
   const unknown = Object.keys(body).find((name) => !members.includes(name));
   if (unknown !== undefined) return badRequest(`unknown member ${quoted(unknown)}`);

@@ -21,7 +21,10 @@ export interface RowParts {
   readonly sent: RowValues | null;
 }
 
-/** Reads the key and the values of a call as the call itself would, but past all rules. `whole` is such an access. */
+/**
+ * Reads the key and the values of a call as the call itself would, but past all rules. `whole` is an access past all
+ * rules.
+ */
 export function rowParts(question: Question, whole: Access): RowParts | Refusal {
   const key = question.key === null ? null : keyIn(question.key, whole);
   if (isRefusal(key)) return key;

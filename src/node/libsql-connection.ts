@@ -101,8 +101,8 @@ export class Connection {
     native.exec(`PRAGMA busy_timeout=${blockingLockWaitMs}`);
     native.exec(`PRAGMA synchronous=${synchronous}`);
     native.exec("PRAGMA foreign_keys=ON");
-    // Only the checkpointing connection may: SQLite before 3.51.3 can corrupt a WAL where one connection checkpoints
-    // while another one writes to it.
+    // Only the connection of the server that holds the database's lock checkpoints: SQLite before 3.51.3 can corrupt a
+    // WAL where one connection checkpoints while another one writes to it.
     if (!checkpoints) native.exec("PRAGMA wal_autocheckpoint=0");
     if (!commandLine) {
       // The journal mode is stored in the file, so commands do not set it: they may be reading a file of another

@@ -238,7 +238,7 @@ export class LongWorkThread {
 
   #answered(sent: Running["sent"], answer: TaskAnswer): void {
     const asked = sent.get(answer.id);
-    // A task of this id may be gone: the thread was given up before it answered.
+    // Answers to a task that is not waited for any more are ignored: its thread was taken for dead before it answered.
     if (asked === undefined) return;
     sent.delete(answer.id);
     switch (answer.outcome) {

@@ -10,7 +10,7 @@ import { smtpMail } from "./smtp.js";
 
 /** What mail transports (ways to send mail, such as SMTP) need from the runtime. */
 export interface MailSurroundings {
-  /** The project's directory. */
+  /** The project's directory, to which paths in svc.toml are relative. */
   readonly directory: string;
   readonly environment: NodeJS.ProcessEnv;
   readonly clock: Clock;

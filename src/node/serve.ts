@@ -46,7 +46,7 @@ import { readSurroundings, type SurroundingsOptions } from "./surroundings.js";
 import { deferTo, systemClock, systemFetch, systemRandom } from "./system.js";
 import { startUpkeep } from "./upkeep.js";
 
-/** Where the server listens, and with which environment variables. */
+/** The address and port that the server listens on, and its environment variables. */
 export interface ServeOptions extends SurroundingsOptions {
   /** The port to listen on; 0 picks a free one. */
   readonly port: number;

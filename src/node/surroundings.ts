@@ -14,9 +14,9 @@ import { mailTransport } from "./mail-transport.js";
 import { type ProjectDirectory, withConfigLines } from "./project-directory.js";
 import { systemClock, systemFetch } from "./system.js";
 
-/** Where the server listens, and its environment variables. */
+/** The address that the server listens on, and its environment variables. */
 export interface SurroundingsOptions {
-  /** The address to listen on. */
+  /** The address that the server listens on. */
   readonly host: string;
   readonly environment: NodeJS.ProcessEnv;
 }

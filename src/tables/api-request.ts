@@ -111,8 +111,8 @@ export function asReaderOnly({ caller, by }: Pick<ApiRequest, "caller" | "by">):
 const onlyReads = badRequest("Svc-As: requests that write take none");
 
 /**
- * A text for whoever may use what is sealed for a request, such as a cursor: it opens for nobody else, and an
- * administrator's view of somebody else is told from that caller's own requests.
+ * A text that says who may use what is sealed for a request, such as a cursor: it opens for nobody else. An
+ * administrator's view of somebody else has another text than that caller's own requests.
  */
 export function sealedFor({ caller, by }: Pick<ApiRequest, "caller" | "by">): string {
   return caller === by ? principalOf(caller) : `${principalOf(by)} as ${principalOf(caller)}`;

@@ -104,7 +104,7 @@ function compared(operands: readonly Operand[], way: Way, names: Names): readonl
     const value =
       operand.kind === "given" ? names.valueOf(operand.name) : operand.kind === "literal" && operand.value;
     if (typeof value !== "string") return false;
-    // Where a text is exactly how the stored number is shown, SQLite may convert it: both are the same value.
+    // A text that is exactly how the stored number is shown may be converted by SQLite: both are the same value.
     const isShown = way === "equal" && affinities.every((affinity) => isShownNumber(value, affinity));
     return readsAsNumber(value) && !isShown;
   };

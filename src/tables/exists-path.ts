@@ -32,8 +32,8 @@ export interface Outside {
   /** The collation of each column. Columns that are missing here have BINARY. */
   readonly collations: ReadonlyMap<string, string>;
   /**
-   * Whether the SQL that stands for a column has an explicit COLLATE. A value that is not stored yet needs one, to
-   * compare as its column does.
+   * Whether the SQL for a column has an explicit COLLATE. A value that is not stored yet needs one, to compare as its
+   * column does.
    */
   isSaid(reference: ColumnReference): boolean;
 }

@@ -3,7 +3,7 @@ import { hasAdmin } from "../../auth/store/setup.js";
 import { UnavailableError } from "../../platform/database.js";
 import type { Platform } from "../../platform/platform.js";
 
-/** Where the console (the web page for administrators) is served, and how the server tells that. */
+/** Where the console (the web page for administrators) is served, and how the server prints that. */
 export interface Announced {
   /** The URL of the console's page. */
   readonly url: string;

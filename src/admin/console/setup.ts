@@ -38,7 +38,7 @@ export async function postSetup(given: OwnPageRequest): Promise<Response | Refus
   };
   const user = await signIn(context, factor, (holder) => openConsoleSession(session, holder));
   if (user !== null) return openedResponse(user, session, origin, 201);
-  // Where only the address was taken, the link can be used again.
+  // If the address is taken but the link is still live, the link can be used again with another address.
   const [still] = await database.query([liveSetup(setupHash, now)]);
   return still!.rows.length === 0 ? noLink : taken;
 }

@@ -113,7 +113,7 @@ export function liveLink(hash: string, purpose: LinkPurpose, now: number): State
   );
 }
 
-/** The use of a mailed link. */
+/** One use of a mailed link, as a request makes it. */
 export interface LinkUse {
   readonly hash: string;
   readonly purpose: LinkPurpose;

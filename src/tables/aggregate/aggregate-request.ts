@@ -18,7 +18,7 @@ export interface AggregateRequest extends Pick<ListRequest, "filters" | "filterV
   readonly order: readonly AggregateOrderTerm[];
 }
 
-/** One result that is computed of the rows of a group, such as a sum. */
+/** One result that is computed from the rows of a group, such as a sum. */
 export interface AggregateResult {
   /** The name that the result has in the answer, such as `sum_cents`. */
   readonly name: string;

@@ -32,7 +32,7 @@ function addGroup(group: Group, place: string, value: unknown, readable: Readabl
   });
 }
 
-/** Adds the groups that stand under a word: `$not` has one, `$or` and `$and` have an array of them. */
+/** Adds the groups of filters under a word: `$not` has one group, `$or` and `$and` have an array of groups. */
 function addInner(group: Group, word: GroupWord, value: unknown, readable: Readable): Refusal | null {
   const all: readonly unknown[] | null = word === "$not" ? [value] : Array.isArray(value) ? value : null;
   if (all === null || all.length === 0) return badRequest(`${word}: expected an array of groups`);

@@ -12,7 +12,7 @@ const owedMaxMs = 100;
 const payOffMs = 500;
 
 /**
- * Decides of which tables pages may be tried in the event loop. How many rows a try may read is bounded, but not how
+ * Decides for which tables a page may be tried in the event loop. How many rows a try may read is bounded, but not how
  * wide these rows are. So the time of tries that took too long is added up for each table, whatever the requests, and
  * while it comes to too much, no page of the table is tried. In the long run such tries of a table take a 500th of the
  * event loop's time. A short try may seem long where the process had to wait for a processor; that does not add up to

@@ -9,7 +9,7 @@ export interface CursorState {
   readonly window: WireWindow;
   /** How many rows of the list come before the page that the cursor leads to. */
   readonly offset: number;
-  /** How many rows of the list the pages so far have counted: their `meta.total`. */
+  /** How many rows of the list have been counted up to this page: the `meta.total` of the pages before it. */
   readonly total: number;
   readonly choice: PathChoice;
   /** The names of the columns that the list is ordered by. The keys in `window` hold their values, in this order. */

@@ -6,7 +6,7 @@ import type { Column } from "../../project/model.js";
 import type { ColumnReference, CompareOperator, Expression, Given, TextMatch } from "../../rules/ast.js";
 import type { Sent } from "./sent.js";
 
-/** The filters of a list request. */
+/** The filters of a list request, parsed into conditions and values. */
 export interface ParsedFilters {
   /** The conditions that a row has to pass, all of them. They hold placeholder names; `filterValues` has the values. */
   readonly filters: readonly Expression[];

@@ -85,7 +85,7 @@ function isServing(choice: OtherChoice, { path }: ListPlan): boolean {
 
 /** A page of a list, with the `meta` of its answer. */
 export interface ListPage {
-  /** The rows as a JSON array. */
+  /** The page's rows as a JSON array. */
   readonly data: string;
   readonly rowsReturned: number;
   readonly limit: number;

@@ -10,7 +10,7 @@ import { fromJson, fromText, type ParsedValue } from "../values.js";
  * wanted kind.
  */
 export interface Sent {
-  /** Reads a value of a column. */
+  /** Reads what was sent as a value of a column. */
   value(column: Column): ParsedValue;
   /** Reads one or more values of a column, for `in`. */
   values(column: Column): readonly ParsedValue[] | null;
@@ -20,7 +20,7 @@ export interface Sent {
   text(): string | null;
   /** Reads names of columns, each perhaps with a minus before it. */
   names(): readonly string[] | null;
-  /** What was sent, for a message. */
+  /** What was sent, as text for a message. */
   shown(): string;
 }
 

@@ -16,7 +16,7 @@ export interface ListedBy {
    * index, or the table, offers.
    */
   readonly by: "all" | "once" | "ways" | "table";
-  /** For `ways`, the columns that each one passes, from the caller on, such as `room_members.user_id`. */
+  /** For `ways`, the columns that each way (index walk) passes, from the caller on, such as `room_members.user_id`. */
   readonly ways: readonly (readonly string[])[];
   /** For `table`, indexes that would make ways from the caller possible, such as `messages (room_id)`. */
   readonly missing: readonly string[];

@@ -81,7 +81,7 @@ export function deleteRow(
 
 /** Statements of the server's own in the same transaction as a write. */
 export interface BesideWrite {
-  /** The statement before the write. */
+  /** A statement of the server's own that runs before the write. */
   readonly before: Statement;
   /** The statement right after the write. */
   readonly after: Statement;

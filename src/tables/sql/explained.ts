@@ -24,8 +24,8 @@ export interface ExplainedRow {
   /** Whether the rule admits the row: the same condition as in the call's own statement. */
   readonly admitted: { readonly condition: Sql; readonly exact: boolean };
   /**
-   * What names stand for in the rule. There are two sets where `row` is first the row before an update and then the row
-   * after it.
+   * The SQL for the names in the rule. There are two sets where `row` is first the row before an update and then the
+   * row after it.
    */
   readonly names: readonly SqlNames[];
   /** The SQL of a column of the row as it would be after the write. */
@@ -137,7 +137,7 @@ export function explainStatement(
   return sql`${ctes}SELECT ${judged} AS admitted, ${all} AS terms, ${row} AS shown${from}`;
 }
 
-/** What names stand for in the terms whose rows `countStatement` counts. */
+/** The SQL for the names in the terms whose rows `countStatement` counts. */
 export function countedNames(table: Table, catalog: Catalog): SqlNames {
   return { ...namesOf(catalog.tables.get(table.name)), row: (column) => sql`_w.${name(column)}` };
 }

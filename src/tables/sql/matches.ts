@@ -75,7 +75,8 @@ export function matchSource(
     exact: among?.exact ?? true,
     seeks: [
       ...(among?.seeks ?? []).filter(({ alias }) => alias !== "_t"),
-      // With `among`, the alias stands for the table in two places, and only in one its rows are found by their keys.
+      // With `among`, the alias `_t` names the table in two places of the statement, and only in one of them rows are
+      // found by their keys.
       { alias: "_t", columns: among === null ? table.primaryKey : [] },
       { alias: "_s", columns: table.primaryKey },
       { alias: "_d", columns: ["doc"] },

@@ -5,7 +5,7 @@ import { type ColumnName, sqlTableName } from "../../sqlite/names.js";
 import type { Outside } from "../exists-path.js";
 import { aliasName, and, commaList, name, or, param, Slot, type Sql, sql } from "./fragment.js";
 
-/** The SQL that the names in a rule stand for, at the place where the rule's SQL is put. */
+/** The SQL for each name in a rule, at the place where the rule's SQL is put. */
 export interface SqlNames extends Outside {
   /**
    * The SQL of a column of `row`: of the stored row, or in an update rule first of the row before and then of the row

@@ -183,7 +183,7 @@ function merged(
 ): Sql {
   const { order } = plan.path;
   const { after, upTo } = plan.window;
-  // Where rows are ordered by the key alone, the index has all that the queue needs of them.
+  // Where rows are ordered by their key alone, the queue holds nothing else of a row than the key, which the index has.
   const isByKey = order.length === 1 && name(order[0]!.column.name).text === row.text;
   const places = isByKey ? [sql`p`] : order.map((_, i) => internalName("o", i));
   const place: Refer = (column) => sql`_q.${places[order.findIndex((term) => term.column === column)]!}`;

@@ -19,16 +19,16 @@ import { bind, type SlotValues } from "../sql/fragment.js";
 import type { AnswerSource } from "../sql/kept-answers.js";
 import type { NotWritten } from "../sql/row.js";
 
-/** One of several writes in one transaction. Either it is allowed to stand, or it undoes the whole transaction. */
+/** One of several writes in one transaction. Where it may not be done, it undoes the whole transaction. */
 export interface WriteStep {
   /**
-   * Makes the step's statements, with guards that undo the batch where the step may not stand. Their reasons begin with
-   * `abort`.
+   * Makes the step's statements, with guards that undo the batch where the step may not be done. Their reasons begin
+   * with `abort`.
    */
   readonly statements: (abort: string) => readonly Statement[];
   /** Reads the results of the step's statements. */
   readonly read: (results: readonly Result[]) => StepOutcome;
-  /** Why the step does not stand, given the reason of the guard that has undone the batch. */
+  /** Why the step was not done, given the reason of the guard that has undone the batch. */
   readonly refused: (reason: string) => NotStanding;
   /** The writes that the step may do: if the database refuses the step, the error of one of them tells why. */
   readonly writes: readonly RowWrite[];
@@ -43,7 +43,7 @@ export interface WriteStep {
 
 /** How the answer of a step is found by a statement after the step, or before a delete. */
 export interface StepAnswer {
-  /** Where the answer is read from; null where the row cannot be found again. */
+  /** Where the step's answer is read from; null where the written row cannot be found again. */
   readonly source: AnswerSource | null;
   readonly isBefore: boolean;
   /** Statements before the step that keep what the answer says of the state before it (in `_staged`). */
@@ -58,12 +58,12 @@ export interface StepRow {
   readonly isNew: boolean;
 }
 
-/** What a step has done. */
+/** What a step of a transaction has done. */
 export interface StepOutcome {
   readonly rows: readonly StepRow[];
   /** The write that was done; null where none was, because the row existed already. */
   readonly write: RowWrite | null;
-  /** Those of `WriteStep.asked` that `rowsRead` depends on. */
+  /** The statements of `WriteStep.asked` that `rowsRead` depends on. */
   readonly asked: readonly CountedStatement[];
   /** How many rows were read, provided that SQLite finds them in the expected way; null where unknown. */
   readonly rowsRead: number | null;
@@ -80,7 +80,7 @@ export interface StepParts {
   readonly write: (index: number) => RowWrite;
 }
 
-/** Why a step does not stand, so that the transaction was undone. */
+/** Why a step was not done, so that the transaction was undone. */
 export interface NotStanding {
   /** The index of the row that is to blame, of a step that writes several. */
   readonly part?: number;

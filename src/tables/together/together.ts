@@ -37,7 +37,7 @@ export interface Beside {
     readonly before: readonly Statement[];
     readonly after: readonly Statement[];
   };
-  /** Statements after all steps. */
+  /** Statements of the server's own after all steps. */
   readonly last: (nonce: string) => readonly Statement[];
 }
 
@@ -63,7 +63,7 @@ export function allBeside(parts: readonly Beside[]): Beside {
   };
 }
 
-/** The outcome of writes that stand or fall together. */
+/** The outcome of writes in one transaction, which are all done or none of them. */
 export type Together =
   | { readonly outcome: "written"; readonly rows: readonly WrittenTogether[] }
   /** Nothing was written, because of the step with the number `at`. */
@@ -203,7 +203,7 @@ function assembled(
   const statements: Statement[] = [...beside.before(nonce)];
   const marks: number[] = [];
   const mark = () => {
-    // How many entries of the log a step has made is told by the number of the newest one before and after it.
+    // The number of the log's newest entry, before and after a step, tells how many entries the step has made.
     if (isLogged) marks.push(statements.push(askNewestEntry) - 1);
   };
   if (isLogged) statements.push(openTransaction(execution.changedBy()));
@@ -294,7 +294,7 @@ async function failedAt(
   });
   if (all === 1) return { ...blamed(0), error };
   const first = (count: number) => (parts === undefined ? steps.slice(0, count) : [parts.first(count)]);
-  /** Why the first `count` steps do not stand; null where they do. */
+  /** Why the first `count` steps cannot be done; null where they can. */
   const tried = async (count: number): Promise<unknown> => {
     const { before, around, last }: Beside =
       count === all ? beside : { ...nothingBeside, around: beside.around };
@@ -315,8 +315,8 @@ async function failedAt(
     else failing = middle;
   }
   const at = failing - 1;
-  // Others may write in between, so this step is blamed only if the steps before it stand both before and after it has
-  // failed.
+  // Others may write in between, so this step is blamed only if the steps before it can be done both before and after
+  // it has failed.
   const why = await tried(failing);
   const isIt = at === 0 || (await tried(at)) === null;
   return { ...blamed(at), error: isIt ? why : null };
