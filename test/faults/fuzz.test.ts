@@ -86,7 +86,11 @@ const encoded = (value: unknown) => encodeURIComponent(String(value).toWellForme
 function queryOf(document: Part, parameters: readonly Part[], known: readonly string[]): string {
   const pairs = parameters
     .filter((parameter) => parameter.in === "query" && (parameter.required || random.chance(0.15)))
-    .flatMap(({ name, schema, style }: Part) => {
+    .flatMap(({ name, schema, content, style }: Part) => {
+      if (content !== undefined)
+        return [
+          `${encoded(name)}=${encoded(JSON.stringify(valueFor(document, content["application/json"].schema, known)))}`,
+        ];
       const value = valueFor(document, schema, known);
       if (style === "deepObject" && typeof value === "object" && value !== null)
         return Object.entries(value).map(
